@@ -1,0 +1,145 @@
+"""How values enter the library: checked once, turned into read-only arrays, compared by value.
+
+`@value` makes a frozen dataclass whose arrays are compared element by element; the functions below are the only
+places that decide what an acceptable number, index or array is. Each raises `InvalidArgument` with one sentence.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Sequence
+from typing import Any, TypeVar, dataclass_transform
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesrl.errors import InvalidArgument
+
+T = TypeVar("T")
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+
+ROW_SUM_TOLERANCE = 1e-9
+"""How far a row of probabilities may be from one: rounding of a few hundred terms, not a modelling error."""
+
+
+@dataclass_transform(frozen_default=True)
+def value(cls: type[T]) -> type[T]:
+    """A frozen dataclass, equal to another of its class when every compared field is, arrays by their elements."""
+
+    def equal(self: Any, other: Any) -> Any:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(same(getattr(self, f.name), getattr(other, f.name)) for f in dataclasses.fields(self) if f.compare)
+
+    cls.__eq__ = equal  # type: ignore[method-assign, assignment]
+    cls.__hash__ = None  # type: ignore[assignment]
+    return dataclasses.dataclass(frozen=True, eq=False)(cls)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equality that understands arrays."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.shape(a) == np.shape(b) and bool(np.array_equal(a, b))
+    return bool(a == b)
+
+
+def frozen(array: NDArray[Any]) -> Any:
+    """The same array, made read-only (the caller gives it up)."""
+    array.setflags(write=False)
+    return array
+
+
+def number(
+    owner: str, name: str, x: Any, low: float = -np.inf, high: float = np.inf, *, above: bool = False, below: bool = False
+) -> float:
+    """A finite number in [low, high]; `above` and `below` make that end open."""
+    expected = _interval(low, high, above, below)
+    if isinstance(x, (bool, np.bool_, str)) or x is None:
+        raise InvalidArgument(owner, name, expected, x)
+    try:
+        y = float(x)
+    except (TypeError, ValueError):
+        raise InvalidArgument(owner, name, expected, x) from None
+    if not np.isfinite(y) or y < low or y > high or (above and y == low) or (below and y == high):
+        raise InvalidArgument(owner, name, expected, x)
+    return y
+
+
+def integer(owner: str, name: str, x: Any, low: int = 0, high: int | None = None) -> int:
+    """A whole number from low to high."""
+    top = "" if high is None else f" and at most {high}"
+    expected = f"a whole number of at least {low}{top}"
+    try:
+        if isinstance(x, (bool, np.bool_)):
+            raise TypeError
+        y = operator.index(x)
+    except TypeError:
+        raise InvalidArgument(owner, name, expected, x) from None
+    if y < low or (high is not None and y > high):
+        raise InvalidArgument(owner, name, expected, x)
+    return y
+
+
+def choice(owner: str, name: str, x: Any, options: Sequence[str]) -> str:
+    """One of a few words."""
+    if x not in options:
+        raise InvalidArgument(owner, name, "one of " + ", ".join(options), x)
+    return str(x)
+
+
+def array(
+    owner: str, name: str, x: ArrayLike, shape: Sequence[int | None] | None = None, *, low: float = -np.inf, above: bool = False
+) -> Floats:
+    """A finite, read-only array of floats of the given shape (None: any length), a copy of what came."""
+    try:
+        y = np.array(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidArgument(owner, name, "an array of numbers", x) from None
+    if shape is not None and (y.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, y.shape, strict=True))):
+        wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
+        raise InvalidArgument(owner, name, f"an array of shape {wanted}", y if y.ndim else x)
+    if y.size == 0:
+        raise InvalidArgument(owner, name, "a non-empty array", y)
+    bad = ~np.isfinite(y)
+    if bad.any():
+        raise InvalidArgument(owner, name, "finite everywhere", float(y[bad][0]), _where(bad))
+    bad = (y <= low) if above else (y < low)
+    if bad.any():
+        expected = f"{'greater than' if above else 'at least'} {low:g} everywhere"
+        raise InvalidArgument(owner, name, expected, float(y[bad][0]), _where(bad))
+    return frozen(y)
+
+
+def indices(owner: str, name: str, x: ArrayLike, shape: Sequence[int | None], high: int) -> Ints:
+    """A read-only array of whole numbers in 0..high-1."""
+    y = array(owner, name, x, shape)
+    bad = (y != np.floor(y)) | (y < 0) | (y >= high)
+    if bad.any():
+        raise InvalidArgument(owner, name, f"whole numbers from 0 to {high - 1}", float(y[bad][0]), _where(bad))
+    return frozen(y.astype(np.int32))
+
+
+def rows_sum_to_one(owner: str, name: str, p: Floats) -> None:
+    """Refuse rows (last axis) of probabilities that do not sum to one."""
+    total = p.sum(axis=-1)
+    bad = np.abs(total - 1.0) > ROW_SUM_TOLERANCE
+    if bad.any():
+        raise InvalidArgument(owner, name, "rows that sum to 1", float(total[bad][0]), _where(bad, "row"))
+
+
+def _where(bad: Bools, what: str = "index") -> str:
+    first = tuple(int(i) for i in np.argwhere(bad)[0])
+    return f"First at {what} {first[0] if len(first) == 1 else first}." if first else ""
+
+
+def _interval(low: float, high: float, above: bool, below: bool) -> str:
+    if low == -np.inf and high == np.inf:
+        return "a finite number"
+    if high == np.inf:
+        return f"{'greater than' if above else 'at least'} {low:g}"
+    if low == -np.inf:
+        return f"{'less than' if below else 'at most'} {high:g}"
+    return f"in {'(' if above else '['}{low:g}, {high:g}{')' if below else ']'}"

@@ -1,0 +1,100 @@
+"""What can go wrong, said in one sentence that names the argument, what was expected and what came.
+
+Errors are raised where a value enters the library; the objects of the caller are as they were before the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+
+class BayesRLError(Exception):
+    """The parent of every error of this library."""
+
+
+class InvalidArgument(BayesRLError, ValueError):
+    """An argument is not what it must be.
+
+    >>> raise InvalidArgument("DirichletMDP", "gamma", "in [0, 1]", 1.2)
+    Traceback (most recent call last):
+    ...
+    bayesrl.errors.InvalidArgument: DirichletMDP: 'gamma' must be in [0, 1], got 1.2.
+    """
+
+    def __init__(self, owner: str, name: str, expected: str, got: Any, hint: str = "") -> None:
+        self.owner, self.name, self.expected, self.got, self.hint = owner, name, expected, got, hint
+        super().__init__(f"{owner}: '{name}' must be {expected}, got {show(got)}." + (f" {hint}" if hint else ""))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.owner, self.name, self.expected, self.got, self.hint)
+
+
+class ImpossibleEvidence(BayesRLError, ValueError):
+    """The datum has probability zero under the belief."""
+
+    def __init__(self, owner: str, datum: Any, why: str) -> None:
+        self.owner, self.datum, self.why = owner, datum, why
+        super().__init__(f"{owner}: {show(datum)} has probability zero under this belief: {why}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.owner, self.datum, self.why)
+
+
+class Incompatible(BayesRLError, TypeError):
+    """A planner needs something that this belief lacks."""
+
+    def __init__(self, planner: str, belief: str, missing: Iterable[str]) -> None:
+        self.planner, self.belief, self.missing = planner, belief, tuple(missing)
+        needed = ", ".join(f"'{name}'" for name in self.missing)
+        super().__init__(f"{planner} needs a belief with {needed}, which {belief} lacks.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.planner, self.belief, self.missing)
+
+
+class UnknownName(BayesRLError, LookupError):
+    """No such name; the nearest ones are suggested."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind, self.name, self.known = kind, name, tuple(known)
+        near = get_close_matches(str(name), self.known, n=3, cutoff=0.5)
+        meant = f" Did you mean {' or '.join(near)}?" if near else f" Known: {', '.join(sorted(self.known))}."
+        super().__init__(f"There is no {kind} called {name!r}.{meant}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.kind, self.name, self.known)
+
+
+class NotConverged(BayesRLError, RuntimeError):
+    """A computation ran out of its budget; the best iterate comes along."""
+
+    def __init__(self, owner: str, best: Any, residual: float, budget: str) -> None:
+        self.owner, self.best, self.residual, self.budget = owner, best, residual, budget
+        super().__init__(f"{owner}: not converged after {budget}; the error is still at most {residual:.3g}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.owner, self.best, self.residual, self.budget)
+
+
+class UnreadableFile(BayesRLError, OSError):
+    """A file is missing, truncated or not one of ours."""
+
+    def __init__(self, path: Any, why: str) -> None:
+        self.path, self.why = path, why
+        super().__init__(f"Cannot read '{path}': {why}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self.why)
+
+
+def show(value: Any) -> str:
+    """A short rendering of whatever came, fit for a sentence."""
+    shape = getattr(value, "shape", None)
+    if shape:
+        return f"an array of shape {tuple(int(n) for n in shape)}"
+    if shape == () and hasattr(value, "item"):
+        value = value.item()
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,309 @@
+"""Finite Markov decision processes as outcomes and groups.
+
+One representation serves flat, listed, known and tied models, and is what compiled planners read:
+
+    succ[s, a, k]    next state of outcome k           (int32, padded)
+    reward[s, a, k]  reward of outcome k
+    group[s, a]      which distribution draws the outcome
+    prob[g, k]       probability of outcome k in group g (zero where padded)
+
+`Outcomes` says what can happen and is shared by every model of one problem: the true one, the sampled ones, the mean
+one. `TabularMDP` adds probabilities and a discount. A reward is defined for every (s, a, s'), also where the model
+gives s' no probability (a flat prior must know what it would pay): `otherwise` holds it for what is not listed.
+
+A terminal state is absorbing and pays nothing, whatever was said about its row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from bayesrl.checks import Bools, Floats, Ints, array, frozen, indices, integer, number, rows_sum_to_one, value
+from bayesrl.errors import InvalidArgument
+
+
+@value
+class Outcomes:
+    """What can happen in each state under each action: the part of a model that is not uncertain."""
+
+    succ: Ints
+    """Next state of outcome k, shape (S, A, K)."""
+    reward: Floats
+    """Reward of outcome k, shape (S, A, K)."""
+    group: Ints
+    """The distribution that draws the outcome of (s, a), shape (S, A), numbered from 0 without gaps."""
+    size: Ints
+    """Number of outcomes of each group, shape (G,); outcomes k >= size[group[s, a]] are padding."""
+    otherwise: Floats
+    """Reward of an (s, a, s') that is not listed, broadcast to (S, A, S)."""
+    start: Floats
+    """Distribution of the first state of an episode, shape (S,)."""
+    terminal: Bools
+    """States that end an episode, shape (S,)."""
+
+    def __post_init__(self) -> None:
+        owner = "Outcomes"
+        S, A, K = np.shape(self.succ) if np.ndim(self.succ) == 3 else (None, None, None)
+        succ = array(owner, "succ", self.succ, (S, A, K))
+        S, A, K = succ.shape
+        group = indices(owner, "group", self.group, (S, A), S * A)
+        size = indices(owner, "size", self.size, (int(group.max()) + 1,), K + 1)
+        if set(group.ravel().tolist()) != set(range(len(size))):
+            raise InvalidArgument(owner, "group", "numbered from 0 without gaps", sorted(set(group.ravel().tolist())))
+        if size.min() < 1:
+            raise InvalidArgument(owner, "size", "at least 1 everywhere", int(size.min()))
+        terminal = frozen(np.array(self.terminal, dtype=np.bool_))
+        if terminal.shape != (S,):
+            raise InvalidArgument(owner, "terminal", f"an array of shape ({S},)", terminal)
+        reward = array(owner, "reward", self.reward, (S, A, K))
+        otherwise = array(owner, "otherwise", self.otherwise)
+        try:
+            np.broadcast_to(otherwise, (S, A, S))
+        except ValueError:
+            raise InvalidArgument(owner, "otherwise", f"broadcastable to ({S}, {A}, {S})", otherwise) from None
+        start = array(owner, "start", self.start, (S,), low=0.0)
+        rows_sum_to_one(owner, "start", start)
+        # Padding is normalised, so that equal outcomes have equal arrays; terminal states absorb and pay nothing.
+        pad = np.arange(K) >= size[group][:, :, None]
+        succ = np.where(pad, 0, succ)
+        succ[terminal] = np.flatnonzero(terminal)[:, None, None]
+        set_ = object.__setattr__
+        set_(self, "succ", indices(owner, "succ", succ, (S, A, K), S))
+        set_(self, "reward", frozen(np.where(pad | terminal[:, None, None], 0.0, reward)))
+        for name, new in (("group", group), ("size", size), ("otherwise", otherwise), ("start", start), ("terminal", terminal)):
+            set_(self, name, new)
+
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return int(self.succ.shape[0])
+
+    @property
+    def n_actions(self) -> int:
+        """A."""
+        return int(self.succ.shape[1])
+
+    @property
+    def n_outcomes(self) -> int:
+        """K, the most outcomes any (s, a) has."""
+        return int(self.succ.shape[2])
+
+    @property
+    def n_groups(self) -> int:
+        """G."""
+        return int(self.size.shape[0])
+
+    @cached_property
+    def valid(self) -> Bools:
+        """Which entries of a (G, K) array are outcomes, not padding."""
+        return frozen(np.arange(self.n_outcomes) < self.size[:, None])
+
+    @cached_property
+    def is_flat(self) -> bool:
+        """Whether every (s, a) has a group of its own over all states in order: then prob is P, row for row."""
+        S, A, K = self.succ.shape
+        if K != S or self.n_groups != S * A or self.size.min() != S or self.terminal.any():
+            return False
+        rows = np.array_equal(self.group.ravel(), np.arange(S * A))
+        return rows and bool((self.succ == np.arange(S)).all())
+
+    @cached_property
+    def ambiguous(self) -> tuple[int, int] | None:
+        """The first (s, a) that has two outcomes which look the same (next state and reward), if any."""
+        if self.is_flat:
+            return None
+        S, A, K = self.succ.shape
+        for s, a in np.ndindex(S, A):
+            n = self.size[self.group[s, a]]
+            seen = set(zip(self.succ[s, a, :n].tolist(), self.reward[s, a, :n].tolist(), strict=True))
+            if len(seen) < n and not self.terminal[s]:
+                return int(s), int(a)
+        return None
+
+    def rewards(self) -> Floats:
+        """R[s, a, s'] for every triple. Listed outcomes with one next state and several rewards have no such table."""
+        S, A, K = self.succ.shape
+        R = np.array(np.broadcast_to(self.otherwise, (S, A, S)))
+        R[self.terminal] = 0.0
+        s, a, k = np.nonzero(np.arange(K) < self.size[self.group][:, :, None])
+        R[s, a, self.succ[s, a, k]] = self.reward[s, a, k]
+        return R
+
+    def flat(self) -> Outcomes:
+        """The same problem with one group for each (s, a) over all states: nothing is known about where actions lead."""
+        S, A = self.group.shape
+        return Outcomes(
+            succ=np.broadcast_to(np.arange(S), (S, A, S)),  # type: ignore[arg-type]
+            reward=self.rewards(),
+            group=np.arange(S * A).reshape(S, A),  # type: ignore[arg-type]
+            size=np.full(S * A, S),  # type: ignore[arg-type]
+            otherwise=self.otherwise,
+            start=self.start,
+            terminal=self.terminal,
+        )
+
+
+@value
+class TabularMDP:
+    """A known MDP: outcomes, their probabilities, and the discount (1 is allowed where episodes end)."""
+
+    outcomes: Outcomes
+    prob: Floats
+    """Probability of outcome k in group g, shape (G, K)."""
+    gamma: float
+    """Discount, in [0, 1]."""
+
+    def __post_init__(self) -> None:
+        owner = "TabularMDP"
+        shape = (self.outcomes.n_groups, self.outcomes.n_outcomes)
+        prob = array(owner, "prob", self.prob, shape, low=0.0)
+        if prob[~self.outcomes.valid].any():
+            raise InvalidArgument(owner, "prob", "zero on padding", float(prob[~self.outcomes.valid].max()))
+        rows_sum_to_one(owner, "prob", prob)
+        object.__setattr__(self, "prob", prob)
+        object.__setattr__(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
+
+    @classmethod
+    def unchecked(cls, outcomes: Outcomes, prob: Floats, gamma: float) -> TabularMDP:
+        """For callers inside the library that know their rows sum to one (sampled and mean models)."""
+        new = object.__new__(cls)
+        object.__setattr__(new, "outcomes", outcomes)
+        object.__setattr__(new, "prob", frozen(prob))
+        object.__setattr__(new, "gamma", gamma)
+        return new
+
+    # Constructors ----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_dense(
+        cls, P: ArrayLike, R: ArrayLike, gamma: float, start: int | ArrayLike = 0, terminal: Sequence[int] = ()
+    ) -> TabularMDP:
+        """From P[s, a, s'] and R as (S, A, S), (S, A) (meant for every s') or (S,) (paid for leaving s).
+
+        >>> mdp = TabularMDP.from_dense([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0]] * 2], [[0.0, 0.0], [1.0, 1.0]], gamma=0.5)
+        >>> mdp.n_states, mdp.n_actions
+        (2, 2)
+        """
+        P = array("TabularMDP", "P", P, (None, None, None), low=0.0)
+        S, A, n = P.shape
+        if n != S:
+            raise InvalidArgument("TabularMDP", "P", "of shape (S, A, S)", P)
+        rows_sum_to_one("TabularMDP", "P", P)
+        s, a, y = np.nonzero(P)
+        return cls._listed(S, A, s, a, y, P[s, a, y], R, gamma, start, terminal)
+
+    @classmethod
+    def from_sparse(
+        cls, P: Any, R: ArrayLike, gamma: float, start: int | ArrayLike = 0, terminal: Sequence[int] = ()
+    ) -> TabularMDP:
+        """From one scipy sparse (S, S) matrix for each action, or a single one of shape (S*A, S) with row s*A + a."""
+        if sparse.issparse(P):
+            S, A = P.shape[1], P.shape[0] // max(P.shape[1], 1)
+            matrix = P.tocoo()
+            if A * S != P.shape[0] or A == 0:
+                raise InvalidArgument("TabularMDP", "P", "of shape (S*A, S)", matrix)
+            s, a, y, p = matrix.row // A, matrix.row % A, matrix.col, matrix.data
+        else:
+            try:
+                parts = [sparse.coo_array(M) for M in P]
+            except (TypeError, ValueError):
+                parts = []
+            if not parts or any(M.shape != parts[0].shape or M.shape[0] != M.shape[1] for M in parts):
+                raise InvalidArgument("TabularMDP", "P", "one square sparse matrix for each action", type(P).__name__)
+            S, A = parts[0].shape[0], len(parts)
+            s, y, p = (np.concatenate([getattr(M, f) for M in parts]) for f in ("row", "col", "data"))
+            a = np.repeat(np.arange(A), [len(M.data) for M in parts])
+        p = array("TabularMDP", "P", p, (None,), low=0.0)
+        merged = sparse.coo_array((p, (s * A + a, y)), shape=(S * A, S)).tocsr()  # sums duplicates, sorts
+        total = np.asarray(merged.sum(axis=1)).reshape(S, A)
+        rows_sum_to_one("TabularMDP", "P", total[:, :, None])
+        row = np.repeat(np.arange(S * A), np.diff(merged.indptr))
+        return cls._listed(S, A, row // A, row % A, merged.indices, merged.data, R, gamma, start, terminal)
+
+    @classmethod
+    def from_gymnasium(cls, env: Any, gamma: float) -> TabularMDP:
+        """From an environment with a table `P[s][a] = [(probability, next state, reward, terminated), ...]`.
+
+        A state that is only ever entered by terminating transitions is terminal. One that is entered both ways keeps
+        its row, and the terminating transitions lead to an added terminal state instead.
+        """
+        table = getattr(getattr(env, "unwrapped", env), "P", env)
+        if not isinstance(table, Mapping) or not table:
+            raise InvalidArgument("TabularMDP", "env", "an environment with a transition table P", type(env).__name__)
+        S, A = len(table), len(table[0])
+        rows = [(s, a, *out) for s in range(S) for a in range(A) for out in table[s][a] if out[0] > 0]
+        ended = {y for s, a, p, y, r, done in rows if done and y != s}
+        alive = {y for s, a, p, y, r, done in rows if not done and y != s}
+        both = ended & alive
+        n = S + bool(both)
+        s_, a_, p_, y_, r_ = zip(*((s, a, p, S if done and y in both else y, r) for s, a, p, y, r, done in rows), strict=True)
+        if both:
+            extra = [(S, a) for a in range(A)]
+            s_, a_ = s_ + tuple(s for s, _ in extra), a_ + tuple(a for _, a in extra)
+            p_, y_, r_ = p_ + (1.0,) * A, y_ + (S,) * A, r_ + (0.0,) * A
+        start = getattr(getattr(env, "unwrapped", env), "initial_state_distrib", None)
+        first = np.append(start, [0.0] * (n - S)) if start is not None else 0
+        terminal = sorted(ended - both) + ([S] if both else [])
+        mass = sparse.coo_array((p_, (np.array(s_) * A + np.array(a_), y_)), shape=(n * A, n)).tocsr()
+        paid = sparse.coo_array((np.multiply(p_, r_), (np.array(s_) * A + np.array(a_), y_)), shape=(n * A, n)).tocsr()
+        R = np.zeros((n, A, n))
+        row, col = mass.nonzero()
+        R[row // A, row % A, col] = np.asarray(paid[row, col]).ravel() / np.asarray(mass[row, col]).ravel()
+        return cls.from_sparse(mass, R, gamma, first, terminal)
+
+    @classmethod
+    def _listed(
+        cls, S: int, A: int, s: Any, a: Any, y: Any, p: Any, R: ArrayLike, gamma: float, start: Any, terminal: Sequence[int]
+    ) -> TabularMDP:
+        """From sorted triples (s, a, y) with probability p."""
+        R = array("TabularMDP", "R", R)
+        if R.shape not in ((S, A, S), (S, A), (S,)):
+            raise InvalidArgument("TabularMDP", "R", f"of shape ({S}, {A}, {S}), ({S}, {A}) or ({S},)", R)
+        R = R.reshape(R.shape + (1,) * (3 - R.ndim))
+        n = np.bincount(s * A + a, minlength=S * A)
+        k = np.arange(len(s)) - np.repeat(np.cumsum(n) - n, n)
+        K = int(n.max())
+        succ, reward, prob = np.zeros((S, A, K), np.int32), np.zeros((S, A, K)), np.zeros((S * A, K))
+        succ[s, a, k], prob[s * A + a, k] = y, p
+        reward[s, a, k] = np.broadcast_to(R, (S, A, S))[s, a, y]
+        if np.ndim(start) == 0:
+            start = np.eye(S)[integer("TabularMDP", "start", start, 0, S - 1)]
+        ends = np.zeros(S, dtype=np.bool_)
+        ends[[integer("TabularMDP", "terminal", t, 0, S - 1) for t in terminal]] = True
+        outcomes = Outcomes(succ, reward, np.arange(S * A).reshape(S, A), n, R, start, ends)  # type: ignore[arg-type]
+        return cls(outcomes, prob, gamma)
+
+    # Readings --------------------------------------------------------------------------------------------------------
+
+    n_states = property(lambda self: self.outcomes.n_states, doc="S.")
+    n_actions = property(lambda self: self.outcomes.n_actions, doc="A.")
+    succ = property(lambda self: self.outcomes.succ, doc="Next state of outcome k, (S, A, K).")
+    reward = property(lambda self: self.outcomes.reward, doc="Reward of outcome k, (S, A, K).")
+    group = property(lambda self: self.outcomes.group, doc="The distribution that draws (s, a)'s outcome, (S, A).")
+
+    @cached_property
+    def mean_reward(self) -> Floats:
+        """Expected reward of (s, a), shape (S, A)."""
+        return frozen(np.einsum("sak,sak->sa", self.prob[self.group], self.reward))
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """P as a dense (S*A, S) matrix, for BLAS; terminal states absorb."""
+        S, A, K = self.succ.shape
+        if self.outcomes.is_flat:
+            return self.prob
+        P = np.zeros((S * A, S))
+        rows = np.repeat(np.arange(S * A), K)
+        np.add.at(P, (rows, self.succ.ravel()), self.prob[self.group].ravel())
+        return frozen(P)
+
+    def dense(self) -> tuple[Floats, Floats]:
+        """(P[s, a, s'], R[s, a, s']), the reward defined for every triple."""
+        S, A = self.group.shape
+        return self.matrix.reshape(S, A, S).copy(), self.outcomes.rewards()

@@ -1,0 +1,147 @@
+"""The one list of everything: the decorator in a method's file is its only registration.
+
+The command line, the documentation, the benchmark and the law suite all read it.
+
+    @register("beb", kind="planner", survey="4.6", paper="Kolter09", evidence=("tests/bamdp/test_beb.py::test_x",))
+    @dataclass(frozen=True, slots=True)
+    class BEB: ...
+
+The family is the package that the file stands in; the summary is the first sentence of the docstring. `evidence` names
+the tests that would fail if the system were wrong; a system without evidence counts as missing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, TypeVar
+
+from bayesrl.errors import InvalidArgument, UnknownName
+
+T = TypeVar("T")
+
+KINDS = ("belief", "planner", "agent", "solver", "tool", "world", "family")
+PACKAGES = (
+    "models", "beliefs", "bandits", "bamdp", "bapomdp", "continuous", "value", "gradient", "risk", "pacbayes",
+    "inverse", "multiagent", "multitask", "worlds",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One registered system."""
+
+    name: str
+    kind: str
+    family: str
+    survey: str
+    paper: str
+    summary: str
+    evidence: tuple[str, ...]
+    factory: Callable[..., Any]
+    example: Callable[[], Any] | None
+    """Makes a small instance (for a method) that the law suite can try."""
+
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """What the factory takes, by name."""
+        return inspect.signature(self.factory).parameters
+
+    def card(self) -> dict[str, Any]:
+        """The entry as JSON."""
+        named = ("name", "kind", "family", "survey", "paper", "summary", "evidence")
+        return {k: list(v) if isinstance(v := getattr(self, k), tuple) else v for k in named}
+
+
+_entries: dict[str, Entry] = {}
+
+
+def register(
+    name: str,
+    *,
+    kind: str,
+    survey: str,
+    paper: str = "",
+    evidence: tuple[str, ...] = (),
+    example: Callable[[], Any] | None = None,
+) -> Callable[[T], T]:
+    """Enter a class or a function into the list under its name in METHODS.md."""
+    if kind not in KINDS:
+        raise InvalidArgument("register", "kind", "one of " + ", ".join(KINDS), kind)
+
+    def enter(thing: T) -> T:
+        made: Any = thing
+        if name in _entries and _entries[name].factory.__qualname__ != made.__qualname__:
+            raise InvalidArgument("register", "name", "new", name)
+        doc = inspect.getdoc(made) or ""
+        summary = " ".join(doc.split("\n\n")[0].split())
+        family = made.__module__.split(".")[1]
+        _entries[name] = Entry(name, kind, family, survey, paper, summary, evidence, made, example)
+        return thing
+
+    return enter
+
+
+def entries() -> dict[str, Entry]:
+    """Everything registered, by name, after importing every family."""
+    for package in PACKAGES:
+        spec = find_spec(f"bayesrl.{package}")
+        for module in pkgutil.iter_modules(spec.submodule_search_locations if spec else None or []):
+            import_module(f"bayesrl.{package}.{module.name}")
+    return dict(sorted(_entries.items()))
+
+
+def methods() -> list[Entry]:
+    """Every registered method (belief, planner, agent, solver, tool), by name."""
+    return [e for e in entries().values() if e.kind not in ("world", "family")]
+
+
+def worlds() -> list[Entry]:
+    """Every registered world and family of worlds, by name."""
+    return [e for e in entries().values() if e.kind in ("world", "family")]
+
+
+def make(name: str, **parameters: Any) -> Any:
+    """Build a method by its name: `make("beb", beta=3.0)`."""
+    return _build("method", methods(), name, parameters)
+
+
+def make_world(name: str, **parameters: Any) -> Any:
+    """Build a world or a family of worlds by its name: `make_world("chain", gamma=0.95)`."""
+    return _build("world", worlds(), name, parameters)
+
+
+def find(name: str) -> Entry:
+    """The entry of that name, whatever its kind."""
+    known = entries()
+    if name not in known:
+        raise UnknownName("method or world", name, known)
+    return known[name]
+
+
+def _build(kind: str, among: list[Entry], name: str, parameters: Mapping[str, Any]) -> Any:
+    known = {e.name: e for e in among}
+    if name not in known:
+        raise UnknownName(kind, name, known)
+    takes = known[name].parameters
+    for given in parameters:
+        if given not in takes:
+            raise UnknownName(f"parameter of {name}", given, takes)
+    missing = [p.name for p in takes.values() if p.default is p.empty and p.name not in parameters]
+    if missing:
+        raise InvalidArgument(name, missing[0], "given", None)
+    return known[name].factory(**parameters)
+
+
+def parameters_of(thing: Any) -> dict[str, Any]:
+    """The hyper-parameters of a built method, for tables and JSON."""
+    return {f.name: getattr(thing, f.name) for f in _fields(thing)}
+
+
+def _fields(thing: Any) -> Iterator[dataclasses.Field[Any]]:
+    return (f for f in dataclasses.fields(thing) if f.init)
