@@ -1,0 +1,147 @@
+"""Gymnasium environments as worlds, and worlds as Gymnasium environments.
+
+    world = GymWorld(gymnasium.make("FrozenLake-v1"), gamma=0.99)     # in
+    env = to_gymnasium(make_world("chain"))                           # out
+
+Importing this module registers every world and family as `bayesrl/NAME-v0`. Gymnasium 1 looks for no plugins of its own
+accord, but it imports a module that is named before a colon, so both of these work:
+
+    import bayesrl.adapters.gymnasium; gymnasium.make("bayesrl/chain-v0")
+    gymnasium.make("bayesrl.adapters.gymnasium:bayesrl/chain-v0", gamma=0.9)
+
+The worlds here go on for ever: `gymnasium.make(..., max_episode_steps=1000)` sets a limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import gymnasium
+from gymnasium.spaces import Discrete, Space
+from numpy.random import Generator
+
+from bayesrl.checks import integer, number
+from bayesrl.core import Family
+from bayesrl.errors import InvalidArgument
+from bayesrl.registry import make_world, worlds
+
+
+@dataclass(eq=False)
+class GymWorld:
+    """A Gymnasium environment as a world. Discrete observations and actions are counted from 0.
+
+    The true state is inside the environment, so it can only be stepped forward: a state here is the number of the step,
+    and stepping from any but the latest is refused. Each episode is seeded from `rng`. A world has no time limit of its
+    own; if the environment has one, give it to the loop: `run(agent, world, steps, horizon=world.horizon)`.
+    """
+
+    env: Any
+    gamma: float = 1.0
+    _now: int = field(default=0, init=False, repr=False)
+    _over: bool = field(default=True, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.env, gymnasium.Env):
+            raise InvalidArgument("GymWorld", "env", "a Gymnasium environment", type(self.env).__name__)
+        self.gamma = number("GymWorld", "gamma", self.gamma, 0.0, 1.0)
+
+    @property
+    def n_states(self) -> int:
+        """Number of observations, where they are discrete."""
+        return _size("observation_space", self.env.observation_space)
+
+    @property
+    def n_actions(self) -> int:
+        """Number of actions, where they are discrete."""
+        return _size("action_space", self.env.action_space)
+
+    @property
+    def horizon(self) -> int | None:
+        """After how many steps the environment cuts an episode off, if it does."""
+        return self.env.spec.max_episode_steps if self.env.spec is not None else None
+
+    def reset(self, rng: Generator) -> tuple[int, Any]:
+        """A new episode."""
+        seen, _ = self.env.reset(seed=int(rng.integers(2**31)))
+        self._now, self._over = self._now + 1, False
+        return self._now, self._observed(seen)
+
+    def step(self, state: int, action: Any, rng: Generator) -> tuple[int, Any, float, bool]:
+        """One step on; the environment's own generator decides, not `rng`."""
+        if state != self._now:
+            raise InvalidArgument("GymWorld", "state", "the latest one, as the environment cannot go back", state)
+        if self._over:
+            hint = f"If the environment has a time limit, run with horizon={self.horizon}."
+            raise InvalidArgument("GymWorld", "state", "in an episode that has not ended", state, hint)
+        space = self.env.action_space
+        if isinstance(space, Discrete):
+            action = integer("GymWorld", "action", action, 0, self.n_actions - 1) + int(space.start)
+        elif action not in space:
+            raise InvalidArgument("GymWorld", "action", f"in {space}", action)
+        seen, reward, terminated, truncated, _ = self.env.step(action)
+        self._now, self._over = self._now + 1, bool(terminated or truncated)
+        return self._now, self._observed(seen), float(reward), bool(terminated)
+
+    def _observed(self, seen: Any) -> Any:
+        space = self.env.observation_space
+        return int(seen) - int(space.start) if isinstance(space, Discrete) else seen
+
+
+class WorldEnv(gymnasium.Env[Any, Any]):
+    """A world with finitely many states and actions as a Gymnasium environment.
+
+    A family is drawn from at the first reset, at every reset with a seed (so that the seed determines all that follows)
+    and at a reset with `options={"draw": True}`; other resets stay in the world that was drawn.
+    """
+
+    metadata = {"render_modes": []}  # noqa: RUF012 (Gymnasium's own convention)
+
+    def __init__(self, world: Any) -> None:
+        self.family = world if isinstance(world, Family) else None
+        self.world: Any = None if self.family is not None else world
+        self.observation_space = Discrete(world.n_states)
+        self.action_space = Discrete(world.n_actions)
+        self._state: Any = None
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        """The first observation of an episode."""
+        super().reset(seed=seed)
+        if self.family is not None and (self.world is None or seed is not None or (options or {}).get("draw")):
+            self.world = self.family.draw(self.np_random)
+        self._state, seen = self.world.reset(self.np_random)
+        return seen, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        """Observation, reward, terminated, truncated (never by the world itself), and no further information."""
+        self._state, seen, reward, terminated = self.world.step(self._state, action, self.np_random)
+        return seen, reward, terminated, False, {}
+
+
+def to_gymnasium(world: Any) -> WorldEnv:
+    """A world, or a family of worlds, as a Gymnasium environment."""
+    for need in ("n_states", "n_actions"):
+        if not hasattr(world, need):
+            raise InvalidArgument("to_gymnasium", "world", f"one with '{need}'", type(world).__name__)
+    return WorldEnv(world)
+
+
+def make_env(world: str, **parameters: Any) -> WorldEnv:
+    """The environment of a registered world; what `gymnasium.make` calls."""
+    return to_gymnasium(make_world(world, **parameters))
+
+
+def register() -> None:
+    """Register every world and family with Gymnasium as `bayesrl/NAME-v0`; those already there are left alone."""
+    for entry in worlds():
+        if (name := f"bayesrl/{entry.name}-v0") not in gymnasium.registry:
+            gymnasium.register(name, entry_point=f"{__name__}:make_env", kwargs={"world": entry.name})
+
+
+def _size(name: str, space: Space[Any]) -> int:
+    if not isinstance(space, Discrete):
+        raise InvalidArgument("GymWorld", name, "discrete to be counted", space)
+    return int(space.n)
+
+
+register()
