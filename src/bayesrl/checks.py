@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from bayesrl.errors import InvalidArgument
 
 T = TypeVar("T")
+A = TypeVar("A", bound=NDArray[Any])
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+Ints = NDArray[np.integer[Any]]
 Bools = NDArray[np.bool_]
 
 ROW_SUM_TOLERANCE = 1e-9
@@ -34,9 +35,9 @@ def value(cls: type[T]) -> type[T]:
             return NotImplemented
         return all(same(getattr(self, f.name), getattr(other, f.name)) for f in dataclasses.fields(self) if f.compare)
 
-    cls.__eq__ = equal  # type: ignore[method-assign, assignment]
+    cls.__eq__ = equal  # type: ignore[method-assign]
     cls.__hash__ = None  # type: ignore[assignment]
-    return dataclasses.dataclass(frozen=True, eq=False)(cls)
+    return dataclasses.dataclass(frozen=True, eq=False, init="__init__" not in vars(cls))(cls)
 
 
 def same(a: Any, b: Any) -> bool:
@@ -46,7 +47,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def frozen(array: NDArray[Any]) -> Any:
+def frozen(array: A) -> A:
     """The same array, made read-only (the caller gives it up)."""
     array.setflags(write=False)
     return array

@@ -26,7 +26,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from bayesrl.errors import Incompatible, InvalidArgument
 
 Datum = TypeVar("Datum", contravariant=True)
-B = TypeVar("B")
+B = TypeVar("B", contravariant=True)
 M = TypeVar("M")
 Info = Mapping[str, Any]
 
@@ -153,7 +153,7 @@ class Mind(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class BayesAgent(Generic[B, M]):
+class BayesAgent:
     """A prior and a planner: plan on the belief, act, update the belief.
 
     A pair that does not fit is refused here, with the name of what is missing.
@@ -183,7 +183,7 @@ class BayesAgent(Generic[B, M]):
             belief = belief.restart()
         return Mind(belief, mind.memory, transition)
 
-    def batch(self, replicates: int) -> BayesAgent[B, M]:
+    def batch(self, replicates: int) -> BayesAgent:
         """The same agent, `replicates` times in lockstep (needs a belief that broadcasts)."""
         return dataclasses.replace(self, prior=self.prior.batch(replicates))
 
@@ -267,9 +267,16 @@ class Streams(NamedTuple):
     learning: Generator
 
     @staticmethod
-    def of(seed: int, replicate: int = 0) -> Streams:
-        """The streams of one replicate: a function of the two numbers alone."""
-        return Streams(*map(default_rng, SeedSequence(seed, spawn_key=(replicate,)).spawn(4)))
+    def of(seed: int, replicate: int = 0, lockstep: bool = False) -> Streams:
+        """The streams of one replicate, or of one lockstep block of them: a function of these numbers alone."""
+        key = (0, replicate) if lockstep else (replicate,)  # keys of different length never meet
+        return Streams(*map(default_rng, SeedSequence(seed, spawn_key=key).spawn(4)))
+
+
+def meet(world: Any, streams: Streams, lockstep: int | None = None) -> Any:
+    """The world that a run meets: drawn where there is a family of them, `lockstep` of them side by side."""
+    world = world if lockstep is None else world.batch(lockstep)
+    return world.draw(streams.draw) if isinstance(world, Family) else world
 
 
 def run(
@@ -280,19 +287,24 @@ def run(
     *,
     replicate: int = 0,
     horizon: int | None = None,
+    lockstep: int | None = None,
 ) -> Record:
     """Let an agent live in a world for a number of steps.
 
     A family of worlds is drawn from first. An episode that terminates, or that has lasted `horizon` steps (then it is
     truncated), is followed by another one in the same world. Replicate i of a comparison is `run(..., replicate=i)`.
+    With `lockstep=n` agent and world are batched (`batch(n)`) and n replicates share every step and one set of streams;
+    `replicate` then numbers the block.
     """
-    for name, number, low in (("steps", steps, 1), ("seed", seed, 0), ("replicate", replicate, 0), ("horizon", horizon, 1)):
-        if not (name == "horizon" and number is None) and not (isinstance(number, (int, np.integer)) and number >= low):
+    counts = {"steps": (steps, 1), "seed": (seed, 0), "replicate": (replicate, 0)}
+    optional = {"horizon": (horizon, 1), "lockstep": (lockstep, 1)}
+    for name, (number, low) in (counts | {k: v for k, v in optional.items() if v[0] is not None}).items():
+        if not (isinstance(number, (int, np.integer)) and number >= low):
             raise InvalidArgument("run", name, f"a whole number of at least {low}", number)
-    if isinstance(world, Family):
-        family, world = world, world.draw((streams := Streams.of(seed, replicate)).draw)
-    else:
-        family, streams = world, Streams.of(seed, replicate)
+    told = {"agent": describe(agent), "world": describe(world)}
+    gamma = float(getattr(world, "gamma", 1.0))
+    streams = Streams.of(seed, replicate, lockstep is not None)
+    agent, world = agent if lockstep is None else agent.batch(lockstep), meet(world, streams, lockstep)
     if not isinstance(world, World):
         raise InvalidArgument("run", "world", "a world (reset, step) or a family of worlds (draw)", world)
 
@@ -300,6 +312,7 @@ def run(
     states: list[Any] = []
     actions: list[Any] = []
     rewards: list[Any] = []
+    successors: list[Any] = []
     terminations: list[bool] = []
     truncations: list[bool] = []
     mind = agent.start()
@@ -314,6 +327,7 @@ def run(
         states.append(seen)
         actions.append(action)
         rewards.append(reward)
+        successors.append(new)
         terminations.append(terminated)
         truncations.append(truncated)
         if terminated or truncated:
@@ -324,19 +338,20 @@ def run(
         "state": np.asarray(states),
         "action": np.asarray(actions),
         "reward": np.asarray(rewards, dtype=np.float64),
+        "next_state": np.asarray(successors),
         "terminated": np.asarray(terminations, dtype=np.bool_),
         "truncated": np.asarray(truncations, dtype=np.bool_),
     }
     provenance = {
-        "agent": describe(agent),
-        "world": describe(family),
+        **told,
         "steps": int(steps),
         "seed": int(seed),
         "replicate": int(replicate),
         "horizon": None if horizon is None else int(horizon),
+        "lockstep": None if lockstep is None else int(lockstep),
         **VERSIONS,
     }
-    return Record(columns, float(getattr(family, "gamma", 1.0)), provenance, time.perf_counter() - began)
+    return Record(columns, gamma, provenance, time.perf_counter() - began)
 
 
 VERSIONS = {"python": platform.python_version()} | {name: version(name) for name in ("bayesrl", "numpy", "numba")}

@@ -79,6 +79,10 @@ class Outcomes:
         for name, new in (("group", group), ("size", size), ("otherwise", otherwise), ("start", start), ("terminal", terminal)):
             set_(self, name, new)
 
+    def __repr__(self) -> str:
+        S, A, K = self.succ.shape
+        return f"Outcomes(states={S}, actions={A}, outcomes={K}, groups={self.n_groups})"
+
     @property
     def n_states(self) -> int:
         """S."""
@@ -135,14 +139,21 @@ class Outcomes:
         R[s, a, self.succ[s, a, k]] = self.reward[s, a, k]
         return R
 
+    def paying(self, reward: Floats) -> Outcomes:
+        """The same outcomes with other rewards (S, A, K), unchecked: for models drawn from a belief about rewards."""
+        new = object.__new__(Outcomes)
+        new.__dict__.update({f: getattr(self, f) for f in ("succ", "group", "size", "otherwise", "start", "terminal")})
+        new.__dict__["reward"] = reward
+        return new
+
     def flat(self) -> Outcomes:
         """The same problem with one group for each (s, a) over all states: nothing is known about where actions lead."""
         S, A = self.group.shape
         return Outcomes(
-            succ=np.broadcast_to(np.arange(S), (S, A, S)),  # type: ignore[arg-type]
+            succ=np.broadcast_to(np.arange(S), (S, A, S)),
             reward=self.rewards(),
-            group=np.arange(S * A).reshape(S, A),  # type: ignore[arg-type]
-            size=np.full(S * A, S),  # type: ignore[arg-type]
+            group=np.arange(S * A).reshape(S, A),
+            size=np.full(S * A, S),
             otherwise=self.otherwise,
             start=self.start,
             terminal=self.terminal,
@@ -177,6 +188,9 @@ class TabularMDP:
         object.__setattr__(new, "prob", frozen(prob))
         object.__setattr__(new, "gamma", gamma)
         return new
+
+    def __repr__(self) -> str:
+        return f"TabularMDP(states={self.n_states}, actions={self.n_actions}, gamma={self.gamma})"
 
     # Constructors ----------------------------------------------------------------------------------------------------
 
@@ -276,7 +290,7 @@ class TabularMDP:
             start = np.eye(S)[integer("TabularMDP", "start", start, 0, S - 1)]
         ends = np.zeros(S, dtype=np.bool_)
         ends[[integer("TabularMDP", "terminal", t, 0, S - 1) for t in terminal]] = True
-        outcomes = Outcomes(succ, reward, np.arange(S * A).reshape(S, A), n, R, start, ends)  # type: ignore[arg-type]
+        outcomes = Outcomes(succ, reward, np.arange(S * A).reshape(S, A), n, R, start, ends)
         return cls(outcomes, prob, gamma)
 
     # Readings --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,304 @@
+"""The prior of the Bayes-adaptive MDP: Dirichlet counts over outcomes (Duff 2002; survey §4.1).
+
+Each group g of outcomes has probabilities theta_g ~ Dirichlet(alpha_g), independent across groups; seeing outcome k of
+a (s, a) that group g draws adds one to alpha[g, k] (the corrected hyper-belief update: the survey's l.791 counts the
+likelihood twice, ERRATA 2). Groups make one class of the flat, the listed, the tied and the partly known model:
+
+- `flat`: a group for each (s, a) over all states; nothing is known about where actions lead.
+- `structured`: the problem's own outcomes and groups with unknown probabilities (tied rows share a group).
+- `known[g]`: the row alpha[g] holds probabilities, not counts, and evidence does not move it.
+
+The prior's counts are stored once and the outcomes seen are a shared append-only list (`ledger.py`), so that a pure
+update costs O(1) whatever the number of states; `alpha`, prior plus counts, is derived when it is asked for.
+`dataclasses.replace(belief, alpha=...)` sets the prior and forgets the data. Replacing anything else keeps the
+distribution: the posterior's counts become the prior's.
+
+Deviations: none. Cost: update O(1); sample_mdp and mean_mdp O(G K). Claims: the belief laws (martingale, calibration,
+purity, order-freeness, concentration), and conjugacy against quadrature.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+from scipy.special import gammaln
+
+from bayesrl.beliefs.ledger import Ledger
+from bayesrl.checks import Bools, Floats, array, frozen, number, rows_sum_to_one, value
+from bayesrl.core import Record, Transition
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.kernels.jit import njit
+from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.registry import register
+
+SMALL_ALPHA = 0.1
+"""Below this, gamma variates may underflow, so Dirichlet rows are drawn through their logarithms."""
+
+
+def _example() -> DirichletMDP:
+    P = [[[0.7, 0.3], [0.1, 0.9]], [[0.5, 0.5], [0.0, 1.0]]]
+    return DirichletMDP.flat(TabularMDP.from_dense(P, [[0.0, 1.0], [0.5, 0.0]], gamma=0.9), concentration=0.7)
+
+
+@register(
+    "dirichlet-mdp",
+    kind="belief",
+    survey="4.1",
+    paper="duff02",
+    example=_example,
+    evidence=(
+        "tests/beliefs/test_dirichlet.py::test_posterior_matches_quadrature",
+        "tests/beliefs/test_laws.py::test_belief_laws",
+        "tests/bamdp/test_exact.py::test_exact_equals_brute_force",
+    ),
+)
+@value
+class DirichletMDP:
+    """Dirichlet counts over the outcomes of a finite MDP: flat, listed, tied or partly known."""
+
+    outcomes: Outcomes
+    """What can happen, and which group draws it."""
+    alpha: Floats
+    """Dirichlet counts phi (G, K), zero on padding; probabilities in the rows of known groups."""
+    gamma: float
+    """Discount, in [0, 1]."""
+    known: Bools
+    """Which groups are known, (G,)."""
+
+    def __init__(self, outcomes: Outcomes, alpha: ArrayLike, gamma: float, known: ArrayLike | None = None) -> None:
+        owner, (G, K) = "DirichletMDP", (outcomes.n_groups, outcomes.n_outcomes)
+        prior = array(owner, "alpha", alpha, (G, K), low=0.0)
+        fixed = np.zeros(G, np.bool_) if known is None else np.array(known)
+        if fixed.shape != (G,) or fixed.dtype != np.bool_:
+            raise InvalidArgument(owner, "known", f"an array of {G} truth values", known)
+        if prior[~outcomes.valid].any():
+            raise InvalidArgument(owner, "alpha", "zero on padding", float(prior[~outcomes.valid].max()))
+        learnt = outcomes.valid & ~fixed[:, None]
+        if not prior[learnt].all():
+            hint = "List only the outcomes that are possible."
+            raise InvalidArgument(owner, "alpha", "greater than 0 for every outcome", 0.0, hint)
+        rows_sum_to_one(owner, "alpha (known groups)", prior[fixed])
+        if (where := outcomes.ambiguous) is not None:
+            hint = "Merge them, or give them different rewards."
+            raise InvalidArgument(owner, "outcomes", "distinguishable by next state or reward", where, hint)
+        self._fill(outcomes, prior, number(owner, "gamma", gamma, 0.0, 1.0), frozen(fixed), Ledger(G * K))
+
+    def _fill(self, outcomes: Outcomes, prior: Floats, gamma: float, known: Bools, ledger: Ledger) -> None:
+        self.__dict__.update(outcomes=outcomes, gamma=gamma, known=known, _prior=prior, _ledger=ledger)
+
+    @classmethod
+    def flat(cls, problem: Any, concentration: ArrayLike = 1.0) -> DirichletMDP:
+        """One Dirichlet for each (s, a) over all states, each count `concentration`; rewards are those of the problem."""
+        outcomes, gamma, _ = _read(problem)
+        return cls(outcomes := outcomes.flat(), _counts("flat", concentration, outcomes), gamma)
+
+    @classmethod
+    def structured(
+        cls, problem: Any, concentration: ArrayLike = 1.0, known: ArrayLike | None = None
+    ) -> DirichletMDP:
+        """The problem's own outcomes and groups, probabilities unknown but in the groups marked `known`."""
+        outcomes, gamma, prob = _read(problem)
+        alpha = _counts("structured", concentration, outcomes)
+        if known is not None:
+            if prob is None:
+                raise InvalidArgument("DirichletMDP.structured", "problem", "a known MDP when 'known' is given", problem)
+            fixed = np.broadcast_to(np.asarray(known, np.bool_), (outcomes.n_groups,))
+            alpha, known = np.where(fixed[:, None], prob, alpha), fixed
+        return cls(outcomes, alpha, gamma, known)
+
+    # Learning --------------------------------------------------------------------------------------------------------
+
+    def update(self, datum: Transition, rng: Generator | None = None) -> DirichletMDP:
+        """The posterior after one transition; terminal states and known groups teach nothing."""
+        return self.seen_outcome(*self.outcome(datum))
+
+    def seen_outcome(self, s: int, a: int, k: int) -> DirichletMDP:
+        """The posterior after outcome k of (s, a): `update` behind its checks."""
+        g = self.outcomes.group.item(s, a)
+        if self.known[g]:
+            return self
+        return self._with(self._ledger.append(g * self.outcomes.n_outcomes + k))
+
+    def update_many(self, log: Iterable[Transition] | Mapping[str, ArrayLike] | Record) -> DirichletMDP:
+        """The posterior after a log: transitions, a record, or columns state, action, reward, next_state."""
+        columns = log.columns if isinstance(log, Record) else log
+        if isinstance(columns, Mapping):
+            missing = [c for c in ("state", "action", "reward", "next_state") if c not in columns]
+            if missing:
+                raise InvalidArgument("DirichletMDP.update_many", "log", f"with a column '{missing[0]}'", list(columns))
+            parts = [np.asarray(columns[c]).tolist() for c in ("state", "action", "reward", "next_state")]
+            if len({len(part) for part in parts}) != 1:
+                raise InvalidArgument("DirichletMDP.update_many", "log", "columns of one length", [len(p) for p in parts])
+            steps: Iterable[Transition] = (Transition(s, a, r, y) for s, a, r, y in zip(*parts, strict=True))
+        else:
+            steps = columns
+        cells, K = [], self.outcomes.n_outcomes
+        for datum in steps:
+            s, a, k = self.outcome(datum)
+            g = self.outcomes.group.item(s, a)
+            if not self.known[g]:
+                cells.append(g * K + k)
+        return self._with(self._ledger.extend(np.array(cells, np.int64)))
+
+    def outcome(self, datum: Transition, *, rewarded: bool = True) -> tuple[int, int, int]:
+        """(s, a, k): which outcome a transition was. `rewarded=False` tells outcomes apart by next state alone."""
+        s, a, y = self._index(datum)
+        r = _reward(datum) if rewarded else np.nan
+        o = self.outcomes
+        k = locate(o.succ[s, a], o.reward[s, a], o.size[o.group.item(s, a)], y, r)
+        if k < 0 or (self.known.any() and self.alpha[o.group.item(s, a), k] == 0.0):
+            seen = f"({s}, {a}) -> {y} with reward {datum.reward:g}" if rewarded else f"({s}, {a}) -> {y}"
+            why = "a terminal state has no transitions" if o.terminal[s] else "no outcome is listed for it"
+            raise ImpossibleEvidence("DirichletMDP", seen, why)
+        return s, a, k
+
+    def _index(self, datum: Transition) -> tuple[int, int, int]:
+        S, A = self.outcomes.n_states, self.outcomes.n_actions
+        try:
+            s, a, y = operator.index(datum.state), operator.index(datum.action), operator.index(datum.next_state)
+            if 0 <= s < S and 0 <= a < A and 0 <= y < S:
+                return s, a, y
+        except (TypeError, AttributeError):
+            pass
+        for name, high in (("state", S), ("action", A), ("next_state", S)):
+            got = getattr(datum, name, datum)
+            if not (isinstance(got, (int, np.integer)) and 0 <= got < high):
+                raise InvalidArgument("DirichletMDP.update", name, f"a whole number from 0 to {high - 1}", got)
+        raise InvalidArgument("DirichletMDP.update", "datum", "a Transition", datum)
+
+    def _with(self, ledger: Ledger) -> DirichletMDP:
+        new = object.__new__(DirichletMDP)
+        new._fill(self.outcomes, self._prior, self.gamma, self.known, ledger)
+        return new
+
+    # What planners ask -----------------------------------------------------------------------------------------------
+
+    @property
+    def _prior(self) -> Floats:
+        return self.__dict__["_prior"]  # type: ignore[no-any-return]
+
+    @property
+    def _ledger(self) -> Ledger:
+        return self.__dict__["_ledger"]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _alpha(self) -> Floats:
+        if not len(self._ledger):
+            return self._prior
+        counts = self._ledger.counts()
+        counts += self._prior.ravel()
+        return frozen(counts.reshape(self._prior.shape))
+
+    n_states = property(lambda self: self.outcomes.n_states, doc="S.")
+    n_actions = property(lambda self: self.outcomes.n_actions, doc="A.")
+    succ = property(lambda self: self.outcomes.succ, doc="Next state of outcome k, (S, A, K).")
+    reward = property(lambda self: self.outcomes.reward, doc="Reward of outcome k, (S, A, K).")
+    group = property(lambda self: self.outcomes.group, doc="The distribution that draws (s, a)'s outcome, (S, A).")
+
+    @property
+    def seen(self) -> int:
+        """How many transitions the belief has learnt from."""
+        return len(self._ledger)
+
+    def counts(self) -> Floats:
+        """Total count of each (s, a), prior counts included, (S, A); infinite where the group is known."""
+        total = np.where(self.known, np.inf, self.alpha.sum(axis=1))
+        return np.asarray(total[self.group])
+
+    def predictive(self, state: int, action: int) -> Floats:
+        """Probability of each outcome k of (s, a) under the belief."""
+        row = self.alpha[self.group[state, action]]
+        return np.asarray(row / row.sum())
+
+    def mean_mdp(self) -> TabularMDP:
+        """The model whose probabilities are the posterior means."""
+        prob = self.alpha / self.alpha.sum(axis=1, keepdims=True)
+        return TabularMDP.unchecked(self.outcomes, prob, self.gamma)
+
+    def sample_mdp(self, rng: Generator) -> TabularMDP:
+        """A model drawn from the belief."""
+        prob = dirichlet_rows(self.alpha, rng)
+        prob[self.known] = self._prior[self.known]
+        return TabularMDP.unchecked(self.outcomes, prob, self.gamma)
+
+    def row_variance(self) -> Floats:
+        """Posterior variance of each probability, (G, K); zero where known."""
+        total = self.alpha.sum(axis=1, keepdims=True)
+        p = self.alpha / total
+        return np.where(self.known[:, None], 0.0, p * (1.0 - p) / (total + 1.0))
+
+    def log_evidence(self) -> float:
+        """Log probability, under the prior, of the outcomes seen, in the order in which they were seen."""
+        learnt, prior, alpha = ~self.known, self._prior, self.alpha
+        rows = gammaln(prior[learnt].sum(axis=1)) - gammaln(alpha[learnt].sum(axis=1))
+        valid = self.outcomes.valid & learnt[:, None]
+        return float(rows.sum() + (gammaln(alpha[valid]) - gammaln(prior[valid])).sum())
+
+    def __repr__(self) -> str:
+        o = self.outcomes
+        size = f"states={o.n_states}, actions={o.n_actions}, groups={o.n_groups}"
+        return f"DirichletMDP({size}, outcomes={o.n_outcomes}, seen={self.seen}, gamma={self.gamma})"
+
+
+# A field of the dataclass, so that `replace(belief, alpha=...)` sets the prior; a reading, so that it is never stale.
+DirichletMDP.alpha = property(lambda self: self._alpha)  # type: ignore[assignment]
+
+
+@njit
+def locate(succ: Any, reward: Any, size: int, y: int, r: float) -> int:
+    """The outcome with next state y and reward r (NaN: any reward), or -1. A flat row is tried at k = y first."""
+    if y < size and succ[y] == y and (np.isnan(r) or abs(reward[y] - r) <= 1e-9 * (1.0 + abs(r))):
+        return y
+    for k in range(size):
+        if succ[k] == y and (np.isnan(r) or abs(reward[k] - r) <= 1e-9 * (1.0 + abs(r))):
+            return k
+    return -1
+
+
+def dirichlet_rows(alpha: Floats, rng: Generator) -> Floats:
+    """A draw from the Dirichlet of each row; zero counts are padding and stay zero.
+
+    A row with tiny counts has gamma variates below the smallest float. Gamma(a) has the law of Gamma(a + 1) U^(1/a),
+    so such rows are drawn as logarithms and scaled by their largest entry.
+    """
+    positive = alpha > 0.0
+    if alpha[positive].min() >= SMALL_ALPHA:
+        x = rng.standard_gamma(alpha)
+    else:
+        a = np.where(positive, alpha, 1.0)
+        with np.errstate(divide="ignore"):
+            logs = np.log(rng.standard_gamma(a + 1.0)) + np.log(rng.random(a.shape)) / a
+        logs[~positive] = -np.inf
+        x = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(x / x.sum(axis=-1, keepdims=True))
+
+
+def _read(problem: Any) -> tuple[Outcomes, float, Floats | None]:
+    """Outcomes, discount and, where they are known, the probabilities of a model, a world or a family."""
+    if not isinstance(problem, TabularMDP) and isinstance(getattr(problem, "outcomes", None), Outcomes):
+        return problem.outcomes, problem.gamma, None
+    mdp = problem if isinstance(problem, TabularMDP) else getattr(problem, "mdp", None)
+    if not isinstance(mdp, TabularMDP):
+        raise InvalidArgument("DirichletMDP", "problem", "a TabularMDP or a world with a table", type(problem).__name__)
+    return mdp.outcomes, mdp.gamma, mdp.prob
+
+
+def _counts(where: str, concentration: ArrayLike, outcomes: Outcomes) -> Floats:
+    c = array(f"DirichletMDP.{where}", "concentration", concentration, low=0.0, above=True)
+    return np.where(outcomes.valid, np.broadcast_to(c, outcomes.valid.shape), 0.0)
+
+
+def _reward(datum: Transition) -> float:
+    try:
+        r = float(datum.reward)
+    except (TypeError, ValueError):
+        r = np.nan
+    if not np.isfinite(r):
+        raise InvalidArgument("DirichletMDP.update", "reward", "a finite number", datum.reward)
+    return r
