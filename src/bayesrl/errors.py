@@ -36,7 +36,8 @@ class ImpossibleEvidence(BayesRLError, ValueError):
 
     def __init__(self, owner: str, datum: Any, why: str) -> None:
         self.owner, self.datum, self.why = owner, datum, why
-        super().__init__(f"{owner}: {show(datum)} has probability zero under this belief: {why}.")
+        what = datum if isinstance(datum, str) else show(datum)
+        super().__init__(f"{owner}: {what} has probability zero under this belief: {why}.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.owner, self.datum, self.why)

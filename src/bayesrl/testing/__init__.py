@@ -1,1 +1,16 @@
-"""testing."""
+"""Public laws: what a belief, a planner, an agent and a world must obey, with stated error rates."""
+
+from bayesrl.testing.laws import (
+    check_agent,
+    check_belief,
+    check_planner,
+    check_point_belief,
+    check_world,
+)
+from bayesrl.testing.probes import Probe, probe_for
+from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, assert_uniform_ranks
+
+__all__ = [
+    "Probe", "assert_frequencies", "assert_mean_equal", "assert_uniform_ranks", "check_agent", "check_belief",
+    "check_planner", "check_point_belief", "check_world", "probe_for",
+]  # fmt: skip

@@ -1,0 +1,172 @@
+"""The laws that every belief, planner, agent and world must obey; run over everything registered, and open to users.
+
+Each check raises AssertionError with a sentence. Random checks take a generator and have a stated false-alarm rate: a
+correct object fails `check_belief` with probability at most `FALSE_ALARM` for each statistical law.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator, default_rng
+
+from bayesrl.core import BayesAgent, run
+from bayesrl.testing.probes import Probe, probe_for
+from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, assert_uniform_ranks
+
+FALSE_ALARM = 1e-6
+"""Chance that a correct belief fails one statistical law."""
+
+
+# Beliefs -------------------------------------------------------------------------------------------------------------
+
+
+def check_belief(belief: Any, probe: Probe | None = None, *, rng: Generator, exact: bool = True) -> None:
+    """Purity, martingale, calibration, concentration; for exact beliefs also order-freeness and indifference to rng."""
+    probe = probe_for(belief) if probe is None else probe
+    check_purity(belief, probe, rng=rng)
+    if exact:
+        check_exactness(belief, probe, rng=rng)
+    check_martingale(belief, probe, rng=rng)
+    check_calibration(belief, probe, rng=rng)
+    check_concentration(belief, probe, rng=rng)
+
+
+def _data(belief: Any, probe: Probe, n: int, rng: Generator) -> tuple[Any, list[Any]]:
+    theta = probe.draw(belief, rng)
+    return theta, [probe.datum(belief, theta, rng) for _ in range(n)]
+
+
+def check_purity(belief: Any, probe: Probe, *, rng: Generator) -> None:
+    """An update changes nothing but what it returns, at any age, also when two futures branch from one belief."""
+    _, data = _data(belief, probe, 9, rng)
+    for datum in data:
+        before, expected = pickle.dumps(belief), probe.expect(belief).copy()
+        left, right = belief.update(datum, rng), belief.update(data[0], rng)
+        again = belief.update(datum, rng)
+        assert pickle.dumps(belief) == before or belief == pickle.loads(before), "update changed its belief"
+        assert np.array_equal(probe.expect(belief), expected), "update changed its belief's expectations"
+        assert np.array_equal(probe.expect(left), probe.expect(again)), "two futures of one belief disturb each other"
+        assert pickle.loads(pickle.dumps(right)) == right, "a belief does not survive pickling"
+        belief = left
+
+
+def check_exactness(belief: Any, probe: Probe, *, rng: Generator) -> None:
+    """An exact belief forgets the order of its data and never touches rng."""
+    _, data = _data(belief, probe, 12, rng)
+    untouched = default_rng(0)
+    forward = backward = belief
+    for a, b in zip(data, reversed(data), strict=True):
+        forward, backward = forward.update(a, untouched), backward.update(b, untouched)
+    assert untouched.bit_generator.state == default_rng(0).bit_generator.state, "an exact belief used rng"
+    np.testing.assert_allclose(probe.expect(forward), probe.expect(backward), rtol=1e-9, atol=1e-12)
+    if hasattr(belief, "update_many"):
+        np.testing.assert_allclose(probe.expect(belief.update_many(data)), probe.expect(forward), rtol=1e-9, atol=1e-12)
+
+
+def check_martingale(belief: Any, probe: Probe, *, rng: Generator, draws: int = 3000, data: int = 3) -> None:
+    """Before the data are seen, the posterior expectation is expected to be the prior one.
+
+    3000 draws see a shift of about a tenth of a posterior standard deviation.
+    """
+    after = []
+    for _ in range(draws):
+        posterior = belief
+        for datum in _data(belief, probe, data, rng)[1]:
+            posterior = posterior.update(datum, rng)
+        after.append(probe.expect(posterior))
+    assert_mean_equal(after, probe.expect(belief), false_alarm=FALSE_ALARM, what="posterior expectation")
+
+
+def check_calibration(
+    belief: Any, probe: Probe, *, rng: Generator, replicates: int = 1200, draws: int = 19, data: int = 8
+) -> None:
+    """Simulation-based calibration: the rank of a truth among draws from its posterior is uniform.
+
+    1200 replicates over 20 ranks see a posterior too wide or narrow by about a fifth, or off by a third of its width.
+    """
+    ranks = []
+    for _ in range(replicates):
+        theta, seen = _data(belief, probe, data, rng)
+        posterior = belief
+        for datum in seen:
+            posterior = posterior.update(datum, rng)
+        x = probe.read(belief, theta)
+        others = np.array([probe.read(posterior, probe.draw(posterior, rng)) for _ in range(draws)])
+        below, equal = (others < x).sum(axis=0), (others == x).sum(axis=0)
+        ranks.append(below + (rng.random(x.shape) * (equal + 1)).astype(int))
+    assert_uniform_ranks(np.array(ranks), draws + 1, false_alarm=FALSE_ALARM)
+
+
+def check_concentration(belief: Any, probe: Probe, *, rng: Generator, truths: int = 12, data: int = 400) -> None:
+    """Much data bring the expectation near the truth: to less than half of the prior's distance, on average."""
+    far = near = 0.0
+    for _ in range(truths):
+        theta, seen = _data(belief, probe, data, rng)
+        posterior = belief
+        for datum in seen:
+            posterior = posterior.update(datum, rng)
+        x = probe.read(belief, theta)
+        far += float(np.abs(probe.expect(belief) - x).sum())
+        near += float(np.abs(probe.expect(posterior) - x).sum())
+    assert near <= 0.5 * far, f"after {data} data the error is {near / max(far, 1e-300):.2f} of the prior's"
+
+
+# Planners, agents, worlds --------------------------------------------------------------------------------------------
+
+
+def check_planner(planner: Any, belief: Any, observation: Any, *, rng: Generator) -> None:
+    """Legal, a function of its arguments and rng, and harmless to the belief and to its own memory."""
+    before = pickle.dumps(belief)
+    memory = planner.start()
+    seed = int(rng.integers(2**31))
+    for _ in range(3):
+        kept = pickle.dumps(memory)
+        one = planner.plan(belief, observation, memory, default_rng(seed), None)
+        two = planner.plan(belief, observation, pickle.loads(kept), default_rng(seed), None)
+        assert isinstance(one.action, int), f"the action {one.action!r} is not an int"
+        assert 0 <= one.action < belief.n_actions, f"the action {one.action} is not one of {belief.n_actions}"
+        assert one.action == two.action, "the same arguments and rng gave two actions"
+        assert pickle.dumps(memory) == kept, "plan changed the memory it was given"
+        for key in one.info:
+            np.testing.assert_array_equal(one.info[key], two.info[key])
+        memory = one.memory
+    assert pickle.loads(before) == belief, "plan changed the belief"
+
+
+def check_agent(agent: Any, world: Any, *, steps: int = 30) -> None:
+    """The same seed gives the same record, another seed another stream, and the user's own loop the same actions."""
+    one, two = run(agent, world, steps, seed=5), run(agent, world, steps, seed=5)
+    assert one == two, "the same seed gave two records"
+    copy = pickle.loads(pickle.dumps(agent))
+    assert run(copy, world, steps, seed=5) == one, "a pickled agent behaves differently"
+
+
+def check_world(world: Any, *, rng: Generator, draws: int = 4000) -> None:
+    """The table is a table, samples follow it, and the declared optimum is the solved one."""
+    from bayesrl.models.solve import optimal_total
+
+    P, R = world.dense()
+    np.testing.assert_allclose(P.sum(axis=2), 1.0, atol=1e-12)
+    assert (P >= 0.0).all(), "a probability is negative"
+    assert R.shape == P.shape, "a reward must be defined for every (s, a, s')"
+    assert np.isfinite(R).all(), "a reward is not finite"
+    s = int(rng.choice(world.n_states))
+    a = int(rng.integers(world.n_actions))
+    seen = np.zeros(world.n_states)
+    for _ in range(draws):
+        state, observation, reward, _terminated = world.step(s, a, rng)
+        assert state == observation, "a fully observed world shows its state"
+        assert reward == R[s, a, state], "the reward is not the table's"
+        seen[state] += 1
+    assert_frequencies(seen, P[s, a], false_alarm=FALSE_ALARM)
+    np.testing.assert_allclose(world.optimum(), optimal_total(world, world.steps), rtol=1e-9)
+
+
+def check_point_belief(planner: Any, belief: Any, q: Any) -> None:
+    """Where everything is known, a planner's root values are the solved ones."""
+    for s in range(belief.n_states):
+        info = BayesAgent(belief, planner).act(BayesAgent(belief, planner).start(), s, default_rng(0)).info
+        np.testing.assert_allclose(info["q"], q[s], atol=1e-7)

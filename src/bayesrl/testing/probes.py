@@ -1,0 +1,165 @@
+"""What the laws must know of a belief: how to draw a truth, let the truth speak, and read quantities off it.
+
+A probe names the test quantities (a vector of numbers of a truth theta), their exact expectation under a belief, and the
+likelihood. `probe_for` finds the probe of a belief; a new belief's own tests may pass their own.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.beliefs.dirichlet import DirichletMDP, dirichlet_rows
+from bayesrl.beliefs.reward_beta import RewardBeta
+from bayesrl.beliefs.reward_dirichlet import RewardDirichlet
+from bayesrl.beliefs.reward_normal import RewardNormal
+from bayesrl.beliefs.unknown_rewards import UnknownRewards
+from bayesrl.checks import Floats
+from bayesrl.core import Transition
+
+
+class Probe(Protocol):
+    """The generative side of a belief."""
+
+    def draw(self, belief: Any, rng: Generator) -> Any:
+        """A truth theta from the belief."""
+
+    def datum(self, belief: Any, theta: Any, rng: Generator) -> Any:
+        """A datum from the likelihood of theta."""
+
+    def read(self, belief: Any, theta: Any) -> Floats:
+        """The test quantities of theta."""
+
+    def expect(self, belief: Any) -> Floats:
+        """Their exact expectation under the belief."""
+
+
+@singledispatch
+def probe_for(belief: Any) -> Probe:
+    """The probe of a belief."""
+    raise NotImplementedError(f"no probe for {type(belief).__name__}: register one with probe_for.register")
+
+
+class DirichletProbe:
+    """Truths are models; data are transitions from random state-action pairs; quantities are probabilities."""
+
+    def draw(self, belief: DirichletMDP, rng: Generator) -> Any:  # noqa: D102
+        return belief.sample_mdp(rng)
+
+    def datum(self, belief: DirichletMDP, theta: Any, rng: Generator) -> Transition:  # noqa: D102
+        s, a, k = self.outcome(belief, theta.prob, rng)
+        o = belief.outcomes
+        return Transition(s, a, float(o.reward[s, a, k]), int(o.succ[s, a, k]))
+
+    def outcome(self, belief: DirichletMDP, prob: Floats, rng: Generator) -> tuple[int, int, int]:
+        """A random pair (s, a) that is not terminal, and an outcome of it."""
+        o = belief.outcomes
+        s = int(rng.choice(np.flatnonzero(~o.terminal)))
+        a = int(rng.integers(o.n_actions))
+        return s, a, int(rng.choice(o.n_outcomes, p=prob[o.group[s, a]]))
+
+    def read(self, belief: DirichletMDP, theta: Any) -> Floats:  # noqa: D102
+        return np.asarray(theta.prob[belief.outcomes.valid])
+
+    def expect(self, belief: DirichletMDP) -> Floats:  # noqa: D102
+        return np.asarray(belief.mean_mdp().prob[belief.outcomes.valid])
+
+
+class RewardTruth(NamedTuple):
+    """What a reward belief is about: the mean of each cell and whatever else the likelihood needs."""
+
+    mean: Floats
+    rest: Floats
+
+
+class BetaProbe:
+    """Truths are the cells' chances of the high reward."""
+
+    def draw(self, belief: RewardBeta, rng: Generator) -> Floats:  # noqa: D102
+        return belief.sample(rng)
+
+    def datum(self, belief: RewardBeta, theta: Floats, rng: Generator) -> Any:  # noqa: D102
+        cell = _cell(theta.shape, rng)
+        p = (theta[cell] - belief.low) / (belief.high - belief.low)
+        return cell, belief.high if rng.random() < p else belief.low
+
+    def read(self, belief: RewardBeta, theta: Floats) -> Floats:  # noqa: D102
+        return theta.ravel()
+
+    def expect(self, belief: RewardBeta) -> Floats:  # noqa: D102
+        return belief.mean().ravel()
+
+
+class RewardDirichletProbe:
+    """Truths are the cells' distributions over the values; the mean reward is read through the belief's `sample` law."""
+
+    def draw(self, belief: RewardDirichlet, rng: Generator) -> Floats:  # noqa: D102
+        return dirichlet_rows(belief.alpha, rng)
+
+    def datum(self, belief: RewardDirichlet, theta: Floats, rng: Generator) -> Any:  # noqa: D102
+        cell = _cell(theta.shape[:-1], rng)
+        return cell, float(rng.choice(belief.values, p=theta[cell]))
+
+    def read(self, belief: RewardDirichlet, theta: Floats) -> Floats:  # noqa: D102
+        return np.asarray(theta @ belief.values).ravel()
+
+    def expect(self, belief: RewardDirichlet) -> Floats:  # noqa: D102
+        return belief.mean().ravel()
+
+
+class RewardNormalProbe:
+    """Truths are means and precisions; the quantities are the means and the precisions."""
+
+    def draw(self, belief: RewardNormal, rng: Generator) -> RewardTruth:  # noqa: D102
+        precision = rng.gamma(belief.shape, 1.0 / belief.rate)
+        mean = rng.normal(belief.mean_, 1.0 / np.sqrt(belief.strength * precision))
+        return RewardTruth(mean, precision)
+
+    def datum(self, belief: RewardNormal, theta: RewardTruth, rng: Generator) -> Any:  # noqa: D102
+        cell = _cell(theta.mean.shape, rng)
+        return cell, float(rng.normal(theta.mean[cell], 1.0 / np.sqrt(theta.rest[cell])))
+
+    def read(self, belief: RewardNormal, theta: RewardTruth) -> Floats:  # noqa: D102
+        return np.concatenate([theta.mean.ravel(), theta.rest.ravel()])
+
+    def expect(self, belief: RewardNormal) -> Floats:  # noqa: D102
+        return np.concatenate([belief.mean().ravel(), (belief.shape / belief.rate).ravel()])
+
+
+class UnknownRewardsProbe:
+    """Truths are pairs: probabilities, and the reward belief's own truth."""
+
+    def draw(self, belief: UnknownRewards, rng: Generator) -> Any:  # noqa: D102
+        return belief.transitions.sample_mdp(rng), probe_for(belief.rewards).draw(belief.rewards, rng)
+
+    def datum(self, belief: UnknownRewards, theta: Any, rng: Generator) -> Transition:  # noqa: D102
+        s, a, k = DirichletProbe().outcome(belief.transitions, theta[0].prob, rng)
+        here = belief.cell(s, a, k)
+        inner = probe_for(belief.rewards)
+        cell, r = inner.datum(belief.rewards, theta[1], rng)
+        while cell != here:
+            cell, r = inner.datum(belief.rewards, theta[1], rng)
+        return Transition(s, a, r, int(belief.outcomes.succ[s, a, k]))
+
+    def read(self, belief: UnknownRewards, theta: Any) -> Floats:  # noqa: D102
+        inner = probe_for(belief.rewards)
+        first = DirichletProbe().read(belief.transitions, theta[0])
+        return np.concatenate([first, inner.read(belief.rewards, theta[1])])
+
+    def expect(self, belief: UnknownRewards) -> Floats:  # noqa: D102
+        inner = probe_for(belief.rewards)
+        return np.concatenate([DirichletProbe().expect(belief.transitions), inner.expect(belief.rewards)])
+
+
+def _cell(shape: tuple[int, ...], rng: Generator) -> tuple[int, ...]:
+    return tuple(int(rng.integers(n)) for n in shape)
+
+
+probe_for.register(DirichletMDP, lambda belief: DirichletProbe())
+probe_for.register(RewardBeta, lambda belief: BetaProbe())
+probe_for.register(RewardDirichlet, lambda belief: RewardDirichletProbe())
+probe_for.register(RewardNormal, lambda belief: RewardNormalProbe())
+probe_for.register(UnknownRewards, lambda belief: UnknownRewardsProbe())

@@ -1,0 +1,62 @@
+"""Statistical assertions that say how often they are wrong and what they can see."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from bayesrl.checks import Floats
+
+
+def assert_mean_equal(
+    samples: ArrayLike, expected: ArrayLike, *, false_alarm: float = 1e-6, what: str = "mean", bias: float = 0.0
+) -> None:
+    """Fail when the mean of the samples (first axis) is not `expected`, entry by entry.
+
+    A two-sided Student test for each of m entries at false_alarm / m (Bonferroni), so a correct program fails with
+    probability at most `false_alarm` in all (for means that are nearly normal). A true discrepancy of about
+    (|z| + 1) standard errors is seen five times in six. `bias` is a known bound on the error of the samples
+    themselves, such as a solver's tolerance.
+    """
+    x = np.asarray(samples, dtype=np.float64)
+    n = x.shape[0]
+    x = x.reshape(n, -1)
+    mu = np.broadcast_to(np.asarray(expected, dtype=np.float64), np.shape(samples)[1:]).ravel()
+    error = x.std(axis=0, ddof=1) / np.sqrt(n)
+    width = stats.t.isf(false_alarm / (2 * x.shape[1]), n - 1) * error
+    rounding = 1e-12 * (1.0 + np.abs(mu))
+    off = np.abs(x.mean(axis=0) - mu) - width - rounding - bias
+    if off.max() > 0.0:
+        i = int(off.argmax())
+        raise AssertionError(
+            f"{what}[{i}]: the mean of {n} samples is {x.mean(axis=0)[i]:.6g} (standard error {error[i]:.2g}), "
+            f"expected {mu[i]:.6g}; chance of this if equal is below {false_alarm:g}"
+        )
+
+
+def assert_uniform_ranks(ranks: ArrayLike, levels: int, *, false_alarm: float = 1e-6, what: str = "rank") -> None:
+    """Fail when ranks in 0..levels-1 (first axis: replicates) are not uniform, statistic by statistic.
+
+    Chi-square over at most 20 bins for each of m statistics at false_alarm / m.
+    """
+    r = np.asarray(ranks).reshape(len(np.asarray(ranks)), -1)
+    bins = next(b for b in (20, 16, 10, 8, 5, 4, 2, 1) if levels % b == 0)
+    for i in range(r.shape[1]):
+        counts = np.bincount(r[:, i] * bins // levels, minlength=bins)
+        chance = stats.chisquare(counts).pvalue if bins > 1 else 1.0
+        if chance < false_alarm / r.shape[1]:
+            raise AssertionError(f"{what}[{i}] is not uniform: counts {counts.tolist()}, chance {chance:.2g}")
+
+
+def assert_frequencies(counts: ArrayLike, probabilities: ArrayLike, *, false_alarm: float = 1e-6) -> None:
+    """Fail when counts do not have these probabilities; what has probability zero must not occur."""
+    n: Floats = np.asarray(counts, dtype=np.float64).ravel()
+    p: Floats = np.asarray(probabilities, dtype=np.float64).ravel()
+    if n[p == 0.0].any():
+        raise AssertionError(f"an event of probability zero occurred {int(n[p == 0.0].max())} times")
+    n, p = n[p > 0.0], p[p > 0.0]
+    if len(n) > 1:
+        chance = stats.chisquare(n, p / p.sum() * n.sum()).pvalue
+        if chance < false_alarm:
+            raise AssertionError(f"frequencies {(n / n.sum()).tolist()} against {p.tolist()}: chance {chance:.2g}")

@@ -1,0 +1,87 @@
+"""Exact Bayes-optimal values against an enumeration of histories that shares no code with them."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+from bayesrl import DirichletMDP, make_world
+from bayesrl.bamdp import exact_q
+from bayesrl.bamdp.exact import BAMDPExact
+from bayesrl.beliefs import RewardBeta, RewardDirichlet, UnknownRewards
+from bayesrl.core import Transition
+from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.solve import finite_horizon
+
+
+def brute_force(belief, s, d):
+    """Expectimax over histories: every outcome is passed through `belief.update`, nothing is merged."""
+    o, q = belief.outcomes, np.zeros(belief.n_actions)
+    if d == 0 or o.terminal[s]:
+        return q
+    for a in range(belief.n_actions):
+        mean = belief.mean_mdp()
+        for k in range(o.size[o.group[s, a]]):
+            y, p = int(o.succ[s, a, k]), mean.prob[o.group[s, a], k]
+            if isinstance(belief, UnknownRewards):
+                values, chances = belief.rewards.predictive(belief.cell(s, a, k))
+                pays = list(zip(values.tolist(), chances.tolist(), strict=True))
+            else:
+                pays = [(float(o.reward[s, a, k]), 1.0)]
+            for r, c in pays:
+                if p * c > 0:
+                    after = belief.update(Transition(s, a, r, y))
+                    q[a] += p * c * (r + belief.gamma * brute_force(after, y, d - 1).max())
+    return q
+
+
+@pytest.mark.parametrize(("name", "horizon"), [("chain-tied", 5), ("chain-semi", 4), ("chain", 4)])
+def test_exact_equals_brute_force(name, horizon):
+    world = make_world(name, gamma=0.93)
+    rng = default_rng(list(name.encode()))
+    shape = DirichletMDP.structured(world).alpha.shape
+    belief = DirichletMDP.structured(world, rng.uniform(0.2, 2.0, shape))
+    for s in (0, 3, 4):
+        np.testing.assert_allclose(exact_q(belief, s, horizon), brute_force(belief, s, horizon), atol=1e-9)
+
+
+def test_exact_on_the_flat_chain_equals_brute_force():
+    belief = DirichletMDP.flat(make_world("chain"), default_rng(0).uniform(0.2, 2.0, (10, 5)))
+    np.testing.assert_allclose(exact_q(belief, 0, 3), brute_force(belief, 0, 3), atol=1e-9)
+
+
+def test_groups_terminals_and_known_rows():
+    """A tied group drawn twice on one path, a known row, a terminal state, and a posterior as the root."""
+    succ = np.array([[[0, 1], [1, 2]], [[2, 0], [0, 1]], [[2, 2], [2, 2]]])
+    reward = np.array([[[0.0, 1.0], [2.0, 0.5]], [[4.0, 0.0], [1.0, 0.0]], [[0.0, 0.0]] * 2])
+    group = np.array([[0, 0], [1, 0], [2, 2]])
+    start, terminal = np.array([1.0, 0, 0]), np.array([False, False, True])
+    outcomes = Outcomes(succ, reward, group, np.array([2, 2, 1]), np.zeros(1), start, terminal)
+    belief = DirichletMDP(outcomes, [[0.4, 1.1], [0.3, 0.7], [1.0, 0.0]], 1.0, known=[False, True, True])
+    belief = belief.update(Transition(0, 1, 2.0, 1))
+    for s in range(3):
+        np.testing.assert_allclose(exact_q(belief, s, 5), brute_force(belief, s, 5), atol=1e-9)
+
+
+@pytest.mark.parametrize("cells", [(2, 2), (2, 2, 2)])
+def test_exact_with_unknown_rewards_equals_brute_force(cells):
+    P = [[[0.7, 0.3], [0.1, 0.9]], [[0.5, 0.5], [0.2, 0.8]]]
+    rng = default_rng(5)
+    transitions = DirichletMDP.flat(TabularMDP.from_dense(P, np.zeros((2, 2)), gamma=0.9), rng.uniform(0.3, 2, (4, 2)))
+    beta = RewardBeta(rng.uniform(0.3, 2, cells), rng.uniform(0.3, 2, cells), low=-1.0, high=2.0)
+    three = RewardDirichlet([0.0, 1.0, 5.0], rng.uniform(0.3, 2, (*cells, 3)))
+    for rewards in (beta, three):
+        belief = UnknownRewards(transitions, rewards)
+        np.testing.assert_allclose(exact_q(belief, 0, 3), brute_force(belief, 0, 3), atol=1e-9)
+
+
+def test_known_model_equals_finite_horizon():
+    world = make_world("chain", gamma=0.9)
+    belief = DirichletMDP.structured(world, known=True)
+    np.testing.assert_allclose(BAMDPExact(horizon=8).solve(belief), finite_horizon(world, 8).q, atol=1e-9)
+
+
+def test_information_has_value():
+    """On the tied chain learning is worth something: the Bayes-optimal value exceeds the best blind policy's."""
+    belief = DirichletMDP.structured(make_world("chain-tied", gamma=1.0), [[1.0, 1.0]])
+    blind = finite_horizon(belief.mean_mdp(), 8, gamma=1.0).start_value
+    assert exact_q(belief, 0, 8).max() > blind + 0.1

@@ -1,0 +1,151 @@
+import numpy as np
+import pytest
+from numpy.random import default_rng
+from scipy.special import softmax
+
+import bayesrl as b
+from bayesrl.beliefs import RewardBeta, UnknownRewards
+from bayesrl.core import Transition, run
+from bayesrl.models.solve import finite_horizon, solve
+from bayesrl.registry import entries
+from bayesrl.testing import assert_frequencies, assert_mean_equal, check_agent, check_planner, check_point_belief
+
+PLANNERS = {e.name: e for e in entries().values() if e.kind == "planner" and e.family == "bamdp"}
+WORLD = b.make_world("chain", gamma=0.9)
+
+
+def belief(concentration=0.5):
+    return b.DirichletMDP.flat(WORLD, concentration).update(Transition(0, 0, 0.0, 1))
+
+
+def unknown():
+    return UnknownRewards(belief(), RewardBeta(np.ones((5, 2)), np.ones((5, 2))))
+
+
+@pytest.mark.parametrize("name", PLANNERS)
+def test_planner_laws(name):
+    check_planner(PLANNERS[name].example(), belief(), 2, rng=default_rng(0))
+    check_planner(PLANNERS[name].example(), unknown(), 2, rng=default_rng(0))
+
+
+@pytest.mark.parametrize("name", PLANNERS)
+def test_agents_are_reproducible(name):
+    check_agent(b.BayesAgent(belief(), PLANNERS[name].example()), WORLD)
+
+
+@pytest.mark.parametrize("name", [n for n in PLANNERS if n != "random"])
+def test_point_belief_gives_solved_values(name):
+    point = b.DirichletMDP.structured(WORLD, known=True)
+    check_point_belief(PLANNERS[name].example(), point, solve(WORLD).q)
+
+
+def test_psrl_over_a_horizon_gives_finite_horizon_values():
+    point = b.DirichletMDP.structured(WORLD, known=True)
+    planner, memory = b.make("psrl", horizon=4), None
+    for to_go in (4, 3, 2, 1, 4):
+        decision = planner.plan(point, 3, memory, default_rng(0))
+        np.testing.assert_allclose(decision.info["q"], finite_horizon(WORLD, to_go).q[3])
+        memory = decision.memory
+
+
+def test_psrl_draws_one_model_per_episode():
+    planner, rng = b.make("psrl", horizon=3), default_rng(0)
+    seen, memory, last = [], planner.start(), None
+    for t in range(9):
+        decision = planner.plan(belief(), 2, memory, rng, last)
+        memory = decision.memory
+        seen.append(memory.q)
+        last = Transition(2, 0, 0.0, 3, truncated=t == 4)  # the episode from 3 is cut short after 4
+    starts = [t for t in range(9) if t == 0 or seen[t] is not seen[t - 1]]
+    assert starts == [0, 3, 5, 8]
+
+
+def test_psrl_without_horizon_has_geometric_episodes():
+    """A new model with probability 1 - gamma: 4000 steps at .9; false alarm 1e-6."""
+    planner, rng = b.make("psrl"), default_rng(0)
+    prior, memory, renewed = belief(), None, []
+    for _ in range(4000):
+        decision = planner.plan(prior, 2, memory, rng)
+        renewed.append(memory is None or decision.memory.q is not memory.q)
+        memory = decision.memory
+    assert_mean_equal(np.array(renewed[1:], float), 0.1)
+
+
+def test_bayesian_dp_resamples_every_n_steps():
+    planner, rng = b.make("bayesian-dp", every=3), default_rng(0)
+    memory, seen = planner.start(), []
+    for _ in range(7):
+        memory = planner.plan(belief(), 2, memory, rng).memory
+        seen.append(memory.q)
+    assert [t for t in range(7) if t == 0 or seen[t] is not seen[t - 1]] == [0, 3, 6]
+
+
+@pytest.mark.parametrize("name", ["bayesian-dp", "psrl"])
+def test_sampled_action_has_its_posterior_probability(name):
+    """Thompson's law: an action is chosen with the probability that it is best; 1500 draws each way, false alarm 1e-6."""
+    prior, planner = belief(1.0), b.make(name)
+    rng, other = default_rng(1), default_rng(2)
+    chosen = [planner.plan(prior, 4, None, rng).action for _ in range(1500)]
+    best = [int(solve(prior.sample_mdp(other)).policy[4]) for _ in range(1500)]
+    assert_mean_equal(np.array(chosen, float) - np.array(best, float), 0.0)
+
+
+def test_beb_equals_its_transcription():
+    """The paper's equation written out: plain value iteration on the mean model with beta / (1 + sum of counts)."""
+    prior = b.DirichletMDP.flat(WORLD, default_rng(0).uniform(0.1, 1.0, (10, 5)))
+    for t in run(b.BayesAgent(prior, b.make("random")), WORLD, 30).to_frame().itertuples():
+        prior = prior.update(Transition(t.state, t.action, t.reward, t.next_state))
+    alpha, R = prior.alpha.reshape(5, 2, 5), WORLD.dense()[1]
+    V = np.zeros(5)
+    for _ in range(2000):
+        Q = np.array(
+            [
+                [
+                    sum(alpha[s, a, y] / alpha[s, a].sum() * (R[s, a, y] + 0.9 * V[y]) for y in range(5))
+                    + 3.0 / (1.0 + alpha[s, a].sum())
+                    for a in range(2)
+                ]
+                for s in range(5)
+            ]
+        )
+        if np.abs(Q.max(axis=1) - V).max() < 1e-12:
+            break
+        V = Q.max(axis=1)
+    for s in range(5):
+        info = b.make("beb", beta=3.0).plan(prior, s, None, default_rng(0)).info
+        np.testing.assert_allclose(info["q"], Q[s], atol=1e-8)
+
+
+def test_beb_counts_visits_where_rewards_are_unknown():
+    prior = unknown()
+    plain = solve(prior.mean_mdp(), bonus=2.0 / (1.0 + prior.transitions.counts()))
+    np.testing.assert_allclose(b.make("beb", beta=2.0).plan(prior, 1, None, default_rng(0)).info["q"], plain.q[1])
+
+
+def test_ties():
+    """On a flat prior nothing tells the actions of a new state apart; 1000 draws, false alarm 1e-6."""
+    flat, rng = b.DirichletMDP.flat(WORLD), default_rng(0)
+    assert {b.make("exploit", ties="first").plan(flat, 1, None, rng).action for _ in range(20)} == {0}
+    at_random = [b.make("exploit", ties="random").plan(flat, 1, None, rng).action for _ in range(1000)]
+    assert_frequencies(np.bincount(at_random, minlength=2), [0.5, 0.5])
+
+
+def test_epsilon_greedy_frequencies():
+    point, rng = b.DirichletMDP.structured(WORLD, known=True), default_rng(0)
+    decisions = [b.make("epsilon-greedy", epsilon=0.3).plan(point, 4, None, rng) for _ in range(2000)]
+    assert_frequencies(np.bincount([d.action for d in decisions], minlength=2), [0.85, 0.15])
+    np.testing.assert_allclose(decisions[0].info["probability"], [0.85, 0.15])
+
+
+def test_softmax_frequencies():
+    point, rng = b.DirichletMDP.structured(WORLD, known=True), default_rng(0)
+    expected = softmax(solve(WORLD).q[0] / 0.5)
+    decisions = [b.make("softmax", temperature=0.5).plan(point, 0, None, rng) for _ in range(2000)]
+    assert_frequencies(np.bincount([d.action for d in decisions], minlength=2), expected)
+    np.testing.assert_allclose(decisions[0].info["probability"], expected)
+
+
+def test_random_frequencies():
+    rng = default_rng(0)
+    actions = [b.make("random").plan(belief(), 0, None, rng).action for _ in range(2000)]
+    assert_frequencies(np.bincount(actions, minlength=2), [0.5, 0.5])

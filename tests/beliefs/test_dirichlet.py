@@ -1,0 +1,132 @@
+import dataclasses
+import pickle
+from threading import Thread
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+from bayesrl.beliefs import DirichletMDP
+from bayesrl.beliefs.dirichlet import dirichlet_rows
+from bayesrl.beliefs.ledger import CHUNK, Ledger
+from bayesrl.core import Transition
+from bayesrl.errors import ImpossibleEvidence
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.testing import assert_mean_equal
+
+P = np.array([[[0.7, 0.3], [0.1, 0.9]], [[0.5, 0.5], [0.2, 0.8]]])
+R = np.array([[0.0, 1.0], [0.5, 0.0]])
+MDP = TabularMDP.from_dense(P, R, gamma=0.9)
+
+
+def test_posterior_matches_quadrature():
+    """Prior density times likelihood, integrated on a grid, has the belief's mean and variance; and its evidence."""
+    belief = DirichletMDP(MDP.outcomes, [[0.7, 1.6]] * 4, 0.9)
+    seen = [Transition(0, 1, 1.0, y) for y in (1, 1, 0, 1)]
+    posterior = belief.update_many(seen)
+    theta = (np.arange(200000) + 0.5) / 200000  # probability of outcome 0 of (0, 1)
+    density = theta ** (0.7 - 1) * (1 - theta) ** (1.6 - 1)
+    likelihood = theta**1 * (1 - theta) ** 3
+    weight = density * likelihood / (density * likelihood).sum()
+    mean = (weight * theta).sum()
+    variance = (weight * (theta - mean) ** 2).sum()
+    np.testing.assert_allclose(posterior.predictive(0, 1), [mean, 1 - mean], rtol=1e-3)
+    np.testing.assert_allclose(posterior.row_variance()[1], variance, rtol=1e-3)
+    np.testing.assert_allclose(posterior.log_evidence(), np.log((density * likelihood).sum() / density.sum()), rtol=1e-3)
+    np.testing.assert_array_equal(posterior.alpha[[0, 2, 3]], belief.alpha[[0, 2, 3]])
+
+
+def test_evidence_is_the_product_of_predictives():
+    belief, total = DirichletMDP.flat(MDP, 0.3), 0.0
+    rng = default_rng(0)
+    for _ in range(40):
+        s, a = int(rng.integers(2)), int(rng.integers(2))
+        y = int(rng.integers(2))
+        total += np.log(belief.predictive(s, a)[y])
+        belief = belief.update(Transition(s, a, R[s, a], y))
+    np.testing.assert_allclose(belief.log_evidence(), total, rtol=1e-12)
+
+
+def test_replace_sets_the_prior_and_forgets_the_data():
+    belief = DirichletMDP.flat(MDP, 2.0).update(Transition(0, 0, 0.0, 1))
+    new = dataclasses.replace(belief, alpha=np.full((4, 2), 3.0))
+    assert new.seen == 0
+    np.testing.assert_array_equal(new.alpha, 3.0)
+    kept = dataclasses.replace(belief, gamma=0.5)
+    np.testing.assert_array_equal(kept.alpha, belief.alpha)
+    assert belief.seen == 1
+
+
+def test_arrays_are_read_only_and_equality_is_by_value():
+    belief = DirichletMDP.flat(MDP)
+    after = belief.update(Transition(0, 0, 0.0, 1))
+    for b in (belief, after):
+        with pytest.raises(ValueError, match="read-only"):
+            b.alpha[0, 0] = 9.0
+    assert belief == DirichletMDP.flat(MDP)
+    assert belief != after
+    assert after == DirichletMDP.flat(MDP).update(Transition(0, 0, 0.0, 1))
+    assert pickle.loads(pickle.dumps(after)) == after
+
+
+def test_known_groups_are_not_learnt_but_still_refuse_the_impossible():
+    certain = TabularMDP.from_dense([[[1.0, 0.0], [0.4, 0.6]], [[0.0, 1.0], [0.5, 0.5]]], R, gamma=0.9)
+    belief = DirichletMDP.structured(certain, known=[True, False, True, False])
+    assert belief.update(Transition(0, 0, 0.0, 0)) == belief
+    with pytest.raises(ImpossibleEvidence):
+        belief.update(Transition(0, 0, 0.0, 1))
+    np.testing.assert_array_equal(belief.counts(), [[np.inf, 2.0], [np.inf, 2.0]])
+
+
+def test_update_many_reads_transitions_columns_and_records():
+    rng = default_rng(1)
+    steps = [Transition(s, a, R[s, a], y) for s, a, y in rng.integers(2, size=(700, 3)).tolist()]
+    one = DirichletMDP.flat(MDP)
+    for t in steps:
+        one = one.update(t)
+    columns = {name: [getattr(t, name) for t in steps] for name in ("state", "action", "reward", "next_state")}
+    assert one == DirichletMDP.flat(MDP).update_many(steps) == DirichletMDP.flat(MDP).update_many(columns)
+    assert DirichletMDP.flat(MDP).update_many([]) == DirichletMDP.flat(MDP)
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 1e-2, 0.09, 0.5, 3.0])
+def test_rows_are_dirichlet_also_for_tiny_counts(alpha):
+    """Mean and second moment of 20000 draws; false alarm 1e-6. Tiny counts would underflow as plain gamma variates."""
+    a = np.array([alpha, 2 * alpha, 3 * alpha])
+    draws = dirichlet_rows(np.tile(a, (20000, 1)), default_rng(3))
+    p, n = a / a.sum(), a.sum()
+    assert_mean_equal(draws, p)
+    assert_mean_equal(draws**2, p * p + p * (1 - p) / (n + 1))
+    np.testing.assert_allclose(draws.sum(axis=1), 1.0)
+
+
+def test_ledger_versions_never_change():
+    """Random branching over several chunks: every version keeps showing what it showed."""
+    rng = default_rng(0)
+    versions = [(Ledger(7), ())]
+    for _ in range(3 * CHUNK):
+        ledger, entries = versions[-1] if rng.random() < 0.9 else versions[int(rng.integers(len(versions)))]
+        cell = int(rng.integers(7))
+        versions.append((ledger.append(cell), (*entries, cell)))
+    for ledger, entries in versions:
+        assert tuple(ledger.entries) == entries
+        np.testing.assert_array_equal(ledger.counts(), np.bincount(np.array(entries, int), minlength=7))
+
+
+def test_ledger_is_safe_among_threads():
+    """Eight threads branch from one version at once; each keeps its own future."""
+    root = Ledger(8).extend(np.arange(8))
+    grown = {}
+
+    def grow(i):
+        ledger = root
+        for _ in range(500):
+            ledger = ledger.append(i)
+        grown[i] = ledger
+
+    threads = [Thread(target=grow, args=(i,)) for i in range(8)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    for i in range(8):
+        np.testing.assert_array_equal(grown[i].counts(), 1 + 500 * (np.arange(8) == i))
+    np.testing.assert_array_equal(root.counts(), 1)
