@@ -28,7 +28,7 @@ T = TypeVar("T")
 KINDS = ("belief", "planner", "agent", "solver", "tool", "world", "family")
 PACKAGES = (
     "models", "beliefs", "bandits", "bamdp", "bapomdp", "continuous", "value", "gradient", "risk", "pacbayes",
-    "inverse", "multiagent", "multitask", "worlds",
+    "inverse", "multiagent", "multitask", "worlds", "lab",
 )  # fmt: skip
 
 

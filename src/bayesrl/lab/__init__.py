@@ -1,1 +1,10 @@
-"""lab."""
+"""The lab: compare methods over replicates, keep what happened, and say it with intervals.
+
+compare(agents, world, steps, runs)   many runs of several methods      compare.py
+Comparison                            what they gave                    comparison.py
+save, load                            keep it in a file                 record.py
+mean_interval, ...                    how sure it is                    statistics.py
+regret                                what was lost against the best    regret.py
+lookup                                what others published             figures.py
+comparison_table, curves              tables and plots                  report.py
+"""

@@ -1,0 +1,248 @@
+"""Methods side by side: many replicates of each on one world, over threads or processes.
+
+Replicate i of every method is `run(agent, world, steps, seed, replicate=i)`: methods share the world's luck and, on a
+family, the worlds drawn; any replicate can be reproduced alone; and what comes out depends on the seed alone, not on
+the number or kind of workers.
+
+Where belief, planner and world all say that they broadcast (the prior and the world have `batch`, the planner says
+`batched = True`), replicates run in lockstep, BLOCK at a time with one set of streams for each block. Blocks are always
+run in full and cut to the runs asked for, so that replicate i is the same however many are asked for. Methods in
+lockstep share luck among themselves, not with methods that run one by one; `Comparison.difference` knows.
+
+Threads help where time is spent in compiled code, which releases the GIL; processes (agents and worlds are pickled)
+help where it is spent in Python. Ctrl-C ends processes at once, threads when the replicate they are in is over.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesrl.checks import choice, integer
+from bayesrl.core import Family, Record, World, run
+from bayesrl.errors import InvalidArgument
+from bayesrl.lab.comparison import Comparison
+
+BLOCK = 256
+"""Replicates in one lockstep block: enough that numpy's overhead per call no longer counts."""
+
+Advance = Callable[[str, int], None]
+
+
+def compare(
+    agents: Any,
+    world: Any,
+    steps: int | None = None,
+    runs: int = 100,
+    seed: int = 0,
+    *,
+    workers: int = 1,
+    backend: str = "threads",
+    horizon: int | None = None,
+    progress: bool | None = None,
+) -> Comparison:
+    """Run every agent `runs` times for `steps` steps (the world's own number, if it has one).
+
+    `agents` is a mapping from labels to agents, a sequence of agents, or one agent. `backend` is "threads" or
+    "processes". `progress` draws a bar on standard error; by default where that is a terminal.
+    """
+    agents = _labelled(agents)
+    steps = integer("compare", "steps", getattr(world, "steps", None) if steps is None else steps, 1)
+    runs = integer("compare", "runs", runs, 1)
+    seed = integer("compare", "seed", seed, 0)
+    workers = integer("compare", "workers", workers, 1)
+    backend = choice("compare", "backend", backend, ("threads", "processes"))
+    horizon = None if horizon is None else integer("compare", "horizon", horizon, 1)
+    if not isinstance(world, (World, Family)):
+        raise InvalidArgument("compare", "world", "a world (reset, step) or a family of worlds (draw)", world)
+    pooled = workers > 1
+    if pooled and backend == "processes":
+        _check_pickles(agents, world)
+
+    chunk = max(1, runs // (8 * workers)) if pooled and backend == "processes" else 1
+    jobs = [
+        Job(label, agent, world, steps, seed, horizon, lockstep, part)
+        for label, agent in agents.items()
+        for lockstep in [BLOCK if broadcasts(agent, world) else None]
+        for part in _parts(-(-runs // BLOCK) if lockstep else runs, chunk)
+    ]
+    with _bar(agents, runs, progress) as advance:
+        results = _pooled(jobs, workers, backend, advance) if pooled else _inline(jobs, advance)
+    found: dict[str, list[Record]] = {label: [] for label in agents}
+    for job, records in zip(jobs, results, strict=True):
+        found[job.label] += records
+    pace = {label: [r.seconds / r.columns["reward"].size for r in records] for label, records in found.items()}
+    return Comparison(
+        {label: gather(records, runs) for label, records in found.items()},
+        {label: float(np.median(each)) for label, each in pace.items()},
+    )
+
+
+def broadcasts(agent: Any, world: Any) -> bool:
+    """Whether replicates of this pair can run in lockstep."""
+    planner, prior = getattr(agent, "planner", None), getattr(agent, "prior", None)
+    return getattr(planner, "batched", False) is True and hasattr(prior, "batch") and hasattr(world, "batch")
+
+
+# The work ------------------------------------------------------------------------------------------------------------
+
+
+class Job(NamedTuple):
+    """Some replicates (or lockstep blocks) of one method: what a worker is given."""
+
+    label: str
+    agent: Any
+    world: Any
+    steps: int
+    seed: int
+    horizon: int | None
+    lockstep: int | None
+    replicates: range
+
+    @property
+    def runs(self) -> int:
+        """How many runs the job stands for."""
+        return len(self.replicates) * (self.lockstep or 1)
+
+
+def work(job: Job) -> list[Record]:
+    """The records of a job, in order."""
+    _, agent, world, steps, seed, horizon, lockstep, replicates = job
+    return [run(agent, world, steps, seed, replicate=i, horizon=horizon, lockstep=lockstep) for i in replicates]
+
+
+def _inline(jobs: Sequence[Job], advance: Advance) -> list[list[Record]]:
+    results = []
+    for job in jobs:
+        results.append(work(job))
+        advance(job.label, job.runs)
+    return results
+
+
+def _pooled(jobs: Sequence[Job], workers: int, backend: str, advance: Advance) -> list[list[Record]]:
+    """All jobs over a pool; the first failure (in the order of the jobs) is raised as it was, the rest is cancelled."""
+
+    def report(job: Job) -> Callable[[Future[Any]], None]:
+        return lambda future: None if future.cancelled() or future.exception() else advance(job.label, job.runs)
+
+    pool = _pool(workers, backend)
+    try:
+        futures = [pool.submit(work, job) for job in jobs]
+        for job, future in zip(jobs, futures, strict=True):
+            future.add_done_callback(report(job))
+        done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+        for future in futures:
+            if future in done:
+                future.result()
+        return [future.result() for future in futures]
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _pool(workers: int, backend: str) -> Executor:
+    if backend == "threads":
+        return ThreadPoolExecutor(workers, thread_name_prefix="bayesrl")
+    # Not fork: it copies locks that other threads hold. Ctrl-C ends a worker at once and without a traceback.
+    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    context = multiprocessing.get_context(method)
+    return ProcessPoolExecutor(workers, context, signal.signal, (signal.SIGINT, signal.SIG_DFL))
+
+
+def _parts(n: int, size: int) -> Iterator[range]:
+    return (range(i, min(i + size, n)) for i in range(0, n, size))
+
+
+# Bringing it together ------------------------------------------------------------------------------------------------
+
+
+def gather(records: Sequence[Record], runs: int) -> Record:
+    """One record of many: columns (steps, runs, ...) from replicates in order, or from lockstep blocks in order."""
+    first = records[0]
+    columns = {}
+    for name in first.columns:
+        if first.provenance["lockstep"] is None:
+            # Each run stays contiguous, so that its sum is the same to the last bit as when it ran alone.
+            whole = np.moveaxis(np.stack([r.columns[name] for r in records]), 0, 1)
+        else:
+            whole = np.concatenate([_replicated(r, name) for r in records], axis=1)[:, :runs]
+        columns[name] = compact(whole)
+    provenance = {k: v for k, v in first.provenance.items() if k != "replicate"} | {"runs": runs}
+    return Record(columns, first.gamma, provenance, sum(r.seconds for r in records))
+
+
+def _replicated(block: Record, name: str) -> NDArray[Any]:
+    """A column of a lockstep block with its replicate axis; what all replicates share (no state, say) is repeated."""
+    column = block.columns[name]
+    shape = block.columns["reward"].shape
+    return np.broadcast_to(column[:, None], shape) if column.ndim == 1 else column
+
+
+def compact(column: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in the smallest signed type that holds them; other columns as they are."""
+    if column.dtype.kind not in "iu":
+        return column.copy(order="K")
+    low, high = int(column.min()), int(column.max())
+    for kind in (np.int8, np.int16, np.int32):
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return column.astype(kind, order="K")
+    return column.copy(order="K")
+
+
+# What comes in, and the bar ------------------------------------------------------------------------------------------
+
+
+def _labelled(agents: Any) -> dict[str, Any]:
+    """Labels for agents: those given, or the names of the planners, numbered where they repeat."""
+    if isinstance(agents, Mapping):
+        labelled = {str(label): agent for label, agent in agents.items()}
+    else:
+        labelled = {}
+        for agent in [agents] if hasattr(agents, "act") else _listed(agents):
+            name = type(getattr(agent, "planner", agent)).__name__
+            again = sum(label.split(" ")[0] == name for label in labelled)
+            labelled[f"{name} {again + 1}" if again else name] = agent
+    if not labelled:
+        raise InvalidArgument("compare", "agents", "at least one agent", agents)
+    for label, agent in labelled.items():
+        if not all(hasattr(agent, need) for need in ("start", "act", "learn")):
+            raise InvalidArgument("compare", "agents", "agents (start, act, learn)", agent, f"Look at {label!r}.")
+    return labelled
+
+
+def _listed(agents: Any) -> list[Any]:
+    if isinstance(agents, (str, bytes)) or not isinstance(agents, Sequence):
+        expected = "an agent, a sequence of agents or a mapping from labels to agents"
+        raise InvalidArgument("compare", "agents", expected, agents)
+    return list(agents)
+
+
+def _check_pickles(agents: Mapping[str, Any], world: Any) -> None:
+    for name, thing in [("world", world), *(("agents", agent) for agent in agents.values())]:
+        try:
+            pickle.dumps(thing)
+        except Exception as error:  # whatever an object's own pickling raises
+            hint = f"Pickling failed: {error}" if str(error).endswith(".") else f"Pickling failed: {error}."
+            raise InvalidArgument("compare", name, "picklable when workers are processes", thing, hint) from None
+
+
+@contextmanager
+def _bar(agents: Mapping[str, Any], runs: int, progress: bool | None) -> Iterator[Advance]:
+    """Something to call with (label, runs done): a progress bar on standard error, or nothing."""
+    if not (sys.stderr.isatty() if progress is None else progress):
+        yield lambda label, n: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), redirect_stdout=False) as bar:
+        tasks = {label: bar.add_task(label, total=runs) for label in agents}
+        yield lambda label, n: bar.advance(tasks[label], n)

@@ -1,0 +1,122 @@
+"""What a comparison gave: for each method a record with one more axis, the replicates.
+
+Everything is kept: `comparison["beb"].reward[t, i]` is the reward of step t in replicate i, and so for states and
+actions, whole numbers in the smallest type that holds them. That is about 13 bytes per step and run, 6.5 MB for 500
+runs of 1000 steps. Curves, regrets and differences are computed from it when asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bayesrl.checks import Floats, choice, value
+from bayesrl.core import Record
+from bayesrl.errors import UnknownName
+from bayesrl.lab.statistics import Interval, independent_difference, mean_interval, paired_difference
+
+if TYPE_CHECKING:
+    from bayesrl.lab.figures import Figure
+    from bayesrl.lab.regret import Regret
+
+
+class Summary(NamedTuple):
+    """What a method earned, on average over the runs."""
+
+    total: Interval
+    """The undiscounted return."""
+    discounted: Interval
+    """The return at the world's discount."""
+    seconds_per_step: float
+    """Median over the runs, so that compiling in the first one does not count; nan where it was not measured."""
+
+
+@value
+class Comparison:
+    """Several methods on one world, in replicates that share the world's luck."""
+
+    records: Mapping[str, Record]
+    """For each label the record of all runs, columns of shape (steps, runs, ...)."""
+    seconds_per_step: Mapping[str, float] = field(default_factory=dict, compare=False)
+    """Wall time, median over the runs; no part of the comparison's identity and not saved."""
+
+    def __getitem__(self, label: str) -> Record:
+        if label not in self.records:
+            raise UnknownName("method in this comparison", label, self.records)
+        return self.records[label]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The methods, in the order in which they were given."""
+        return tuple(self.records)
+
+    @property
+    def steps(self) -> int:
+        """The length of a run."""
+        return len(next(iter(self.records.values())))
+
+    @property
+    def runs(self) -> int:
+        """The number of replicates."""
+        return int(next(iter(self.records.values())).columns["reward"].shape[1])
+
+    def summary(self, confidence: float = 0.95) -> dict[str, Summary]:
+        """Mean returns with their intervals, by label."""
+        return {
+            label: Summary(
+                mean_interval(record.total, confidence),
+                mean_interval(record.discounted, confidence),
+                self.seconds_per_step.get(label, float("nan")),
+            )
+            for label, record in self.records.items()
+        }
+
+    def difference(self, a: str, b: str, of: str = "total", confidence: float = 0.95) -> Interval:
+        """How much more a earned than b (`of` is "total" or "discounted").
+
+        Replicate i of both met the same world with the same luck, so the difference is taken run by run. Only where one
+        ran in lockstep and the other did not, their luck is not shared, and the two samples are independent.
+        """
+        choice("difference", "of", of, ("total", "discounted"))
+        x, y = (self[label] for label in (a, b))
+        shared = x.provenance["lockstep"] == y.provenance["lockstep"]
+        contrast = paired_difference if shared else independent_difference
+        return contrast(getattr(x, of), getattr(y, of), confidence)
+
+    def cumulative(self, label: str) -> Floats:
+        """Reward earned up to and with step t in replicate i, shape (steps, runs)."""
+        return np.asarray(np.cumsum(self[label].columns["reward"], axis=0))
+
+    def regret(self, world: Any) -> dict[str, Regret]:
+        """What each method lost against the best it could have done; `world` is the one that was compared on."""
+        from bayesrl.lab.regret import regrets
+
+        return regrets(self, world)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with one row for each method and run (needs the extra `lab`)."""
+        import pandas as pd
+
+        rows = [
+            pd.DataFrame({"method": label, "run": np.arange(self.runs), "total": r.total, "discounted": r.discounted})
+            for label, r in self.records.items()
+        ]
+        return pd.concat(rows, ignore_index=True)
+
+    def table(
+        self, regrets: Mapping[str, Regret] | None = None, figures: Mapping[str, Sequence[Figure]] | None = None
+    ) -> Any:
+        """A table for `rich.print`: returns with intervals, and beside them regrets and published figures if given."""
+        from bayesrl.lab.report import comparison_table
+
+        return comparison_table(self, regrets, figures)
+
+    def plot(self, path: str | Path, regrets: Mapping[str, Regret] | None = None) -> None:
+        """Draw the mean cumulative reward (and regret, if given) with 95% bands into a file (needs the extra `lab`)."""
+        from bayesrl.lab.report import curves
+
+        curves(self, path, regrets)
