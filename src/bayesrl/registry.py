@@ -17,6 +17,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypeVar
@@ -87,13 +88,18 @@ def register(
     return enter
 
 
-def entries() -> dict[str, Entry]:
-    """Everything registered, by name, after importing every family."""
-    for package in PACKAGES:
-        spec = find_spec(f"bayesrl.{package}")
-        for module in pkgutil.iter_modules(spec.submodule_search_locations if spec else None or []):
-            import_module(f"bayesrl.{package}.{module.name}")
+def entries(packages: tuple[str, ...] = PACKAGES) -> dict[str, Entry]:
+    """Everything registered, by name, after importing every family (or only those named)."""
+    for package in packages:
+        _import_all(package)
     return dict(sorted(_entries.items()))
+
+
+@cache
+def _import_all(package: str) -> None:
+    spec = find_spec(f"bayesrl.{package}")
+    for module in pkgutil.iter_modules((spec and spec.submodule_search_locations) or []):
+        import_module(f"bayesrl.{package}.{module.name}")
 
 
 def methods() -> list[Entry]:
@@ -103,7 +109,7 @@ def methods() -> list[Entry]:
 
 def worlds() -> list[Entry]:
     """Every registered world and family of worlds, by name."""
-    return [e for e in entries().values() if e.kind in ("world", "family")]
+    return [e for e in entries(("worlds",)).values() if e.kind in ("world", "family")]
 
 
 def make(name: str, **parameters: Any) -> Any:
