@@ -6,7 +6,7 @@ A prior is NAME or NAME:CONCENTRATION, the concentration a decimal or a fraction
     structured:0.5   the world's own outcomes and groups with unknown probabilities, every count 0.5
 
 A family of worlds has the two priors of its literature: `accurate` (the counts it is drawn from) and `inaccurate` (ones
-over all states).
+over all states). A bandit, fixed or drawn, has one named prior of its own (`default_prior`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OF_FAMILIES: dict[str, Callable[[Any], DirichletMDP]] = {
 }
 
 
-def prior_for(world: Any, spec: str | None = None) -> DirichletMDP:
+def prior_for(world: Any, spec: str | None = None) -> Any:
     """The prior of that name for this world or family; by default the one the literature gives it.
 
     >>> from bayesrl.registry import make_world
@@ -37,6 +37,10 @@ def prior_for(world: Any, spec: str | None = None) -> DirichletMDP:
     array([[0.5, 0.5]])
     """
     name, colon, amount = (world.prior if spec is None else spec).partition(":")
+    if hasattr(world, "default_prior"):
+        if colon or name != world.prior:
+            raise UnknownName("prior of this bandit", name + colon + amount, [world.prior])
+        return world.default_prior()
     if isinstance(world, Family):
         if name not in OF_FAMILIES:
             raise UnknownName("prior of a family of worlds", name, OF_FAMILIES)

@@ -1,0 +1,1 @@
+"""Chapter 3: Bayesian bandits, one method per file."""
