@@ -81,7 +81,8 @@ def register(
             raise InvalidArgument("register", "name", "new", name)
         doc = inspect.getdoc(made) or ""
         summary = " ".join(doc.split("\n\n")[0].split())
-        family = made.__module__.split(".")[1]
+        home = made.__module__.split(".")
+        family = home[1] if home[0] == "bayesrl" else home[0]  # a user's own method is of the user's own package
         _entries[name] = Entry(name, kind, family, survey, paper, summary, evidence, made, example)
         return thing
 
