@@ -1,0 +1,120 @@
+"""Planted bugs, each caught by a test: what the suite is worth.
+
+Every mutant runs in a process of its own with compilation off (so that no compiled kernel hides a changed source) and
+must make at least one of the named tests fail. Exit code 1 is "tests failed"; anything else is a fault of the suite.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+DIRICHLET, LAWS = "bayesrl.beliefs.dirichlet", "tests/beliefs/test_laws.py::test_belief_laws[dirichlet-mdp]"
+EXACT, PLANNERS = "tests/bamdp/test_exact.py", "tests/bamdp/test_planners.py"
+
+MUTANTS = {
+    # name: (module, old, new, tests)
+    "discount forgotten in the exact recursion": (
+        "bayesrl.bamdp.exact", "+ self.gamma * self.v(y, then, d - 1)", "+ self.v(y, then, d - 1)", [EXACT]),
+    "discount forgotten in psrl": (
+        "bayesrl.bamdp.psrl", "model.mean_reward + model.gamma * later", "model.mean_reward + later", [PLANNERS]),
+    "s and s' swapped": (
+        DIRICHLET,
+        "operator.index(datum.state), operator.index(datum.action), operator.index(datum.next_state)",
+        "operator.index(datum.next_state), operator.index(datum.action), operator.index(datum.state)",
+        [LAWS]),
+    "evidence counted twice": (
+        DIRICHLET,
+        "self._with(self._ledger.append(g * self.outcomes.n_outcomes + k))",
+        "self._with(self._ledger.append(g * self.outcomes.n_outcomes + k).append(g * self.outcomes.n_outcomes + k))",
+        [LAWS]),
+    "evidence counted twice in a reward": (
+        "bayesrl.beliefs.reward_beta", "add_at(getattr(self, field), cell, 1.0)",
+        "add_at(getattr(self, field), cell, 2.0)", ["tests/beliefs/test_laws.py::test_belief_laws[reward-beta]"]),
+    "update in place": (
+        "bayesrl.beliefs.ledger", "        new = object.__new__(Ledger)\n        new._book, new._n = book, n + 1",
+        "        new = self\n        new._book, new._n = book, n + 1", [LAWS]),
+    "a taken place is written over": (
+        "bayesrl.beliefs.ledger", "if book.fill == n < len(book.entries)", "if n < len(book.entries)",
+        ["tests/beliefs/test_dirichlet.py"]),
+    "update in place in a reward": (
+        "bayesrl.beliefs.reward_beta", "new = counts.copy()", "new = counts\n    new.setflags(write=True)",
+        ["tests/beliefs/test_laws.py::test_belief_laws[reward-beta]"]),
+    "terminal ignored in the exact recursion": (
+        "bayesrl.bamdp.exact", "if d == 0 or self.o.terminal[s]:\n            return 0.0", "if d == 0:\n            return 0.0",
+        [EXACT]),
+    "terminal ignored in q-learning": (
+        "bayesrl.bamdp.q_learning", "r if terminated else ", "", ["tests/bamdp/test_q_learning.py"]),
+    "terminal states pay": (
+        "bayesrl.models.mdp", "np.where(pad | terminal[:, None, None], 0.0, reward)", "np.where(pad, 0.0, reward)",
+        ["tests/models"]),
+    "tie rule": ("bayesrl.bamdp.greedy", "best[0] if ties", "best[-1] if ties", [PLANNERS]),
+    "ties never random": ("bayesrl.bamdp.greedy", 'ties == "first" or', "True or", [PLANNERS]),
+    "wrong group when learning": (
+        DIRICHLET, "g = self.outcomes.group.item(s, a)\n        if self.known[g]:\n            return self",
+        "g = self.outcomes.group.item(s, 0)\n        if self.known[g]:\n            return self", [LAWS]),
+    "wrong group in the exact recursion": (
+        "bayesrl.bamdp.exact", "self.rows[self.o.group[s, a]]", "self.rows[self.o.group[s, 0]]", [EXACT]),
+    "reward of the wrong outcome": (
+        "bayesrl.bamdp.exact", "self.o.reward[s, a, k]", "self.o.reward[s, a, 0]", [EXACT]),
+    "reward of the wrong outcome in a model": (
+        "bayesrl.models.mdp", 'np.einsum("sak,sak->sa", self.prob[self.group], self.reward)',
+        'np.einsum("sak,sak->sa", self.prob[self.group], self.reward[:, :, ::-1])', ["tests/models"]),
+    "counts of another order merged": (
+        "bayesrl.bamdp.exact", "self.base = horizon + 1", "self.base = max(horizon - 2, 1)", [EXACT]),
+    "a known row is learnt": (
+        DIRICHLET, "        if self.known[g]:\n            return self\n", "", ["tests/beliefs/test_dirichlet.py"]),
+    "a sampled model is the mean": (
+        DIRICHLET, "prob = dirichlet_rows(self.alpha, rng)", "prob = self.alpha / self.alpha.sum(axis=1, keepdims=True)",
+        [LAWS]),
+    "tiny counts underflow": (DIRICHLET, "SMALL_ALPHA = 0.1", "SMALL_ALPHA = 0.0", ["tests/beliefs/test_dirichlet.py"]),
+    "variance without the +1": (DIRICHLET, "(total + 1.0)", "total", ["tests/beliefs/test_dirichlet.py"]),
+    "the survey's misprinted Beta update": (
+        "bayesrl.beliefs.reward_beta", "add_at(getattr(self, field), cell, 1.0)",
+        'add_at(self.beta if not win else self.alpha, cell, 1.0 if win else -0.5)',
+        ["tests/beliefs/test_laws.py::test_belief_laws[reward-beta]"]),
+    "the survey's misprinted normal posterior": (
+        "bayesrl.beliefs.reward_normal", "0.5 * kappa * delta * delta / (kappa + 1.0)", "0.5 * delta * delta",
+        ["tests/beliefs/test_laws.py::test_belief_laws[reward-normal]"]),
+    "the prior mean ignored": (
+        "bayesrl.beliefs.reward_normal", "delta / (kappa + 1.0)),", "delta / kappa),",
+        ["tests/beliefs/test_laws.py::test_belief_laws[reward-normal]"]),
+    "the bonus falls as 1/sqrt(n)": (
+        "bayesrl.bamdp.beb", "(1.0 + belief.counts())", "(1.0 + belief.counts()) ** 0.5", [PLANNERS]),
+    "the bonus forgets the prior's counts": (
+        "bayesrl.bamdp.beb", "1.0 + belief.counts()", "1.0 + belief.counts() - belief._prior.sum(axis=1)[belief.group]",
+        [PLANNERS]),
+    "a model is kept one step too long": (
+        "bayesrl.bamdp.bayesian_dp", "memory.left == 0", "memory.left < 0", [PLANNERS]),
+    "the end of an episode goes unnoticed": (
+        "bayesrl.bamdp.psrl", "over = last is not None and last.ends_episode", "over = False", [PLANNERS]),
+    "epsilon upside down": (
+        "bayesrl.bamdp.epsilon_greedy", "rng.random() < self.epsilon", "rng.random() > self.epsilon", [PLANNERS]),
+    "soft-max that never normalises": (
+        "bayesrl.bamdp.softmax", "rng.random() * p.sum()", "rng.random() * p.sum() * 0.1", [PLANNERS]),
+    "thought and world share a stream": (
+        "bayesrl.core", "agent.act(mind, seen, streams.thought)", "agent.act(mind, seen, streams.world)",
+        ["tests/test_core.py"]),
+    "an episode is cut one step late": ("bayesrl.core", "truncated = age == horizon", "truncated = age > horizon",
+        ["tests/test_core.py"]),
+    "a hidden state survives its episode": (
+        "bayesrl.core", "            belief = belief.restart()\n", "            pass\n", ["tests/test_core.py"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant_is_caught(name):
+    module, old, new, tests = MUTANTS[name]
+    environment = os.environ | {
+        "BAYESRL_MUTANT": json.dumps({"module": module, "old": old, "new": new}),
+        "NUMBA_DISABLE_JIT": "1",
+        "PYTHONPATH": str(pathlib.Path(__file__).parent),
+    }
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "plugin", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 1, f"{name}: exit {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
