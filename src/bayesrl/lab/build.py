@@ -1,0 +1,162 @@
+"""From words to things that run: `agent_for("beb", world, "flat:1/9", {"beta": 3})` and `world_for("chain:gamma=0.9")`.
+
+The command line, scripts and configuration files name things the same way:
+
+    NAME                      beb                  as its defaults have it
+    NAME:KEY=VALUE,...        beb:beta=3           with other parameters
+                              chain:gamma=9/10
+
+A value is a whole number, a decimal, a fraction, true, false, none, or else a word.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from bayesrl.core import BayesAgent
+from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.lab.priors import prior_for
+from bayesrl.registry import Entry, entries, make, make_world, worlds
+
+ACTS = ("planner", "agent")
+OF_THE_WORLD = ("n_states", "n_actions")
+"""Parameters that are the world's to say."""
+
+
+def agent_for(method: str, world: Any, prior: str | None = None, params: Mapping[str, Any] | None = None) -> Any:
+    """An agent for this world from a method's name: a planner on a prior (by default the world's), or an agent itself.
+
+    >>> from bayesrl.registry import make_world
+    >>> agent_for("beb", make_world("double-loop"), params={"beta": 2}).planner
+    BEB(beta=2, ties='first')
+    """
+    entry, params = acting(method), dict(params or {})
+    if entry.kind == "planner":
+        planner = make(method, **params)
+        return BayesAgent(prior_for(world, prior), planner)
+    if prior is not None:
+        raise InvalidArgument(method, "prior", "left out", prior, "It has no belief, so it takes no prior.")
+    for name in OF_THE_WORLD:
+        if name in params:
+            raise InvalidArgument(method, name, "left to the world", params[name])
+    told = {name: getattr(world, name, None) for name in (*OF_THE_WORLD, "gamma") if name in entry.parameters}
+    for name, known in told.items():
+        if known is None:
+            raise InvalidArgument(method, "world", f"one with '{name}'", type(world).__name__)
+    return make(method, **(told | params))
+
+
+def world_for(text: str, params: Mapping[str, Any] | None = None) -> Any:
+    """A world or a family of worlds from its name, its parameters after a colon, and further ones."""
+    name, own = named(text)
+    if all(name != entry.name for entry in worlds()) and (other := entries().get(name)) is not None:
+        raise InvalidArgument("world_for", "world", "a world or a family of worlds", name, f"It is {_a(other.kind)}.")
+    return make_world(name, **merged(name, own, params or {}))
+
+
+def acting(method: str) -> Entry:
+    """The entry of a method that can act by itself (an agent) or on a belief (a planner)."""
+    known = entries()
+    if method not in known:
+        raise UnknownName("method", method, [entry.name for entry in known.values() if entry.kind in ACTS])
+    if known[method].kind not in ACTS:
+        hint = f"It is {_a(known[method].kind)}, not something that acts."
+        raise InvalidArgument("agent_for", "method", "a planner or an agent", method, hint)
+    return known[method]
+
+
+# Words ---------------------------------------------------------------------------------------------------------------
+
+
+def named(text: str) -> tuple[str, dict[str, Any]]:
+    """The name and the parameters of NAME or NAME:KEY=VALUE,KEY=VALUE.
+
+    >>> named("q-learning:rate=1/5,temperature=none")
+    ('q-learning', {'rate': 0.2, 'temperature': None})
+    """
+    name, colon, rest = text.partition(":")
+    return name, settings(name, rest.split(",")) if colon else {}
+
+
+def settings(owner: str, pairs: Iterable[str]) -> dict[str, Any]:
+    """The parameters that KEY=VALUE pairs set."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not (equals and key.strip().isidentifier() and text.strip()):
+            raise InvalidArgument(owner, "setting", "KEY=VALUE", pair)
+        if key.strip() in found:
+            raise InvalidArgument(owner, key.strip(), "set once", pair)
+        found[key.strip()] = scalar(text.strip())
+    return found
+
+
+def merged(owner: str, own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Both sets of parameters; one that is in both is refused."""
+    for key in own.keys() & more.keys():
+        raise InvalidArgument(owner, key, "set once", more[key])
+    return {**own, **more}
+
+
+def scalar(text: str) -> Any:
+    """The value that a word means.
+
+    >>> [scalar(word) for word in ("3", ".5", "1/9", "true", "none", "first")]
+    [3, 0.5, 0.1111111111111111, True, None, 'first']
+    """
+    words = {"true": True, "false": False, "none": None, "null": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for read in (int, float, lambda word: float(Fraction(word))):
+        try:
+            return read(text)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            continue
+    return text
+
+
+# What a method takes -------------------------------------------------------------------------------------------------
+
+
+class Parameter(NamedTuple):
+    """One parameter of a method or a world, as its page shows it."""
+
+    name: str
+    type: str
+    default: str | None
+    """As it is written in Python; None: it must be given."""
+    doc: str
+
+
+def parameters(entry: Entry) -> list[Parameter]:
+    """What an entry takes, with the sentence that stands under each field."""
+    docs = _field_docs(entry.factory) if inspect.isclass(entry.factory) else {}
+    return [
+        Parameter(
+            p.name,
+            p.annotation if isinstance(p.annotation, str) else inspect.formatannotation(p.annotation),
+            None if p.default is p.empty else repr(p.default),
+            docs.get(p.name, ""),
+        )
+        for p in entry.parameters.values()
+    ]
+
+
+def _field_docs(cls: type) -> dict[str, str]:
+    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    return {
+        field.target.id: inspect.cleandoc(below.value.value)
+        for field, below in zip(body.body, body.body[1:], strict=False)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str)
+    }
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"

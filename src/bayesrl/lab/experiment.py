@@ -1,0 +1,137 @@
+"""Methods by name in a world by name: what `bayesrl run`, `compare` and `demo` do, without the printing.
+
+done = experiment(["beb:beta=3", "psrl"], "chain", runs=100)
+done.pages()        a page of JSON for each method
+done.table()        for rich.print, published figures for the same set-up beside ours
+done.comparison     everything
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bayesrl._version import __version__
+from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.lab.build import acting, agent_for, merged, named, world_for
+from bayesrl.lab.compare import compare
+from bayesrl.lab.comparison import Comparison
+from bayesrl.lab.figures import Figure, lookup
+from bayesrl.lab.regret import Regret
+from bayesrl.registry import parameters_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+class Entrant(NamedTuple):
+    """One method of an experiment."""
+
+    name: str
+    prior: str | None
+    """None where the method has no belief."""
+    agent: Any
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of the method, those left at their defaults included."""
+        return parameters_of(getattr(self.agent, "planner", self.agent))
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What was asked, and what came of it."""
+
+    world_name: str
+    world: Any
+    entrants: Mapping[str, Entrant]
+    """By label, which is the method as it was named."""
+    comparison: Comparison
+    regrets: Mapping[str, Regret]
+    """Empty where the world does not say what its best is."""
+    seed: int
+
+    def pages(self) -> list[dict[str, Any]]:
+        """One page for each method, ready for JSON."""
+        summary = self.comparison.summary()
+        return [
+            {
+                "method": entrant.name,
+                "world": self.world_name,
+                "prior": entrant.prior,
+                "params": entrant.params,
+                "steps": self.comparison.steps,
+                "runs": self.comparison.runs,
+                "seed": self.seed,
+                "return": summary[label].total.to_json(),
+                "discounted_return": summary[label].discounted.to_json(),
+                **({"regret": self.regrets[label].total.to_json()} if self.regrets else {}),
+                "seconds_per_step": summary[label].seconds_per_step,
+                "version": __version__,
+            }
+            for label, entrant in self.entrants.items()
+        ]
+
+    def figures(self) -> dict[str, list[Figure]]:
+        """What others published for these set-ups, by label."""
+        world, gamma = named(self.world_name)[0], getattr(self.world, "gamma", None)
+        return {
+            label: lookup(e.name, world, e.prior, e.params, self.comparison.steps, gamma=gamma)
+            for label, e in self.entrants.items()
+        }
+
+    def table(self, regrets: bool = True) -> Table:
+        """Returns and regrets with their intervals and, where there are any, published figures for this set-up."""
+        from bayesrl.lab.report import comparison_table
+
+        figures = self.figures()
+        believed = " or ".join(dict.fromkeys(e.prior for e in self.entrants.values() if e.prior))
+        title = f"{self.world_name}, {'prior ' + believed + ', ' if believed else ''}seed {self.seed}"
+        lost = self.regrets if regrets else None
+        return comparison_table(self.comparison, lost, figures if any(figures.values()) else None, title)
+
+
+def experiment(
+    methods: Sequence[str],
+    world: str,
+    prior: str | None = None,
+    params: Mapping[str, Any] | None = None,
+    *,
+    steps: int | None = None,
+    runs: int = 20,
+    seed: int = 0,
+    **how: Any,
+) -> Experiment:
+    """Run methods in a world, all by name; `how` are the other arguments of `compare`.
+
+    The prior goes to every method that has a belief, a parameter to every method that has it; there must be one.
+    """
+    place = world_for(world)
+    entrants = _entrants(methods, place, prior, params or {})
+    comparison = compare({label: e.agent for label, e in entrants.items()}, place, steps, runs, seed, **how)
+    try:
+        regrets = comparison.regret(place)
+    except InvalidArgument:  # all else was checked before: this world does not say what its best is
+        regrets = {}
+    return Experiment(world, place, entrants, comparison, regrets, seed)
+
+
+def _entrants(methods: Sequence[str], world: Any, prior: str | None, params: Mapping[str, Any]) -> dict[str, Entrant]:
+    parsed = {text: named(text) for text in methods}
+    if len(parsed) < len(methods):
+        twice = next(text for text in parsed if list(methods).count(text) > 1)
+        raise InvalidArgument("experiment", "methods", "different from each other", twice)
+    entries = {text: acting(name) for text, (name, _) in parsed.items()}
+    believes = {text: entry.kind == "planner" for text, entry in entries.items()}
+    for key in params:
+        if not any(key in entry.parameters for entry in entries.values()):
+            names = " or ".join(dict.fromkeys(entry.name for entry in entries.values()))
+            raise UnknownName(f"parameter of {names}", key, {p for e in entries.values() for p in e.parameters})
+    entrants = {}
+    for text, (name, own) in parsed.items():
+        shared = {key: value for key, value in params.items() if key in entries[text].parameters}
+        believed = prior if believes[text] or not any(believes.values()) else None
+        agent = agent_for(name, world, believed, merged(name, own, shared))
+        entrants[text] = Entrant(name, (prior or world.prior) if believes[text] else None, agent)
+    return entrants
