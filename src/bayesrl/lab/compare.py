@@ -151,10 +151,12 @@ def _pooled(jobs: Sequence[Job], workers: int, backend: str, advance: Advance) -
 def _pool(workers: int, backend: str) -> Executor:
     if backend == "threads":
         return ThreadPoolExecutor(workers, thread_name_prefix="bayesrl")
-    # Not fork: it copies locks that other threads hold. Ctrl-C ends a worker at once and without a traceback.
+    # Not fork: it copies locks that other threads hold. Ctrl-C, unless ignored, ends a worker without a traceback.
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(method)
-    return ProcessPoolExecutor(workers, context, signal.signal, (signal.SIGINT, signal.SIG_DFL))
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    at_ctrl_c = signal.SIG_IGN if ignored else signal.SIG_DFL
+    return ProcessPoolExecutor(workers, context, signal.signal, (signal.SIGINT, at_ctrl_c))
 
 
 def _parts(n: int, size: int) -> Iterator[range]:

@@ -45,7 +45,9 @@ def comparison_table(
 
     regrets, figures = regrets or {}, figures or {}
     size = f"{_counted(comparison.runs, 'run')} of {_counted(comparison.steps, 'step')}"
-    said = ["mean ± half the 95% interval", size, *sorted({lost.name for lost in regrets.values()})]
+    said = [size, *sorted({lost.name for lost in regrets.values()})]
+    if comparison.runs > 1:
+        said.insert(0, "mean ± half the 95% interval")
     table = Table(title=title, caption=", ".join(said), box=box.SIMPLE_HEAD)
     table.show_edge, table.pad_edge, table.collapse_padding = False, False, True
     table.add_column("method", style="bold", no_wrap=True)

@@ -1,0 +1,154 @@
+"""Small worlds and agents for the lab's tests; a module of its own, because worker processes must import them."""
+
+import dataclasses
+import os
+import signal
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bayesrl.checks import value
+from bayesrl.core import Decision
+from bayesrl.errors import InvalidArgument
+
+
+@value
+class Arms:
+    """A Bernoulli bandit, means (K,) or (replicates, K)."""
+
+    means: np.ndarray
+    gamma: float = 0.9
+
+    def reset(self, rng):
+        return None, 0
+
+    def step(self, state, action, rng):
+        p = np.take_along_axis(np.asarray(self.means), np.expand_dims(action, -1), -1)[..., 0]
+        return None, 0, (rng.random(p.shape) < p).astype(float)[()], False
+
+    def batch(self, n):
+        return dataclasses.replace(self, means=np.tile(self.means, (n, 1)))
+
+    def gap(self, state, action):
+        return self.means.max(-1) - np.take_along_axis(self.means, np.expand_dims(action, -1), -1)[..., 0]
+
+
+@dataclass(frozen=True)
+class UniformArms:
+    """Bandits whose means are drawn uniformly."""
+
+    arms: int = 3
+    replicates: int | None = None
+    gamma: float = 0.9
+
+    def batch(self, n):
+        return dataclasses.replace(self, replicates=n)
+
+    def draw(self, rng):
+        return Arms(rng.random(self.arms if self.replicates is None else (self.replicates, self.arms)), self.gamma)
+
+
+@value
+class Betas:
+    a: np.ndarray
+    b: np.ndarray
+
+    @classmethod
+    def ones(cls, arms):
+        return cls(np.ones(arms), np.ones(arms))
+
+    def batch(self, n):
+        return Betas(np.tile(self.a, (n, 1)), np.tile(self.b, (n, 1)))
+
+    def update(self, t, rng=None):
+        a, b = self.a.copy(), self.b.copy()
+        where = (np.arange(len(a)), t.action) if a.ndim == 2 else (t.action,)
+        a[where] += t.reward
+        b[where] += 1 - t.reward
+        return Betas(a, b)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Thompson sampling that runs one by one."""
+
+    needs = ("a",)
+
+    def start(self):
+        return None
+
+    def plan(self, belief, seen, memory, rng, last=None):
+        action = rng.beta(belief.a, belief.b).argmax(-1)
+        return Decision(action if np.ndim(action) else int(action), None, {})
+
+
+@dataclass(frozen=True)
+class DrawsTogether(Draws):
+    """Thompson sampling that says it broadcasts."""
+
+    batched = True
+
+
+@dataclass(frozen=True)
+class Always:
+    """An agent that always does the same."""
+
+    action: int = 0
+
+    def start(self):
+        return None
+
+    def act(self, mind, seen, rng):
+        return Decision(self.action, mind, {})
+
+    def learn(self, mind, transition, rng):
+        return mind
+
+
+@dataclass(frozen=True)
+class Fails(Always):
+    """Fails in the replicates whose first thought is small."""
+
+    often: float = 1.0
+
+    def act(self, mind, seen, rng):
+        if rng.random() < self.often:
+            raise InvalidArgument("Fails", "thought", "large", 0.25, "On purpose.")
+        return Decision(0, mind, {})
+
+
+@dataclass(frozen=True)
+class Interrupts(Always):
+    """Presses Ctrl-C once, in the hundredth replicate."""
+
+    started: list = field(default_factory=list, compare=False)
+
+    def act(self, mind, seen, rng):
+        self.started.append(1)
+        if len(self.started) == 100:
+            os.kill(os.getpid(), signal.SIGINT)
+        return Decision(0, mind, {})
+
+
+@dataclass(frozen=True)
+class Counts(Always):
+    """Writes down that it started, in a list that all share."""
+
+    started: list = field(default_factory=list, compare=False)
+
+    def start(self):
+        self.started.append(1)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A world whose rewards are the world's luck alone, and whose observation is a pair."""
+
+    gamma: float = 0.5
+
+    def reset(self, rng):
+        return 0.0, np.zeros(2)
+
+    def step(self, state, action, rng):
+        x = rng.normal()
+        return x, np.array([x, state]), x, bool(rng.random() < 0.1)

@@ -1,0 +1,279 @@
+"""Comparisons: what depends on the seed alone, what methods share, what happens when something fails."""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from lab_toys import Always, Arms, Betas, Counts, Draws, DrawsTogether, Fails, Interrupts, Noise, UniformArms
+
+from bayesrl.core import BayesAgent, Streams, run
+from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.lab import compare as module
+from bayesrl.lab.compare import BLOCK, compact, compare
+from bayesrl.lab.record import save
+from bayesrl.lab.statistics import independent_difference, mean_interval, paired_difference
+
+FIXED = Arms(np.array([0.3, 0.6, 0.5]))
+ONE_BY_ONE = BayesAgent(Betas.ones(3), Draws())
+TOGETHER = BayesAgent(Betas.ones(3), DrawsTogether())
+
+
+# The seed alone ------------------------------------------------------------------------------------------------------
+
+
+def test_same_bytes_whatever_the_workers(tmp_path):
+    agents = {"one by one": ONE_BY_ONE, "together": TOGETHER, "always": Always(1)}
+    files = {}
+    for workers, backend in [(1, "threads"), (2, "threads"), (4, "threads"), (2, "processes"), (4, "processes")]:
+        found = compare(agents, UniformArms(), 20, BLOCK + 5, seed=3, workers=workers, backend=backend)
+        save(found, tmp_path / "file")
+        files[workers, backend] = (tmp_path / "file").read_bytes()
+    assert len(set(files.values())) == 1
+
+
+def test_any_replicate_can_be_reproduced_alone():
+    found = compare(ONE_BY_ONE, UniformArms(), 50, 7, seed=5)["Draws"]
+    for i in range(7):
+        alone = run(ONE_BY_ONE, UniformArms(), 50, 5, replicate=i)
+        for name, column in alone.columns.items():
+            np.testing.assert_array_equal(found.columns[name][:, i], column)
+        assert found.total[i] == alone.total
+        assert found.discounted[i] == pytest.approx(alone.discounted, rel=1e-12)
+
+
+def test_totals_are_the_same_to_the_last_bit_as_alone():
+    found = compare(Always(), Noise(), 300, 20)["Always"]
+    assert [run(Always(), Noise(), 300, replicate=i).total for i in range(20)] == found.total.tolist()
+
+
+def test_more_runs_only_add_runs():
+    for agent in (ONE_BY_ONE, TOGETHER):
+        few, many = (compare({"a": agent}, UniformArms(), 10, n)["a"] for n in (3, BLOCK + 3))
+        np.testing.assert_array_equal(few.reward, many.reward[:, :3])
+        np.testing.assert_array_equal(few.action, many.action[:, :3])
+
+
+def test_seeds_differ():
+    a, b = (compare(ONE_BY_ONE, UniformArms(), 50, 2, seed=s) for s in (0, 1))
+    assert a != b
+    assert a == compare(ONE_BY_ONE, UniformArms(), 50, 2, seed=0)
+
+
+# What methods share --------------------------------------------------------------------------------------------------
+
+
+def test_methods_share_the_worlds_luck():
+    # Rewards of Noise are the world's luck alone: the same for everybody, different in each replicate.
+    found = compare({"a": Always(0), "b": Always(1)}, Noise(), 30, 5)
+    np.testing.assert_array_equal(found["a"].reward, found["b"].reward)
+    assert len(np.unique(found["a"].total)) == 5
+    assert found.difference("a", "b")[:3] == (0.0, 0.0, 0.0)
+
+
+def test_difference_is_paired_where_luck_is_shared_and_welchs_where_it_is_not():
+    agents = {"one": ONE_BY_ONE, "arm 0": Always(0), "together": TOGETHER}
+    found = compare(agents, UniformArms(), 40, 30)
+    assert found.difference("one", "arm 0") == paired_difference(found["one"].total, found["arm 0"].total)
+    assert found.difference("one", "together") == independent_difference(found["one"].total, found["together"].total)
+    assert found.difference("one", "arm 0", "discounted", 0.5) == paired_difference(
+        found["one"].discounted, found["arm 0"].discounted, 0.5
+    )
+    with pytest.raises(InvalidArgument, match=r"difference: 'of' must be one of total, discounted, got 'regret'\."):
+        found.difference("one", "arm 0", "regret")
+
+
+# Lockstep ------------------------------------------------------------------------------------------------------------
+
+
+def test_lockstep_blocks_are_runs_of_their_own():
+    found = compare({"a": TOGETHER}, UniformArms(), 12, BLOCK + 10, seed=2)["a"]
+    assert found.provenance["lockstep"] == BLOCK
+    assert found.reward.shape == found.state.shape == found.terminated.shape == (12, BLOCK + 10)
+    for k, width in ((0, BLOCK), (1, 10)):
+        block = run(TOGETHER, UniformArms(), 12, 2, replicate=k, lockstep=BLOCK)
+        part = slice(k * BLOCK, k * BLOCK + width)
+        np.testing.assert_array_equal(found.reward[:, part], block.reward[:, :width])
+        np.testing.assert_array_equal(found.action[:, part], block.action[:, :width])
+
+
+def test_lockstep_has_the_law_of_single_runs():
+    # Two means of 300 runs each; a 99.99% Welch interval of their difference: false alarm 1e-4. Detects a difference of
+    # about 8% of the return, such as replicates that all meet one world (the return's spread over worlds is 20%).
+    found = compare({"one": ONE_BY_ONE, "together": TOGETHER}, UniformArms(), 40, 300)
+    low, high = found.difference("one", "together", confidence=0.9999)[1:3]
+    assert low < 0.0 < high
+    spread = [np.std(found[label].total) for label in found.labels]
+    assert 0.8 < spread[0] / spread[1] < 1.25  # the ratio's standard deviation is .06
+
+
+def test_lockstep_needs_all_three_to_agree():
+    class Unbatched:
+        def reset(self, rng): ...
+        def step(self, state, action, rng): ...
+
+    assert module.broadcasts(TOGETHER, UniformArms())
+    assert not module.broadcasts(ONE_BY_ONE, UniformArms())
+    assert not module.broadcasts(TOGETHER, Unbatched())
+    assert not module.broadcasts(Always(), UniformArms())
+
+
+def test_streams_of_blocks_and_replicates_never_meet():
+    keys = [(i, lockstep) for i in range(4) for lockstep in (False, True)]
+    firsts = [int(g.integers(2**63)) for key in keys for g in Streams.of(0, *key)]
+    assert len(set(firsts)) == 4 * len(keys)
+
+
+# What it holds -------------------------------------------------------------------------------------------------------
+
+
+def test_summary_is_by_hand():
+    found = compare({"a": Always(1)}, FIXED, 25, 9)
+    reward = np.stack([run(Always(1), FIXED, 25, replicate=i).reward for i in range(9)])
+    total, discounted, seconds = found.summary()["a"]
+    assert total == mean_interval(reward.sum(1))
+    by_hand = [sum(0.9**t * row[t] for t in range(25)) for row in reward]
+    np.testing.assert_allclose(discounted, mean_interval(by_hand), rtol=1e-12)
+    assert seconds > 0.0
+    np.testing.assert_array_equal(found.cumulative("a"), reward.cumsum(1).T)
+    assert (found.labels, found.steps, found.runs) == (("a",), 25, 9)
+
+
+def test_frame_has_a_row_for_each_method_and_run():
+    found = compare({"a": Always(0), "b": Always(1)}, FIXED, 5, 3)
+    frame = found.to_frame()
+    assert list(frame.columns) == ["method", "run", "total", "discounted"]
+    assert frame["method"].tolist() == ["a"] * 3 + ["b"] * 3
+    np.testing.assert_array_equal(frame["total"], np.concatenate([found["a"].total, found["b"].total]))
+
+
+def test_wall_time_is_no_part_of_identity():
+    a, b = (compare(Always(), FIXED, 5, 2) for _ in range(2))
+    assert a == b
+    assert a.seconds_per_step != {}
+
+
+def test_whole_numbers_are_kept_small():
+    for top, kind in ((127, np.int8), (128, np.int16), (40_000, np.int32), (2**40, np.int64)):
+        column = np.array([[0, top], [-1, 5]])
+        assert compact(column).dtype == kind
+        np.testing.assert_array_equal(compact(column), column)
+    assert compact(np.zeros((2, 2))).dtype == np.float64
+    assert compare(Always(), FIXED, 5, 2)["Always"].action.dtype == np.int8
+
+
+def test_observations_may_be_arrays_and_episodes_may_end():
+    found = compare(Always(), Noise(), 40, 6, horizon=7)["Always"]
+    assert found.state.shape == (40, 6, 2)
+    assert found.terminated.any()
+    assert found.truncated.any()
+    assert found.provenance["horizon"] == 7
+
+
+def test_labels():
+    agents = [ONE_BY_ONE, TOGETHER, BayesAgent(Betas.ones(3), Draws()), Always()]
+    assert compare(agents, FIXED, 2, 1).labels == ("Draws", "DrawsTogether", "Draws 2", "Always")
+    found = compare(Always(), FIXED, 2, 1)
+    assert found.labels == ("Always",)
+    with pytest.raises(UnknownName, match=r"no method in this comparison called 'alway'\. Did you mean Always\?"):
+        found["alway"]
+
+
+def test_steps_default_to_the_worlds():
+    class Short(Arms):
+        steps = 6
+
+    assert compare(Always(), Short(FIXED.means), runs=1).steps == 6
+
+
+# What can go wrong ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers, backend", [(1, "threads"), (3, "threads"), (2, "processes")])
+def test_a_failure_surfaces_as_it_was(workers, backend):
+    with pytest.raises(InvalidArgument) as error:
+        compare({"good": Always(), "bad": Fails()}, FIXED, 3, 20, workers=workers, backend=backend)
+    assert str(error.value) == "Fails: 'thought' must be large, got 0.25. On purpose."
+
+
+def test_the_rest_is_cancelled_after_a_failure():
+    counts = Counts()
+    with pytest.raises(InvalidArgument):
+        compare({"bad": Fails(), "counts": counts}, FIXED, 3, 500, workers=2)
+    # All of bad fails, and jobs are taken in order: hardly any of the others had begun, certainly not all.
+    assert len(counts.started) < 500
+    assert not [t for t in threading.enumerate() if t.name.startswith("bayesrl")]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_leaves_cleanly(workers):
+    stop, counts = Interrupts(), Counts()
+    with pytest.raises(KeyboardInterrupt):
+        compare({"stop": stop, "counts": counts}, FIXED, 1, 3000, workers=workers)
+    assert len(stop.started) + len(counts.started) < 6000
+    assert not [t for t in threading.enumerate() if t.name.startswith("bayesrl")]
+
+
+def test_processes_need_what_can_be_pickled():
+    class Local(Always):
+        pass
+
+    with pytest.raises(InvalidArgument, match=r"compare: 'agents' must be picklable when workers are processes"):
+        compare({"a": Local()}, FIXED, 3, 4, workers=2, backend="processes")
+    assert compare({"a": Local()}, FIXED, 3, 4, workers=2).runs == 4
+
+
+@pytest.mark.parametrize(
+    "change, sentence",
+    [
+        ({"steps": 0}, "compare: 'steps' must be a whole number of at least 1, got 0."),
+        ({"steps": None}, "compare: 'steps' must be a whole number of at least 1, got None."),
+        ({"steps": 2.5}, "compare: 'steps' must be a whole number of at least 1, got 2.5."),
+        ({"runs": 0}, "compare: 'runs' must be a whole number of at least 1, got 0."),
+        ({"runs": True}, "compare: 'runs' must be a whole number of at least 1, got True."),
+        ({"seed": -1}, "compare: 'seed' must be a whole number of at least 0, got -1."),
+        ({"workers": 0}, "compare: 'workers' must be a whole number of at least 1, got 0."),
+        ({"backend": "cluster"}, "compare: 'backend' must be one of threads, processes, got 'cluster'."),
+        ({"horizon": 0}, "compare: 'horizon' must be a whole number of at least 1, got 0."),
+        ({"agents": {}}, "compare: 'agents' must be at least one agent, got {}."),
+        ({"agents": []}, "compare: 'agents' must be at least one agent, got []."),
+        (
+            {"agents": "beb"},
+            "compare: 'agents' must be an agent, a sequence of agents or a mapping from labels to agents, got 'beb'.",
+        ),
+        (
+            {"agents": {"a": 3}},
+            "compare: 'agents' must be agents (start, act, learn), got 3. Look at 'a'.",
+        ),
+        (
+            {"world": "chain"},
+            "compare: 'world' must be a world (reset, step) or a family of worlds (draw), got 'chain'.",
+        ),
+    ],
+)
+def test_bad_input(change, sentence):
+    call = {"agents": Always(), "world": FIXED, "steps": 5, "runs": 2} | change
+    with pytest.raises(InvalidArgument) as error:
+        compare(call.pop("agents"), call.pop("world"), **call)
+    assert str(error.value) == sentence
+
+
+# What is seen --------------------------------------------------------------------------------------------------------
+
+
+def test_progress_is_on_standard_error_alone(capsys):
+    compare({"always": Always()}, FIXED, 5, 3, progress=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "always" in err
+    assert "100%" in err
+    compare({"always": Always()}, FIXED, 5, 3)  # standard error is no terminal here
+    assert capsys.readouterr() == ("", "")
+
+
+def test_imports_are_light():
+    heavy = ("matplotlib", "pandas", "pyarrow", "rich", "scipy.stats", "numba")
+    code = f"import sys, bayesrl.lab.compare, bayesrl.lab.record; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

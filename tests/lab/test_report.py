@@ -1,0 +1,128 @@
+"""Tables and plots: the numbers in them, and that they can be drawn for any comparison."""
+
+import io
+
+import numpy as np
+import pytest
+from lab_toys import Always, Arms, UniformArms
+from rich.console import Console
+
+from bayesrl.errors import InvalidArgument
+from bayesrl.lab.compare import compare
+from bayesrl.lab.figures import Figure
+from bayesrl.lab.report import comparison_table, curves, duration, interval
+from bayesrl.lab.statistics import Interval
+
+WORLD = Arms(np.array([0.0, 1.0, 0.5]))
+
+
+def text(table, width=160):
+    out = io.StringIO()
+    Console(file=out, width=width).print(table)
+    return out.getvalue()
+
+
+def figure(value, metric="return", provenance="computed"):
+    return Figure("m", "w", None, None, 20, {}, metric, value, 0.0, "95% interval", None, "s", provenance)
+
+
+def test_table_by_hand():
+    found = compare({"best": Always(1), "[half]": Always(2)}, WORLD, 20, 4)
+    said = text(
+        found.table(found.regret(WORLD), {"best": [figure(20.0), figure(19.0), figure(7.0, provenance="recalled")]})
+    )
+    lines = said.splitlines()
+    assert lines[0].split() == ["method", "return", "discounted", "regret", "suboptimal", "per", "step", "published"]
+    best = next(line for line in lines if line.startswith("best"))
+    assert best.split()[1:7] == ["20", "±", "0", f"{sum(0.9**t for t in range(20)):.6g}", "±", "0"]
+    assert best.split()[7:13] == ["0", "±", "0", "0", "±", "0"]
+    assert "20 ± 0 agrees" in said
+    assert "19 ± 0 differs" in said
+    assert "7 ± 0 recalled" in said
+    half = next(line for line in lines if line.startswith("[half]"))
+    assert "10 ± 0" in half
+    assert "20 ± 0" in half  # every choice of the half arm is suboptimal
+    assert "4 runs of 20 steps" in said
+    assert "frequentist regret" in said
+
+
+def test_table_without_extras_and_with_one_run():
+    found = compare(Always(1), WORLD, 20, 1)
+    said = text(comparison_table(found, title="A title"))
+    assert "A title" in said
+    assert "regret" not in said
+    assert "published" not in said
+    assert "±" not in said  # one run has no interval
+    assert "1 run of 20 steps" in said
+
+
+def test_a_figure_is_judged_by_its_own_measure():
+    found = compare({"a": Always(1)}, UniformArms(), 20, 30)
+    lost = found.regret(UniformArms())
+    figures = [
+        figure(lost["a"].total.mean, "Bayesian regret"),
+        figure(1.0, "discounted return"),
+        figure(3.0, "applause"),
+    ]
+    said = text(comparison_table(found, lost, {"a": figures}))
+    assert f"Bayesian regret {value:g} ± 0 agrees" in said
+    assert "discounted return 1 ± 0 differs" in said
+    assert "applause 3 ± 0 computed" in said
+
+
+def test_narrow_tables_lose_no_number():
+    found = compare({"always the first arm": Always(2)}, WORLD, 300, 30)
+    total = found.summary()["always the first arm"].total
+    said = text(comparison_table(found, found.regret(WORLD), {"always the first arm": [figure(149.0)]}), width=80)
+    assert interval(total) in said
+    assert "149 ± 0" in said
+
+
+@pytest.mark.parametrize(
+    "x, expected",
+    [
+        (Interval(3158.27, 3127.5, 3189.04, 500), "3158.3 ± 30.8"),
+        (Interval(2940.4, 2542.0, 3338.8, 20), "2940 ± 398"),
+        (Interval(31.1234, 30.6, 31.6468, 500), "31.12 ± 0.52"),
+        (Interval(3.09123, 3.0, 3.18246, 500), "3.091 ± 0.091"),
+        (Interval(386.0, 386.0, 386.0, 10), "386 ± 0"),
+        (Interval(386.0, -np.inf, np.inf, 1), "386"),
+        (Interval(0.0, -1e-9, 1e-9, 9), "0.000000 ± 0.000000"),
+        (None, "-"),
+    ],
+)
+def test_numbers_have_the_digits_their_interval_supports(x, expected):
+    assert interval(x) == expected
+
+
+@pytest.mark.parametrize(
+    "seconds, expected",
+    [(2.5, "2.5 s"), (0.0123, "12.3 ms"), (1.97e-4, "197 µs"), (9.2e-7, "920 ns"), (float("nan"), "-")],
+)
+def test_durations(seconds, expected):
+    assert duration(seconds) == expected
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_curves_are_drawn(ending, tmp_path):
+    found = compare({f"method {k}": Always(k % 3) for k in range(9)}, UniformArms(), 700, 3)
+    path = tmp_path / f"curves.{ending}"
+    found.plot(path, found.regret(UniformArms()))
+    assert path.stat().st_size > 5000
+    curves(found, path, references={"best": 500.0}, title="Arms")
+    if ending == "svg":
+        assert path.read_text().count("<path") > 18  # nine lines and nine bands
+
+
+def test_curves_of_one_run_and_one_step(tmp_path):
+    curves(compare(Always(), WORLD, 1, 1), tmp_path / "one.png")
+    assert (tmp_path / "one.png").exists()
+
+
+def test_where_curves_cannot_be_written(tmp_path):
+    found = compare(Always(), WORLD, 5, 2)
+    with pytest.raises(InvalidArgument, match=r"'path' must be a file that ends in \.png, \.pdf or \.svg, got "):
+        curves(found, tmp_path / "curves.film")
+    with pytest.raises(InvalidArgument, match=r"'path' must be a file that can be written, got .* No such file"):
+        curves(found, tmp_path / "nowhere" / "curves.png")
+    assert list(tmp_path.iterdir()) == []
