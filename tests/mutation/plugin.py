@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-MUTANT = json.loads(os.environ["BAYESRL_MUTANT"])
+MUTANT = json.loads(os.environ.get("BAYESRL_MUTANT", "null"))
 
 
 class Loader(importlib.machinery.SourceFileLoader):
@@ -30,4 +30,5 @@ class Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
-sys.meta_path.insert(0, Finder())
+if MUTANT:
+    sys.meta_path.insert(0, Finder())
