@@ -38,7 +38,7 @@ class Plan(NamedTuple):
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
         "tests/bamdp/test_planners.py::test_bayesian_dp_resamples_every_n_steps",
         "tests/bamdp/test_planners.py::test_sampled_action_has_its_posterior_probability",
-        "tests/bamdp/test_figures.py::test_bayesian_dp_on_the_double_loop",
+        "tests/bamdp/test_figures.py::test_bayesian_dp_learns_the_double_loop",
     ),
 )
 @dataclass(frozen=True, slots=True)

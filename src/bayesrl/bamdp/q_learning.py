@@ -26,7 +26,7 @@ from bayesrl.registry import register
     "q-learning",
     kind="agent",
     survey="2.4",
-    paper="Watkins89",
+    paper="Watkins89LD",
     example=lambda: QLearning(n_states=2, n_actions=2, gamma=0.9),
     evidence=(
         "tests/bamdp/test_q_learning.py::test_update_by_hand",

@@ -17,7 +17,7 @@ from bayesrl.worlds.tabular import MDPWorld
     "chain-semi",
     kind="world",
     survey="4.1",
-    paper="Poupart06",
+    paper="poupart06beetle",
     evidence=(
         "tests/worlds/test_worlds.py::test_declared_optimum",
         "tests/worlds/test_worlds.py::test_chain_variants_differ_only_in_what_is_tied",

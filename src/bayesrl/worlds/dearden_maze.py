@@ -30,7 +30,7 @@ FLAGS = ((0, 5), (2, 0), (6, 4))
     "dearden-maze",
     kind="world",
     survey="4.5",
-    paper="dearden98",
+    paper="dearden98bayesian",
     evidence=(
         "tests/worlds/test_worlds.py::test_declared_optimum",
         "tests/worlds/test_worlds.py::test_maze_by_hand",

@@ -1,0 +1,38 @@
+"""Golden traces: what every acting method did, on one seed, when its file was last meant to change.
+
+A difference is not an error but a question: was the change of behaviour meant? If so, write the traces anew with
+BAYESRL_GOLDEN=write and say so in the commit.
+"""
+
+import json
+import os
+import pathlib
+
+import pytest
+
+from bayesrl.core import run
+from bayesrl.lab.build import agent_for
+from bayesrl.registry import entries, make_world
+
+FILE = pathlib.Path(__file__).parent / "traces.json"
+TRACES = json.loads(FILE.read_text()) if FILE.exists() else {}
+HOMES = {"bamdp": "chain", "bandits": "bernoulli"}
+ACTING = [n for n, e in entries().items() if e.kind in ("planner", "agent") and e.family in HOMES]
+
+
+def trace(name):
+    home = TRACES.get(name, {}).get("world") or HOMES[entries()[name].family]
+    world = make_world(home)
+    record = run(agent_for(name, world), world, 40, seed=1)
+    return {"world": home, "action": record.action.tolist(), "reward": [round(r, 9) for r in record.reward.tolist()]}
+
+
+@pytest.mark.parametrize("name", ACTING)
+def test_trace(name):
+    found = trace(name)
+    if os.environ.get("BAYESRL_GOLDEN") == "write":
+        TRACES[name] = found
+        lines = [f'  "{n}": {json.dumps(t)}' for n, t in sorted(TRACES.items())]
+        FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    assert name in TRACES, "no golden trace: write it with BAYESRL_GOLDEN=write"
+    assert found == TRACES[name]

@@ -1,0 +1,74 @@
+"""Completeness: what is registered is documented, cited, and held to tests that exist."""
+
+import ast
+import pathlib
+import re
+
+import pytest
+
+import bayesrl as b
+from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.registry import entries, find, register
+
+ROOT = pathlib.Path(__file__).parents[1]
+ENTRIES = {name: e for name, e in entries().items() if e.factory.__module__.startswith("bayesrl.")}
+
+
+def names_in(path):
+    return {n.name for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_evidence_exists(name):
+    assert ENTRIES[name].evidence, "a system without evidence counts as missing"
+    for node in ENTRIES[name].evidence:
+        path, _, test = node.partition("::")
+        assert (ROOT / path).is_file(), f"{path} does not exist"
+        assert test.split("[")[0] in names_in(ROOT / path), f"{path} has no {test}"
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_summary_and_paper(name):
+    entry = ENTRIES[name]
+    assert entry.summary.endswith("."), "the docstring's first sentence is the summary"
+    assert len(entry.summary) < 200
+    assert re.fullmatch(r"\d(\.\d+)?", entry.survey)
+    keys = re.findall(r"@\w+\{([^,\s]+),", (ROOT / "docs/references.bib").read_text())
+    assert not entry.paper or entry.paper in keys, f"{entry.paper} is not in references.bib"
+
+
+@pytest.mark.parametrize("name", [n for n, e in ENTRIES.items() if e.kind in ("belief", "planner", "agent")])
+def test_fields_are_documented_and_an_example_exists(name):
+    from bayesrl.lab.build import parameters
+
+    entry = ENTRIES[name]
+    assert entry.example is not None, "the law suite needs an example"
+    entry.example()
+    undocumented = [p.name for p in parameters(entry) if not p.doc and isinstance(entry.factory, type)]
+    assert not undocumented, f"{undocumented} have no docstring"
+
+
+def test_a_file_registers_one_method():
+    homes = [e.factory.__module__ for e in ENTRIES.values()]
+    twice = {home for home in homes if homes.count(home) > 1}
+    assert not twice
+
+
+def test_unknown_names_are_answered_with_near_ones():
+    with pytest.raises(UnknownName, match="Did you mean beb"):
+        b.make("bebb")
+    with pytest.raises(UnknownName, match="Did you mean double-loop"):
+        b.make_world("doubleloop")
+    with pytest.raises(UnknownName, match="no parameter of beb called 'bta'. Did you mean beta"):
+        b.make("beb", bta=3)
+    with pytest.raises(UnknownName):
+        find("nothing")
+    with pytest.raises(InvalidArgument, match="'kind' must be one of"):
+        register("x", kind="thing", survey="4.1")
+
+
+def test_methods_and_worlds_are_listed():
+    assert {"beb", "psrl", "dirichlet-mdp", "value-iteration"} <= {e.name for e in b.methods()}
+    assert {"chain", "gc", "dearden-maze"} <= {e.name for e in b.worlds()}
+    card = find("beb").card()
+    assert set(card) == {"name", "kind", "family", "survey", "paper", "summary", "evidence"}
