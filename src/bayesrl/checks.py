@@ -96,6 +96,8 @@ def array(
 ) -> Floats:
     """A finite, read-only array of floats of the given shape (None: any length), a copy of what came."""
     try:
+        if np.asarray(x).dtype.kind not in "biufO":  # text and complex numbers would be converted in silence
+            raise TypeError
         y = np.array(x, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidArgument(owner, name, "an array of numbers", x) from None

@@ -163,6 +163,8 @@ class BayesAgent:
     planner: Any
 
     def __post_init__(self) -> None:
+        if not all(hasattr(self.planner, need) for need in ("needs", "start", "plan")):
+            raise InvalidArgument("BayesAgent", "planner", "a planner (needs, start, plan)", self.planner)
         missing = [need for need in self.planner.needs if not hasattr(self.prior, need)]
         if missing:
             raise Incompatible(type(self.planner).__name__, type(self.prior).__name__, missing)
@@ -185,6 +187,8 @@ class BayesAgent:
 
     def batch(self, replicates: int) -> BayesAgent:
         """The same agent, `replicates` times in lockstep (needs a belief that broadcasts)."""
+        if not hasattr(self.prior, "batch"):
+            raise Incompatible("A lockstep run", type(self.prior).__name__, ["batch"])
         return dataclasses.replace(self, prior=self.prior.batch(replicates))
 
 
@@ -299,8 +303,14 @@ def run(
     counts = {"steps": (steps, 1), "seed": (seed, 0), "replicate": (replicate, 0)}
     optional = {"horizon": (horizon, 1), "lockstep": (lockstep, 1)}
     for name, (number, low) in (counts | {k: v for k, v in optional.items() if v[0] is not None}).items():
-        if not (isinstance(number, (int, np.integer)) and number >= low):
+        if isinstance(number, bool) or not (isinstance(number, (int, np.integer)) and number >= low):
             raise InvalidArgument("run", name, f"a whole number of at least {low}", number)
+    if not all(hasattr(agent, need) for need in ("start", "act", "learn")):
+        hint = "A planner needs a belief: BayesAgent(prior, planner)." if hasattr(agent, "plan") else ""
+        raise InvalidArgument("run", "agent", "an agent (start, act, learn)", agent, hint)
+    for name, batched in (("agent", agent), ("world", world)):
+        if lockstep is not None and not hasattr(batched, "batch"):
+            raise InvalidArgument("run", name, "one that can run in lockstep (batch)", batched)
     told = {"agent": describe(agent), "world": describe(world)}
     gamma = float(getattr(world, "gamma", 1.0))
     streams = Streams.of(seed, replicate, lockstep is not None)

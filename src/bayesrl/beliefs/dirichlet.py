@@ -72,7 +72,10 @@ class DirichletMDP:
     """Which groups are known, (G,)."""
 
     def __init__(self, outcomes: Outcomes, alpha: ArrayLike, gamma: float, known: ArrayLike | None = None) -> None:
-        owner, (G, K) = "DirichletMDP", (outcomes.n_groups, outcomes.n_outcomes)
+        owner = "DirichletMDP"
+        if not isinstance(outcomes, Outcomes):
+            raise InvalidArgument(owner, "outcomes", "Outcomes", outcomes, "See flat and structured for worlds.")
+        G, K = outcomes.n_groups, outcomes.n_outcomes
         prior = array(owner, "alpha", alpha, (G, K), low=0.0)
         fixed = np.zeros(G, np.bool_) if known is None else np.array(known)
         if fixed.shape != (G,) or fixed.dtype != np.bool_:
@@ -108,14 +111,18 @@ class DirichletMDP:
         if known is not None:
             if prob is None:
                 raise InvalidArgument("DirichletMDP.structured", "problem", "a known MDP when 'known' is given", problem)
-            fixed = np.broadcast_to(np.asarray(known, np.bool_), (outcomes.n_groups,))
-            alpha, known = np.where(fixed[:, None], prob, alpha), fixed
+            fixed = np.asarray(known)
+            if fixed.dtype != np.bool_ or fixed.shape not in ((), (outcomes.n_groups,)):
+                expected = f"a truth value, or {outcomes.n_groups} of them"
+                raise InvalidArgument("DirichletMDP.structured", "known", expected, known)
+            known = np.broadcast_to(fixed, (outcomes.n_groups,))
+            alpha = np.where(known[:, None], prob, alpha)
         return cls(outcomes, alpha, gamma, known)
 
     # Learning --------------------------------------------------------------------------------------------------------
 
     def update(self, datum: Transition, rng: Generator | None = None) -> DirichletMDP:
-        """The posterior after one transition; terminal states and known groups teach nothing."""
+        """The posterior after one transition; known groups teach nothing."""
         return self.seen_outcome(*self.outcome(datum))
 
     def seen_outcome(self, s: int, a: int, k: int) -> DirichletMDP:
@@ -136,8 +143,10 @@ class DirichletMDP:
             if len({len(part) for part in parts}) != 1:
                 raise InvalidArgument("DirichletMDP.update_many", "log", "columns of one length", [len(p) for p in parts])
             steps: Iterable[Transition] = (Transition(s, a, r, y) for s, a, r, y in zip(*parts, strict=True))
-        else:
+        elif isinstance(columns, Iterable):
             steps = columns
+        else:
+            raise InvalidArgument("DirichletMDP.update_many", "log", "transitions, columns or a Record", log)
         cells, K = [], self.outcomes.n_outcomes
         for datum in steps:
             s, a, k = self.outcome(datum)
@@ -152,7 +161,7 @@ class DirichletMDP:
         r = _reward(datum) if rewarded else np.nan
         o = self.outcomes
         k = locate(o.succ[s, a], o.reward[s, a], o.size[o.group.item(s, a)], y, r)
-        if k < 0 or (self.known.any() and self.alpha[o.group.item(s, a), k] == 0.0):
+        if k < 0 or o.terminal[s] or (self.known.any() and self.alpha[o.group.item(s, a), k] == 0.0):
             seen = f"({s}, {a}) -> {y} with reward {datum.reward:g}" if rewarded else f"({s}, {a}) -> {y}"
             why = "a terminal state has no transitions" if o.terminal[s] else "no outcome is listed for it"
             raise ImpossibleEvidence("DirichletMDP", seen, why)
@@ -167,7 +176,9 @@ class DirichletMDP:
         except (TypeError, AttributeError):
             pass
         for name, high in (("state", S), ("action", A), ("next_state", S)):
-            got = getattr(datum, name, datum)
+            if not hasattr(datum, name):
+                break
+            got = getattr(datum, name)
             if not (isinstance(got, (int, np.integer)) and 0 <= got < high):
                 raise InvalidArgument("DirichletMDP.update", name, f"a whole number from 0 to {high - 1}", got)
         raise InvalidArgument("DirichletMDP.update", "datum", "a Transition", datum)
@@ -291,7 +302,10 @@ def _read(problem: Any) -> tuple[Outcomes, float, Floats | None]:
 
 def _counts(where: str, concentration: ArrayLike, outcomes: Outcomes) -> Floats:
     c = array(f"DirichletMDP.{where}", "concentration", concentration, low=0.0, above=True)
-    return np.where(outcomes.valid, np.broadcast_to(c, outcomes.valid.shape), 0.0)
+    shape = outcomes.valid.shape
+    if c.ndim > 2 or any(n not in (1, m) for n, m in zip(c.shape[::-1], shape[::-1], strict=False)):
+        raise InvalidArgument(f"DirichletMDP.{where}", "concentration", f"broadcastable to {shape}", c)
+    return np.where(outcomes.valid, np.broadcast_to(c, shape), 0.0)
 
 
 def _reward(datum: Transition) -> float:

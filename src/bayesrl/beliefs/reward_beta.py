@@ -54,7 +54,7 @@ class RewardBeta:
 
     def update(self, datum: tuple[tuple[int, ...], float], rng: Generator | None = None) -> RewardBeta:
         """The posterior after a reward in a cell."""
-        cell, r = datum
+        cell, r = observed("RewardBeta.update", datum, self.alpha.shape)
         win = r == self.high
         if not win and r != self.low:
             raise ImpossibleEvidence("RewardBeta", f"reward {r}", f"rewards are {self.low:g} or {self.high:g}")
@@ -80,12 +80,21 @@ class RewardBeta:
         return np.array([self.low, self.high]), np.array([1.0 - p, p])
 
 
+def observed(owner: str, datum: Any, shape: tuple[int, ...]) -> tuple[tuple[int, ...], Any]:
+    """The cell and the reward of a datum, the cell checked to be one of an array of cells."""
+    if not (isinstance(datum, tuple) and len(datum) == 2):
+        raise InvalidArgument(owner, "datum", "a pair (cell, reward)", datum)
+    cell, r = datum
+    whole = isinstance(cell, tuple) and all(isinstance(i, (int, np.integer)) for i in cell)
+    if not whole or len(cell) != len(shape):
+        raise InvalidArgument(owner, "cell", f"a tuple of {len(shape)} whole numbers", cell)
+    if not all(0 <= i < n for i, n in zip(cell, shape, strict=True)):
+        raise InvalidArgument(owner, "cell", f"inside the shape {shape}", cell)
+    return cell, r
+
+
 def add_at(counts: Floats, cell: tuple[int, ...], amount: Any) -> Floats:
     """A read-only copy with one entry raised."""
-    if not (isinstance(cell, tuple) and all(isinstance(i, (int, np.integer)) for i in cell)):
-        raise InvalidArgument("update", "cell", "a tuple of whole numbers", cell)
-    if not all(0 <= i < n for i, n in zip(cell, counts.shape, strict=False)):
-        raise InvalidArgument("update", "cell", f"inside the shape {counts.shape}", cell)
     new = counts.copy()
     new[cell] += amount
     return frozen(new)

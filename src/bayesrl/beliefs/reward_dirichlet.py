@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.dirichlet import dirichlet_rows
-from bayesrl.beliefs.reward_beta import add_at
+from bayesrl.beliefs.reward_beta import add_at, observed
 from bayesrl.checks import Floats, array, value
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.registry import register
@@ -50,7 +50,7 @@ class RewardDirichlet:
 
     def update(self, datum: tuple[tuple[int, ...], float], rng: Generator | None = None) -> RewardDirichlet:
         """The posterior after a reward in a cell."""
-        cell, r = datum
+        cell, r = observed("RewardDirichlet.update", datum, self.alpha.shape[:-1])
         j = int(np.searchsorted(self.values, r))
         if j == len(self.values) or self.values[j] != r:
             known = ", ".join(f"{v:g}" for v in self.values)

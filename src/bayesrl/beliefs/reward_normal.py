@@ -19,7 +19,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from bayesrl.beliefs.reward_beta import add_at
+from bayesrl.beliefs.reward_beta import add_at, observed
 from bayesrl.checks import Floats, array, number, value
 from bayesrl.errors import InvalidArgument
 from bayesrl.registry import register
@@ -58,17 +58,19 @@ class RewardNormal:
     @classmethod
     def strens(cls, cells: tuple[int, ...], mu0: ArrayLike = 0.0, sigma0: ArrayLike = 1.0) -> RewardNormal:
         """The paper's prior for every cell."""
-        s0 = np.broadcast_to(array("RewardNormal.strens", "sigma0", sigma0, low=0.0, above=True), cells)
-        m0 = np.broadcast_to(array("RewardNormal.strens", "mu0", mu0), cells)
-        return cls(m0, np.ones(cells), np.ones(cells), s0**2 / 2.0)
+        given = {"sigma0": array("RewardNormal.strens", "sigma0", sigma0, low=0.0, above=True)}
+        given["mu0"] = array("RewardNormal.strens", "mu0", mu0)
+        for name, x in given.items():
+            if x.shape not in ((), tuple(cells)):
+                raise InvalidArgument("RewardNormal.strens", name, f"a number or an array of shape {cells}", x)
+        one = np.ones(cells)
+        return cls(one * given["mu0"], one, one, one * given["sigma0"] ** 2 / 2.0)
 
     def update(self, datum: tuple[tuple[int, ...], float], rng: Generator | None = None) -> RewardNormal:
         """The posterior after a reward in a cell."""
-        cell, r = datum
+        cell, r = observed("RewardNormal.update", datum, self.mean_.shape)
         x = number("RewardNormal.update", "reward", r)
         strength = add_at(self.strength, cell, 1.0)
-        if strength[cell].shape:
-            raise InvalidArgument("RewardNormal.update", "cell", f"{self.strength.ndim} whole numbers", cell)
         kappa, delta = self.strength[cell], x - self.mean_[cell]
         new = object.__new__(RewardNormal)
         new.__dict__.update(

@@ -30,6 +30,8 @@ class UnknownRewards:
     """What they pay: a reward belief with cells (S, A) or (S, A, K)."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.transitions, DirichletMDP):
+            raise InvalidArgument("UnknownRewards", "transitions", "a DirichletMDP", type(self.transitions).__name__)
         o = self.outcomes
         shape = self.rewards.mean().shape if hasattr(self.rewards, "mean") else None
         if shape not in (o.group.shape, o.succ.shape):

@@ -36,6 +36,10 @@ def prior_for(world: Any, spec: str | None = None) -> Any:
     >>> prior_for(make_world("chain-tied"), "structured:1/2").alpha
     array([[0.5, 0.5]])
     """
+    if not hasattr(world, "prior"):
+        raise InvalidArgument("prior", "world", "a world or a family with a prior of its own", world)
+    if not isinstance(spec, str | None):
+        raise InvalidArgument("prior", "spec", "NAME or NAME:CONCENTRATION", spec)
     name, colon, amount = (world.prior if spec is None else spec).partition(":")
     if hasattr(world, "default_prior"):
         if colon or name != world.prior:

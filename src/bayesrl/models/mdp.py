@@ -172,6 +172,8 @@ class TabularMDP:
 
     def __post_init__(self) -> None:
         owner = "TabularMDP"
+        if not isinstance(self.outcomes, Outcomes):
+            raise InvalidArgument(owner, "outcomes", "Outcomes", self.outcomes, "See from_dense for arrays.")
         shape = (self.outcomes.n_groups, self.outcomes.n_outcomes)
         prob = array(owner, "prob", self.prob, shape, low=0.0)
         if prob[~self.outcomes.valid].any():
@@ -250,8 +252,14 @@ class TabularMDP:
         table = getattr(getattr(env, "unwrapped", env), "P", env)
         if not isinstance(table, Mapping) or not table:
             raise InvalidArgument("TabularMDP", "env", "an environment with a transition table P", type(env).__name__)
-        S, A = len(table), len(table[0])
+        S, A = len(table), len(next(iter(table.values())))
+        numbers = [set(row) if isinstance(row, Mapping) else set(range(len(row))) for row in table.values()]
+        if set(table) != set(range(S)) or any(actions != set(range(A)) for actions in numbers):
+            raise InvalidArgument("TabularMDP", "P", "a table of every state and action, numbered from 0", list(table))
         rows = [(s, a, *out) for s in range(S) for a in range(A) for out in table[s][a] if out[0] > 0]
+        for s, a, _, y, *_ in rows:
+            if y not in table:
+                raise InvalidArgument("TabularMDP", f"P[{s}][{a}]", "of states that are in the table", y)
         ended = {y for s, a, p, y, r, done in rows if done and y != s}
         alive = {y for s, a, p, y, r, done in rows if not done and y != s}
         both = ended & alive
@@ -288,6 +296,8 @@ class TabularMDP:
         reward[s, a, k] = np.broadcast_to(R, (S, A, S))[s, a, y]
         if np.ndim(start) == 0:
             start = np.eye(S)[integer("TabularMDP", "start", start, 0, S - 1)]
+        if np.ndim(terminal) != 1:
+            raise InvalidArgument("TabularMDP", "terminal", "a sequence of states", terminal)
         ends = np.zeros(S, dtype=np.bool_)
         ends[[integer("TabularMDP", "terminal", t, 0, S - 1) for t in terminal]] = True
         outcomes = Outcomes(succ, reward, np.arange(S * A).reshape(S, A), n, R, start, ends)
