@@ -41,7 +41,7 @@ def save(thing: Record | Comparison, path: str | os.PathLike[str]) -> None:
     if not isinstance(thing, (Record, Comparison)):
         raise InvalidArgument("save", "thing", "a Record or a Comparison", thing)
     data = _packed(thing)
-    path = Path(path)
+    path = _path("save", path)
     part = path.parent / f".{path.name}.{os.getpid()}.{threading.get_ident()}.part"
     try:
         part.write_bytes(data)
@@ -55,7 +55,7 @@ def save(thing: Record | Comparison, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Record | Comparison:
     """Read what `save` wrote, or refuse with one sentence."""
     try:
-        data = Path(path).read_bytes()
+        data = _path("load", path).read_bytes()
     except FileNotFoundError:
         raise UnreadableFile(path, "there is no such file") from None
     except IsADirectoryError:
@@ -88,6 +88,12 @@ def to_arrow(thing: Record | Comparison) -> Any:
         parts.append(pa.table(columns))
     page = json.dumps({label: dict(r.provenance) for label, r in _methods(thing).items()}, sort_keys=True)
     return pa.concat_tables(parts, promote_options="permissive").replace_schema_metadata({"bayesrl": page})
+
+
+def _path(owner: str, path: Any) -> Path:
+    if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
+        raise InvalidArgument(owner, "path", "the name of a file", path)
+    return Path(path)
 
 
 def _methods(thing: Record | Comparison) -> Mapping[str, Record]:
