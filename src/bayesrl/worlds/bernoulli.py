@@ -33,8 +33,6 @@ class BernoulliBandit:
     """The prior an agent is given unless another is asked for."""
     steps: int = 1000
     """Length of a run unless another is asked for."""
-    figures: tuple[str, ...] = ()
-    """The names under which published figures know this world."""
 
     def __post_init__(self) -> None:
         means = array(self.name, "means", self.means, low=0.0)

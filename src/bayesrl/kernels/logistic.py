@@ -1,0 +1,63 @@
+"""Logistic regression with a Gaussian prior: the mode after one answer, and after many."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesrl.kernels.jit import njit
+
+Floats = NDArray[np.float64]
+
+
+@njit
+def mode_after_one(s, h, y):
+    """Scores at the mode after one answer, elementwise: t = s + h (y - sigmoid(t)).
+
+    The mode moves along the prior covariance times x, so only the score t = w'x is unknown: s is the score at the prior
+    mean, h = x' Sigma x its variance, y in {0, 1} the answer. The root lies between s and s + h (2y - 1); Newton's step
+    is taken where it stays inside, else the bracket is halved.
+    """
+    t = np.empty_like(s)
+    for i in range(s.size):
+        low, high = (s[i], s[i] + h[i]) if y[i] > 0.5 else (s[i] - h[i], s[i])
+        x = min(max(0.0, low), high)
+        for _ in range(200):
+            p = 1.0 / (1.0 + np.exp(-x))
+            f = x - s[i] - h[i] * (y[i] - p)
+            if f > 0.0:
+                high = x
+            else:
+                low = x
+            new = x - f / (1.0 + h[i] * p * (1.0 - p))
+            if not low < new < high:
+                new = 0.5 * (low + high)
+            moved = abs(new - x)
+            x = new
+            if moved <= 1e-15 * (1.0 + abs(x)):
+                break
+        t[i] = x
+    return t
+
+
+def mode_after_many(X: Floats, y: Floats, m: Floats, Q: Floats, sweeps: int = 100) -> tuple[Floats, Floats]:
+    """The mode w of -1/2 (w - m)' Q (w - m) + sum log P(y | w'x), and the weights p (1 - p) there: damped Newton."""
+    w = m.copy()
+
+    def loss(w):
+        s, d = X @ w, w - m
+        return 0.5 * d @ Q @ d + np.logaddexp(0.0, np.where(y > 0.5, -s, s)).sum()
+
+    best = loss(w)
+    for _ in range(sweeps):
+        p = 1.0 / (1.0 + np.exp(-np.clip(X @ w, -700.0, 700.0)))
+        gradient = Q @ (w - m) + X.T @ (p - y)
+        step = np.linalg.solve(Q + (X.T * (p * (1.0 - p))) @ X, gradient)
+        size = 1.0
+        while loss(w - size * step) > best and size > 1e-8:
+            size *= 0.5
+        new = w - size * step
+        done = np.abs(new - w).max() <= 1e-12 * (1.0 + np.abs(w).max())
+        w, best = new, min(best, loss(new))
+        if done:
+            break
+    p = 1.0 / (1.0 + np.exp(-np.clip(X @ w, -700.0, 700.0)))
+    return w, p * (1.0 - p)
