@@ -8,7 +8,7 @@ whatever is played, so that methods compared on the same stream stay aligned.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -33,6 +33,8 @@ class BernoulliBandit:
     """The prior an agent is given unless another is asked for."""
     steps: int = 1000
     """Length of a run unless another is asked for."""
+
+    rewards: ClassVar[str] = "bernoulli"
 
     def __post_init__(self) -> None:
         means = array(self.name, "means", self.means, low=0.0)

@@ -7,7 +7,7 @@ methods compared on the same stream stay aligned.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.random import Generator
 
@@ -31,6 +31,8 @@ class GaussianBandit:
     """The prior an agent is given unless another is asked for."""
     steps: int = 1000
     """Length of a run unless another is asked for."""
+
+    rewards: ClassVar[str] = "gaussian"
 
     def __post_init__(self) -> None:
         means = array(self.name, "means", self.means)
