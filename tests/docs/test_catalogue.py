@@ -10,7 +10,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "catalogue.md"
 
 def test_catalogue_is_up_to_date():
     today = catalogue.page()
-    assert PAGE.read_text(encoding="utf-8") == today, "run: python -m bayesrl.lab.catalogue > docs/catalogue.md"
+    assert PAGE.read_text(encoding="utf-8") == today, "run: python -m bayesrl.lab.catalogue docs/catalogue.md"
 
 
 def test_every_entry_has_a_section_with_its_parameters():

@@ -1,12 +1,15 @@
 """The catalogue: one page of Markdown that lists everything registered.
 
-    python -m bayesrl.lab.catalogue > docs/catalogue.md
+    python -m bayesrl.lab.catalogue docs/catalogue.md
 
-It is made from the registry alone, so it cannot drift from the code; a test compares the page with what this prints.
+It is made from the registry alone, so it cannot drift from the code; a test compares the page with what this writes.
 The long text on a method is the docstring of its file, which each entry links to and `bayesrl show NAME` prints.
 """
 
 from __future__ import annotations
+
+import sys
+from pathlib import Path
 
 from bayesrl.lab.build import parameters
 from bayesrl.registry import PACKAGES, Entry, entries
@@ -15,7 +18,7 @@ HEAD = """\
 # Catalogue
 
 {methods} methods and {worlds} worlds. This page is made from the registry by
-`python -m bayesrl.lab.catalogue > docs/catalogue.md`; do not edit it. `bayesrl show NAME` prints the page of one entry.
+`python -m bayesrl.lab.catalogue docs/catalogue.md`; do not edit it. `bayesrl show NAME` prints the page of one entry.
 § is the section of the survey, paper a key of [references.bib](references.bib), evidence the tests that would fail if
 the entry were wrong.
 """
@@ -58,4 +61,4 @@ def section(entry: Entry) -> str:
 
 
 if __name__ == "__main__":
-    print(page(), end="")
+    Path(sys.argv[1]).write_text(page(), encoding="utf-8")
