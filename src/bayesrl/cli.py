@@ -10,6 +10,7 @@ commands, so that help answers at once.
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -66,13 +67,17 @@ Plot = Annotated[Path | None, typer.Option(help="Draw the cumulative rewards int
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code; no exception leaves."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal without our letters shows ? in their place
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        if hasattr(getattr(sys, name), "reconfigure"):
+            getattr(sys, name).reconfigure(errors="replace")  # a terminal without our letters shows ? in their place
     try:
         code = _run(arguments)
         sys.stdout.flush()
-    except OSError:  # the reader went away, or the disk is full: nothing more can be said there
+    except OSError as error:  # the disk is full, or the reader went away: nothing more can be said there
+        if error.errno != errno.EPIPE:
+            print(f"The system refused: {error.strerror}.", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     return code
@@ -88,7 +93,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
+    except OSError:
         raise
     except Exception as error:
         if os.environ.get("BAYESRL_DEBUG"):
@@ -312,7 +317,10 @@ def demo(
     from bayesrl.lab.figures import lookup
     from bayesrl.lab.report import curves
 
-    plot.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        plot.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidArgument("bayesrl", "--plot", "in a directory", str(plot), f"{error.strerror}.") from None
     check_plot(plot)
     done = experiment(DEMO, "chain:gamma=0.99", runs=runs, workers=workers, backend="processes", progress=True)
     best, ahead, back = (lookup(name, "chain")[0].value for name in ("optimum", "always-a", "always-b"))

@@ -19,7 +19,7 @@ from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
 from bayesrl.lab.figures import Figure, lookup
 from bayesrl.lab.regret import Regret
-from bayesrl.registry import parameters_of
+from bayesrl.registry import find, parameters_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,6 +51,7 @@ class Experiment:
     regrets: Mapping[str, Regret]
     """Empty where the world does not say what its best is."""
     seed: int
+    horizon: int | None
 
     def pages(self) -> list[dict[str, Any]]:
         """One page for each method, ready for JSON."""
@@ -74,8 +75,12 @@ class Experiment:
         ]
 
     def figures(self) -> dict[str, list[Figure]]:
-        """What others published for these set-ups, by label."""
-        world, gamma = named(self.world_name)[0], getattr(self.world, "gamma", None)
+        """What others published for these set-ups, by label; nothing for a world or a horizon of one's own."""
+        world, params = named(self.world_name)
+        usual = find(world).parameters
+        if self.horizon is not None or any(usual[k].default != v for k, v in params.items() if k != "gamma"):
+            return {}
+        gamma = getattr(self.world, "gamma", None)
         return {
             label: lookup(e.name, world, e.prior, e.params, self.comparison.steps, gamma=gamma)
             for label, e in self.entrants.items()
@@ -101,20 +106,22 @@ def experiment(
     steps: int | None = None,
     runs: int = 20,
     seed: int = 0,
+    horizon: int | None = None,
     **how: Any,
 ) -> Experiment:
-    """Run methods in a world, all by name; `how` are the other arguments of `compare`.
+    """Run methods in a world, all by name; `how` are further arguments of `compare`.
 
     The prior goes to every method that has a belief, a parameter to every method that has it; there must be one.
     """
     place = world_for(world)
     entrants = _entrants(methods, place, prior, params or {})
-    comparison = compare({label: e.agent for label, e in entrants.items()}, place, steps, runs, seed, **how)
+    agents = {label: e.agent for label, e in entrants.items()}
+    comparison = compare(agents, place, steps, runs, seed, horizon=horizon, **how)
     try:
         regrets = comparison.regret(place)
     except InvalidArgument:  # all else was checked before: this world does not say what its best is
         regrets = {}
-    return Experiment(world, place, entrants, comparison, regrets, seed)
+    return Experiment(world, place, entrants, comparison, regrets, seed, horizon)
 
 
 def _entrants(methods: Sequence[str], world: Any, prior: str | None, params: Mapping[str, Any]) -> dict[str, Entrant]:
