@@ -152,7 +152,7 @@ def show(
     takes = parameters(entry)
     if as_json:
         return put_json({**entry.card(), "doc": doc_of(entry), "parameters": [p._asdict() for p in takes]})
-    paper = f", after {entry.paper}" if entry.paper else ""
+    paper = f", paper {entry.paper}" if entry.paper else ""
     put(f"{entry.name}: {entry.summary}", style="bold")
     put(f"{entry.kind} of {entry.family}, survey §{entry.survey}{paper}\n")
     for paragraph in doc_of(entry).split("\n\n"):
@@ -210,15 +210,11 @@ def run(
     from bayesrl.lab.record import save as write
 
     check_file("--save", save)
-    how: dict[str, Any] = {
-        "steps": steps,
-        "runs": runs,
-        "seed": seed,
-        "horizon": horizon,
-        "workers": workers,
-        "backend": backend,
-    }
-    done = experiment([method], world, prior, settings("--set", set_ or ()), **how)
+    params = settings("--set", set_ or ())
+    done = experiment(
+        [method], world, prior, params,
+        steps=steps, runs=runs, seed=seed, horizon=horizon, workers=workers, backend=backend,
+    )  # fmt: skip
     if save is not None:
         write(done.comparison, save)
     if as_json:
@@ -254,15 +250,11 @@ def compare(
 
     check_file("--save", save)
     check_plot(plot)
-    how: dict[str, Any] = {
-        "steps": steps,
-        "runs": runs,
-        "seed": seed,
-        "horizon": horizon,
-        "workers": workers,
-        "backend": backend,
-    }
-    done = experiment(method, world, prior, settings("--set", set_ or ()), **how)
+    params = settings("--set", set_ or ())
+    done = experiment(
+        method, world, prior, params,
+        steps=steps, runs=runs, seed=seed, horizon=horizon, workers=workers, backend=backend,
+    )  # fmt: skip
     if save is not None:
         write(done.comparison, save)
     if plot is not None:
@@ -296,10 +288,10 @@ def solve(
         )
     actions = place.actions or tuple(map(str, range(place.n_actions)))
     rows = [
-        (str(s), f"{values[s]:.4f}", actions[policy[s]], *(f"{x:.4f}" for x in q[s]))
+        (str(s), f"{values[s]:.4f}", actions[policy[s]], *(f"{x:.4f}" for x in q[s, :ACTIONS_SHOWN]))
         for s in range(min(place.n_states, STATES_SHOWN))
     ]
-    put_table(("state", "value", "best", *(f"q({a})" for a in actions)), rows)
+    put_table(("state", "value", "best", *(f"q({a})" for a in actions[:ACTIONS_SHOWN])), rows)
     if place.n_states > STATES_SHOWN:
         put(f"... and {place.n_states - STATES_SHOWN} more states: --json prints them all.")
     put(f"From the start {first:.6g} at discount {place.gamma:g}, error at most {error:.2g}, by {solver}.")
@@ -334,8 +326,8 @@ DEMO = (
     "exploit:ties=first", "exploit:ties=random", "bayesian-dp", "psrl", "beb", "epsilon-greedy", "softmax",
     "q-learning", "random",
 )  # fmt: skip
-STATES_SHOWN = 30
-"""Rows in the table of `solve`."""
+STATES_SHOWN, ACTIONS_SHOWN = 30, 4
+"""The size of the table of `solve`."""
 
 
 # Saying it -----------------------------------------------------------------------------------------------------------
@@ -396,7 +388,7 @@ def _finite(x: Any) -> Any:
 
 def check_file(option: str, path: Path | None) -> None:
     """Refuse a file that could not be written."""
-    if path is not None and (path.is_dir() or not os.access(path.parent, os.W_OK)):
+    if path is not None and (path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK)):
         raise InvalidArgument("bayesrl", option, "a file in a directory that can be written to", str(path))
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesrl._version import __version__
+from bayesrl.core import describe
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.lab.build import acting, agent_for, merged, named, world_for
 from bayesrl.lab.compare import compare
@@ -61,7 +62,7 @@ class Experiment:
                 "method": entrant.name,
                 "world": self.world_name,
                 "prior": entrant.prior,
-                "params": entrant.params,
+                "params": describe(entrant.params),
                 "steps": self.comparison.steps,
                 "runs": self.comparison.runs,
                 "seed": self.seed,
