@@ -3,10 +3,11 @@
 import subprocess
 import sys
 import threading
+from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
-from lab_toys import Always, Arms, Betas, Counts, Draws, DrawsTogether, Fails, Interrupts, Noise, UniformArms
+from lab_toys import Always, Arms, Betas, Counts, Dies, Draws, DrawsTogether, Fails, Interrupts, Noise, UniformArms
 
 from bayesrl.core import BayesAgent, Streams, run
 from bayesrl.errors import InvalidArgument, UnknownName
@@ -195,6 +196,11 @@ def test_a_failure_surfaces_as_it_was(workers, backend):
     with pytest.raises(InvalidArgument) as error:
         compare({"good": Always(), "bad": Fails()}, FIXED, 3, 20, workers=workers, backend=backend)
     assert str(error.value) == "Fails: 'thought' must be large, got 0.25. On purpose."
+
+
+def test_a_worker_that_dies_does_not_hang_the_rest():
+    with pytest.raises(BrokenProcessPool):
+        compare({"dies": Dies(), "good": Always()}, FIXED, 3, 20, workers=2, backend="processes")
 
 
 def test_the_rest_is_cancelled_after_a_failure():

@@ -20,8 +20,10 @@ import pickle
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,23 +131,41 @@ def _inline(jobs: Sequence[Job], advance: Advance) -> list[list[Record]]:
 
 
 def _pooled(jobs: Sequence[Job], workers: int, backend: str, advance: Advance) -> list[list[Record]]:
-    """All jobs over a pool; the first failure (in the order of the jobs) is raised as it was, the rest is cancelled."""
+    """All jobs over a pool; a failure is raised as it was, and the rest is cancelled.
 
-    def report(job: Job) -> Callable[[Future[Any]], None]:
-        return lambda future: None if future.cancelled() or future.exception() else advance(job.label, job.runs)
+    The pool lives in a thread of its own and speaks to this one through queues alone: Ctrl-C is raised in the main
+    thread, between any two instructions, and one of the pool's locks must not be in its hands then.
+    """
+    news: SimpleQueue[tuple[int, Future[list[Record]]]] = SimpleQueue()
+    enough: SimpleQueue[None] = SimpleQueue()
 
-    pool = _pool(workers, backend)
-    try:
-        futures = [pool.submit(work, job) for job in jobs]
-        for job, future in zip(jobs, futures, strict=True):
-            future.add_done_callback(report(job))
-        done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-        for future in futures:
-            if future in done:
-                future.result()
-        return [future.result() for future in futures]
-    finally:
+    def told(k: int) -> Callable[[Future[list[Record]]], None]:
+        return lambda future: news.put((k, future))
+
+    def manage() -> None:
+        pool = _pool(workers, backend)
+        try:
+            for k, job in enumerate(jobs):
+                pool.submit(work, job).add_done_callback(told(k))
+        except BaseException as error:  # a pool that cannot start or has broken
+            failed: Future[list[Record]] = Future()
+            failed.set_exception(error)
+            news.put((0, failed))
+        enough.get()
         pool.shutdown(cancel_futures=True)
+
+    manager = Thread(target=manage, name="bayesrl-manager")
+    results: list[list[Record]] = [[]] * len(jobs)
+    manager.start()
+    try:
+        for _ in jobs:
+            k, future = news.get()
+            results[k] = future.result()
+            advance(jobs[k].label, jobs[k].runs)
+        return results
+    finally:
+        enough.put(None)
+        manager.join()
 
 
 def _pool(workers: int, backend: str) -> Executor:
