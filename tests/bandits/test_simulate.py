@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from bayesrl.bandits.batched_feedback import BatchedFeedback
 from bayesrl.bandits.bayes_ucb import BayesUCB
-from bayesrl.bandits.feedback import BatchedFeedback, DelayedFeedback
+from bayesrl.bandits.feedback import DelayedFeedback
 from bayesrl.bandits.simulate import simulate
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.ucb1 import UCB1

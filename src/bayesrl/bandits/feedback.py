@@ -1,11 +1,10 @@
-"""Feedback that comes late (Chapelle and Li 2011; survey §3.3): delayed by some steps, or in batches.
+"""Feedback that comes late (Chapelle and Li 2011; survey §3.3): each answer some steps after its choice.
 
 Around any agent. What the world answered waits in the mind until its time has come; then the agent inside learns from
-it as if it had just happened. Randomised methods suffer least: Thompson sampling goes on drawing while nothing new
-comes, where an index policy plays the same arm over and over.
+it as if it had just happened. Feedback in batches: batched_feedback.py.
 
-Deviations: none; the paper's Table 1 is `BatchedFeedback`: rewards are handed over every so many steps. Cost:
-O(delay) to copy what waits. Claims: a delay of 0 and batches of 1 change nothing; what is learned, and when, by hand.
+Deviations: none. Cost: O(delay) to copy what waits. Claims: a delay of 0 changes nothing; what is learned, and when, by
+hand.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class DelayedFeedback:
 
     def act(self, mind: Waiting, observation: Any, rng: Generator) -> Decision:
         """Act on what has been told."""
-        return _act(self.agent, mind, observation, rng)
+        return act_meanwhile(self.agent, mind, observation, rng)
 
     def learn(self, mind: Waiting, transition: Transition, rng: Generator) -> Waiting:
         """Queue what happened, and learn from what happened `delay` steps ago."""
@@ -72,53 +71,7 @@ class DelayedFeedback:
     prior = property(lambda self: self.agent.prior, doc="The prior inside.")
 
 
-@register(
-    "batched-feedback",
-    kind="tool",
-    survey="3.3",
-    paper="Chapelle11EE",
-    evidence=(
-        "tests/bandits/test_feedback.py::test_no_delay_changes_nothing",
-        "tests/bandits/test_feedback.py::test_what_is_learned_when",
-    ),
-)
-@dataclass(frozen=True, slots=True)
-class BatchedFeedback:
-    """An agent that learns from its steps in batches."""
-
-    agent: Any
-    every: int
-    """Steps in a batch; 1: learn at once."""
-
-    def __post_init__(self) -> None:
-        integer("BatchedFeedback", "every", self.every, 1)
-
-    def start(self) -> Waiting:
-        """Nothing waits."""
-        return Waiting(self.agent.start(), ())
-
-    def act(self, mind: Waiting, observation: Any, rng: Generator) -> Decision:
-        """Act on what has been told."""
-        return _act(self.agent, mind, observation, rng)
-
-    def learn(self, mind: Waiting, transition: Transition, rng: Generator) -> Waiting:
-        """Queue what happened; when the batch is full, learn from all of it in order."""
-        queue = (*mind.queue, transition)
-        if len(queue) < self.every:
-            return Waiting(mind.inside, queue)
-        inside = mind.inside
-        for datum in queue:
-            inside = self.agent.learn(inside, datum, rng)
-        return Waiting(inside, ())
-
-    def batch(self, replicates: int) -> BatchedFeedback:
-        """The same agent, so many times in lockstep."""
-        return dataclasses.replace(self, agent=self.agent.batch(replicates))
-
-    planner = property(lambda self: self.agent.planner, doc="The planner inside.")
-    prior = property(lambda self: self.agent.prior, doc="The prior inside.")
-
-
-def _act(agent: Any, mind: Waiting, observation: Any, rng: Generator) -> Decision:
+def act_meanwhile(agent: Any, mind: Waiting, observation: Any, rng: Generator) -> Decision:
+    """Let the agent inside act on what it has been told."""
     action, inside, info = agent.act(mind.inside, observation, rng)
     return Decision(action, Waiting(inside, mind.queue), info)

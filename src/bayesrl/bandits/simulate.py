@@ -25,8 +25,8 @@ from numpy.random import Generator
 from scipy import special
 from scipy.special import cython_special
 
+from bayesrl.bandits.batched_feedback import BatchedFeedback
 from bayesrl.bandits.bayes_ucb import BayesUCB
-from bayesrl.bandits.feedback import BatchedFeedback
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.ucb1 import UCB1
 from bayesrl.beliefs.beta_bernoulli import BetaBernoulli

@@ -29,9 +29,8 @@ from bayesrl.registry import register
     paper="Thompson33TS",
     example=lambda: BetaBernoulli(np.array([0.8, 1.5, 2.0]), np.array([1.3, 1.0, 0.7])),
     evidence=(
-        "tests/beliefs/test_arms.py::test_beta_matches_quadrature",
-        "tests/beliefs/test_arms.py::test_martingale",
-        "tests/beliefs/test_arms.py::test_calibration",
+        "tests/beliefs/test_arms.py::test_matches_quadrature",
+        "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )
 @value

@@ -37,6 +37,7 @@ from bayesrl.registry import register
     evidence=(
         "tests/beliefs/test_arms.py::test_binarised_coin_is_fair_to_the_mean",
         "tests/beliefs/test_arms.py::test_binarised_is_transparent_on_zeros_and_ones",
+        "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )
 @dataclass(frozen=True)

@@ -36,11 +36,12 @@ def _example() -> FiniteMDPs:
     "finite-mdps",
     kind="belief",
     survey="3.3",
-    paper="Gopalan14TS",
+    paper="GopalanMannor15",
     example=_example,
     evidence=(
         "tests/beliefs/test_finite_models.py::test_mdp_weights_are_bayes_rule",
         "tests/beliefs/test_finite_models.py::test_mean_mdp_is_the_weighted_model",
+        "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )
 @value

@@ -54,7 +54,7 @@ class Models(Protocol):
     evidence=(
         "tests/beliefs/test_finite_models.py::test_weights_are_bayes_rule",
         "tests/beliefs/test_finite_models.py::test_sums_match_enumeration",
-        "tests/beliefs/test_finite_models.py::test_martingale_and_calibration",
+        "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )
 @value

@@ -32,7 +32,10 @@ from bayesrl.registry import register
     survey="3.3",
     paper="Gopalan14TS",
     example=lambda: FullBandit.uniform(4, 2),
-    evidence=("tests/bandits/test_planners.py::test_full_bandit_is_regression_on_indicators",),
+    evidence=(
+        "tests/bandits/test_planners.py::test_full_bandit_is_regression_on_indicators",
+        "tests/beliefs/test_laws.py::test_belief_laws",
+    ),
 )
 @dataclass(frozen=True)
 class FullBandit:

@@ -41,7 +41,7 @@ from bayesrl.registry import register
     example=lambda: LinearGaussianArms.prior(2, noise=0.7, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]])),
     evidence=(
         "tests/beliefs/test_contextual.py::test_linear_matches_batch_regression",
-        "tests/beliefs/test_contextual.py::test_linear_is_calibrated",
+        "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/test_contextual.py::test_v_stretches_draws_only",
     ),
 )

@@ -27,9 +27,8 @@ from bayesrl.registry import register
     survey="2.5",
     example=lambda: NormalArm(np.array([0.0, 1.0, -0.5]), np.array([1.0, 0.5, 2.0]), noise=0.7),
     evidence=(
-        "tests/beliefs/test_arms.py::test_normal_matches_quadrature",
-        "tests/beliefs/test_arms.py::test_martingale",
-        "tests/beliefs/test_arms.py::test_calibration",
+        "tests/beliefs/test_arms.py::test_matches_quadrature",
+        "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )
 @value

@@ -32,8 +32,7 @@ FIELDS = ("mean_", "strength", "shape", "rate")
     example=lambda: NormalGammaArm(*np.array([[0.0, 1.0, -0.5], [1.0, 0.5, 2.0], [3.0, 2.5, 4.0], [2.0, 1.0, 3.0]])),
     evidence=(
         "tests/beliefs/test_arms.py::test_matches_quadrature",
-        "tests/beliefs/test_arms.py::test_martingale",
-        "tests/beliefs/test_arms.py::test_calibration",
+        "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/test_arms.py::test_normal_gamma_is_reward_normal",
     ),
 )

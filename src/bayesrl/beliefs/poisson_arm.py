@@ -28,8 +28,7 @@ from bayesrl.registry import register
     example=lambda: PoissonArm(np.array([0.8, 1.5, 4.0]), np.array([1.3, 0.5, 2.0])),
     evidence=(
         "tests/beliefs/test_arms.py::test_matches_quadrature",
-        "tests/beliefs/test_arms.py::test_martingale",
-        "tests/beliefs/test_arms.py::test_calibration",
+        "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )
 @value

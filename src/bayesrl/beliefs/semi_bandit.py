@@ -28,7 +28,10 @@ from bayesrl.registry import register
     survey="3.3",
     paper="Gopalan14TS",
     example=lambda: SemiBandit(BetaBernoulli.uniform(4)),
-    evidence=("tests/bandits/test_planners.py::test_semi_bandit_is_single_updates",),
+    evidence=(
+        "tests/bandits/test_planners.py::test_semi_bandit_is_single_updates",
+        "tests/beliefs/test_laws.py::test_belief_laws",
+    ),
 )
 @dataclass(frozen=True)
 class SemiBandit:

@@ -1,5 +1,6 @@
 """Public laws: what a belief, a planner, an agent and a world must obey, with stated error rates."""
 
+from bayesrl.testing import arm_probes  # noqa: F401 (registers the probes of beliefs about arms)
 from bayesrl.testing.laws import (
     check_agent,
     check_belief,

@@ -24,13 +24,18 @@ FALSE_ALARM = 1e-6
 
 
 def check_belief(belief: Any, probe: Probe | None = None, *, rng: Generator, exact: bool = True) -> None:
-    """Purity, martingale, calibration, concentration; for exact beliefs also order-freeness and indifference to rng."""
+    """Purity, martingale, calibration, concentration; for exact beliefs also order-freeness and indifference to rng.
+
+    A probe may say that its belief is `random` (it uses rng) or `approximate` (only purity and concentration hold).
+    """
     probe = probe_for(belief) if probe is None else probe
+    approximate = getattr(probe, "approximate", False)
     check_purity(belief, probe, rng=rng)
-    if exact:
+    if exact and not approximate and not getattr(probe, "random", False):
         check_exactness(belief, probe, rng=rng)
-    check_martingale(belief, probe, rng=rng)
-    check_calibration(belief, probe, rng=rng)
+    if not approximate:
+        check_martingale(belief, probe, rng=rng)
+        check_calibration(belief, probe, rng=rng)
     check_concentration(belief, probe, rng=rng)
 
 

@@ -17,12 +17,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from bayesrl.beliefs.logistic_laplace_arms import LogisticLaplaceArms
-from bayesrl.checks import Floats, frozen, integer
-from bayesrl.registry import register
-from bayesrl.worlds.bernoulli import BernoulliBandit
-from bayesrl.worlds.combinatorial import CombinatorialBandit
-from bayesrl.worlds.contextual import ContextualBandit
+from bayesrl.checks import Floats, frozen
 
 BASE = np.array([-2.2, -2.0, -2.6, -1.8, -2.4, -2.1, -2.9, -2.3])
 """Log-odds of a purchase by an average customer, one for each product."""
@@ -32,8 +27,6 @@ AGE = np.array([[1.0, 0.2, -1.2], [-0.9, 0.1, 0.8], [1.4, -0.3, -1.1], [-0.2, 0.
 ABROAD = np.array([0.5, -0.4, 0.2, -0.1, 0.6, -0.5, 0.9, 0.0])
 """What coming from abroad adds; being from here subtracts it."""
 PRODUCTS, AGES, ORIGINS = 8, 3, 2
-SPREAD = 1.5
-"""Standard deviation of a weight under the contextual shop's default prior."""
 
 
 def customers() -> Floats:
@@ -54,42 +47,3 @@ def purchase_rates() -> Floats:
     """Probability that a customer of kind c buys product a when it is suggested, shape (6, 8)."""
     age, origin = np.divmod(np.arange(AGES * ORIGINS), ORIGINS)
     return np.asarray(special.expit(BASE + AGE.T[age] + (2 * origin[:, None] - 1) * ABROAD))
-
-
-@register(
-    "online-shop",
-    kind="world",
-    survey="2.1",
-    evidence=("tests/bandits/test_worlds.py::test_shops_agree_with_each_other",),
-)
-def online_shop(gamma: float = 1.0) -> BernoulliBandit:
-    """The online shop as a bandit: eight products, one suggested to each customer, of whom nothing is known."""
-    return BernoulliBandit(purchase_rates().mean(axis=0), "online-shop", gamma)
-
-
-@register(
-    "online-shop-several",
-    kind="world",
-    survey="3.3",
-    evidence=("tests/bandits/test_worlds.py::test_shops_agree_with_each_other",),
-)
-def online_shop_several(suggestions: int = 3, feedback: str = "semi", gamma: float = 1.0) -> CombinatorialBandit:
-    """The online shop with several suggestions: the customer buys each product or leaves it.
-
-    Purchases of different products are independent here, so that sets earn the sum of their products' rates.
-    """
-    M = integer("online-shop-several", "suggestions", suggestions, 1, PRODUCTS)
-    return CombinatorialBandit(purchase_rates().mean(axis=0), M, feedback, "online-shop-several", gamma)
-
-
-@register(
-    "contextual-shop",
-    kind="world",
-    survey="2.1",
-    evidence=("tests/bandits/test_worlds.py::test_shops_agree_with_each_other",),
-)
-def contextual_shop(gamma: float = 1.0) -> ContextualBandit:
-    """The online shop with customers whose age and origin are seen before a product is suggested."""
-    d = PRODUCTS * customers().shape[1]
-    belief = LogisticLaplaceArms.prior(d, SPREAD**-2, features(), gamma)
-    return ContextualBandit(purchase_rates(), None, belief, "contextual-shop", gamma, "gaussian")

@@ -1,0 +1,202 @@
+"""What the laws must know of beliefs about arms; `bayesrl.testing` registers these probes when it is imported.
+
+Data are rewards of arms chosen at random. A probe may say `random = True` (the belief tosses coins when it learns) or
+`approximate = True` (the belief is near the posterior, not equal to it: only purity and concentration can be asked).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from scipy import special
+
+from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.binarised_rewards import BinarisedRewards
+from bayesrl.beliefs.exponential_arm import ExponentialArm
+from bayesrl.beliefs.finite_mdps import FiniteMDPs
+from bayesrl.beliefs.finite_models import FiniteModels
+from bayesrl.beliefs.full_bandit import FullBandit
+from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.logistic_arms import LogisticArms
+from bayesrl.beliefs.logistic_laplace_arms import LogisticLaplaceArms
+from bayesrl.beliefs.normal_arm import NormalArm
+from bayesrl.beliefs.normal_gamma_arm import NormalGammaArm
+from bayesrl.beliefs.poisson_arm import PoissonArm
+from bayesrl.beliefs.semi_bandit import SemiBandit
+from bayesrl.checks import Floats
+from bayesrl.core import Transition
+from bayesrl.testing.probes import Probe, probe_for
+
+
+class ArmProbe(NamedTuple):
+    """Truths are the arms' mean rewards; `pay` draws a reward of an arm with that mean."""
+
+    pay: Callable[[Any, float, Generator], float]
+    random: bool = False
+
+    def draw(self, belief: Any, rng: Generator) -> Floats:  # noqa: D102
+        return np.asarray(belief.sample(rng))
+
+    def datum(self, belief: Any, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
+        a = int(rng.integers(len(theta)))
+        return Transition(0, a, self.pay(belief, float(theta[a]), rng), 0)
+
+    def read(self, belief: Any, theta: Floats) -> Floats:  # noqa: D102
+        return theta
+
+    def expect(self, belief: Any) -> Floats:  # noqa: D102
+        return np.asarray(belief.mean())
+
+
+class NormalGammaProbe:
+    """Truths are means and precisions of the arms, (2, K)."""
+
+    def draw(self, belief: NormalGammaArm, rng: Generator) -> Floats:  # noqa: D102
+        precision = rng.gamma(belief.shape, 1.0 / belief.rate)
+        return np.array([rng.normal(belief.mean_, 1.0 / np.sqrt(belief.strength * precision)), precision])
+
+    def datum(self, belief: NormalGammaArm, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
+        a = int(rng.integers(belief.n_actions))
+        return Transition(0, a, float(rng.normal(theta[0, a], theta[1, a] ** -0.5)), 0)
+
+    def read(self, belief: NormalGammaArm, theta: Floats) -> Floats:  # noqa: D102
+        return theta.ravel()
+
+    def expect(self, belief: NormalGammaArm) -> Floats:  # noqa: D102
+        return np.concatenate([belief.mean(), belief.shape / belief.rate])
+
+
+class LinearProbe:
+    """Truths are the weights; the belief must hold the arms' features."""
+
+    def draw(self, belief: LinearGaussianArms, rng: Generator) -> Floats:  # noqa: D102
+        return belief.sample_weights(rng)
+
+    def datum(self, belief: LinearGaussianArms, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
+        X = np.asarray(belief.features)
+        a = int(rng.integers(len(X)))
+        return Transition(0, a, float(rng.normal(X[a] @ theta, belief.noise)), 0)
+
+    def read(self, belief: LinearGaussianArms, theta: Floats) -> Floats:  # noqa: D102
+        return theta
+
+    def expect(self, belief: LinearGaussianArms) -> Floats:  # noqa: D102
+        return belief.mean_
+
+
+class LogisticProbe:
+    """Truths are the weights, drawn from the Gaussian; answers are what the logistic says."""
+
+    approximate = True
+
+    def draw(self, belief: Any, rng: Generator) -> Floats:  # noqa: D102
+        if isinstance(belief, LogisticArms):
+            return np.asarray(rng.normal(belief.mean_, belief.precision**-0.5))
+        return np.asarray(belief.mean_ + belief.root @ rng.standard_normal(belief.mean_.shape))
+
+    def datum(self, belief: Any, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
+        X = np.asarray(belief.features)
+        a = int(rng.integers(len(X)))
+        return Transition(0, a, float(rng.random() < special.expit(X[a] @ theta)), 0)
+
+    def read(self, belief: Any, theta: Floats) -> Floats:  # noqa: D102
+        return theta
+
+    def expect(self, belief: Any) -> Floats:  # noqa: D102
+        return np.asarray(belief.mean_)
+
+
+class SemiBanditProbe:
+    """Truths are those of the belief inside; two arms are chosen at a time."""
+
+    def draw(self, belief: SemiBandit, rng: Generator) -> Any:  # noqa: D102
+        return probe_for(belief.arms).draw(belief.arms, rng)
+
+    def datum(self, belief: SemiBandit, theta: Any, rng: Generator) -> Transition:  # noqa: D102
+        inside = probe_for(belief.arms)
+        one, two = (inside.datum(belief.arms, theta, rng) for _ in range(2))
+        paid = np.array([one.reward, two.reward])
+        return Transition(0, np.array([one.action, two.action]), float(paid.sum()), paid)
+
+    def read(self, belief: SemiBandit, theta: Any) -> Floats:  # noqa: D102
+        return probe_for(belief.arms).read(belief.arms, theta)
+
+    def expect(self, belief: SemiBandit) -> Floats:  # noqa: D102
+        return probe_for(belief.arms).expect(belief.arms)
+
+
+class FullBanditProbe:
+    """Truths are the arms' means; two arms are chosen at a time and their sum is seen."""
+
+    def draw(self, belief: FullBandit, rng: Generator) -> Floats:  # noqa: D102
+        return belief.sample(rng)
+
+    def datum(self, belief: FullBandit, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
+        chosen = rng.choice(len(theta), 2, replace=False)
+        return Transition(0, chosen, float(rng.normal(theta[chosen].sum(), belief.weights.noise)), 0)
+
+    def read(self, belief: FullBandit, theta: Floats) -> Floats:  # noqa: D102
+        return theta
+
+    def expect(self, belief: FullBandit) -> Floats:  # noqa: D102
+        return belief.mean()
+
+
+class FiniteProbe:
+    """Truths are numbers of models; the quantities say which one it is."""
+
+    def draw(self, belief: Any, rng: Generator) -> int:  # noqa: D102
+        return int(rng.choice(len(belief.posterior()), p=belief.posterior()))
+
+    def datum(self, belief: Any, theta: int, rng: Generator) -> Transition:  # noqa: D102
+        if isinstance(belief, FiniteModels):
+            a = int(rng.integers(belief.n_actions))
+            return Transition(0, a, float(rng.random() < belief.models.means[theta, a]), 0)
+        mdp = belief.models[theta]
+        s, a = int(rng.integers(belief.n_states)), int(rng.integers(belief.n_actions))
+        k = int(rng.choice(mdp.outcomes.n_outcomes, p=mdp.prob[mdp.group[s, a]]))
+        return Transition(s, a, float(mdp.reward[s, a, k]), int(mdp.succ[s, a, k]))
+
+    def read(self, belief: Any, theta: int) -> Floats:  # noqa: D102
+        return np.asarray(np.eye(len(belief.posterior()))[theta])
+
+    def expect(self, belief: Any) -> Floats:  # noqa: D102
+        return np.asarray(belief.posterior())
+
+
+def _coin(belief: Any, mean: float, rng: Generator) -> float:
+    return float(rng.random() < mean)
+
+
+def _normal(belief: NormalArm, mean: float, rng: Generator) -> float:
+    return float(rng.normal(mean, belief.noise))
+
+
+def _poisson(belief: Any, mean: float, rng: Generator) -> float:
+    return float(rng.poisson(mean))
+
+
+def _exponential(belief: Any, mean: float, rng: Generator) -> float:
+    return float(rng.exponential(mean))
+
+
+PROBES: dict[type, Probe] = {
+    BetaBernoulli: ArmProbe(_coin),
+    BinarisedRewards: ArmProbe(_coin, random=True),
+    NormalArm: ArmProbe(_normal),
+    NormalGammaArm: NormalGammaProbe(),
+    PoissonArm: ArmProbe(_poisson),
+    ExponentialArm: ArmProbe(_exponential),
+    LinearGaussianArms: LinearProbe(),
+    LogisticArms: LogisticProbe(),
+    LogisticLaplaceArms: LogisticProbe(),
+    SemiBandit: SemiBanditProbe(),
+    FullBandit: FullBanditProbe(),
+    FiniteModels: FiniteProbe(),
+    FiniteMDPs: FiniteProbe(),
+}
+for kind, probe in PROBES.items():
+    probe_for.register(kind, lambda belief, probe=probe: probe)

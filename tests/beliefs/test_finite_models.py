@@ -1,0 +1,160 @@
+"""Finitely many models: Bayes' rule by hand, sums by enumeration, MDPs by their rows."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from bayesrl.bandits.thompson import Thompson
+from bayesrl.beliefs.finite_mdps import FiniteMDPs
+from bayesrl.beliefs.finite_models import BernoulliModels, BernoulliSums, FiniteModels, GaussianModels, OutcomeModels
+from bayesrl.core import BayesAgent, Transition, run
+from bayesrl.errors import ImpossibleEvidence
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.worlds.bernoulli import BernoulliBandit
+
+MEANS = np.array([[0.1, 0.6, 0.3], [0.7, 0.2, 0.5], [0.4, 0.4, 0.8]])
+WEIGHTS = np.array([0.5, 0.3, 0.2])
+VALUES = np.array([-1.0, 0.0, 2.0])
+PROB = default_rng(0).dirichlet(np.ones(3), size=(3, 3))
+KINDS = {
+    "bernoulli": (BernoulliModels(MEANS), [0.0, 1.0], lambda i, a, r: MEANS[i, a] if r else 1 - MEANS[i, a]),
+    "gaussian": (GaussianModels(MEANS, 0.4), [0.3, -0.2, 1.0], lambda i, a, r: stats.norm.pdf(r, MEANS[i, a], 0.4)),
+    "outcomes": (OutcomeModels(VALUES, PROB), VALUES.tolist(), lambda i, a, r: PROB[i, a, VALUES.tolist().index(r)]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_are_bayes_rule(kind):
+    models, rewards, likelihood = KINDS[kind]
+    rng, n = default_rng(1), 4
+    action, reward = rng.integers(3, size=(12, n)), rng.choice(rewards, size=(12, n))
+    together = FiniteModels(models, WEIGHTS).batch(n)
+    for a, r in zip(action, reward, strict=True):
+        together = together.update(Transition(0, a, r, 0))
+    for j in range(n):
+        alone = FiniteModels(models, WEIGHTS)
+        joint = WEIGHTS.copy()
+        for a, r in zip(action[:, j].tolist(), reward[:, j].tolist(), strict=True):
+            alone = alone.update(Transition(0, a, r, 0))
+            joint *= [likelihood(i, a, r) for i in range(3)]
+        w = joint / joint.sum()
+        assert_allclose(alone.posterior(), w, rtol=1e-10)
+        assert_allclose(together.posterior()[j], w, rtol=1e-10)
+        assert_allclose(alone.log_evidence(), np.log(joint.sum()), rtol=1e-10)
+        assert_allclose(alone.mean(), w @ models.means, rtol=1e-10)
+        assert_allclose(together.variance()[j], w @ models.means**2 - (w @ models.means) ** 2, atol=1e-12)
+        assert_allclose(together.quantile(0.6)[j], alone.quantile(0.6))
+
+
+def test_quantile_is_the_least_mean_with_that_much_below():
+    belief = FiniteModels(BernoulliModels(MEANS), WEIGHTS)
+    for p in (0.01, 0.19, 0.49, 0.51, 0.69, 0.71, 0.99):
+        for a in range(3):
+            below = [x for x in sorted(MEANS[:, a]) if WEIGHTS[MEANS[:, a] <= x].sum() >= p]
+            assert belief.quantile(p)[a] == below[0]
+
+
+def test_draws_have_the_posterior_weights():
+    """False alarm 1e-4."""
+    rng, belief = default_rng(2), FiniteModels(BernoulliModels(MEANS), WEIGHTS)
+    firsts = np.array([belief.sample(rng)[0] for _ in range(5000)])
+    together = belief.batch(5000).sample(rng)[:, 0]
+    for drawn in (firsts, together):
+        count = [(drawn == m).sum() for m in MEANS[:, 0]]
+        assert stats.chisquare(count, 5000 * WEIGHTS).pvalue > 1e-4
+
+
+def test_sums_match_enumeration():
+    models, rng = BernoulliSums(MEANS), default_rng(3)
+    chosen = np.array([[0, 2], [1, 2], [0, 1]])
+    totals = np.array([1.0, 2.0, 0.0])
+    each = models.log_likelihood("test", chosen, totals, (3,))
+    for j, (items, total) in enumerate(zip(chosen, totals, strict=True)):
+        for i in range(3):
+            p = MEANS[i, items]
+            probability = sum(
+                np.prod(np.where(pays, p, 1 - p)) for pays in itertools.product([0, 1], repeat=2) if sum(pays) == total
+            )
+            assert_allclose(each[j, i], np.log(probability), rtol=1e-12)
+        assert_allclose(models.log_likelihood("test", items, float(total), ()), each[j])
+    belief = FiniteModels(models)
+    for _ in range(400):
+        items = rng.choice(3, 2, replace=False)
+        belief = belief.update(Transition(0, items, float((rng.random(2) < MEANS[1, items]).sum()), 0))
+    assert belief.posterior().argmax() == 1
+
+
+def test_impossible_rewards_are_refused():
+    sure = FiniteModels(BernoulliModels(np.array([[0.0, 0.5], [0.0, 0.7]])))
+    with pytest.raises(ImpossibleEvidence, match="no model that is still possible gives it"):
+        sure.update(Transition(0, 0, 1.0, 0))
+    with pytest.raises(ImpossibleEvidence):
+        sure.update(Transition(0, 1, 0.5, 0))
+
+
+def test_correlated_arms_teach_about_each_other():
+    """Only arm 0 is played, and the best arm becomes known: the point of Gopalan et al."""
+    belief = FiniteModels(BernoulliModels(np.array([[0.2, 0.9, 0.1], [0.8, 0.1, 0.9]])))
+    for r in (1.0, 1.0, 0.0, 1.0, 1.0):
+        belief = belief.update(Transition(0, 0, r, 0))
+    assert belief.posterior()[1] > 0.98
+    assert belief.mean().argmax() == 2
+
+
+def test_liu_and_li_prior_matters():
+    """Two models, two arms: the more weight the truth has, the less regret (frequentist, 400 runs in lockstep)."""
+    true, false = [0.5, 0.6], [0.5, 0.4]
+    world = BernoulliBandit(np.array(true))
+    lost = []
+    for weight in (0.02, 0.5, 0.98):
+        agent = BayesAgent(FiniteModels.two(true, false, weight), Thompson())
+        record = run(agent, world, 300, lockstep=400)
+        lost.append(0.1 * (record.action == 0).sum(axis=0).mean())
+    assert lost[0] > 1.5 * lost[1] > 3.0 * lost[2]
+
+
+# MDPs ----------------------------------------------------------------------------------------------------------------
+
+
+def mdps(n=3):
+    rng = default_rng(4)
+    R = rng.integers(0, 3, size=(3, 2, 3)).astype(float)
+    return [TabularMDP.from_dense(rng.dirichlet(np.ones(3), size=(3, 2)), R, 0.9) for _ in range(n)], R
+
+
+def test_mdp_weights_are_bayes_rule():
+    models, R = mdps()
+    belief, joint, rng = FiniteMDPs(tuple(models), WEIGHTS), WEIGHTS.copy(), default_rng(5)
+    P = np.array([m.dense()[0] for m in models])
+    for _ in range(15):
+        s, a, y = rng.integers(3), rng.integers(2), rng.integers(3)
+        belief = belief.update(Transition(int(s), int(a), R[s, a, y], int(y)))
+        joint *= P[:, s, a, y]
+    assert_allclose(belief.posterior(), joint / joint.sum(), rtol=1e-10)
+    assert_allclose(belief.log_evidence(), np.log(joint.sum()), rtol=1e-10)
+    with pytest.raises(ImpossibleEvidence):
+        belief.update(Transition(0, 0, 17.0, 0))
+    drawn = [models.index(belief.sample_mdp(rng)) for _ in range(3000)]
+    expected = 3000 * belief.posterior()
+    kept = expected > 5
+    counts = np.bincount(drawn, minlength=3)[kept]
+    assert stats.chisquare(counts, expected[kept] * counts.sum() / expected[kept].sum()).pvalue > 1e-4
+
+
+def test_rewards_tell_models_apart():
+    P = np.full((2, 1, 2), 0.5)
+    one, two = (TabularMDP.from_dense(P, np.array([[r], [0.0]]), 0.9) for r in (1.0, 2.0))
+    belief = FiniteMDPs((one, two)).update(Transition(0, 0, 2.0, 1))
+    assert belief.posterior().tolist() == [0.0, 1.0]
+
+
+def test_mean_mdp_is_the_weighted_model():
+    models, R = mdps()
+    mean = FiniteMDPs(tuple(models), WEIGHTS).mean_mdp()
+    P = np.einsum("i,isay->say", WEIGHTS, np.array([m.dense()[0] for m in models]))
+    assert_allclose(mean.dense()[0], P, atol=1e-12)
+    assert_allclose(mean.mean_reward, (P * R).sum(axis=2), atol=1e-12)
