@@ -240,7 +240,17 @@ CALLS = {
     ),
     "nothing is solved": (
         lambda: b.solve(None),
-        "solve: 'problem' must be a TabularMDP or a world with one, got 'NoneType'.",
+        "solve: 'problem' must be a TabularMDP or a world that has one, got 'NoneType'.",
+    ),
+    "an unknown solver": (
+        lambda: b.solve(T.chain, method="vlaue"),
+        "solve: 'method' must be one of auto, value-iteration, policy-iteration, modified-policy-iteration, mdp-lp, "
+        "got 'vlaue'.",
+    ),
+    "neither a discount nor an end": (
+        lambda: b.solve(b.make_world("chain", gamma=1.0)),
+        "solve: 'problem' must be one in which every state can come to an end, as the discount is 1, "
+        "got 'one without an end'. See finite_horizon, average_reward.",
     ),
     "no tolerance": (lambda: b.solve(T.chain, 0.0), "solve: 'tol' must be greater than 0, got 0.0."),
     "first values of another problem": (
@@ -820,6 +830,10 @@ LINES = {
     "written to, got 'no/such/place.png'.",
     "solve gc": "mdp: 'world' must be a single world, got 'gc'. "
     "That is a family of worlds, which has no table: draw(rng) a world first.",
+    "solve chain --method vlaue": "solve: 'method' must be one of auto, value-iteration, policy-iteration, "
+    "modified-policy-iteration, mdp-lp, got 'vlaue'.",
+    "solve chain:gamma=1": "solve: 'problem' must be one in which every state can come to an end, as the discount is "
+    "1, got 'one without an end'. See finite_horizon, average_reward.",
     "solve chain --set gamma=-1": "TabularMDP: 'gamma' must be in [0, 1], got -1.",
     "solve chain:gamma=.9 --set gamma=.9": "chain: 'gamma' must be set once, got 0.9.",
     "show chian": "There is no method or world called 'chian'. Did you mean chain or chain-tied or chain-semi?",

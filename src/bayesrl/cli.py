@@ -271,7 +271,7 @@ def solve(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A parameter of the world; may be repeated.", metavar="KEY=VALUE")
     ] = None,
-    method: Annotated[str, typer.Option(help="Which exact solver to use.")] = "auto",
+    method: Annotated[str, typer.Option(help="value-iteration, policy-iteration, mdp-lp, ...")] = "auto",
     as_json: Json = False,
 ) -> None:
     """Solve a known world: optimal values, policy, bound on the error."""
