@@ -16,6 +16,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 DIRICHLET, LAWS = "bayesrl.beliefs.dirichlet", "tests/beliefs/test_laws.py::test_belief_laws[dirichlet-mdp]"
 EXACT, PLANNERS = "tests/bamdp/test_exact.py", "tests/bamdp/test_planners.py::"
+BAMCP = "tests/bamdp/test_bamcp.py::"
 
 MUTANTS = {
     # name: (module, old, new, tests)
@@ -107,6 +108,19 @@ MUTANTS = {
         ["tests/test_core.py"]),
     "a hidden state survives its episode": (
         "bayesrl.core", "            belief = belief.restart()\n", "            pass\n", ["tests/test_core.py"]),
+    "a simulation remembers the one before": (
+        "bayesrl.bamdp.bamcp", "urn.own_count[path_g[t]] = 0", "pass", [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
+    "draws add no balls": (
+        "bayesrl.kernels.urn", "urn.own_count[g] = m + 1", "pass", [BAMCP + "test_urns_draw_like_a_model_drawn_once"]),
+    "discount forgotten in the search": (
+        "bayesrl.bamdp.bamcp", "R = path_r[t] + gamma * R", "R = path_r[t] + R",
+        [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
+    "histories with different outcomes are one": (
+        "bayesrl.bamdp.bamcp", "e = a * urn.succ.shape[2] + k", "e = a * urn.succ.shape[2]",
+        [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
+    "terminal ignored in the search": (
+        "bayesrl.bamdp.bamcp", "done = urn.terminal[s]", "done = False",
+        [BAMCP + "test_one_simulation_gives_a_legal_action", BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
 }  # fmt: skip
 
 
@@ -118,6 +132,19 @@ def test_mutant_is_caught(name):
         "NUMBA_DISABLE_JIT": "1",
         "PYTHONPATH": str(pathlib.Path(__file__).parent),
     }
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "plugin", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-p",
+        "plugin",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        *tests,
+    ]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
     assert done.returncode == 1, f"{name}: exit {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"

@@ -1,15 +1,17 @@
 """Bayesian exploration bonus (Kolter and Ng 2009; survey §4.6).
 
 Act greedily on the mean model with beta / (1 + n(s, a)) added to every reward, where n is the total Dirichlet count,
-prior counts included; the belief is not updated inside the plan, so plain dynamic programming solves it. The bonus falls
-as 1/n, faster than PAC-MDP bonuses: the method follows the Bayes-optimal policy, not necessarily the true optimum.
+prior counts included; the belief is not updated inside the plan, so plain dynamic programming solves it. The bonus
+falls as 1/n, faster than PAC-MDP bonuses: the method follows the Bayes-optimal policy, not necessarily the true
+optimum.
 
 Paper to code: the bonus is `bonus`, the Bellman equation `mean_model_q`.
 Deviations: the paper's problem is undiscounted over a horizon H; here the infinite-horizon problem at the belief's
-discount is solved, as in the public codes (the survey's formula lacks gamma and has a misprint, ERRATA 6). Those codes
-hold beta as an unsigned integer; here it is a number. With unknown rewards the mean rewards are used and the bonus
-counts transitions: each visit teaches both. Ties go to the first action.
-Cost: one warm-started solve per decision. Claims: totals on the double-loop (deterministic); values at a point belief.
+discount is solved, as in the public codes (the survey's formula lacks gamma and has a misprint, ERRATA 6). Those
+codes hold beta as an unsigned integer; here it is a number. With unknown rewards the mean rewards are used and the
+bonus counts transitions: each visit teaches both. Ties go to the first action.
+Cost: one warm-started solve per decision. Claims: totals on the double-loop (deterministic); values at a point
+belief.
 """
 
 from __future__ import annotations

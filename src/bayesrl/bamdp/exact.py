@@ -102,7 +102,9 @@ class HyperTree:
         rewards = self.belief.rewards
         for cell in np.ndindex(*rewards.mean().shape):
             values, p = rewards.predictive(cell)
-            total = rewards.alpha[cell].sum() if not hasattr(rewards, "beta") else rewards.alpha[cell] + rewards.beta[cell]
+            total = (
+                rewards.alpha[cell].sum() if not hasattr(rewards, "beta") else rewards.alpha[cell] + rewards.beta[cell]
+            )
             digits = [self.base ** (first + len(urns) * len(values) + j) for j in range(len(values))]
             urns[cell] = (Urn((p * total).tolist(), digits), values.tolist())
         return urns

@@ -1,15 +1,16 @@
 """Posterior sampling for reinforcement learning (Osband, Russo, Van Roy 2013; survey §4.4).
 
-At the start of each episode draw a model from the belief, solve it, and follow its optimal policy until the episode ends.
+At the start of each episode draw a model from the belief, solve it, and follow its optimal policy until the episode
+ends.
 
-Where episodes last a known number of steps tau (`horizon`), the drawn model's finite-horizon problem is solved and the
-policy depends on the step within the episode, as in the paper; a world that never ends an episode by itself is then cut
-into stretches of tau steps. Without `horizon` the policy is the stationary one at the belief's discount gamma; a problem
-without terminal states then has episodes of geometric length, each step being the last with probability 1 - gamma, which
-is what a discount means.
+Where episodes last a known number of steps tau (`horizon`), the drawn model's finite-horizon problem is solved and
+the policy depends on the step within the episode, as in the paper; a world that never ends an episode by itself is
+then cut into stretches of tau steps. Without `horizon` the policy is the stationary one at the belief's discount
+gamma; a problem without terminal states then has episodes of geometric length, each step being the last with
+probability 1 - gamma, which is what a discount means.
 
-Deviations: the stationary form is not in the paper. Cost: one solve per episode. Claims: values at a point belief equal
-the solved values; one model per episode; the Bayesian regret of the paper's theorem is `psrl_bound`.
+Deviations: the stationary form is not in the paper. Cost: one solve per episode. Claims: values at a point belief
+equal the solved values; one model per episode; the Bayesian regret of the paper's theorem is `psrl_bound`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,10 @@ from bayesrl.registry import register
     kind="planner",
     survey="4.2",
     example=lambda: Random(),
-    evidence=("tests/bamdp/test_planners.py::test_random_frequencies", "tests/bamdp/test_figures.py::test_random_returns"),
+    evidence=(
+        "tests/bamdp/test_planners.py::test_random_frequencies",
+        "tests/bamdp/test_figures.py::test_random_returns",
+    ),
 )
 @dataclass(frozen=True, slots=True)
 class Random:

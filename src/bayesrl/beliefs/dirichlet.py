@@ -30,10 +30,11 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from bayesrl.beliefs.ledger import Ledger
-from bayesrl.checks import Bools, Floats, array, frozen, number, rows_sum_to_one, value
+from bayesrl.checks import Bools, Floats, Ints, array, frozen, number, rows_sum_to_one, value
 from bayesrl.core import Record, Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.urn import Urn, sorted_by_group
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.registry import register
 
@@ -102,15 +103,15 @@ class DirichletMDP:
         return cls(outcomes := outcomes.flat(), _counts("flat", concentration, outcomes), gamma)
 
     @classmethod
-    def structured(
-        cls, problem: Any, concentration: ArrayLike = 1.0, known: ArrayLike | None = None
-    ) -> DirichletMDP:
+    def structured(cls, problem: Any, concentration: ArrayLike = 1.0, known: ArrayLike | None = None) -> DirichletMDP:
         """The problem's own outcomes and groups, probabilities unknown but in the groups marked `known`."""
         outcomes, gamma, prob = _read(problem)
         alpha = _counts("structured", concentration, outcomes)
         if known is not None:
             if prob is None:
-                raise InvalidArgument("DirichletMDP.structured", "problem", "a known MDP when 'known' is given", problem)
+                raise InvalidArgument(
+                    "DirichletMDP.structured", "problem", "a known MDP when 'known' is given", problem
+                )
             fixed = np.asarray(known)
             if fixed.dtype != np.bool_ or fixed.shape not in ((), (outcomes.n_groups,)):
                 expected = f"a truth value, or {outcomes.n_groups} of them"
@@ -141,7 +142,9 @@ class DirichletMDP:
                 raise InvalidArgument("DirichletMDP.update_many", "log", f"with a column '{missing[0]}'", list(columns))
             parts = [np.asarray(columns[c]).tolist() for c in ("state", "action", "reward", "next_state")]
             if len({len(part) for part in parts}) != 1:
-                raise InvalidArgument("DirichletMDP.update_many", "log", "columns of one length", [len(p) for p in parts])
+                raise InvalidArgument(
+                    "DirichletMDP.update_many", "log", "columns of one length", [len(p) for p in parts]
+                )
             steps: Iterable[Transition] = (Transition(s, a, r, y) for s, a, r, y in zip(*parts, strict=True))
         elif isinstance(columns, Iterable):
             steps = columns
@@ -243,6 +246,22 @@ class DirichletMDP:
         total = self.alpha.sum(axis=1, keepdims=True)
         p = self.alpha / total
         return np.where(self.known[:, None], 0.0, p * (1.0 - p) / (total + 1.0))
+
+    def simulate(self, depth: int) -> Urn:
+        """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
+        o, (G, K) = self.outcomes, self._prior.shape
+        first, seen = sorted_by_group(self._ledger.entries, G, K)
+        return Urn(
+            o.succ, o.reward, o.group, o.terminal, *self._prior_urn, first, seen, ~self.known,
+            np.zeros(G, np.int64), np.zeros((G, depth), np.int32),
+        )  # fmt: skip
+
+    @cached_property
+    def _prior_urn(self) -> tuple[Floats, Floats, Ints]:
+        """Total prior count, cumulative counts, and the number of outcomes where they are all equal."""
+        prior, size = self._prior, self.outcomes.size
+        equal = np.where(self.outcomes.valid, prior, prior[:, :1]).std(axis=1) == 0.0
+        return prior.sum(axis=1), np.cumsum(prior, axis=1), np.where(equal, size, 0)
 
     def log_evidence(self) -> float:
         """Log probability, under the prior, of the outcomes seen, in the order in which they were seen."""
