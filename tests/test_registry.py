@@ -59,7 +59,7 @@ def test_unknown_names_are_answered_with_near_ones():
         b.make("bebb")
     with pytest.raises(UnknownName, match="Did you mean double-loop"):
         b.make_world("doubleloop")
-    with pytest.raises(UnknownName, match="no parameter of beb called 'bta'. Did you mean beta"):
+    with pytest.raises(UnknownName, match=r"no parameter of beb called 'bta'\. Did you mean beta"):
         b.make("beb", bta=3)
     with pytest.raises(UnknownName):
         find("nothing")

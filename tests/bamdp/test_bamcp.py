@@ -24,7 +24,7 @@ def small(rng=None):
 
 
 def test_urns_draw_like_a_model_drawn_once():
-    """Three outcomes of one row: their joint frequencies are those of a Dirichlet drawn once; 30000 draws, alarm 1e-6."""
+    """Three outcomes of one row: joint frequencies as from a Dirichlet drawn once; 30000 draws, alarm 1e-6."""
     belief, rng = small(), default_rng(0)
     urn, g, counts = belief.simulate(5), 1, np.zeros((3, 3, 3))
     for _ in range(30000):
@@ -85,7 +85,7 @@ def naive(belief, s0, planner, Q_rollout, rng):
 
 
 def test_equal_in_law_to_a_naive_transcription():
-    """Root values and visits of 500 searches each; false alarm 1e-6 for each; sees a quarter of a standard deviation."""
+    """Root values and visits of 500 searches each; false alarm 1e-6 each; sees a quarter of a standard deviation."""
     belief, planner, rng = small(), BAMCP(simulations=40, depth=6, exploration=1.0, rollout_epsilon=0.3), default_rng(1)
     Q_rollout = np.array([[0.0, 1.0], [0.5, 0.5], [0.0, 0.0]])
     ours = [planner.plan(belief, 0, Q_rollout, rng).info for _ in range(500)]

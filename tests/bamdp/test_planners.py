@@ -89,7 +89,7 @@ def test_bayesian_dp_resamples_every_n_steps():
 
 @pytest.mark.parametrize("name", ["bayesian-dp", "psrl"])
 def test_sampled_action_has_its_posterior_probability(name):
-    """Thompson's law: an action is chosen with the probability that it is best; 1500 draws each way, false alarm 1e-6."""
+    """Thompson's law: an action is chosen with the probability that it is best; 1500 draws each, false alarm 1e-6."""
     prior, planner = belief(1.0), b.make(name)
     rng, other = default_rng(1), default_rng(2)
     chosen = [planner.plan(prior, 4, None, rng).action for _ in range(1500)]

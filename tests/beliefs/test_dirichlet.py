@@ -32,7 +32,8 @@ def test_posterior_matches_quadrature():
     variance = (weight * (theta - mean) ** 2).sum()
     np.testing.assert_allclose(posterior.predictive(0, 1), [mean, 1 - mean], rtol=1e-3)
     np.testing.assert_allclose(posterior.row_variance()[1], variance, rtol=1e-3)
-    np.testing.assert_allclose(posterior.log_evidence(), np.log((density * likelihood).sum() / density.sum()), rtol=1e-3)
+    evidence = np.log((density * likelihood).sum() / density.sum())
+    np.testing.assert_allclose(posterior.log_evidence(), evidence, rtol=1e-3)
     np.testing.assert_array_equal(posterior.alpha[[0, 2, 3]], belief.alpha[[0, 2, 3]])
 
 

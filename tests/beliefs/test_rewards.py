@@ -39,7 +39,7 @@ def test_dirichlet_moments():
 
 
 def test_strens_posterior_matches_quadrature():
-    """Prior as Strens states it times the likelihood, on a grid of (mu, psi): mean of mu, mean of psi^2, spread of mu."""
+    """Prior as Strens states it times the likelihood, on a grid of (mu, psi): means of mu and psi^2, spread of mu."""
     mu0, sigma0, seen = 1.0, 0.7, [2.5, 3.1, 1.9]
     belief = RewardNormal.strens((1, 1), mu0, sigma0)
     for r in seen:

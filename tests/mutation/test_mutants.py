@@ -69,8 +69,8 @@ MUTANTS = {
     "a known row is learnt": (
         DIRICHLET, "        if self.known[g]:\n            return self\n", "", ["tests/beliefs/test_dirichlet.py"]),
     "a sampled model is the mean": (
-        DIRICHLET, "prob = dirichlet_rows(self.alpha, rng)", "prob = self.alpha / self.alpha.sum(axis=1, keepdims=True)",
-        [LAWS]),
+        DIRICHLET, "prob = dirichlet_rows(self.alpha, rng)", 
+        "prob = self.alpha / self.alpha.sum(axis=1, keepdims=True)", [LAWS]),
     "tiny counts underflow": (DIRICHLET, "SMALL_ALPHA = 0.1", "SMALL_ALPHA = 0.0", ["tests/beliefs/test_dirichlet.py"]),
     "variance without the +1": (DIRICHLET, "(total + 1.0)", "total", ["tests/beliefs/test_dirichlet.py"]),
     "the survey's misprinted Beta update": (
@@ -109,7 +109,8 @@ MUTANTS = {
     "a hidden state survives its episode": (
         "bayesrl.core", "            belief = belief.restart()\n", "            pass\n", ["tests/test_core.py"]),
     "a simulation remembers the one before": (
-        "bayesrl.bamdp.bamcp", "urn.own_count[path_g[t]] = 0", "pass", [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
+        "bayesrl.bamdp.bamcp", "urn.own_count[path_g[t]] = 0", "pass",
+        [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
     "draws add no balls": (
         "bayesrl.kernels.urn", "urn.own_count[g] = m + 1", "pass", [BAMCP + "test_urns_draw_like_a_model_drawn_once"]),
     "discount forgotten in the search": (

@@ -1,8 +1,8 @@
 """Parameter tying: rows that share one unknown distribution (Poupart et al. 2006; survey §4.10).
 
 A structured prior says which state-action pairs draw their outcomes from the same distribution (the chain's one slip
-probability) and which distributions are known. What is seen in one pair then teaches all that share its group. The class
-is `DirichletMDP`: tying is a matter of its groups, and this is the way in for problems that declare them.
+probability) and which distributions are known. What is seen in one pair then teaches all that share its group. The
+class is `DirichletMDP`: tying is a matter of its groups, and this is the way in for problems that declare them.
 
 Deviations: outcomes that a tie makes look alike (a wall on a grid with a tied slip) are refused; the exact posterior
 would be a mixture. Cost: that of the Dirichlet belief. Claims: the belief laws on tied and partly known groups; exact

@@ -1,7 +1,7 @@
 """What the laws must know of a belief: how to draw a truth, let the truth speak, and read quantities off it.
 
-A probe names the test quantities (a vector of numbers of a truth theta), their exact expectation under a belief, and the
-likelihood. `probe_for` finds the probe of a belief; a new belief's own tests may pass their own.
+A probe names the test quantities (a vector of numbers of a truth theta), their exact expectation under a belief, and
+the likelihood. `probe_for` finds the probe of a belief; a new belief's own tests may pass their own.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class BetaProbe:
 
 
 class RewardDirichletProbe:
-    """Truths are the cells' distributions over the values; the mean reward is read through the belief's `sample` law."""
+    """Truths are the cells' distributions over the values; the quantities are the mean rewards."""
 
     def draw(self, belief: RewardDirichlet, rng: Generator) -> Floats:  # noqa: D102
         return dirichlet_rows(belief.alpha, rng)
