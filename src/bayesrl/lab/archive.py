@@ -1,0 +1,135 @@
+"""The zip under saved files: one JSON page and .npy members, without pickle.
+
+What can be read is readable by numpy alone; the zip's clock stands still, so that equal contents make equal files (with
+the same zlib); a file appears whole or not at all; and what cannot be read is refused with one sentence.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import threading
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from bayesrl.errors import InvalidArgument, UnreadableFile
+
+FORMAT, VERSION = "bayesrl", 1
+STILL = (1980, 1, 1, 0, 0, 0)
+"""The time stamp of every member: the first that a zip can say."""
+PLAIN = "?biufcSU"
+"""Kinds of dtype that are plain data."""
+
+
+class Refused(Exception):
+    """Why a file cannot be read, as the end of a sentence."""
+
+
+# Files, whole or not at all ------------------------------------------------------------------------------------------
+
+
+def file_name(owner: str, path: Any) -> Path:
+    """What can be the name of a file."""
+    if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
+        raise InvalidArgument(owner, "path", "the name of a file", path)
+    return Path(path)
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file; an existing one is replaced only by a complete one."""
+    part = path.parent / f".{path.name}.{os.getpid()}.{threading.get_ident()}.part"
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError as error:
+        raise InvalidArgument("save", "path", "a file that can be written", str(path), f"{error.strerror}.") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read(path: str | os.PathLike[str]) -> bytes:
+    """All of a file, or the sentence that says why not."""
+    try:
+        return file_name("load", path).read_bytes()
+    except FileNotFoundError:
+        raise UnreadableFile(path, "there is no such file") from None
+    except IsADirectoryError:
+        raise UnreadableFile(path, "it is a directory") from None
+    except OSError as error:
+        raise UnreadableFile(path, error.strerror or "the system refused") from None
+
+
+# The zip -------------------------------------------------------------------------------------------------------------
+
+
+def packed(page: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """A page of JSON (TypeError, ValueError: it is none) and arrays by the names of their members."""
+    text = json.dumps({"format": FORMAT, "version": VERSION, **page}, indent=1)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        _put(archive, "meta.json", text.encode())
+        for name, array in arrays.items():
+            member = io.BytesIO()
+            npy.write_array(member, array, (1, 0), allow_pickle=False)
+            _put(archive, name, member.getvalue())
+    return buffer.getvalue()
+
+
+def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The page, which is one of ours, and all members, every checksum verified."""
+    members = _members(data)
+    if "meta.json" not in members:
+        raise Refused("it has no meta.json, so it is not one of ours")
+    try:
+        page = json.loads(members["meta.json"])
+    except (ValueError, RecursionError):
+        raise Refused("its meta.json is not JSON") from None
+    if not isinstance(page, dict) or page.get("format") != FORMAT:
+        raise Refused("it is not one of ours")
+    if page.get("version") != VERSION:
+        raise Refused(f"its format version is {page.get('version')!r}, and this library reads version {VERSION}")
+    return page, members
+
+
+def array_in(members: Mapping[str, bytes], name: str, dtype: str, shape: list[int]) -> NDArray[Any]:
+    """The array of that member, which must be what the page says."""
+    if name not in members:
+        raise Refused(f"its member {name} is missing")
+    member = io.BytesIO(members[name])
+    try:
+        npy.read_magic(member)
+        found, fortran, kind = npy.read_array_header_1_0(member)
+    except (ValueError, EOFError):
+        raise Refused(f"its member {name} is not a .npy array") from None
+    if kind.kind not in PLAIN:
+        raise Refused(f"its member {name} holds something else than numbers or text")
+    if (kind.str, list(found)) != (dtype, shape) or not shape:
+        raise Refused(f"its member {name} is {kind.str} {found}, not {dtype} {tuple(shape)} as meta.json says")
+    rest = member.read()
+    if len(rest) != kind.itemsize * math.prod(shape):
+        raise Refused(f"its member {name} has the wrong length")
+    return np.frombuffer(rest, kind).reshape(shape, order="F" if fortran else "C")
+
+
+def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    member = zipfile.ZipInfo(name, STILL)
+    member.external_attr = 0o644 << 16
+    member.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(member, data)
+
+
+def _members(data: bytes) -> dict[str, bytes]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+    except Exception:  # a damaged zip makes zipfile raise a dozen different things
+        whole = data.startswith(b"PK\x03\x04")
+        raise Refused("it is damaged or cut short" if whole else "it is not a zip file") from None
