@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.arms import Log, amounts, columns, paid
+from bayesrl.beliefs.arms import Log, amounts, chosen, columns, paid
 from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
@@ -55,6 +55,7 @@ class BinarisedRewards:
         """The posterior after the coin's outcome."""
         if rng is None:
             raise InvalidArgument("BinarisedRewards.update", "rng", "given: a coin is tossed", None)
+        chosen("BinarisedRewards.update", self.inside.alpha.shape, datum.action)  # before a coin is tossed
         r = paid("BinarisedRewards.update", self.inside.alpha.shape, datum.reward)
         return BinarisedRewards(self.inside.update(datum._replace(reward=_coin(r, rng)), rng))
 

@@ -7,15 +7,23 @@ from typing import Any
 import numpy as np
 
 from bayesrl.checks import Floats, frozen, integer
+from bayesrl.errors import InvalidArgument
 
 
 def picked(owner: str, x: Floats, action: Any) -> Any:
     """The entry of the chosen arm: a float, or one for each replicate."""
     if x.ndim == 1:
-        return x.item(
-            action if type(action) is int and action >= 0 else integer(owner, "action", action, 0, len(x) - 1)
-        )
-    return np.take_along_axis(x, np.asarray(action)[:, None], axis=1)[:, 0]
+        return x.item(integer(owner, "action", action, 0, len(x) - 1))
+    return x[np.arange(len(x)), one_each(owner, x.shape[1], len(x), action)]
+
+
+def one_each(owner: str, arms: int, replicates: int, action: Any) -> Any:
+    """One arm for each replicate."""
+    a = np.asarray(action)
+    if a.shape != (replicates,) or a.dtype.kind not in "iu" or a.min() < 0 or a.max() >= arms:
+        expected = f"whole numbers from 0 to {arms - 1}, one for each of {replicates} replicates"
+        raise InvalidArgument(owner, "action", expected, action)
+    return a
 
 
 def gap(owner: str, means: Floats, action: Any) -> Any:

@@ -16,6 +16,7 @@ from numpy.random import Generator
 
 from bayesrl.checks import Floats, array, frozen, integer, number, value
 from bayesrl.errors import InvalidArgument
+from bayesrl.worlds.arms import one_each
 
 
 @value
@@ -87,7 +88,8 @@ class ContextualBandit:
     def _mean(self, state: Any, action: Any) -> Any:
         if self.means.ndim == 2:
             return self.means.item(int(state), integer(self.name, "action", action, 0, self.n_actions - 1))
-        return self.means[np.arange(len(self.means)), state, action]
+        n = len(self.means)
+        return self.means[np.arange(n), state, one_each(self.name, self.n_actions, n, action)]
 
 
 def spread_features(contexts: int, arms: int, d: int) -> Floats:
