@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-HEAVY = {"numpy", "numba", "scipy", "pandas", "matplotlib", "pyarrow", "gymnasium", "rich"}
+HEAVY = {"numpy", "numba", "scipy", "pandas", "matplotlib", "pyarrow", "gymnasium"}
 
 
 def imported_after(code):
@@ -42,4 +42,4 @@ d.Dispatcher.compile = compile
 from bayesrl.cli import main
 assert main(["methods", "--json"]) == 0
 """
-    assert imported_after(code) & {"pandas", "matplotlib", "pyarrow", "gymnasium", "rich"} == set()
+    assert imported_after(code) & {"pandas", "matplotlib", "pyarrow", "gymnasium"} == set()
