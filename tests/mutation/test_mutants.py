@@ -26,7 +26,7 @@ MUTANTS = {
         "bayesrl.bamdp.psrl", "model.mean_reward + model.gamma * later", "model.mean_reward + later",
         [PLANNERS + "test_psrl_over_a_horizon_gives_finite_horizon_values"]),
     "s and s' swapped": (
-        DIRICHLET,
+        "bayesrl.beliefs.evidence",
         "operator.index(datum.state), operator.index(datum.action), operator.index(datum.next_state)",
         "operator.index(datum.next_state), operator.index(datum.action), operator.index(datum.state)",
         [LAWS]),

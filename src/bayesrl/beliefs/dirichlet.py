@@ -19,8 +19,6 @@ purity, order-freeness, concentration), and conjugacy against quadrature.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -29,11 +27,11 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
+from bayesrl.beliefs.evidence import Log, impossible, outcome_of, read, transitions_of
 from bayesrl.beliefs.ledger import Ledger
 from bayesrl.checks import Bools, Floats, Ints, array, frozen, number, rows_sum_to_one, value
-from bayesrl.core import Record, Transition
-from bayesrl.errors import ImpossibleEvidence, InvalidArgument
-from bayesrl.kernels.jit import njit
+from bayesrl.core import Transition
+from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.urn import Urn, sorted_by_group
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.registry import register
@@ -98,14 +96,14 @@ class DirichletMDP:
 
     @classmethod
     def flat(cls, problem: Any, concentration: ArrayLike = 1.0) -> DirichletMDP:
-        """One Dirichlet for each (s, a) over all states, each count `concentration`; rewards are those of the problem."""
-        outcomes, gamma, _ = _read(problem)
+        """One Dirichlet for each (s, a) over all states, each count `concentration`; the rewards are the problem's."""
+        outcomes, gamma, _ = read("DirichletMDP", problem)
         return cls(outcomes := outcomes.flat(), _counts("flat", concentration, outcomes), gamma)
 
     @classmethod
     def structured(cls, problem: Any, concentration: ArrayLike = 1.0, known: ArrayLike | None = None) -> DirichletMDP:
         """The problem's own outcomes and groups, probabilities unknown but in the groups marked `known`."""
-        outcomes, gamma, prob = _read(problem)
+        outcomes, gamma, prob = read("DirichletMDP", problem)
         alpha = _counts("structured", concentration, outcomes)
         if known is not None:
             if prob is None:
@@ -133,25 +131,10 @@ class DirichletMDP:
             return self
         return self._with(self._ledger.append(g * self.outcomes.n_outcomes + k))
 
-    def update_many(self, log: Iterable[Transition] | Mapping[str, ArrayLike] | Record) -> DirichletMDP:
+    def update_many(self, log: Log) -> DirichletMDP:
         """The posterior after a log: transitions, a record, or columns state, action, reward, next_state."""
-        columns = log.columns if isinstance(log, Record) else log
-        if isinstance(columns, Mapping):
-            missing = [c for c in ("state", "action", "reward", "next_state") if c not in columns]
-            if missing:
-                raise InvalidArgument("DirichletMDP.update_many", "log", f"with a column '{missing[0]}'", list(columns))
-            parts = [np.asarray(columns[c]).tolist() for c in ("state", "action", "reward", "next_state")]
-            if len({len(part) for part in parts}) != 1:
-                raise InvalidArgument(
-                    "DirichletMDP.update_many", "log", "columns of one length", [len(p) for p in parts]
-                )
-            steps: Iterable[Transition] = (Transition(s, a, r, y) for s, a, r, y in zip(*parts, strict=True))
-        elif isinstance(columns, Iterable):
-            steps = columns
-        else:
-            raise InvalidArgument("DirichletMDP.update_many", "log", "transitions, columns or a Record", log)
         cells, K = [], self.outcomes.n_outcomes
-        for datum in steps:
+        for datum in transitions_of("DirichletMDP", log):
             s, a, k = self.outcome(datum)
             g = self.outcomes.group.item(s, a)
             if not self.known[g]:
@@ -160,31 +143,10 @@ class DirichletMDP:
 
     def outcome(self, datum: Transition, *, rewarded: bool = True) -> tuple[int, int, int]:
         """(s, a, k): which outcome a transition was. `rewarded=False` tells outcomes apart by next state alone."""
-        s, a, y = self._index(datum)
-        r = _reward(datum) if rewarded else np.nan
-        o = self.outcomes
-        k = locate(o.succ[s, a], o.reward[s, a], o.size[o.group.item(s, a)], y, r)
-        if k < 0 or o.terminal[s] or (self.known.any() and self.alpha[o.group.item(s, a), k] == 0.0):
-            seen = f"({s}, {a}) -> {y} with reward {datum.reward:g}" if rewarded else f"({s}, {a}) -> {y}"
-            why = "a terminal state has no transitions" if o.terminal[s] else "no outcome is listed for it"
-            raise ImpossibleEvidence("DirichletMDP", seen, why)
+        s, a, k = outcome_of("DirichletMDP", self.outcomes, datum, rewarded)
+        if self.known.any() and self.alpha[self.outcomes.group.item(s, a), k] == 0.0:
+            raise impossible("DirichletMDP", self.outcomes, datum, rewarded)
         return s, a, k
-
-    def _index(self, datum: Transition) -> tuple[int, int, int]:
-        S, A = self.outcomes.n_states, self.outcomes.n_actions
-        try:
-            s, a, y = operator.index(datum.state), operator.index(datum.action), operator.index(datum.next_state)
-            if 0 <= s < S and 0 <= a < A and 0 <= y < S:
-                return s, a, y
-        except (TypeError, AttributeError):
-            pass
-        for name, high in (("state", S), ("action", A), ("next_state", S)):
-            if not hasattr(datum, name):
-                break
-            got = getattr(datum, name)
-            if not (isinstance(got, (int, np.integer)) and 0 <= got < high):
-                raise InvalidArgument("DirichletMDP.update", name, f"a whole number from 0 to {high - 1}", got)
-        raise InvalidArgument("DirichletMDP.update", "datum", "a Transition", datum)
 
     def _with(self, ledger: Ledger) -> DirichletMDP:
         new = object.__new__(DirichletMDP)
@@ -280,17 +242,6 @@ class DirichletMDP:
 DirichletMDP.alpha = property(lambda self: self._alpha)  # type: ignore[assignment]
 
 
-@njit
-def locate(succ: Any, reward: Any, size: int, y: int, r: float) -> int:
-    """The outcome with next state y and reward r (NaN: any reward), or -1. A flat row is tried at k = y first."""
-    if y < size and succ[y] == y and (np.isnan(r) or abs(reward[y] - r) <= 1e-9 * (1.0 + abs(r))):
-        return y
-    for k in range(size):
-        if succ[k] == y and (np.isnan(r) or abs(reward[k] - r) <= 1e-9 * (1.0 + abs(r))):
-            return k
-    return -1
-
-
 def dirichlet_rows(alpha: Floats, rng: Generator) -> Floats:
     """A draw from the Dirichlet of each row; zero counts are padding and stay zero.
 
@@ -309,29 +260,9 @@ def dirichlet_rows(alpha: Floats, rng: Generator) -> Floats:
     return np.asarray(x / x.sum(axis=-1, keepdims=True))
 
 
-def _read(problem: Any) -> tuple[Outcomes, float, Floats | None]:
-    """Outcomes, discount and, where they are known, the probabilities of a model, a world or a family."""
-    if not isinstance(problem, TabularMDP) and isinstance(getattr(problem, "outcomes", None), Outcomes):
-        return problem.outcomes, problem.gamma, None
-    mdp = problem if isinstance(problem, TabularMDP) else getattr(problem, "mdp", None)
-    if not isinstance(mdp, TabularMDP):
-        raise InvalidArgument("DirichletMDP", "problem", "a TabularMDP or a world with a table", type(problem).__name__)
-    return mdp.outcomes, mdp.gamma, mdp.prob
-
-
 def _counts(where: str, concentration: ArrayLike, outcomes: Outcomes) -> Floats:
     c = array(f"DirichletMDP.{where}", "concentration", concentration, low=0.0, above=True)
     shape = outcomes.valid.shape
     if c.ndim > 2 or any(n not in (1, m) for n, m in zip(c.shape[::-1], shape[::-1], strict=False)):
         raise InvalidArgument(f"DirichletMDP.{where}", "concentration", f"broadcastable to {shape}", c)
     return np.where(outcomes.valid, np.broadcast_to(c, shape), 0.0)
-
-
-def _reward(datum: Transition) -> float:
-    try:
-        r = float(datum.reward)
-    except (TypeError, ValueError):
-        r = np.nan
-    if not np.isfinite(r):
-        raise InvalidArgument("DirichletMDP.update", "reward", "a finite number", datum.reward)
-    return r
