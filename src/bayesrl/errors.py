@@ -93,9 +93,10 @@ class UnreadableFile(BayesRLError, OSError):
 def show(value: Any) -> str:
     """A short rendering of whatever came, fit for a sentence."""
     shape = getattr(value, "shape", None)
-    if shape:
+    if isinstance(shape, tuple) and shape:  # a belief may have a field of that name
         return f"an array of shape {tuple(int(n) for n in shape)}"
-    if shape == () and hasattr(value, "item"):
+    if isinstance(shape, tuple) and hasattr(value, "item"):
         value = value.item()
     text = repr(value)
+    text = " ".join(text.split()) if "\n" in text else text  # arrays are written over several lines
     return text if len(text) <= 80 else text[:77] + "..."
