@@ -16,6 +16,7 @@ from bayesrl.beliefs.dirichlet import DirichletMDP, dirichlet_rows
 from bayesrl.beliefs.reward_beta import RewardBeta
 from bayesrl.beliefs.reward_dirichlet import RewardDirichlet
 from bayesrl.beliefs.reward_normal import RewardNormal
+from bayesrl.beliefs.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.beliefs.unknown_rewards import UnknownRewards
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
@@ -159,6 +160,7 @@ def _cell(shape: tuple[int, ...], rng: Generator) -> tuple[int, ...]:
 
 
 probe_for.register(DirichletMDP, lambda belief: DirichletProbe())
+probe_for.register(SparseDirichletMDP, lambda belief: DirichletProbe())
 probe_for.register(RewardBeta, lambda belief: BetaProbe())
 probe_for.register(RewardDirichlet, lambda belief: RewardDirichletProbe())
 probe_for.register(RewardNormal, lambda belief: RewardNormalProbe())
