@@ -1,8 +1,8 @@
-"""The sparse Dirichlet: few of many outcomes are possible, and which is unknown (Friedman and Singer 1999; survey §4.10).
+"""The sparse Dirichlet: few of many outcomes are possible, and which is unknown (Friedman, Singer 1999; survey §4.10).
 
-Each group's probabilities live on an unknown set of outcomes. The set's size k has prior weight k^-exponent, every set of
-that size is alike, and given the set the probabilities are Dirichlet with all counts alpha. After N outcomes, k0 of them
-different, of L that are conceivable:
+Each group's probabilities live on an unknown set of outcomes. The set's size k has prior weight k^-exponent, every set
+of that size is alike, and given the set the probabilities are Dirichlet with all counts alpha. After N outcomes, k0 of
+them different, of L that are conceivable:
 
     m_k = k^-exponent  k! / (k - k0)!  Gamma(k alpha) / Gamma(k alpha + N),      P(size k | data) = m_k / sum m,
     C = sum_k P(size k | data) (k0 alpha + N) / (k alpha + N)                    the chance that nothing new comes,
@@ -132,7 +132,8 @@ class SparseDirichletMDP:
         """P(size k | data) for k = 1..K of each different (k0, N, L), and which of them each group has."""
         N, k0 = self._seen.sum(axis=1), (self._seen > 0).sum(axis=1)
         kinds, which = np.unique(np.stack([k0, N, self.outcomes.size], axis=1), axis=0, return_inverse=True)
-        log_m = log_weights(*kinds.T, self.concentration, self.size_exponent, self.outcomes.n_outcomes)
+        some_k0, some_N, some_L = kinds.T
+        log_m = log_weights(some_k0, some_N, some_L, self.concentration, self.size_exponent, self.outcomes.n_outcomes)
         return np.exp(log_m - logsumexp(log_m, axis=1, keepdims=True)), which.reshape(-1)
 
     def _expected(self, f: Any) -> Floats:
@@ -211,11 +212,12 @@ class SparseDirichletMDP:
         return SparseUrn(
             o.succ, o.reward, o.group, o.terminal, o.size, first, seen, kind_first, kinds,
             np.array([self.concentration, self.size_exponent]), table,
-            np.zeros(G, np.int64), np.zeros((G, depth), np.int32), np.zeros((G, 2), np.int64), np.zeros((G, depth), np.int32),
+            np.zeros(G, np.int64), np.zeros((G, depth), np.int32), np.zeros((G, 2), np.int64),
+            np.zeros((G, depth), np.int32),
         )  # fmt: skip
 
     def _table(self, k0: int, N: int) -> Floats:
-        """C(k0, N), not a number where nobody has asked yet; shared by all updates of one prior, and grown as needed."""
+        """C(k0, N), not a number where nobody has asked yet; shared by all updates of a prior, grown as needed."""
         k0 = min(k0, self.outcomes.n_outcomes)
         table: Floats = self.__dict__["_chances"]
         if table.shape[0] <= k0 or table.shape[1] <= N:

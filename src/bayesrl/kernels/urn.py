@@ -9,7 +9,7 @@ Shapes: G groups, K outcomes, D steps of a simulation.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import overload
@@ -51,7 +51,7 @@ def sorted_by_group(entries, G, K):
     return first, seen
 
 
-def draw(urn, g, rng):
+def draw(urn: Any, g: int, rng: Any) -> int:
     """An outcome of group g from the predictive of whatever urn this is, and one more ball of its colour."""
     return draw_sparse(urn, g, rng) if isinstance(urn, SparseUrn) else draw_dirichlet(urn, g, rng)
 
@@ -77,7 +77,7 @@ def draw_dirichlet(urn, g, rng):
 
 
 class SparseUrn(NamedTuple):
-    """A sparse Dirichlet belief as balls (Friedman and Singer 1999): what was seen, how often, and the chance of news."""
+    """A sparse Dirichlet belief as balls (Friedman, Singer 1999): what was seen, how often, and the chance of news."""
 
     succ: np.ndarray  # (S, A, K) next state of outcome k
     reward: np.ndarray  # (S, A, K) its reward
