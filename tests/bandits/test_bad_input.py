@@ -104,6 +104,8 @@ CALLS = [
     (lambda: LINEAR.update_many({"action": [0], "reward": [1.0]}), "LinearGaussianArms.update_many: 'log' must be with a column 'state', got ['action', 'reward']."),
     (lambda: LINEAR.sample(default_rng(0)), "LinearGaussianArms.sample: 'context' must be a matrix of shape (arms, 2), got None."),
     (lambda: LINEAR.mean(np.ones(2)), "LinearGaussianArms.mean: 'context' must be a matrix of shape (arms, 2), got an array of shape (2,)."),
+    (lambda: LinearGaussianArms.prior(2, features=X).mean(np.ones(7)), "LinearGaussianArms.mean: 'context' must be left out or a matrix of shape (3, 2), got an array of shape (7,)."),
+    (lambda: FiniteModels(BernoulliModels(np.full((2, 3), 0.5))).update_many({"action": [0], "reward": []}), "FiniteModels.update_many: 'log' must be columns of one length, got [1, 0]."),
     (lambda: LOGISTIC.sample(default_rng(0), np.ones((3, 1))), "LogisticArms.sample: 'context' must be a matrix of shape (arms, 2), got an array of shape (3, 1)."),
     (lambda: LinearGaussianArms.prior(2, features=np.ones((3, 4))), "LinearGaussianArms: 'features' must be of shape (arms, 2) or (contexts, arms, 2), got an array of shape (3, 4)."),
     (lambda: their_v(2, 1.0, 1.0, 0.1), "their_v: 'epsilon' must be in (0, 1), got 1.0."),

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from bayesrl.bandits.bayes_ucb import BayesUCB
-from bayesrl.bandits.simulate import simulate
+from bayesrl.bandits.simulation import simulate
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.ucb1 import UCB1
 from bayesrl.core import BayesAgent

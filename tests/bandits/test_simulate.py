@@ -6,7 +6,7 @@ import pytest
 from bayesrl.bandits.batched_feedback import BatchedFeedback
 from bayesrl.bandits.bayes_ucb import BayesUCB
 from bayesrl.bandits.feedback import DelayedFeedback
-from bayesrl.bandits.simulate import simulate
+from bayesrl.bandits.simulation import simulate
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.ucb1 import UCB1
 from bayesrl.beliefs.beta_bernoulli import BetaBernoulli

@@ -41,7 +41,7 @@ def features_of(owner: str, features: Floats | None, context: Any, replicates: t
     kind = np.asarray(context) if context is not None else None
     if features is not None:
         if features.ndim == 2:
-            if kind is None or kind.ndim < 2:
+            if kind is None or (kind.dtype.kind in "iu" and kind.shape in ((), replicates)):
                 return features  # there is nothing to observe
         elif kind is not None and kind.dtype.kind in "iu" and kind.shape == replicates:
             if kind.size and (kind.min() < 0 or kind.max() >= len(features)):

@@ -9,7 +9,6 @@ rule by hand; the mean model's rows are the weighted rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import field
 from functools import cached_property
 
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from bayesrl.beliefs.arms import unchecked
+from bayesrl.beliefs.arms import Log, columns, unchecked
 from bayesrl.checks import Floats, Ints, array, frozen, integer, number, rows_sum_to_one, value
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
@@ -91,11 +90,12 @@ class FiniteMDPs:
             raise ImpossibleEvidence("FiniteMDPs", seen, "no model that is still possible gives it")
         return unchecked(self, log_joint=frozen(joint))
 
-    def update_many(self, log: Iterable[Transition]) -> FiniteMDPs:
+    def update_many(self, log: Log) -> FiniteMDPs:
         """The posterior after a log of transitions."""
         new = self
-        for datum in log:
-            new = new.update(datum)
+        names = ("state", "action", "reward", "next_state")
+        for s, a, r, y in zip(*columns("FiniteMDPs.update_many", log, *names), strict=True):
+            new = new.update(Transition(s, a, r, y))
         return new
 
     @cached_property

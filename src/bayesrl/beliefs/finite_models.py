@@ -27,7 +27,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy import special
 
-from bayesrl.beliefs.arms import chosen, paid, unchecked
+from bayesrl.beliefs.arms import Log, chosen, columns, paid, unchecked
 from bayesrl.checks import Floats, array, frozen, integer, number, rows_sum_to_one, value
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
@@ -113,11 +113,11 @@ class FiniteModels:
             raise ImpossibleEvidence("FiniteModels", seen, "no model that is still possible gives it")
         return unchecked(self, log_joint=frozen(joint))
 
-    def update_many(self, log: Any) -> FiniteModels:
-        """The posterior after a log of transitions."""
+    def update_many(self, log: Log) -> FiniteModels:
+        """The posterior after a log of choices and rewards."""
         new = self
-        for datum in log:
-            new = new.update(datum)
+        for action, reward in zip(*columns("FiniteModels.update_many", log, "action", "reward"), strict=True):
+            new = new.update(Transition(0, action, reward, 0))
         return new
 
     # What planners ask -----------------------------------------------------------------------------------------------

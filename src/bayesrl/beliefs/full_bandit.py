@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.arms import paid
+from bayesrl.beliefs.arms import Log, columns, paid
 from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Transition
@@ -65,6 +65,13 @@ class FullBandit:
         x = np.zeros(m.shape)
         np.put_along_axis(x, items, 1.0, axis=-1)
         return FullBandit(self.weights.observe(x, paid("FullBandit.update", m.shape, datum.reward)))
+
+    def update_many(self, log: Log) -> FullBandit:
+        """The posterior after a log of sets of arms and sums."""
+        new = self
+        for action, reward in zip(*columns("FullBandit.update_many", log, "action", "reward"), strict=True):
+            new = new.update(Transition(0, action, reward, 0))
+        return new
 
     gamma = property(lambda self: self.weights.gamma, doc="Discount.")
     n_actions = property(lambda self: self.weights.mean_.shape[-1], doc="K, the arms to choose from.")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.beliefs.arms import Log, columns
 from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
@@ -55,6 +56,13 @@ class SemiBandit:
             a, r = one if items.ndim > 1 else (int(one[0]), float(one[1]))
             inside = inside.update(Transition(datum.state, a, r, 0), rng)
         return SemiBandit(inside)
+
+    def update_many(self, log: Log) -> SemiBandit:
+        """The posterior after a log of sets of arms ('action') and what each paid ('next_state')."""
+        new = self
+        for action, paid in zip(*columns("SemiBandit.update_many", log, "action", "next_state"), strict=True):
+            new = new.update(Transition(0, action, float(np.sum(paid)), paid))
+        return new
 
     gamma = property(lambda self: self.arms.gamma, doc="Discount.")
     n_actions = property(lambda self: self.arms.n_actions, doc="K, the arms to choose from.")
