@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.dirichlet import DirichletMDP
     from bayesrl.core import BayesAgent, Decision, Record, Transition, run
     from bayesrl.lab.compare import compare
-    from bayesrl.lab.record import load, save
+    from bayesrl.lab.live import LiveAgent
+    from bayesrl.lab.store import load, save
     from bayesrl.models.mdp import TabularMDP
     from bayesrl.models.solve import solve
     from bayesrl.registry import make, make_world, methods
@@ -31,15 +32,16 @@ _HOMES = {
     "beliefs.dirichlet": ("DirichletMDP",),
     "registry": ("make", "make_world", "methods"),
     "lab.compare": ("compare",),
-    "lab.record": ("load", "save"),
+    "lab.live": ("LiveAgent",),
+    "lab.store": ("load", "save"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("adapters", "bamdp", "beliefs", "core", "errors", "lab", "models", "registry", "testing", "worlds")
 
 __all__ = [
-    "BayesAgent", "Decision", "DirichletMDP", "Record", "TabularMDP", "Transition", "__version__", "adapters", "bamdp",
-    "beliefs", "compare", "core", "errors", "lab", "load", "make", "make_world", "methods", "models", "registry", "run",
-    "save", "solve", "testing", "worlds",
+    "BayesAgent", "Decision", "DirichletMDP", "LiveAgent", "Record", "TabularMDP", "Transition", "__version__",
+    "adapters", "bamdp", "beliefs", "compare", "core", "errors", "lab", "load", "make", "make_world", "methods",
+    "models", "registry", "run", "save", "solve", "testing", "worlds",
 ]  # fmt: skip
 
 

@@ -43,7 +43,7 @@ from bayesrl.core import Record, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.registry import register
 
-READINGS = ("gamma", "n_actions", "sample", "mean", "variance", "quantile", "counts", "average")
+READINGS = ("gamma", "n_actions", "features", "sample", "mean", "variance", "quantile", "counts", "average")
 """What is asked of the belief inside, where it has them; counts and averages are the faded ones."""
 
 

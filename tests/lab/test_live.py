@@ -1,0 +1,434 @@
+"""A LiveAgent is `run` by hand, takes names, vectors and logs, is not changed by questions, and fails without trace."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import integrate, special, stats
+
+import bayesrl as b
+from bayesrl.bandits.bayes_ucb import BayesUCB
+from bayesrl.bandits.feedback import DelayedFeedback
+from bayesrl.bandits.thompson import Thompson
+from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial
+from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.binarised_rewards import BinarisedRewards
+from bayesrl.beliefs.finite_models import FiniteModels
+from bayesrl.beliefs.forgetting import Forgetting
+from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.logistic_laplace_arms import LogisticLaplaceArms
+from bayesrl.beliefs.normal_arm import NormalArm
+from bayesrl.beliefs.semi_bandit import SemiBandit
+from bayesrl.core import BayesAgent, Transition, run
+from bayesrl.errors import BayesRLError, InvalidArgument, UnknownName
+from bayesrl.lab.live import LiveAgent
+
+SHELF = ["book", "film", "game"]
+BETAS = BetaBernoulli(np.array([3.0, 1.0, 8.0]), np.array([2.0, 1.0, 4.0]))
+
+
+def shop(belief=BETAS, planner=None, **options):
+    return LiveAgent(BayesAgent(belief, planner or Thompson()), **options)
+
+
+def everything(live):
+    """All that a LiveAgent could change."""
+    return copy.deepcopy(
+        (live.mind, live.streams.thought.bit_generator.state, live.streams.learning.bit_generator.state)
+    )
+
+
+# The loop ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["online-shop", "contextual-shop", "online-shop-several"])
+def test_a_loop_of_act_and_learn_is_run(name):
+    world = b.make_world(name)
+    planner = ThompsonCombinatorial(3) if name == "online-shop-several" else Thompson()
+    agent = BayesAgent(world.default_prior(), planner)
+    record = run(agent, world, 60, seed=5)
+    live, stream = LiveAgent(agent, seed=5), b.core.Streams.of(5).world
+    state, seen = world.reset(stream)
+    actions, rewards = [], []
+    for _ in range(60):
+        action = live.act(None if name == "online-shop-several" else seen)
+        state, new, reward, _ = world.step(state, action, stream)
+        live.learn(
+            action, new if name == "online-shop-several" else reward, seen if name == "contextual-shop" else None
+        )
+        actions.append(action)
+        rewards.append(reward)
+        seen = new
+    assert actions == record.action.tolist()
+    assert rewards == record.reward.tolist()
+
+
+def test_late_feedback_in_any_order_is_the_same_belief():
+    told = [("book", 1, None), ("game", 0, None), ("film", 1, None), ("book", 0, None)]
+    forward, backward = shop(actions=SHELF), shop(actions=SHELF)
+    for one, other in zip(told, reversed(told), strict=True):
+        forward.learn(*one)
+        backward.learn(*other)
+    assert forward.belief == backward.belief
+    np.testing.assert_array_equal(forward.belief.counts(), [2.0, 1.0, 1.0])
+
+
+def test_names_stand_for_arms():
+    live, plain = shop(actions=np.array(SHELF)), shop()
+    for _ in range(20):
+        name, number = live.act(), plain.act()
+        assert name == SHELF[number]
+        live.learn(np.str_(name), True)
+        plain.learn(number, 1.0)
+    assert live.belief == plain.belief
+    ids = shop(actions=[101, 205, 7])
+    chosen = ids.act()
+    assert chosen in (101, 205, 7)
+    ids.learn(np.int64(205), 0)
+    assert ids.belief.counts().tolist() == [0.0, 1.0, 0.0]
+
+
+def test_sets_are_lists_of_names():
+    live = shop(SemiBandit(BETAS), ThompsonCombinatorial(2), actions=SHELF)
+    chosen = live.act()
+    assert len(chosen) == 2
+    assert set(chosen) < set(SHELF)
+    live.learn(["game", "book"], [1, 0])
+    assert live.belief.arms.alpha.tolist() == [3.0, 1.0, 9.0]
+    assert live.belief.arms.beta.tolist() == [3.0, 1.0, 4.0]
+    live.learn(("film",), [1])
+    assert live.belief.arms.alpha.tolist() == [3.0, 2.0, 9.0]
+    assert shop(SemiBandit(BETAS), ThompsonCombinatorial(2)).act() == sorted(map(SHELF.index, chosen))
+
+
+# Contexts ------------------------------------------------------------------------------------------------------------
+
+
+def blocks(x):
+    """Features with which every arm has weights of its own on x, written out."""
+    matrix = np.zeros((len(SHELF), len(SHELF) * len(x)))
+    for a in range(len(SHELF)):
+        matrix[a, a * len(x) : (a + 1) * len(x)] = x
+    return matrix
+
+
+@pytest.mark.parametrize("kind", [LogisticLaplaceArms, LinearGaussianArms])
+def test_a_vector_means_weights_of_its_own_for_every_action(kind):
+    x = np.array([1.0, -0.5])
+    by_vector, by_matrix = (shop(kind.prior(6), actions=SHELF, seed=3) for _ in range(2))
+    for reward in (1.0, 0.0, 1.0):
+        action = by_vector.act(x)
+        assert by_matrix.act(blocks(x)) == action
+        by_vector.learn(action, reward, context=pd.Series(x))
+        by_matrix.learn(action, reward, context=blocks(x))
+        x = x + 0.25
+    assert by_vector.belief == by_matrix.belief
+    np.testing.assert_array_equal(by_vector.probability(x, draws=50), by_matrix.probability(blocks(x), draws=50))
+
+
+# Logs ----------------------------------------------------------------------------------------------------------------
+
+
+def frame(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 2))
+    a = rng.integers(3, size=n)
+    bought = rng.random(n) < special.expit(x[:, 0] * (a - 1))
+    return pd.DataFrame({"shown": np.array(SHELF)[a], "bought": bought, "age": x[:, 0], "cart": x[:, 1]})
+
+
+def test_warm_start_from_a_data_frame():
+    log = frame()
+    live = shop(actions=SHELF)
+    live.warm_start(log, action="shown", reward="bought")
+    wins = [log[log["shown"] == name]["bought"].sum() for name in SHELF]
+    np.testing.assert_array_equal(live.belief.alpha, BETAS.alpha + wins)
+    columns = {"action": log["shown"].map(SHELF.index), "reward": log["bought"].to_numpy()}
+    numbered = shop()
+    numbered.warm_start(columns)
+    assert numbered.belief == live.belief
+
+
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: Forgetting(x, keep=0.99)], ids=["plain", "forgetting"])
+@pytest.mark.parametrize("kind", [LogisticLaplaceArms, LinearGaussianArms])
+def test_warm_start_with_columns_of_context(kind, wrap):
+    log = frame(30)
+    live = shop(wrap(kind.prior(6)), actions=SHELF)
+    live.warm_start(log, action="shown", reward="bought", context=["age", "cart"])
+    rows = zip(log["shown"], log["bought"], log[["age", "cart"]].to_numpy(), strict=True)
+    steps = [Transition(blocks(x), SHELF.index(a), float(y), 0) for a, y, x in rows]
+    expected = wrap(kind.prior(6)).update_many(steps)
+    np.testing.assert_allclose(live.belief.mean(blocks([1.0, 2.0])), expected.mean(blocks([1.0, 2.0])), rtol=1e-9)
+    np.testing.assert_allclose(
+        live.belief.variance(blocks([1.0, 2.0])), expected.variance(blocks([1.0, 2.0])), rtol=1e-9
+    )
+    one = shop(wrap(kind.prior(6)), actions=SHELF)
+    log["x"] = list(log[["age", "cart"]].to_numpy())
+    one.warm_start(log, "shown", "bought", "x")
+    assert one.belief == live.belief
+
+
+def test_warm_start_with_kinds_of_customers_and_with_what_needs_no_context():
+    features = np.arange(12.0).reshape(2, 3, 2) / 12
+    kinds = {"kind": [0, 1, 1], "action": [2, 0, 1], "reward": [0.5, 1.0, -1.0]}
+    live = shop(LinearGaussianArms.prior(2, features=features))
+    live.warm_start(kinds, context="kind")
+    steps = [Transition(k, a, r, 0) for k, a, r in zip(*kinds.values(), strict=True)]
+    assert live.belief == LinearGaussianArms.prior(2, features=features).update_many(steps)
+    # A belief that takes no context must not take the place of an arm's features for its number.
+    ignorant = shop(actions=SHELF)
+    ignorant.warm_start(frame(), "shown", "bought", ["age", "cart"])
+    plain = shop(actions=SHELF)
+    plain.warm_start(frame(), "shown", "bought")
+    assert ignorant.belief == plain.belief
+
+
+def test_warm_start_of_beliefs_that_learn_otherwise():
+    log = {"action": [0, 2, 1, 0], "reward": [1.0, 0.0, 1.0, 0.0]}
+    finite = FiniteModels.two([0.5, 0.8, 0.1], [0.5, 0.3, 0.9], 0.2)
+    coins = shop(BinarisedRewards(BETAS))  # tosses coins, even for zeros and ones
+    coins.warm_start(log)
+    assert coins.belief.inside == BETAS.update_many(log)
+    models = shop(finite)
+    models.warm_start(log)
+    steps = [Transition(None, a, r, 0) for a, r in zip(*log.values(), strict=True)]
+    assert models.belief == finite.update_many(steps)
+    several = shop(SemiBandit(BETAS), ThompsonCombinatorial(2))
+    several.warm_start({"action": [[0, 2], [1, 2]], "reward": [[1, 0], [0, 1]]})
+    assert several.belief.arms.alpha.tolist() == [4.0, 1.0, 9.0]
+    empty = shop()
+    empty.warm_start({"action": [], "reward": []})
+    assert empty.belief == BETAS
+
+
+# Questions -----------------------------------------------------------------------------------------------------------
+
+
+def test_probability_is_that_of_being_best():
+    # Thompson plays an arm with the probability that it is the best: computed by quadrature for three Betas. 4000
+    # draws; five standard errors for each of three arms: false alarm below 2e-6, and a shift of .04 is seen.
+    x = np.linspace(0.0, 1.0, 4001)[1:-1]
+    pdf = stats.beta.pdf(x[:, None], BETAS.alpha, BETAS.beta)
+    cdf = stats.beta.cdf(x[:, None], BETAS.alpha, BETAS.beta)
+    best = [integrate.trapezoid(pdf[:, a] * cdf[:, [k for k in range(3) if k != a]].prod(axis=1), x) for a in range(3)]
+    found = shop().probability(draws=4000)
+    np.testing.assert_allclose(found.sum(), 1.0)
+    assert (np.abs(found - best) < 5.0 * np.sqrt(np.multiply(best, np.subtract(1.0, best)) / 4000)).all()
+
+
+def test_probability_is_exact_where_nothing_is_drawn_or_the_planner_says_it():
+    assert shop(planner=BayesUCB()).probability().tolist() in np.eye(3).tolist()
+    uniform = shop(planner=b.make("random"))
+    np.testing.assert_array_equal(uniform.probability(), np.full(3, 1 / 3))
+    sets = shop(SemiBandit(BETAS), ThompsonCombinatorial(2)).probability(draws=200)
+    np.testing.assert_allclose(sets.sum(), 2.0)
+
+
+def test_questions_change_nothing():
+    live, other = shop(actions=SHELF, seed=9), shop(actions=SHELF, seed=9)
+    before = everything(live)
+    first = live.probability(draws=100)
+    np.testing.assert_array_equal(live.probability(draws=100), first)
+    live.explain(draws=50)
+    assert everything(live) == before
+    for _ in range(20):
+        live.probability(draws=10)
+        assert live.act() == other.act()
+
+
+def test_explain_gives_means_intervals_and_probabilities():
+    live = shop(actions=SHELF)
+    table = pd.DataFrame(live.explain(confidence=0.8))
+    assert table["action"].tolist() == SHELF
+    np.testing.assert_array_equal(table["mean"], BETAS.mean())
+    np.testing.assert_allclose(table["low"], stats.beta.ppf(0.1, BETAS.alpha, BETAS.beta))
+    np.testing.assert_allclose(table["high"], stats.beta.ppf(0.9, BETAS.alpha, BETAS.beta))
+    np.testing.assert_array_equal(table["probability"], live.probability())
+    # Without quantiles, those of draws: each end within .03, ten standard errors of a quantile of 4000 draws.
+    drawn = pd.DataFrame(shop(SemiBandit(BETAS), ThompsonCombinatorial(1)).explain(confidence=0.8, draws=4000))
+    np.testing.assert_allclose(drawn[["low", "high"]], table[["low", "high"]], atol=0.03)
+    assert drawn["action"].tolist() == [0, 1, 2]
+
+
+def test_repr_says_what_it_is():
+    assert repr(shop(actions=SHELF, seed=2)).startswith("LiveAgent(BayesAgent(prior=BetaBernoulli(")
+    assert repr(shop(actions=SHELF, seed=2)).endswith("seed=2, actions=('book', 'film', 'game'))")
+
+
+# Failures leave no trace ---------------------------------------------------------------------------------------------
+
+
+class Fails:
+    """Draws, and then breaks."""
+
+    needs = ()
+
+    def start(self):
+        return None
+
+    def plan(self, belief, observation, memory, rng, last=None):
+        rng.random(3)
+        raise RuntimeError("broken")
+
+
+class Coins:
+    """A belief that draws, and then breaks."""
+
+    n_actions = 2
+
+    def update(self, datum, rng=None):
+        rng.random(3)
+        raise RuntimeError("broken")
+
+
+def test_a_failed_call_changes_neither_mind_nor_generators():
+    live = shop(planner=Fails())
+    before = everything(live)
+    with pytest.raises(RuntimeError):
+        live.act()
+    assert everything(live) == before
+    live = shop(belief=Coins(), planner=b.make("random"))
+    state = live.streams.learning.bit_generator.state
+    for call in (lambda: live.learn(0, 1.0), lambda: live.warm_start({"action": [0], "reward": [1.0]})):
+        with pytest.raises(RuntimeError):
+            call()
+        assert live.streams.learning.bit_generator.state == state
+        assert live.mind.last is None
+
+
+NAMED = shop(actions=SHELF)
+CONTEXTUAL = shop(LogisticLaplaceArms.prior(6), actions=SHELF)
+TABLE = shop(LinearGaussianArms.prior(2, features=np.zeros((2, 3, 2))))
+LOG = frame(6)
+GAPS = {"action": SHELF, "reward": [1.0, np.nan, 0.0]}
+
+
+@pytest.mark.parametrize(
+    "live, call, sentence",
+    [
+        (NAMED, lambda s: s.learn("bok", 1), "There is no action called 'bok'. Did you mean book?"),
+        (NAMED, lambda s: s.learn(None, 1), "There is no action called None. Known: book, film, game."),
+        (NAMED, lambda s: s.learn("book", "1"), "LiveAgent.learn: 'reward' must be an array of numbers, got '1'."),
+        (NAMED, lambda s: s.learn("book", np.nan), "LiveAgent.learn: 'reward' must be finite everywhere, got nan."),
+        (
+            NAMED,
+            lambda s: s.learn("book", 0.5),
+            "BetaBernoulli: reward 0.5 has probability zero under this belief: rewards are 0 or 1.",
+        ),
+        (
+            NAMED,
+            lambda s: s.learn("book", [1, 0]),
+            "LiveAgent.learn: 'reward' must be a number for each of book, got [1, 0].",
+        ),
+        (
+            shop(),
+            lambda s: s.learn(3, 1),
+            "BetaBernoulli.update: 'action' must be a whole number of at least 0 and at most 2, got 3.",
+        ),
+        (
+            CONTEXTUAL,
+            lambda s: s.act(),
+            "LogisticLaplaceArms.sample: 'context' must be a matrix of shape (arms, 6), got None.",
+        ),
+        (
+            CONTEXTUAL,
+            lambda s: s.act([1.0]),
+            "LogisticLaplaceArms.sample: 'context' must be a matrix of shape (arms, 6), got an array of shape (3, 3).",
+        ),
+        (
+            CONTEXTUAL,
+            lambda s: s.act([1.0, np.inf]),
+            "LiveAgent: 'context' must be finite everywhere, got inf. First at index 1.",
+        ),
+        (CONTEXTUAL, lambda s: s.act(["a", "b"]), "LiveAgent: 'context' must be an array of numbers, got ['a', 'b']."),
+        (
+            CONTEXTUAL,
+            lambda s: s.learn("book", 1),
+            "LogisticLaplaceArms.update: 'context' must be a matrix of shape (arms, 6), got None.",
+        ),
+        (TABLE, lambda s: s.act(2), "LinearGaussianArms.sample: 'context' must be whole numbers from 0 to 1, got 2."),
+        (
+            NAMED,
+            lambda s: s.warm_start(LOG),
+            "LiveAgent.warm_start: 'log' must be with a column 'action', got ['shown', 'bought', 'age', 'cart'].",
+        ),
+        (
+            NAMED,
+            lambda s: s.warm_start(LOG, "shown", "bought", "x"),
+            "LiveAgent.warm_start: 'log' must be with a column 'x', got ['shown', 'bought', 'age', 'cart'].",
+        ),
+        (
+            NAMED,
+            lambda s: s.warm_start({"action": SHELF, "reward": [1]}),
+            "LiveAgent.warm_start: 'log' must be columns of one length, got [3, 1].",
+        ),
+        (
+            NAMED,
+            lambda s: s.warm_start(GAPS),
+            "LiveAgent.warm_start: 'reward' must be finite everywhere, got nan. First at index 1.",
+        ),
+        (
+            NAMED,
+            lambda s: s.warm_start({"action": ["cd"], "reward": [1]}),
+            "There is no action called 'cd'. Known: book, film, game.",
+        ),
+        (
+            NAMED,
+            lambda s: s.warm_start({"action": SHELF, "reward": [1, 2, 0]}),
+            "BetaBernoulli: reward 2 has probability zero under this belief: rewards are 0 or 1.",
+        ),
+        (
+            CONTEXTUAL,
+            lambda s: s.warm_start(LOG, "shown", "bought", ["age"]),
+            "LogisticLaplaceArms.update_many: 'context' must be a matrix of shape (arms, "
+            "6), got an array of shape (1, 3).",
+        ),
+        (
+            NAMED,
+            lambda s: s.probability(draws=0),
+            "LiveAgent.probability: 'draws' must be a whole number of at least 1, got 0.",
+        ),
+        (NAMED, lambda s: s.explain(confidence=1.0), "LiveAgent.explain: 'confidence' must be in (0, 1), got 1.0."),
+    ],
+)
+def test_refusals_change_nothing(live, call, sentence):
+    before = everything(live)
+    with pytest.raises(BayesRLError) as error:
+        call(live)
+    assert str(error.value) == sentence
+    assert everything(live)[1:] == before[1:]
+    assert everything(live)[0].belief == before[0].belief
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (
+            lambda: LiveAgent(Thompson()),
+            "LiveAgent: 'agent' must be an agent (start, act, learn), got Thompson(). A "
+            "planner needs a belief: BayesAgent(prior, planner).",
+        ),
+        (lambda: shop(seed=-1), "LiveAgent: 'seed' must be a whole number of at least 0, got -1."),
+        (lambda: shop(actions="abc"), "LiveAgent: 'actions' must be different words or whole numbers, got 'abc'."),
+        (
+            lambda: shop(actions=["a", "a", "b"]),
+            "LiveAgent: 'actions' must be different words or whole numbers, got ['a', 'a', 'b'].",
+        ),
+        (lambda: shop(actions=["a", "b"]), "LiveAgent: 'actions' must be 3 names, one for each arm, got ['a', 'b']."),
+    ],
+)
+def test_refused_at_construction(call, sentence):
+    with pytest.raises(InvalidArgument) as error:
+        call()
+    assert str(error.value) == sentence
+
+
+def test_an_agent_without_a_plain_belief_acts_but_does_not_show_one():
+    live = LiveAgent(DelayedFeedback(BayesAgent(NormalArm.standard(2), Thompson()), 1))
+    live.learn(live.act(), 0.5)
+    assert live.probability(draws=10).shape == (2,)
+    with pytest.raises(InvalidArgument, match="'agent' must be a BayesAgent to have a belief"):
+        _ = live.belief
+    with pytest.raises(UnknownName):
+        LiveAgent(live.agent, actions=["a", "b"]).learn("c", 1.0)

@@ -1,0 +1,437 @@
+"""Saved beliefs, planners and agents behave as before, to the last random number; what is damaged is refused."""
+
+import dataclasses
+import io
+import json
+import math
+import zipfile
+
+import numpy as np
+import pytest
+from lab_toys import Draws
+
+import bayesrl as b
+from bayesrl.bandits.thompson import Thompson
+from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial
+from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.forgetting import Forgetting
+from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.logistic_laplace_arms import LogisticLaplaceArms
+from bayesrl.beliefs.normal_arm import NormalArm
+from bayesrl.beliefs.reward_beta import RewardBeta
+from bayesrl.beliefs.semi_bandit import SemiBandit
+from bayesrl.beliefs.unknown_rewards import UnknownRewards
+from bayesrl.checks import same
+from bayesrl.core import BayesAgent, Mind, Transition, run
+from bayesrl.errors import InvalidArgument, UnreadableFile
+from bayesrl.lab.live import LiveAgent
+from bayesrl.lab.store import _state, load, save
+from bayesrl.registry import methods
+from bayesrl.testing import probe_for
+
+SHELF = ["book", "film", "game"]
+KINDS = ("belief", "planner", "agent")
+EXAMPLES = {e.name: e.example for e in methods() if e.kind in KINDS and e.factory.__module__.startswith("bayesrl.")}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "kept.zip"
+
+
+def again(thing, path):
+    save(thing, path)
+    return load(path)
+
+
+def alike(a, b):
+    """Equal in all that is held, in type, order in memory and derived fields too."""
+    if dataclasses.is_dataclass(a):
+        x, y = _state(a), _state(b)
+        return type(a) is type(b) and x.keys() == y.keys() and all(alike(x[k], y[k]) for k in x)
+    if isinstance(a, (tuple, list)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(alike, a, b))
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.flags.f_contiguous == b.flags.f_contiguous and np.array_equal(a, b)
+    if hasattr(a, "entries"):  # a ledger
+        return np.array_equal(a.entries, b.entries) and np.array_equal(a.counts(), b.counts())
+    return type(a) is type(b) and same(a, b)
+
+
+def aged(belief, n=40, seed=0):
+    """The belief after some data of its own kind."""
+    rng, probe = np.random.default_rng(seed), probe_for(belief)
+    theta = probe.draw(belief, rng)
+    for _ in range(n):
+        belief = belief.update(probe.datum(belief, theta, rng), rng)
+    return belief
+
+
+# What goes in comes out ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_everything_registered_survives(name, path):
+    thing = EXAMPLES[name]()
+    assert alike(again(thing, path), thing)
+
+
+BELIEFS = [e.name for e in methods() if e.kind == "belief" and e.name in EXAMPLES and e.name != "forgetting"]
+
+
+@pytest.mark.parametrize("name", BELIEFS)
+def test_beliefs_with_data_behave_the_same(name, path):
+    belief = aged(EXAMPLES[name]())
+    kept = again(belief, path)
+    assert alike(kept, belief)
+    probe = probe_for(belief)
+    np.testing.assert_array_equal(probe.expect(kept), probe.expect(belief))
+    draws = [probe.read(x, probe.draw(x, np.random.default_rng(7))) for x in (belief, kept)]
+    np.testing.assert_array_equal(*draws)
+    datum = probe.datum(belief, probe.draw(belief, np.random.default_rng(8)), np.random.default_rng(9))
+    rngs = (np.random.default_rng(10), np.random.default_rng(10))
+    assert alike(kept.update(datum, rngs[0]), belief.update(datum, rngs[1]))
+    if hasattr(belief, "log_evidence"):
+        np.testing.assert_array_equal(kept.log_evidence(), belief.log_evidence())
+
+
+def test_the_ledger_and_the_prior_under_dirichlet_counts_survive(path):
+    chain = b.make_world("chain")
+    record = run(BayesAgent(b.DirichletMDP.flat(chain, 1 / 9), b.make("psrl")), chain, 700)
+    belief = b.DirichletMDP.flat(chain, 1 / 9).update_many(record)
+    kept = again(belief, path)
+    assert kept.seen == belief.seen == 700
+    np.testing.assert_array_equal(kept._prior, belief._prior)
+    np.testing.assert_array_equal(kept._ledger.entries, belief._ledger.entries)
+    assert kept.log_evidence() == belief.log_evidence()
+    draws = [x.sample_mdp(np.random.default_rng(1)).prob for x in (kept, belief)]
+    np.testing.assert_array_equal(*draws)
+    both = UnknownRewards(belief, RewardBeta(np.full((5, 2), 1.5), np.ones((5, 2)), low=0.0, high=2.0))
+    assert alike(again(both, path), both)
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        BayesAgent(Forgetting(NormalArm.standard(3), keep=0.95), Thompson()),
+        Forgetting(BetaBernoulli.uniform(3)).batch(4).update(Transition(0, np.array([0, 1, 2, 0]), np.ones(4), 0)),
+        aged(BetaBernoulli.uniform(3)).batch(5),
+        Transition((1, "ü"), [np.int64(3), np.float32(0.5)], math.nan, {"a": -math.inf, 2: (True, None)}, True),
+        Mind(None, np.asfortranarray(np.arange(6.0).reshape(2, 3)), None),
+        Mind(10**40, np.zeros((0, 3)), np.array("text")),
+        b.solve(b.make_world("chain")),
+        b.make_world("chain").mdp,
+        b.make_world("gc"),
+    ],
+    ids=["agent", "lockstep forgetting", "lockstep", "odd", "fortran", "empty", "solution", "mdp", "family"],
+)
+def test_other_values_survive(thing, path):
+    kept = again(thing, path)
+    assert type(kept) is type(thing)
+    assert repr(kept) == repr(thing)
+    if not isinstance(thing, tuple) or thing[0] is None:
+        assert alike(kept, thing)
+
+
+def test_equal_things_make_equal_files_and_arrays_are_kept_once(path):
+    live = LiveAgent(BayesAgent(BetaBernoulli.uniform(3), Thompson()))
+    save(live, path)
+    first = path.read_bytes()
+    save(load(path), path)
+    assert path.read_bytes() == first
+    with zipfile.ZipFile(path) as archive:
+        assert len(archive.namelist()) == 2  # the page and one array of ones: alpha and beta, of prior and belief
+        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert np.load(io.BytesIO(archive.read("arrays/0.npy"))).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_records_and_agents_share_one_pair_of_functions(path):
+    world = b.make_world("online-shop")
+    record = run(BayesAgent(world.default_prior(), Thompson()), world, 10)
+    b.save(record, path)
+    assert b.load(path) == record
+    b.save(world.default_prior(), path)
+    assert b.load(path) == world.default_prior()
+
+
+# Agents in service ---------------------------------------------------------------------------------------------------
+
+
+def live_agents():
+    laplace = LogisticLaplaceArms.prior(6)
+    yield "plain", LiveAgent(BayesAgent(BetaBernoulli.uniform(3), Thompson()), seed=3), None
+    yield "named", LiveAgent(BayesAgent(BetaBernoulli.uniform(3), Thompson()), seed=4, actions=SHELF), None
+    yield "ids", LiveAgent(BayesAgent(Forgetting(BetaBernoulli.uniform(2)), Thompson()), actions=[11, 7]), None
+    yield "contextual", LiveAgent(BayesAgent(laplace, Thompson()), actions=SHELF), np.array([1.0, -0.5])
+    yield "sets", LiveAgent(BayesAgent(SemiBandit(BetaBernoulli.uniform(4)), ThompsonCombinatorial(2))), None
+    yield "ucb", LiveAgent(BayesAgent(LinearGaussianArms.prior(2), b.make("bayes-ucb"))), np.eye(2)
+    yield "coins", LiveAgent(BayesAgent(b.make("binarised-rewards", inside=BetaBernoulli.uniform(3)), Thompson())), None
+
+
+def serve(live, context, n):
+    """Some customers whose answers depend on nothing but their number."""
+    chosen = []
+    for i in range(n):
+        action = live.act(context)
+        live.learn(action, [i % 2, 1] if isinstance(action, list) else i % 3 == 0, context)
+        chosen.append(action)
+    return chosen
+
+
+@pytest.mark.parametrize("live, context", [pytest.param(x, c, id=name) for name, x, c in live_agents()])
+def test_a_live_agent_goes_on_as_if_nothing_had_happened(live, context, path):
+    serve(live, context, 25)
+    kept = again(live, path)
+    assert alike(kept.mind, live.mind)
+    assert kept.actions == live.actions
+    np.testing.assert_array_equal(kept.probability(context, draws=40), live.probability(context, draws=40))
+    assert serve(kept, context, 25) == serve(live, context, 25)
+    assert alike(kept.belief, live.belief)
+
+
+# What cannot be saved ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "thing, sentence",
+    [
+        (
+            Mind(Draws(), 0, None),
+            "save: 'thing' must be made of values of this library, numbers, text and arrays, got 'Draws'.",
+        ),
+        (
+            Mind(None, np.array([None, {}]), None),
+            "save: 'thing' must be made of values of this library, numbers, text and arrays, got 'ndarray'.",
+        ),
+        (
+            Mind(None, len, None),
+            "save: 'thing' must be made of values of this library, numbers, text and arrays, got "
+            "'builtin_function_or_method'.",
+        ),
+    ],
+)
+def test_what_cannot_be_saved(thing, sentence, path):
+    path.write_text("before")
+    with pytest.raises(InvalidArgument) as error:
+        save(thing, path)
+    assert str(error.value) == sentence
+    assert path.read_text() == "before"
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+# Refusals ------------------------------------------------------------------------------------------------------------
+
+
+def sentence(path):
+    with pytest.raises(UnreadableFile) as error:
+        load(path)
+    text = str(error.value)
+    assert "\n" not in text
+    return text.removeprefix(f"Cannot read '{path}': ")
+
+
+def kept_agent():
+    live = LiveAgent(BayesAgent(BetaBernoulli.uniform(2), Thompson()), actions=["a", "b"])
+    serve(live, None, 6)
+    return live
+
+
+def edited(thing, path, change):
+    """Save a thing with its page changed by hand, checksums made anew."""
+    save(thing, path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    page = json.loads(members["meta.json"])
+    change(page["value"], page, members)
+    members["meta.json"] = json.dumps(page).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+def put(*where, to):
+    def change(value, page, members):
+        for key in where[:-1]:
+            value = value[key]
+        value[where[-1]] = to
+
+    return change
+
+
+CHAIN = b.DirichletMDP.flat(b.make_world("chain")).update(Transition(0, 0, 0.0, 1))
+BETA = aged(BetaBernoulli.uniform(3))
+NO_VALUE = "its meta.json does not describe a saved value."
+OTHER = "which is no value of this library."
+
+
+@pytest.mark.parametrize(
+    "thing, change, expected",
+    [
+        (BETA, put("type", to="os:system"), f"it holds a os:system, {OTHER}"),
+        (BETA, put("type", to="bayesrl.cli:main"), f"it holds a bayesrl.cli:main, {OTHER}"),
+        (BETA, put("type", to="bayesrl.lab.store:os"), f"it holds a bayesrl.lab.store:os, {OTHER}"),
+        (BETA, put("type", to="bayesrl.core:dataclass"), f"it holds a bayesrl.core:dataclass, {OTHER}"),
+        (BETA, put("type", to="bayesrl.nothing:BetaBernoulli"), f"it holds a bayesrl.nothing:BetaBernoulli, {OTHER}"),
+        (BETA, put("type", to="bayesrl.core:Belief"), f"it holds a bayesrl.core:Belief, {OTHER}"),
+        (BETA, put("type", to="bayesrl/../os:path"), f"it holds a bayesrl/../os:path, {OTHER}"),
+        (BETA, put("type", to=7), NO_VALUE),
+        (BETA, put("fields", to={}), NO_VALUE),
+        (BETA, put("fields", "extra", to=1), "its BetaBernoulli has other fields than this library's."),
+        (
+            BETA,
+            put("fields", "gamma", to=1.5),
+            "it holds a value that is refused (BetaBernoulli: 'gamma' must be in [0, 1], got 1.5).",
+        ),
+        (
+            BETA,
+            put("fields", "alpha", to=None),
+            "it holds a value that is refused (BetaBernoulli: 'alpha' must be finite everywhere, got nan).",
+        ),
+        (BETA, put("fields", "prior", to=3), "its BetaBernoulli has a field prior of the wrong kind."),
+        (BETA, put("fields", "prior", to={"tuple": []}), "its BetaBernoulli has a field prior of the wrong kind."),
+        (
+            BETA,
+            put("fields", "prior", to={"set": []}),
+            "it holds something called 'set', which this library does not know.",
+        ),
+        (BETA, put("fields", "gamma", to={"float": "one"}), NO_VALUE),
+        (BETA, put("fields", "alpha", "array", to=[9, "<f8", [3]]), "its member arrays/9.npy is missing."),
+        (
+            BETA,
+            put("fields", "alpha", "array", to=[0, "<f8", [4]]),
+            "its member arrays/0.npy is <f8 (3,), not <f8 (4,) as meta.json says.",
+        ),
+        (BETA, put("fields", "alpha", "array", to=["../0", "<f8", [3]]), NO_VALUE),
+        (BETA, lambda value, page, members: page.update(value=[]), NO_VALUE),
+        (BETA, lambda value, page, members: page.pop("kind"), NO_VALUE),
+        (BETA, lambda value, page, members: page.pop("value"), "its meta.json does not describe a record."),
+        (
+            BETA,
+            lambda value, page, members: page.update(version=2),
+            "its format version is 2, and this library reads version 1.",
+        ),
+        (
+            BETA,
+            lambda value, page, members: members.update({"arrays/0.npy": b"x"}),
+            "its member arrays/0.npy is not a .npy array.",
+        ),
+        (CHAIN, put("fields", "_ledger", to={"ledger": 5}), NO_VALUE),
+        (CHAIN, put("fields", "_ledger", to=None), NO_VALUE),
+        (CHAIN, put("fields", "_prior", to={"tuple": []}), "its DirichletMDP has a field _prior of the wrong kind."),
+        (
+            kept_agent(),
+            put("seed", to=-1),
+            "it holds a value that is refused (LiveAgent: 'seed' must be a whole number of at least 0, got -1).",
+        ),
+        (kept_agent(), put("mind", to=None), "its mind is not one of its agent's."),
+        (kept_agent(), put("mind", "items", 0, to=None), "its mind is not one of its agent's."),
+        (kept_agent(), put("mind", "items", to=[]), NO_VALUE),
+        (kept_agent(), put("thought", to={}), NO_VALUE),
+        (kept_agent(), put("learning", "state", "state", to="x"), NO_VALUE),
+        (kept_agent(), put("learning", "state", "state", to=-1), NO_VALUE),
+        (kept_agent(), put("thought", "bit_generator", to="MT19937"), NO_VALUE),
+        (
+            kept_agent(),
+            put("actions", to={"tuple": ["a"]}),
+            "it holds a value that is refused (LiveAgent: 'actions' must be 2 names, one for each arm, got ['a']).",
+        ),
+    ],
+)
+def test_refusals(thing, change, expected, path):
+    edited(thing, path, change)
+    assert sentence(path) == expected
+
+
+def test_cells_that_do_not_exist(path):
+    save(CHAIN, path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    entries = json.loads(members["meta.json"])["value"]["fields"]["_ledger"]["ledger"]["array"]
+    for cell in (-1, 50):
+        member = io.BytesIO()
+        np.save(member, np.array([cell]))
+        members[f"arrays/{entries[0]}.npy"] = member.getvalue()
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, data in members.items():
+                archive.writestr(name, data)
+        assert sentence(path) == "its ledger has cells that do not exist."
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory):
+    path = tmp_path_factory.mktemp("good") / "kept.zip"
+    live = kept_agent()
+    save(live, path)
+    return live, path.read_bytes()
+
+
+def refused_or_the_same(path, data, live):
+    """Damaged data must be refused, or hold the same agent (damage to what nobody reads)."""
+    path.write_bytes(data)
+    try:
+        kept = load(path)
+    except UnreadableFile as error:
+        return "\n" not in str(error)
+    return (
+        alike(kept.mind, live.mind)
+        and kept.streams.thought.bit_generator.state == live.streams.thought.bit_generator.state
+    )
+
+
+def test_truncated_anywhere(good, path):
+    data = good[1]
+    for length in range(0, len(data), 5):
+        path.write_bytes(data[:length])
+        assert sentence(path) in ("it is damaged or cut short.", "it is not a zip file.")
+
+
+def test_flipped_anywhere(good, path):
+    # Every byte once, a random change each.
+    live, data = good
+    rng = np.random.default_rng(0)
+    for i in range(len(data)):
+        flipped = bytearray(data)
+        flipped[i] ^= int(rng.integers(1, 256))
+        assert refused_or_the_same(path, bytes(flipped), live), i
+
+
+def test_scrambled_pages(good, path):
+    # The page itself is damaged and the checksums made anew: parts of the JSON exchanged, dropped, or retyped.
+    live, _ = good
+    rng = np.random.default_rng(1)
+    odd = [
+        None,
+        -1,
+        1e308,
+        "x",
+        [],
+        {},
+        {"array": [0, "<f8", [2]]},
+        {"tuple": [1]},
+        {"type": "bayesrl.core:Mind", "items": [1, 2, 3]},
+    ]
+
+    def places(node, found):
+        if isinstance(node, (dict, list)):
+            for key in node if isinstance(node, dict) else range(len(node)):
+                found.append((node, key))
+                places(node[key], found)
+        return found
+
+    def damage(value, page, members):
+        found = places(page["value"], [])
+        node, key = found[rng.integers(len(found))]
+        other, place = found[rng.integers(len(found))]
+        node[key] = odd[rng.integers(len(odd))] if rng.random() < 0.7 else json.loads(json.dumps(other[place]))
+
+    for _ in range(300):
+        edited(live, path, damage)
+        try:
+            kept = load(path)
+        except UnreadableFile as error:
+            kept = str(error)
+        if isinstance(kept, str):
+            assert "\n" not in kept
+        else:  # a change that makes another valid agent, a seed of 0 for instance: it works
+            assert isinstance(kept, LiveAgent)
+            serve(kept, None, 2)
