@@ -18,6 +18,7 @@ from bayesrl.beliefs.binarised_rewards import BinarisedRewards
 from bayesrl.beliefs.exponential_arm import ExponentialArm
 from bayesrl.beliefs.finite_mdps import FiniteMDPs
 from bayesrl.beliefs.finite_models import FiniteModels
+from bayesrl.beliefs.forgetting import Forgetting
 from bayesrl.beliefs.full_bandit import FullBandit
 from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.beliefs.logistic_arms import LogisticArms
@@ -128,6 +129,24 @@ class SemiBanditProbe:
         return probe_for(belief.arms).expect(belief.arms)
 
 
+class ForgettingProbe:
+    """Truths are those of the belief inside, which on purpose is wider than the posterior."""
+
+    approximate = True
+
+    def draw(self, belief: Forgetting, rng: Generator) -> Any:  # noqa: D102
+        return probe_for(belief.belief).draw(belief.belief, rng)
+
+    def datum(self, belief: Forgetting, theta: Any, rng: Generator) -> Transition:  # noqa: D102
+        return probe_for(belief.belief).datum(belief.belief, theta, rng)  # type: ignore[no-any-return]
+
+    def read(self, belief: Forgetting, theta: Any) -> Floats:  # noqa: D102
+        return probe_for(belief.belief).read(belief.belief, theta)
+
+    def expect(self, belief: Forgetting) -> Floats:  # noqa: D102
+        return probe_for(belief.belief).expect(belief.belief)
+
+
 class FullBanditProbe:
     """Truths are the arms' means; two arms are chosen at a time and their sum is seen."""
 
@@ -194,6 +213,7 @@ PROBES: dict[type, Probe] = {
     LogisticArms: LogisticProbe(),
     LogisticLaplaceArms: LogisticProbe(),
     SemiBandit: SemiBanditProbe(),
+    Forgetting: ForgettingProbe(),
     FullBandit: FullBanditProbe(),
     FiniteModels: FiniteProbe(),
     FiniteMDPs: FiniteProbe(),
