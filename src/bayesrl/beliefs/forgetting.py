@@ -56,6 +56,7 @@ READINGS = ("gamma", "n_actions", "features", "sample", "mean", "variance", "qua
         "tests/beliefs/test_forgetting.py::test_weights_each_reward_by_its_age",
         "tests/beliefs/test_forgetting.py::test_keeping_all_changes_nothing",
         "tests/beliefs/test_forgetting.py::test_less_regret_where_means_switch",
+        "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )
 @value
