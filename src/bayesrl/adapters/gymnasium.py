@@ -91,6 +91,7 @@ class GymWorld:
 class WorldEnv(gymnasium.Env[Any, Any]):
     """A world with finitely many states and actions as a Gymnasium environment.
 
+    What a contextual bandit shows is the number of its context; a plain bandit always shows 0.
     A family is drawn from at the first reset, at every reset with a seed (so that the seed determines all that follows)
     and at a reset with `options={"draw": True}`; other resets stay in the world that was drawn.
     """
@@ -100,7 +101,9 @@ class WorldEnv(gymnasium.Env[Any, Any]):
     def __init__(self, world: Any) -> None:
         self.family = world if isinstance(world, Family) else None
         self.world: Any = None if self.family is not None else world
-        self.observation_space = Discrete(world.n_states)
+        self.observation_space = Discrete(
+            getattr(world, "n_states", getattr(world, "n_contexts", getattr(world, "contexts", 1)))
+        )
         self.action_space = Discrete(world.n_actions)
         self._state: Any = None
 
@@ -120,9 +123,9 @@ class WorldEnv(gymnasium.Env[Any, Any]):
 
 def to_gymnasium(world: Any) -> WorldEnv:
     """A world, or a family of worlds, as a Gymnasium environment."""
-    for need in ("n_states", "n_actions"):
-        if not hasattr(world, need):
-            raise InvalidArgument("to_gymnasium", "world", f"one with '{need}'", type(world).__name__)
+    if not hasattr(world, "n_actions") or hasattr(world, "suggestions"):
+        expected = "one in which one of finitely many actions is chosen at a time"
+        raise InvalidArgument("to_gymnasium", "world", expected, type(world).__name__)
     return WorldEnv(world)
 
 
@@ -132,8 +135,13 @@ def make_env(world: str, **parameters: Any) -> WorldEnv:
 
 
 def register() -> None:
-    """Register every world and family with Gymnasium as `bayesrl/NAME-v0`; those already there are left alone."""
+    """Register every world and family with Gymnasium as `bayesrl/NAME-v0`; those already there are left alone.
+
+    Left out are worlds where several actions are taken at once.
+    """
     for entry in worlds():
+        if "suggestions" in entry.parameters:
+            continue
         if (name := f"bayesrl/{entry.name}-v0") not in gymnasium.registry:
             gymnasium.register(name, entry_point=f"{__name__}:make_env", kwargs={"world": entry.name})
 
