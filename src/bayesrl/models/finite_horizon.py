@@ -1,7 +1,8 @@
-"""Finite horizons by backward induction (Puterman 1994, section 4.5).
+"""Finite horizons by backward induction (Puterman 1994, section 4.5; survey §2.2).
 
-V_0 = 0 and V_{n+1} = max_a R + gamma P V_n. The discount is the model's own unless another one is given: the optima of
-the worlds over so many steps are undiscounted. A terminal state ends the count.  Cost: O(horizon times transitions).
+V_0 = 0 and V_{n+1} = max_a R + gamma P V_n. The discount is the model's own unless another one is given; the optima of
+the worlds over so many steps are undiscounted. A terminal state ends the count: nothing is earned after it.
+Cost: one pass over the transitions for each step.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, Ints, integer, number
-from bayesrl.models.solution import policy_matrix, table_of
+from bayesrl.kernels.bellman import Model, backup, follow
+from bayesrl.kernels.jit import njit
+from bayesrl.models.evaluation import mixture
+from bayesrl.models.solution import Indices, model_of, policy_matrix, table_of
 
 
 class FiniteHorizon(NamedTuple):
@@ -29,38 +33,56 @@ class FiniteHorizon(NamedTuple):
 
 
 def finite_horizon(problem: Any, horizon: int, gamma: float | None = None) -> FiniteHorizon:
-    """Optimal values and policies for every number of steps to go."""
+    """Optimal values and policies for every number of steps to go, at discount gamma (the model's own if None).
+
+    >>> from bayesrl.models.mdp import TabularMDP
+    >>> stay_or_go = TabularMDP.from_dense([[[1, 0], [0, 1]], [[0, 1], [0, 1]]], [[0, 0], [1, 1]], gamma=0.5)
+    >>> finite_horizon(stay_or_go, 3, gamma=1.0).values[:, 0].tolist()
+    [0.0, 0.0, 1.0, 2.0]
+    """
     mdp = table_of(problem, "finite_horizon")
     horizon = integer("finite_horizon", "horizon", horizon, 1)
-    discount = mdp.gamma if gamma is None else number("finite_horizon", "gamma", gamma, 0.0, 1.0)
-    S, A = mdp.group.shape
-    values, policy = np.zeros((horizon + 1, S)), np.zeros((horizon, S), np.int32)
-    q = np.zeros((S, A))
+    m = model_of(mdp, gamma=None if gamma is None else number("finite_horizon", "gamma", gamma, 0.0, 1.0))
+    q, values, policy = np.empty(m.r.shape), np.zeros((horizon + 1, len(m.r))), np.empty((horizon, len(m.r)), np.int32)
     for n in range(horizon):
-        q = mdp.mean_reward + discount * (mdp.matrix @ values[n]).reshape(S, A)
-        values[n + 1] = q.max(axis=1)
-        policy[horizon - 1 - n] = q.argmax(axis=1)
+        backup(m, values[n], q)
+        values[n + 1], policy[horizon - 1 - n] = q.max(axis=1), q.argmax(axis=1)
     return FiniteHorizon(values, q, policy, float(mdp.outcomes.start @ values[horizon]))
 
 
 def optimal_total(problem: Any, steps: int) -> float:
     """The largest expected undiscounted total over so many steps from the start distribution."""
     mdp = table_of(problem, "optimal_total")
-    S, A = mdp.group.shape
-    V = np.zeros(S)
-    for _ in range(integer("optimal_total", "steps", steps, 1)):
-        V = (mdp.mean_reward + (mdp.matrix @ V).reshape(S, A)).max(axis=1)
-    return float(mdp.outcomes.start @ V)
+    m = model_of(mdp, gamma=1.0)
+    v = np.zeros(len(m.r))
+    induce(m, v, integer("optimal_total", "steps", steps, 1))
+    return float(mdp.outcomes.start @ v)
 
 
 def policy_total(problem: Any, policy: ArrayLike, steps: int) -> float:
     """The expected undiscounted total of a stationary policy, (S,) actions or (S, A) probabilities."""
     mdp = table_of(problem, "policy_total")
-    S, A = mdp.group.shape
-    weight = policy_matrix("policy_total", policy, S, A)
-    P = np.einsum("sa,say->sy", weight, mdp.matrix.reshape(S, A, S))
-    r = np.einsum("sa,sa->s", weight, mdp.mean_reward)
-    V = np.zeros(S)
-    for _ in range(integer("policy_total", "steps", steps, 1)):
-        V = r + P @ V
-    return float(mdp.outcomes.start @ V)
+    m = model_of(mdp, gamma=1.0)
+    m = mixture(m, policy_matrix("policy_total", policy, *m.r.shape))
+    v = np.zeros(len(m.r))
+    repeat(m, np.zeros(len(v), np.int64), v, integer("policy_total", "steps", steps, 1))
+    return float(mdp.outcomes.start @ v)
+
+
+@njit
+def induce(m: Model, v: Floats, steps: int) -> None:
+    """v <- T^steps v."""
+    q = np.empty(m.r.shape)
+    for _ in range(steps):
+        backup(m, v, q)
+        for s in range(len(v)):
+            v[s] = q[s].max()
+
+
+@njit
+def repeat(m: Model, pi: Indices, v: Floats, steps: int) -> None:
+    """v <- the values of the policy with so many more steps."""
+    new = np.empty(len(v))
+    for _ in range(steps):
+        follow(m, pi, v, new)
+        v[:] = new

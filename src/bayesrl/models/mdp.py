@@ -118,6 +118,11 @@ class Outcomes:
         return rows and bool((self.succ == np.arange(S)).all())
 
     @cached_property
+    def largest_reward(self) -> float:
+        """The largest |reward| of any outcome."""
+        return float(np.abs(self.reward).max())
+
+    @cached_property
     def ambiguous(self) -> tuple[int, int] | None:
         """The first (s, a) that has two outcomes which look the same (next state and reward), if any."""
         if self.is_flat:

@@ -1,7 +1,7 @@
 """What it means to have solved a known MDP, and what every exact solver shares.
 
 A problem is a `TabularMDP`, or anything that carries one as `.mdp` (a world). A solution says how far its values may be
-from the optimal ones, and that number is a proof, not an estimate: see `certify`.
+from the optimal ones, and that number is a proof, not an estimate: see `error_bound`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,19 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, Ints, array, indices, rows_sum_to_one
+from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, Ints, array, frozen, indices, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.bellman import BLOCK, Model, noise
 from bayesrl.models.mdp import TabularMDP
+
+Indices = NDArray[np.int64]
+
+UNIT = 2.0**-53
+"""Relative rounding of one operation in double precision."""
+LISTS = frozen(np.zeros((0, 0)))
+"""In place of a matrix: use the successor lists."""
 
 
 class Solution(NamedTuple):
@@ -24,11 +32,13 @@ class Solution(NamedTuple):
     q: Floats
     """R(s, a) + gamma sum_s' P(s'|s, a) V(s') for these values, shape (S, A)."""
     policy: Ints
-    """The first action whose q is maximal within the error, shape (S,)."""
+    """The first action that may be optimal, given the error, shape (S,)."""
     error_bound: float
-    """max |values - V*| is at most this."""
+    """max |values - V*| is at most this, rounding included."""
     iterations: int
+    """Policies or sweeps, as the method counts them."""
     method: str
+    """Which solver answered."""
 
 
 def table_of(problem: Any, owner: str = "solve") -> TabularMDP:
@@ -39,26 +49,7 @@ def table_of(problem: Any, owner: str = "solve") -> TabularMDP:
     if isinstance(mdp, TabularMDP):
         return mdp
     hint = "A family of worlds has no table of its own: draw a world from it first." if hasattr(problem, "draw") else ""
-    raise InvalidArgument(owner, "problem", "a TabularMDP or a world with one", type(problem).__name__, hint)
-
-
-def evaluate_policy(problem: Any, policy: ArrayLike) -> Floats:
-    """The values of a stationary policy: (S,) actions or (S, A) probabilities."""
-    mdp = table_of(problem, "evaluate_policy")
-    S, A = mdp.group.shape
-    live = ~mdp.outcomes.terminal
-    weight = policy_matrix("evaluate_policy", policy, S, A)
-    P = np.einsum("sa,say->sy", weight, mdp.matrix.reshape(S, A, S))
-    r = np.einsum("sa,sa->s", weight, mdp.mean_reward)
-    values = np.zeros(S)
-    system = (np.eye(S) - mdp.gamma * P)[np.ix_(live, live)]
-    try:
-        values[live] = np.linalg.solve(system, r[live])
-    except np.linalg.LinAlgError:
-        raise InvalidArgument(
-            "evaluate_policy", "policy", "one that ends its episodes, as the discount is 1", policy
-        ) from None
-    return values
+    raise InvalidArgument(owner, "problem", "a TabularMDP or a world that has one", type(problem).__name__, hint)
 
 
 def policy_matrix(owner: str, policy: ArrayLike, S: int, A: int) -> Floats:
@@ -70,13 +61,45 @@ def policy_matrix(owner: str, policy: ArrayLike, S: int, A: int) -> Floats:
     return weight
 
 
-def certify(mdp: TabularMDP, values: Floats, q: Floats, reward: Floats) -> float:
-    """A bound on max |values - V*| from the Bellman residual, rounding included.
+def model_of(mdp: TabularMDP, bonus: Floats | None = None, gamma: float | None = None) -> Model:
+    """The MDP as kernels read it, with a bonus (S, A) on its rewards; rows of terminal states are empty."""
+    outcomes = mdp.outcomes
+    S, A, K = outcomes.succ.shape
+    flat = outcomes.is_flat
+    dense = flat or (S > BLOCK and 2 * K > S)
+    matrix = mdp.matrix if dense else LISTS
+    prob, group, size, r = mdp.prob, outcomes.group, outcomes.size, mdp.mean_reward
+    extra = 0.0
+    if bonus is not None:
+        r, extra = frozen(r + bonus), float(np.abs(bonus).max())
+    if ends := bool(outcomes.terminal.any()):  # flat outcomes have no terminal states
+        empty = outcomes.terminal[:, None]
+        group = frozen(np.where(empty, np.int32(len(size)), group))
+        prob, size = frozen(np.vstack([prob, np.zeros((1, K))])), frozen(np.append(size, np.int32(0)))
+        r = frozen(np.where(empty, 0.0, r))
+        matrix = frozen(np.where(np.repeat(empty, A)[:, None], 0.0, matrix)) if dense else matrix
+    # A sum of n products is off by at most n units of the sum of their sizes; r itself is a sum of K products.
+    discount = mdp.gamma if gamma is None else gamma
+    terms = K if not dense else min(S, BLOCK) + S / BLOCK + (0 if flat else K)
+    round_r = UNIT * ((K + 4) * outcomes.largest_reward + 4 * extra)
+    round_v = UNIT * (terms + 4) * discount
+    return Model(matrix, outcomes.succ, prob, group, size, r, discount, round_r, round_v, not ends)
 
-    T is a contraction by beta = gamma times the largest row sum, so |V - V*| <= |TV - V| / (1 - beta).
+
+def contraction(gamma: float) -> float:
+    """1 - beta, where beta bounds gamma times any sum of a row."""
+    return 1.0 - gamma * (1.0 + ROW_SUM_TOLERANCE)
+
+
+def error_bound(m: Model, v: Floats, low: float, high: float) -> float:
+    """A bound on max |v - V*|, given the extremes of Tv - v.
+
+    T contracts by beta: |v - V*| <= |Tv - v| + |Tv - TV*| <= residual + beta |v - V*|. The residual was computed in
+    floating point; `noise` bounds what that may have hidden.
     """
-    K = mdp.outcomes.n_outcomes
-    beta = mdp.gamma * (1.0 + ROW_SUM_TOLERANCE)
-    unit = 2.0**-53
-    rounding = unit * (K + 8) * (np.abs(reward).max() + mdp.gamma * np.abs(values).max())
-    return float((np.abs(q.max(axis=1) - values).max() + rounding) / (1.0 - beta)) if beta < 1.0 else np.inf
+    return float((max(high, -low) + noise(m, v)) / contraction(m.gamma))
+
+
+def first_best(q: Floats, error: float) -> Ints:
+    """The first action of each state whose true value may be the largest, if every q is off by at most the error."""
+    return np.asarray(np.argmax(q >= q.max(axis=1, keepdims=True) - 2.0 * error, axis=1), dtype=np.int32)

@@ -1,17 +1,30 @@
-"""Solve a known MDP: the one door to every exact solver."""
+"""Solve a known MDP: the one door to every exact solver.
+
+    solve(world)                              # the fastest method for the problem
+    solve(mdp, tol=1e-6, initial=before)      # looser, from the values of a problem like it
+    solve(mdp, bonus=beta / (1 + counts))     # with an exploration bonus on the rewards
+    solve(mdp, method="mdp-lp")               # by linear programming
+
+How good the values are is `error_bound`: a proof that max |values - V*| is at most that, rounding included.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesrl.checks import Floats, array, number
-from bayesrl.errors import NotConverged
+from bayesrl.checks import Floats, choice
+from bayesrl.kernels.bellman import Model, enough
+from bayesrl.models.driver import Algorithm, Iterate, solved
+from bayesrl.models.evaluation import evaluate_policy
 from bayesrl.models.finite_horizon import finite_horizon, optimal_total, policy_total
+from bayesrl.models.linear_programming import linear_programming
 from bayesrl.models.many import solve_many
-from bayesrl.models.solution import Solution, certify, evaluate_policy, table_of
+from bayesrl.models.modified_policy_iteration import PATIENCE, modified_policy_iteration
+from bayesrl.models.policy_iteration import TINY, policy_iteration
+from bayesrl.models.solution import Solution
+from bayesrl.models.value_iteration import value_iteration
 
 __all__ = ["Solution", "evaluate_policy", "finite_horizon", "optimal_total", "policy_total", "solve", "solve_many"]
 
@@ -24,39 +37,36 @@ def solve(
     bonus: ArrayLike | None = None,
     method: str = "auto",
 ) -> Solution:
-    """The optimal values, action values and policy of a known MDP, within `tol`.
+    """The optimal values, action values and policy of a known MDP, or of a world that has one.
 
-    `initial` are values to start from; `bonus` (S, A) is added to the expected reward.
+    `tol` is the largest error of a value that is accepted; where double precision cannot show that much (values in the
+    hundreds of thousands), the answer is as good as it can show, and `error_bound` says how good. `initial` are values
+    to start from; `bonus` (S, A) is added to the expected rewards. `NotConverged` carries the best answer found.
+    With discount 1 episodes must end (see `bayesrl.models.episodic`).
+
+    >>> from bayesrl.models.mdp import TabularMDP
+    >>> stay_or_go = TabularMDP.from_dense([[[1, 0], [0, 1]], [[0, 1], [0, 1]]], [[0, 0], [1, 1]], gamma=0.5)
+    >>> solution = solve(stay_or_go)
+    >>> solution.values.tolist(), solution.policy.tolist()
+    ([1.0, 2.0], [1, 0])
     """
-    mdp = table_of(problem)
-    S, A = mdp.group.shape
-    number("solve", "tol", tol, 0.0, above=True)
-    R = mdp.mean_reward if bonus is None else mdp.mean_reward + array("solve", "bonus", bonus, (S, A))
-    V = np.zeros(S) if initial is None else array("solve", "initial", initial, (S,)).copy()
-    live = ~mdp.outcomes.terminal
-    R = np.where(live[:, None], R, 0.0)
-    V[~live] = 0.0
-    P = mdp.matrix
+    return solved(problem, METHODS[choice("solve", "method", method, tuple(METHODS))], method, tol, initial, bonus)
 
-    def q_of(V: Floats) -> Floats:
-        return R + mdp.gamma * (P @ V).reshape(S, A)
 
-    q = q_of(V)
-    policy = q.argmax(axis=1)
-    at = np.arange(S)
-    for iteration in range(1, 1000):
-        rows = np.eye(S) - mdp.gamma * P.reshape(S, A, S)[at, policy]
-        V = np.zeros(S)
-        V[live] = np.linalg.solve(rows[np.ix_(live, live)], R[at, policy][live])
-        q = q_of(V)
-        slack = 1e-12 * (1.0 + np.abs(q).max())
-        better = q.max(axis=1) > q[at, policy] + slack
-        if not better.any():
-            break
-        policy = np.where(better, q.argmax(axis=1), policy)
-    bound = certify(mdp, V, q, R)
-    first = (q >= q.max(axis=1, keepdims=True) - min(2 * bound, 1e-9 * (1.0 + np.abs(q).max()))).argmax(axis=1)
-    solution = Solution(V, q, first.astype(np.int32), bound, iteration, "policy-iteration")
-    if bound > tol and mdp.gamma < 1.0:
-        raise NotConverged("solve", solution, bound, f"{iteration} policies")
-    return solution
+def fastest(m: Model, v: Floats | None, target: float) -> Iterate:
+    """Sweeps where the problem mixes fast, policy iteration where it does not or is tiny."""
+    if len(m.r) > TINY and m.gamma < 1.0:
+        found = modified_policy_iteration(m, v, target, patience=PATIENCE)
+        if enough(m, found.values, found.low, found.high, target):
+            return found
+        v = found.values if len(m.matrix) else v
+    return policy_iteration(m, v, target)
+
+
+METHODS: dict[str, Algorithm] = {
+    "auto": fastest,
+    "value-iteration": value_iteration,
+    "policy-iteration": policy_iteration,
+    "modified-policy-iteration": modified_policy_iteration,
+    "mdp-lp": linear_programming,
+}

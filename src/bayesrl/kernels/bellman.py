@@ -1,0 +1,248 @@
+"""Backups, sweeps and policy evaluation on known MDPs: what the exact solvers share.
+
+A `Model` is an MDP as compiled code reads it: a dense matrix when that is what the model is, successor lists otherwise.
+Letters: v[s] values, q[s, a] action values, pi[s] a policy, T the Bellman operator, residual max |Tv - v|.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from bayesrl.kernels.jit import njit
+
+# The order of a short sum is left to the compiler, so that it runs in vector registers; nothing else is relaxed.
+any_order = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+
+BLOCK = 64
+"""Long sums are taken in blocks of this many terms: their rounding grows with BLOCK + n / BLOCK instead of n."""
+
+
+class Model(NamedTuple):
+    """A known MDP. Rows of terminal states are empty: their values are zero."""
+
+    matrix: np.ndarray  # P, (S*A, S), or (0, 0) where the lists are to be used
+    succ: np.ndarray  # (S, A, K)
+    prob: np.ndarray  # (G, K)
+    group: np.ndarray  # (S, A)
+    size: np.ndarray  # (G,), outcomes of each group
+    r: np.ndarray  # (S, A), expected rewards
+    gamma: float
+    round_r: float
+    round_v: float  # rounding moves one backup by at most round_r + round_v max|v|
+    free: bool  # no terminal state: adding c to v adds gamma c to Tv
+
+
+# One backup ----------------------------------------------------------------------------------------------------------
+
+
+@any_order
+def short_dot(p, v):
+    """Sum of p[k] v[k] in any order."""
+    total = 0.0
+    for k in range(len(p)):
+        total += p[k] * v[k]
+    return total
+
+
+@any_order
+def row_sums(p):
+    """Sum of p[k] and of |p[k]|."""
+    total, weight = 0.0, 0.0
+    for k in range(len(p)):
+        total += p[k]
+        weight += abs(p[k])
+    return total, weight
+
+
+@njit
+def dot(p, v):
+    """Sum of p[k] v[k] in blocks."""
+    total = 0.0
+    for k in range(0, len(p), BLOCK):
+        total += short_dot(p[k : k + BLOCK], v[k : k + BLOCK])
+    return total
+
+
+@njit
+def backup(m, v, q):
+    """q <- r + gamma P v; returns the extremes of Tv - v."""
+    matrix, succ, prob, group, size, r, gamma, _, _, _ = m
+    S, A = r.shape
+    low, high = np.inf, -np.inf
+    for s in range(S):
+        top = -np.inf
+        for a in range(A):
+            if matrix.shape[0] > 0:
+                mean = dot(matrix[s * A + a], v)
+            else:
+                g, mean = group[s, a], 0.0
+                for k in range(size[g]):
+                    mean += prob[g, k] * v[succ[s, a, k]]
+            q[s, a] = r[s, a] + gamma * mean
+            top = max(top, q[s, a])
+        low, high = min(low, top - v[s]), max(high, top - v[s])
+    return low, high
+
+
+@njit
+def follow(m, pi, v, new):
+    """new <- r + gamma P v under the policy; returns the extremes of new - v."""
+    matrix, succ, prob, group, size, r, gamma, _, _, _ = m
+    S, A = r.shape
+    low, high = np.inf, -np.inf
+    for s in range(S):
+        a = pi[s]
+        if matrix.shape[0] > 0:
+            mean = dot(matrix[s * A + a], v)
+        else:
+            g, mean = group[s, a], 0.0
+            for k in range(size[g]):
+                mean += prob[g, k] * v[succ[s, a, k]]
+        new[s] = r[s, a] + gamma * mean
+        low, high = min(low, new[s] - v[s]), max(high, new[s] - v[s])
+    return low, high
+
+
+@njit
+def sweep(m, v, pi, order):
+    """Gauss-Seidel on lists: v[s] <- max_a r + gamma P v, states in that order; returns how often pi changed."""
+    _, succ, prob, group, size, r, gamma, _, _, _ = m
+    changes = 0
+    for s in order:
+        top, best = -np.inf, 0
+        for a in range(r.shape[1]):
+            g, mean = group[s, a], 0.0
+            for k in range(size[g]):
+                mean += prob[g, k] * v[succ[s, a, k]]
+            q = r[s, a] + gamma * mean
+            if q > top:
+                top, best = q, a
+        changes += best != pi[s]
+        v[s], pi[s] = top, best
+    return changes
+
+
+# What an answer is worth ---------------------------------------------------------------------------------------------
+
+
+@njit
+def noise(m, v):
+    """What rounding may have done to one backup of v."""
+    largest = 0.0
+    for s in range(len(v)):
+        largest = max(largest, abs(v[s]))
+    return m.round_r + m.round_v * largest
+
+
+@njit
+def enough(m, v, low, high, target):
+    """Whether the residual is surely within the target, or within three times what rounding may do."""
+    slack = noise(m, v)
+    return max(high, -low) + slack <= max(target, 3.0 * slack)
+
+
+@njit
+def improve(q, pi, slack):
+    """Change an action only for one that is better by more than the slack; returns how many changed."""
+    changes = 0
+    for s in range(q.shape[0]):
+        best = 0
+        for a in range(1, q.shape[1]):
+            if q[s, a] > q[s, best]:
+                best = a
+        if q[s, best] > q[s, pi[s]] + slack:
+            pi[s] = best
+            changes += 1
+    return changes
+
+
+# Whole solvers -------------------------------------------------------------------------------------------------------
+
+
+@njit
+def eliminate(m, pi, v, work):
+    """v <- the values of a policy, (I - gamma P) v = r, by elimination in work (S, S); False if it never ends.
+
+    The matrix is diagonally dominant: no pivoting is needed. Zeros are skipped, so that a band costs what it holds.
+    """
+    matrix, succ, prob, group, size, r, gamma, _, _, _ = m
+    S, A = r.shape
+    for s in range(S):
+        a, g = pi[s], group[s, pi[s]]
+        v[s] = r[s, a]
+        if matrix.shape[0] > 0:
+            for y in range(S):
+                work[s, y] = -gamma * matrix[s * A + a, y]
+        else:
+            work[s, :] = 0.0
+            for k in range(size[g]):
+                work[s, succ[s, a, k]] -= gamma * prob[g, k]
+        work[s, s] += 1.0
+    for k in range(S):
+        if not work[k, k] > 1e-14:
+            return False
+        for i in range(k + 1, S):
+            if work[i, k] != 0.0:
+                f = work[i, k] / work[k, k]
+                for j in range(k + 1, S):
+                    work[i, j] -= f * work[k, j]
+                v[i] -= f * v[k]
+    for k in range(S - 1, -1, -1):
+        v[k] = (v[k] - short_dot(work[k, k + 1 :], v[k + 1 :])) / work[k, k]
+    return True
+
+
+@njit
+def howard(m, v, q, pi, target, limit):
+    """Policy iteration by elimination from the policy that is greedy for v; returns (iterations, low, high).
+
+    v and q are those of the last policy. Iterations is negative if some policy on the way never ends (gamma = 1).
+    """
+    work = np.empty((len(v), len(v)))
+    low, high = backup(m, v, q)
+    improve(q, pi, -np.inf)
+    for n in range(1, limit + 1):
+        if not eliminate(m, pi, v, work):
+            return -n, low, high
+        low, high = backup(m, v, q)
+        if enough(m, v, low, high, target) or improve(q, pi, 4.0 * noise(m, v)) == 0:
+            return n, low, high
+    return limit, low, high
+
+
+@njit
+def relax(m, v, q, pi, target, limit, patience):
+    """Modified policy iteration with shifted values; returns (iterations, low, high), iterations < 0 if too slow.
+
+    After each backup the policy is followed until what its sweeps change is a twentieth of what the backup changed.
+    Without terminal states V* lies between v + low/(1-gamma) and v + high/(1-gamma) (MacQueen, Porteus): v is moved to
+    the middle of it after every sweep, which leaves only the span high - low to be brought down.
+    """
+    S = len(v)
+    new = np.empty(S)
+    free = m.free and m.gamma < 1.0
+    c = 0.5 * m.gamma / (1.0 - m.gamma) if free else 0.0
+    for n in range(1, limit + 1):
+        low, high = backup(m, v, q)
+        if enough(m, v, low, high, target):
+            return n, low, high
+        improve(q, pi, 0.0)
+        for s in range(S):
+            v[s] = q[s, pi[s]] + c * (low + high)
+        goal = max(0.05 * gap(low, high, free), 0.5 * target)
+        for _ in range(patience):
+            low, high = follow(m, pi, v, new)
+            for s in range(S):
+                v[s] = new[s] + c * (low + high)
+            if gap(low, high, free) <= goal:
+                break
+        else:
+            return -n, low, high
+    return -limit, low, high
+
+
+@njit
+def gap(low, high, free):
+    """What still has to come down: the span, or without the freedom to shift the residual."""
+    return high - low if free else max(high, -low)

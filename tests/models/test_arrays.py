@@ -1,0 +1,109 @@
+"""The known MDP itself: what constructors make of their arguments and what its readings say, against plain loops."""
+
+import gymnasium
+import numpy as np
+import pytest
+from scipy import sparse
+
+from bayesrl.errors import InvalidArgument
+from bayesrl.models.mdp import Outcomes, TabularMDP
+
+
+def random_arrays(rng, S=4, A=2):
+    P = rng.dirichlet(np.ones(S), (S, A))
+    P[rng.random(P.shape) < 0.4] = 0.0
+    P[:, :, 0] += P.sum(axis=2) == 0.0
+    return P / P.sum(axis=2, keepdims=True), rng.normal(size=(S, A, S))
+
+
+def tied(rng, S=5, A=2, G=3, K=3, gamma=0.9, terminal=()):
+    """Groups that several (s, a) share, with outcomes that may lead to one state twice."""
+    group = rng.permutation(np.concatenate([np.arange(G), rng.integers(G, size=S * A - G)])).reshape(S, A)
+    size = rng.integers(1, K + 1, size=G)
+    size[0] = K
+    ends = np.zeros(S, bool)
+    ends[list(terminal)] = True
+    succ, reward = rng.integers(S, size=(S, A, K)), rng.normal(size=(S, A, K))
+    outcomes = Outcomes(succ, reward, group, size, np.zeros(1), np.eye(S)[0], ends)
+    prob = np.where(np.arange(K) < size[:, None], rng.exponential(size=(G, K)), 0.0)
+    return TabularMDP(outcomes, prob / prob.sum(axis=1, keepdims=True), gamma)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_readings_equal_loops(seed):
+    mdp = tied(np.random.default_rng(seed), terminal=(3,))
+    S, A = mdp.group.shape
+    R, P = np.zeros((S, A)), np.zeros((S, A, S))
+    for s in range(S):
+        for a in range(A):
+            for k in range(mdp.outcomes.size[mdp.group[s, a]]):
+                p = mdp.prob[mdp.group[s, a], k]
+                P[s, a, mdp.succ[s, a, k]] += p
+                R[s, a] += p * mdp.reward[s, a, k]
+    np.testing.assert_allclose(mdp.mean_reward, R, atol=1e-15)
+    np.testing.assert_allclose(mdp.matrix, P.reshape(S * A, S), atol=1e-15)
+    assert mdp.outcomes.largest_reward == np.abs(mdp.reward).max()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_dense_and_sparse_sources_make_the_same_model(seed):
+    P, R = random_arrays(np.random.default_rng(seed))
+    dense = TabularMDP.from_dense(P, R, 0.9)
+    by_action = [sparse.csr_array(P[:, a]) for a in range(P.shape[1])]
+    assert TabularMDP.from_sparse(by_action, R, 0.9) == dense
+    assert TabularMDP.from_sparse(sparse.csr_array(P.reshape(-1, P.shape[0])), R, 0.9) == dense
+    P2, R2 = dense.dense()
+    np.testing.assert_array_equal(P2, P)
+    np.testing.assert_array_equal(R2, R)
+    np.testing.assert_allclose(dense.mean_reward, np.einsum("say,say->sa", P, R), atol=1e-15)
+
+
+def test_rewards_of_every_shape():
+    P, _ = random_arrays(np.random.default_rng(0))
+    by_action = np.arange(8.0).reshape(4, 2)
+    assert (TabularMDP.from_dense(P, by_action, 0.9).dense()[1] == by_action[:, :, None]).all()
+    leaving = np.arange(4.0)
+    assert (TabularMDP.from_dense(P, leaving, 0.9).dense()[1] == leaving[:, None, None]).all()
+
+
+def test_terminal_states_absorb_and_pay_nothing():
+    rng = np.random.default_rng(1)
+    P, R = random_arrays(rng)
+    mdp = TabularMDP.from_dense(P, R + 5.0, 0.9, terminal=[2])
+    assert (mdp.succ[2] == 2).all()
+    assert (mdp.reward[2] == 0.0).all()
+    assert (mdp.mean_reward[2] == 0.0).all()
+    np.testing.assert_allclose(mdp.matrix.reshape(4, 2, 4)[2], np.eye(4)[[2, 2]], atol=1e-15)
+
+
+def test_gymnasium_table():
+    lake = TabularMDP.from_gymnasium(gymnasium.make("FrozenLake-v1"), 0.99)
+    assert (lake.n_states, lake.n_actions) == (16, 4)
+    assert set(np.flatnonzero(lake.outcomes.terminal)) == {5, 7, 11, 12, 15}
+    np.testing.assert_allclose(lake.mean_reward.max(), 1 / 3)
+    cliff = TabularMDP.from_gymnasium(gymnasium.make("CliffWalking-v1"), 1.0)
+    assert cliff.outcomes.start.argmax() == 36
+    assert (cliff.mean_reward[~cliff.outcomes.terminal] <= -1.0).all()
+
+
+@pytest.mark.parametrize(
+    "change, sentence",
+    [
+        ({"P": [[[0.5, 0.4]], [[0.0, 1.0]]]}, "'P' must be rows that sum to 1, got 0.9. First at row (0, 0)."),
+        (
+            {"P": [[[1.5, -0.5]], [[0.0, 1.0]]]},
+            "'P' must be at least 0 everywhere, got -0.5. First at index (0, 0, 1).",
+        ),
+        ({"P": np.ones((2, 2))}, "'P' must be an array of shape (any, any, any), got an array of shape (2, 2)."),
+        ({"R": np.zeros((3, 2))}, "'R' must be of shape (2, 1, 2), (2, 1) or (2,), got an array of shape (3, 2)."),
+        ({"R": [[np.nan], [0.0]]}, "'R' must be finite everywhere, got nan. First at index (0, 0)."),
+        ({"gamma": 1.2}, "'gamma' must be in [0, 1], got 1.2."),
+        ({"start": 2}, "'start' must be a whole number of at least 0 and at most 1, got 2."),
+        ({"terminal": [5]}, "'terminal' must be a whole number of at least 0 and at most 1, got 5."),
+    ],
+)
+def test_bad_arrays(change, sentence):
+    good = {"P": [[[0.5, 0.5]], [[0.0, 1.0]]], "R": [[0.0], [1.0]], "gamma": 0.9}
+    with pytest.raises(InvalidArgument) as caught:
+        TabularMDP.from_dense(**(good | change))
+    assert str(caught.value) == "TabularMDP: " + sentence

@@ -1,0 +1,133 @@
+"""Discount 1: episodes that end, standing still for nothing, and the bound without a contraction."""
+
+from fractions import Fraction
+from itertools import product
+
+import gymnasium
+import numpy as np
+import pytest
+
+from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solve import METHODS, evaluate_policy, solve
+
+
+def rational_values(mdp, policy):
+    """The total reward of a policy in rational numbers, or None if it does not end from everywhere."""
+    P, _ = mdp.dense()
+    live = [s for s in range(mdp.n_states) if not mdp.outcomes.terminal[s]]
+    M = [
+        [(i == j) - Fraction(float(P[i, policy[i], j])) for j in live]
+        + [Fraction(float(mdp.mean_reward[i, policy[i]]))]
+        for i in live
+    ]
+    for i in range(len(live)):
+        pivot = next((j for j in range(i, len(live)) if M[j][i] != 0), None)
+        if pivot is None:
+            return None
+        M[i], M[pivot] = M[pivot], M[i]
+        M[i] = [x / M[i][i] for x in M[i]]
+        for j in range(len(live)):
+            if j != i:
+                M[j] = [x - M[j][i] * y for x, y in zip(M[j], M[i], strict=True)]
+    values = dict(zip(live, (row[-1] for row in M), strict=True))
+    return [values.get(s, Fraction(0)) for s in range(mdp.n_states)]
+
+
+def random_episodes(seed, S=5, A=2):
+    """Costs everywhere and an end, state 0, within reach of action 0; rows of eighths, which sum to one exactly."""
+    rng = np.random.default_rng(seed)
+    P = np.zeros((S, A, S))
+    for s, a in product(range(S), range(A)):
+        np.add.at(P[s, a], rng.integers(S, size=4), [0.5, 0.25, 0.125, 0.125])
+    P[1:, 0] = 0.75 * P[1:, 0]
+    P[1:, 0, 0] += 0.25
+    return TabularMDP.from_dense(P, -rng.integers(1, 9, size=(S, A)) / 4.0, 1.0, terminal=[0])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_costs_until_the_end(method):
+    # Brute force in rational numbers over all policies that end; policies that do not end cost infinitely much.
+    for seed in range(6):
+        mdp = random_episodes(seed)
+        every = [rational_values(mdp, policy) for policy in product(range(2), repeat=5)]
+        best = [max(v[s] for v in every if v is not None) for s in range(5)]
+        solution = solve(mdp, method=method)
+        error = float(max(abs(Fraction(float(v)) - w) for v, w in zip(solution.values, best, strict=True)))
+        assert error <= solution.error_bound <= 1e-9
+        np.testing.assert_allclose(evaluate_policy(mdp, solution.policy), solution.values, atol=1e-8)
+
+
+def test_warm_starts():
+    mdp = random_episodes(0)
+    for method, start in product(METHODS, (np.zeros(5), np.full(5, 50.0), np.full(5, -50.0))):
+        solution = solve(mdp, method=method, initial=start)
+        np.testing.assert_allclose(solution.values, solve(mdp).values, atol=2e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_gymnasium_tables(method):
+    # FrozenLake without a discount: 14/17 from the start. One may walk the top row forever for nothing, so that the
+    # Bellman equation has more than one solution; the policy reported must not.
+    lake = TabularMDP.from_gymnasium(gymnasium.make("FrozenLake-v1"), 1.0)
+    solution = solve(lake, method=method)
+    assert abs(solution.values[0] - 14 / 17) <= solution.error_bound <= 1e-9
+    np.testing.assert_allclose(evaluate_policy(lake, solution.policy), solution.values, atol=1e-8)
+    cliff = solve(TabularMDP.from_gymnasium(gymnasium.make("CliffWalking-v1"), 1.0), method=method)
+    assert cliff.values[36] == pytest.approx(-13.0, abs=1e-9)
+
+
+def test_a_large_grid():
+    # 15 x 15 cells, one step costs 1: the distance to the corner, by SuperLU and sweeps.
+    n = 15
+    P = np.zeros((n * n, 4, n * n))
+    for x, y in product(range(n), range(n)):
+        for a, (dx, dy) in enumerate([(1, 0), (-1, 0), (0, 1), (0, -1)]):
+            P[x * n + y, a, min(max(x + dx, 0), n - 1) * n + min(max(y + dy, 0), n - 1)] = 1.0
+    mdp = TabularMDP.from_dense(P, -np.ones((n * n, 4)), 1.0, terminal=[n * n - 1])
+    steps = np.add.outer(np.arange(n)[::-1], np.arange(n)[::-1]).ravel()
+    for method in ("auto", "value-iteration"):
+        np.testing.assert_allclose(solve(mdp, method=method).values, -steps, atol=1e-9)
+
+
+def walk(payoff, rest=0.0, exits=True):
+    """States 1 and 2 may be kept at will for `rest` a step, and left for the end 0 at a payoff."""
+    P, R = np.zeros((3, 2, 3)), np.zeros((3, 2))
+    P[0, :, 0] = 1.0
+    P[1, :, 2] = 1.0
+    P[2, 0, 1], P[2, 1, 0 if exits else 1] = 1.0, 1.0
+    R[1], R[2, 0] = rest, rest
+    R[2, 1] = payoff if exits else rest
+    return TabularMDP.from_dense(P, R, 1.0, terminal=[0])
+
+
+def test_standing_still():
+    assert solve(walk(3.0)).values.tolist() == [0.0, 3.0, 3.0]
+    assert solve(walk(3.0)).policy.tolist() == [0, 0, 1]
+    # Leaving costs: nothing is better than to stay forever, which pays nothing.
+    assert solve(walk(-3.0)).values.tolist() == [0.0, 0.0, 0.0]
+    # No way out, but nothing is paid either: an end in all but name.
+    assert solve(walk(0.0, exits=False)).values.tolist() == [0.0, 0.0, 0.0]
+    # Staying costs.
+    np.testing.assert_allclose(solve(walk(-3.0, rest=-1.0)).values, [0.0, -4.0, -3.0], atol=1e-12)
+
+
+def test_what_has_no_end():
+    with pytest.raises(InvalidArgument, match="rewards cannot be collected forever"):
+        solve(walk(3.0, rest=1.0))
+    with pytest.raises(InvalidArgument, match="every state can come to an end, as the discount is 1, got '2 states"):
+        solve(walk(3.0, rest=-1.0, exits=False))
+    endless = TabularMDP.from_dense([[[1.0]]], [[1.0]], 1.0)
+    with pytest.raises(InvalidArgument, match="got 'one without an end'"):
+        solve(endless)
+    with pytest.raises(InvalidArgument, match="'policy' must be one that ends its episodes"):
+        evaluate_policy(walk(3.0), [0, 0, 0])
+
+
+def test_gains_that_cancel_are_not_certified():
+    # A loop that pays +1 and then -1: totals have no limit there, and no error bound exists.
+    P, R = np.zeros((3, 2, 3)), np.zeros((3, 2))
+    P[0, :, 0] = P[1, 0, 2] = P[2, 0, 1] = P[1, 1, 0] = P[2, 1, 0] = 1.0
+    R[1, 0], R[2, 0] = 1.0, -1.0
+    with pytest.raises((NotConverged, InvalidArgument)):
+        solve(TabularMDP.from_dense(P, R, 1.0, terminal=[0]))
