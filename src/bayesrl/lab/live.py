@@ -80,7 +80,7 @@ class LiveAgent:
 
     def act(self, context: Any = None) -> Any:
         """The action to take now: an arm's number, or its name; where sets are chosen, a list of them."""
-        seen = self._seen(context)
+        seen = self.observation(context)
 
         def choose(rng: Generator) -> tuple[Any, Any]:
             action, mind, _ = self.agent.act(self.mind, seen, rng)
@@ -135,7 +135,7 @@ class LiveAgent:
         same answer, and what `act` does next is not disturbed.
         """
         draws = integer("LiveAgent.probability", "draws", draws, 1)
-        seen, rng = self._seen(context), Streams.of(self.seed).draw
+        seen, rng = self.observation(context), Streams.of(self.seed).draw
         untouched = rng.bit_generator.state
         action, _, info = self.agent.act(self.mind, seen, rng)
         if "probability" in info:
@@ -146,13 +146,20 @@ class LiveAgent:
             chosen += [self.agent.act(self.mind, seen, rng).action for _ in range(draws - 1)]
         return np.bincount(np.ravel(chosen), minlength=K) / len(chosen)
 
+    def observation(self, context: Any) -> Any:
+        """The context as the belief is shown it: a vector becomes a matrix with a block for each action."""
+        if context is None or np.ndim(context) == 0:
+            return context
+        x = array("LiveAgent", "context", context)
+        return np.kron(np.eye(len(self.actions)), x) if x.ndim == 1 and self.actions is not None else x
+
     def explain(self, context: Any = None, confidence: float = 0.95, draws: int = DRAWS) -> list[Outlook]:
         """For each arm its expected reward, an interval that holds it with this probability, and `probability`.
 
         `pandas.DataFrame(agent.explain())` is a table of it. Where a belief has no quantiles they are those of draws.
         """
         confidence = number("LiveAgent.explain", "confidence", confidence, 0.0, 1.0, above=True, below=True)
-        chance, seen, belief = self.probability(context, draws), self._seen(context), self.belief
+        chance, seen, belief = self.probability(context, draws), self.observation(context), self.belief
         ends = (0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence)
         if hasattr(belief, "quantile"):
             low, high = (belief.quantile(p, seen) for p in ends)
@@ -183,14 +190,8 @@ class LiveAgent:
             raise UnknownName("action", name, map(str, self.actions))
         return self._number[name]
 
-    def _seen(self, context: Any) -> Any:
-        if context is None or np.ndim(context) == 0:
-            return context
-        x = array("LiveAgent", "context", context)
-        return np.kron(np.eye(len(self.actions)), x) if x.ndim == 1 and self.actions is not None else x
-
     def _step(self, action: Any, reward: Any, context: Any) -> Transition:
-        arm, seen = self._arm(action), self._seen(context)
+        arm, seen = self._arm(action), self.observation(context)
         paid = array("LiveAgent.learn", "reward", reward)
         if paid.ndim and paid.shape != np.shape(arm):
             raise InvalidArgument("LiveAgent.learn", "reward", f"a number for each of {action}", reward)
