@@ -68,6 +68,10 @@ def test_v_stretches_draws_only():
         spread = v * np.sqrt(np.linalg.inv(B)[i, i])
         assert stats.kstest(draws[:, i], stats.norm(m[i], spread).cdf).pvalue > 1e-4
     assert_allclose(np.cov(draws.T), v**2 * np.linalg.inv(B), atol=0.15 * v**2 * np.linalg.inv(B).max())
+    exact = LinearGaussianArms.prior(d, noise=0.5)
+    stretched = dataclasses.replace(exact, v=0.2)
+    assert_allclose(stretched.sample_weights(default_rng(3)), 0.4 * exact.sample_weights(default_rng(3)))
+    assert_allclose(stretched.variance(X[0]), exact.variance(X[0]))
     assert their_v(2, 1.0, 0.5, np.exp(-1.0)) == pytest.approx(np.sqrt(96.0))
 
 
