@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.bamdp.greedy import state_in
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.models.solve import solve
@@ -61,8 +62,9 @@ class BayesianDP:
         self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Act on the model in use, or on a new one."""
+        s = state_in("BayesianDP", belief, observation)
         if memory is None or memory.left == 0:
             warm = None if memory is None else memory.q.max(axis=1)
             memory = Plan(solve(belief.sample_mdp(rng), initial=warm).q, self.every)
-        here = memory.q[observation]
+        here = memory.q[s]
         return Decision(int(np.argmax(here)), Plan(memory.q, memory.left - 1), {"q": here})

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 from numpy.random import Generator
 
-from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q
+from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q, state_in
 from bayesrl.checks import Floats, choice, number
 from bayesrl.core import Decision, Transition
 from bayesrl.registry import register
@@ -62,6 +62,7 @@ class BEB:
         self, belief: Any, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Solve the mean model with the bonus and act greedily."""
+        s = state_in("BEB", belief, observation)
         bonus = self.beta / (1.0 + belief.counts())
         q, values = mean_model_q(belief, memory, bonus)
-        return Decision(best_action(q[observation], self.ties, rng), values, {"q": q[observation]})
+        return Decision(best_action(q[s], self.ties, rng), values, {"q": q[s]})

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q
+from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q, state_in
 from bayesrl.checks import Floats, choice, number
 from bayesrl.core import Decision, Transition
 from bayesrl.registry import register
@@ -54,8 +54,9 @@ class EpsilonGreedy:
         self, belief: Any, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Solve the mean model; act greedily or at random."""
+        s = state_in("EpsilonGreedy", belief, observation)
         q, values = mean_model_q(belief, memory)
-        here = q[observation]
+        here = q[s]
         if rng.random() < self.epsilon:
             action = int(rng.random() * len(here))
         else:

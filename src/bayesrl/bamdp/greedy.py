@@ -7,13 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.checks import Floats
+from bayesrl.checks import Floats, integer
 from bayesrl.models.solve import solve
 
 TIES = ("first", "random")
 
 SLACK = 1e-9
 """Action values closer than this, relative to their size, are ties: solvers are accurate to about as much."""
+
+
+def state_in(owner: str, belief: Any, observation: Any) -> int:
+    """The observed state, one of the belief's."""
+    return integer(owner, "observation", observation, 0, belief.n_states - 1)
 
 
 def mean_model_q(belief: Any, warm: Floats | None, bonus: Floats | None = None) -> tuple[Floats, Floats]:

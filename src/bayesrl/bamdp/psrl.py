@@ -21,6 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.bamdp.greedy import state_in
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.models.mdp import TabularMDP
@@ -68,13 +69,14 @@ class PSRL:
         self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Follow the episode's policy; at the start of an episode draw a new model."""
+        s = state_in("PSRL", belief, observation)
         over = last is not None and last.ends_episode
         if self.horizon is None and not belief.outcomes.terminal.any():
             over |= bool(rng.random() < 1.0 - belief.gamma)
         if memory is None or over or memory.step == self.horizon:
             model = belief.sample_mdp(rng)
             memory = Plan(solve(model).q[None] if self.horizon is None else episode_q(model, self.horizon), 0)
-        here = memory.q[0 if self.horizon is None else memory.step, observation]
+        here = memory.q[0 if self.horizon is None else memory.step, s]
         return Decision(int(np.argmax(here)), Plan(memory.q, memory.step + 1), {"q": here})
 
 

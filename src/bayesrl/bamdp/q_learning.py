@@ -70,7 +70,7 @@ class QLearning:
 
     def act(self, mind: Floats, observation: int, rng: Generator) -> Decision:
         """An action from the exploration rule; ties of the greedy one at random."""
-        q = mind[observation]
+        q = mind[integer("QLearning", "observation", observation, 0, self.n_states - 1)]
         if self.temperature is not None:
             p = softmax(q / self.temperature)
             action = min(int(np.searchsorted(np.cumsum(p), rng.random(), side="right")), len(p) - 1)

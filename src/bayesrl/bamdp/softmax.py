@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import softmax
 
-from bayesrl.bamdp.greedy import mean_model_q
+from bayesrl.bamdp.greedy import mean_model_q, state_in
 from bayesrl.checks import Floats, number
 from bayesrl.core import Decision, Transition
 from bayesrl.registry import register
@@ -52,7 +52,8 @@ class Softmax:
         self, belief: Any, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Solve the mean model; draw an action from the Boltzmann distribution."""
+        s = state_in("Softmax", belief, observation)
         q, values = mean_model_q(belief, memory)
-        p = softmax(q[observation] / self.temperature)
+        p = softmax(q[s] / self.temperature)
         action = int(np.searchsorted(np.cumsum(p), rng.random() * p.sum(), side="right"))
-        return Decision(min(action, len(p) - 1), values, {"q": q[observation], "probability": p})
+        return Decision(min(action, len(p) - 1), values, {"q": q[s], "probability": p})
