@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bayesrl._version import __version__
 
 if TYPE_CHECKING:
-    from bayesrl import adapters, bamdp, beliefs, core, errors, lab, models, registry, testing, worlds
+    from bayesrl import adapters, bamdp, bandits, beliefs, core, errors, lab, models, registry, testing, worlds
     from bayesrl.beliefs.dirichlet import DirichletMDP
     from bayesrl.core import BayesAgent, Decision, Record, Transition, run
     from bayesrl.lab.compare import compare
@@ -36,12 +36,14 @@ _HOMES = {
     "lab.store": ("load", "save"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("adapters", "bamdp", "beliefs", "core", "errors", "lab", "models", "registry", "testing", "worlds")
+_MODULES = (
+    "adapters", "bamdp", "bandits", "beliefs", "core", "errors", "lab", "models", "registry", "testing", "worlds",
+)  # fmt: skip
 
 __all__ = [
     "BayesAgent", "Decision", "DirichletMDP", "LiveAgent", "Record", "TabularMDP", "Transition", "__version__",
-    "adapters", "bamdp", "beliefs", "compare", "core", "errors", "lab", "load", "make", "make_world", "methods",
-    "models", "registry", "run", "save", "solve", "testing", "worlds",
+    "adapters", "bamdp", "bandits", "beliefs", "compare", "core", "errors", "lab", "load", "make", "make_world",
+    "methods", "models", "registry", "run", "save", "solve", "testing", "worlds",
 ]  # fmt: skip
 
 

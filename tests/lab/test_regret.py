@@ -188,3 +188,14 @@ def test_refusals():
     world = MDPWorld("small", small_mdp(terminal=(2,)))
     with pytest.raises(InvalidArgument, match=r"'horizon' must be None in this world, got 3\. Its episodes also"):
         regret(run(Always(), world, 6, horizon=3), world)
+
+
+def test_regret_of_one_lockstep_block():
+    from bayesrl.lab.build import agent_for
+    from bayesrl.registry import make_world
+
+    family = make_world("bernoulli")
+    record = run(agent_for("thompson", family), family, 20, lockstep=6)
+    means = family.batch(6).draw(Streams.of(0, 0, lockstep=True).draw).means
+    gaps = means.max(axis=1) - np.take_along_axis(means, record.action.T, axis=1).T
+    np.testing.assert_allclose(regret(record, family).curve, gaps.cumsum(0), atol=1e-12)

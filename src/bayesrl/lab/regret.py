@@ -140,6 +140,8 @@ def _regret(record: Record, met: Mapping[tuple[int, int | None], _Reference], dr
     state, action, reward = (record.columns[name] for name in ("state", "action", "reward"))
     if reward.ndim == 1:
         state, action, reward = state[:, None], action[:, None], reward[:, None]
+    elif state.ndim == 1:  # all replicates of a lockstep block show the same
+        state = np.broadcast_to(state[:, None], reward.shape)
     steps, runs = reward.shape
     losses, mistakes = [], []
     for k, i in enumerate(_replicates(record)):
