@@ -764,7 +764,10 @@ def test_file_names(tmp_path):
     for call, sentence in [
         (lambda: b.load(None), "load: 'path' must be the name of a file, got None."),
         (lambda: b.save(T.record, 3), "save: 'path' must be the name of a file, got 3."),
-        (lambda: b.save(3, tmp_path / "x"), "save: 'thing' must be a Record or a Comparison, got 3."),
+        (
+            lambda: b.save(3, tmp_path / "x"),
+            "save: 'thing' must be a record, a comparison, or a belief, planner or agent of this library, got 3.",
+        ),
         (
             lambda: b.save(T.record, "no/such/place"),
             "save: 'path' must be a file that can be written, got 'no/such/place'. No such file or directory.",

@@ -197,6 +197,8 @@ def test_warm_start_of_beliefs_that_learn_otherwise():
     several = shop(SemiBandit(BETAS), ThompsonCombinatorial(2))
     several.warm_start({"action": [[0, 2], [1, 2]], "reward": [[1, 0], [0, 1]]})
     assert several.belief.arms.alpha.tolist() == [4.0, 1.0, 9.0]
+    with pytest.raises(InvalidArgument, match=r"'reward' must be a number for each of \(2, 2\), got an array of shape"):
+        several.warm_start({"action": [[0, 2], [1, 2]], "reward": [[1], [0]]})
     empty = shop()
     empty.warm_start({"action": [], "reward": []})
     assert empty.belief == BETAS

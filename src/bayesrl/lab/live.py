@@ -104,23 +104,17 @@ class LiveAgent:
 
         `context` names the column of contexts, or the columns that make up a vector about the customer.
         """
-        owner, belief = "LiveAgent.warm_start", self.belief
-        named = [] if context is None else [context] if isinstance(context, str) else list(context)
-        actions, rewards, *told = columns(owner, log, action, reward, *named)
-        if len(rewards):
-            array(owner, reward, rewards)  # says in which row a reward is missing
-        contexts: Any = [None] * len(actions)
-        if told:
-            contexts = told[0] if isinstance(context, str) else np.column_stack(told)
-        steps = [self._logged(*row) for row in zip(actions.tolist(), rewards.tolist(), contexts, strict=True)]
+        belief, table = self.belief, self._columns(log, action, reward, context)
         many = getattr(belief, "update_many", None)
 
         def learnt(rng: Generator) -> Any:
             if many is not None:
-                return many(steps, rng) if "rng" in inspect.signature(many).parameters else many(steps)
+                return many(table, rng) if "rng" in inspect.signature(many).parameters else many(table)
             new = belief
-            for step in steps:
-                new = new.update(step, rng)
+            for row in zip(*table.values(), strict=True):
+                new = new.update(
+                    Transition(**{"state": None, "next_state": 0} | dict(zip(table, row, strict=True))), rng
+                )
             return new
 
         self.mind = self.mind._replace(belief=_or_rewind(self.streams.learning, learnt))
@@ -197,12 +191,34 @@ class LiveAgent:
             raise InvalidArgument("LiveAgent.learn", "reward", f"a number for each of {action}", reward)
         return Transition(seen, arm, float(paid.sum()), paid if paid.ndim else 0)
 
-    def _logged(self, action: Any, reward: Any, context: Any) -> Transition:
-        """One row of a log. Only the chosen arm's features matter to a posterior, so only they are kept."""
-        step = self._step(action, reward, context)
-        if np.ndim(context) == 1 and self.actions is not None and getattr(self.belief, "features", 0) is None:
-            return step._replace(state=step.state[step.action][None, :], action=0)
-        return step
+    def _columns(self, log: Log, action: str, reward: str, context: str | Sequence[str] | None) -> dict[str, Any]:
+        """A log as the belief takes it: columns action and reward, and state or next_state where there are any."""
+        owner = "LiveAgent.warm_start"
+        named = [] if context is None else [context] if isinstance(context, str) else list(context)
+        actions, rewards, *told = columns(owner, log, action, reward, *named)
+        if not len(actions):
+            return {"action": np.zeros(0, np.int64), "reward": np.zeros(0)}
+        arm, paid = self._arm(actions), array(owner, reward, rewards)
+        table: dict[str, Any] = {"action": arm, "reward": paid}
+        if paid.ndim == 2:
+            if paid.shape != arm.shape:
+                raise InvalidArgument(owner, reward, f"a number for each of {arm.shape}", paid)
+            table |= {"reward": paid.sum(axis=1), "next_state": paid}
+        if not told:
+            return table
+        seen = told[0] if isinstance(context, str) else np.column_stack(told)
+        if seen.ndim == 1 and seen.dtype.kind in "iu":
+            return table | {"state": seen}
+        x = array(owner, "context", seen.tolist())
+        if x.ndim != 2 or self.actions is None:
+            return table | {"state": x}
+        n, d, K = *x.shape, len(self.actions)
+        if getattr(self.belief, "features", 0) is not None:
+            return table | {"state": np.einsum("ab,nd->nabd", np.eye(K), x).reshape(n, K, K * d)}
+        # Only the chosen arm's features matter to a posterior, so only they are made: a matrix of one row.
+        rows = np.zeros((n, K, d))
+        rows[np.arange(n), arm] = x
+        return {"action": np.zeros(n, np.int64), "reward": table["reward"], "state": rows.reshape(n, 1, K * d)}
 
 
 def _or_rewind(rng: Generator, call: Callable[[Generator], T]) -> T:

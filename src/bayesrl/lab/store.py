@@ -51,9 +51,12 @@ def save(thing: Any, path: str | os.PathLike[str]) -> None:
 
     An existing file is replaced only by a complete one, which has been read back.
     """
-    if isinstance(thing, (Record, Comparison)) or not (isinstance(thing, LiveAgent) or _is_ours(type(thing))):
+    if isinstance(thing, (Record, Comparison)):
         record.save(thing, path)
         return
+    if not isinstance(thing, LiveAgent) and not _is_ours(type(thing)):
+        expected = "a record, a comparison, or a belief, planner or agent of this library"
+        raise InvalidArgument("save", "thing", expected, thing)
     data = _packed(thing)
     path = archive.file_name("save", path)
     try:
