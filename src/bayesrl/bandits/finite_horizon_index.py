@@ -1,0 +1,110 @@
+"""Index for a finite horizon (Niño-Mora 2011; survey §3.1), Bernoulli arms.
+
+With T plays left the arm's index is that of Gittins with stopping times up to T,
+
+    I(s, T) = max_{1 <= tau <= T}  E[ sum_{t < tau} gamma^t R(s_t) ] / E[ sum_{t < tau} gamma^t ],
+
+which grows with T and falls to the mean at T = 1; gamma may be 1. Playing the arm of largest index is not optimal in
+general, since the clock moves arms that are not played, but it is close, and it is exact against an arm whose mean is
+known.
+
+Deviations: Niño-Mora computes all states of an arm by a recursive adaptive-greedy algorithm; here a state is calibrated
+by the retirement problem (kernels/retirement.py), O(T^1.5) for each income that is tried, states of equal play count
+together. Past the horizon the planner counts as if one play were left. Ties go to the first arm.
+Cost: a state alone .1 ms for T = 100, 1.5 ms for T = 1000; in company less. Error: at most 2e-7.
+Claims: equal to the best of all stopping rules by enumeration; Gittins's index in the limit; optimal against a known
+arm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+
+from bayesrl.bandits.gittins import DROP, WIDTH, distinct, groups
+from bayesrl.bandits.thompson import best
+from bayesrl.checks import Floats, array, integer, number
+from bayesrl.core import Decision, Transition
+from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.retirement import Lattice, calibrate
+from bayesrl.registry import register
+
+
+@register(
+    "finite-horizon-index",
+    kind="planner",
+    survey="3.1",
+    paper="Nino2011CC",
+    example=lambda: FiniteHorizonIndex(horizon=20),
+    evidence=(
+        "tests/bandits/test_finite_horizon_index.py::test_index_is_the_best_stopping_rule",
+        "tests/bandits/test_finite_horizon_index.py::test_limits",
+        "tests/bandits/test_finite_horizon_index.py::test_optimal_against_a_known_arm",
+        "tests/bandits/test_finite_horizon_index.py::test_planner_plays_the_largest_index",
+    ),
+)
+@dataclass(frozen=True, slots=True)
+class FiniteHorizonIndex:
+    """Play the Bernoulli arm with the largest index for the plays that are left."""
+
+    horizon: int = 100
+    """Plays in all, T."""
+
+    needs: ClassVar[tuple[str, ...]] = ("alpha", "beta", "gamma")
+    batched: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        integer("FiniteHorizonIndex", "horizon", self.horizon, 1)
+
+    def start(self) -> int:
+        """Plays so far."""
+        return 0
+
+    def plan(
+        self, belief: Any, observation: Any, memory: int, rng: Generator, last: Transition | None = None
+    ) -> Decision:
+        """The largest index."""
+        q = finite_horizon_index(belief.alpha, belief.beta, max(self.horizon - memory, 1), belief.gamma)
+        return Decision(best(q), memory + 1, {"q": q})
+
+
+def finite_horizon_index(alpha: ArrayLike, beta: ArrayLike, horizon: ArrayLike, gamma: float = 1.0) -> Floats:
+    """Index of Bernoulli arms with Beta(alpha, beta) beliefs and `horizon` plays left (arguments broadcast).
+
+    >>> finite_horizon_index(1, 1, [1, 2, 3]).round(6)
+    array([0.5     , 0.555556, 0.590909])
+    """
+    owner = "finite_horizon_index"
+    a, b, T = np.broadcast_arrays(
+        array(owner, "alpha", alpha, low=0.0, above=True),
+        array(owner, "beta", beta, low=0.0, above=True),
+        array(owner, "horizon", horizon, low=1.0),
+    )
+    if (np.floor(T) != T).any():
+        raise InvalidArgument(owner, "horizon", "a whole number", float(T[np.floor(T) != T][0]))
+    gamma = number(owner, "gamma", gamma, 0.0, 1.0, above=True)
+    states, back = distinct(np.stack([T, a, b], axis=-1).reshape(-1, 3))
+    index = np.empty(len(states))
+    # States of one lattice whose last play falls into the same row are calibrated together.
+    lattice = np.round(states[:, 1:] % 1.0, 9) % 1.0
+    last = np.round(states.sum(axis=1), 9)
+    for which in groups(np.column_stack([last, lattice]), np.arange(len(states))):
+        index[which] = _one_lattice(states[which, 0], states[which, 1], states[which, 2], gamma)
+    return np.asarray(index[back].reshape(np.shape(a)))
+
+
+def _one_lattice(T: Floats, a: Floats, b: Floats, gamma: float) -> Floats:
+    a0, b0 = float(a.min()), float(b.min())
+    t, r = np.rint(a - a0).astype(np.int64), np.rint(a - a0 + b - b0).astype(np.int64)
+    order = np.argsort(-r, kind="stable")
+    weight = T.max() if gamma == 1.0 else (1.0 - gamma ** T.max()) / (1.0 - gamma)
+    found = calibrate(
+        t[order], r[order], Lattice(a0, b0, gamma, int(r[0] + T[0]), 0.0, False, DROP / float(weight)), WIDTH
+    )
+    index = np.empty(a.shape)
+    index[order] = 0.5 * (found[0] + found[1])
+    return index

@@ -1,0 +1,147 @@
+"""The bounds of the chapter: worked by hand, against enumeration, and beside exact regrets."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from bayesrl.bandits import bounds
+from bayesrl.bandits.bayes_optimal import bayes_optimal_value, policy_value, thompson
+from bayesrl.bandits.bounds import bandit_bounds, gopalan, lai_robbins_constant
+from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
+from bayesrl.errors import InvalidArgument
+
+
+def kl(p, q):
+    return p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q))
+
+
+def test_closed_forms():
+    means, T = [0.5, 0.8, 0.7], np.array([10.0, 1000.0])
+    c = 0.3 / kl(0.5, 0.8) + 0.1 / kl(0.7, 0.8)
+    assert lai_robbins_constant(means) == pytest.approx(c, rel=1e-12)
+    np.testing.assert_allclose(bounds.lai_robbins(means, T), c * np.log(T))
+    np.testing.assert_allclose(bounds.kaufmann_thompson(means, T, 0.2), 1.2 * c * (np.log(T) + np.log(np.log(T))))
+    np.testing.assert_allclose(bounds.kaufmann_bayes_ucb(means, T, 0.2), 1.2 * c * np.log(T))
+    np.testing.assert_allclose(bounds.agrawal_goyal_dependent(means, T), (1 / 0.09 + 1 / 0.01) ** 2 * np.log(T))
+    np.testing.assert_allclose(bounds.mannor_tsitsiklis(means, T), (1 / 0.3 + 1 / 0.1) * np.log(T))
+    np.testing.assert_allclose(bounds.agrawal_goyal_independent(3, T), np.sqrt(3 * T * np.log(T)))
+    np.testing.assert_allclose(bounds.bayesian_lower(3, T), np.sqrt(3 * T))
+    np.testing.assert_allclose(bounds.russo_van_roy(math.log(3), 3, T), np.sqrt(math.log(3) * 3 * T / 2))
+    np.testing.assert_allclose(bounds.russo_van_roy_linear(4, T), 4 * np.sqrt(T) * np.log(T))
+    np.testing.assert_allclose(bounds.linear_lower(4, T), 4 * np.sqrt(T))
+    np.testing.assert_allclose(bounds.agrawal_goyal_linear(4, T, 0.5), 16 / 0.5 * T**0.75)
+    np.testing.assert_allclose(bounds.liu_li(0.1, 400), (math.sqrt(4000), math.sqrt(360)))
+    # Gaussian rewards: KL = Delta^2 / 2 sigma^2, so a term is 2 sigma^2 / Delta.
+    assert lai_robbins_constant([0.0, 0.5, -1.0], noise=2.0) == pytest.approx(8 / 0.5 + 8 / 1.5)
+    # Equally good arms cost nothing; an arm that always pays is recognised by a single failure of another.
+    assert lai_robbins_constant([0.4, 0.4]) == 0.0
+    assert lai_robbins_constant([0.4, 1.0]) == 0.0
+    assert bounds.entropy([0.5, 0.5, 0.0]) == pytest.approx(math.log(2))
+
+
+# Gopalan's program ---------------------------------------------------------------------------------------------------
+
+
+def enumerated(models, truth, L):
+    """All paths of two worse arms: z_1, z_2 by exhaustive search."""
+    star = int(np.argmax(models[truth]))
+    D = np.array([[kl(t, m) if t != m else 0.0 for t, m in zip(models[truth], model, strict=True)] for model in models])
+    best = models.argmax(axis=1)
+    confusing = {
+        a: [d for d, b in zip(D, best, strict=True) if b == a and d[star] == 0.0] for a in range(3) if a != star
+    }
+    most, feasible = 0, 0
+    top = 1 + math.ceil(max(L / d[a] for a, rows in confusing.items() for d in rows))
+    for first, second in itertools.permutations(confusing):
+
+        def dropped(z, a):
+            before = dict(z)
+            before[a] -= 1
+            least = min(sum(z[b] * d[b] for b in z) for d in confusing[a])
+            return least >= L > min(sum(before[b] * d[b] for b in z) for d in confusing[a])
+
+        for x, y in itertools.product(range(top + 1), repeat=2):
+            if not dropped({first: x, second: y}, first):
+                continue
+            for final in range(y, top + 1):
+                if dropped({first: x, second: final}, second):
+                    most, feasible = max(most, x + final), feasible + 1
+    assert feasible
+    return most
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        # independent arms: one confusing model for each worse arm
+        [[0.7, 0.5, 0.4], [0.7, 0.8, 0.4], [0.7, 0.5, 0.8]],
+        # correlated: a play of either arm tells about the other
+        [[0.7, 0.5, 0.4], [0.7, 0.9, 0.6], [0.7, 0.8, 0.95]],
+        [[0.7, 0.5, 0.4], [0.7, 0.9, 0.1], [0.7, 0.75, 0.45], [0.7, 0.3, 0.8], [0.6, 0.9, 0.2]],
+    ],
+)
+def test_gopalan_equals_enumeration(models):
+    models = np.array(models)
+    for steps in (10, 1000):
+        L = 1.1 / 0.9 * math.log(steps)
+        assert gopalan(models, 0, steps, 0.1) == enumerated(models, 0, L)
+
+
+def test_gopalan_of_independent_arms_is_a_sum():
+    """Models that differ from the truth in one arm only: every arm needs its own log T / KL plays."""
+    models = np.array([[0.7, 0.5, 0.4, 0.6], [0.7, 0.8, 0.4, 0.6], [0.7, 0.5, 0.8, 0.6], [0.7, 0.5, 0.4, 0.75]])
+    L = math.log(500)
+    parts = [math.ceil(L / kl(*pair)) for pair in ((0.5, 0.8), (0.4, 0.8), (0.6, 0.75))]
+    assert gopalan(models, 0, 500, 0.0) == sum(parts)
+    # A model that playing the best arm refutes does not count, nor does one whose best arm is the true one.
+    more = np.vstack([models, [0.6, 0.9, 0.5, 0.5], [0.7, 0.1, 0.1, 0.1]])
+    assert gopalan(more, 0, 500, 0.0) == sum(parts)
+    assert gopalan(models[:1], 0, 500) == 0
+    # A model under which a worse arm cannot do what it does is refuted by a single play.
+    assert gopalan([[0.7, 0.5], [0.7, 1.0]], 0, 500) == 1
+
+
+# Beside regret -------------------------------------------------------------------------------------------------------
+
+
+def test_regret_is_on_the_right_side():
+    """Thompson's exact Bayesian regret is below Russo and Van Roy's bound, its stochastic one below twice the least."""
+    belief = BetaBernoulli.uniform(2)
+    for T in (1, 5, 15):
+        bayesian = T * 2 / 3 - policy_value(belief, T, thompson)
+        assert bayesian <= bounds.russo_van_roy(math.log(2), 2, T)
+        assert T * 2 / 3 - bayes_optimal_value(belief, T) <= bayesian
+        assert policy_value(belief, T, thompson, "regret") <= bounds.guha_munagala(belief, T)
+
+
+def test_all_bounds_of_an_instance():
+    T = np.array([10, 100, 1000])
+    found = bandit_bounds([0.5, 0.6], T, belief=BetaBernoulli.uniform(2))
+    assert {b.side for b in found.values()} == {"lower", "upper"}
+    assert {b.kind for b in found.values()} == {"exact", "leading", "order"}
+    for bound in found.values():
+        assert bound.value.shape == (3,)
+        assert (np.diff(bound.value) > 0.0).all()
+    assert (found["Lai-Robbins"].value < found["Thompson, Kaufmann"].value).all()
+    np.testing.assert_allclose(found["Thompson, Russo-Van Roy"].value, np.sqrt(math.log(2) * T), rtol=1e-9)
+    assert "Thompson, Russo-Van Roy" not in bandit_bounds([0.5, 0.6], T)
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: lai_robbins_constant([0.2, 1.2]), "'means' must be probabilities, or 'noise' given"),
+        (lambda: bandit_bounds([0.2, 0.3], 0), "'steps' must be at least 1 everywhere, got 0.0"),
+        (lambda: bounds.kaufmann_thompson([0.2, 0.3], 1), "'steps' must be at least 2 everywhere"),
+        (lambda: bounds.liu_li(0.0, 10), "liu_li: 'weight' must be in (0, 1], got 0.0."),
+        (lambda: gopalan([[0.2, 1.3]], 0, 10), "'models' must be probabilities, got 1.3"),
+        (lambda: gopalan([[0.2, 0.3]], 1, 10), "'truth' must be a whole number of at least 0 and at most 0, got 1"),
+        (lambda: bounds.entropy([[0.5]]), "'p' must be an array of shape (any,)"),
+    ],
+)
+def test_bad_input(call, sentence):
+    with pytest.raises(InvalidArgument) as error:
+        call()
+    assert sentence in str(error.value)
