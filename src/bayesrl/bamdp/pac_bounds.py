@@ -1,0 +1,198 @@
+"""Sample complexity: the section's theorems as functions, and the parameters that they prescribe (survey §4.6).
+
+A PAC theorem says that with probability at least 1 - delta all but so many steps are near-optimal, within an error that
+epsilon sets: near V* of the true MDP (BOSS, VBRB, MBIE-EB, R-max: PAC-MDP) or near the Bayes-optimal value (BEB, BOLT,
+BFS3: PAC-BAMDP). The functions named `..._bound` give that number of steps without the constant the O(.) hides, so
+they say how bounds grow and compare, not what will happen. The other functions give the parameter a theorem asks for;
+a planner takes it by the word "theory", `make("bolt", eta="theory")`, with the epsilon and delta that stand here.
+
+Theorems presume rewards in [0, 1]; a range of rewards r scales what is measured in rewards (epsilon, bonuses).
+
+Paper to code: each function names its theorem. The survey's BOLT theorem has its inequality the wrong way round
+(ERRATA 7); in the VBRB one it is the bonus, not the sample complexity, that falls as 1/sqrt(n) (ERRATA 17).
+Deviations: for BOSS and VBRB the survey leaves f open, the number of visits after which a Dirichlet posterior is close
+to the truth; `dirichlet_visits` is a value that Chebyshev's inequality gives. Constants hidden in O(.) are 1.
+Cost: none. Claims: the formulas by hand; the powers of S, A, 1/epsilon, H; `dirichlet_visits` does what it promises.
+"""
+
+from __future__ import annotations
+
+from math import ceil, log, sqrt
+from typing import Any
+
+from bayesrl.checks import integer, number
+from bayesrl.errors import InvalidArgument
+from bayesrl.registry import register
+
+THEORY = "theory"
+"""In place of a number: the one that the method's theorem asks for."""
+EPSILON = DELTA = 0.1
+"""The error and the chance of failure for which parameters are prescribed."""
+
+
+def number_or_theory(owner: str, name: str, x: Any, low: float = 0.0) -> None:
+    """Refuse what is neither a number of at least `low` nor the word "theory"."""
+    if isinstance(x, str):
+        if x != THEORY:
+            raise InvalidArgument(owner, name, f'a number or "{THEORY}"', x)
+    else:
+        number(owner, name, x, low)
+
+
+# What the theorems prescribe -----------------------------------------------------------------------------------------
+
+
+def effective_horizon(gamma: float, accuracy: float = 0.01) -> int:
+    """H, the decisions after which at most this part of the largest value is left: gamma^H <= accuracy.
+
+    >>> effective_horizon(0.95)
+    90
+    """
+    number("effective_horizon", "gamma", gamma, 0.0, 1.0, below=True)
+    number("effective_horizon", "accuracy", accuracy, 0.0, 1.0, above=True, below=True)
+    return max(1, ceil(log(accuracy) / log(gamma))) if gamma > 0.0 else 1
+
+
+def beb_beta(horizon: int, reward_range: float = 1.0) -> float:
+    """Kolter and Ng's beta = 2 H^2: with it BEB's values are at least the Bayes-optimal ones over H decisions."""
+    return 2.0 * horizon**2 * reward_range
+
+
+def bolt_eta(horizon: int) -> float:
+    """Araya-López et al.'s eta = H: with it BOLT's values are at least the Bayes-optimal ones over H decisions."""
+    return float(horizon)
+
+
+def vbrb_betas(
+    states: int, actions: int, gamma: float, delta: float = DELTA, reward_range: float = 1.0
+) -> tuple[float, float]:
+    """Sorg et al.'s (beta_R, beta_P) = (1, gamma S / (1 - gamma)) / sqrt(rho) with rho = delta / (2 S^2 A^2)."""
+    rho = delta / (2.0 * states**2 * actions**2)
+    return 1.0 / sqrt(rho), reward_range * gamma * states / (1.0 - gamma) / sqrt(rho)
+
+
+def mbie_eb_visits(states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA) -> float:
+    """Strehl and Littman's m, visits that are enough: (S + log(S A / eps (1-gamma) delta)) / eps^2 (1-gamma)^4."""
+    rest = epsilon * (1.0 - gamma)
+    return (states + log(states * actions / (rest * delta))) / (rest**2 * (1.0 - gamma) ** 2)
+
+
+def mbie_eb_beta(
+    states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA, reward_range: float = 1.0
+) -> float:
+    """Strehl and Littman's beta = sqrt(log(2 S A m / delta) / 2) / (1 - gamma)."""
+    m = mbie_eb_visits(states, actions, gamma, epsilon / reward_range, delta)
+    return reward_range * sqrt(0.5 * log(2.0 * states * actions * m / delta)) / (1.0 - gamma)
+
+
+def rmax_knownness(
+    states: int, actions: int, horizon: int, epsilon: float = EPSILON, delta: float = DELTA, reward_range: float = 1.0
+) -> int:
+    """Brafman and Tennenholtz's K_1 = max((4 S T R_max / eps)^3, -6 log^3(delta / 6 S A^2)) + 1."""
+    accurate = ceil((4.0 * states * horizon * reward_range / epsilon) ** 3)
+    likely = ceil(-6.0 * log(delta / (6.0 * states * actions**2)) ** 3)
+    return max(accurate, likely) + 1
+
+
+def dirichlet_visits(states: int, epsilon: float, delta: float, rho: float) -> int:
+    """f(epsilon, delta, rho) for a Dirichlet row over S states: visits n with S 2 / ((n + 1) epsilon^2 rho) <= delta.
+
+    With probability 1 - delta over truth and data, all but rho of the posterior is within epsilon of the truth (in L1).
+    A draw theta and the truth theta* are alike given the data, so E |theta - theta*|_1^2 <= S E |theta - theta*|_2^2
+    <= 2 S / (n + 1), n the total count; then Chebyshev's and Markov's inequalities.
+    """
+    return ceil(2.0 * states / (epsilon**2 * delta * rho))
+
+
+def boss_knownness(
+    states: int, actions: int, gamma: float, samples: int, epsilon: float = EPSILON, delta: float = DELTA
+) -> int:
+    """Asmuth et al.'s B = f(eps (1-gamma)^2, delta / S A, delta / S^2 A^2 K)."""
+    pairs = states * actions
+    return dirichlet_visits(states, epsilon * (1.0 - gamma) ** 2, delta / pairs, delta / (pairs**2 * samples))
+
+
+# The theorems' numbers of steps --------------------------------------------------------------------------------------
+
+
+def boss_bound(
+    states: int, actions: int, gamma: float, samples: int = 5, epsilon: float = EPSILON, delta: float = DELTA
+) -> float:
+    """All but so many steps are 4 eps-optimal in the true MDP with probability 1 - 4 delta (Asmuth et al. 2009)."""
+    B = boss_knownness(states, actions, gamma, samples, epsilon, delta)
+    return states * actions * B * _escapes(gamma, epsilon, delta)
+
+
+def beb_bound(states: int, actions: int, horizon: int, epsilon: float = EPSILON, delta: float = DELTA) -> float:
+    """All but so many steps are eps-Bayes-optimal over H decisions (Kolter and Ng 2009, theorem 1)."""
+    return states * actions * horizon**6 / epsilon**2 * log(states * actions / delta)
+
+
+def vbrb_bound(states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA) -> float:
+    """All but so many steps are 4 eps-optimal in the true MDP with probability 1 - 4 delta (Sorg et al. 2010)."""
+    pairs = states * actions
+    C = dirichlet_visits(states, epsilon * (1.0 - gamma) ** 2 / 4.0, delta / pairs, delta / (2.0 * pairs**2))
+    return pairs * C * _escapes(gamma, epsilon, delta)
+
+
+def bolt_bound(states: int, actions: int, gamma: float, eta: float, epsilon: float = EPSILON) -> float:
+    """All but so many steps are eps-Bayes-optimal, logarithms left out as well (Araya-López et al. 2012)."""
+    return states * actions * eta**2 / (epsilon**2 * (1.0 - gamma) ** 2)
+
+
+def bfs3_bound(states: int, actions: int, depth: int, knownness: int, delta: float = DELTA) -> float:
+    """Expected number of actions that are not eps-Bayes-optimal: B S A (S + 1) d / delta (Asmuth 2013)."""
+    return knownness * states * actions * (states + 1) * depth / delta
+
+
+def mbie_eb_bound(states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA) -> float:
+    """All but so many steps are eps-optimal in the true MDP (Strehl and Littman 2008, theorem 2)."""
+    m = mbie_eb_visits(states, actions, gamma, epsilon, delta)
+    return states * actions * m * _escapes(gamma, epsilon, delta)
+
+
+def _escapes(gamma: float, epsilon: float, delta: float) -> float:
+    """Steps spent for each visit of something unknown: log(1/delta) log(1 / eps (1-gamma)) / eps (1-gamma)^2."""
+    return log(1.0 / delta) * log(1.0 / (epsilon * (1.0 - gamma))) / (epsilon * (1.0 - gamma) ** 2)
+
+
+@register(
+    "pac-bounds",
+    kind="tool",
+    survey="4.6",
+    paper="asmuth09",
+    evidence=(
+        "tests/bamdp/test_pac_bounds.py::test_bounds_by_hand",
+        "tests/bamdp/test_pac_bounds.py::test_bounds_grow_as_their_theorems_say",
+        "tests/bamdp/test_pac_bounds.py::test_dirichlet_visits_are_enough",
+    ),
+)
+def pac_bounds(
+    states: int,
+    actions: int,
+    gamma: float = 0.95,
+    horizon: int | None = None,
+    epsilon: float = EPSILON,
+    delta: float = DELTA,
+) -> dict[str, float]:
+    """Steps that may be worse than epsilon, by method, as the section's theorems bound them (constants left out).
+
+    >>> bounds = pac_bounds(5, 2, gamma=0.95, horizon=20)
+    >>> sorted(bounds, key=bounds.get)
+    ['bolt', 'beb', 'mbie-eb', 'vbrb', 'boss']
+    """
+    owner = "pac_bounds"
+    S, A = integer(owner, "states", states, 1), integer(owner, "actions", actions, 1)
+    gamma = number(owner, "gamma", gamma, 0.0, 1.0, below=True)
+    eps, delta = (
+        number(owner, "epsilon", epsilon, 0.0, 1.0, above=True),
+        number(owner, "delta", delta, 0.0, 1.0, above=True),
+    )
+    H = effective_horizon(gamma) if horizon is None else integer(owner, "horizon", horizon, 1)
+    return {
+        "boss": boss_bound(S, A, gamma, 5, eps, delta),
+        "beb": beb_bound(S, A, H, eps, delta),
+        "vbrb": vbrb_bound(S, A, gamma, eps, delta),
+        "bolt": bolt_bound(S, A, gamma, bolt_eta(H), eps),
+        "mbie-eb": mbie_eb_bound(S, A, gamma, eps, delta),
+    }

@@ -1,0 +1,51 @@
+"""What optimistic planners read off a belief: posterior variances, bounds on rewards, the planner's own visits.
+
+A belief with unknown rewards holds its Dirichlet as `transitions` and its reward belief as `rewards`; one with known
+rewards is all transitions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayesrl.checks import Floats, frozen
+from bayesrl.core import Transition
+from bayesrl.errors import Incompatible, InvalidArgument
+
+
+def row_variance(planner: str, belief: Any) -> Floats:
+    """Posterior variance of each probability, (G, K)."""
+    rows = getattr(belief, "transitions", belief)
+    if not hasattr(rows, "row_variance"):
+        raise Incompatible(planner, type(rows).__name__, ["row_variance"])
+    return np.asarray(rows.row_variance())
+
+
+def reward_bounds(planner: str, belief: Any) -> tuple[float, float]:
+    """The smallest and the largest reward there can be (a terminal state pays 0)."""
+    if not hasattr(belief, "rewards"):
+        o = belief.outcomes
+        paid = o.reward[np.arange(o.n_outcomes) < o.size[o.group][:, :, None]]
+        return float(paid.min()), float(paid.max())
+    rewards = belief.rewards
+    if hasattr(rewards, "high"):
+        return float(rewards.low), float(rewards.high)
+    if hasattr(rewards, "values"):
+        return float(rewards.values[0]), float(rewards.values[-1])
+    hint = "Say what the largest reward is, where the planner takes it (r_max)."
+    raise InvalidArgument(planner, "belief", "one with bounded rewards", type(rewards).__name__, hint)
+
+
+def visited(visits: Floats | None, belief: Any, last: Transition | None) -> Floats:
+    """How often the planner has seen each group drawn, (G,), the transition just seen included."""
+    new = np.zeros(belief.outcomes.n_groups) if visits is None else visits.copy()
+    if last is not None:
+        new[belief.outcomes.group[last.state, last.action]] += 1.0
+    return frozen(new)
+
+
+def visits_of_pairs(visits: Floats, belief: Any) -> Floats:
+    """n(s, a), (S, A): the visits of the pair's group; infinite where the belief knows it for certain."""
+    return np.where(np.isinf(belief.counts()), np.inf, visits[belief.outcomes.group])

@@ -1,0 +1,123 @@
+"""Dynamic programming where the agent may also choose what it imagines (BOLT, POT).
+
+After (s, a) the agent imagines that some outcome k was seen a few times more: the row becomes
+(1 - w_gk) p_g + w_gk e_k, and k is chosen with the action. With x_k = r_k + gamma v(s_k) the extended backup is
+
+    q(s, a) = max_k (1 - w_gk) sum_j p_gj x_j + w_gk x_k,
+
+which costs O(K) for each pair where K |A| listed actions would cost O(K^2).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesrl.kernels.jit import njit
+
+UNIT = 2.0**-53
+"""Relative rounding of one operation in double precision."""
+
+
+class Imagined(NamedTuple):
+    """A mean model and the weight of what may be imagined."""
+
+    succ: np.ndarray  # (S, A, K)
+    reward: np.ndarray  # (S, A, K)
+    group: np.ndarray  # (S, A)
+    size: np.ndarray  # (G,)
+    prob: np.ndarray  # (G, K)
+    weight: np.ndarray  # (G, K), w
+    terminal: np.ndarray  # (S,)
+    gamma: float
+
+
+@njit
+def backup(m, v, q, best):
+    """q(s, a), best[s, a] the outcome imagined; returns the extremes of max_a q - v."""
+    S, A = m.group.shape
+    low, high = np.inf, -np.inf
+    for s in range(S):
+        top = -np.inf
+        for a in range(A):
+            q[s, a] = 0.0
+            if not m.terminal[s]:
+                q[s, a], best[s, a] = choose(m, v, s, a)
+            top = max(top, q[s, a])
+        low, high = min(low, top - v[s]), max(high, top - v[s])
+    return low, high
+
+
+@njit
+def choose(m, v, s, a):
+    """The best value of (s, a) and the outcome imagined for it."""
+    g, mean = m.group[s, a], 0.0
+    for k in range(m.size[g]):
+        mean += m.prob[g, k] * (m.reward[s, a, k] + m.gamma * v[m.succ[s, a, k]])
+    top, best = -np.inf, 0
+    for k in range(m.size[g]):
+        w = m.weight[g, k]
+        x = (1.0 - w) * mean + w * (m.reward[s, a, k] + m.gamma * v[m.succ[s, a, k]])
+        if x > top:
+            top, best = x, k
+    return top, best
+
+
+@njit
+def follow(m, v, pi, best, new):
+    """new(s): one sweep of the policy and of what it imagines; returns the extremes of new - v."""
+    low, high = np.inf, -np.inf
+    for s in range(len(v)):
+        new[s] = 0.0
+        if not m.terminal[s]:
+            a = pi[s]
+            g, mean = m.group[s, a], 0.0
+            for k in range(m.size[g]):
+                mean += m.prob[g, k] * (m.reward[s, a, k] + m.gamma * v[m.succ[s, a, k]])
+            k = best[s, a]
+            w = m.weight[g, k]
+            new[s] = (1.0 - w) * mean + w * (m.reward[s, a, k] + m.gamma * v[m.succ[s, a, k]])
+        low, high = min(low, new[s] - v[s]), max(high, new[s] - v[s])
+    return low, high
+
+
+@njit
+def over_horizon(m, H):
+    """q(s, a) with H decisions to go."""
+    S, A = m.group.shape
+    v, q, best = np.zeros(S), np.zeros((S, A)), np.zeros((S, A), np.int64)
+    for _ in range(H):
+        backup(m, v, q, best)
+        for s in range(S):
+            v[s] = q[s].max()
+    return q
+
+
+@njit
+def for_ever(m, v, tol, limit):
+    """(v, q, error): modified policy iteration from v until |v - v*| <= tol or rounding hides more; `limit` sweeps.
+
+    Without terminal states a row sums to one, and V* lies between v + low / (1-gamma) and v + high / (1-gamma): v is
+    moved to the middle of it, which leaves the span high - low to be brought down (see `bellman.relax`).
+    """
+    S, A = m.group.shape
+    q, best, pi, new = np.zeros((S, A)), np.zeros((S, A), np.int64), np.zeros(S, np.int64), np.empty(S)
+    shift = 0.0 if m.terminal.any() else 0.5 * m.gamma / (1.0 - m.gamma)
+    v = v.copy()
+    error, sweeps = np.inf, 0
+    while True:
+        low, high = backup(m, v, q, best)
+        error = max(high, -low) / (1.0 - m.gamma)
+        rounding = UNIT * (m.succ.shape[2] + 8) * (np.abs(v).max() + np.abs(m.reward).max()) / (1.0 - m.gamma)
+        if error <= max(tol, 3.0 * rounding) or sweeps >= limit:
+            return v, q, error
+        for s in range(S):
+            pi[s] = np.argmax(q[s])
+            v[s] = q[s, pi[s]] + (0.0 if m.terminal[s] else shift * (low + high))
+        goal = 0.05 * (high - low if shift > 0.0 else max(high, -low))
+        for _ in range(100):
+            low, high = follow(m, v, pi, best, new)
+            sweeps += 1
+            for s in range(S):
+                v[s] = new[s] + (0.0 if m.terminal[s] else shift * (low + high))
+            if (high - low if shift > 0.0 else max(high, -low)) <= goal:
+                break
