@@ -109,7 +109,7 @@ MUTANTS = {
     "a hidden state survives its episode": (
         "bayesrl.core", "            belief = belief.restart()\n", "            pass\n", ["tests/test_core.py"]),
     "a simulation remembers the one before": (
-        "bayesrl.bamdp.bamcp", "urn.own_count[path_g[t]] = 0", "pass",
+        "bayesrl.kernels.urn", "model.own_count[marks[t]] = 0", "pass",
         [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
     "draws add no balls": (
         "bayesrl.kernels.urn", "urn.own_count[g] = m + 1", "pass", [BAMCP + "test_urns_draw_like_a_model_drawn_once"]),
@@ -117,10 +117,10 @@ MUTANTS = {
         "bayesrl.bamdp.bamcp", "R = path_r[t] + gamma * R", "R = path_r[t] + R",
         [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
     "histories with different outcomes are one": (
-        "bayesrl.bamdp.bamcp", "e = a * urn.succ.shape[2] + k", "e = a * urn.succ.shape[2]",
+        "bayesrl.bamdp.bamcp", "e = k * A + a", "e = a",
         [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
     "terminal ignored in the search": (
-        "bayesrl.bamdp.bamcp", "done = urn.terminal[s]", "done = False",
+        "bayesrl.kernels.urn", "model.reward[s, a, k], model.terminal[y], g", "model.reward[s, a, k], False, g",
         [BAMCP + "test_one_simulation_gives_a_legal_action", BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
 }  # fmt: skip
 

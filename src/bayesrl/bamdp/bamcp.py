@@ -9,7 +9,8 @@ Paper to code: `Simulate` is the first loop of `search`, `Rollout` the second, t
 rollout policy `learned`. A node is a history, found by hashing (parent, action, outcome).
 Deviations: models are not drawn but outcomes are, from urns (`kernels/urn.py`), which has the same law and costs O(1)
 a step where a row of a model costs O(S). The tree is made anew at every decision, as its author does. Ties are broken
-at random.
+at random. Where states cannot be listed (no `n_states`) there is no table, and rollouts are those of the simulator
+(`kernels/simulator.py`), as the author's are on the infinite grid.
 Cost: O(simulations x depth x actions). Claims: root values approach the exact ones; the author's returns; equal in
 law to a naive transcription that draws models.
 """
@@ -25,7 +26,8 @@ from numpy.random import Generator
 from bayesrl.checks import Floats, frozen, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.urn import draw
+from bayesrl.kernels.simulator import begin, borrowed, forget, implements, step, wander
+from bayesrl.kernels.urn import SparseUrn, Urn
 from bayesrl.registry import register
 
 
@@ -56,7 +58,7 @@ class BAMCP:
     rollout_rate: float = 0.2
     """Learning rate of the rollout policy's Q-table."""
 
-    needs: ClassVar[tuple[str, ...]] = ("simulate", "n_states", "n_actions", "gamma")
+    needs: ClassVar[tuple[str, ...]] = ("simulate", "n_actions", "gamma")
 
     def __post_init__(self) -> None:
         integer("BAMCP", "simulations", self.simulations, 1)
@@ -70,15 +72,12 @@ class BAMCP:
         return None
 
     def plan(
-        self, belief: Any, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
+        self, belief: Any, observation: Any, memory: Floats | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Search from the present state and belief."""
-        Q = learned(
-            np.zeros((belief.n_states, belief.n_actions)) if memory is None else memory,
-            last,
-            belief.gamma,
-            self.rollout_rate,
-        )
+        Q = np.zeros((getattr(belief, "n_states", 0), belief.n_actions)) if memory is None else memory
+        if len(Q) > 0:
+            Q = learned(Q, last, belief.gamma, self.rollout_rate)
         q, n, steps = search(
             rng, belief.simulate(self.depth), observation, Q,
             np.array([belief.gamma, self.exploration, self.rollout_epsilon]), self.simulations, self.depth,
@@ -99,9 +98,10 @@ def learned(Q: Floats, last: Transition | None, gamma: float, rate: float) -> Fl
 
 
 @njit
-def search(rng, urn, s0, Q_rollout, settings, K, D):  # type: ignore[no-untyped-def]
+def search(rng, model, s0, Q_rollout, settings, K, D):  # type: ignore[no-untyped-def]
     """K simulations of D decisions from s0: (Q(root, a), N(root, a), simulated steps)."""
     gamma, c, epsilon = settings
+    model = borrowed(model)
     A = Q_rollout.shape[1]
     N = np.zeros((K + 1, A), np.int64)  # N(h, a)
     Q = np.zeros((K + 1, A))  # Q(h, a)
@@ -113,22 +113,20 @@ def search(rng, urn, s0, Q_rollout, settings, K, D):  # type: ignore[no-untyped-
     parent, edge = np.empty(K + 1, np.int64), np.empty(K + 1, np.int64)
     nodes, steps = 1, 0
     path_h, path_a, path_r = np.empty(D, np.int64), np.empty(D, np.int64), np.empty(D)
-    path_g = np.empty(D, np.int64)
+    marks = np.empty(D, np.int64)
     for _ in range(K):
-        h, s, d, depth_of_tree, done = 0, s0, 0, 0, False
+        begin(model, rng)
+        h, s, a, d, depth_of_tree, done = 0, s0, -1, 0, 0, False
         while d < D and not done:  # Simulate
             fresh = total[h] == 0
-            a = rollout_action(rng, Q_rollout, s, epsilon) if fresh else select(rng, Q, N, total[h], h, c)
-            g = urn.group[s, a]
-            k = draw(urn, g, rng)
-            path_h[d], path_a[d], path_r[d], path_g[d] = h, a, urn.reward[s, a, k], g
-            s = urn.succ[s, a, k]
-            done = urn.terminal[s]
+            a = wander(model, Q_rollout, s, a, epsilon, rng) if fresh else select(rng, Q, N, total[h], h, c)
+            path_h[d], path_a[d] = h, a
+            k, s, path_r[d], done, marks[d] = step(model, s, a, rng)
             d += 1
             depth_of_tree = d
             if fresh:
                 break
-            e = a * urn.succ.shape[2] + k
+            e = k * A + a
             slot = ((h * 0x9E3779B1 + e * 0x85EBCA77) >> 3) & (len(slots) - 1)
             while slots[slot] >= 0 and (parent[slots[slot]] != h or edge[slots[slot]] != e):
                 slot = (slot + 1) & (len(slots) - 1)
@@ -138,14 +136,10 @@ def search(rng, urn, s0, Q_rollout, settings, K, D):  # type: ignore[no-untyped-
             h = slots[slot]
         R, discount = 0.0, 1.0
         while d < D and not done:  # Rollout
-            a = rollout_action(rng, Q_rollout, s, epsilon)
-            g = urn.group[s, a]
-            k = draw(urn, g, rng)
-            path_g[d] = g
-            R += discount * urn.reward[s, a, k]
+            a = wander(model, Q_rollout, s, a, epsilon, rng)
+            k, s, r, done, marks[d] = step(model, s, a, rng)
+            R += discount * r
             discount *= gamma
-            s = urn.succ[s, a, k]
-            done = urn.terminal[s]
             d += 1
         for t in range(depth_of_tree - 1, -1, -1):
             R = path_r[t] + gamma * R
@@ -153,8 +147,7 @@ def search(rng, urn, s0, Q_rollout, settings, K, D):  # type: ignore[no-untyped-
             total[h] += 1
             N[h, a] += 1
             Q[h, a] += (R - Q[h, a]) / N[h, a]
-        for t in range(d):
-            urn.own_count[path_g[t]] = 0
+        forget(model, marks, d)
         steps += d
     return Q[0], N[0], steps
 
@@ -175,8 +168,9 @@ def select(rng, Q, N, n, h, c):  # type: ignore[no-untyped-def]
     return action
 
 
+@implements(wander, Urn, SparseUrn)
 @njit
-def rollout_action(rng, Q, s, epsilon):  # type: ignore[no-untyped-def]
+def rollout_action(model, Q, s, a, epsilon, rng):  # type: ignore[no-untyped-def]
     """Epsilon-greedy on the learned table, ties at random."""
     A = Q.shape[1]
     u = rng.random()

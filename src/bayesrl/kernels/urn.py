@@ -15,6 +15,7 @@ import numpy as np
 from numba.extending import overload
 
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.simulator import INLINED, begin, forget, implements, step
 
 
 class Urn(NamedTuple):
@@ -171,8 +172,32 @@ def _unseen(urn, g, rng, kinds, news, L):
             return k
 
 
-@overload(draw)
+@overload(draw, INLINED)
 def _draw_by_kind(urn, g, rng):
-    if urn.instance_class is SparseUrn:
-        return lambda urn, g, rng: draw_sparse(urn, g, rng)
-    return lambda urn, g, rng: draw_dirichlet(urn, g, rng)
+    kernel = draw_sparse if urn.instance_class is SparseUrn else draw_dirichlet
+    return getattr(kernel, "py_func", kernel)
+
+
+# A search's view of urns (`simulator.py`): states are listed, nothing is drawn at the root ---------------------------
+
+
+@implements(begin, Urn, SparseUrn)
+@njit
+def _begin(model, rng):
+    pass
+
+
+@implements(step, Urn, SparseUrn)
+@njit
+def _step(model, s, a, rng):
+    g = model.group[s, a]
+    k = draw(model, g, rng)
+    y = model.succ[s, a, k]
+    return k, y, model.reward[s, a, k], model.terminal[y], g
+
+
+@implements(forget, Urn, SparseUrn)
+@njit
+def _forget(model, marks, n):
+    for t in range(n):
+        model.own_count[marks[t]] = 0

@@ -1,0 +1,97 @@
+"""What a compiled search asks of a belief, whatever the belief is: arrays and urns, or a compiled outcome function.
+
+`belief.simulate(depth)` gives a simulator, a NamedTuple of arrays, and four functions read it:
+
+    begin(model, rng)                   before a simulation: draw what is drawn once, at the root
+    step(model, s, a, rng)              take action a in state s: (outcome k, next state, reward, done, mark)
+    forget(model, marks, n)             after it: undo its n steps, whose marks are in that order
+    wander(model, Q, s, a, epsilon, rng)
+                                        an action of a rollout in s, after action a (-1: none yet)
+
+A state is whatever `step` takes and returns: a number where states are listed (`kernels/urn.py`), a tuple where they
+cannot be (`kernels/row_column.py`). Outcomes of one (s, a) are told apart by k, a whole number that is not negative.
+`Q` is a table of values that the rollout policy may use, (S, A), without rows where states are not listed.
+
+`implements` chooses the kernel by the type of the model when a search is compiled, and `borrowed` spares the search
+from counting references, so that a search on arrays is no slower than if it had been written for them: measured, 36 to
+75 ns a simulated step on 9 to 100 states, where calling a compiled `draw` from the search took 150 to 210.
+"""
+
+from collections.abc import Callable
+from functools import singledispatch
+from typing import Any, TypeVar
+
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+F = TypeVar("F")
+INLINED = {"forceinline": True}
+"""Into the caller, where references to borrowed arrays are seen to be no references."""
+
+
+@singledispatch
+def begin(model, rng):
+    """Draw what a simulation draws once, at the root."""
+
+
+@singledispatch
+def step(model, s, a, rng):
+    """(outcome k, next state, reward, done, mark) of action a in state s."""
+
+
+@singledispatch
+def forget(model, marks, n):
+    """Undo the n steps of a simulation."""
+
+
+@singledispatch
+def wander(model, Q, s, a, epsilon, rng):
+    """An action of a rollout in s, after action a."""
+
+
+def implements(operation: Any, *kinds: type) -> Callable[[F], F]:
+    """This kernel is the operation for models of these kinds, compiled and (with compilation off) plain."""
+
+    def enter(kernel: F) -> F:
+        for kind in kinds:
+            operation.register(kind, kernel)
+
+        @overload(operation, INLINED, strict=False)
+        def choose(model, *rest):
+            return getattr(kernel, "py_func", kernel) if getattr(model, "instance_class", None) in kinds else None
+
+        return kernel
+
+    return enter
+
+
+# Without counting references -----------------------------------------------------------------------------------------
+
+
+def borrowed(model: F) -> F:
+    """The same arrays for a search that only looks at them: compiled, their references are not counted.
+
+    Numba counts the references of every array of a tuple that is passed to a function, atomically: a dozen arrays cost
+    50 ns a call, more than the draw itself. The caller's `model` must outlive the search.
+    """
+    return model
+
+
+@overload(borrowed)
+def _borrowed(model):
+    return lambda model: _unowned(model)
+
+
+@intrinsic
+def _unowned(context, model):
+    def codegen(context, builder, signature, args):
+        fields = cgutils.unpack_tuple(builder, args[0])
+        for i, kind in enumerate(model.types):
+            if isinstance(kind, types.Array):
+                array = context.make_array(kind)(context, builder, fields[i])
+                array.meminfo = cgutils.get_null_value(array.meminfo.type)  # an array that owns nothing
+                fields[i] = array._getvalue()
+        return context.make_tuple(builder, signature.return_type, fields)
+
+    return model(model), codegen
