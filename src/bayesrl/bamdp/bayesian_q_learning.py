@@ -88,8 +88,10 @@ class BayesianQLearning:
     """Returns that the prior mean is worth, lambda."""
     shape: float = 1.5
     """Shape of the prior of the precision, alpha, above 1."""
-    rate: float = 1.0
-    """Rate of the prior of the precision, beta; the variance of a return is about beta / (alpha - 1)."""
+    rate: float = 100.0
+    """Rate of the prior of the precision, beta: the variance of a return is expected to be beta / (alpha - 1).
+
+    The scale of the problem's returns; with too small a one the agent is sure of the first return it sees."""
 
     def __post_init__(self) -> None:
         owner = "BayesianQLearning"

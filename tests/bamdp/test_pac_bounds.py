@@ -1,0 +1,82 @@
+"""The theorems' formulas by hand, their powers, and the one value that is our own."""
+
+from math import log
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+import bayesrl as b
+from bayesrl.bamdp import pac_bounds as pac
+from bayesrl.errors import InvalidArgument
+
+
+def test_bounds_by_hand():
+    """S = 5, A = 2, gamma = .9, H = 10, eps = .2, delta = .05."""
+    S, A, g, H, e, d = 5, 2, 0.9, 10, 0.2, 0.05
+    assert pac.beb_beta(H) == 200.0
+    assert pac.bolt_eta(H) == 10.0
+    assert pac.beb_bound(S, A, H, e, d) == pytest.approx(10 * 10**6 / 0.04 * log(200))
+    assert pac.bolt_bound(S, A, g, 10.0, e) == pytest.approx(10 * 100 / (0.04 * 0.01))
+    rho = 0.05 / (2 * 25 * 4)
+    np.testing.assert_allclose(pac.vbrb_betas(S, A, g, d), [rho**-0.5, 0.9 * 5 / 0.1 * rho**-0.5])
+    m = (5 + log(10 / (0.2 * 0.1 * 0.05))) / (0.04 * 0.1**4)
+    assert pac.mbie_eb_visits(S, A, g, e, d) == pytest.approx(m)
+    assert pac.mbie_eb_beta(S, A, g, e, d) == pytest.approx((0.5 * log(2 * 10 * m / 0.05)) ** 0.5 / 0.1)
+    assert pac.rmax_knownness(S, A, H, e, d) == (4 * 5 * 10 / 0.2) ** 3 + 1
+    assert pac.rmax_knownness(1, 2, 1, 4.0, 1e-9) == int(np.ceil(6 * log(24e9) ** 3)) + 1
+    assert pac.dirichlet_visits(S, 0.5, 0.1, 0.2) == 2 * 5 / (0.25 * 0.02)
+    B = pac.boss_knownness(S, A, g, 3, e, d)
+    assert pytest.approx(2 * 5 / ((0.2 * 0.01) ** 2 * 0.05 / 10 * 0.05 / (100 * 3))) == B
+    escapes = log(20) * log(1 / (0.2 * 0.1)) / (0.2 * 0.01)
+    assert pac.boss_bound(S, A, g, 3, e, d) == pytest.approx(10 * B * escapes)
+    C = 2 * 5 / ((0.25 * 0.2 * 0.01) ** 2 * 0.05 / 10 * 0.05 / 200)
+    assert pac.vbrb_bound(S, A, g, e, d) == pytest.approx(10 * C * escapes)
+    assert pac.mbie_eb_bound(S, A, g, e, d) == pytest.approx(10 * m * escapes)
+    assert pac.bfs3_bound(S, A, 4, 7, 0.1) == pytest.approx(7 * 10 * 6 * 4 / 0.1)
+
+
+def slope(f, x):
+    return log(f(2 * x) / f(x)) / log(2)
+
+
+def test_bounds_grow_as_their_theorems_say():
+    """Powers of H, S and 1/eps, logarithms aside (which is what the tolerance allows for)."""
+    assert slope(lambda H: pac.beb_bound(5, 2, H), 50) == pytest.approx(6)
+    assert slope(lambda H: pac.bolt_bound(5, 2, 0.9, pac.bolt_eta(H)), 50) == pytest.approx(2)
+    assert slope(lambda S: pac.beb_bound(S, 2, 10), 10**6) == pytest.approx(1, abs=0.1)
+    assert slope(lambda x: pac.mbie_eb_bound(10**4, 2, 0.9, 1 / x), 10**6) == pytest.approx(3, abs=0.1)
+    assert slope(lambda x: pac.bolt_bound(5, 2, 0.9, 10, 1 / x), 10) == pytest.approx(2)
+    assert slope(lambda S: pac.mbie_eb_bound(S, 2, 0.9), 10**6) == pytest.approx(2, abs=0.1)
+
+
+def test_dirichlet_visits_are_enough():
+    """Truth and data from the prior: the posterior beyond epsilon of the truth exceeds rho in at most delta of all."""
+    S, eps, delta, rho = 3, 0.5, 0.2, 0.3
+    n, rng, bad = pac.dirichlet_visits(S, eps, delta, rho), default_rng(0), 0
+    assert n == 400
+    for _ in range(300):
+        truth = rng.dirichlet(np.full(S, 0.5))
+        draws = rng.dirichlet(0.5 + rng.multinomial(n // 8, truth), 200)  # an eighth of it is still enough
+        bad += float((np.abs(draws - truth).sum(axis=1) > eps).mean() > rho)
+    assert bad <= delta * 300
+
+
+def test_effective_horizon():
+    assert 0.95**90 <= 0.01 < 0.95**89
+    assert pac.effective_horizon(0.95) == 90
+    assert pac.effective_horizon(0.0) == 1
+    with pytest.raises(InvalidArgument, match=r"'gamma' must be in \[0, 1\)"):
+        pac.effective_horizon(1.0)
+
+
+def test_table_of_bounds():
+    bounds = b.make("pac-bounds", states=5, actions=2, gamma=0.9, horizon=10)
+    assert bounds["beb"] == pac.beb_bound(5, 2, 10)
+    assert bounds["bolt"] == pac.bolt_bound(5, 2, 0.9, 10.0)
+    assert bounds["boss"] == pac.boss_bound(5, 2, 0.9)
+    assert bounds["vbrb"] == pac.vbrb_bound(5, 2, 0.9)
+    assert bounds["mbie-eb"] == pac.mbie_eb_bound(5, 2, 0.9)
+    assert b.make("pac-bounds", states=5, actions=2)["beb"] == pac.beb_bound(5, 2, 90)
+    with pytest.raises(InvalidArgument, match=r"pac_bounds: 'gamma' must be in \[0, 1\), got 1.0"):
+        b.make("pac-bounds", states=5, actions=2, gamma=1.0)

@@ -1,0 +1,163 @@
+"""R-max and MBIE-EB: the papers' algorithms on an empirical model, in plain Python, beside ours on vanishing counts."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+import bayesrl as b
+from bayesrl.bamdp.pac_bounds import effective_horizon, mbie_eb_beta, rmax_knownness
+from bayesrl.bamdp.unvisited import heavenly_q, with_heaven
+from bayesrl.beliefs import RewardBeta, RewardDirichlet, RewardNormal, UnknownRewards
+from bayesrl.core import Transition
+from bayesrl.errors import InvalidArgument
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solve import solve
+
+CHAIN = b.make_world("chain", gamma=0.7).mdp
+
+
+def ending():
+    P = np.array([[[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]], [[0.4, 0.4, 0.2], [0.2, 0.3, 0.5]], [[0, 0, 1.0]] * 2])
+    return TabularMDP.from_dense(P, [[0.0, 1.0], [2.0, 0.5], [0, 0]], gamma=0.8, terminal=[2])
+
+
+def empirical(mdp, paid=None):
+    """A belief whose mean model is what was seen; rewards known, or unknown with the values `paid`."""
+    belief = b.DirichletMDP.structured(mdp, 1e-10)
+    if paid is None:
+        return belief
+    return UnknownRewards(belief, RewardDirichlet(np.array(paid), np.full((*mdp.group.shape, len(paid)), 1e-10)))
+
+
+def naive_q(seen, mdp, worth, unknown, bonus, known_rewards):
+    """Value iteration on frequencies; seen[s, a] lists (s', r). Unknown pairs are worth `worth`."""
+    S, A = mdp.group.shape
+    V = [0.0] * S
+    for _ in range(5000):
+        Q = [[0.0] * A for _ in range(S)]
+        for s, a in np.ndindex(S, A):
+            if mdp.outcomes.terminal[s]:
+                continue
+            if unknown(s, a):
+                Q[s][a] = worth
+                continue
+            n = len(seen[s, a])
+            Q[s][a] = bonus(n) + sum((r + mdp.gamma * V[y]) / n for y, r in seen[s, a])
+        new = [max(q) for q in Q]
+        gap, V = max(abs(x - y) for x, y in zip(new, V, strict=True)), new
+        if gap < 1e-12:
+            return np.array(Q)
+    raise AssertionError("no convergence")
+
+
+def journey(mdp, belief, steps, seed, paid):
+    """An agent that acts at random: (belief, state, last transition, what was seen of each pair)."""
+    rng = default_rng(seed)
+    s, last = 0, None
+    seen = {pair: [] for pair in np.ndindex(*mdp.group.shape)}
+    for _ in range(steps):
+        yield belief, s, last, seen
+        a = int(rng.integers(mdp.n_actions))
+        k = int(rng.choice(mdp.outcomes.n_outcomes, p=mdp.prob[mdp.group[s, a]]))
+        r = float(mdp.reward[s, a, k]) if paid is None else float(rng.choice(paid))
+        last = Transition(s, a, r, int(mdp.succ[s, a, k]))
+        belief = belief.update(last)
+        seen[s, a].append((last.next_state, r))
+        s = 0 if mdp.outcomes.terminal[last.next_state] else last.next_state
+
+
+CASES = [(CHAIN, None), (ending(), None), (CHAIN, [0.0, 1.0, 5.0])]
+
+
+@pytest.mark.parametrize(("mdp", "paid"), CASES)
+def test_rmax_equals_its_transcription(mdp, paid):
+    """m = 3: the plan is made anew when a pair has been seen three times, from all that was seen by then."""
+    planner, memory, Q, made = b.make("rmax", knownness=3), None, None, 0
+    worth = (mdp.outcomes.reward.max() if paid is None else 5.0) / (1.0 - mdp.gamma)
+    for belief, s, last, seen in journey(mdp, empirical(mdp, paid), 60, 1, paid):
+        decision = planner.plan(belief, s, memory, default_rng(0), last)
+        if last is None or len(seen[last.state, last.action]) == 3:
+            Q = naive_q(seen, mdp, worth, lambda s, a: len(seen[s, a]) < 3, lambda n: 0.0, paid is None)  # noqa: B023
+            made += 1
+        np.testing.assert_allclose(decision.info["q"], Q[s], atol=1e-6)
+        assert memory is None or (decision.memory.q is memory.q) == (len(seen[last.state, last.action]) != 3)
+        memory = decision.memory
+    assert made >= 4
+
+
+@pytest.mark.parametrize(("mdp", "paid"), CASES)
+def test_mbie_eb_equals_its_transcription(mdp, paid):
+    """R^ + beta / sqrt(n) + gamma sum T^ V; a pair never tried is worth R_max / (1 - gamma)."""
+    planner, memory = b.make("mbie-eb", beta=0.8), None
+    worth = (mdp.outcomes.reward.max() if paid is None else 5.0) / (1.0 - mdp.gamma)
+    for belief, s, last, seen in journey(mdp, empirical(mdp, paid), 25, 2, paid):
+        decision = planner.plan(belief, s, memory, default_rng(0), last)
+        Q = naive_q(seen, mdp, worth, lambda s, a: not seen[s, a], lambda n: 0.8 / n**0.5, paid is None)  # noqa: B023
+        np.testing.assert_allclose(decision.info["q"], Q[s], atol=1e-6)
+        memory = decision.memory
+
+
+def test_heaven_is_worth_what_it_says():
+    """Also beside values that are larger, and for groups that other pairs share."""
+    belief = b.DirichletMDP.structured(b.make_world("chain-semi", gamma=0.7))
+    heaven = np.zeros((5, 2), bool)
+    heaven[1, 0] = heaven[4, 1] = True
+    for worth in (1.0, 1000.0):
+        q, values = heavenly_q(belief, heaven, worth, np.full((5, 2), 0.5), None)
+        assert q[1, 0] == pytest.approx(worth)
+        assert q[4, 1] == pytest.approx(worth)
+        rest = np.where(heaven, worth, solve_rest(belief.mean_mdp(), values) + 0.5)
+        np.testing.assert_allclose(q, rest, atol=1e-7)
+    assert with_heaven(belief.mean_mdp(), heaven, 1.0).n_states == 6
+
+
+def solve_rest(model, values):
+    return model.mean_reward + model.gamma * (model.matrix @ values).reshape(model.group.shape)
+
+
+def test_tied_pairs_share_their_visits():
+    """One slip for both actions everywhere: after m steps all is known."""
+    belief = b.DirichletMDP.structured(b.make_world("chain-tied", gamma=0.7))
+    planner, memory, last = b.make("rmax", knownness=2), None, None
+    for _ in range(3):
+        decision = planner.plan(belief, 0, memory, default_rng(0), last)
+        memory, last = decision.memory, Transition(0, 0, 0.0, 1)
+        belief = belief.update(last) if decision.memory.visits[0] < 2 else belief
+    np.testing.assert_allclose(decision.info["q"], solve(belief.mean_mdp()).q[0], atol=1e-7)
+
+
+def test_r_max_may_be_given():
+    belief = empirical(CHAIN)
+    for name in ("rmax", "mbie-eb"):
+        q = b.make(name, r_max=7.0).plan(belief, 0, None, default_rng(0)).info["q"]
+        np.testing.assert_allclose(q, 7.0 / 0.3)
+        own = b.make(name).plan(belief, 0, None, default_rng(0)).info["q"]
+        np.testing.assert_allclose(own, 10.0 / 0.3)
+
+
+def test_parameters_by_theory():
+    belief = b.DirichletMDP.flat(CHAIN)
+    assert b.make("mbie-eb", beta="theory")._beta(belief) == mbie_eb_beta(5, 2, 0.7, reward_range=10.0)
+    H = effective_horizon(0.7)
+    assert b.make("rmax", knownness="theory")._knownness(belief) == rmax_knownness(5, 2, H, reward_range=10.0)
+
+
+def test_what_does_not_fit():
+    normal = UnknownRewards(b.DirichletMDP.flat(CHAIN), RewardNormal.strens((5, 2)))
+    for name, owner in (("rmax", "RMax"), ("mbie-eb", "MBIEEB")):
+        with pytest.raises(InvalidArgument, match=f"{owner}: 'belief' must be one with bounded rewards"):
+            b.make(name).plan(normal, 0, None, default_rng(0))
+        assert b.make(name, r_max=1.0).plan(normal, 0, None, default_rng(0)).action == 0
+        coin = UnknownRewards(b.DirichletMDP.flat(CHAIN), RewardBeta(np.ones((5, 2)), np.ones((5, 2)), -1.0, 2.0))
+        q = b.make(name).plan(coin, 0, None, default_rng(0)).info["q"]
+        np.testing.assert_allclose(q, 2.0 / 0.3)
+        with pytest.raises(InvalidArgument, match=f"{owner}: 'belief' must be one with a discount below 1, got 1.0"):
+            b.make(name).plan(b.DirichletMDP(coin.outcomes, coin.transitions.alpha, 1.0), 0, None, default_rng(0))
+    for name, params, sentence in [
+        ("rmax", {"knownness": 0}, "RMax: 'knownness' must be a whole number of at least 1, got 0."),
+        ("rmax", {"r_max": "much"}, "RMax: 'r_max' must be a finite number, got 'much'."),
+        ("mbie-eb", {"beta": -0.1}, "MBIEEB: 'beta' must be at least 0, got -0.1."),
+    ]:
+        with pytest.raises(InvalidArgument) as error:
+            b.make(name, **params)
+        assert str(error.value) == sentence
