@@ -26,6 +26,7 @@ from numpy.random import Generator
 from bayesrl.checks import Floats, frozen, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.paid_urn import PaidUrn
 from bayesrl.kernels.simulator import begin, borrowed, forget, implements, step, wander
 from bayesrl.kernels.urn import SparseUrn, Urn
 from bayesrl.registry import register
@@ -126,7 +127,7 @@ def search(rng, model, s0, Q_rollout, settings, K, D):  # type: ignore[no-untype
             depth_of_tree = d
             if fresh:
                 break
-            e = k * A + a
+            e = int(k) * A + a
             slot = ((h * 0x9E3779B1 + e * 0x85EBCA77) >> 3) & (len(slots) - 1)
             while slots[slot] >= 0 and (parent[slots[slot]] != h or edge[slots[slot]] != e):
                 slot = (slot + 1) & (len(slots) - 1)
@@ -168,7 +169,7 @@ def select(rng, Q, N, n, h, c):  # type: ignore[no-untyped-def]
     return action
 
 
-@implements(wander, Urn, SparseUrn)
+@implements(wander, Urn, SparseUrn, PaidUrn)
 @njit
 def rollout_action(model, Q, s, a, epsilon, rng):  # type: ignore[no-untyped-def]
     """Epsilon-greedy on the learned table, ties at random."""

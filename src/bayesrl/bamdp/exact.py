@@ -97,17 +97,14 @@ class HyperTree:
         self.memo: dict[tuple[int, int, int], float] = {}
 
     def _reward_urns(self, first: int) -> dict[tuple[int, ...], tuple[Urn, list[float]]]:
-        """The urn and the values of each reward cell; its counts are predictive probabilities times their total."""
-        urns: dict[tuple[int, ...], tuple[Urn, list[float]]] = {}
-        rewards = self.belief.rewards
-        for cell in np.ndindex(*rewards.mean().shape):
-            values, p = rewards.predictive(cell)
-            total = (
-                rewards.alpha[cell].sum() if not hasattr(rewards, "beta") else rewards.alpha[cell] + rewards.beta[cell]
-            )
-            digits = [self.base ** (first + len(urns) * len(values) + j) for j in range(len(values))]
-            urns[cell] = (Urn((p * total).tolist(), digits), values.tolist())
-        return urns
+        """The urn and the values of each reward cell."""
+        values, alpha = self.belief.rewards.counts()
+        V = len(values)
+        cells = np.ndindex(*self.belief.rewards.mean().shape)
+        return {
+            cell: (Urn(alpha[c].tolist(), [self.base ** (first + c * V + j) for j in range(V)]), values.tolist())
+            for c, cell in enumerate(cells)
+        }
 
     def v(self, s: int, seen: int, d: int) -> float:
         """V_d(s, phi)."""

@@ -223,7 +223,8 @@ class DirichletMDP:
         """Total prior count, cumulative counts, and the number of outcomes where they are all equal."""
         prior, size = self._prior, self.outcomes.size
         equal = np.where(self.outcomes.valid, prior, prior[:, :1]).std(axis=1) == 0.0
-        return prior.sum(axis=1), np.cumsum(prior, axis=1), np.where(equal, size, 0)
+        cumulative = np.cumsum(prior, axis=1)
+        return cumulative[:, -1].copy(), cumulative, np.where(equal, size, 0)
 
     def log_evidence(self) -> float:
         """Log probability, under the prior, of the outcomes seen, in the order in which they were seen."""

@@ -74,6 +74,10 @@ class RewardBeta:
         """Mean rewards drawn from the belief."""
         return self.low + (self.high - self.low) * rng.beta(self.alpha, self.beta)
 
+    def counts(self) -> tuple[Floats, Floats]:
+        """The values, and how much counts for each of them in each cell, (cells, 2)."""
+        return np.array([self.low, self.high]), np.stack([self.beta.ravel(), self.alpha.ravel()], axis=1)
+
     def predictive(self, cell: tuple[int, ...]) -> tuple[Floats, Floats]:
         """The possible rewards of a cell and their probabilities."""
         p = self.alpha[cell] / (self.alpha[cell] + self.beta[cell])

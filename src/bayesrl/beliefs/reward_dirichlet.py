@@ -72,6 +72,10 @@ class RewardDirichlet:
         """Mean rewards drawn from the belief."""
         return np.asarray(dirichlet_rows(self.alpha, rng) @ self.values)
 
+    def counts(self) -> tuple[Floats, Floats]:
+        """The values, and how much counts for each of them in each cell, (cells, n)."""
+        return self.values, self.alpha.reshape(-1, len(self.values))
+
     def predictive(self, cell: tuple[int, ...]) -> tuple[Floats, Floats]:
         """The possible rewards of a cell and their probabilities."""
         return self.values, self.alpha[cell] / self.alpha[cell].sum()

@@ -17,7 +17,12 @@ from bayesrl.beliefs.dirichlet import DirichletMDP
 from bayesrl.checks import Floats, frozen, value
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.paid_urn import PaidUrn
+from bayesrl.kernels.urn import Urn
 from bayesrl.models.mdp import Outcomes, TabularMDP
+
+_NO_MOVES = (np.zeros((0, 0, 0), np.int32), np.zeros((0, 0, 0)), np.zeros((0, 0), np.int32), np.zeros(0, np.bool_))
+"""An urn of rewards leads nowhere: succ, reward, group and terminal are empty."""
 
 
 @value
@@ -82,6 +87,22 @@ class UnknownRewards:
         """A model drawn from the belief; its rewards are the drawn means."""
         model = self.transitions.sample_mdp(rng)
         return self._paying(model, self.rewards.sample(rng))
+
+    def simulate(self, depth: int) -> PaidUrn:
+        """Both beliefs as urns for a compiled simulation; rewards of finitely many values (`kernels/paid_urn.py`)."""
+        if not hasattr(self.rewards, "predictive"):
+            expected = "a reward belief with finitely many values"
+            raise InvalidArgument("UnknownRewards.simulate", "rewards", expected, type(self.rewards).__name__)
+        o, shape = self.outcomes, self.rewards.mean().shape
+        cells = np.arange(np.prod(shape)).reshape(shape)
+        cell = np.array(np.broadcast_to(cells if cells.ndim == 3 else cells[:, :, None], o.succ.shape))
+        values, alpha = self.rewards.counts()
+        C, cumulative = len(alpha), np.cumsum(alpha, axis=1)
+        pays = Urn(
+            *_NO_MOVES, cumulative[:, -1].copy(), cumulative, np.zeros(C, np.int64), np.zeros(C + 1, np.int64),
+            np.zeros(0, np.int32), np.ones(C, np.bool_), np.zeros(C, np.int64), np.zeros((C, depth), np.int32),
+        )  # fmt: skip
+        return PaidUrn(self.transitions.simulate(depth), pays, cell, values)
 
     def _paying(self, model: TabularMDP, r: Floats) -> TabularMDP:
         o = self.outcomes

@@ -85,13 +85,19 @@ def _borrowed(model):
 
 @intrinsic
 def _unowned(context, model):
+    def without_owner(context, builder, kind, it):
+        if isinstance(kind, types.Array):
+            array = context.make_array(kind)(context, builder, it)
+            array.meminfo = cgutils.get_null_value(array.meminfo.type)  # an array that owns nothing
+            return array._getvalue()
+        if isinstance(kind, types.BaseTuple):
+            parts = cgutils.unpack_tuple(builder, it)
+            return context.make_tuple(
+                builder, kind, [without_owner(context, builder, *x) for x in zip(kind, parts, strict=True)]
+            )
+        return it
+
     def codegen(context, builder, signature, args):
-        fields = cgutils.unpack_tuple(builder, args[0])
-        for i, kind in enumerate(model.types):
-            if isinstance(kind, types.Array):
-                array = context.make_array(kind)(context, builder, fields[i])
-                array.meminfo = cgutils.get_null_value(array.meminfo.type)  # an array that owns nothing
-                fields[i] = array._getvalue()
-        return context.make_tuple(builder, signature.return_type, fields)
+        return without_owner(context, builder, model, args[0])
 
     return model(model), codegen

@@ -1,0 +1,50 @@
+"""Simulating unknown transitions and unknown rewards together: a second urn pays.
+
+Where rewards take finitely many values, a cell's reward is an outcome like any other: an urn over the values, whose
+balls are the counts of the reward belief. A step draws where the action leads, then what it pays; both are outcomes by
+which histories are told apart.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesrl.kernels.jit import njit
+from bayesrl.kernels.simulator import begin, forget, implements, step
+from bayesrl.kernels.urn import Urn, draw
+
+
+class PaidUrn(NamedTuple):
+    """Urns for transitions, and one for the reward of each cell."""
+
+    moves: Any  # Urn or SparseUrn; its rewards are not used
+    pays: Urn  # one group for each cell, one outcome for each value
+    cell: np.ndarray  # (S, A, K) the cell of outcome k
+    values: np.ndarray  # (V,) the rewards there can be
+
+
+@implements(begin, PaidUrn)
+@njit
+def _begin(model, rng):
+    pass
+
+
+@implements(step, PaidUrn)
+@njit
+def _step(model, s, a, rng):
+    g = model.moves.group[s, a]
+    k = draw(model.moves, g, rng)
+    y = model.moves.succ[s, a, k]
+    c = model.cell[s, a, k]
+    j = draw(model.pays, c, rng)
+    mark = g * len(model.pays.mass) + c
+    return k * len(model.values) + j, y, model.values[j], model.moves.terminal[y], mark
+
+
+@implements(forget, PaidUrn)
+@njit
+def _forget(model, marks, n):
+    C = len(model.pays.mass)
+    for t in range(n):
+        model.moves.own_count[marks[t] // C] = 0
+        model.pays.own_count[marks[t] % C] = 0
