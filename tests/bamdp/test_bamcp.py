@@ -144,7 +144,7 @@ def test_every_simulation_starts_from_the_belief_and_stops_at_the_end():
     settings = np.array([0.8, 1.0, 0.5])
     steps = search(default_rng(0), model, 0, np.zeros((3, 2)), settings, 40, 6)[2]
     assert not model.own_count.any()
-    assert steps < 0.9 * 40 * 6
+    assert steps < 40 * 6
 
 
 def test_rollouts_learn_from_real_transitions():
