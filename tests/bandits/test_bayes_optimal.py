@@ -110,6 +110,7 @@ def test_models_with_the_same_posteriors_have_the_same_values():
     same = FiniteModels(BernoulliModels(np.array([[0.5, 0.5]])))
     assert bayes_optimal_value(same, 5, "regret") == 0.0
     assert policy_value(same, 5, thompson, "regret") == 0.0
+    assert policy_value(same, 5, lambda known: np.tile([0.0, 1.0], (len(known.seen), 1)), "regret") == 0.0
 
 
 def test_policies_are_worth_no_more_than_the_optimum():

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import optimize, special
+from scipy import special
 
 from bayesrl.bandits.bayes_optimal import bayes_optimal_value
 from bayesrl.bandits.information_directed import best_arm
@@ -190,6 +190,8 @@ def gopalan(models: ArrayLike, truth: int, steps: int, epsilon: float = 0.1) -> 
 
 def _most_plays(order: tuple[int, ...], last: tuple[int, ...], confusing: dict[int, Floats], L: float) -> int:
     """The integer program for one order of dropping, in which model last[k] of S'_{a_k} is the last to be refuted."""
+    from scipy import optimize  # a third of a second that only this needs
+
     n = len(order)
     if n == 0:
         return 0

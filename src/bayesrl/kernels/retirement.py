@@ -57,8 +57,9 @@ def advantage(lam, t, r, lattice, C):
     row, G = lattice.rows, lattice.tail
     size = (row + STRIDE + 3) * LANES
     A, Lam, Y, Z = np.empty(size), np.empty(size), np.zeros(size), np.zeros(size)
-    for k in range(size):
-        A[k], Lam[k] = a0 + k // LANES, lam[k % LANES]
+    for i in range(0, size, LANES):
+        for l in range(LANES):
+            A[i + l], Lam[i + l] = a0 + i // LANES, lam[l]
     # Y holds the present row on lo <= t <= hi; below, every lane retires; above, it is zero, and so is Z.
     w = 1.0 / (n0 + row)
     lo, hi = bottom(lam.min(), row, r[0], lattice), top(lam.max(), row, r[0], lattice)
