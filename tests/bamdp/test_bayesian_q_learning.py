@@ -144,7 +144,7 @@ def test_learning_uses_the_seemingly_best_action_and_the_end():
     agent = BayesianQLearning(2, 2, 0.9, update="moment", shape=2.0, rate=1.0)
     mind = agent.start()
     mind = agent.learn(mind, Transition(1, 1, 5.0, 0, terminated=True), default_rng(0))
-    assert mind.mean[1, 1] == 2.5  # r alone, between the prior's 0 and 5
+    np.testing.assert_allclose([x[1, 1] for x in mind], [2.5, 2.0, 2.5, 1.0 + 25.0 / 4.0])  # r alone: 5 beside 0
     cell, best = NormalGamma(0.0, 1.0, 2.0, 1.0), NormalGamma(*(float(x[1, 1]) for x in mind))
     after = agent.learn(mind, Transition(0, 0, 1.0, 1), default_rng(0))
     np.testing.assert_allclose([x[0, 0] for x in after], moment_update(cell, best, 1.0, 0.9))

@@ -1,0 +1,110 @@
+"""Planted bugs in the optimistic planners, value of information and Bayesian Q-learning; see test_mutants.py."""
+
+import pytest
+
+BOSS, OPTIMISM, UNVISITED = (f"tests/bamdp/test_{name}.py::" for name in ("boss", "optimism", "unvisited"))
+VOI, BQL, PAC = (f"tests/bamdp/test_{name}.py::" for name in ("voi", "bayesian_q_learning", "pac_bounds"))
+
+MUTANTS = {
+    # name: (module, old, new, tests)
+    "BOSS redraws one visit late": (
+        "bayesrl.bamdp.boss", "== self._knownness(belief)", "== self._knownness(belief) + 1",
+        [BOSS + "test_boss_equals_its_transcription[tied]"]),
+    "BOSS redraws at every visit beyond B": (
+        "bayesrl.bamdp.boss", "== self._knownness(belief)", ">= self._knownness(belief)",
+        [BOSS + "test_boss_equals_its_transcription[tied]"]),
+    "the hyper-model averages its models": (
+        "bayesrl.bamdp.hyper", ".reshape(S, len(models), A).max(axis=1)", ".reshape(S, len(models), A).mean(axis=1)",
+        [BOSS + "test_hyper_model_dominates_each_model"]),
+    "the hyper-model pays the first model's rewards": (
+        "bayesrl.bamdp.hyper", "[_padded(m.reward, K) for", "[_padded(models[0].reward, K) for",
+        [BOSS + "test_hyper_model_dominates_each_model[unknown]"]),
+    "SBOSS measures from the belief before": (
+        "bayesrl.bamdp.sboss", "        here = memory.q[observation]",
+        "        memory = memory._replace(then=now)\n        here = memory.q[observation]",
+        [BOSS + "test_sboss_equals_its_transcription[tied]"]),
+    "SBOSS counts in variances": (
+        "bayesrl.bamdp.sboss", "Spread(mean, np.sqrt(variance))", "Spread(mean, variance)",
+        [BOSS + "test_sboss_equals_its_transcription[tied]"]),
+    "SmartSampler uses every model everywhere": (
+        "bayesrl.bamdp.smart_sampler", "own = i < sizes", "own = i < sizes.max() + 0 * sizes",
+        [BOSS + "test_smart_sampler_equals_its_transcription[tied]",
+         BOSS + "test_smart_sampler_equals_its_transcription[terminal]"]),
+    "SmartSampler takes the mean variance": (
+        "bayesrl.bamdp.smart_sampler", '.max(axis=1)\n', '.mean(axis=1)\n',
+        [BOSS + "test_smart_sampler_equals_its_transcription[flat]"]),
+    "VBRB counts in variances": (
+        "bayesrl.bamdp.vbrb", "np.sqrt(variance_p)", "variance_p",
+        [OPTIMISM + "test_vbrb_equals_its_transcription[flat]"]),
+    "VBRB forgets that rewards are unknown": (
+        "bayesrl.bamdp.vbrb", "variance_r += doubt", "variance_r += 0.0 * doubt",
+        [OPTIMISM + "test_vbrb_reward_variance_by_monte_carlo[pairs]"]),
+    "VBRB's covariance has no n + 1": (
+        "bayesrl.bamdp.vbrb", "variance_r = c *", "variance_r = c / (1.0 - c) *",
+        [OPTIMISM + "test_vbrb_variances_are_the_dirichlets[flat]"]),
+    "BOLT imagines without dividing": (
+        "bayesrl.bamdp.bolt", "eta / (count + eta)", "eta / (count + eta + 1.0)",
+        [OPTIMISM + "test_bolt_equals_the_listed_extended_mdp[5.0-tied]"]),
+    "BOLT imagines the first outcome, not the best": (
+        "bayesrl.kernels.imagined", "if x > top:", "if k == 0:",
+        [OPTIMISM + "test_bolt_equals_the_listed_extended_mdp[5.0-tied]"]),
+    "BOLT's eta by theory is one": (
+        "bayesrl.bamdp.pac_bounds", "return float(horizon)", "return 1.0",
+        [OPTIMISM + "test_bolt_is_optimistic_on_random_bamdps"]),
+    "POT's deviation is a variance": (
+        "bayesrl.bamdp.pot", 'np.sqrt(row_variance("POT", belief))', 'row_variance("POT", belief)',
+        [OPTIMISM + "test_pot_equals_the_listed_extended_mdp[tied]"]),
+    "POT's share may exceed one": (
+        "bayesrl.bamdp.pot", "np.minimum(1.0, above)", "above",
+        [OPTIMISM + "test_pot_lies_between_the_mean_model_and_bolt[tied]"]),
+    "MBIE-EB's bonus falls as 1/n": (
+        "bayesrl.bamdp.mbie_eb", "np.sqrt(np.maximum(n, 1.0))", "np.maximum(n, 1.0)",
+        [UNVISITED + "test_mbie_eb_equals_its_transcription[mdp1-None]"]),
+    "MBIE-EB has no heaven": (
+        "bayesrl.bamdp.mbie_eb", "n == 0.0, worth", "n < 0.0, worth",
+        [UNVISITED + "test_mbie_eb_equals_its_transcription[mdp1-None]"]),
+    "R-max knows a pair one visit early": (
+        "bayesrl.bamdp.rmax", "visits_of_pairs(visits, belief) < m", "visits_of_pairs(visits, belief) < m - 1",
+        [UNVISITED + "test_rmax_equals_its_transcription[mdp1-None]"]),
+    "R-max's heaven pays but once": (
+        "bayesrl.bamdp.unvisited", ") / (1.0 - belief.gamma))", "))",
+        [UNVISITED + "test_rmax_equals_its_transcription[mdp1-None]"]),
+    "the survey's misprinted VPI": (
+        "bayesrl.bamdp.value_of_information", "gain = np.maximum(q - mean[first], 0.0)",
+        "gain = np.where(q > mean[second], q - mean[first], 0.0)", [VOI + "test_value_of_perfect_information_by_hand"]),
+    "the best action gains by rising": (
+        "bayesrl.bamdp.value_of_information", "gain[:, first] = np.maximum(mean[second] - q[:, first], 0.0)", "pass",
+        [VOI + "test_value_of_perfect_information_by_hand"]),
+    "weights are forgotten": (
+        "bayesrl.bamdp.value_of_information", "weight = sample.weight * np.array(", "weight = np.array(",
+        [VOI + "test_reweighting_equals_its_transcription"]),
+    "a sample is never renewed": (
+        "bayesrl.bamdp.value_of_information", "<= self.renew * self.samples * (weight**2).sum()", "< 0.0",
+        [VOI + "test_reweighting_equals_its_transcription"]),
+    "the future is certain": (
+        "bayesrl.bamdp.bayesian_q_learning", "mu * mu + (lam + 1.0) / lam * beta / (alpha - 1.0)", "mu * mu",
+        [BQL + "test_moment_update_by_hand"]),
+    "the discount is not squared": (
+        "bayesrl.bamdp.bayesian_q_learning", "gamma * gamma * second", "gamma * second",
+        [BQL + "test_moment_update_by_hand"]),
+    "the mixture forgets its spread of means": (
+        "bayesrl.bamdp.bayesian_q_learning", "1.0 / lam + weight @ ((mu - mean) ** 2 * alpha / beta)", "1.0 / lam",
+        [BQL + "test_mixture_update_matches_monte_carlo"]),
+    "the end of an episode is no end": (
+        "bayesrl.bamdp.bayesian_q_learning", "if terminated:", "if False:",
+        [BQL + "test_learning_uses_the_seemingly_best_action_and_the_end"]),
+    "VPI of the best action is that of another": (
+        "bayesrl.bamdp.bayesian_q_learning", "== first, -1.0, 1.0)", "== first, 1.0, 1.0)",
+        [BQL + "test_vpi_matches_integration"]),
+    "BEB's theory has H for H^2": (
+        "bayesrl.bamdp.pac_bounds", "2.0 * horizon**2 * reward_range", "2.0 * horizon * reward_range",
+        [PAC + "test_bounds_by_hand"]),
+    "a Dirichlet is known too soon": (
+        "bayesrl.bamdp.pac_bounds", "(epsilon**2 * delta * rho)", "(epsilon * delta * rho)",
+        [PAC + "test_bounds_by_hand"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant_is_caught(name, assert_caught):
+    assert_caught(name, *MUTANTS[name])
