@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl.checks import ROW_SUM_TOLERANCE, Bools, Floats, Ints, array, frozen, number, rows_sum_to_one
 from bayesrl.errors import InvalidArgument, NotConverged
-from bayesrl.kernels.bellman import Model, dot, enough, relax, row_sums
+from bayesrl.kernels.bellman import Model, enough, relax, row_sums
 from bayesrl.kernels.jit import njit
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.modified_policy_iteration import PATIENCE
@@ -44,9 +44,10 @@ def solve_many(
     tol = number(OWNER, "tol", tol, 0.0, above=True)
     p = probabilities(prob, outcomes)
     n = len(p)
-    if rewards is None:
-        r, largest = expected(p, outcomes.reward, outcomes.group), outcomes.largest_reward
-    else:
+    r, largest = np.empty((n, S, A)), outcomes.largest_reward
+    if not expected(p, outcomes.reward, outcomes.group, outcomes.size, r):
+        refuse(p, outcomes)
+    if rewards is not None:
         r = np.where(outcomes.terminal[:, None], 0.0, array(OWNER, "rewards", rewards, (n, S, A)))
         largest = float(np.abs(r).max())
     m = model_of(TabularMDP.unchecked(outcomes, p[0].copy(), gamma))
@@ -65,42 +66,41 @@ def solve_many(
 
 
 def probabilities(prob: ArrayLike, outcomes: Outcomes) -> Floats:
-    """Probabilities, checked in one pass over the memory; the slower checks are left to find the sentence."""
+    """An array of the right shape, read-only; whether its rows are distributions is seen in passing by `expected`."""
     shape = (outcomes.n_groups, outcomes.n_outcomes)
-    if isinstance(prob, np.ndarray) and prob.ndim == 3 and prob.shape[1:] == shape and prob.dtype == np.float64:
-        p = frozen(np.ascontiguousarray(prob).view())
-        if sound(p, outcomes.size):
-            return p
-    p = array(OWNER, "prob", prob, (None, *shape), low=0.0)
+    if (
+        isinstance(prob, np.ndarray)
+        and prob.ndim == 3
+        and prob.shape[1:] == shape
+        and prob.dtype == np.float64
+        and len(prob)
+    ):
+        return frozen(np.ascontiguousarray(prob).view())
+    return array(OWNER, "prob", prob, (None, *shape))
+
+
+def refuse(p: Floats, outcomes: Outcomes) -> None:
+    """Say what is wrong with probabilities that are no distributions."""
+    array(OWNER, "prob", p, low=0.0)
     rows_sum_to_one(OWNER, "prob", p)
     if p[:, ~outcomes.valid].any():
         raise InvalidArgument(OWNER, "prob", "zero on padding", float(p[:, ~outcomes.valid].max()))
-    return p
 
 
 @njit
-def sound(prob: Floats, size: Ints) -> bool:
-    """Whether every row sums to one, its sizes as well (none is negative), with nothing on padding."""
-    good = len(prob) > 0
-    for i in range(prob.shape[0]):
-        for g in range(prob.shape[1]):
-            total, weight = row_sums(prob[i, g])
-            good &= abs(total - 1.0) <= ROW_SUM_TOLERANCE and weight == total
-            for k in range(size[g], prob.shape[2]):
-                good &= prob[i, g, k] == 0.0
-    return good
-
-
-@njit
-def expected(prob: Floats, reward: Floats, group: Ints) -> Floats:
-    """Expected rewards, (n, S, A)."""
+def expected(prob: Floats, reward: Floats, group: Ints, size: Ints, r: Floats) -> bool:
+    """r <- expected rewards, (n, S, A); False if some row might be no distribution over its outcomes."""
+    good = True
     S, A = group.shape
-    r = np.empty((len(prob), S, A))
     for i in range(len(prob)):
         for s in range(S):
             for a in range(A):
-                r[i, s, a] = dot(prob[i, group[s, a]], reward[s, a])
-    return r
+                g = group[s, a]
+                total, weight, r[i, s, a] = row_sums(prob[i, g], reward[s, a])
+                good &= abs(total - 1.0) <= ROW_SUM_TOLERANCE and weight == total
+                for k in range(size[g], prob.shape[2]):
+                    good &= prob[i, g, k] == 0.0
+    return good
 
 
 @njit
