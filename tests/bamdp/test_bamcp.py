@@ -4,7 +4,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.bamcp import BAMCP, learned, search
+from bayesrl.bamdp.bamcp import BAMCP, Memory, below, learned, planted, search
 from bayesrl.beliefs import RewardBeta, UnknownRewards
 from bayesrl.core import Transition, run
 from bayesrl.kernels.urn import draw
@@ -90,7 +90,7 @@ def test_equal_in_law_to_a_naive_transcription():
     """Root values and visits of 500 searches each; false alarm 1e-6 each; sees a quarter of a standard deviation."""
     belief, planner, rng = small(), BAMCP(simulations=40, depth=6, exploration=1.0, rollout_epsilon=0.3), default_rng(1)
     Q_rollout = np.array([[0.0, 1.0], [0.5, 0.5], [0.0, 0.0]])
-    ours = [planner.plan(belief, 0, Q_rollout, rng).info for _ in range(500)]
+    ours = [planner.plan(belief, 0, Memory(Q_rollout, None), rng).info for _ in range(500)]
     theirs = [naive(belief, 0, planner, Q_rollout, rng) for _ in range(500)]
     for key, i in (("q", 0), ("visits", 1)):
         assert_mean_equal([o[key] - t[i] for o, t in zip(ours, theirs, strict=True)], 0.0, what=key)
@@ -142,9 +142,41 @@ def test_every_simulation_starts_from_the_belief_and_stops_at_the_end():
     belief = small()
     model = belief.simulate(6)
     settings = np.array([0.8, 1.0, 0.5])
-    steps = search(default_rng(0), model, 0, np.zeros((3, 2)), settings, 40, 6)[2]
+    steps = search(default_rng(0), model, 0, np.zeros((3, 2)), settings, planted(2, 40), 40, 6)
     assert not model.own_count.any()
     assert steps < 40 * 6
+
+
+def test_the_kept_tree_is_the_part_below_what_happened():
+    """Counts and values of the child become the root's; the search goes on from them, and finds the old histories."""
+    belief = small()
+    first = BAMCP(simulations=300, depth=5, reuse=True).plan(belief, 0, None, default_rng(0))
+    happened = Transition(0, 1, 1.0, 1)
+    tree = first.memory.tree
+    child = tree.slots[
+        [i for i, h in enumerate(tree.slots) if h > 0 and tree.parent[h] == 0 and tree.edge[h] == 1 * 2 + 1]
+    ][0]
+    kept = below(tree, belief.code(happened), 1)
+    assert kept.total[0] == tree.total[child] > 20
+    np.testing.assert_array_equal(kept.Q[0], tree.Q[child])
+    grandchildren = [h for h in range(tree.used[0]) if tree.parent[h] == child]
+    assert sorted(tree.total[grandchildren]) == sorted(kept.total[1:][kept.parent[1:] == 0])
+    again = BAMCP(simulations=100, depth=5, reuse=True).plan(
+        belief.update(happened), 1, first.memory, default_rng(1), happened
+    )
+    assert again.info["visits"].sum() == 100 + tree.total[child]
+    found = again.memory.tree
+    pairs = {(found.parent[h], found.edge[h]) for h in range(1, found.used[0])}
+    assert len(pairs) == found.used[0] - 1, "a history is entered twice"
+
+
+def test_time_instead_of_simulations():
+    """What was done is said, and growing the tree loses nothing."""
+    info = BAMCP(milliseconds=30.0, depth=6).plan(TIED, 0, None, default_rng(0)).info
+    assert info["visits"].sum() == info["simulations"] > 1000
+    tiny = BAMCP(milliseconds=1e-6).plan(TIED, 0, None, default_rng(0))
+    assert tiny.info["simulations"] >= 1
+    assert tiny.action in (0, 1)
 
 
 def test_rollouts_learn_from_real_transitions():

@@ -8,9 +8,9 @@ Beyond the tree, rollouts follow an epsilon-greedy policy on a Q-table that is l
 Paper to code: `Simulate` is the first loop of `search`, `Rollout` the second, the UCB rule is `select`, the learned
 rollout policy `learned`. A node is a history, found by hashing (parent, action, outcome).
 Deviations: models are not drawn but outcomes are, from urns (`kernels/urn.py`), which has the same law and costs O(1)
-a step where a row of a model costs O(S). The tree is made anew at every decision, as its author does. Ties are broken
-at random. Where states cannot be listed (no `n_states`) there is no table, and rollouts are those of the simulator
-(`kernels/simulator.py`), as the author's are on the infinite grid.
+a step where a row of a model costs O(S). The tree is made anew at every decision, as its author does, unless `reuse`
+says otherwise. Ties are broken at random. Where states cannot be listed (no `n_states`) there is no table, and
+rollouts are those of the simulator (`kernels/simulator.py`), as the author's are on the infinite grid.
 Cost: O(simulations x depth x actions). Claims: root values approach the exact ones; the author's returns; equal in
 law to a naive transcription that draws models.
 """
@@ -18,18 +18,24 @@ law to a naive transcription that draws models.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from time import perf_counter
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.bamdp.greedy import state_in
 from bayesrl.checks import Floats, frozen, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.paid_urn import PaidUrn
 from bayesrl.kernels.simulator import begin, borrowed, forget, implements, step, wander
+from bayesrl.kernels.tree import select
 from bayesrl.kernels.urn import SparseUrn, Urn
 from bayesrl.registry import register
+
+FIRST_CAPACITY = 1000
+"""Histories that a tree has room for at first, where the number of simulations is not known in advance."""
 
 
 @register(
@@ -49,7 +55,7 @@ class BAMCP:
     """Monte-Carlo tree search on the Bayes-adaptive MDP with root sampling."""
 
     simulations: int = 1000
-    """Simulations per decision, K."""
+    """Simulations per decision, K; not read where a time is given."""
     depth: int = 89
     """Decisions of a simulation; beyond it the value is zero. 89 is accuracy .01 at discount .95."""
     exploration: float = 3.0
@@ -58,6 +64,10 @@ class BAMCP:
     """Probability of a random action in a rollout."""
     rollout_rate: float = 0.2
     """Learning rate of the rollout policy's Q-table."""
+    milliseconds: float | None = None
+    """Time per decision instead of a number of simulations; what was done then depends on the machine."""
+    reuse: bool = False
+    """Whether to keep the part of the tree below what really happened, for the next decision."""
 
     needs: ClassVar[tuple[str, ...]] = ("simulate", "n_actions", "gamma")
 
@@ -67,25 +77,111 @@ class BAMCP:
         number("BAMCP", "exploration", self.exploration, 0.0)
         number("BAMCP", "rollout_epsilon", self.rollout_epsilon, 0.0, 1.0)
         number("BAMCP", "rollout_rate", self.rollout_rate, 0.0, 1.0)
+        if self.milliseconds is not None:
+            number("BAMCP", "milliseconds", self.milliseconds, 0.0, above=True)
 
-    def start(self) -> Floats | None:
-        """No rollout policy yet."""
+    def start(self) -> Memory | None:
+        """No rollout policy and no tree yet."""
         return None
 
     def plan(
-        self, belief: Any, observation: Any, memory: Floats | None, rng: Generator, last: Transition | None = None
+        self, belief: Any, observation: Any, memory: Memory | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Search from the present state and belief."""
-        Q = np.zeros((getattr(belief, "n_states", 0), belief.n_actions)) if memory is None else memory
-        if len(Q) > 0:
+        began = perf_counter()
+        listed, A = hasattr(belief, "n_states"), belief.n_actions
+        s = state_in("BAMCP", belief, observation) if listed else observation
+        Q = np.zeros((belief.n_states if listed else 0, A)) if memory is None else memory.Q
+        if listed:
             Q = learned(Q, last, belief.gamma, self.rollout_rate)
-        q, n, steps = search(
-            rng, belief.simulate(self.depth), observation, Q,
-            np.array([belief.gamma, self.exploration, self.rollout_epsilon]), self.simulations, self.depth,
-        )  # fmt: skip
+        kept = below(memory.tree, belief.code(last), last.action) if self.reuse and memory and last else None
+        tree = planted(A, self.simulations if self.milliseconds is None else FIRST_CAPACITY, kept)
+        settings = np.array([belief.gamma, self.exploration, self.rollout_epsilon])
+        ask = (rng, belief.simulate(self.depth), s, Q, settings)
+        if self.milliseconds is None:
+            done, steps = self.simulations, search(*ask, tree, self.simulations, self.depth)
+        else:
+            tree, done, steps = self.search_for_a_while(ask, tree, began)
+        q, n = tree.Q[0].copy(), tree.N[0].copy()
         best = np.flatnonzero(q == q.max())
         action = int(best[int(rng.random() * len(best))])
-        return Decision(action, Q, {"q": q, "visits": n, "simulations": self.simulations, "steps": int(steps)})
+        info = {"q": q, "visits": n, "simulations": done, "steps": int(steps)}
+        return Decision(action, Memory(Q, tree if self.reuse else None), info)
+
+    def search_for_a_while(self, ask: Any, tree: Tree, began: float) -> tuple[Tree, int, int]:
+        """Search in chunks of about a tenth of the time, as long as there is time: (tree, simulations, steps).
+
+        The first simulation, in which a new kind of belief may be compiled, does not count.
+        """
+        spent = perf_counter() - began
+        steps, done = search(*ask, tree, 1, self.depth), 1
+        began, budget = perf_counter() - spent, self.milliseconds / 1000.0  # type: ignore[operator]
+        chunk = 1
+        while (left := budget - (perf_counter() - began)) > 0.0:
+            if tree.used[0] + chunk >= len(tree.total):
+                tree = planted(tree.N.shape[1], 2 * (len(tree.total) + chunk), tree)
+            lap = perf_counter()
+            steps += search(*ask, tree, chunk, self.depth)
+            done += chunk
+            pace = (perf_counter() - lap) / chunk
+            chunk = max(1, int(min(left - pace * chunk, budget / 10.0) / pace))
+        return tree, done, steps
+
+
+class Tree(NamedTuple):
+    """Histories h as rows of flat arrays; row 0 is the root. Children come after their parents."""
+
+    N: np.ndarray[Any, Any]  # (n, A) N(h, a)
+    Q: np.ndarray[Any, Any]  # (n, A) Q(h, a)
+    total: np.ndarray[Any, Any]  # (n,) N(h)
+    parent: np.ndarray[Any, Any]  # (n,) the history before
+    edge: np.ndarray[Any, Any]  # (n,) outcome * A + action by which it went on
+    slots: np.ndarray[Any, Any]  # hash table: (parent, edge) -> h, or -1
+    used: np.ndarray[Any, Any]  # (1,) rows in use
+
+
+class Memory(NamedTuple):
+    """The rollout policy's table, and the tree of the last search where it is to be used again."""
+
+    Q: Floats
+    tree: Tree | None
+
+
+def planted(A: int, more: int, kept: Tree | None = None) -> Tree:
+    """A tree with room for so many histories more, holding those of another one, if given."""
+    used = 1 if kept is None else int(kept.used[0])
+    n = used + more + 1
+    slots = np.full(1 << (2 * n).bit_length(), -1, np.int64)
+    tree = Tree(
+        np.zeros((n, A), np.int64), np.zeros((n, A)), np.zeros(n, np.int64), np.zeros(n, np.int64),
+        np.zeros(n, np.int64), slots, np.array([used]),
+    )  # fmt: skip
+    if kept is not None:
+        for mine, theirs in zip(tree[:5], kept[:5], strict=True):
+            mine[:used] = theirs[:used]
+        for h in range(1, used):
+            slots[slot_of(tree, tree.parent[h], tree.edge[h])] = h
+    return tree
+
+
+def below(tree: Tree | None, code: int, action: int) -> Tree | None:
+    """The part of a tree below a real step from its root, as a tree of its own."""
+    if tree is None:
+        return None
+    root = int(tree.slots[slot_of(tree, 0, code * tree.N.shape[1] + action)])
+    if root < 0:
+        return None
+    place = np.full(int(tree.used[0]), -1)
+    place[root] = 0
+    rows = [root]
+    for h in range(root + 1, len(place)):
+        if place[tree.parent[h]] >= 0:
+            place[h] = len(rows)
+            rows.append(h)
+    parent = place[tree.parent[rows]]
+    parent[0] = 0
+    n = np.array([len(rows)])
+    return Tree(tree.N[rows], tree.Q[rows], tree.total[rows], parent, tree.edge[rows], tree.slots[:0], n)
 
 
 def learned(Q: Floats, last: Transition | None, gamma: float, rate: float) -> Floats:
@@ -99,20 +195,12 @@ def learned(Q: Floats, last: Transition | None, gamma: float, rate: float) -> Fl
 
 
 @njit
-def search(rng, model, s0, Q_rollout, settings, K, D):  # type: ignore[no-untyped-def]
-    """K simulations of D decisions from s0: (Q(root, a), N(root, a), simulated steps)."""
+def search(rng, model, s0, Q_rollout, settings, tree, K, D):  # type: ignore[no-untyped-def]
+    """K simulations of D decisions from s0, entered into the tree; returns the number of simulated steps."""
     gamma, c, epsilon = settings
     model = borrowed(model)
-    A = Q_rollout.shape[1]
-    N = np.zeros((K + 1, A), np.int64)  # N(h, a)
-    Q = np.zeros((K + 1, A))  # Q(h, a)
-    total = np.zeros(K + 1, np.int64)  # N(h)
-    bits = 4
-    while (1 << bits) < 2 * (K + 1):
-        bits += 1
-    slots = np.full(1 << bits, -1, np.int64)  # the hash table: (parent, action, outcome) -> node
-    parent, edge = np.empty(K + 1, np.int64), np.empty(K + 1, np.int64)
-    nodes, steps = 1, 0
+    N, Q, total = tree.N, tree.Q, tree.total
+    A, steps = N.shape[1], 0
     path_h, path_a, path_r = np.empty(D, np.int64), np.empty(D, np.int64), np.empty(D)
     marks = np.empty(D, np.int64)
     for _ in range(K):
@@ -128,13 +216,12 @@ def search(rng, model, s0, Q_rollout, settings, K, D):  # type: ignore[no-untype
             if fresh:
                 break
             e = int(k) * A + a
-            slot = ((h * 0x9E3779B1 + e * 0x85EBCA77) >> 3) & (len(slots) - 1)
-            while slots[slot] >= 0 and (parent[slots[slot]] != h or edge[slots[slot]] != e):
-                slot = (slot + 1) & (len(slots) - 1)
-            if slots[slot] < 0:
-                slots[slot], parent[nodes], edge[nodes] = nodes, h, e
-                nodes += 1
-            h = slots[slot]
+            slot = slot_of(tree, h, e)
+            if tree.slots[slot] < 0:
+                new = tree.used[0]
+                tree.slots[slot], tree.parent[new], tree.edge[new] = new, h, e
+                tree.used[0] = new + 1
+            h = tree.slots[slot]
         R, discount = 0.0, 1.0
         while d < D and not done:  # Rollout
             a = wander(model, Q_rollout, s, a, epsilon, rng)
@@ -150,23 +237,16 @@ def search(rng, model, s0, Q_rollout, settings, K, D):  # type: ignore[no-untype
             Q[h, a] += (R - Q[h, a]) / N[h, a]
         forget(model, marks, d)
         steps += d
-    return Q[0], N[0], steps
+    return steps
 
 
 @njit
-def select(rng, Q, N, n, h, c):  # type: ignore[no-untyped-def]
-    """The UCB rule: argmax_a Q(h, a) + c sqrt(log N(h) / N(h, a)), untried actions first, ties at random."""
-    best, ties, action = -np.inf, 0, 0
-    log_n = np.log(n)
-    for a in range(Q.shape[1]):
-        value = np.inf if N[h, a] == 0 else Q[h, a] + c * np.sqrt(log_n / N[h, a])
-        if value > best:
-            best, ties, action = value, 1, a
-        elif value == best:
-            ties += 1
-            if rng.random() * ties < 1.0:
-                action = a
-    return action
+def slot_of(tree, h, e):  # type: ignore[no-untyped-def]
+    """Where the history that follows h by e stands in the hash table, or would stand."""
+    slot = ((h * 0x9E3779B1 + e * 0x85EBCA77) >> 3) & (len(tree.slots) - 1)
+    while tree.slots[slot] >= 0 and (tree.parent[tree.slots[slot]] != h or tree.edge[tree.slots[slot]] != e):
+        slot = (slot + 1) & (len(tree.slots) - 1)
+    return slot
 
 
 @implements(wander, Urn, SparseUrn, PaidUrn)

@@ -209,6 +209,10 @@ class DirichletMDP:
         p = self.alpha / total
         return np.where(self.known[:, None], 0.0, p * (1.0 - p) / (total + 1.0))
 
+    def code(self, datum: Transition) -> int:
+        """The outcome that a compiled simulation would have called this transition."""
+        return self.outcome(datum)[2]
+
     def simulate(self, depth: int) -> Urn:
         """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
         o, (G, K) = self.outcomes, self._prior.shape

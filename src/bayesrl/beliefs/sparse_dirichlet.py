@@ -203,6 +203,10 @@ class SparseDirichletMDP:
         rows = logsumexp(log_m, axis=1) - logsumexp(prior, axis=1) + chosen
         return float(rows.sum() + (gammaln(a + N_i) - gammaln(a))[N_i > 0].sum())
 
+    def code(self, datum: Transition) -> int:
+        """The outcome that a compiled simulation would have called this transition."""
+        return self.outcome(datum)[2]
+
     def simulate(self, depth: int) -> SparseUrn:
         """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
         o, (G, K) = self.outcomes, self._seen.shape

@@ -88,6 +88,12 @@ class UnknownRewards:
         model = self.transitions.sample_mdp(rng)
         return self._paying(model, self.rewards.sample(rng))
 
+    def code(self, datum: Transition) -> int:
+        """The outcome that a compiled simulation would have called this transition: where it led, and what it paid."""
+        values = self.rewards.counts()[0]
+        k = self.transitions.outcome(datum, rewarded=False)[2]
+        return k * len(values) + int(np.searchsorted(values, datum.reward))
+
     def simulate(self, depth: int) -> PaidUrn:
         """Both beliefs as urns for a compiled simulation; rewards of finitely many values (`kernels/paid_urn.py`)."""
         if not hasattr(self.rewards, "predictive"):
