@@ -179,7 +179,7 @@ def pac_bounds(
 
     >>> bounds = pac_bounds(5, 2, gamma=0.95, horizon=20)
     >>> sorted(bounds, key=bounds.get)
-    ['bolt', 'beb', 'mbie-eb', 'vbrb', 'boss']
+    ['bolt', 'beb', 'mbie-eb', 'boss', 'vbrb']
     """
     owner = "pac_bounds"
     S, A = integer(owner, "states", states, 1), integer(owner, "actions", actions, 1)
