@@ -272,6 +272,14 @@ def test_rows_that_are_not_quite_stochastic():
             assert distance(solution.values, rational_optimum(mdp)) <= solution.error_bound <= 1e-8
 
 
+def test_a_discount_of_almost_one():
+    # Values of 1e10: far beyond any tolerance, but the bound is still true.
+    mdp = dense(np.random.default_rng(1), S=3, A=2, gamma=1.0 - 1e-10)
+    for method in ("auto", "policy-iteration", "value-iteration"):
+        solution = solve(mdp, method=method)
+        assert distance(solution.values, rational_optimum(mdp)) <= solution.error_bound < np.abs(solution.values).max()
+
+
 def test_out_of_budget():
     with pytest.raises(NotConverged) as caught:
         ValueIteration(tol=1e-9, sweeps=5).solve(ring(60, 0.99))

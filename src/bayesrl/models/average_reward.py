@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from bayesrl.checks import Floats, Ints
 from bayesrl.errors import InvalidArgument
@@ -85,6 +84,8 @@ def bias(m: Model, pi: Indices) -> Floats | None:
             system[:, -1] = 1.0
             h = np.linalg.solve(system, r)
         else:
+            from scipy.sparse.linalg import splu
+
             ends, columns, entries = policy_rows(m, pi)
             rows = sparse.csr_array((entries, columns, ends), shape=(S, S))
             h = splu(sparse.hstack([rows[:, :-1], np.ones((S, 1))], format="csc")).solve(r)

@@ -52,10 +52,11 @@ def solved(
     m = model_of(mdp, extra)
     if v is not None and not m.free:
         v[mdp.outcomes.terminal] = 0.0
-    v, q, low, high, iterations = algorithm(m, v, tol * contraction(m.gamma))
+    rate = contraction(m)
+    v, q, low, high, iterations = algorithm(m, v, tol * rate)
     bound = error_bound(m, v, low, high)
     solution = Solution(v, q, first_best(q, bound), bound, iterations, method)
-    if not bound <= max(tol, 3.0 * noise(m, v) / contraction(m.gamma)):
+    if not rate * bound <= max(rate * tol, 3.0 * noise(m, v)):
         raise NotConverged(method, solution, bound, f"{iterations} iterations")
     return solution
 

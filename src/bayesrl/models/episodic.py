@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from bayesrl.checks import Bools, Floats, Ints, frozen
 from bayesrl.errors import InvalidArgument
@@ -40,6 +39,8 @@ class Collapsed(NamedTuple):
 
 def collapse(m: Model) -> Collapsed:
     """One state for each set of states that can be kept for nothing."""
+    from scipy.sparse.csgraph import connected_components  # slow to load, and rarely wanted
+
     S, _, K = m.succ.shape
     possible = m.prob[m.group] > 0.0  # (S, A, K)
     idle = possible.any(axis=2) & (m.r == 0.0)  # actions that might be taken forever

@@ -1,7 +1,8 @@
 """The exact values of a stationary policy: the linear system (I - gamma P) V = R (Puterman 1994, section 6.1).
 
 Small systems are eliminated in compiled code, dense ones by LAPACK, sparse ones by SuperLU; the matrix is diagonally
-dominant, so that the sparse factors need no pivoting and keep the order that fills in least.
+dominant, so that the sparse factors need no pivoting and keep the order that fills in least. Both libraries are loaded
+where they are used, since that takes longer than to solve most problems.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg, sparse
-from scipy.sparse.linalg import splu
+from scipy import sparse
 
 from bayesrl.checks import Floats, frozen
 from bayesrl.errors import InvalidArgument
@@ -54,12 +54,16 @@ def evaluate(m: Model, pi: Indices) -> Floats | None:
         return v if eliminate(m, pi, v, np.empty((S, S))) else None
     at = np.arange(S)
     if len(m.matrix):
+        from scipy import linalg
+
         system = m.matrix[at * A + pi]
         system *= -m.gamma
         system[at, at] += 1.0
         factors = linalg.lu_factor(system, overwrite_a=True, check_finite=False)
         solve = partial(linalg.lu_solve, factors, check_finite=False)
     else:
+        from scipy.sparse.linalg import splu
+
         ends, columns, entries = policy_rows(m, pi)
         transposed = sparse.csc_array((entries, columns, ends), shape=(S, S))
         options = {"SymmetricMode": True}

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from scipy import sparse
-from scipy.optimize import linprog
 
 from bayesrl.checks import Floats, number
 from bayesrl.errors import BayesRLError
@@ -59,6 +58,8 @@ def linear_programming(m: Model, v: Floats | None, target: float) -> Iterate:
 
 def program(m: Model) -> Floats:
     """HiGHS's values: min sum V subject to (gamma P - I) V <= -R."""
+    from scipy.optimize import linprog  # slow to load, and rarely wanted
+
     S, A, K = m.succ.shape
     row = np.arange(S * A)
     if len(m.matrix):

@@ -57,7 +57,7 @@ def solve_many(
         v[:, outcomes.terminal] = 0.0
         p = np.concatenate([p, np.zeros((n, 1, K))], axis=1)  # the empty group of terminal states
     q = np.empty((n, S, A))
-    p, r, target = frozen(p), frozen(r), tol * contraction(gamma)
+    p, r, target = frozen(p), frozen(r), tol * contraction(m)
     for i in np.flatnonzero(each(m, p, r, v, q, target)):
         v[i], q[i], low, high, _ = policy_iteration(one := pick(m, p, r, int(i)), v[i], target)
         if not enough(one, v[i], low, high, target):

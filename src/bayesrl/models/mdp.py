@@ -319,6 +319,8 @@ class TabularMDP:
     @cached_property
     def mean_reward(self) -> Floats:
         """Expected reward of (s, a), shape (S, A)."""
+        if self.outcomes.is_flat:  # without a copy of every row
+            return frozen(np.einsum("sak,sak->sa", self.prob.reshape(self.reward.shape), self.reward))
         return frozen(np.einsum("sak,sak->sa", self.prob[self.group], self.reward))
 
     @cached_property

@@ -86,9 +86,12 @@ def model_of(mdp: TabularMDP, bonus: Floats | None = None, gamma: float | None =
     return Model(matrix, outcomes.succ, prob, group, size, r, discount, round_r, round_v, not ends)
 
 
-def contraction(gamma: float) -> float:
-    """1 - beta, where beta bounds gamma times any sum of a row."""
-    return 1.0 - gamma * (1.0 + ROW_SUM_TOLERANCE)
+def contraction(m: Model) -> float:
+    """1 - beta, where beta bounds gamma times any sum of a row; 0 if there is no such beta below 1."""
+    excess = ROW_SUM_TOLERANCE
+    if m.gamma > 1.0 - 1e-6:  # then it matters how far the rows really are from one
+        excess = max(float(m.prob.sum(axis=1).max()) - 1.0, 0.0) + m.prob.shape[1] * UNIT
+    return max(1.0 - m.gamma * (1.0 + excess), 0.0)
 
 
 def error_bound(m: Model, v: Floats, low: float, high: float) -> float:
@@ -97,7 +100,8 @@ def error_bound(m: Model, v: Floats, low: float, high: float) -> float:
     T contracts by beta: |v - V*| <= |Tv - v| + |Tv - TV*| <= residual + beta |v - V*|. The residual was computed in
     floating point; `noise` bounds what that may have hidden.
     """
-    return float((max(high, -low) + noise(m, v)) / contraction(m.gamma))
+    rate = contraction(m)
+    return float((max(high, -low) + noise(m, v)) / rate) if rate > 0.0 else np.inf
 
 
 def first_best(q: Floats, error: float) -> Ints:
