@@ -66,8 +66,14 @@ def test_effective_horizon():
     assert 0.95**90 <= 0.01 < 0.95**89
     assert pac.effective_horizon(0.95) == 90
     assert pac.effective_horizon(0.0) == 1
-    with pytest.raises(InvalidArgument, match=r"'gamma' must be in \[0, 1\)"):
-        pac.effective_horizon(1.0)
+    for undiscounted in (
+        lambda: pac.effective_horizon(1.0),
+        lambda: pac.vbrb_betas(5, 2, 1.0),
+        lambda: pac.mbie_eb_beta(5, 2, 1.0),
+        lambda: pac.boss_knownness(5, 2, 1.0, 5),
+    ):
+        with pytest.raises(InvalidArgument, match=r"'gamma' must be in \[0, 1\), got 1.0"):
+            undiscounted()
 
 
 def test_table_of_bounds():

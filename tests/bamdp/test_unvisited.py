@@ -29,7 +29,7 @@ def empirical(mdp, paid=None):
     return UnknownRewards(belief, RewardDirichlet(np.array(paid), np.full((*mdp.group.shape, len(paid)), 1e-10)))
 
 
-def naive_q(seen, mdp, worth, unknown, bonus, known_rewards):
+def naive_q(seen, mdp, worth, unknown, bonus):
     """Value iteration on frequencies; seen[s, a] lists (s', r). Unknown pairs are worth `worth`."""
     S, A = mdp.group.shape
     V = [0.0] * S
@@ -77,7 +77,7 @@ def test_rmax_equals_its_transcription(mdp, paid):
     for belief, s, last, seen in journey(mdp, empirical(mdp, paid), 60, 1, paid):
         decision = planner.plan(belief, s, memory, default_rng(0), last)
         if last is None or len(seen[last.state, last.action]) == 3:
-            Q = naive_q(seen, mdp, worth, lambda s, a: len(seen[s, a]) < 3, lambda n: 0.0, paid is None)  # noqa: B023
+            Q = naive_q(seen, mdp, worth, lambda s, a: len(seen[s, a]) < 3, lambda n: 0.0)  # noqa: B023
             made += 1
         np.testing.assert_allclose(decision.info["q"], Q[s], atol=1e-6)
         assert memory is None or (decision.memory.q is memory.q) == (len(seen[last.state, last.action]) != 3)
@@ -92,7 +92,7 @@ def test_mbie_eb_equals_its_transcription(mdp, paid):
     worth = (mdp.outcomes.reward.max() if paid is None else 5.0) / (1.0 - mdp.gamma)
     for belief, s, last, seen in journey(mdp, empirical(mdp, paid), 25, 2, paid):
         decision = planner.plan(belief, s, memory, default_rng(0), last)
-        Q = naive_q(seen, mdp, worth, lambda s, a: not seen[s, a], lambda n: 0.8 / n**0.5, paid is None)  # noqa: B023
+        Q = naive_q(seen, mdp, worth, lambda s, a: not seen[s, a], lambda n: 0.8 / n**0.5)  # noqa: B023
         np.testing.assert_allclose(decision.info["q"], Q[s], atol=1e-6)
         memory = decision.memory
 

@@ -5,12 +5,11 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.bamdp.value_of_information import ValueOfInformation, likelihood, value_of_perfect_information
+from bayesrl.bamdp.value_of_information import Sample, ValueOfInformation, likelihood, value_of_perfect_information
 from bayesrl.beliefs import RewardBeta, UnknownRewards
 from bayesrl.core import Transition, run
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.solve import solve
 
 WORLD = b.make_world("chain", gamma=0.7)
 SEEN = [Transition(0, 0, 0.0, 1), Transition(1, 0, 0.0, 2), Transition(2, 1, 2.0, 0), Transition(0, 0, 0.0, 1)]
@@ -138,20 +137,11 @@ def test_likelihood_is_that_of_next_state_and_reward():
 
 def test_a_sample_that_nothing_fits_is_drawn_anew():
     """Evidence that all kept models thought impossible leaves no weight at all."""
-    P = np.array([[[1.0, 0.0], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]])
-    prior = b.DirichletMDP.flat(TabularMDP.from_dense(P, np.zeros((2, 2)), 0.5), 1e-12)
+    m = TabularMDP.from_dense([[[1.0, 0.0]], [[0.5, 0.5]]], [[0.0], [1.0]], 0.9)
+    sample = Sample((m,) * 3, np.zeros((3, 2, 1)), np.zeros(2), np.full(3, 1 / 3))
     planner = ValueOfInformation(samples=3, update="reweight", renew=0.0)
-    memory = planner.plan(prior, 0, None, default_rng(3)).memory
-    there = round(float(memory.models[0].prob[0, 0]))  # all mass on one next state
-    last = Transition(0, 0, 0.0, there)
-    models = tuple(m for m in memory.models if m.prob[0, there] < 0.5)[:1] * 3
-    q = np.array([solve(m).q for m in models])
-    new = (
-        planner.plan(prior.update(last), 0, memory._replace(models=models, q=q), default_rng(0), last)
-        if models
-        else None
-    )
-    assert new is None or new.memory.models is not models
+    assert planner.reweighted(sample, Transition(0, 0, 0.0, 1)) is None
+    np.testing.assert_allclose(planner.reweighted(sample, Transition(1, 0, 1.0, 1)).weight, 1 / 3)
 
 
 def test_it_explores_the_double_loop():

@@ -11,7 +11,8 @@ Theorems presume rewards in [0, 1]; a range of rewards r scales what is measured
 Paper to code: each function names its theorem. The survey's BOLT theorem has its inequality the wrong way round
 (ERRATA 7); in the VBRB one it is the bonus, not the sample complexity, that falls as 1/sqrt(n) (ERRATA 17).
 Deviations: for BOSS and VBRB the survey leaves f open, the number of visits after which a Dirichlet posterior is close
-to the truth; `dirichlet_visits` is a value that Chebyshev's inequality gives. Constants hidden in O(.) are 1.
+to the truth; `dirichlet_visits` is a value that Chebyshev's inequality gives. The survey has no formulas for MBIE-EB
+and R-max; theirs are as we recall the papers. Constants hidden in O(.) are 1.
 Cost: none. Claims: the formulas by hand; the powers of S, A, 1/epsilon, H; `dirichlet_visits` does what it promises.
 """
 
@@ -67,13 +68,14 @@ def vbrb_betas(
     states: int, actions: int, gamma: float, delta: float = DELTA, reward_range: float = 1.0
 ) -> tuple[float, float]:
     """Sorg et al.'s (beta_R, beta_P) = (1, gamma S / (1 - gamma)) / sqrt(rho) with rho = delta / (2 S^2 A^2)."""
+    number("vbrb_betas", "gamma", gamma, 0.0, 1.0, below=True)
     rho = delta / (2.0 * states**2 * actions**2)
     return 1.0 / sqrt(rho), reward_range * gamma * states / (1.0 - gamma) / sqrt(rho)
 
 
 def mbie_eb_visits(states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA) -> float:
     """Strehl and Littman's m, visits that are enough: (S + log(S A / eps (1-gamma) delta)) / eps^2 (1-gamma)^4."""
-    rest = epsilon * (1.0 - gamma)
+    rest = epsilon * (1.0 - number("mbie_eb_visits", "gamma", gamma, 0.0, 1.0, below=True))
     return (states + log(states * actions / (rest * delta))) / (rest**2 * (1.0 - gamma) ** 2)
 
 
@@ -108,6 +110,7 @@ def boss_knownness(
     states: int, actions: int, gamma: float, samples: int, epsilon: float = EPSILON, delta: float = DELTA
 ) -> int:
     """Asmuth et al.'s B = f(eps (1-gamma)^2, delta / S A, delta / S^2 A^2 K)."""
+    number("boss_knownness", "gamma", gamma, 0.0, 1.0, below=True)
     pairs = states * actions
     return dirichlet_visits(states, epsilon * (1.0 - gamma) ** 2, delta / pairs, delta / (pairs**2 * samples))
 
