@@ -261,16 +261,16 @@ def test_linear_variance_form_equals_its_transcription():
 
 
 def test_regret_in_runs():
-    """Bayesian regret with 10 uniform arms over 200 steps: less than Thompson's by far (8.2 against 14.9 in long runs).
+    """Bayesian regret with 10 uniform arms over 200 steps: 10.4 and, by variance, 10.1; Thompson's is 17.9 (2000 runs).
 
-    150 replicates have a standard error below .6: a false alarm below 1e-6, and twice the regret would be seen.
+    150 replicates have a standard error of .7, so a false alarm is rarer than 1e-7; Thompson's regret would be seen.
     """
     world = make_world("bernoulli")
     for form in ("information", "variance"):
         record = run(BayesAgent(world.default_prior(), InformationDirected(form)), world, 200, seed=0, lockstep=150)
         means = meet(world, Streams.of(0, 0, True), 150).means
         regret = (means.max(axis=1) - means[np.arange(150), record.action]).sum(axis=0)
-        assert regret.mean() < 11.5
+        assert regret.mean() < 14.5
 
 
 def test_laws_and_bad_input():
