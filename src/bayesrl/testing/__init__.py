@@ -1,6 +1,6 @@
 """Public laws: what a belief, a planner, an agent and a world must obey, with stated error rates."""
 
-from bayesrl.testing import arm_probes  # noqa: F401 (registers the probes of beliefs about arms)
+from bayesrl.testing import arm_probes, grid_probe  # noqa: F401 (they register probes)
 from bayesrl.testing.laws import (
     check_agent,
     check_belief,
