@@ -60,10 +60,14 @@ def seen_three():
 
 
 def test_one_decision_gives_the_predictive():
-    """All four root values are means of independent chains' rewards: 40 searches, false alarm 1e-6, sees .01."""
+    """All four root values are means of rewards along a chain of coins: 40 searches, false alarm 1e-6, sees .01.
+
+    Their standard deviation over searches is at most .028; without sweeps between simulations it would be .10.
+    """
     planner = BAMCP(simulations=4000, depth=1, exploration=1.0)
     found = [planner.plan(seen_three(), (1, 1), None, default_rng(i)).info["q"] for i in range(40)]
     assert_mean_equal(found, exact_q(seen_three(), (1, 1), 1))
+    assert np.std(found, axis=0).max() < 0.05
 
 
 def test_root_values_approach_the_exact_ones():
