@@ -105,6 +105,15 @@ def test_laws():
     check_agent(BayesAgent(FAMILY.default_prior(), BAMCP(simulations=20, depth=20)), FAMILY)
 
 
+def test_trees_are_reused():
+    """Visits of the root are those of this search and those that the last one gave to what then happened."""
+    belief, planner, rng = FAMILY.default_prior(), BAMCP(simulations=300, depth=20, reuse=True), default_rng(0)
+    first = planner.plan(belief, (0, 0), None, rng)
+    last = Transition((0, 0), first.action, 1.0, (DX[first.action], DY[first.action]))
+    second = planner.plan(belief.update(last), last.next_state, first.memory, rng, last)
+    assert 300 < second.info["visits"].sum() < 300 + first.info["visits"][first.action]
+
+
 def test_far_away_and_one_simulation():
     far = FAMILY.default_prior()
     assert BAMCP(simulations=1, depth=1).plan(far, (10**6, -(10**6)), None, default_rng(0)).action in range(4)

@@ -125,6 +125,10 @@ class RowColumnBeta:
         n = integer("RowColumnBeta.mean", "sweeps", sweeps, 1)
         return row_column.mean(self.simulate(0), *_lines(rows, columns), n, rng)  # type: ignore[no-any-return]
 
+    def code(self, datum: Transition) -> int:
+        """The outcome that a compiled simulation would have called this transition."""
+        return int(datum.reward)
+
     def simulate(self, depth: int) -> RowColumn:
         """The belief as coins, for simulations of at most `depth` steps; see `kernels/row_column.py`."""
         seen = np.array(self.seen, np.int64).reshape(-1, 3)
