@@ -800,7 +800,7 @@ LINES = {
     "run beb:beta=1 chain --set beta=2": "beb: 'beta' must be set once, got 2.",
     "run beb chain --set beta=-1": "BEB: 'beta' must be at least 0, got -1.",
     "run beb chain --set beta=nan": "BEB: 'beta' must be at least 0, got nan.",
-    "run beb chain --set beta=1/0": "BEB: 'beta' must be at least 0, got '1/0'.",
+    "run beb chain --set beta=1/0": "BEB: 'beta' must be a number or \"theory\", got '1/0'.",
     "run beb chain --set beta=true": "BEB: 'beta' must be at least 0, got True.",
     "run bayesian-dp chain --set every=1.5": "BayesianDP: 'every' must be a whole number of at least 1, got 1.5.",
     "run q-learning chain --set n_states=3": "q-learning: 'n_states' must be left to the world, got 3.",

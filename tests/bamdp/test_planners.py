@@ -123,6 +123,14 @@ def test_beb_equals_its_transcription():
         np.testing.assert_allclose(info["q"], Q[s], atol=1e-8)
 
 
+def test_beb_with_the_theorems_beta():
+    """2 H^2 times the range of rewards, H the steps after which a discount of .9 leaves a hundredth."""
+    H = int(np.ceil(np.log(0.01) / np.log(0.9)))
+    theory, number = b.make("beb", beta="theory"), b.make("beb", beta=2 * H**2 * 10.0)
+    q = [p.plan(belief(), 1, None, default_rng(0)).info["q"] for p in (theory, number)]
+    np.testing.assert_allclose(q[0], q[1])
+
+
 def test_beb_counts_visits_where_rewards_are_unknown():
     prior = unknown()
     plain = solve(prior.mean_mdp(), bonus=2.0 / (1.0 + prior.transitions.counts()))

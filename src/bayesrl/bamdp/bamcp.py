@@ -18,6 +18,7 @@ law to a naive transcription that draws models.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
@@ -97,31 +98,31 @@ class BAMCP:
         kept = below(memory.tree, belief.code(last), last.action) if self.reuse and memory and last else None
         tree = planted(A, self.simulations if self.milliseconds is None else FIRST_CAPACITY, kept)
         settings = np.array([belief.gamma, self.exploration, self.rollout_epsilon])
-        ask = (rng, belief.simulate(self.depth), s, Q, settings)
+        simulations = partial(search, rng, belief.simulate(self.depth), s, Q, settings)
         if self.milliseconds is None:
-            done, steps = self.simulations, search(*ask, tree, self.simulations, self.depth)
+            done, steps = self.simulations, simulations(tree, self.simulations, self.depth)
         else:
-            tree, done, steps = self.search_for_a_while(ask, tree, began)
+            tree, done, steps = self.search_for_a_while(simulations, tree, began)
         q, n = tree.Q[0].copy(), tree.N[0].copy()
         best = np.flatnonzero(q == q.max())
         action = int(best[int(rng.random() * len(best))])
         info = {"q": q, "visits": n, "simulations": done, "steps": int(steps)}
         return Decision(action, Memory(Q, tree if self.reuse else None), info)
 
-    def search_for_a_while(self, ask: Any, tree: Tree, began: float) -> tuple[Tree, int, int]:
+    def search_for_a_while(self, simulations: Any, tree: Tree, began: float) -> tuple[Tree, int, int]:
         """Search in chunks of about a tenth of the time, as long as there is time: (tree, simulations, steps).
 
         The first simulation, in which a new kind of belief may be compiled, does not count.
         """
         spent = perf_counter() - began
-        steps, done = search(*ask, tree, 1, self.depth), 1
+        steps, done = simulations(tree, 1, self.depth), 1
         began, budget = perf_counter() - spent, self.milliseconds / 1000.0  # type: ignore[operator]
         chunk = 1
         while (left := budget - (perf_counter() - began)) > 0.0:
             if tree.used[0] + chunk >= len(tree.total):
                 tree = planted(tree.N.shape[1], 2 * (len(tree.total) + chunk), tree)
             lap = perf_counter()
-            steps += search(*ask, tree, chunk, self.depth)
+            steps += simulations(tree, chunk, self.depth)
             done += chunk
             pace = (perf_counter() - lap) / chunk
             chunk = max(1, int(min(left - pace * chunk, budget / 10.0) / pace))

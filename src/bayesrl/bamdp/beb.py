@@ -22,7 +22,9 @@ from typing import Any, ClassVar
 from numpy.random import Generator
 
 from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q, state_in
-from bayesrl.checks import Floats, choice, number
+from bayesrl.bamdp.pac_bounds import THEORY, beb_beta, effective_horizon, number_or_theory
+from bayesrl.bamdp.posterior import reward_bounds
+from bayesrl.checks import Floats, choice
 from bayesrl.core import Decision, Transition
 from bayesrl.registry import register
 
@@ -43,15 +45,15 @@ from bayesrl.registry import register
 class BEB:
     """Greedy on the mean model with a bonus of beta / (1 + count)."""
 
-    beta: float = 1.0
-    """Size of the bonus; the theorem's choice is 2 H^2."""
+    beta: float | str = 1.0
+    """Size of the bonus; "theory" for the theorem's 2 H^2, times the range of the rewards."""
     ties: str = "first"
     """What to do with equal actions: take the first, or one at random."""
 
     needs: ClassVar[tuple[str, ...]] = ("mean_mdp", "counts")
 
     def __post_init__(self) -> None:
-        number("BEB", "beta", self.beta, 0.0)
+        number_or_theory("BEB", "beta", self.beta)
         choice("BEB", "ties", self.ties, TIES)
 
     def start(self) -> Floats | None:
@@ -63,6 +65,13 @@ class BEB:
     ) -> Decision:
         """Solve the mean model with the bonus and act greedily."""
         s = state_in("BEB", belief, observation)
-        bonus = self.beta / (1.0 + belief.counts())
+        bonus = self.size(belief) / (1.0 + belief.counts())
         q, values = mean_model_q(belief, memory, bonus)
         return Decision(best_action(q[s], self.ties, rng), values, {"q": q[s]})
+
+    def size(self, belief: Any) -> float:
+        """beta, or what the theorem prescribes for this belief's discount and rewards."""
+        if self.beta != THEORY:
+            return float(self.beta)
+        low, high = reward_bounds("BEB", belief)
+        return beb_beta(effective_horizon(belief.gamma), high - low)
