@@ -60,7 +60,7 @@ class UnknownName(BayesRLError, LookupError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
-        near = get_close_matches(str(name), self.known, n=3, cutoff=0.5)
+        near = get_close_matches(str(name), self.known, n=3, cutoff=0.6)
         meant = f" Did you mean {' or '.join(near)}?" if near else f" Known: {', '.join(sorted(self.known))}."
         super().__init__(f"There is no {kind} called {name!r}.{meant}")
 

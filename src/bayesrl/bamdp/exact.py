@@ -98,7 +98,7 @@ class HyperTree:
 
     def _reward_urns(self, first: int) -> dict[tuple[int, ...], tuple[Urn, list[float]]]:
         """The urn and the values of each reward cell."""
-        values, alpha = self.belief.rewards.counts()
+        values, alpha = self.belief.rewards.value_counts()
         V = len(values)
         cells = np.ndindex(*self.belief.rewards.mean().shape)
         return {

@@ -74,7 +74,7 @@ class RewardBeta:
         """Mean rewards drawn from the belief."""
         return self.low + (self.high - self.low) * rng.beta(self.alpha, self.beta)
 
-    def counts(self) -> tuple[Floats, Floats]:
+    def value_counts(self) -> tuple[Floats, Floats]:
         """The values, and how much counts for each of them in each cell, (cells, 2)."""
         return np.array([self.low, self.high]), np.stack([self.beta.ravel(), self.alpha.ravel()], axis=1)
 

@@ -72,7 +72,7 @@ class RewardDirichlet:
         """Mean rewards drawn from the belief."""
         return np.asarray(dirichlet_rows(self.alpha, rng) @ self.values)
 
-    def counts(self) -> tuple[Floats, Floats]:
+    def value_counts(self) -> tuple[Floats, Floats]:
         """The values, and how much counts for each of them in each cell, (cells, n)."""
         return self.values, self.alpha.reshape(-1, len(self.values))
 

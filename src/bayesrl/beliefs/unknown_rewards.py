@@ -90,7 +90,7 @@ class UnknownRewards:
 
     def code(self, datum: Transition) -> int:
         """The outcome that a compiled simulation would have called this transition: where it led, and what it paid."""
-        values = self.rewards.counts()[0]
+        values = self.rewards.value_counts()[0]
         k = self.transitions.outcome(datum, rewarded=False)[2]
         return k * len(values) + int(np.searchsorted(values, datum.reward))
 
@@ -102,7 +102,7 @@ class UnknownRewards:
         o, shape = self.outcomes, self.rewards.mean().shape
         cells = np.arange(np.prod(shape)).reshape(shape)
         cell = np.array(np.broadcast_to(cells if cells.ndim == 3 else cells[:, :, None], o.succ.shape))
-        values, alpha = self.rewards.counts()
+        values, alpha = self.rewards.value_counts()
         C, cumulative = len(alpha), np.cumsum(alpha, axis=1)
         pays = Urn(
             *_NO_MOVES, cumulative[:, -1].copy(), cumulative, np.zeros(C, np.int64), np.zeros(C + 1, np.int64),
