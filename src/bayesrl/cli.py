@@ -1,4 +1,4 @@
-"""The command line: `bayesrl methods`, `worlds`, `show`, `run`, `compare`, `solve` and `demo`.
+"""The command line: `bayesrl methods`, `worlds`, `show`, `run`, `compare`, `explain`, `solve` and `demo`.
 
 Results go to standard output, everything else (progress, errors) to standard error. With --json standard output holds
 strict JSON and nothing else. A mistake of the user's is answered with one sentence and exit code 2; a mistake of ours
@@ -266,19 +266,65 @@ def compare(
 
 
 @app.command()
+def explain(
+    method: Annotated[str, typer.Argument(help=METHOD, metavar="METHOD")],
+    world: Annotated[str, typer.Argument(help=WORLD, metavar="WORLD")],
+    state: Annotated[int | None, typer.Option(help="Where to decide.", show_default="where the run has got to")] = None,
+    steps: Annotated[int, typer.Option(help="Steps to live in the world first.")] = 0,
+    prior: Prior = None,
+    set_: Set = None,
+    seed: Seed = 0,
+    plot: Annotated[Path | None, typer.Option(help="Draw it into this file (.png, .pdf or .svg).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Explain a decision: the root of the search and what is believed of the action chosen."""
+    from bayesrl.lab.build import settings
+    from bayesrl.lab.explain import explain as ask
+    from bayesrl.lab.explain import plot_explanation, unlisted
+
+    check_plot(plot)
+    why = ask(method, world, state, steps=steps, prior=prior, params=settings("--set", set_ or ()), seed=seed)
+    if plot is not None:
+        plot_explanation(why, plot)
+    if as_json:
+        return put_json({**why.page(), "version": __version__})
+    put(f"{why.title}: {why.actions[why.action]}.\n", style="bold")
+    rows = [
+        (("> " if a == why.action else "  ") + name, *(f"{column[a]:.6g}" for column in why.root.values()))
+        for a, name in enumerate(why.actions)
+    ]
+    put_table(("  action", *why.root), rows)
+    if not why.outcomes:
+        return put("\nIt has no belief about where actions lead.")
+    put(f"\nWhere {why.actions[why.action]} leads from {why.state}, as believed:")
+    likeliest = why.outcomes[:OUTCOMES_SHOWN]
+    columns = ("next state", "reward", "probability", "95% interval")
+    put_table(columns, [(str(o[0]), f"{o[1]:g}", f"{o[2]:.4f}", f"{o[3]:.4f} to {o[4]:.4f}") for o in likeliest])
+    for line in unlisted(why.outcomes, OUTCOMES_SHOWN):
+        put(f"... {line}: --json prints them all.")
+    return None
+
+
+@app.command()
 def solve(
     world: Annotated[str, typer.Argument(help=WORLD, metavar="WORLD")],
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A parameter of the world; may be repeated.", metavar="KEY=VALUE")
     ] = None,
     method: Annotated[str, typer.Option(help="value-iteration, policy-iteration, mdp-lp, ...")] = "auto",
+    plot: Annotated[Path | None, typer.Option(help="Draw the policy on the world's map into this file.")] = None,
     as_json: Json = False,
 ) -> None:
     """Solve a known world: optimal values, policy, bound on the error."""
     from bayesrl.lab.build import settings, world_for
     from bayesrl.models import solve as exact
 
+    check_plot(plot)
     place = world_for(world, settings("--set", set_ or ()))
+    if plot is not None:
+        from bayesrl.lab.explain import plot_policy
+
+        plot_policy(place, plot)
     values, q, policy, error, _, solver = exact.solve(place, method=method)
     first = float(place.mdp.outcomes.start @ values)
     if as_json:
@@ -326,8 +372,8 @@ DEMO = (
     "exploit:ties=first", "exploit:ties=random", "bayesian-dp", "psrl", "beb", "epsilon-greedy", "softmax",
     "q-learning", "random",
 )  # fmt: skip
-STATES_SHOWN, ACTIONS_SHOWN = 30, 4
-"""The size of the table of `solve`."""
+STATES_SHOWN, ACTIONS_SHOWN, OUTCOMES_SHOWN = 30, 4, 10
+"""The sizes of the tables of `solve` and `explain`."""
 
 
 # Saying it -----------------------------------------------------------------------------------------------------------

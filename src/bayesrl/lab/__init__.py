@@ -8,5 +8,6 @@ regret                                what was lost against the best    regret.p
 lookup                                what others published             figures.py
 comparison_table, curves              tables and plots                  report.py
 plot_posteriors, plot_regret          what is believed, what is lost    posteriors.py
+explain, plot_policy                  why this action, and a map        explain.py
 LiveAgent                             an agent in service               live.py
 """
