@@ -7,6 +7,7 @@ import subprocess
 import sys
 from importlib.metadata import entry_points
 
+import numpy as np
 import pytest
 
 import bayesrl as b
@@ -145,6 +146,26 @@ def test_steps_are_as_published(page):
 def test_one_run_has_no_interval(page):
     found = page("run random chain --runs 1 --steps 5")["return"]
     assert (found["low"], found["high"], found["n"]) == (None, None, 1)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("beetle", {"beliefs": 5, "basis": 4, "iterations": 5}),
+        ("finite-state-controller", {"nodes": 2, "restarts": 1, "models": 8, "iterations": 5}),
+    ],
+)
+def test_a_solver_that_yields_a_planner(page, method, settings):
+    """It works ahead on the prior, with a seed of its own, and its parameters are the method's."""
+    world, solver = b.make_world("chain-tied"), b.make(method, **settings)
+    prior = b.DirichletMDP.structured(world, 0.5)
+    agent = b.BayesAgent(prior, solver.solve(prior, np.random.default_rng(0)))
+    total = sum(b.run(agent, world, steps=30, seed=4, replicate=i).total for i in range(3))
+    chosen = " ".join(f"--set {key}={setting}" for key, setting in settings.items())
+    found = page(f"run {method} chain-tied --prior structured:1/2 --runs 3 --steps 30 --seed 4 {chosen}")
+    assert found["return"]["mean"] == pytest.approx(total / 3, abs=1e-9)
+    assert found["prior"] == "structured:1/2"
+    assert settings.items() <= found["params"].items()
 
 
 def test_an_agent_without_belief(page):

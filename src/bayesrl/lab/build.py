@@ -18,12 +18,15 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from numpy.random import default_rng
+
 from bayesrl.core import BayesAgent
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.lab.priors import prior_for
 from bayesrl.registry import Entry, entries, make, make_world, worlds
 
-ACTS = ("planner", "agent")
+SOLVE_SEED = 0
+"""The seed of the work that solvers do ahead: runs of one experiment share what was solved, whatever their own seed."""
 OF_THE_WORLD = ("n_states", "n_actions")
 """Parameters that are the world's to say."""
 
@@ -31,14 +34,16 @@ OF_THE_WORLD = ("n_states", "n_actions")
 def agent_for(method: str, world: Any, prior: str | None = None, params: Mapping[str, Any] | None = None) -> Any:
     """An agent for this world from a method's name: a planner on a prior (by default the world's), or an agent itself.
 
+    A solver that yields a planner works ahead on the prior, here.
+
     >>> from bayesrl.registry import make_world
     >>> agent_for("beb", make_world("double-loop"), params={"beta": 2}).planner
     BEB(beta=2, ties='first')
     """
     entry, params = acting(method), dict(params or {})
-    if entry.kind == "planner":
-        planner = make(method, **params)
-        return BayesAgent(prior_for(world, prior), planner)
+    if believes(entry):
+        made, belief = make(method, **params), prior_for(world, prior)
+        return BayesAgent(belief, made if entry.kind == "planner" else made.solve(belief, default_rng(SOLVE_SEED)))
     if prior is not None:
         raise InvalidArgument(method, "prior", "left out", prior, "It has no belief, so it takes no prior.")
     for name in OF_THE_WORLD:
@@ -59,12 +64,22 @@ def world_for(text: str, params: Mapping[str, Any] | None = None) -> Any:
     return make_world(name, **merged(name, own, params or {}))
 
 
+def believes(entry: Entry) -> bool:
+    """Whether a method acts on a belief: a planner, or a solver that yields one."""
+    return entry.kind == "planner" or (entry.kind == "solver" and getattr(entry.factory, "yields", "") == "planner")
+
+
+def acts(entry: Entry) -> bool:
+    """Whether a method acts, by itself (an agent) or on a belief."""
+    return entry.kind == "agent" or believes(entry)
+
+
 def acting(method: str) -> Entry:
-    """The entry of a method that can act by itself (an agent) or on a belief (a planner)."""
+    """The entry of a method that acts."""
     known = entries()
     if method not in known:
-        raise UnknownName("method", method, [entry.name for entry in known.values() if entry.kind in ACTS])
-    if known[method].kind not in ACTS:
+        raise UnknownName("method", method, [entry.name for entry in known.values() if acts(entry)])
+    if not acts(known[method]):
         hint = f"It is {_a(known[method].kind)}, not something that acts."
         raise InvalidArgument("agent_for", "method", "a planner or an agent", method, hint)
     return known[method]

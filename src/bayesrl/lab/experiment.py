@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bayesrl._version import __version__
 from bayesrl.core import describe
 from bayesrl.errors import InvalidArgument, UnknownName
-from bayesrl.lab.build import acting, agent_for, merged, named, world_for
+from bayesrl.lab.build import acting, agent_for, believes, merged, named, world_for
 from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
 from bayesrl.lab.figures import Figure, lookup
@@ -37,7 +37,8 @@ class Entrant(NamedTuple):
     @property
     def params(self) -> dict[str, Any]:
         """The parameters of the method, those left at their defaults included."""
-        return parameters_of(getattr(self.agent, "planner", self.agent))
+        acts = getattr(self.agent, "planner", self.agent)
+        return parameters_of(getattr(acts, "solver", acts))
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _entrants(methods: Sequence[str], world: Any, prior: str | None, params: Map
         twice = next(text for text in parsed if list(methods).count(text) > 1)
         raise InvalidArgument("experiment", "methods", "different from each other", twice)
     entries = {text: acting(name) for text, (name, _) in parsed.items()}
-    believes = {text: entry.kind == "planner" for text, entry in entries.items()}
+    believing = {text: believes(entry) for text, entry in entries.items()}
     for key in params:
         if not any(key in entry.parameters for entry in entries.values()):
             names = " or ".join(dict.fromkeys(entry.name for entry in entries.values()))
@@ -139,7 +140,7 @@ def _entrants(methods: Sequence[str], world: Any, prior: str | None, params: Map
     entrants = {}
     for text, (name, own) in parsed.items():
         shared = {key: value for key, value in params.items() if key in entries[text].parameters}
-        believed = prior if believes[text] or not any(believes.values()) else None
+        believed = prior if believing[text] or not any(believing.values()) else None
         agent = agent_for(name, world, believed, merged(name, own, shared))
-        entrants[text] = Entrant(name, (prior or world.prior) if believes[text] else None, agent)
+        entrants[text] = Entrant(name, (prior or world.prior) if believing[text] else None, agent)
     return entrants
