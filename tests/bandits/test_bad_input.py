@@ -135,5 +135,5 @@ def test_calls_that_are_refused(call, sentence):
 
 
 def test_a_prior_that_a_bandit_does_not_have_is_refused():
-    with pytest.raises(UnknownName, match=r"There is no prior of this bandit called 'flat:1'\. Known: uniform\."):
+    with pytest.raises(UnknownName, match=r"There is no prior of this world called 'flat:1'\. Known: uniform\."):
         prior_for(bernoulli(), "flat:1")

@@ -77,10 +77,11 @@ def test_simulations_have_the_law_of_the_predictive():
     """
     belief = learnt(CELLS[:-2])
     model, rng, counts, expected = belief.simulate(3), default_rng(1), np.zeros((2, 2, 2)), np.zeros((2, 2, 2))
+    new = [(belief.encode(c), a) for c, a in (((1, 2), DOWN), ((1, 0), RIGHT), ((-1, 1), RIGHT))]
     for _ in range(20000):
         model.fill[1] = 0
         begin(model, rng)
-        ks = [step(model, s, a, rng)[0] for s, a in (((1, 2), DOWN), ((1, 0), RIGHT), ((-1, 1), RIGHT))]
+        ks = [step(model, s, a, rng)[0] for s, a in new]
         counts[tuple(ks)] += 1
         forget(model, np.zeros(3, np.int64), 3)
     nodes, weight = quadrature(CELLS[:-2])
@@ -95,7 +96,7 @@ def test_coins_of_a_simulation_are_remembered_in_it():
     model, rng, counts = PRIOR.simulate(3), default_rng(2), np.zeros((2, 2, 2))
     for _ in range(30000):
         begin(model, rng)
-        s, ks = (0, 0), []
+        s, ks = PRIOR.encode((0, 0)), []
         for _ in range(3):
             k, s, r, done, _ = step(model, s, RIGHT, rng)
             ks.append(k)
@@ -115,7 +116,7 @@ def test_a_simulation_leaves_no_trace():
     model, rng = learnt().restart().simulate(40), default_rng(3)
     begin(model, rng)
     key, used, n = model.key.copy(), model.used.copy(), model.n.copy()
-    s, a, found = (0, 0), -1, []
+    s, a, found = PRIOR.encode((0, 0)), -1, []
     for _ in range(40):
         a = wander(model, np.zeros((0, 4)), s, a, 0.5, rng)
         k, s, _, _, _ = step(model, s, a, rng)
@@ -134,8 +135,8 @@ def test_known_rewards_are_to_be_had_again_after_a_restart():
     for known, reward in ((belief, 0), (belief.restart(), 1)):
         model = known.simulate(3)
         begin(model, rng)
-        assert step(model, (-1, 0), RIGHT, rng)[0] == reward  # onto (0, 0), where a reward was found
-        assert step(model, (-1, 0), RIGHT, rng)[0] == 0
+        assert step(model, belief.encode((-1, 0)), RIGHT, rng)[0] == reward  # onto (0, 0), where a reward was found
+        assert step(model, belief.encode((-1, 0)), RIGHT, rng)[0] == 0
     again = belief.restart().update(Transition((-1, 0), RIGHT, 1.0, (0, 0)))
     assert again.seen[0] == (0, 0, 1)
     p, q = (np.concatenate(b.mean((0, 1), (0, 1, 2), default_rng(1))) for b in (belief, again))
@@ -146,9 +147,19 @@ def test_rollouts_do_not_turn_back():
     """Each of the three other ways alike; 3000 draws, false alarm 1e-6."""
     model, rng = PRIOR.simulate(1), default_rng(0)
     for a in range(4):
-        chosen = [wander(model, np.zeros((0, 4)), (0, 0), a, 0.5, rng) for _ in range(3000)]
+        chosen = [wander(model, np.zeros((0, 4)), 0, a, 0.5, rng) for _ in range(3000)]
         assert_frequencies(np.bincount(chosen, minlength=4), [0.0 if b == (a + 2) % 4 else 1 / 3 for b in range(4)])
-    assert {wander(model, np.zeros((0, 4)), (0, 0), -1, 0.5, rng) for _ in range(100)} == {0, 1, 2, 3}
+    assert {wander(model, np.zeros((0, 4)), 0, -1, 0.5, rng) for _ in range(100)} == {0, 1, 2, 3}
+
+
+def test_cells_as_numbers():
+    for x, y in ((0, 0), (-1, 5), (3, -(2**30)), (2**30, 2**30)):
+        model, rng = PRIOR.simulate(4), default_rng(0)
+        for a, there in ((UP, (x, y + 1)), (RIGHT, (x + 1, y)), (DOWN, (x, y - 1)), (LEFT, (x - 1, y))):
+            s = step(model, PRIOR.encode((x, y)), a, rng)[1]
+            assert (s >> 32, s % 2**32 - 2**31) == there
+    with pytest.raises(InvalidArgument, match=r"'observation' must be a cell \(x, y\), got 7\."):
+        PRIOR.encode(7)
 
 
 def test_what_was_seen_is_a_value():

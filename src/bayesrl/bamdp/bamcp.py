@@ -91,7 +91,7 @@ class BAMCP:
         """Search from the present state and belief."""
         began = perf_counter()
         listed, A = hasattr(belief, "n_states"), belief.n_actions
-        s = state_in("BAMCP", belief, observation) if listed else observation
+        s = state_in("BAMCP", belief, observation) if listed else belief.encode(observation)
         Q = np.zeros((belief.n_states if listed else 0, A)) if memory is None else memory.Q
         if listed:
             Q = learned(Q, last, belief.gamma, self.rollout_rate)

@@ -35,11 +35,11 @@ from bayesrl.checks import Floats, Ints, array, integer, number, value
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels import row_column
-from bayesrl.kernels.row_column import DX, DY, EMPTY, TAKEN, THERE, RowColumn
+from bayesrl.kernels.row_column import DX, DY, EMPTY, HALF, TAKEN, THERE, WIDTH, RowColumn
 from bayesrl.registry import register
 
 Cell = tuple[int, int]
-FAR = 2**31
+FAR = 2**30
 """How far from the start a cell may be."""
 
 
@@ -124,6 +124,11 @@ class RowColumnBeta:
         """Posterior means of (p of these rows, q of these columns), by so many sweeps."""
         n = integer("RowColumnBeta.mean", "sweeps", sweeps, 1)
         return row_column.mean(self.simulate(0), *_lines(rows, columns), n, rng)  # type: ignore[no-any-return]
+
+    def encode(self, observation: Cell) -> int:
+        """The cell as the number that compiled simulations call it."""
+        x, y = cell("RowColumnBeta", "observation", observation)
+        return x * WIDTH + y + HALF
 
     def code(self, datum: Transition) -> int:
         """The outcome that a compiled simulation would have called this transition."""

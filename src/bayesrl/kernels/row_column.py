@@ -30,6 +30,8 @@ EMPTY, TAKEN, THERE = 0, 1, 2
 """What is known of a cell: nothing was there, a reward was and has been taken, a reward is there."""
 DX, DY = (0, 1, 0, -1), (1, 0, -1, 0)
 """Up, right, down, left: the opposite of action a is (a + 2) % 4."""
+WIDTH, HALF = 1 << 32, 1 << 31
+"""The cell (x, y) as a number: x WIDTH + y + HALF."""
 ADDED, TOOK = 2, 3
 """What to undo, besides a coin that showed tails (0) or heads (1)."""
 
@@ -178,7 +180,7 @@ def start(m, rng):
         sweep(m, rng)
 
 
-# A search's view (`simulator.py`); a state is (x, y) -----------------------------------------------------------------
+# A search's view (`simulator.py`); a state is a cell as a number ----------------------------------------------------
 
 
 @implements(begin, RowColumn)
@@ -194,7 +196,8 @@ def _begin(model, rng):
 @implements(step, RowColumn)
 @njit
 def _step(model, s, a, rng):
-    x, y = s[0] + DX[a], s[1] + DY[a]
+    there = s + DX[a] * WIDTH + DY[a]
+    x, y = there // WIDTH, there % WIDTH - HALF
     cell, k = place(model, CELL, x, y), 0
     if not model.used[cell]:
         entry(model, CELL, x, y)
@@ -205,7 +208,7 @@ def _step(model, s, a, rng):
         k = 1
         model.n[cell, 1] = 0
         note(model, cell, TOOK)
-    return k, (x, y), float(k), False, 0
+    return k, there, float(k), False, 0
 
 
 @implements(forget, RowColumn)

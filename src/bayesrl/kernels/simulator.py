@@ -8,9 +8,9 @@
     wander(model, Q, s, a, epsilon, rng)
                                         an action of a rollout in s, after action a (-1: none yet)
 
-A state is whatever `step` takes and returns: a number where states are listed (`kernels/urn.py`), a tuple where they
-cannot be (`kernels/row_column.py`). Outcomes of one (s, a) are told apart by k, a whole number that is not negative.
-`Q` is a table of values that the rollout policy may use, (S, A), without rows where states are not listed.
+A state is a whole number: its own where states are listed (`kernels/urn.py`), else one that `belief.encode` makes of
+what is observed (`kernels/row_column.py`). Outcomes of one (s, a) are told apart by k, a whole number that is not
+negative. `Q` is a table of values that the rollout policy may use, (S, A), without rows where states are not listed.
 
 `implements` chooses the kernel by the type of the model when a search is compiled, and `borrowed` spares the search
 from counting references, so that a search on arrays is no slower than if it had been written for them: measured, 36 to

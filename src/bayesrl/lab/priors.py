@@ -43,7 +43,7 @@ def prior_for(world: Any, spec: str | None = None) -> Any:
     name, colon, amount = (world.prior if spec is None else spec).partition(":")
     if hasattr(world, "default_prior"):
         if colon or name != world.prior:
-            raise UnknownName("prior of this bandit", name + colon + amount, [world.prior])
+            raise UnknownName("prior of this world", name + colon + amount, [world.prior])
         return world.default_prior()
     if isinstance(world, Family):
         if name not in OF_FAMILIES:
