@@ -1,0 +1,66 @@
+"""What the searches share before they begin: the belief as counts, the rewards there can be, and what lies beyond."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayesrl.beliefs.dirichlet import DirichletMDP
+from bayesrl.beliefs.unknown_rewards import UnknownRewards
+from bayesrl.checks import Floats
+from bayesrl.errors import Incompatible
+from bayesrl.kernels.tree import Counts, Ends
+from bayesrl.models.mdp import Outcomes
+from bayesrl.models.solve import solve
+
+LEAVES = ("zero", "mean")
+"""Nothing, or the value of the mean model at the root, solved for an infinite horizon."""
+
+
+def counts_of(planner: str, belief: Any) -> Counts:
+    """A Dirichlet belief, with known rewards or unknown ones of finitely many values, as counts to enumerate."""
+    moves = belief.transitions if isinstance(belief, UnknownRewards) else belief
+    if not isinstance(moves, DirichletMDP):
+        raise Incompatible(planner, type(belief).__name__, ["Dirichlet counts"])
+    if belief is moves:
+        cells, values, pay = np.zeros((1, 1, 1), np.int64), np.zeros(0), np.zeros((0, 0))
+    elif hasattr(belief.rewards, "predictive"):
+        shape = belief.rewards.mean().shape
+        cells = np.arange(np.prod(shape)).reshape(*shape, *(1,) * (3 - len(shape)))
+        values, pay = belief.rewards.value_counts()
+    else:
+        raise Incompatible(planner, type(belief.rewards).__name__, ["finitely many values"])
+    o, alpha = belief.outcomes, moves.alpha
+    return Counts(
+        o.succ, o.reward, o.group, o.terminal, o.size, np.array(alpha), alpha.sum(axis=1), 1.0 - moves.known,
+        np.array(np.broadcast_to(cells, o.succ.shape)), np.array(values), np.array(pay), np.sum(pay, axis=1),
+    )  # fmt: skip
+
+
+def rewards_of(belief: Any) -> Floats:
+    """The rewards that a step may pay; in a terminal state zero."""
+    if isinstance(belief, UnknownRewards):
+        values: Floats = belief.rewards.value_counts()[0]
+        return np.append(values, 0.0) if belief.outcomes.terminal.any() else values
+    return listed_rewards(belief.outcomes)
+
+
+def listed_rewards(outcomes: Outcomes) -> Floats:
+    """The rewards of all outcomes, without padding."""
+    return np.asarray(outcomes.reward[outcomes.valid[outcomes.group]])
+
+
+def leaf_values(belief: Any, leaf: str) -> Floats:
+    """The value beyond the last decision, V_0(s), shape (S,); zero in terminal states."""
+    return np.array(solve(belief.mean_mdp()).values) if leaf == "mean" else np.zeros(belief.n_states)
+
+
+def ends_of(rewards: Floats, gamma: float, depth: int, leaf: Floats) -> Ends:
+    """Leaves, and the range of what d rewards and a leaf can come to: V_max(d + 1) = r_max + gamma V_max(d)."""
+    low, high = rewards.min(), rewards.max()
+    v = np.empty((depth + 1, 2))
+    v[0] = leaf.min(), leaf.max()
+    for d in range(depth):
+        v[d + 1] = low + gamma * v[d, 0], high + gamma * v[d, 1]
+    return Ends(gamma, leaf, v)

@@ -1,0 +1,271 @@
+"""What the tree searches share: counts that a search adds to and takes from, sparse trees with bounds, rules of choice.
+
+Exact searches enumerate outcomes: they read the posterior predictive off `Counts`, add the outcome they follow, and
+take it away again on the way back. Sparse searches sample them, into `Sparse`.
+
+Shapes: S states, A actions, K outcomes, G groups, D decisions, C draws of a (node, action), N nodes.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesrl.kernels.jit import njit
+from bayesrl.kernels.replay import likelihood, undo
+from bayesrl.kernels.simulator import step
+from bayesrl.kernels.urn import Urn
+
+# Counts --------------------------------------------------------------------------------------------------------------
+
+
+class Counts(NamedTuple):
+    """A Dirichlet belief as counts, and the outcomes that the running search has added to them.
+
+    Where rewards are unknown, with V values, each cell has counts of its own, and outcome e of (s, a) is the pair of a
+    move k = e // V and a value j = e % V; else e is k, and there are no values.
+    """
+
+    succ: np.ndarray  # (S, A, K) next state of move k
+    reward: np.ndarray  # (S, A, K) its reward, where that is known
+    group: np.ndarray  # (S, A) which row of `phi` draws it
+    terminal: np.ndarray  # (S,)
+    size: np.ndarray  # (G,) number of moves
+    phi: np.ndarray  # (G, K) counts, or probabilities where known
+    total: np.ndarray  # (G,) their sum
+    gain: np.ndarray  # (G,) what a move adds to its count: 1, or 0 where known
+    cell: np.ndarray  # (S, A, K) which row of `pay` pays move k
+    values: np.ndarray  # (V,) the rewards there can be
+    pay: np.ndarray  # (cells, V) counts of them
+    pay_total: np.ndarray  # (cells,) their sum
+
+
+@njit
+def branches(m, s, a):
+    """How many outcomes (s, a) has."""
+    return m.size[m.group[s, a]] * max(len(m.values), 1)
+
+
+@njit
+def look(m, s, a, e):
+    """(Posterior predictive probability, next state, reward) of outcome e of (s, a).
+
+    States are all int64, so that a recursion has one compiled version: Numba's cache loses its way between two.
+    """
+    g, V = m.group[s, a], len(m.values)
+    k = e // V if V > 0 else e
+    p = m.phi[g, k] / m.total[g]
+    if V == 0:
+        return p, np.int64(m.succ[s, a, k]), m.reward[s, a, k]
+    c, j = m.cell[s, a, k], e % V
+    return p * m.pay[c, j] / m.pay_total[c], np.int64(m.succ[s, a, k]), m.values[j]
+
+
+@njit
+def add(m, s, a, e, by):
+    """The counts after outcome e of (s, a) (by = 1), or before it (by = -1)."""
+    g, V = m.group[s, a], len(m.values)
+    k = e // V if V > 0 else e
+    m.phi[g, k] += by * m.gain[g]
+    m.total[g] += by * m.gain[g]
+    if V > 0:
+        c = m.cell[s, a, k]
+        m.pay[c, e % V] += by
+        m.pay_total[c] += by
+
+
+@njit
+def drawn(m, s, a, rng):
+    """An outcome of (s, a) from the posterior predictive; one random number."""
+    u, last = rng.random(), 0
+    for e in range(branches(m, s, a)):
+        p = look(m, s, a, e)[0]
+        if p > 0.0:
+            last, u = e, u - p
+            if u < 0.0:
+                break
+    return last
+
+
+# A known model -------------------------------------------------------------------------------------------------------
+
+
+def model_urn(mdp: Any) -> Urn:
+    """A known model as urns that no draw changes: a simulator that costs O(log K) a step."""
+    o, cdf = mdp.outcomes, np.cumsum(mdp.prob, axis=1)
+    G = len(cdf)
+    return Urn(
+        o.succ, o.reward, o.group, o.terminal, cdf[:, -1].copy(), cdf, np.zeros(G, o.size.dtype),
+        np.zeros(G + 1, np.int64), np.zeros(0, np.int32), np.zeros(G, np.bool_), np.zeros(G, np.int64),
+        np.zeros((G, 1), np.int32),
+    )  # fmt: skip
+
+
+# Rules of choice -----------------------------------------------------------------------------------------------------
+
+
+@njit
+def highest(rng, x):
+    """The place of the largest entry, ties at random."""
+    best, ties, place = -np.inf, 0, 0
+    for i in range(len(x)):
+        if x[i] > best:
+            best, ties, place = x[i], 1, i
+        elif x[i] == best:
+            ties += 1
+            if rng.random() * ties < 1.0:
+                place = i
+    return place
+
+
+@njit
+def select(rng, Q, N, n, h, c):
+    """The UCB rule: argmax_a Q(h, a) + c sqrt(log N(h) / N(h, a)), untried actions first, ties at random."""
+    best, ties, action = -np.inf, 0, 0
+    log_n = np.log(n)
+    for a in range(Q.shape[1]):
+        value = np.inf if N[h, a] == 0 else Q[h, a] + c * np.sqrt(log_n / N[h, a])
+        if value > best:
+            best, ties, action = value, 1, a
+        elif value == best:
+            ties += 1
+            if rng.random() * ties < 1.0:
+                action = a
+    return action
+
+
+# Beyond the tree -----------------------------------------------------------------------------------------------------
+
+
+class Ends(NamedTuple):
+    """What is known of a value without any search: the discount, the leaves, and the range of what can be earned."""
+
+    gamma: float
+    leaf: np.ndarray  # (S,) value beyond the last decision, zero in terminal states
+    range: np.ndarray  # (D + 1, 2) V_min and V_max with d decisions to go
+
+
+@njit
+def unseen(ends, s, d, done):
+    """Bounds on the value of a hyper-state at s with d to go."""
+    if done:
+        return 0.0, 0.0
+    if d == 0:
+        return ends.leaf[s], ends.leaf[s]
+    return ends.range[d, 0], ends.range[d, 1]
+
+
+# Sparse trees with bounds --------------------------------------------------------------------------------------------
+
+LOWER, UPPER, SURE_LOWER, SURE_UPPER = 0, 1, 2, 3
+"""Bounds of a node: on the value of the sampled tree, and on the value itself."""
+OUTCOME, STATE, DONE, CHILD = 0, 1, 2, 3
+DRAWN, CHANCE, PAID = 0, 1, 2
+"""Columns of `Sparse`."""
+
+
+class Sparse(NamedTuple):
+    """The tree of forward-search sparse sampling.
+
+    The C draws of a (node, action) are kept as distinct outcomes with two weights: how often each was drawn, n / C,
+    and how probable it is, p. The first give bounds on the value of the sampled tree, as in the papers; the second,
+    with what was not drawn at its worst and best, give bounds on the value itself.
+    """
+
+    value: np.ndarray  # (N, 4) bounds of V(h)
+    q: np.ndarray  # (N, 4, A) bounds of Q(h, a)
+    size: np.ndarray  # (N, A) distinct outcomes drawn, 0 where the node has not been expanded
+    edge: np.ndarray  # (N, A, C, 4) of each: outcome, next state, whether it is terminal, child node (-1: none yet)
+    weight: np.ndarray  # (N, A, C, 3) n / C, p, and the reward
+    nodes: np.ndarray  # (1,) how many there are
+
+
+@njit
+def sparse_tree(N, A, C):
+    """An empty tree with room for N nodes; what is never used is never touched."""
+    return Sparse(
+        np.empty((N, 4)), np.empty((N, 4, A)), np.empty((N, A), np.int64), np.empty((N, A, C, 4), np.int64),
+        np.empty((N, A, C, 3)), np.zeros(1, np.int64),
+    )  # fmt: skip
+
+
+@njit
+def plant(tree, low, high):
+    """A new node, not expanded, with these bounds: its number."""
+    n = tree.nodes[0]
+    tree.nodes[0] = n + 1
+    tree.value[n, LOWER] = tree.value[n, SURE_LOWER] = low
+    tree.value[n, UPPER] = tree.value[n, SURE_UPPER] = high
+    tree.size[n, 0] = 0
+    return n
+
+
+@njit
+def sample(rng, tree, model, h, s):
+    """Draw C outcomes of every action of node h, which is at s; the model holds its hyper-state."""
+    A, C = tree.edge.shape[1], tree.edge.shape[2]
+    for a in range(A):
+        size = 0
+        for _ in range(C):
+            k, y, r, done, _ = step(model, s, a, rng)
+            undo(model, s, a, k)  # the draws of a node are independent given its hyper-state
+            i = 0
+            while i < size and tree.edge[h, a, i, OUTCOME] != k:
+                i += 1
+            if i == size:
+                tree.edge[h, a, i, OUTCOME], tree.edge[h, a, i, STATE] = k, y
+                tree.edge[h, a, i, DONE], tree.edge[h, a, i, CHILD] = done, -1
+                tree.weight[h, a, i, DRAWN], tree.weight[h, a, i, PAID] = 0.0, r
+                tree.weight[h, a, i, CHANCE] = likelihood(model, s, a, k)
+                size += 1
+            tree.weight[h, a, i, DRAWN] += 1.0 / C
+        tree.size[h, a] = size
+        for j in range(4):
+            tree.q[h, j, a] = -np.inf
+
+
+@njit
+def back_up(tree, ends, h, a, d):
+    """Bounds of Q(h, a) from its children's, and of V(h) from its actions'; d decisions to go."""
+    low, high, sure_low, sure_high, rest = 0.0, 0.0, 0.0, 0.0, 1.0
+    for i in range(tree.size[h, a]):
+        n, p, r = tree.weight[h, a, i, DRAWN], tree.weight[h, a, i, CHANCE], tree.weight[h, a, i, PAID]
+        c = tree.edge[h, a, i, CHILD]
+        if c >= 0:
+            L, U = tree.value[c, LOWER], tree.value[c, UPPER]
+            l, u = tree.value[c, SURE_LOWER], tree.value[c, SURE_UPPER]
+        else:
+            L, U = unseen(ends, tree.edge[h, a, i, STATE], d - 1, tree.edge[h, a, i, DONE] != 0)
+            l, u = L, U
+        low += n * (r + ends.gamma * L)
+        high += n * (r + ends.gamma * U)
+        sure_low += p * (r + ends.gamma * l)
+        sure_high += p * (r + ends.gamma * u)
+        rest -= p
+    rest = max(rest, 0.0)  # what was not drawn may be at its worst or best
+    tree.q[h, LOWER, a], tree.q[h, SURE_LOWER, a] = low, sure_low + rest * ends.range[d, 0]
+    tree.q[h, UPPER, a], tree.q[h, SURE_UPPER, a] = high, sure_high + rest * ends.range[d, 1]
+    for j in range(4):
+        best = -np.inf
+        for b in range(tree.q.shape[2]):
+            best = max(best, tree.q[h, j, b])
+        tree.value[h, j] = best
+
+
+@njit
+def widest(rng, tree, ends, h, a, d):
+    """The child of (h, a) with the largest n (U - L), ties at random; -1 where nothing is left to learn."""
+    best, ties, place = 0.0, 0, -1
+    for i in range(tree.size[h, a]):
+        c = tree.edge[h, a, i, CHILD]
+        if c >= 0:
+            L, U = tree.value[c, LOWER], tree.value[c, UPPER]
+        else:
+            L, U = unseen(ends, tree.edge[h, a, i, STATE], d - 1, tree.edge[h, a, i, DONE] != 0)
+        gap = tree.weight[h, a, i, DRAWN] * (U - L)
+        if gap > best:
+            best, ties, place = gap, 1, i
+        elif gap == best and place >= 0:
+            ties += 1
+            if rng.random() * ties < 1.0:
+                place = i
+    return place
