@@ -10,6 +10,7 @@ from scipy.special import roots_jacobi
 from bayesrl.beliefs.infinite_grid import RowColumnBeta
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.kernels.replay import likelihood, replay, undo
 from bayesrl.kernels.simulator import begin, forget, step, wander
 from bayesrl.testing import assert_frequencies, assert_mean_equal
 from bayesrl.testing.grid_probe import READ, ROWS, GridProbe, enumerated
@@ -141,6 +142,42 @@ def test_known_rewards_are_to_be_had_again_after_a_restart():
     assert again.seen[0] == (0, 0, 1)
     p, q = (np.concatenate(b.mean((0, 1), (0, 1, 2), default_rng(1))) for b in (belief, again))
     assert (p == q).all()  # nothing new has been learnt
+
+
+def test_histories_are_replayed_and_taken_back():
+    """Told outcomes: the next probability is that of quadrature for one cell told, within 1% of it for two."""
+    belief = learnt(((0, 0, 1.0),))
+    model, start = belief.simulate(4), belief.encode((1, 1))
+    down, up = belief.encode((2, 1)), belief.encode((1, -1))
+    before = model.n.copy(), model.used.copy()
+    for k in (0, 1):
+        cells = ((0, 0, 1.0), (1, 0, float(k)))
+        replay(model, start, DOWN, k)  # onto (1, 0)
+        assert likelihood(model, up, UP, 1) == 0.0  # it has nothing left
+        nodes, weight = quadrature(cells)
+        exact = (weight * nodes[0] * nodes[4]).sum() / weight.sum()
+        np.testing.assert_allclose(likelihood(model, down, DOWN, 1), exact, rtol=1e-9)  # onto (2, 0), the same row
+        assert likelihood(model, down, DOWN, 0) == 1.0 - likelihood(model, down, DOWN, 1)
+        replay(model, down, DOWN, 0)
+        nodes, weight = quadrature((*cells, (2, 0, 0.0)))
+        exact = (weight * nodes[1] * nodes[3]).sum() / weight.sum()  # of (1, 1), the column of the first cell told
+        np.testing.assert_allclose(likelihood(model, belief.encode((1, 2)), DOWN, 1), exact, rtol=0.02)
+        undo(model, down, DOWN, 0)
+        undo(model, start, DOWN, k)
+        assert (model.used == before[1]).all()
+        assert (model.n[model.used] == before[0][model.used]).all()
+
+
+def test_a_step_can_be_taken_back():
+    """As searches draw at a node: the law of the first step is untouched by steps taken back; false alarm 1e-6."""
+    model, rng, s = learnt().simulate(3), default_rng(0), PRIOR.encode((2, -1))
+    replay(model, PRIOR.encode((3, 0)), DOWN, 1)
+    chance, found = likelihood(model, s, UP, 1), []
+    for _ in range(20000):
+        k = step(model, s, UP, rng)[0]
+        found.append(k)
+        undo(model, s, UP, k)
+    assert_frequencies(np.bincount(found, minlength=2), [1.0 - chance, chance])
 
 
 def test_rollouts_do_not_turn_back():

@@ -141,10 +141,11 @@ class RowColumnBeta:
         model = RowColumn(
             key=np.zeros((entries, 3), np.int64),
             used=np.zeros(entries, np.bool_),
-            n=np.zeros((entries, 2), np.int64),
+            n=np.zeros((entries, 2)),
             pairs=np.zeros((int((seen[:, 2] == EMPTY).sum()), 4), np.int64),
             prior=np.array([(1.0, 1.0), self.rows[::-1], self.columns[::-1]]),
-            undo=np.zeros((5 * depth + 5, 2), np.int64),
+            noted=np.zeros((4 * depth + 4, 2), np.int64),  # a step, and at most a cell, a row and a column
+            noted_n=np.zeros((4 * depth + 4, 2)),
             fill=np.zeros(2, np.int64),
         )
         row_column.learn(model, seen)
