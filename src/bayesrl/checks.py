@@ -54,7 +54,14 @@ def frozen(array: A) -> A:
 
 
 def number(
-    owner: str, name: str, x: Any, low: float = -np.inf, high: float = np.inf, *, above: bool = False, below: bool = False
+    owner: str,
+    name: str,
+    x: Any,
+    low: float = -np.inf,
+    high: float = np.inf,
+    *,
+    above: bool = False,
+    below: bool = False,
 ) -> float:
     """A finite number in [low, high]; `above` and `below` make that end open."""
     expected = _interval(low, high, above, below)
@@ -92,7 +99,13 @@ def choice(owner: str, name: str, x: Any, options: Sequence[str]) -> str:
 
 
 def array(
-    owner: str, name: str, x: ArrayLike, shape: Sequence[int | None] | None = None, *, low: float = -np.inf, above: bool = False
+    owner: str,
+    name: str,
+    x: ArrayLike,
+    shape: Sequence[int | None] | None = None,
+    *,
+    low: float = -np.inf,
+    above: bool = False,
 ) -> Floats:
     """A finite, read-only array of floats of the given shape (None: any length), a copy of what came."""
     try:
@@ -101,7 +114,9 @@ def array(
         y = np.array(x, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidArgument(owner, name, "an array of numbers", x) from None
-    if shape is not None and (y.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, y.shape, strict=True))):
+    if shape is not None and (
+        y.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, y.shape, strict=True))
+    ):
         wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
         raise InvalidArgument(owner, name, f"an array of shape {wanted}", y if y.ndim else x)
     if y.size == 0:
