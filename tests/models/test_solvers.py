@@ -189,9 +189,12 @@ def test_chain_and_double_loop():
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("gamma", [0.95, 0.999])
 def test_beyond_the_small_sizes(method, gamma):
-    # 250 states: LAPACK for the dense one, SuperLU and sweeps for the ring; each must prove its error.
+    # LAPACK for dense models, SuperLU and sweeps for the others; each must prove its error.
     rng = np.random.default_rng(3)
-    for mdp in (dense(rng, S=250, A=2, gamma=gamma), ring(250, gamma), listed(rng, S=250, A=3, gamma=gamma)):
+    smeared = ring(80, gamma)
+    smeared = TabularMDP.from_dense(0.99 * smeared.dense()[0] + 0.01 / 80, smeared.mean_reward, gamma)
+    assert smeared.outcomes.is_flat
+    for mdp in (dense(rng, S=150, A=2, gamma=gamma), smeared, ring(250, gamma), listed(rng, S=250, A=3, gamma=gamma)):
         solution = solve(mdp, 1e-7, method=method)
         assert solution.error_bound <= 1e-7
         best = solve(mdp, 1e-11, method="policy-iteration")
@@ -334,7 +337,7 @@ def test_nothing_is_changed():
 # Policies ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("S", [6, 250])
+@pytest.mark.parametrize("S", [6, 60, 250])
 @pytest.mark.parametrize("kind", KINDS)
 def test_evaluate_policy_equals_a_linear_solve(kind, S):
     rng = np.random.default_rng(S)
@@ -346,6 +349,21 @@ def test_evaluate_policy_equals_a_linear_solve(kind, S):
         np.testing.assert_allclose(
             evaluate_policy(mdp, policy), np.linalg.solve(M, (weight * mdp.mean_reward).sum(axis=1)), atol=1e-12
         )
+
+
+def test_an_ill_conditioned_policy():
+    # At a discount of 1 - 1e-8 factors in single precision are worth nothing; those in double precision are taken.
+    mdp = dense(np.random.default_rng(0), S=60, A=2, gamma=1.0 - 1e-8)
+    policy = np.zeros(60, int)
+    values = evaluate_policy(mdp, policy)
+    P = mdp.matrix.reshape(60, 2, 60)[:, 0]
+    residual = mdp.mean_reward[:, 0] + mdp.gamma * P @ values - values
+    assert np.abs(residual).max() < 1e-15 * 60 * np.abs(values).max()
+    gain = (
+        np.linalg.lstsq(np.vstack([P.T - np.eye(60), np.ones(60)]), np.eye(61)[60], rcond=None)[0]
+        @ mdp.mean_reward[:, 0]
+    )
+    np.testing.assert_allclose(values * 1e-8, gain, rtol=1e-5, atol=1e-7)
 
 
 def test_gymnasium_tables():

@@ -159,15 +159,19 @@ def follow(m, pi, v, new):
 
 @njit
 def sweep(m, v, pi, order):
-    """Gauss-Seidel on lists: v[s] <- max_a r + gamma P v, states in that order; returns how often pi changed."""
-    _, succ, prob, group, size, r, gamma, _, _, _ = m
+    """Gauss-Seidel: v[s] <- max_a r + gamma P v, states in that order; returns how often pi changed."""
+    matrix, succ, prob, group, size, r, gamma, _, _, _ = m
+    A = r.shape[1]
     changes = 0
     for s in order:
         top, best = -np.inf, 0
-        for a in range(r.shape[1]):
-            g, mean = group[s, a], 0.0
-            for k in range(size[g]):
-                mean += prob[g, k] * v[succ[s, a, k]]
+        for a in range(A):
+            if matrix.shape[0] > 0:
+                mean = dot(matrix[s * A + a], v)
+            else:
+                g, mean = group[s, a], 0.0
+                for k in range(size[g]):
+                    mean += prob[g, k] * v[succ[s, a, k]]
             q = r[s, a] + gamma * mean
             if q > top:
                 top, best = q, a

@@ -4,9 +4,9 @@ Evaluate the policy exactly, then change its action wherever another one is bett
 changed for one that is better by more than rounding can explain, so that tied policies do not go round in circles.
 A handful of linear systems instead of hundreds of sweeps: the method for slowly mixing problems and for small ones.
 
-Deviations: beyond a few hundred states and with successor lists, one improvement is several Gauss-Seidel sweeps over
-the states in the order of their values, which lets what is learnt at a goal travel the whole way back at once; the
-first policy is then greedy for the values of acting at random, which know about every goal that can be reached.
+Deviations: beyond a few hundred states one improvement is several Gauss-Seidel sweeps over the states in the order of
+their values, which lets what is learnt at a goal travel the whole way back at once. Without values to start from, the
+first policy is greedy for those of acting at random, which know about every goal that can be reached.
 Cost: O(S^3) for each policy, O(S) to O(S^1.5) on rings and grids.
 """
 
@@ -20,16 +20,16 @@ from numpy.random import Generator
 
 from bayesrl.checks import Floats, integer, number
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.bellman import Model, backup, enough, howard, improve, noise, sweep
+from bayesrl.kernels.bellman import Model, backup, enough, howard, noise, sweep
 from bayesrl.models.driver import Iterate, solved
 from bayesrl.models.episodic import policy_to_the_end
-from bayesrl.models.evaluation import SMALL, evaluate, mixture
+from bayesrl.models.evaluation import evaluate, is_small, mixture
 from bayesrl.models.solution import Solution
 from bayesrl.registry import register
 
 TINY = 40
 """Number of states up to which a linear system costs less than a few sweeps."""
-SWEEPS = 30
+SWEEPS = 15
 """Sweeps of one improvement at most; they end when the policy rests."""
 
 
@@ -71,28 +71,26 @@ def policy_iteration(m: Model, v: Floats | None, target: float, policies: int = 
         pi = policy_to_the_end(m)
         v = endless_is_wrong(evaluate(m, pi))
     if v is None:
-        at_random = S > TINY and not len(m.matrix)
+        at_random = S > TINY
         v = endless_is_wrong(evaluate(mixture(m, np.full((S, A), 1.0 / A)), pi)) if at_random else m.r.max(axis=1)
-    if S <= SMALL:
+    if is_small(m):
         n, low, high = howard(m, v, q, pi, target, policies)
         if n < 0:
             endless_is_wrong(None)
         return Iterate(v, q, low, high, n)
-    low, high = backup(m, v, q)
-    for n in range(1, policies + 1):
-        if len(m.matrix):
-            improve(q, pi, 0.0 if n == 1 else 4.0 * noise(m, v))
-        else:
-            w = v.copy()
-            order = np.argsort(-w)
-            for _ in range(SWEEPS):
-                if sweep(m, w, pi, order) == 0:
-                    break
+    iterations = 0
+    while iterations < policies:
+        iterations += 1
+        w = v.copy()
+        order = np.argsort(-w)
+        for _ in range(SWEEPS):
+            if sweep(m, w, pi, order) == 0:
+                break
         v = endless_is_wrong(evaluate(m, pi))
         low, high = backup(m, v, q)
         if high <= 4.0 * noise(m, v) or enough(m, v, low, high, target):
             break
-    return Iterate(v, q, low, high, n)
+    return Iterate(v, q, low, high, iterations)
 
 
 def endless_is_wrong(values: Floats | None) -> Floats:

@@ -59,7 +59,6 @@ def fastest(m: Model, v: Floats | None, target: float) -> Iterate:
         found = modified_policy_iteration(m, v, target, patience=PATIENCE)
         if enough(m, found.values, found.low, found.high, target):
             return found
-        v = found.values if len(m.matrix) else v
     return policy_iteration(m, v, target)
 
 
