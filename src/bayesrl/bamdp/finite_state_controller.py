@@ -42,7 +42,7 @@ STAY = 3.0
 FINE = 8
 """A Gauss rule with this many points for each unknown is taken to be exact."""
 SMALL_GAIN = 1e-7
-"""The ascent ends when a step gains less than this share of the value."""
+"""The ascent ends when a step gains less than this share of the largest conceivable value."""
 SUFFICIENT = 1e-4
 """A step must gain at least this share of what the gradient promises."""
 TAIL = 0.01
