@@ -479,7 +479,7 @@ CALLS = {
     "an unknown world": (
         lambda: b.make_world("chian"),
         UnknownName,
-        "There is no world called 'chian'. Did you mean chain or chain-tied or chain-semi?",
+        "There is no world called 'chian'. Did you mean chain?",
     ),
     "an unknown parameter": (
         lambda: b.make("beb", bta=1.0),
@@ -784,7 +784,7 @@ def test_file_names(tmp_path):
 
 LINES = {
     "run bebb chain": "There is no method called 'bebb'. Did you mean beb?",
-    "run beb chian": "There is no world called 'chian'. Did you mean chain or chain-tied or chain-semi?",
+    "run beb chian": "There is no world called 'chian'. Did you mean chain?",
     "run chain beb": "world_for: 'world' must be a world or a family of worlds, got 'beb'. It is a planner.",
     "run dirichlet-mdp chain": "agent_for: 'method' must be a planner or an agent, got 'dirichlet-mdp'. "
     "It is a belief, not something that acts.",
@@ -839,7 +839,7 @@ LINES = {
     "1, got 'one without an end'. See finite_horizon, average_reward.",
     "solve chain --set gamma=-1": "TabularMDP: 'gamma' must be in [0, 1], got -1.",
     "solve chain:gamma=.9 --set gamma=.9": "chain: 'gamma' must be set once, got 0.9.",
-    "show chian": "There is no method or world called 'chian'. Did you mean chain or chain-tied or chain-semi?",
+    "show chian": "There is no method or world called 'chian'. Did you mean chain?",
 }
 
 

@@ -241,11 +241,13 @@ def _class(name: str) -> Any:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether two values are of one kind: class, dtype, shape, length."""
+    """Whether two values are of one kind: class, dtype, shape, length. An empty list may have grown since, evenly."""
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
         return bool(a.dtype == b.dtype) and a.shape == b.shape
+    if a == () and b:
+        return all(_alike(b[0], entry) for entry in b)
     if isinstance(a, tuple):
         return len(a) == len(b) and all(map(_alike, a, b))
     return True
