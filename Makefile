@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test check bench clean
+.PHONY: install demo test check bench docs clean
 
 install: .venv/installed
 
@@ -26,6 +26,9 @@ check: install  ## lint, types, import directions
 bench: install  ## speed, as ratios, beside peers that install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]" || echo "bench: some peers did not install"
 	$(BIN)/python -m benchmarks
+
+docs: install  ## the catalogue, made from the registry
+	$(BIN)/python -m bayesrl.lab.catalogue docs/catalogue.md
 
 clean:
 	rm -rf .venv .bench-venv .mypy_cache .pytest_cache .ruff_cache out
