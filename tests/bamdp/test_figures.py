@@ -22,7 +22,9 @@ def totals(method, world, runs, steps, prior=None, of="total", **params):
 
 def agrees(x, value, error):
     both = np.hypot(x.std(ddof=1) / np.sqrt(len(x)), error)
-    assert abs(x.mean() - value) < Z * both, f"{x.mean():.2f} against {value}, standard error of the difference {both:.2f}"
+    assert abs(x.mean() - value) < Z * both, (
+        f"{x.mean():.2f} against {value}, standard error of the difference {both:.2f}"
+    )
 
 
 @pytest.mark.parametrize(("beta", "total"), [(1, 386), (2, 376)])

@@ -1,8 +1,8 @@
 """Gaussian rewards of unknown mean and variance (Strens 2000; survey §4.7, corrected).
 
 Strens puts on psi = 1/sigma the density psi exp(-psi^2 sigma_0^2 / 2) and on the mean N(mu_0, sigma^2). In the
-precision lambda = psi^2 that is Gamma(1, rate sigma_0^2 / 2), so the prior is normal-gamma with strength 1 and shape 1, and the
-posterior after n rewards with mean m and variance v is
+precision lambda = psi^2 that is Gamma(1, rate sigma_0^2 / 2), so the prior is normal-gamma with strength 1 and shape
+1, and the posterior after n rewards with mean m and variance v is
 
     lambda ~ Gamma(1 + n/2, rate [sigma_0^2 + n v + n/(n+1) (m - mu_0)^2] / 2),
     mu ~ N((mu_0 + n m)/(n+1), sigma^2/(n+1)).

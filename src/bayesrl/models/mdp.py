@@ -76,7 +76,13 @@ class Outcomes:
         set_ = object.__setattr__
         set_(self, "succ", indices(owner, "succ", succ, (S, A, K), S))
         set_(self, "reward", frozen(np.where(pad | terminal[:, None, None], 0.0, reward)))
-        for name, new in (("group", group), ("size", size), ("otherwise", otherwise), ("start", start), ("terminal", terminal)):
+        for name, new in (
+            ("group", group),
+            ("size", size),
+            ("otherwise", otherwise),
+            ("start", start),
+            ("terminal", terminal),
+        ):
             set_(self, name, new)
 
     def __repr__(self) -> str:
@@ -127,8 +133,7 @@ class Outcomes:
         """The first (s, a) that has two outcomes which look the same (next state and reward), if any."""
         if self.is_flat:
             return None
-        S, A, K = self.succ.shape
-        for s, a in np.ndindex(S, A):
+        for s, a in np.ndindex(*self.group.shape):
             n = self.size[self.group[s, a]]
             seen = set(zip(self.succ[s, a, :n].tolist(), self.reward[s, a, :n].tolist(), strict=True))
             if len(seen) < n and not self.terminal[s]:
@@ -152,7 +157,7 @@ class Outcomes:
         return new
 
     def flat(self) -> Outcomes:
-        """The same problem with one group for each (s, a) over all states: nothing is known about where actions lead."""
+        """The same problem with one group for each (s, a) over all states: nothing is known of where actions lead."""
         S, A = self.group.shape
         return Outcomes(
             succ=np.broadcast_to(np.arange(S), (S, A, S)),
@@ -207,7 +212,8 @@ class TabularMDP:
     ) -> TabularMDP:
         """From P[s, a, s'] and R as (S, A, S), (S, A) (meant for every s') or (S,) (paid for leaving s).
 
-        >>> mdp = TabularMDP.from_dense([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0]] * 2], [[0.0, 0.0], [1.0, 1.0]], gamma=0.5)
+        >>> P = [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]]
+        >>> mdp = TabularMDP.from_dense(P, [[0.0, 0.0], [1.0, 1.0]], gamma=0.5)
         >>> mdp.n_states, mdp.n_actions
         (2, 2)
         """
@@ -269,7 +275,9 @@ class TabularMDP:
         alive = {y for s, a, p, y, r, done in rows if not done and y != s}
         both = ended & alive
         n = S + bool(both)
-        s_, a_, p_, y_, r_ = zip(*((s, a, p, S if done and y in both else y, r) for s, a, p, y, r, done in rows), strict=True)
+        s_, a_, p_, y_, r_ = zip(
+            *((s, a, p, S if done and y in both else y, r) for s, a, p, y, r, done in rows), strict=True
+        )
         if both:
             extra = [(S, a) for a in range(A)]
             s_, a_ = s_ + tuple(s for s, _ in extra), a_ + tuple(a for _, a in extra)
@@ -286,7 +294,17 @@ class TabularMDP:
 
     @classmethod
     def _listed(
-        cls, S: int, A: int, s: Any, a: Any, y: Any, p: Any, R: ArrayLike, gamma: float, start: Any, terminal: Sequence[int]
+        cls,
+        S: int,
+        A: int,
+        s: Any,
+        a: Any,
+        y: Any,
+        p: Any,
+        R: ArrayLike,
+        gamma: float,
+        start: Any,
+        terminal: Sequence[int],
     ) -> TabularMDP:
         """From sorted triples (s, a, y) with probability p."""
         R = array("TabularMDP", "R", R)
