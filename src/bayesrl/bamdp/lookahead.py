@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesrl.beliefs.dirichlet import DirichletMDP
+from bayesrl.beliefs.infinite_grid import RowColumnBeta
 from bayesrl.beliefs.unknown_rewards import UnknownRewards
 from bayesrl.checks import Floats
 from bayesrl.errors import Incompatible
@@ -40,6 +41,8 @@ def counts_of(planner: str, belief: Any) -> Counts:
 
 def rewards_of(belief: Any) -> Floats:
     """The rewards that a step may pay; in a terminal state zero."""
+    if isinstance(belief, RowColumnBeta):
+        return np.array([0.0, 1.0])
     if isinstance(belief, UnknownRewards):
         values: Floats = belief.rewards.value_counts()[0]
         return np.append(values, 0.0) if belief.outcomes.terminal.any() else values
@@ -52,15 +55,15 @@ def listed_rewards(outcomes: Outcomes) -> Floats:
 
 
 def leaf_values(belief: Any, leaf: str) -> Floats:
-    """The value beyond the last decision, V_0(s), shape (S,); zero in terminal states."""
-    return np.array(solve(belief.mean_mdp()).values) if leaf == "mean" else np.zeros(belief.n_states)
+    """The value beyond the last decision, V_0(s), shape (S,); zero in terminal states; empty where none are listed."""
+    return np.array(solve(belief.mean_mdp()).values) if leaf == "mean" else np.zeros(getattr(belief, "n_states", 0))
 
 
 def ends_of(rewards: Floats, gamma: float, depth: int, leaf: Floats) -> Ends:
     """Leaves, and the range of what d rewards and a leaf can come to: V_max(d + 1) = r_max + gamma V_max(d)."""
     low, high = rewards.min(), rewards.max()
     v = np.empty((depth + 1, 2))
-    v[0] = leaf.min(), leaf.max()
+    v[0] = (leaf.min(), leaf.max()) if len(leaf) else 0.0
     for d in range(depth):
         v[d + 1] = low + gamma * v[d, 0], high + gamma * v[d, 1]
     return Ends(gamma, leaf, v)

@@ -140,14 +140,14 @@ class Ends(NamedTuple):
     """What is known of a value without any search: the discount, the leaves, and the range of what can be earned."""
 
     gamma: float
-    leaf: np.ndarray  # (S,) value beyond the last decision, zero in terminal states
+    leaf: np.ndarray  # (S,) value beyond the last decision, zero in terminal states; without states: zero anywhere
     range: np.ndarray  # (D + 1, 2) V_min and V_max with d decisions to go
 
 
 @njit
 def unseen(ends, s, d, done):
     """Bounds on the value of a hyper-state at s with d to go."""
-    if done:
+    if done or (d == 0 and len(ends.leaf) == 0):
         return 0.0, 0.0
     if d == 0:
         return ends.leaf[s], ends.leaf[s]
