@@ -12,7 +12,11 @@ from bayesrl.registry import entries
 from bayesrl.testing import assert_frequencies, assert_mean_equal, check_agent, check_planner, check_point_belief
 
 PLANNERS = {e.name: e for e in entries().values() if e.kind == "planner" and e.family == "bamdp"}
-SEARCHES = ("random", "bamcp")  # no values, or values that only approach the exact ones: see their own tests
+# No values, values of a finite horizon, or values that only approach the exact ones: see their own tests.
+SEARCHES = (
+    "random", "bamcp", "forward-search", "branch-and-bound", "bop", "hmdp", "sparse-sampling", "uct", "fsss",
+    "bayesian-sparse-sampling", "bfs3",
+)  # fmt: skip
 WORLD = b.make_world("chain", gamma=0.9)
 
 

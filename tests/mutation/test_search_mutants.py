@@ -1,0 +1,146 @@
+"""Planted bugs in the tree searches; see test_mutants.py."""
+
+import pytest
+
+ENUMERATING, KNOWN = "tests/bamdp/test_enumerating_search.py::", "tests/bamdp/test_known_model_search.py::"
+BSS, BFS3 = "tests/bamdp/test_bss.py::", "tests/bamdp/test_bfs3.py::"
+TREE, REPLAY, HMDP = "bayesrl.kernels.tree", "bayesrl.kernels.replay", "bayesrl.bamdp.hmdp"
+SAMPLED = "bayesrl.bamdp.bayesian_sparse_sampling"
+
+MUTANTS = {
+    # name: (module, old, new, tests)
+    # Counts, shared by the enumerating searches
+    "a known row is counted": (
+        TREE, "m.phi[g, k] += by * m.gain[g]", "m.phi[g, k] += by",
+        [ENUMERATING + "test_equal_to_exact_values_at_every_depth[half-known]"]),
+    "the total is not counted": (
+        TREE, "m.total[g] += by * m.gain[g]", "pass",
+        [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
+    "rewards teach nothing": (
+        TREE, "m.pay[c, e % V] += by", "pass",
+        [ENUMERATING + "test_equal_to_exact_values_at_every_depth[unknown]"]),
+    # forward-search
+    "forward search forgets the discount": (
+        "bayesrl.bamdp.forward_search", "q += p * (r + gamma * v)", "q += p * (r + v)",
+        [ENUMERATING + "test_equal_to_exact_values_at_every_depth[flat]"]),
+    "forward search learns nothing on its way": (
+        "bayesrl.bamdp.forward_search", "add(m, s, a, e, 1.0)", "pass",
+        [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
+    "forward search does not forget on its way back (the survey's Algorithm 1 without its last line)": (
+        "bayesrl.bamdp.forward_search", "add(m, s, a, e, -1.0)", "pass",
+        [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
+    "forward search looks one step too far": (
+        "bayesrl.bamdp.forward_search", "if d > 1 and", "if d > 0 and",
+        [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
+    # branch-and-bound
+    "the naive bound forgets a reward": (
+        "bayesrl.bamdp.lookahead", "high + gamma * v[d, 1]", "gamma * v[d, 1]",
+        [ENUMERATING + "test_bounds_bracket_the_exact_values_of_every_hyper_state[flat]"]),
+    "optimism of one outcome for all those to come": (
+        "bayesrl.bamdp.branch_and_bound", "n = (D - d) * m.gain[g]", "n = min(D - d, 1) * m.gain[g]",
+        [ENUMERATING + "test_bounds_bracket_the_exact_values_of_every_hyper_state[tied]"]),
+    "the mean model taken for a bound": (
+        "bayesrl.bamdp.branch_and_bound", "n = (D - d) * m.gain[g]", "n = 0.0 * m.gain[g]",
+        [ENUMERATING + "test_values_of_forward_search[tied-optimistic]"]),
+    "a value comes in and its bound stays": (
+        "bayesrl.bamdp.branch_and_bound", "q -= weight * t.upper[d - 1, y]", "pass",
+        [ENUMERATING + "test_values_of_forward_search[tied-optimistic]"]),
+    "too much is asked of a branch": (
+        "bayesrl.bamdp.branch_and_bound", "need = (best - q) / weight", "need = (best - q) / (weight * t.gamma)",
+        [ENUMERATING + "test_values_of_forward_search_on_random_beliefs[optimistic]"]),
+    "nothing is pruned": (
+        "bayesrl.bamdp.branch_and_bound", "if x[a] <= best:", "if x[a] == -np.inf:",
+        [ENUMERATING + "test_fewer_nodes"]),
+    # bop
+    "BOP expands the most probable leaf, however deep": (
+        "bayesrl.bamdp.bop", "leaf = max(leaf, gamma * p * w)", "leaf = max(leaf, p * w)",
+        [ENUMERATING + "test_bop_equals_a_naive_transcription[tied-None]"]),
+    "BOP's tree is pessimistic": (
+        "bayesrl.bamdp.bop", "if upper > t.value[h, 1]:", "if lower >= t.value[h, 0]:",
+        [ENUMERATING + "test_bop_equals_a_naive_transcription[tied-None]"]),
+    "BOP presumes rewards from nought": (
+        "bayesrl.bamdp.lookahead", "low, high = rewards.min(), rewards.max()", "low, high = 0.0, rewards.max()",
+        [ENUMERATING + "test_bop_bounds_bracket_the_exact_values_and_never_widen[flat]"]),
+    "BOP's counts stay": (
+        "bayesrl.bamdp.bop", "add(m, s, a, e, -1.0)", "pass",
+        [ENUMERATING + "test_bop_equals_a_naive_transcription[tied-3]"]),
+    # hmdp
+    "HMDP's fringe is worth nothing": (
+        HMDP, "np.where(inside, 0.0, fringe)", "np.where(inside, 0.0, 0.0 * fringe)",
+        [ENUMERATING + "test_program_equals_backward_induction[tied]"]),
+    "HMDP's program has its inequalities upside down": (
+        HMDP, "A_ub=later - own, b_ub=-r.ravel()", "A_ub=own - later, b_ub=r.ravel()",
+        [ENUMERATING + "test_program_equals_backward_induction[tied]"]),
+    "HMDP's trajectories learn nothing": (
+        HMDP, "add(m, s, a, e, 1.0)", "pass", [ENUMERATING + "test_many_trajectories_give_the_exact_values[tied]"]),
+    "HMDP tries one action": (
+        HMDP, "int(rng.random() * A)", "0", [ENUMERATING + "test_tree_is_sampled_like_a_naive_transcription[flat]"]),
+    # sparse-sampling
+    "sparse sampling forgets the discount": (
+        "bayesrl.bamdp.sparse_sampling", "q += (r + gamma * v) / C", "q += (r + v) / C",
+        [KNOWN + "test_sparse_sampling_equals_its_transcription_draw_for_draw[0.8]"]),
+    "sparse sampling averages over actions": (
+        "bayesrl.bamdp.sparse_sampling", "v = max(v, estimate(", "v = max(-np.inf, estimate(",
+        [KNOWN + "test_sparse_sampling_equals_its_transcription_draw_for_draw[0.8]"]),
+    # uct
+    "UCT's bonus does not fall": (
+        TREE, "np.sqrt(log_n / N[h, a])", "np.sqrt(log_n)", [KNOWN + "test_uct_equals_its_transcription_in_law"]),
+    "UCT mixes depths": (
+        "bayesrl.bamdp.uct", "h = t * S + s", "h = s", [KNOWN + "test_uct_equals_its_transcription_in_law"]),
+    "UCT forgets the discount": (
+        "bayesrl.bamdp.uct", "R = path_r[i] + gamma * R", "R = path_r[i] + R",
+        [KNOWN + "test_uct_equals_its_transcription_in_law"]),
+    # fsss
+    "FSSS weighs by nothing (not by how often a successor was drawn)": (
+        TREE, "gap = tree.weight[h, a, i, DRAWN] * (U - L)", "gap = U - L",
+        [KNOWN + "test_fsss_equals_its_transcription_draw_for_draw[10-0.8]"]),
+    "FSSS follows the lower bound": (
+        "bayesrl.bamdp.fsss", "a = highest(rng, tree.q[h, UPPER])", "a = highest(rng, tree.q[h, LOWER])",
+        [KNOWN + "test_fsss_equals_its_transcription_draw_for_draw[10-0.8]"]),
+    "FSSS takes what was not drawn for impossible": (
+        TREE, "rest = max(rest, 0.0)", "rest = 0.0", [KNOWN + "test_fsss_bounds_bracket_and_tighten[1]"]),
+    "FSSS does not share its nodes": (
+        "bayesrl.bamdp.fsss", "if node[t + 1, y] < 0:", "if True:",
+        [KNOWN + "test_fsss_equals_its_transcription_draw_for_draw[10-0.8]"]),
+    # bayesian-sparse-sampling
+    "BSS draws actions from the mean model": (
+        SAMPLED, "dirichlet(rng, m.phi, g, m.size[g], theta[g])", "theta[g] = m.phi[g] / m.total[g]",
+        [BSS + "test_equal_in_law_to_a_naive_transcription[small]"]),
+    "BSS values leaves by the drawn model": (
+        SAMPLED, "mean_model(m, theta, reward)\n                    V[nodes]", "V[nodes]",
+        [BSS + "test_a_leaf_is_worth_what_the_mean_model_of_its_own_posterior_promises"]),
+    "BSS looks too far at the leaves": (
+        SAMPLED, "lookahead(m, theta, reward, y, D - t,", "lookahead(m, theta, reward, y, D - t + 1,",
+        [BSS + "test_equal_in_law_to_a_naive_transcription[small]"]),
+    "BSS's drawn rewards are the means": (
+        SAMPLED, "dirichlet(rng, m.pay, c, len(row), row)", "row[:] = m.pay[c] / m.pay_total[c]",
+        [BSS + "test_actions_are_drawn_with_the_chance_of_being_best"]),
+    # bfs3 and the replay of histories
+    "BFS3's trajectories learn nothing": (
+        "bayesrl.bamdp.bfs3", "replay(model, s, a, k)", "pass",
+        [BFS3 + "test_equal_in_law_to_a_naive_transcription[small]"]),
+    "BFS3's successors teach nothing": (
+        "bayesrl.bamdp.bfs3", "replay(model, s0, a, k)", "pass",
+        [BFS3 + "test_bounds_bracket_the_exact_values[tied-8]"]),
+    "BFS3 believes the lower bound": (
+        "bayesrl.bamdp.bfs3", "q[UPPER, a] += (r + ends.gamma * tree.value[0, UPPER]) / C",
+        "q[UPPER, a] += (r + ends.gamma * tree.value[0, LOWER]) / C",
+        [BFS3 + "test_equal_in_law_to_a_naive_transcription[small]"]),
+    "draws of one node teach each other": (
+        TREE, "undo(model, s, a, k)  #", "pass  #", [BFS3 + "test_bounds_bracket_the_exact_values[tied-8]"]),
+    "what was not drawn is nothing at the root": (
+        "bayesrl.bamdp.bfs3", "q[SURE_UPPER, a] += max(rest, 0.0) * ends.range[D, 1]", "pass",
+        [BFS3 + "test_bounds_bracket_the_exact_values[flat-1]"]),
+    "a replayed outcome is never new": (
+        REPLAY, "urn.own_kinds[g, 0] += 1", "pass", [BFS3 + "test_replay_and_undo_follow_the_belief[sparse]"]),
+    "an undone outcome stays": (
+        REPLAY, "urn.own_kinds[g, 0] -= 1", "pass", [BFS3 + "test_replay_and_undo_follow_the_belief[sparse]"]),
+    "the reward of a replayed step is forgotten": (
+        REPLAY, "put(model.pays, model.cell[s, a, k // V], k % V)", "pass",
+        [BFS3 + "test_replay_and_undo_follow_the_belief[unknown]"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant_is_caught(name, assert_caught):
+    assert_caught(name, *MUTANTS[name])
