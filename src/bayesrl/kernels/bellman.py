@@ -269,10 +269,11 @@ def howard(m, v, q, pi, target, limit):
 
 
 @njit
-def relax(m, v, q, pi, target, limit, patience):
-    """Modified policy iteration with shifted values; returns (iterations, low, high), iterations < 0 if too slow.
+def relax(m, v, q, pi, target, limit, sweeps, patient):
+    """Modified policy iteration with shifted values; returns (iterations, low, high), iterations < 0 if it gave up.
 
-    After each backup the policy is followed until what its sweeps change is a twentieth of what the backup changed.
+    After each backup the policy is followed until what its sweeps change is a twentieth of what the backup changed, for
+    so many sweeps at most; if that is not enough and we are not patient, the problem mixes too slowly.
     Without terminal states V* lies between v + low/(1-gamma) and v + high/(1-gamma) (MacQueen, Porteus): v is moved to
     the middle of it after every sweep, which leaves only the span high - low to be brought down.
     """
@@ -288,14 +289,15 @@ def relax(m, v, q, pi, target, limit, patience):
         for s in range(S):
             v[s] = q[s, pi[s]] + c * (low + high)
         goal = max(0.05 * gap(low, high, free), 0.5 * target)
-        for _ in range(patience):
+        for _ in range(sweeps):
             low, high = follow(m, pi, v, new)
             for s in range(S):
                 v[s] = new[s] + c * (low + high)
             if gap(low, high, free) <= goal:
                 break
         else:
-            return -n, low, high
+            if not patient:
+                return -n, low, high
     return -limit, low, high
 
 

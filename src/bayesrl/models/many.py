@@ -14,7 +14,7 @@ from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.bellman import Model, enough, relax, row_sums
 from bayesrl.kernels.jit import njit
 from bayesrl.models.mdp import Outcomes, TabularMDP
-from bayesrl.models.modified_policy_iteration import PATIENCE
+from bayesrl.models.modified_policy_iteration import FAST
 from bayesrl.models.policy_iteration import policy_iteration
 from bayesrl.models.solution import LISTS, UNIT, contraction, error_bound, model_of
 
@@ -121,7 +121,7 @@ def each(m: Model, prob: Floats, r: Floats, v: Floats, q: Floats, target: float)
     slow = np.zeros(len(v), np.bool_)
     pi = np.zeros(v.shape[1], np.int64)
     for i in range(len(v)):
-        done, _, _ = relax(pick(m, prob, r, i), v[i], q[i], pi, target, POLICIES, PATIENCE)
+        done, _, _ = relax(pick(m, prob, r, i), v[i], q[i], pi, target, POLICIES, FAST, False)
         slow[i] = done < 0
     return slow
 

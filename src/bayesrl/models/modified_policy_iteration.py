@@ -16,17 +16,29 @@ from bayesrl.checks import Floats
 from bayesrl.kernels.bellman import Model, backup, relax
 from bayesrl.models.driver import Iterate
 
-PATIENCE = 30
-"""Sweeps on one policy after which a problem counts as slowly mixing: its span falls by less than a tenth for each."""
+SWEEPS = 10
+"""Sweeps on one policy at most."""
+LIMIT = 100_000
+"""Policies at most."""
+FAST = 30
+"""Sweeps on one policy by which a fast mixing problem is done with it: its span falls by a tenth with each."""
 
 
-def modified_policy_iteration(
-    m: Model, v: Floats | None, target: float, limit: int = 10_000, patience: int = 10_000
-) -> Iterate:
-    """Iterate from v until the residual is at most the target, or give up where one policy outlasts the patience."""
+def modified_policy_iteration(m: Model, v: Floats | None, target: float) -> Iterate:
+    """Iterate from v until the residual is at most the target."""
+    return iterate(m, v, target, SWEEPS, True)
+
+
+def if_fast_mixing(m: Model, v: Floats | None, target: float) -> Iterate:
+    """The same, but give up as soon as the problem turns out to mix slowly."""
+    return iterate(m, v, target, FAST, False)
+
+
+def iterate(m: Model, v: Floats | None, target: float, sweeps: int, patient: bool) -> Iterate:
+    """Run the kernel, and measure where it gave up."""
     q = np.empty(m.r.shape)
     v = m.r.max(axis=1) if v is None else v
-    n, low, high = relax(m, v, q, np.zeros(len(v), np.int64), target, limit, patience)
+    n, low, high = relax(m, v, q, np.zeros(len(v), np.int64), target, LIMIT, sweeps, patient)
     if n < 0:
         low, high = backup(m, v, q)
     return Iterate(v, q, low, high, abs(n))

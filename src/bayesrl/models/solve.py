@@ -21,12 +21,15 @@ from bayesrl.models.evaluation import evaluate_policy
 from bayesrl.models.finite_horizon import finite_horizon, optimal_total, policy_total
 from bayesrl.models.linear_programming import linear_programming
 from bayesrl.models.many import solve_many
-from bayesrl.models.modified_policy_iteration import PATIENCE, modified_policy_iteration
+from bayesrl.models.modified_policy_iteration import if_fast_mixing, modified_policy_iteration
 from bayesrl.models.policy_iteration import TINY, policy_iteration
 from bayesrl.models.solution import Solution
 from bayesrl.models.value_iteration import value_iteration
 
 __all__ = ["Solution", "evaluate_policy", "finite_horizon", "optimal_total", "policy_total", "solve", "solve_many"]
+
+WORTH, WORTH_DENSE = 300, 400
+"""Sweeps that cost about as much as the linear systems of policy iteration, with lists and with a matrix."""
 
 
 def solve(
@@ -54,11 +57,14 @@ def solve(
 
 
 def fastest(m: Model, v: Floats | None, target: float) -> Iterate:
-    """Sweeps where the problem mixes fast, policy iteration where it does not or is tiny."""
+    """Sweeps where the problem mixes fast or the discount does their work, policy iteration otherwise or if tiny."""
     if len(m.r) > TINY and m.gamma < 1.0:
-        found = modified_policy_iteration(m, v, target, patience=PATIENCE)
+        found = if_fast_mixing(m, v, target)
         if enough(m, found.values, found.low, found.high, target):
             return found
+        sweeps = WORTH_DENSE if len(m.matrix) else WORTH
+        if max(found.high, -found.low) * m.gamma**sweeps <= target:
+            return modified_policy_iteration(m, found.values, target)
     return policy_iteration(m, v, target)
 
 
