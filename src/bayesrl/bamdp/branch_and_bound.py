@@ -10,7 +10,7 @@ forward search, for fewer nodes; how many fewer is up to the bounds.
   at every hyper-state with d decisions to go, and the same with the worst j bounds it from below. Two solves of the
   mean model with n counts moved to the best and to the worst outcome, done once for each decision.
 
-Paper to code: the recursion is `value_of`, its bounds `naive` and `optimistic`.
+Paper to code: the recursion is `value_of`, its bounds are tables made by `naive` and `extremes`.
 Deviations: a branch is also given up in the midst of its outcomes, when the bounds of those to come cannot lift it to
 what it must exceed. The mean model's own value is no bound (outcomes of one row are correlated), so it serves as a
 leaf only. The root is not pruned, so that every root value is exact. Ties are broken at random.

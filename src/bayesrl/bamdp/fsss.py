@@ -1,4 +1,4 @@
-"""Forward-search sparse sampling (Walsh, Goschin, Littman 2010; survey §4.6).
+"""Forward-search sparse sampling (Walsh, Goschin, Littman 2010; survey §4.5 and §4.6).
 
 Sparse sampling with bounds that say where to look: every node, a state with d decisions to go, has a lower and an
 upper bound. A trajectory takes the action of highest upper bound and then, of the C successors drawn for it, the one
@@ -56,7 +56,7 @@ from bayesrl.registry import register
 @register(
     "fsss",
     kind="planner",
-    survey="4.6",
+    survey="4.5",
     paper="walsh10",
     example=lambda: FSSS(simulations=20, depth=4, width=3),
     evidence=(
