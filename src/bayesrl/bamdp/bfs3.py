@@ -14,7 +14,8 @@ bracket the Bayes-optimal value itself for certain, draws weighed by their predi
 drawn at its worst and best. Ties are broken at random. On a simulator that is not made of urns (the infinite grid)
 probabilities are those of the coins of the moment, and `lower` and `upper` estimates.
 Cost: O(A x simulations x depth x (width + balls of a group)). Claims: equal in law to a naive transcription; bounds
-bracket the exact values; root values approach them as width and simulations grow; the public code's return.
+bracket the exact values; root values approach them as width and simulations grow. On the double-loop (counts 1/9, width
+5, depth 40, 500 trajectories) ten runs of 1000 steps gave 323.6 (standard error 3.7), the public code 315.0 (3.9).
 """
 
 from __future__ import annotations
