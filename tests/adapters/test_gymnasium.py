@@ -9,12 +9,11 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from bayesrl import BayesAgent, DirichletMDP, TabularMDP, Transition, make, make_world, run
-from bayesrl.adapters.gymnasium import GymWorld, register, to_gymnasium
+from bayesrl.adapters.gymnasium import GymWorld, exported, register, to_gymnasium
 from bayesrl.core import World
 from bayesrl.errors import InvalidArgument
-from bayesrl.registry import worlds
 
-IDS = [f"bayesrl/{entry.name}-v0" for entry in worlds() if "suggestions" not in entry.parameters]
+IDS = [f"bayesrl/{entry.name}-v0" for entry in exported()]
 
 
 # Out -----------------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from numpy.random import Generator
 from bayesrl.checks import integer, number
 from bayesrl.core import Family
 from bayesrl.errors import InvalidArgument
-from bayesrl.registry import make_world, worlds
+from bayesrl.registry import Entry, make_world, worlds
 
 
 @dataclass(eq=False)
@@ -134,14 +134,18 @@ def make_env(world: str, **parameters: Any) -> WorldEnv:
     return to_gymnasium(make_world(world, **parameters))
 
 
+def exported() -> list[Entry]:
+    """The worlds that are Gymnasium environments: one action at a time, finitely many observations."""
+    left_out = {"suggestions", "rows"}
+    return [entry for entry in worlds() if not left_out & entry.parameters.keys()]
+
+
 def register() -> None:
     """Register every world and family with Gymnasium as `bayesrl/NAME-v0`; those already there are left alone.
 
-    Left out are worlds where several actions are taken at once.
+    Left out are worlds where several actions are taken at once, and those whose states cannot be counted.
     """
-    for entry in worlds():
-        if "suggestions" in entry.parameters:
-            continue
+    for entry in exported():
         if (name := f"bayesrl/{entry.name}-v0") not in gymnasium.registry:
             gymnasium.register(name, entry_point=f"{__name__}:make_env", kwargs={"world": entry.name})
 
