@@ -8,7 +8,7 @@ which also proves its error.
 Every library's problem object exists before the clock starts, ours with its expected rewards at hand, as the peers are
 given them; results as values are inside. mdpsolver and pymdptoolbox go on from their last solution when called again,
 so they get a new object each time. Compilation is excluded, BLAS has one thread, and a time is the least of several
-runs. A method is dropped once a run of it takes ten times as long as the best so far and more than 20 ms, or ten
+runs. A method is dropped once a run of it takes ten times as long as the best so far and more than 20 ms, or five
 seconds: it cannot win. Policy iteration has no tolerance and may evaluate 250 policies, which is QuantEcon's limit (it
 goes round among tied policies on the grids until that ends it). Sparse instances beyond 100 states are given to the
 peers as sparse.
@@ -34,7 +34,7 @@ from bayesrl.models.solve import solve, solve_many
 DEMAND = 1e-6
 HOPELESS = 10.0
 ALWAYS = 0.02
-PATIENCE = 10.0
+PATIENCE = 5.0
 
 
 class Instance(NamedTuple):
