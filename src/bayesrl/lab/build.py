@@ -53,7 +53,22 @@ def agent_for(method: str, world: Any, prior: str | None = None, params: Mapping
     for name, known in told.items():
         if known is None:
             raise InvalidArgument(method, "world", f"one with '{name}'", type(world).__name__)
+    told |= {name: paid for name, paid in rewards_of(world).items() if name in entry.parameters}
     return make(method, **(told | params))
+
+
+def rewards_of(world: Any) -> dict[str, float]:
+    """The smallest and the largest reward, r_min and r_max, of a world that lists its outcomes.
+
+    >>> from bayesrl.registry import make_world
+    >>> rewards_of(make_world("chain"))
+    {'r_min': 0.0, 'r_max': 10.0}
+    """
+    o = world.outcomes if hasattr(world, "outcomes") else getattr(getattr(world, "mdp", None), "outcomes", None)
+    if o is None:
+        return {}
+    paid = o.reward[o.valid[o.group]]
+    return {"r_min": float(paid.min()), "r_max": float(paid.max())}
 
 
 def world_for(text: str, params: Mapping[str, Any] | None = None) -> Any:
