@@ -47,7 +47,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON alone on standard
 Prior = Annotated[
     str | None,
     typer.Option(
-        help="flat:1/9, structured:0.5, ...; for families accurate or inaccurate.",
+        help="flat:1/9, structured:0.5, sparse:0.2, ...; for families accurate or inaccurate.",
         metavar="PRIOR",
         show_default="the world's own",
     ),

@@ -1,9 +1,11 @@
 """From the words on the command line to a belief: `prior_for(world, "flat:1/9")`.
 
-A prior is NAME or NAME:CONCENTRATION, the concentration a decimal or a fraction, 1 if left out:
+A prior is NAME or NAME:CONCENTRATION, the concentration a decimal or a fraction:
 
-    flat:1/9         one Dirichlet for each (s, a) over all states, every count 1/9
-    structured:0.5   the world's own outcomes and groups with unknown probabilities, every count 0.5
+    flat:1/9         one Dirichlet for each (s, a) over all states, every count 1/9; 1 if left out
+    structured:0.5   the world's own outcomes and groups with unknown probabilities, every count 0.5; 1 if left out
+    sparse:0.2       for each (s, a) a Dirichlet over few of all states, which and how many unknown (a support of size
+                     k has weight k^-2), every count 0.2, also if left out: the prior of the published grid results
 
 A family of worlds has the two priors of its literature: `accurate` (the counts it is drawn from) and `inaccurate` (ones
 over all states). A bandit, fixed or drawn, has one named prior of its own (`default_prior`).
@@ -16,13 +18,17 @@ from fractions import Fraction
 from typing import Any
 
 from bayesrl.beliefs.dirichlet import DirichletMDP
+from bayesrl.beliefs.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.core import Family
 from bayesrl.errors import InvalidArgument, UnknownName
 
-OF_WORLDS: dict[str, Callable[[Any, float], DirichletMDP]] = {
+OF_WORLDS: dict[str, Callable[[Any, float], Any]] = {
     "flat": DirichletMDP.flat,
     "structured": DirichletMDP.structured,
+    "sparse": SparseDirichletMDP.flat,
 }
+USUAL = {"flat": 1.0, "structured": 1.0, "sparse": 0.2}
+"""The concentration where none is given."""
 OF_FAMILIES: dict[str, Callable[[Any], DirichletMDP]] = {
     "accurate": lambda family: DirichletMDP(family.outcomes, family.alpha, family.gamma),
     "inaccurate": DirichletMDP.flat,
@@ -53,7 +59,24 @@ def prior_for(world: Any, spec: str | None = None) -> Any:
         return OF_FAMILIES[name](world)
     if name not in OF_WORLDS:
         raise UnknownName("prior", name, OF_WORLDS)
-    return OF_WORLDS[name](world, _concentration(amount) if colon else 1.0)
+    return OF_WORLDS[name](world, _concentration(amount) if colon else USUAL[name])
+
+
+def same_prior(a: str, b: str) -> bool:
+    """Whether two specifications mean the same prior: flat and flat:1 do, and sparse:1/5 and sparse.
+
+    >>> same_prior("sparse", "sparse:1/5"), same_prior("flat", "structured")
+    (True, False)
+    """
+    return _meaning(a) == _meaning(b)
+
+
+def _meaning(spec: str) -> tuple[str, float | str]:
+    name, colon, amount = spec.partition(":")
+    try:
+        return name, _concentration(amount) if colon else USUAL.get(name, "")
+    except InvalidArgument:
+        return name, amount
 
 
 def _concentration(text: str) -> float:

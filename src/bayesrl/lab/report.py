@@ -10,8 +10,8 @@ import numpy as np
 
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.comparison import Comparison
-from bayesrl.lab.figures import Figure
+from bayesrl.lab.comparison import Comparison, Summary
+from bayesrl.lab.figures import FAMILY_RATE, Difference, Figure
 from bayesrl.lab.regret import Regret
 from bayesrl.lab.statistics import Interval, mean_band
 
@@ -37,7 +37,7 @@ def comparison_table(
     """Each method with its returns and, where given, its regrets and the published figures for its set-up.
 
     A published figure stands beside the measure it is of, and is judged (agrees, differs) only where its provenance
-    allows; one that is merely recalled is shown as such.
+    allows; one that is merely recalled is shown as such. All that a table judges are one family (lab/figures.py).
     """
     from rich import box
     from rich.markup import escape
@@ -48,6 +48,17 @@ def comparison_table(
     said = [size, *sorted({lost.name for lost in regrets.values()})]
     if comparison.runs > 1:
         said.insert(0, "mean ± half the 95% interval")
+    summaries = comparison.summary()
+    measured = {label: _measures(summary, regrets.get(label)) for label, summary in summaries.items()}
+    gaps = {
+        (label, k): figure.difference(measured[label][figure.metric])
+        for label, found in figures.items()
+        for k, figure in enumerate(found)
+        if figure.metric in measured[label]
+    }
+    judged = sum(gap is not None for gap in gaps.values())
+    if judged:
+        said.append(f"{_counted(judged, 'figure')} judged, {FAMILY_RATE:.0%} false alarms among all")
     table = Table(title=title, caption=", ".join(said), box=box.SIMPLE_HEAD)
     table.show_edge, table.pad_edge, table.collapse_padding = False, False, True
     table.add_column("method", style="bold", no_wrap=True)
@@ -59,17 +70,15 @@ def comparison_table(
     table.add_column("per step", justify="right", no_wrap=True)
     if figures:
         table.add_column("published", min_width=12)
-    for label, summary in comparison.summary().items():
+    for label, summary in summaries.items():
         lost = regrets.get(label)
-        measured = {"return": summary.total, "discounted return": summary.discounted}
-        if lost is not None:
-            measured |= {"regret": lost.total, lost.name: lost.total}
         cells = [escape(label), interval(summary.total), interval(summary.discounted)]
         if regrets:
             cells += [interval(lost.total if lost else None), interval(lost.stochastic if lost else None)]
         cells.append(duration(summary.seconds_per_step))
         if figures:
-            cells.append("\n".join(_published(figure, measured) for figure in figures.get(label, ())))
+            found = enumerate(figures.get(label, ()))
+            cells.append("\n".join(_published(figure, gaps.get((label, k)), judged) for k, figure in found))
         table.add_row(*cells)
     return table
 
@@ -100,9 +109,15 @@ def duration(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns"
 
 
-def _published(figure: Figure, measured: Mapping[str, Interval]) -> str:
+def _measures(summary: Summary, lost: Regret | None) -> dict[str, Interval]:
+    """What was measured, by the names that published figures go by."""
+    named = {"return": summary.total, "discounted return": summary.discounted}
+    return named if lost is None else named | {"regret": lost.total, lost.name: lost.total}
+
+
+def _published(figure: Figure, gap: Difference | None, judged: int) -> str:
     spread = "" if figure.spread is None else f" ± {figure.spread:g}"
-    verdict = figure.verdict(measured[figure.metric]) if figure.metric in measured else None
+    verdict = None if gap is None else gap.verdict(judged)
     colour = {"agrees": "green", "differs": "red", None: "dim"}[verdict]
     name = "" if figure.metric == "return" else f"{figure.metric} "
     return f"{name}{figure.value:g}{spread} [{colour}]{verdict or figure.provenance}[/]"

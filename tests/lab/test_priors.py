@@ -1,0 +1,43 @@
+"""Priors by name."""
+
+import numpy as np
+import pytest
+
+import bayesrl as b
+from bayesrl.beliefs import SparseDirichletMDP
+from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.lab.priors import prior_for, same_prior
+
+
+def test_the_sparse_prior():
+    """By default the published one: counts .2 on a support whose size k has weight k^-2."""
+    grid = b.make_world("grid5")
+    assert prior_for(grid, "sparse") == SparseDirichletMDP.flat(grid, concentration=0.2, size_exponent=2.0)
+    assert prior_for(grid, "sparse:1/2") == SparseDirichletMDP.flat(grid, 0.5, 2.0)
+
+
+def test_what_is_left_out():
+    chain = b.make_world("chain")
+    np.testing.assert_array_equal(prior_for(chain, "flat").alpha, np.ones((10, 5)))
+    np.testing.assert_array_equal(prior_for(b.make_world("chain-tied"), "structured").alpha, np.ones((1, 2)))
+    assert prior_for(chain) == prior_for(chain, chain.prior)
+
+
+@pytest.mark.parametrize("amount", ["0", "-1", "x", "1/0", ""])
+def test_a_bad_concentration(amount):
+    sentence = f"prior: 'concentration' must be a positive number or fraction, got '{amount}'."
+    with pytest.raises(InvalidArgument) as error:
+        prior_for(b.make_world("grid5"), f"sparse:{amount}")
+    assert str(error.value) == sentence
+
+
+def test_a_family_has_no_sparse_prior():
+    with pytest.raises(UnknownName, match="prior of a family"):
+        prior_for(b.make_world("gc"), "sparse")
+
+
+def test_names_that_mean_the_same():
+    assert same_prior("sparse", "sparse:.2")
+    assert same_prior("flat:1/4", "flat:0.25")
+    assert not same_prior("sparse", "flat:.2")
+    assert not same_prior("accurate", "inaccurate")
