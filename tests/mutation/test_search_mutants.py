@@ -6,6 +6,9 @@ ENUMERATING, KNOWN = "tests/bamdp/test_enumerating_search.py::", "tests/bamdp/te
 BSS, BFS3 = "tests/bamdp/test_bss.py::", "tests/bamdp/test_bfs3.py::"
 TREE, REPLAY, HMDP = "bayesrl.kernels.tree", "bayesrl.kernels.replay", "bayesrl.bamdp.hmdp"
 SAMPLED = "bayesrl.bamdp.bayesian_sparse_sampling"
+COINS, GRID, SPARSE = "bayesrl.kernels.row_column", "bayesrl.beliefs.infinite_grid", "bayesrl.beliefs.sparse_dirichlet"
+BELIEF, SEARCH = "tests/beliefs/test_infinite_grid.py::", "tests/bamdp/test_infinite_grid.py::"
+SUPPORTS = "tests/beliefs/test_sparse_dirichlet.py::"
 
 MUTANTS = {
     # name: (module, old, new, tests)
@@ -138,6 +141,45 @@ MUTANTS = {
     "the reward of a replayed step is forgotten": (
         REPLAY, "put(model.pays, model.cell[s, a, k // V], k % V)", "pass",
         [BFS3 + "test_replay_and_undo_follow_the_belief[unknown]"]),
+    # the infinite grid: coins, belief, and searches on them
+    "both coins of an empty cell may show heads": (
+        COINS, "r = rng.random() * (1.0 - p * q)", "r = rng.random()", [BELIEF + "test_posterior_matches_quadrature"]),
+    "the coins of an empty cell are independent": (
+        COINS, "v = 1 if u == 0 and r < p * (1.0 - q) + (1.0 - p) * q else 0", "v = 1 if rng.random() < q else 0",
+        [BELIEF + "test_posterior_matches_quadrature"]),
+    "an empty cell says nothing of its column": (
+        COINS, "m.n[column, coin] += 1.0", "m.n[column, coin] += 1.0 if what != EMPTY else 0.0",
+        [BELIEF + "test_posterior_matches_quadrature"]),
+    "rows have the columns' prior": (
+        GRID, "self.rows[::-1], self.columns[::-1]", "self.columns[::-1], self.rows[::-1]",
+        [BELIEF + "test_posterior_matches_quadrature"]),
+    "a restart leaves what was taken empty": (
+        GRID, "THERE if what else EMPTY", "what", [BELIEF + "test_known_rewards_are_to_be_had_again_after_a_restart"]),
+    "a simulated coin is not remembered": (
+        COINS, "    m.n[slot, coin] += 1.0\n    return coin", "    return coin",
+        [BELIEF + "test_coins_of_a_simulation_are_remembered_in_it"]),
+    "a simulated reward can be had twice": (
+        COINS, "        model.n[cell, 1] = 0.0\n        k = 1", "        k = 1",
+        [BELIEF + "test_known_rewards_are_to_be_had_again_after_a_restart"]),
+    "a simulation's cells stay": (
+        COINS, "m.used[slot] = m.noted[t, 1] != 0", "pass", [BELIEF + "test_a_simulation_leaves_no_trace"]),
+    "a cell told to be empty shows two tails": (
+        COINS, "u = 1.0 if k == 1 else p * (1.0 - q) / (1.0 - p * q)", "u = 1.0 if k == 1 else 0.0",
+        [BELIEF + "test_histories_are_replayed_and_taken_back"]),
+    "all simulations of a search see the same coins": (
+        COINS, "    else:\n        sweep(model, rng)", "", [SEARCH + "test_one_decision_gives_the_predictive"]),
+    "rollouts turn back": (
+        COINS, "(a + 3 + int(rng.random() * 3)) % 4", "(a + 2 + int(rng.random() * 3)) % 4",
+        [BELIEF + "test_rollouts_do_not_turn_back"]),
+    # the sparse prior
+    "a support may be smaller than what was seen": (
+        SPARSE, "(k >= np.maximum(k0, 1.0)) & (k <= L)", "(k >= 1.0) & (k <= L)",
+        [SUPPORTS + "test_predictive_against_enumerated_supports[seen3]"]),
+    "supports of one size are one support": (
+        SPARSE, "-exponent * np.log(k) + gammaln(k + 1.0)", "-exponent * np.log(k)",
+        [SUPPORTS + "test_predictive_against_enumerated_supports[seen1]"]),
+    "a drawn support is all outcomes": (
+        SPARSE, "rank < k[:, None]", "rank < self.outcomes.size[:, None]", [SUPPORTS + "test_mean_of_sampled_models"]),
 }  # fmt: skip
 
 
