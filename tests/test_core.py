@@ -147,6 +147,16 @@ def test_a_pair_that_does_not_fit_is_refused():
         BayesAgent(b.DirichletMDP.flat(b.make_world("chain")), Listener())
 
 
+def test_a_planner_may_check_more_than_names():
+    @dataclass(frozen=True)
+    class Picky(Listener):
+        def check(self, belief):
+            raise Incompatible("Picky", type(belief).__name__, ["manners"])
+
+    with pytest.raises(Incompatible, match="Picky needs a belief with 'manners', which Hidden lacks"):
+        BayesAgent(Hidden(), Picky())
+
+
 @pytest.mark.parametrize("bad", [{"steps": 0}, {"steps": 2.5}, {"seed": -1}, {"horizon": 0}, {"replicate": -2}])
 def test_nonsense_is_refused(bad):
     with pytest.raises(InvalidArgument, match=f"run: '{next(iter(bad))}' must be a whole number"):

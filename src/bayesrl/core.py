@@ -86,7 +86,8 @@ class Belief(Protocol[Datum]):
 class Planner(Protocol[B, M]):
     """What to do with a belief.
 
-    `needs` names the capabilities a belief must have; `last` is the transition just seen (None at the very start),
+    `needs` names the capabilities a belief must have; a planner that asks for more than names can say also has
+    `check(belief)`, which raises where the two do not fit. `last` is the transition just seen (None at the very start),
     for planners that also learn or that act on the ends of episodes.
     """
 
@@ -168,6 +169,8 @@ class BayesAgent:
         missing = [need for need in self.planner.needs if not hasattr(self.prior, need)]
         if missing:
             raise Incompatible(type(self.planner).__name__, type(self.prior).__name__, missing)
+        if hasattr(self.planner, "check"):
+            self.planner.check(self.prior)
 
     def start(self) -> Mind:
         """The mind before the first step: the prior and an empty memory."""

@@ -174,3 +174,5 @@ def test_small_budgets_and_ends():
     sparse = b.beliefs.SparseDirichletMDP.flat(b.make_world("chain"))
     with pytest.raises(Incompatible, match="BayesianSparseSampling needs a belief with 'Dirichlet counts'"):
         BayesianSparseSampling(5).plan(sparse, 0, None, default_rng(0))
+    with pytest.raises(Incompatible, match="BayesianSparseSampling needs a belief with 'Dirichlet counts'"):
+        b.BayesAgent(sparse, BayesianSparseSampling(5))

@@ -241,6 +241,8 @@ def test_bop_without_horizon_brackets_long_horizons():
         assert (exact <= found["upper"]).all()
     with pytest.raises(InvalidArgument, match="'depth' must be given where the discount is 1"):
         info(BOP(10), terminal(1.0))
+    with pytest.raises(InvalidArgument, match="'depth' must be given where the discount is 1"):
+        b.BayesAgent(terminal(1.0), BOP(10))
 
 
 # HMDP ----------------------------------------------------------------------------------------------------------------
@@ -335,11 +337,15 @@ def test_small_budgets_ends_and_unfit_beliefs(planner):
     assert end.action in (0, 1)
     np.testing.assert_array_equal(end.info["q"], [0.0, 0.0])
     sparse = SparseDirichletMDP.flat(b.make_world("chain"))
-    with pytest.raises(Incompatible, match="needs a belief with 'Dirichlet counts', which SparseDirichletMDP lacks"):
-        planner.plan(sparse, 0, planner.start(), default_rng(0))
     endless = UnknownRewards(tied(), RewardNormal(*np.ones((4, 5, 2))))
-    with pytest.raises(Incompatible, match="'finitely many values', which RewardNormal lacks"):
-        planner.plan(endless, 0, planner.start(), default_rng(0))
+    for belief, lacks in (
+        (sparse, "needs a belief with 'Dirichlet counts', which SparseDirichletMDP lacks"),
+        (endless, "needs a belief with 'finitely many values', which RewardNormal lacks"),
+    ):
+        with pytest.raises(Incompatible, match=lacks):
+            planner.plan(belief, 0, planner.start(), default_rng(0))
+        with pytest.raises(Incompatible, match=lacks):  # with the same sentence before any step is taken
+            b.BayesAgent(belief, planner)
     with pytest.raises(InvalidArgument, match="'observation' must be"):
         planner.plan(tied(), 5, planner.start(), default_rng(0))
 

@@ -63,6 +63,10 @@ class BayesianSparseSampling:
         integer("BayesianSparseSampling", "depth", self.depth, 1)
         choice("BayesianSparseSampling", "leaf", self.leaf, LEAVES)
 
+    def check(self, belief: Any) -> None:
+        """Raise where outcomes cannot be enumerated."""
+        counts_of("BayesianSparseSampling", belief)
+
     def start(self) -> None:
         """Nothing to remember."""
 

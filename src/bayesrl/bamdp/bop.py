@@ -60,6 +60,11 @@ class BOP:
         if self.depth is not None:
             integer("BOP", "depth", self.depth, 1)
 
+    def check(self, belief: Any) -> None:
+        """Raise where outcomes cannot be enumerated, or where there is neither a discount nor a depth."""
+        counts_of("BOP", belief)
+        self._range(belief)
+
     def start(self) -> None:
         """Nothing to remember."""
 

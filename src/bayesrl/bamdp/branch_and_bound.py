@@ -68,6 +68,10 @@ class BranchAndBound:
         choice("BranchAndBound", "bound", self.bound, BOUNDS)
         choice("BranchAndBound", "leaf", self.leaf, LEAVES)
 
+    def check(self, belief: Any) -> None:
+        """Raise where outcomes cannot be enumerated."""
+        counts_of("BranchAndBound", belief)
+
     def start(self) -> None:
         """Nothing to remember."""
 

@@ -54,6 +54,10 @@ class ForwardSearch:
         integer("ForwardSearch", "depth", self.depth, 1)
         choice("ForwardSearch", "leaf", self.leaf, LEAVES)
 
+    def check(self, belief: Any) -> None:
+        """Raise where outcomes cannot be enumerated."""
+        counts_of("ForwardSearch", belief)
+
     def start(self) -> None:
         """Nothing to remember."""
 

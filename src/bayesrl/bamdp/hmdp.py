@@ -69,6 +69,10 @@ class HMDP:
         integer("HMDP", "depth", self.depth, 1)
         number("HMDP", "fringe_rate", self.fringe_rate, 0.0, 1.0)
 
+    def check(self, belief: Any) -> None:
+        """Raise where outcomes cannot be enumerated."""
+        counts_of("HMDP", belief)
+
     def start(self) -> Floats | None:
         """No Q-table yet."""
         return None

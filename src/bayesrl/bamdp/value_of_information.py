@@ -85,6 +85,11 @@ class ValueOfInformation:
         number("ValueOfInformation", "renew", self.renew, 0.0, 1.0)
         choice("ValueOfInformation", "ties", self.ties, TIES)
 
+    def check(self, belief: Any) -> None:
+        """Raise where rewards are unknown and models are to be kept."""
+        if self.update == "reweight" and hasattr(belief, "rewards"):
+            raise InvalidArgument("ValueOfInformation", "update", '"fresh" where rewards are unknown', self.update)
+
     def start(self) -> Sample | None:
         """No models yet."""
         return None
@@ -93,8 +98,7 @@ class ValueOfInformation:
         self, belief: Any, observation: int, memory: Sample | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Bring the sample up to date and weigh value against information."""
-        if self.update == "reweight" and hasattr(belief, "rewards"):
-            raise InvalidArgument("ValueOfInformation", "update", '"fresh" where rewards are unknown', self.update)
+        self.check(belief)
         warm = None if memory is None else memory.values
         kept = None if memory is None or self.update == "fresh" else self.reweighted(memory, last)
         sample = self.drawn(belief, warm, rng) if kept is None else kept
