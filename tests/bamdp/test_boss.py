@@ -213,13 +213,13 @@ def test_unknown_rewards_move_the_posterior():
     after = before.update(Transition(0, 0, 1.0, 1))
     expected = np.zeros((5, 2))
     expected[0, 0] = (2 / 3 - 1 / 2) / np.sqrt(1 / 12)
-    np.testing.assert_allclose(moved(spread("x", before), spread("x", after)), expected)
+    np.testing.assert_allclose(moved(spread(before), spread(after)), expected)
     planner, rng = b.make("sboss", delta=0.5), default_rng(0)
     first = planner.plan(before, 0, None, rng)
     assert planner.plan(before, 0, first.memory, rng).memory.q is first.memory.q
     assert planner.plan(after, 0, first.memory, rng).memory.q is not first.memory.q
     vague = UnknownRewards(known, RewardNormal.strens((5, 2)))
-    assert moved(spread("x", vague), spread("x", vague.update(Transition(0, 0, 3.0, 1)))).max() == 0.0
+    assert moved(spread(vague), spread(vague.update(Transition(0, 0, 3.0, 1)))).max() == 0.0
 
 
 def totals(method, world, runs, prior, **params):

@@ -52,7 +52,7 @@ MUTANTS = {
         "bayesrl.bamdp.pac_bounds", "return float(horizon)", "return 1.0",
         [OPTIMISM + "test_bolt_is_optimistic_on_random_bamdps"]),
     "POT's deviation is a variance": (
-        "bayesrl.bamdp.pot", 'np.sqrt(row_variance("POT", belief))', 'row_variance("POT", belief)',
+        "bayesrl.bamdp.pot", "np.sqrt(belief.row_variance())", "belief.row_variance()",
         [OPTIMISM + "test_pot_equals_the_listed_extended_mdp[tied]"]),
     "POT's share may exceed one": (
         "bayesrl.bamdp.pot", "np.minimum(1.0, above)", "above",

@@ -1,4 +1,4 @@
-"""What optimistic planners read off a belief: posterior variances, bounds on rewards, the planner's own visits.
+"""What optimistic planners read off a belief: bounds on rewards, and the planner's own visits.
 
 A belief with unknown rewards holds its Dirichlet as `transitions` and its reward belief as `rewards`; one with known
 rewards is all transitions.
@@ -12,15 +12,7 @@ import numpy as np
 
 from bayesrl.checks import Floats, frozen
 from bayesrl.core import Transition
-from bayesrl.errors import Incompatible, InvalidArgument
-
-
-def row_variance(planner: str, belief: Any) -> Floats:
-    """Posterior variance of each probability, (G, K)."""
-    rows = getattr(belief, "transitions", belief)
-    if not hasattr(rows, "row_variance"):
-        raise Incompatible(planner, type(rows).__name__, ["row_variance"])
-    return np.asarray(rows.row_variance())
+from bayesrl.errors import InvalidArgument
 
 
 def reward_bounds(planner: str, belief: Any) -> tuple[float, float]:

@@ -28,7 +28,6 @@ from numpy.random import Generator
 from bayesrl.bamdp.bolt import extended_q, imagined
 from bayesrl.bamdp.greedy import TIES, best_action
 from bayesrl.bamdp.pac_bounds import THEORY, bolt_eta, effective_horizon, number_or_theory
-from bayesrl.bamdp.posterior import row_variance
 from bayesrl.checks import Floats, choice, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.registry import register
@@ -59,7 +58,7 @@ class POT:
     ties: str = "first"
     """What to do with equal actions: take the first, or one at random."""
 
-    needs: ClassVar[tuple[str, ...]] = ("mean_mdp", "counts")
+    needs: ClassVar[tuple[str, ...]] = ("mean_mdp", "counts", "row_variance")
 
     def __post_init__(self) -> None:
         number("POT", "beta", self.beta, 0.0)
@@ -84,5 +83,5 @@ class POT:
 
 def probable_share(belief: Any, beta: float) -> Floats:
     """The share of each outcome that is still probable, (G, K): mean plus beta standard deviations, at most 1."""
-    above = belief.mean_mdp().prob + beta * np.sqrt(row_variance("POT", belief))
+    above = belief.mean_mdp().prob + beta * np.sqrt(belief.row_variance())
     return np.asarray(np.minimum(1.0, above))

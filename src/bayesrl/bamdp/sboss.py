@@ -25,7 +25,6 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp.hyper import hyper_q
-from bayesrl.bamdp.posterior import row_variance
 from bayesrl.checks import Floats, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.registry import register
@@ -68,7 +67,7 @@ class SBOSS:
     delta: float = 3.0
     """Standard deviations that the posterior of a (s, a) may move before new models are drawn."""
 
-    needs: ClassVar[tuple[str, ...]] = ("sample_mdp", "mean_mdp", "counts")
+    needs: ClassVar[tuple[str, ...]] = ("sample_mdp", "mean_mdp", "counts", "row_variance")
 
     def __post_init__(self) -> None:
         integer("SBOSS", "samples", self.samples, 1)
@@ -82,7 +81,7 @@ class SBOSS:
         self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Follow the hyper-model's policy; draw new models when the posterior has moved."""
-        now = spread("SBOSS", belief)
+        now = spread(belief)
         if memory is None or moved(memory.then, now).max() > self.delta:
             models = [belief.sample_mdp(rng) for _ in range(self.samples)]
             memory = Plan(*hyper_q(models, None if memory is None else memory.values), now)
@@ -90,10 +89,10 @@ class SBOSS:
         return Decision(int(np.argmax(here)), memory, {"q": here})
 
 
-def spread(planner: str, belief: Any) -> Spread:
+def spread(belief: Any) -> Spread:
     """The posterior's moments: probabilities of outcomes, then, where they are unknown, mean rewards."""
     model = belief.mean_mdp()
-    mean, variance = model.prob[model.group], row_variance(planner, belief)[model.group]
+    mean, variance = model.prob[model.group], belief.row_variance()[model.group]
     if hasattr(belief, "rewards"):
         paid, doubt = (x.reshape(*model.group.shape, -1) for x in (belief.rewards.mean(), belief.rewards.variance()))
         mean, variance = np.concatenate([mean, paid], axis=2), np.concatenate([variance, doubt], axis=2)

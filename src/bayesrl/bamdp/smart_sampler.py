@@ -25,7 +25,6 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp.hyper import hyper_q
-from bayesrl.bamdp.posterior import row_variance
 from bayesrl.bamdp.sboss import Plan, moved, spread
 from bayesrl.checks import Ints, frozen, number
 from bayesrl.core import Decision, Transition
@@ -54,7 +53,7 @@ class SmartSampler:
     delta: float = 0.0
     """Standard deviations that the posterior of a (s, a) may move before new models are drawn."""
 
-    needs: ClassVar[tuple[str, ...]] = ("sample_mdp", "mean_mdp", "counts", "outcomes")
+    needs: ClassVar[tuple[str, ...]] = ("sample_mdp", "mean_mdp", "counts", "row_variance", "outcomes")
 
     def __post_init__(self) -> None:
         number("SmartSampler", "epsilon", self.epsilon, 0.0, above=True)
@@ -68,7 +67,7 @@ class SmartSampler:
         self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Follow the hyper-model's policy; draw new models when the posterior has moved."""
-        now = spread("SmartSampler", belief)
+        now = spread(belief)
         sizes = sample_sizes(belief, self.epsilon)
         if memory is None or moved(memory.then, now).max() > self.delta:
             models = used([belief.sample_mdp(rng) for _ in range(int(sizes.max()))], sizes)
@@ -79,7 +78,7 @@ class SmartSampler:
 
 def sample_sizes(belief: Any, epsilon: float) -> Ints:
     """K of each group, (G,); a group that only terminal states have is drawn once."""
-    o, variance = belief.outcomes, row_variance("SmartSampler", belief).max(axis=1)
+    o, variance = belief.outcomes, belief.row_variance().max(axis=1)
     live = np.isin(np.arange(o.n_groups), o.group[~o.terminal])
     return np.where(live, np.maximum(np.ceil(variance / epsilon), 1.0), 1.0).astype(np.int64)
 

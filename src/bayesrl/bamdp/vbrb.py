@@ -26,7 +26,7 @@ from numpy.random import Generator
 
 from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q
 from bayesrl.bamdp.pac_bounds import THEORY, number_or_theory, vbrb_betas
-from bayesrl.bamdp.posterior import reward_bounds, row_variance
+from bayesrl.bamdp.posterior import reward_bounds
 from bayesrl.checks import Floats, choice
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
@@ -57,7 +57,7 @@ class VBRB:
     ties: str = "first"
     """What to do with equal actions: take the first, or one at random."""
 
-    needs: ClassVar[tuple[str, ...]] = ("mean_mdp", "counts", "outcomes", "gamma")
+    needs: ClassVar[tuple[str, ...]] = ("mean_mdp", "counts", "row_variance", "outcomes", "gamma")
 
     def __post_init__(self) -> None:
         number_or_theory("VBRB", "beta_r", self.beta_r)
@@ -95,7 +95,7 @@ def variances(belief: Any) -> tuple[Floats, Floats]:
     A Dirichlet row with means p has covariance c (diag(p) - p p'), where c = sum Var / sum p (1 - p) = 1 / (n + 1).
     """
     model = belief.mean_mdp()
-    p, r, var = model.prob[model.group], model.reward, row_variance("VBRB", belief)[model.group]
+    p, r, var = model.prob[model.group], model.reward, belief.row_variance()[model.group]
     total, most = var.sum(axis=2), (p * (1.0 - p)).sum(axis=2)
     c = np.divide(total, most, out=np.zeros_like(total), where=most > 0.0)
     mean = (p * r).sum(axis=2)

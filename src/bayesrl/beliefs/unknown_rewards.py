@@ -3,6 +3,9 @@
 The two beliefs are independent: a transition teaches the Dirichlet where the action led and the reward belief what it
 paid. The reward belief's cells are state-action pairs (S, A) or outcomes (S, A, K); its own kind (`reward-beta`,
 `reward-dirichlet`, `reward-normal`) says what rewards there can be. Outcomes are told apart by next state alone.
+
+Being independent, each answers for itself: `row_variance` is of the transitions, `rewards.variance()` of the mean
+rewards, and what a planner wants of both (VBRB: the variance of the expected reward) it puts together.
 """
 
 from __future__ import annotations
@@ -78,6 +81,10 @@ class UnknownRewards:
     def counts(self) -> Floats:
         """Total transition count of each (s, a), prior counts included."""
         return self.transitions.counts()
+
+    def row_variance(self) -> Floats:
+        """Posterior variance of each probability, (G, K); that of mean rewards is `rewards.variance()`."""
+        return self.transitions.row_variance()
 
     def mean_mdp(self) -> TabularMDP:
         """The model of posterior means."""
