@@ -7,6 +7,7 @@ from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.bamcp import BAMCP, Memory, below, learned, planted, search
 from bayesrl.beliefs import RewardBeta, UnknownRewards
 from bayesrl.core import Transition, run
+from bayesrl.kernels.simulator import forget
 from bayesrl.kernels.urn import draw
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import finite_horizon
@@ -31,7 +32,7 @@ def test_urns_draw_like_a_model_drawn_once():
     urn, g, counts = belief.simulate(5), 1, np.zeros((3, 3, 3))
     for _ in range(30000):
         counts[draw(urn, g, rng), draw(urn, g, rng), draw(urn, g, rng)] += 1
-        urn.own_count[g] = 0
+        forget(urn, np.array([g]), 1)
     alpha, expected = belief.alpha[g], np.zeros((3, 3, 3))
     for i, j, k in np.ndindex(3, 3, 3):
         a = alpha.copy()
@@ -125,11 +126,19 @@ def test_unknown_rewards_approach_the_exact_values(cells):
 
 
 def test_known_model_is_uct():
-    """On a point belief the best root value nears the finite-horizon optimum."""
+    """On a point belief the best root value nears the finite-horizon optimum, 31.9, with a UCB constant of its order.
+
+    Ten seeds gave errors 2.22, 1.23 and .50 (standard errors .10, .04, .01) at 2000, 20000 and 200000 simulations. (A
+    constant of 3 leaves some searches in a wrong branch for good: these gave 1.7 at 200000.)
+    """
     world = b.make_world("chain", gamma=0.9)
-    point = b.DirichletMDP.structured(world, known=True)
-    q = np.mean([BAMCP(20000, 8, 3.0).plan(point, 4, None, default_rng(i)).info["q"].max() for i in range(5)])
-    np.testing.assert_allclose(q, finite_horizon(world, 8).values[8, 4], rtol=0.02)
+    point, exact = b.DirichletMDP.structured(world, known=True), finite_horizon(world, 8).values[8, 4]
+    error = [
+        exact - np.mean([BAMCP(K, 8, 30.0).plan(point, 4, None, default_rng(i)).info["q"].max() for i in range(5)])
+        for K in (20000, 200000)
+    ]
+    assert 0 < error[1] < error[0] / 2
+    assert error[1] < 0.02 * exact
 
 
 def test_one_simulation_gives_a_legal_action():
@@ -143,7 +152,8 @@ def test_every_simulation_starts_from_the_belief_and_stops_at_the_end():
     model = belief.simulate(6)
     settings = np.array([0.8, 1.0, 0.5])
     steps = search(default_rng(0), model, 0, np.zeros((3, 2)), settings, planted(2, 40), 40, 6)
-    assert not model.own_count.any()
+    assert (model.rows["count"] == model.rows["seen"]).all()
+    assert (model.rows["total"] == model.rows["mass"] + model.rows["seen"]).all()
     assert steps < 40 * 6
 
 

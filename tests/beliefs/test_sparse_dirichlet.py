@@ -9,8 +9,9 @@ import bayesrl as b
 from bayesrl.bamdp.bamcp import BAMCP
 from bayesrl.beliefs.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.core import Transition
+from bayesrl.kernels.simulator import forget
 from bayesrl.kernels.urn import draw
-from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.testing import assert_frequencies
 
 MDP = TabularMDP.from_dense(np.full((4, 1, 4), 0.25), [[0.0], [1.0], [0.5], [2.0]], gamma=0.9)
@@ -58,7 +59,7 @@ def test_urn_has_the_law_of_a_model_drawn_once():
     urn = belief.simulate(5)
     for _ in range(30000):
         counts[draw(urn, 0, rng), draw(urn, 0, rng), draw(urn, 0, rng)] += 1
-        urn.own_count[0] = 0
+        forget(urn, np.array([0]), 1)
     expected = np.zeros((4, 4, 4))
     for i, j, k in np.ndindex(4, 4, 4):
         p, seen = 1.0, (1, 1)
@@ -67,6 +68,21 @@ def test_urn_has_the_law_of_a_model_drawn_once():
             seen = (*seen, x)
         expected[i, j, k] = p
     assert_frequencies(counts, expected)
+
+
+def test_urns_of_unequal_sizes_do_not_share_their_weights():
+    """Two groups with the same data, one with 2 and one with 4 conceivable outcomes; 30000 draws each, alarm 1e-6."""
+    succ, size = np.array([[[0, 1, 0, 0]], [[0, 1, 2, 3]], [[0, 1, 2, 3]], [[0, 1, 2, 3]]]), np.array([2, 4, 4, 4])
+    outcomes = Outcomes(succ, 0.0 * succ, np.arange(4)[:, None], size, np.zeros(1), np.eye(4)[0], np.zeros(4, bool))
+    belief = SparseDirichletMDP(outcomes, 0.4, 1.5, 0.9)
+    belief = belief.update(Transition(1, 0, 0.0, 1)).update(Transition(0, 0, 0.0, 1))
+    urn, rng = belief.simulate(1), default_rng(0)
+    for g in (1, 0, 1):
+        counts = np.zeros(4)
+        for _ in range(30000):
+            counts[draw(urn, g, rng)] += 1
+            forget(urn, np.array([g]), 1)
+        assert_frequencies(counts[: size[g]], belief.mean_mdp().prob[g, : size[g]])
 
 
 def test_mean_of_sampled_models():

@@ -101,10 +101,11 @@ MUTANTS = {
     "a hidden state survives its episode": (
         "bayesrl.core", "            belief = belief.restart()\n", "            pass\n", ["tests/test_core.py"]),
     "a simulation remembers the one before": (
-        "bayesrl.kernels.urn", "model.own_count[marks[t]] = 0", "pass",
+        "bayesrl.kernels.urn", "row.count, row.total = row.seen, row.mass + row.seen", "pass",
         [BAMCP + "test_every_simulation_starts_from_the_belief_and_stops_at_the_end"]),
     "draws add no balls": (
-        "bayesrl.kernels.urn", "urn.own_count[g] = m + 1", "pass", [BAMCP + "test_urns_draw_like_a_model_drawn_once"]),
+        "bayesrl.kernels.urn", "        row.count = n + ONE\n        row.total += 1.0\n    return k", "    return k",
+        [BAMCP + "test_urns_draw_like_a_model_drawn_once"]),
     "discount forgotten in the search": (
         "bayesrl.bamdp.bamcp", "R = path_r[t] + gamma * R", "R = path_r[t] + R",
         [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
@@ -112,7 +113,7 @@ MUTANTS = {
         "bayesrl.bamdp.bamcp", "e = int(k) * A + a", "e = a",
         [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
     "terminal ignored in the search": (
-        "bayesrl.kernels.urn", "model.reward[s, a, k], model.terminal[y], g", "model.reward[s, a, k], False, g",
+        "bayesrl.kernels.urn", "model.reward[i, k], model.terminal[y], g", "model.reward[i, k], False, g",
         [BAMCP + "test_every_simulation_starts_from_the_belief_and_stops_at_the_end"]),
 }  # fmt: skip
 

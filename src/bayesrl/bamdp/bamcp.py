@@ -31,8 +31,9 @@ from bayesrl.core import Decision, Transition
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.paid_urn import PaidUrn
 from bayesrl.kernels.simulator import begin, borrowed, forget, implements, step, wander
+from bayesrl.kernels.stream import stream, uniform
 from bayesrl.kernels.tree import select
-from bayesrl.kernels.urn import SparseUrn, Urn
+from bayesrl.kernels.urn import ONE, SparseUrn, Urn, index
 from bayesrl.registry import register
 
 FIRST_CAPACITY = 1000
@@ -199,7 +200,7 @@ def learned(Q: Floats, last: Transition | None, gamma: float, rate: float) -> Fl
 def search(rng, model, s0, Q_rollout, settings, tree, K, D):  # type: ignore[no-untyped-def]
     """K simulations of D decisions from s0, entered into the tree; returns the number of simulated steps."""
     gamma, c, epsilon = settings
-    model = borrowed(model)
+    rng, model, P = stream(rng), borrowed(model), best_actions(Q_rollout)
     N, Q, total = tree.N, tree.Q, tree.total
     A, steps = N.shape[1], 0
     path_h, path_a, path_r = np.empty(D, np.int64), np.empty(D, np.int64), np.empty(D)
@@ -209,7 +210,7 @@ def search(rng, model, s0, Q_rollout, settings, tree, K, D):  # type: ignore[no-
         h, s, a, d, depth_of_tree, done = 0, s0, -1, 0, 0, False
         while d < D and not done:  # Simulate
             fresh = total[h] == 0
-            a = wander(model, Q_rollout, s, a, epsilon, rng) if fresh else select(rng, Q, N, total[h], h, c)
+            a = wander(model, P, s, a, epsilon, rng) if fresh else select(rng, Q, N, total[h], h, c)
             path_h[d], path_a[d] = h, a
             k, s, path_r[d], done, marks[d] = step(model, s, a, rng)
             d += 1
@@ -225,7 +226,7 @@ def search(rng, model, s0, Q_rollout, settings, tree, K, D):  # type: ignore[no-
             h = tree.slots[slot]
         R, discount = 0.0, 1.0
         while d < D and not done:  # Rollout
-            a = wander(model, Q_rollout, s, a, epsilon, rng)
+            a = wander(model, P, s, a, epsilon, rng)
             k, s, r, done, marks[d] = step(model, s, a, rng)
             R += discount * r
             discount *= gamma
@@ -252,18 +253,24 @@ def slot_of(tree, h, e):  # type: ignore[no-untyped-def]
 
 @implements(wander, Urn, SparseUrn, PaidUrn)
 @njit
-def rollout_action(model, Q, s, a, epsilon, rng):  # type: ignore[no-untyped-def]
-    """Epsilon-greedy on the learned table, ties at random."""
-    A = Q.shape[1]
-    u = rng.random()
+def rollout_action(model, P, s, a, epsilon, rng):  # type: ignore[no-untyped-def]
+    """Epsilon-greedy, ties at random; one random number."""
+    u = uniform(rng)
     if u < epsilon:
-        return int(u / epsilon * A)
-    best, ties, action = Q[s, 0], 1, 0
-    for a in range(1, A):
-        if Q[s, a] > best:
-            best, ties, action = Q[s, a], 1, a
-        elif Q[s, a] == best:
-            ties += 1
-            if rng.random() * ties < 1.0:
-                action = a
-    return action
+        return index(u / epsilon * (P.shape[1] - 1))
+    s = index(s)
+    ties = P[s, 0]
+    return P[s, min(index((u - epsilon) / (1.0 - epsilon) * ties), ties - ONE) + ONE]
+
+
+@njit
+def best_actions(Q):  # type: ignore[no-untyped-def]
+    """For each state how many actions are best, and which: (S, 1 + A)."""
+    P = np.zeros((Q.shape[0], 1 + Q.shape[1]), index)
+    for s in range(len(Q)):
+        best = Q[s].max()
+        for a in range(Q.shape[1]):
+            if Q[s, a] == best:
+                P[s, 0] += ONE
+                P[s, P[s, 0]] = a
+    return P

@@ -105,7 +105,7 @@ class FSSS:
 @njit
 def search(rng, model, ends, s0, K, D, C):  # type: ignore[no-untyped-def]
     """At most K trajectories of D decisions from s0: (bounds of Q(s0, a), trajectories)."""
-    model, (S, A) = borrowed(model), model.group.shape
+    model, (S, A) = borrowed(model), model.place.shape[:2]
     tree = sparse_tree(min(1 + (D - 1) * S, 1 + K * (D - 1) * A * C), A, C)
     node = np.full((D, S), -1, np.int64)  # of a state after t decisions
     path_h, path_a = np.empty(D, np.int64), np.empty(D, np.int64)

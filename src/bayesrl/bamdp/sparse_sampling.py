@@ -77,7 +77,7 @@ class SparseSampling:
 @njit
 def search(rng, model, s, d, C, gamma, V0):  # type: ignore[no-untyped-def]
     """Q_d(s, a) of each action."""
-    model, q = borrowed(model), np.zeros(model.group.shape[1])
+    model, q = borrowed(model), np.zeros(model.place.shape[1])
     if not model.terminal[s]:
         for a in range(len(q)):
             q[a] = estimate(rng, model, s, a, d, C, gamma, V0)
@@ -93,7 +93,7 @@ def estimate(rng, model, s, a, d, C, gamma, V0):  # type: ignore[no-untyped-def]
         v = V0[y]
         if d > 1 and not done:
             v = -np.inf
-            for b in range(model.group.shape[1]):
+            for b in range(model.place.shape[1]):
                 v = max(v, estimate(rng, model, np.int64(y), b, d - 1, C, gamma, V0))
         q += (r + gamma * v) / C
     return q

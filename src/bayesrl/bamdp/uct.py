@@ -82,7 +82,7 @@ class UCT:
 def search(rng, model, s0, settings, V0, K, D):  # type: ignore[no-untyped-def]
     """K simulations of D decisions from s0: (Q(root, a), N(root, a))."""
     gamma, c = settings
-    model, (S, A) = borrowed(model), model.group.shape
+    model, (S, A) = borrowed(model), model.place.shape[:2]
     N, Q = np.zeros((D * S, A), np.int64), np.zeros((D * S, A))  # of (depth, state) and action
     total = np.zeros(D * S, np.int64)
     path_h, path_a, path_r = np.empty(D, np.int64), np.empty(D, np.int64), np.empty(D)

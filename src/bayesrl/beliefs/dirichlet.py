@@ -29,10 +29,10 @@ from scipy.special import gammaln
 
 from bayesrl.beliefs.evidence import Log, impossible, outcome_of, read, transitions_of
 from bayesrl.beliefs.ledger import Ledger
-from bayesrl.checks import Bools, Floats, Ints, array, frozen, number, rows_sum_to_one, value
+from bayesrl.checks import Bools, Floats, array, frozen, number, rows_sum_to_one, value
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.urn import Urn, sorted_by_group
+from bayesrl.kernels.urn import Urn, empty_urns, urns
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.registry import register
 
@@ -215,20 +215,12 @@ class DirichletMDP:
 
     def simulate(self, depth: int) -> Urn:
         """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
-        o, (G, K) = self.outcomes, self._prior.shape
-        first, seen = sorted_by_group(self._ledger.entries, G, K)
-        return Urn(
-            o.succ, o.reward, o.group, o.terminal, *self._prior_urn, first, seen, ~self.known,
-            np.zeros(G, np.int64), np.zeros((G, depth), np.int32),
-        )  # fmt: skip
+        return urns(self.outcomes.alike, *self._prior_urns, self._ledger.entries, depth)
 
     @cached_property
-    def _prior_urn(self) -> tuple[Floats, Floats, Ints]:
-        """Total prior count, cumulative counts, and the number of outcomes where they are all equal."""
-        prior, size = self._prior, self.outcomes.size
-        equal = np.where(self.outcomes.valid, prior, prior[:, :1]).std(axis=1) == 0.0
-        cumulative = np.cumsum(prior, axis=1)
-        return cumulative[:, -1].copy(), cumulative, np.where(equal, size, 0)
+    def _prior_urns(self) -> tuple[Any, Floats]:
+        """The rows of the urns before anything is seen, and cumulative prior counts."""
+        return empty_urns(self._prior, self.outcomes.size, ~self.known), np.cumsum(self._prior, axis=1)
 
     def log_evidence(self) -> float:
         """Log probability, under the prior, of the outcomes seen, in the order in which they were seen."""

@@ -30,7 +30,7 @@ from bayesrl.beliefs.ledger import Ledger
 from bayesrl.checks import Floats, Ints, number, value
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.urn import SparseUrn, sorted_by_group
+from bayesrl.kernels.urn import SparseUrn, sparse_urns
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.registry import register
 
@@ -73,7 +73,7 @@ class SparseDirichletMDP:
         if (where := self.outcomes.ambiguous) is not None:
             raise InvalidArgument(owner, "outcomes", "distinguishable by next state or reward", where)
         G, K = self.outcomes.n_groups, self.outcomes.n_outcomes
-        self.__dict__.update(_ledger=Ledger(G * K), _chances=np.full((0, 0), np.nan))
+        self.__dict__.update(_ledger=Ledger(G * K), _weights=np.full((0, 0), np.nan))
 
     @classmethod
     def flat(cls, problem: Any, concentration: float = 0.2, size_exponent: float = 2.0) -> SparseDirichletMDP:
@@ -105,7 +105,7 @@ class SparseDirichletMDP:
     def _with(self, ledger: Ledger) -> SparseDirichletMDP:
         new = object.__new__(SparseDirichletMDP)
         kept = {
-            name: self.__dict__[name] for name in ("outcomes", "concentration", "size_exponent", "gamma", "_chances")
+            name: self.__dict__[name] for name in ("outcomes", "concentration", "size_exponent", "gamma", "_weights")
         }
         new.__dict__.update(kept, _ledger=ledger)
         return new
@@ -209,25 +209,18 @@ class SparseDirichletMDP:
 
     def simulate(self, depth: int) -> SparseUrn:
         """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
-        o, (G, K) = self.outcomes, self._seen.shape
-        first, seen = sorted_by_group(self._ledger.entries, G, K)
-        kinds, kind_first, k0 = _distinct(self._seen)
-        table = self._table(int(k0.max(initial=0)) + depth, int(np.diff(first).max()) + depth)
-        return SparseUrn(
-            o.succ, o.reward, o.group, o.terminal, o.size, first, seen, kind_first, kinds,
-            np.array([self.concentration, self.size_exponent]), table,
-            np.zeros(G, np.int64), np.zeros((G, depth), np.int32), np.zeros((G, 2), np.int64),
-            np.zeros((G, depth), np.int32),
-        )  # fmt: skip
+        o, K = self.outcomes, self.outcomes.n_outcomes
+        prior = np.array([self.concentration, self.size_exponent, K])
+        return sparse_urns(o.alike, o.size, self._ledger.entries, depth, prior, self._table)
 
     def _table(self, k0: int, N: int) -> Floats:
-        """C(k0, N), not a number where nobody has asked yet; shared by all updates of a prior, grown as needed."""
+        """T(k0, N) of `kernels/urn.py`, nan where nobody has asked yet; shared by all updates of a prior, and grown."""
         k0 = min(k0, self.outcomes.n_outcomes)
-        table: Floats = self.__dict__["_chances"]
+        table: Floats = self.__dict__["_weights"]
         if table.shape[0] <= k0 or table.shape[1] <= N:
             grown = np.full((max(k0 + 1, table.shape[0]), max(2 * N, 256, table.shape[1])), np.nan)
             grown[: table.shape[0], : table.shape[1]] = table
-            self.__dict__["_chances"] = table = grown
+            self.__dict__["_weights"] = table = grown
         return table
 
     def __repr__(self) -> str:
@@ -236,7 +229,7 @@ class SparseDirichletMDP:
 
     def __getstate__(self) -> dict[str, Any]:
         kept = ("outcomes", "concentration", "size_exponent", "gamma", "_ledger")
-        return {name: self.__dict__[name] for name in kept} | {"_chances": np.full((0, 0), np.nan)}
+        return {name: self.__dict__[name] for name in kept} | {"_weights": np.full((0, 0), np.nan)}
 
 
 def log_weights(k0: Any, N: Any, L: Any, alpha: float, exponent: float, K: int) -> Floats:
@@ -246,10 +239,3 @@ def log_weights(k0: Any, N: Any, L: Any, alpha: float, exponent: float, K: int) 
     log_m = -exponent * np.log(k) + gammaln(k + 1.0) + gammaln(k * alpha) - gammaln(k * alpha + N)
     log_m = log_m - gammaln(np.maximum(k - k0, 0.0) + 1.0)
     return np.where((k >= np.maximum(k0, 1.0)) & (k <= L), log_m, -np.inf)
-
-
-def _distinct(seen: Floats) -> tuple[Ints, Ints, Ints]:
-    """The different outcomes seen, sorted by group; where each group's begin; and how many there are."""
-    g, k = np.nonzero(seen)
-    k0 = np.bincount(g, minlength=len(seen))
-    return k.astype(np.int32), np.concatenate([[0], np.cumsum(k0)]), k0

@@ -21,11 +21,11 @@ from bayesrl.checks import Floats, frozen, value
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.paid_urn import PaidUrn
-from bayesrl.kernels.urn import Urn
+from bayesrl.kernels.urn import empty_urns, urns
 from bayesrl.models.mdp import Outcomes, TabularMDP
 
-_NO_MOVES = (np.zeros((0, 0, 0), np.int32), np.zeros((0, 0, 0)), np.zeros((0, 0), np.int32), np.zeros(0, np.bool_))
-"""An urn of rewards leads nowhere: succ, reward, group and terminal are empty."""
+_NO_MOVES = TabularMDP.from_dense(np.ones((1, 1, 1)), np.zeros((1, 1)), 0.0).outcomes.alike
+"""An urn of rewards leads nowhere; these moves are not read."""
 
 
 @value
@@ -110,11 +110,8 @@ class UnknownRewards:
         cells = np.arange(np.prod(shape)).reshape(shape)
         cell = np.array(np.broadcast_to(cells if cells.ndim == 3 else cells[:, :, None], o.succ.shape))
         values, alpha = self.rewards.value_counts()
-        C, cumulative = len(alpha), np.cumsum(alpha, axis=1)
-        pays = Urn(
-            *_NO_MOVES, cumulative[:, -1].copy(), cumulative, np.zeros(C, np.int64), np.zeros(C + 1, np.int64),
-            np.zeros(0, np.int32), np.ones(C, np.bool_), np.zeros(C, np.int64), np.zeros((C, depth), np.int32),
-        )  # fmt: skip
+        rows = empty_urns(alpha, np.full(len(alpha), len(values)), True)
+        pays = urns(_NO_MOVES, rows, np.cumsum(alpha, axis=1), np.zeros(0, np.int64), depth)
         return PaidUrn(self.transitions.simulate(depth), pays, cell, values)
 
     def _paying(self, model: TabularMDP, r: Floats) -> TabularMDP:

@@ -32,19 +32,22 @@ def _begin(model, rng):
 @implements(step, PaidUrn)
 @njit
 def _step(model, s, a, rng):
-    g = model.moves.group[s, a]
+    g, i = model.moves.place[s, a, 0], model.moves.place[s, a, 1]
     k = draw(model.moves, g, rng)
-    y = model.moves.succ[s, a, k]
+    y = model.moves.succ[i, k]
     c = model.cell[s, a, k]
     j = draw(model.pays, c, rng)
-    mark = g * len(model.pays.mass) + c
-    return k * len(model.values) + j, y, model.values[j], model.moves.terminal[y], mark
+    mark = int(g) * len(model.pays.rows) + c
+    return int(k) * len(model.values) + int(j), np.int64(y), model.values[j], model.moves.terminal[y], mark
 
 
 @implements(forget, PaidUrn)
 @njit
 def _forget(model, marks, n):
-    C = len(model.pays.mass)
+    C = len(model.pays.rows)
+    mark = np.empty(1, np.int64)
     for t in range(n):
-        model.moves.own_count[marks[t] // C] = 0
-        model.pays.own_count[marks[t] % C] = 0
+        mark[0] = marks[t] // C
+        forget(model.moves, mark, 1)
+        mark[0] = marks[t] % C
+        forget(model.pays, mark, 1)

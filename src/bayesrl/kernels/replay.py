@@ -12,7 +12,7 @@ from functools import singledispatch
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.paid_urn import PaidUrn
 from bayesrl.kernels.simulator import implements
-from bayesrl.kernels.urn import SparseUrn, Urn, chance_of_nothing_new
+from bayesrl.kernels.urn import ONE, SparseUrn, Urn, weight_of_all
 
 
 @singledispatch
@@ -51,39 +51,36 @@ def share(urn, g, k):
 @implements(put, Urn)
 @njit
 def _put_dirichlet(urn, g, k):
-    m = urn.own_count[g]
-    if urn.learns[g] and m < urn.own.shape[1]:
-        urn.own[g, m] = k
-        urn.own_count[g] = m + 1
+    row = urn.rows[g]
+    if row.count < row.limit:
+        urn.balls[row.first + row.count] = k
+        row.count += ONE
+        row.total += 1.0
 
 
 @implements(out, Urn)
 @njit
 def _out_dirichlet(urn, g):
-    if urn.learns[g]:
-        urn.own_count[g] -= 1
+    row = urn.rows[g]
+    if row.count > row.seen:
+        row.count -= ONE
+        row.total = row.mass + row.count
 
 
 @implements(share, Urn)
 @njit
 def _share_dirichlet(urn, g, k):
-    mass, n, m = urn.mass[g], urn.first[g + 1] - urn.first[g], urn.own_count[g]
-    if urn.even[g] > 0:
-        weight = mass / urn.even[g] if k < urn.even[g] else 0.0
-    else:
-        weight = urn.cdf[g, k] - (urn.cdf[g, k - 1] if k > 0 else 0.0)
-    return (weight + balls(urn, g, k)) / (mass + n + m)
+    row = urn.rows[g]
+    weight = urn.cdf[g, k] - (urn.cdf[g, k - 1] if k > 0 else 0.0)
+    return (weight + balls(urn, row, k)) / row.total
 
 
 @njit
-def balls(urn, g, k):
-    """How many balls of outcome k urn g holds: seen, and of the running simulation."""
+def balls(urn, row, k):
+    """How many balls of outcome k an urn holds: seen, and of the running simulation."""
     count = 0
-    for j in range(urn.first[g], urn.first[g + 1]):
-        if urn.seen[j] == k:
-            count += 1
-    for j in range(urn.own_count[g]):
-        if urn.own[g, j] == k:
+    for j in range(row.first, row.first + row.count):
+        if urn.balls[j] == k:
             count += 1
     return count
 
@@ -94,34 +91,32 @@ def balls(urn, g, k):
 @implements(put, SparseUrn)
 @njit
 def _put_sparse(urn, g, k):
-    m = urn.own_count[g]
-    if m == 0:
-        urn.own_kinds[g, 0] = 0
-    if balls(urn, g, k) == 0:
-        urn.new[g, urn.own_kinds[g, 0]] = k
-        urn.own_kinds[g, 0] += 1
-    urn.own[g, m] = k
-    urn.own_count[g] = m + 1
+    row = urn.rows[g]
+    if balls(urn, row, k) == 0:
+        urn.kinds[row.kinds_first + row.kinds] = k
+        row.kinds += ONE
+    urn.balls[row.first + row.count] = k
+    row.count += ONE
 
 
 @implements(out, SparseUrn)
 @njit
 def _out_sparse(urn, g):
-    urn.own_count[g] -= 1
-    if balls(urn, g, urn.own[g, urn.own_count[g]]) == 0:
-        urn.own_kinds[g, 0] -= 1
+    row = urn.rows[g]
+    row.count -= ONE
+    if balls(urn, row, urn.balls[row.first + row.count]) == 0:
+        row.kinds -= ONE
 
 
 @implements(share, SparseUrn)
 @njit
 def _share_sparse(urn, g, k):
-    news = urn.own_kinds[g, 0] if urn.own_count[g] > 0 else 0
-    k0 = urn.kind_first[g + 1] - urn.kind_first[g] + news
-    N, alpha = urn.first[g + 1] - urn.first[g] + urn.own_count[g], urn.prior[0]
-    C, n = chance_of_nothing_new(urn, k0, N, urn.size[g]), balls(urn, g, k)
+    row, alpha = urn.rows[g], urn.prior[0]
+    k0, N, n = row.kinds, row.count, balls(urn, row, k)
+    T = weight_of_all(urn, k0, N, row.size)
     if n > 0:
-        return C * (alpha + n) / (k0 * alpha + N)
-    return (1.0 - C) / (urn.size[g] - k0) if k < urn.size[g] else 0.0
+        return (alpha + n) / T
+    return (1.0 - (k0 * alpha + N) / T) / (row.size - k0) if k < row.size else 0.0
 
 
 # Steps ---------------------------------------------------------------------------------------------------------------
@@ -130,33 +125,33 @@ def _share_sparse(urn, g, k):
 @implements(replay, Urn, SparseUrn)
 @njit
 def _replay(model, s, a, k):
-    put(model, model.group[s, a], k)
+    put(model, model.place[s, a, 0], k)
 
 
 @implements(undo, Urn, SparseUrn)
 @njit
 def _undo(model, s, a, k):
-    out(model, model.group[s, a])
+    out(model, model.place[s, a, 0])
 
 
 @implements(likelihood, Urn, SparseUrn)
 @njit
 def _likelihood(model, s, a, k):
-    return share(model, model.group[s, a], k)
+    return share(model, model.place[s, a, 0], k)
 
 
 @implements(replay, PaidUrn)
 @njit
 def _replay_paid(model, s, a, k):
     V = len(model.values)
-    put(model.moves, model.moves.group[s, a], k // V)
+    put(model.moves, model.moves.place[s, a, 0], k // V)
     put(model.pays, model.cell[s, a, k // V], k % V)
 
 
 @implements(undo, PaidUrn)
 @njit
 def _undo_paid(model, s, a, k):
-    out(model.moves, model.moves.group[s, a])
+    out(model.moves, model.moves.place[s, a, 0])
     out(model.pays, model.cell[s, a, k // len(model.values)])
 
 
@@ -164,5 +159,5 @@ def _undo_paid(model, s, a, k):
 @njit
 def _likelihood_paid(model, s, a, k):
     V = len(model.values)
-    p = share(model.moves, model.moves.group[s, a], k // V)
+    p = share(model.moves, model.moves.place[s, a, 0], k // V)
     return p * share(model.pays, model.cell[s, a, k // V], k % V)

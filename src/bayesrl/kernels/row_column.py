@@ -25,6 +25,7 @@ import numpy as np
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.replay import likelihood, replay, undo
 from bayesrl.kernels.simulator import INLINED, begin, forget, implements, step, wander
+from bayesrl.kernels.stream import uniform
 
 inlined = numba.njit(cache=True, nogil=True, **INLINED)
 FIRST = 50
@@ -137,7 +138,7 @@ def heads(m, slot):
 @inlined
 def flip(m, slot, rng):
     """The next coin of a row or column, counted."""
-    coin = 1 if rng.random() < heads(m, slot) else 0
+    coin = 1 if uniform(rng) < heads(m, slot) else 0
     m.n[slot, coin] += 1.0
     return coin
 
@@ -151,7 +152,7 @@ def sweep(m, rng):
         m.n[column, v] -= 1.0
         p, q = heads(m, row), heads(m, column)
         # (u, v) = (1, 0), (0, 1), (0, 0) in proportion to p (1 - q), (1 - p) q, (1 - p) (1 - q)
-        r = rng.random() * (1.0 - p * q)
+        r = uniform(rng) * (1.0 - p * q)
         u = 1 if r < p * (1.0 - q) else 0
         v = 1 if u == 0 and r < p * (1.0 - q) + (1.0 - p) * q else 0
         m.pairs[e, 2], m.pairs[e, 3] = u, v
@@ -244,11 +245,11 @@ def _forget(model, marks, n):
 
 @implements(wander, RowColumn)
 @njit
-def _wander(model, Q, s, a, epsilon, rng):
+def _wander(model, P, s, a, epsilon, rng):
     """Any way but back (the author's rollouts): where one came from there is nothing left."""
     if a < 0:
-        return int(rng.random() * 4)
-    return (a + 3 + int(rng.random() * 3)) % 4
+        return int(uniform(rng) * 4)
+    return (a + 3 + int(uniform(rng) * 3)) % 4
 
 
 # A search that comes back to a history (`replay.py`) ----------------------------------------------------------------

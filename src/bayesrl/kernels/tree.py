@@ -13,7 +13,8 @@ import numpy as np
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.replay import likelihood, undo
 from bayesrl.kernels.simulator import step
-from bayesrl.kernels.urn import Urn
+from bayesrl.kernels.stream import uniform
+from bayesrl.kernels.urn import Urn, empty_urns, urns
 
 # Counts --------------------------------------------------------------------------------------------------------------
 
@@ -76,7 +77,7 @@ def add(m, s, a, e, by):
 @njit
 def drawn(m, s, a, rng):
     """An outcome of (s, a) from the posterior predictive; one random number."""
-    u, last = rng.random(), 0
+    u, last = uniform(rng), 0
     for e in range(branches(m, s, a)):
         p = look(m, s, a, e)[0]
         if p > 0.0:
@@ -92,12 +93,7 @@ def drawn(m, s, a, rng):
 def model_urn(mdp: Any) -> Urn:
     """A known model as urns that no draw changes: a simulator that costs O(log K) a step."""
     o, cdf = mdp.outcomes, np.cumsum(mdp.prob, axis=1)
-    G = len(cdf)
-    return Urn(
-        o.succ, o.reward, o.group, o.terminal, cdf[:, -1].copy(), cdf, np.zeros(G, o.size.dtype),
-        np.zeros(G + 1, np.int64), np.zeros(0, np.int32), np.zeros(G, np.bool_), np.zeros(G, np.int64),
-        np.zeros((G, 1), np.int32),
-    )  # fmt: skip
+    return urns(o.alike, empty_urns(mdp.prob, o.size, False), cdf, np.zeros(0, np.int64), 0)
 
 
 # Rules of choice -----------------------------------------------------------------------------------------------------
@@ -112,7 +108,7 @@ def highest(rng, x):
             best, ties, place = x[i], 1, i
         elif x[i] == best:
             ties += 1
-            if rng.random() * ties < 1.0:
+            if uniform(rng) * ties < 1.0:
                 place = i
     return place
 
@@ -128,7 +124,7 @@ def select(rng, Q, N, n, h, c):
             best, ties, action = value, 1, a
         elif value == best:
             ties += 1
-            if rng.random() * ties < 1.0:
+            if uniform(rng) * ties < 1.0:
                 action = a
     return action
 
@@ -266,6 +262,6 @@ def widest(rng, tree, ends, h, a, d):
             best, ties, place = gap, 1, i
         elif gap == best and place >= 0:
             ties += 1
-            if rng.random() * ties < 1.0:
+            if uniform(rng) * ties < 1.0:
                 place = i
     return place

@@ -3,9 +3,14 @@
 Drawing a model from the posterior once and following it (root sampling) has the same law as drawing every outcome from
 the posterior predictive and adding it to the counts of that simulation: by de Finetti, outcomes that are independent
 given theta_g ~ Dirichlet(alpha_g) are exactly a Polya urn with alpha_g balls of the prior's colours, to which each draw
-adds a ball of its own colour. The balls of the data are a list, so a draw from them is one index.
+adds a ball of its own colour. The balls of the data are a list, so a draw from them is one index; what a simulation
+adds goes to the end of the list, and forgetting it is setting a count back.
 
-Shapes: G groups, K outcomes, D steps of a simulation.
+Made for the processor: a step is a chain of reads, each waiting for the one before, so all that is to be known of an
+urn lies in one place (`Row`), (s, a) whose outcomes are alike share one list of them (`Outcomes.alike`), and indices
+have no sign (Numba would look for negative ones). Measured in benchmarks/bamcp.py.
+
+Shapes: G groups, K outcomes, U different lists of outcomes, D steps of a simulation.
 """
 
 import math
@@ -16,40 +21,83 @@ from numba.extending import overload
 
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import INLINED, begin, forget, implements, step
+from bayesrl.kernels.stream import uniform
+
+index = np.uint32
+ONE = index(1)
+
+
+def record(fields: Any) -> Any:
+    """What lies together in memory, its parts read as attributes."""
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+Row = record(
+    [
+        ("mass", np.float64),  # prior count of the urn in all
+        ("total", np.float64),  # mass + count
+        ("scale", np.float64),  # outcomes for each unit of mass, where all prior counts are equal, else 0
+        ("last", index),  # the last outcome
+        ("first", index),  # where its balls begin in `balls`
+        ("count", index),  # how many balls there are: seen, and of the running simulation
+        ("seen", index),  # of these, seen
+        ("limit", index),  # how many there can be: no more than seen where a draw adds none (a known row)
+    ]
+)
+"""An urn of a Dirichlet belief."""
 
 
 class Urn(NamedTuple):
     """A Dirichlet belief as balls: the prior's mass, the outcomes seen, and those of the running simulation."""
 
-    succ: np.ndarray  # (S, A, K) next state of outcome k
-    reward: np.ndarray  # (S, A, K) its reward
-    group: np.ndarray  # (S, A) which urn draws it
+    succ: np.ndarray  # (U, K) next state of outcome k
+    reward: np.ndarray  # (U, K) its reward
+    place: np.ndarray  # (S, A, 2) of (s, a): which urn draws the outcome, and which list it is in
+    plain: bool  # whether outcome k leads to state k everywhere
     terminal: np.ndarray  # (S,)
-    mass: np.ndarray  # (G,) prior count of the urn in all
+    rows: np.ndarray  # (G,) of Row
+    balls: np.ndarray  # outcomes, urn after urn, with room for D more in each
     cdf: np.ndarray  # (G, K) cumulative prior counts
-    even: np.ndarray  # (G,) number of outcomes where all prior counts are equal, else 0
-    first: np.ndarray  # (G + 1,) where the group's balls begin in `seen`
-    seen: np.ndarray  # (n,) outcomes seen, sorted by group
-    learns: np.ndarray  # (G,) whether draws add balls (a known row does not)
-    own_count: np.ndarray  # (G,) balls added by the running simulation
-    own: np.ndarray  # (G, D) and which
+
+
+def urns(moves: Any, rows: Any, cdf: Any, entries: Any, depth: int) -> Urn:
+    """Urns with these rows (mass, scale, last, and in `limit` whether draws add balls), and the outcomes seen in them.
+
+    `moves` are succ, reward, place, plain and terminal; entries are those of a ledger, g * K + k.
+    """
+    rows = rows.copy()
+    return Urn(*moves, rows, _poured(rows, entries, cdf.shape[1], depth), cdf)
 
 
 @njit
-def sorted_by_group(entries, G, K):
-    """(first, seen) of ledger entries g * K + k: a counting sort."""
-    first = np.zeros(G + 1, np.int64)
+def _poured(rows, entries, K, depth):
+    """Count the entries, find a place for each urn's balls, put them there: a counting sort that leaves room."""
     for e in entries:
-        first[e // K + 1] += 1
-    for g in range(G):
-        first[g + 1] += first[g]
-    seen = np.empty(len(entries), np.int32)
-    place = first[:-1].copy()
+        rows[e // K].seen += ONE
+    n = 0
+    for g in range(len(rows)):
+        row = rows[g]
+        room = depth if row.limit > 0 else 0
+        row.first, row.limit = n, row.seen + room
+        row.total = row.mass + row.seen
+        n += row.limit
+    balls = np.zeros(n + 1, index)
     for e in entries:
-        g = e // K
-        seen[place[g]] = e - g * K
-        place[g] += 1
-    return first, seen
+        row = rows[e // K]
+        balls[row.first + row.count] = e % K
+        row.count += ONE
+    return balls
+
+
+def empty_urns(prior: Any, size: Any, learns: Any) -> Any:
+    """The rows of empty urns with prior counts (G, K), of which the first `size` are outcomes."""
+    rows = np.zeros(len(prior), Row)
+    valid = np.arange(prior.shape[1]) < size[:, None]
+    equal = (~valid | (prior == prior[:, :1])).all(axis=1)
+    rows["mass"] = np.cumsum(prior, axis=1)[:, -1]
+    rows["scale"] = np.where(equal, size / rows["mass"], 0.0)
+    rows["last"], rows["limit"] = size - 1, learns
+    return rows
 
 
 def draw(urn: Any, g: int, rng: Any) -> int:
@@ -60,62 +108,112 @@ def draw(urn: Any, g: int, rng: Any) -> int:
 @njit
 def draw_dirichlet(urn, g, rng):
     """An outcome of group g of a Dirichlet urn, and one more ball of its colour. One random number."""
-    mass, n = urn.mass[g], urn.first[g + 1] - urn.first[g]
-    m = urn.own_count[g]
-    u = rng.random() * (mass + n + m)
-    if u < mass:
-        if urn.even[g] > 0:
-            k = min(int(u / mass * urn.even[g]), urn.even[g] - 1)
-        else:
-            k = np.searchsorted(urn.cdf[g], u, side="right")
+    row = urn.rows[g]
+    n, u = row.count, uniform(rng) * row.total
+    if u >= row.mass:
+        k = urn.balls[row.first + min(index(u - row.mass), n - ONE)]
+    elif row.scale > 0.0:
+        k = min(index(u * row.scale), row.last)
     else:
-        j = min(int(u - mass), n + m - 1)
-        k = urn.seen[urn.first[g] + j] if j < n else urn.own[g, j - n]
-    if urn.learns[g] and m < urn.own.shape[1]:
-        urn.own[g, m] = k
-        urn.own_count[g] = m + 1
+        k = min(index(np.searchsorted(urn.cdf[g], u, side="right")), row.last)
+    if n < row.limit:
+        urn.balls[row.first + n] = k
+        row.count = n + ONE
+        row.total += 1.0
     return k
+
+
+SparseRow = record(
+    [
+        ("size", np.float64),  # conceivable outcomes L
+        ("first", index),  # where its balls begin in `balls`
+        ("count", index),  # how many balls there are, N
+        ("seen", index),  # of these, seen
+        ("limit", index),  # how many there can be
+        ("kinds_first", index),  # where its different outcomes begin in `kinds`
+        ("kinds", index),  # how many there are, k0
+        ("kinds_seen", index),  # of these, seen
+    ]
+)
+"""An urn of a sparse Dirichlet belief."""
 
 
 class SparseUrn(NamedTuple):
     """A sparse Dirichlet belief as balls (Friedman, Singer 1999): what was seen, how often, and the chance of news."""
 
-    succ: np.ndarray  # (S, A, K) next state of outcome k
-    reward: np.ndarray  # (S, A, K) its reward
-    group: np.ndarray  # (S, A) which urn draws it
+    succ: np.ndarray  # (U, K) next state of outcome k
+    reward: np.ndarray  # (U, K) its reward
+    place: np.ndarray  # (S, A, 2) of (s, a): which urn draws the outcome, and which list it is in
+    plain: bool  # whether outcome k leads to state k everywhere
     terminal: np.ndarray  # (S,)
-    size: np.ndarray  # (G,) conceivable outcomes L
-    first: np.ndarray  # (G + 1,) where the group's balls begin in `seen`
-    seen: np.ndarray  # (n,) outcomes seen, sorted by group
-    kind_first: np.ndarray  # (G + 1,) where the group's different outcomes begin in `kinds`
-    kinds: np.ndarray  # (m,) different outcomes seen, sorted by group
-    prior: np.ndarray  # (alpha, exponent)
-    chances: np.ndarray  # C(k0, N), nan where it is not known yet
-    own_count: np.ndarray  # (G,) balls added by the running simulation
-    own: np.ndarray  # (G, D) and which
-    own_kinds: np.ndarray  # (G, 2) of these, outcomes not seen before; and own_count when that was counted
-    new: np.ndarray  # (G, D) and which
+    rows: np.ndarray  # (G,) of SparseRow
+    balls: np.ndarray  # outcomes, urn after urn, with room for D more in each
+    kinds: np.ndarray  # different outcomes, urn after urn, with room for D more in each
+    prior: np.ndarray  # (alpha, exponent, the size L for which weights are kept)
+    weights: np.ndarray  # T(k0, N), nan where it is not known yet
+
+
+def sparse_urns(moves: Any, size: Any, entries: Any, depth: int, prior: Any, table: Any) -> SparseUrn:
+    """Sparse urns with so many conceivable outcomes, and the outcomes seen in them (see `urns`).
+
+    table(k0, N) gives T up to there.
+    """
+    rows = np.zeros(len(size), SparseRow)
+    rows["size"] = size
+    balls, kinds = _poured_sparse(rows, entries, int(prior[2]), depth)
+    weights = table(int(rows["kinds"].max()) + depth, int(rows["seen"].max()) + depth)
+    return SparseUrn(*moves, rows, balls, kinds, prior, weights)
 
 
 @njit
-def chance_of_nothing_new(urn, k0, N, L):
-    """C(k0, N) = sum_k P(size k | data) (k0 alpha + N) / (k alpha + N), from the table or into it."""
-    known = k0 < urn.chances.shape[0] and N < urn.chances.shape[1]
-    if known and not np.isnan(urn.chances[k0, N]):
-        return urn.chances[k0, N]
-    alpha, exponent = urn.prior
-    top = -np.inf
-    for k in range(max(k0, 1), L + 1):
+def _poured_sparse(rows, entries, K, depth):
+    """As `_poured`, and the different outcomes of each urn once, in the order in which they were seen."""
+    for e in entries:
+        rows[e // K].seen += ONE
+    n = m = 0
+    for g in range(len(rows)):
+        row = rows[g]
+        row.first, row.limit, row.kinds_first = n, row.seen + depth, m
+        n += row.limit
+        m += min(row.seen + depth, int(row.size))
+    balls, kinds = np.zeros(n + 1, index), np.zeros(m + 1, index)
+    for e in entries:
+        row, k = rows[e // K], index(e % K)
+        balls[row.first + row.count] = k
+        row.count += ONE
+        j = 0
+        while j < row.kinds and kinds[row.kinds_first + j] != k:
+            j += 1
+        if j == row.kinds:
+            kinds[row.kinds_first + j] = k
+            row.kinds += ONE
+    for g in range(len(rows)):
+        rows[g].kinds_seen = rows[g].kinds
+    return balls, kinds
+
+
+@njit
+def weight_of_all(urn, k0, N, L):
+    """T(k0, N), from the table or into it: what an urn weighs in all if what was seen weighs k0 alpha + N.
+
+    The chance of nothing new is C(k0, N) = sum_k P(size k | data) (k0 alpha + N) / (k alpha + N) = (k0 alpha + N) / T.
+    """
+    known = L == urn.prior[2] and k0 < urn.weights.shape[0] and N < urn.weights.shape[1]
+    if known and not np.isnan(urn.weights[k0, N]):
+        return urn.weights[k0, N]
+    alpha, exponent = urn.prior[0], urn.prior[1]
+    top, low, high = -np.inf, max(int(k0), 1), int(L) + 1
+    for k in range(low, high):
         top = max(top, _log_weight(k, k0, N, alpha, exponent))
-    total = same = 0.0
-    for k in range(max(k0, 1), L + 1):
+    total = inverse = 0.0
+    for k in range(low, high):
         m = np.exp(_log_weight(k, k0, N, alpha, exponent) - top)
         total += m
-        same += m * (k0 * alpha + N) / (k * alpha + N)
-    C = same / total
+        inverse += m / (k * alpha + N)
+    T = total / inverse
     if known:
-        urn.chances[k0, N] = C
-    return C
+        urn.weights[k0, N] = T
+    return T
 
 
 @njit
@@ -131,44 +229,34 @@ def _log_weight(k, k0, N, alpha, exponent):
 
 @njit
 def draw_sparse(urn, g, rng):
-    """An outcome of group g from the sparse predictive, and one more ball of its colour."""
-    if urn.own_count[g] == 0:
-        urn.own_kinds[g, 0] = 0  # a new simulation
-    n, m = urn.first[g + 1] - urn.first[g], urn.own_count[g]
-    kinds, news = urn.kind_first[g + 1] - urn.kind_first[g], urn.own_kinds[g, 0]
-    k0, N, L, alpha = kinds + news, n + m, urn.size[g], urn.prior[0]
-    C = chance_of_nothing_new(urn, k0, N, L)
-    if rng.random() < C:
-        u = rng.random() * (k0 * alpha + N)
-        if u < k0 * alpha:  # one of the different outcomes seen, all alike
-            j = min(int(u / alpha), k0 - 1)
-            k = urn.kinds[urn.kind_first[g] + j] if j < kinds else urn.new[g, j - kinds]
-        else:  # or one of the balls
-            j = min(int(u - k0 * alpha), N - 1)
-            k = urn.seen[urn.first[g] + j] if j < n else urn.own[g, j - n]
-    else:  # something new: uniform among the L - k0 others, by rejection while they are many, else by rank
-        k = _unseen(urn, g, rng, kinds, news, L)
-        if news < urn.new.shape[1]:
-            urn.new[g, news] = k
-            urn.own_kinds[g, 0] = news + 1
-    if m < urn.own.shape[1]:
-        urn.own[g, m] = k
-        urn.own_count[g] = m + 1
+    """An outcome of group g from the sparse predictive, and one more ball of its colour. One random number, mostly."""
+    row, alpha = urn.rows[g], urn.prior[0]
+    n, k0 = row.count, row.kinds
+    u = uniform(rng) * weight_of_all(urn, k0, n, row.size) - k0 * alpha
+    if u < 0.0:  # one of the different outcomes seen, all alike
+        k = urn.kinds[row.kinds_first + min(index(-u / alpha), k0 - ONE)]
+    elif u < n or k0 == row.size:  # or one of the balls
+        k = urn.balls[row.first + min(index(u), n - ONE)]
+    else:  # or something new
+        k = _unseen(urn, row, rng)
+        if n < row.limit:
+            urn.kinds[row.kinds_first + k0] = k
+            row.kinds = k0 + ONE
+    if n < row.limit:
+        urn.balls[row.first + n] = k
+        row.count = n + ONE
     return k
 
 
 @njit
-def _unseen(urn, g, rng, kinds, news, L):
+def _unseen(urn, row, rng):
+    """Uniform among the L - k0 outcomes not seen, by rejection."""
     while True:
-        k = int(rng.random() * L)
-        fresh = True
-        for j in range(kinds):
-            if urn.kinds[urn.kind_first[g] + j] == k:
-                fresh = False
-        for j in range(news):
-            if urn.new[g, j] == k:
-                fresh = False
-        if fresh:
+        k = index(uniform(rng) * row.size)
+        j = 0
+        while j < row.kinds and urn.kinds[row.kinds_first + j] != k:
+            j += 1
+        if j == row.kinds:
             return k
 
 
@@ -190,14 +278,24 @@ def _begin(model, rng):
 @implements(step, Urn, SparseUrn)
 @njit
 def _step(model, s, a, rng):
-    g = model.group[s, a]
+    s, a = index(s), index(a)
+    g, i = model.place[s, a, 0], model.place[s, a, 1]
     k = draw(model, g, rng)
-    y = model.succ[s, a, k]
-    return k, y, model.reward[s, a, k], model.terminal[y], g
+    y = k if model.plain else model.succ[i, k]
+    return k, np.int64(y), model.reward[i, k], model.terminal[y], g
 
 
-@implements(forget, Urn, SparseUrn)
+@implements(forget, Urn)
 @njit
 def _forget(model, marks, n):
     for t in range(n):
-        model.own_count[marks[t]] = 0
+        row = model.rows[marks[t]]
+        row.count, row.total = row.seen, row.mass + row.seen
+
+
+@implements(forget, SparseUrn)
+@njit
+def _forget_sparse(model, marks, n):
+    for t in range(n):
+        row = model.rows[marks[t]]
+        row.count, row.kinds = row.seen, row.kinds_seen

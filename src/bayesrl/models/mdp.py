@@ -124,6 +124,25 @@ class Outcomes:
         return rows and bool((self.succ == np.arange(S)).all())
 
     @cached_property
+    def alike(self) -> tuple[Any, Floats, Any, bool, Bools]:
+        """What a simulation reads: each different list of outcomes once, so that lists stay in the cache.
+
+        succ and reward (U, K); for each (s, a) its group and its list, (S, A, 2); whether outcome k leads to state k
+        everywhere; terminal. In a flat model lists differ in their rewards alone: 264 states have 4 of them, not 1056.
+        """
+        S, A, K = self.succ.shape
+        lists: dict[bytes, int] = {}
+        which = [
+            lists.setdefault(self.succ[s, a].tobytes() + self.reward[s, a].tobytes(), len(lists))
+            for s, a in np.ndindex(S, A)
+        ]
+        first = np.unique(which, return_index=True)[1]
+        succ = self.succ.reshape(S * A, K)[first].astype(np.uint32)
+        place = np.stack([self.group, np.reshape(which, (S, A))], axis=-1).astype(np.uint32)
+        plain = bool((succ == np.arange(K)).all())
+        return frozen(succ), frozen(self.reward.reshape(S * A, K)[first]), frozen(place), plain, self.terminal
+
+    @cached_property
     def largest_reward(self) -> float:
         """The largest |reward| of any outcome."""
         return float(np.abs(self.reward).max())
