@@ -86,3 +86,13 @@ def test_table_of_bounds():
     assert b.make("pac-bounds", states=5, actions=2)["beb"] == pac.beb_bound(5, 2, 90)
     with pytest.raises(InvalidArgument, match=r"pac_bounds: 'gamma' must be in \[0, 1\), got 1.0"):
         b.make("pac-bounds", states=5, actions=2, gamma=1.0)
+
+
+@pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf"), "many", True, None])
+@pytest.mark.parametrize("name", ["states", "actions", "gamma", "horizon", "epsilon", "delta"])
+def test_nonsense_is_refused(name, bad):
+    if (name, bad) in (("gamma", 0), ("horizon", None)):  # nothing counts but the next reward; the effective horizon
+        assert min(b.make("pac-bounds", **({"states": 5, "actions": 2} | {name: bad})).values()) > 0.0
+        return
+    with pytest.raises(InvalidArgument, match=f"pac_bounds: '{name}' must be .*, got {bad!r}"):
+        b.make("pac-bounds", **({"states": 5, "actions": 2} | {name: bad}))
