@@ -1,4 +1,5 @@
-"""The command line: `bayesrl methods`, `worlds`, `show`, `run`, `compare`, `explain`, `solve` and `demo`.
+"""The command line: `bayesrl methods`, `worlds`, `show`, `run`, `compare`, `reproduce`, `explain`, `solve`
+and `demo`.
 
 Results go to standard output, everything else (progress, errors) to standard error. With --json standard output holds
 strict JSON and nothing else. A mistake of the user's is answered with one sentence and exit code 2; a mistake of ours
@@ -263,6 +264,51 @@ def compare(
         put_json(done.pages())
     else:
         put_results(done)
+
+
+@app.command()
+def reproduce(
+    world: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this world; may be repeated.", metavar="WORLD", show_default="all that have scores"),
+    ] = None,
+    runs: Annotated[int | None, typer.Option(help="Runs of every row.", show_default="as each row has it")] = None,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    quick: Annotated[bool, typer.Option("--quick", help="Three runs of what takes seconds.")] = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Keep the scores in this file (JSON); what it holds already is not run again."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run every method of chapter 4 on the worlds of the literature, beside published figures.
+
+    Everything takes hours on one core, one small world some ten minutes, --quick about as long a minute for each world.
+    """
+    from bayesrl.checks import integer
+    from bayesrl.lab import reproduce as lab
+
+    check_file("--save", save)
+    runs = None if runs is None else integer("bayesrl", "--runs", runs, 1)
+    rows = lab.chosen(world or (), quick=quick)
+    known = [] if save is None or not save.exists() else lab.read(save)
+    done = list(known)
+
+    def tell(row: lab.Row, score: lab.Score) -> None:
+        done.append(score)
+        if save is not None:
+            lab.write(done, save)
+        if not sys.stderr.isatty():
+            print(f"{row.world} {row.method}: {score.ours.mean:.6g}, {score.ours.n} runs", file=sys.stderr)
+
+    how = {"workers": workers, "backend": "processes" if workers > 1 else "threads"}
+    scores = lab.reproduce(rows, seed, lab.QUICK_RUNS if quick and runs is None else runs, known, tell, **how)
+    if as_json:
+        return put_json(lab.pages(scores))
+    for table in lab.tables(scores):
+        console().print(table, "")
+    return None
 
 
 @app.command()

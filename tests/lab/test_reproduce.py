@@ -1,0 +1,134 @@
+"""Scores beside published figures: every method is run or its absence explained, and every figure stands somewhere."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bayesrl.errors import UnknownName, UnreadableFile
+from bayesrl.lab import reproduce as lab
+from bayesrl.lab.build import named, world_for
+from bayesrl.lab.experiment import experiment
+from bayesrl.lab.figures import ROUNDING, published
+from bayesrl.registry import find
+
+WORLDS = ["chain-tied", "chain-semi", "chain", "double-loop", "grid5", "grid10", "dearden-maze"]
+
+
+def score(row, mean=0.0, half=1.0, **change):
+    made = lab.Score(row, lab.Interval(mean, mean - half, mean + half, 10), {}, 1000, 0.95, 0, 1e-3, "0")
+    return replace(made, **change)
+
+
+def row(method, **change):
+    return lab.Row(**({"world": "double-loop:gamma=0.95", "method": method, "prior": "flat:1/9", "runs": 3} | change))
+
+
+def test_all_worlds_and_all_methods():
+    """On every world every acting method of chapter 4 has a row, or a reason why not; and no row is there twice."""
+    assert list(lab.set_ups()) == WORLDS
+    for name, found in lab.set_ups().items():
+        run = {named(row.method)[0] for row in found.rows}
+        assert run | set(found.omitted) == {entry.name for entry in lab.chapter()}, name
+        assert not run & set(found.omitted)
+        assert all(found.omitted.values())
+        assert len({(r.method, r.prior, r.steps, r.since) for r in found.rows}) == len(found.rows)
+
+
+def test_every_figure_stands_beside_a_row():
+    """All that is published on these worlds is beside one row, known exactly, of no method here, or explained."""
+    scores = []
+    for row in lab.chosen():
+        place, (name, own) = world_for(row.world), named(row.method)
+        params = {p.name: p.default for p in find(name).parameters.values()} | own
+        scores.append(score(row, params=params, steps=row.steps or place.steps, gamma=place.gamma))
+    beside = [line.figure for line in lab.judge(scores) if line.figure is not None]
+    assert len(beside) == len({id(figure) for figure in beside})  # each once
+    for figure in published():
+        if figure.world in WORLDS and figure not in beside:
+            explained = figure.method in lab.set_ups()[figure.world].omitted
+            assert explained or figure in lab.missing(figure.world) or figure.method in lab.EXACT, figure
+
+
+def test_exact_figures():
+    """Optimal and fixed policies' returns, computed elsewhere: to the last digit."""
+    found = [pair for world in WORLDS for pair in lab.exact(world)]
+    assert len(found) == 8
+    for figure, ours in found:
+        assert ours == pytest.approx(figure.value, rel=ROUNDING)
+
+
+def test_a_score_is_an_experiments():
+    """The same numbers as `compare` gives; a late return leaves the first steps out."""
+    here = row("psrl", steps=60)
+    found = lab.measure(here, seed=5)
+    done = experiment(["psrl"], here.world, here.prior, steps=60, runs=3, seed=5)
+    assert found.ours == done.comparison.summary()["psrl"].total
+    late = lab.measure(row("psrl", steps=60, since=20), seed=5)
+    assert late.ours.mean == pytest.approx(done.comparison["psrl"].columns["reward"][20:].sum(axis=0).mean())
+    assert late.row.metric == "return in steps 21 to 60"
+
+
+def test_what_is_known_is_not_run_again(tmp_path):
+    rows = [row("psrl", steps=20), row("random", steps=20), row("q-learning", prior=None, steps=20)]
+    told = []
+    first = lab.reproduce(rows[:2], 0, tell=lambda row, score: told.append(row.method))
+    lab.write(first, tmp_path / "scores.json")
+    kept = lab.read(tmp_path / "scores.json")
+    assert kept == [replace(score, row=replace(score.row, seconds=0.5)) for score in first]
+    again = lab.reproduce(rows, 0, known=kept, tell=lambda row, score: told.append(row.method))
+    assert told == ["psrl", "random", "q-learning"]
+    assert again[:2] == kept
+    assert lab.reproduce(rows[:1], 1, known=kept)[0].seed == 1  # another seed is another score
+    (tmp_path / "other.json").write_text("[1]")
+    with pytest.raises(UnreadableFile):
+        lab.read(tmp_path / "other.json")
+
+
+def test_judged_together():
+    """A figure stands beside the last row that fits; all judged are one family; recalled ones have no verdict."""
+    rows = [row(f"bamcp:simulations={n}") for n in (10, 100, 1000)] + [row("beb:beta=1.0")]
+    given = [{"simulations": n} for n in (10, 100, 1000)] + [{"beta": 1.0}]
+    means = [245.6, 300.0, 390.0, 386.0]
+    scores = [score(r, m, h, params=p) for r, m, h, p in zip(rows, means, (1, 1, 1, 0), given, strict=True)]
+    lines = lab.judge(scores)
+    said = [(line.score.row.method, line.figure.value, line.verdict) for line in lines]
+    assert said == [
+        ("bamcp:simulations=10", 245.6, "agrees"),
+        ("bamcp:simulations=100", 328.3, "differs"),
+        ("bamcp:simulations=1000", 380.833, "agrees"),
+        ("bamcp:simulations=1000", 390.0, "agrees"),
+        ("bamcp:simulations=1000", 387.6, ""),
+        ("beb:beta=1.0", 386, "agrees"),
+        ("beb:beta=1.0", 386, "agrees"),
+    ]
+    assert {line.judged for line in lines} == {6}
+    pages = lab.pages(scores)
+    assert [len(page["published"]) for page in pages] == [1, 1, 3, 2]
+    json.dumps(pages, allow_nan=False)
+
+
+def test_the_page_and_the_tables(tmp_path):
+    """Notes written by hand survive; every world has its table, with what is not run there."""
+    scores = [score(row("psrl", remark="A remark.")), score(lab.set_ups()["grid10"].rows[0], np.pi)]
+    lab.write(scores, tmp_path / "scores.json")
+    lab.main([str(tmp_path / "scores.json"), str(tmp_path / "scores.md")])
+    page = (tmp_path / "scores.md").read_text("utf-8")
+    assert "## double-loop:gamma=0.95" in page
+    assert "- psrl: A remark." in page
+    assert "optimum 400, published 400" in page
+    assert "is not run here" in page
+    (tmp_path / "scores.md").write_text(page.replace("<!-- notes -->\n", "<!-- notes -->\nBy hand.\n"), "utf-8")
+    lab.main([str(tmp_path / "scores.json"), str(tmp_path / "scores.md")])
+    assert "By hand.\n" in (tmp_path / "scores.md").read_text("utf-8")
+    assert [table.title for table in lab.tables(scores)] == ["double-loop:gamma=0.95", "grid10:gamma=0.95"]
+
+
+def test_what_is_chosen():
+    quick = lab.chosen(["double-loop"], quick=True)
+    assert quick
+    assert all(r.seconds <= lab.QUICK_SECONDS for r in quick)
+    assert {named(r.world)[0] for r in lab.chosen()} == set(WORLDS)
+    with pytest.raises(UnknownName, match="Did you mean chain"):
+        lab.chosen(["chan"])
