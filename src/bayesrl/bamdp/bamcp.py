@@ -111,22 +111,24 @@ class BAMCP:
         return Decision(action, Memory(Q, tree if self.reuse else None), info)
 
     def search_for_a_while(self, simulations: Any, tree: Tree, began: float) -> tuple[Tree, int, int]:
-        """Search in chunks of about a tenth of the time, as long as there is time: (tree, simulations, steps).
+        """Search in chunks of at most a tenth of the time, as long as there is time: (tree, simulations, steps).
 
-        The first simulation, in which a new kind of belief may be compiled, does not count.
+        Calling costs more than a simulation does, so chunks grow, and no call is made for which there is no time. The
+        first simulation, in which a new kind of belief may be compiled, does not count.
         """
         spent = perf_counter() - began
         steps, done = simulations(tree, 1, self.depth), 1
         began, budget = perf_counter() - spent, self.milliseconds / 1000.0  # type: ignore[operator]
-        chunk = 1
-        while (left := budget - (perf_counter() - began)) > 0.0:
+        chunk, call = 1, 0.0
+        while (left := budget - (perf_counter() - began)) > call:
             if tree.used[0] + chunk >= len(tree.total):
                 tree = planted(tree.N.shape[1], 2 * (len(tree.total) + chunk), tree)
             lap = perf_counter()
             steps += simulations(tree, chunk, self.depth)
             done += chunk
-            pace = (perf_counter() - lap) / chunk
-            chunk = max(1, int(min(left - pace * chunk, budget / 10.0) / pace))
+            lap = perf_counter() - lap
+            call = min(lap, call or lap)
+            chunk = max(1, int(chunk * min(2.0, (left - lap - call) / lap, 0.1 * budget / lap)))
         return tree, done, steps
 
 
@@ -161,8 +163,7 @@ def planted(A: int, more: int, kept: Tree | None = None) -> Tree:
     if kept is not None:
         for mine, theirs in zip(tree[:5], kept[:5], strict=True):
             mine[:used] = theirs[:used]
-        for h in range(1, used):
-            slots[slot_of(tree, tree.parent[h], tree.edge[h])] = h
+        hash_all(tree)
     return tree
 
 
@@ -240,6 +241,13 @@ def search(rng, model, s0, Q_rollout, settings, tree, K, D):  # type: ignore[no-
         forget(model, marks, d)
         steps += d
     return steps
+
+
+@njit
+def hash_all(tree):  # type: ignore[no-untyped-def]
+    """Enter the histories of a tree into its hash table."""
+    for h in range(1, tree.used[0]):
+        tree.slots[slot_of(tree, tree.parent[h], tree.edge[h])] = h
 
 
 @njit

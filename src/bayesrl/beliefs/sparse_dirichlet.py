@@ -210,7 +210,7 @@ class SparseDirichletMDP:
     def simulate(self, depth: int) -> SparseUrn:
         """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
         o, K = self.outcomes, self.outcomes.n_outcomes
-        prior = np.array([self.concentration, self.size_exponent, K])
+        prior = np.array([self.concentration, self.size_exponent, K, 1.0 / self.concentration])
         return sparse_urns(o.alike, o.size, self._ledger.entries, depth, prior, self._table)
 
     def _table(self, k0: int, N: int) -> Floats:

@@ -12,7 +12,7 @@ from functools import singledispatch
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.paid_urn import PaidUrn
 from bayesrl.kernels.simulator import implements
-from bayesrl.kernels.urn import ONE, SparseUrn, Urn, weight_of_all
+from bayesrl.kernels.urn import ONE, SparseUrn, Urn, weigh
 
 
 @singledispatch
@@ -97,6 +97,7 @@ def _put_sparse(urn, g, k):
         row.kinds += ONE
     urn.balls[row.first + row.count] = k
     row.count += ONE
+    weigh(urn, row)
 
 
 @implements(out, SparseUrn)
@@ -106,6 +107,7 @@ def _out_sparse(urn, g):
     row.count -= ONE
     if balls(urn, row, urn.balls[row.first + row.count]) == 0:
         row.kinds -= ONE
+    weigh(urn, row)
 
 
 @implements(share, SparseUrn)
@@ -113,10 +115,9 @@ def _out_sparse(urn, g):
 def _share_sparse(urn, g, k):
     row, alpha = urn.rows[g], urn.prior[0]
     k0, N, n = row.kinds, row.count, balls(urn, row, k)
-    T = weight_of_all(urn, k0, N, row.size)
     if n > 0:
-        return (alpha + n) / T
-    return (1.0 - (k0 * alpha + N) / T) / (row.size - k0) if k < row.size else 0.0
+        return (alpha + n) / row.total
+    return (1.0 - (k0 * alpha + N) / row.total) / (row.size - k0) if k < row.size else 0.0
 
 
 # Steps ---------------------------------------------------------------------------------------------------------------

@@ -19,15 +19,13 @@ it was, and what was noted is put back in the opposite order, which keeps linear
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.replay import likelihood, replay, undo
-from bayesrl.kernels.simulator import INLINED, begin, forget, implements, step, wander
+from bayesrl.kernels.simulator import begin, forget, implements, inlined, step, wander
 from bayesrl.kernels.stream import uniform
 
-inlined = numba.njit(cache=True, nogil=True, **INLINED)
 FIRST = 50
 """Sweeps before the first simulation."""
 CELL, ROW, COLUMN = 0, 1, 2

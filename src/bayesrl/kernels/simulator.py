@@ -22,6 +22,7 @@ from collections.abc import Callable
 from functools import singledispatch
 from typing import Any, TypeVar
 
+import numba
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
@@ -29,6 +30,8 @@ from numba.extending import intrinsic, overload
 F = TypeVar("F")
 INLINED = {"forceinline": True}
 """Into the caller, where references to borrowed arrays are seen to be no references."""
+inlined = numba.njit(cache=True, nogil=True, **INLINED)
+"""For a function that a kernel calls with its model."""
 
 
 @singledispatch

@@ -20,7 +20,7 @@ import numpy as np
 from numba.extending import overload
 
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import INLINED, begin, forget, implements, step
+from bayesrl.kernels.simulator import INLINED, begin, forget, implements, inlined, step
 from bayesrl.kernels.stream import uniform
 
 index = np.uint32
@@ -126,6 +126,8 @@ def draw_dirichlet(urn, g, rng):
 SparseRow = record(
     [
         ("size", np.float64),  # conceivable outcomes L
+        ("total", np.float64),  # what it weighs in all, T(k0, N)
+        ("total_seen", np.float64),  # what it weighed with what was seen
         ("first", index),  # where its balls begin in `balls`
         ("count", index),  # how many balls there are, N
         ("seen", index),  # of these, seen
@@ -149,7 +151,7 @@ class SparseUrn(NamedTuple):
     rows: np.ndarray  # (G,) of SparseRow
     balls: np.ndarray  # outcomes, urn after urn, with room for D more in each
     kinds: np.ndarray  # different outcomes, urn after urn, with room for D more in each
-    prior: np.ndarray  # (alpha, exponent, the size L for which weights are kept)
+    prior: np.ndarray  # (alpha, exponent, the size L for which weights are kept, 1 / alpha)
     weights: np.ndarray  # T(k0, N), nan where it is not known yet
 
 
@@ -162,7 +164,9 @@ def sparse_urns(moves: Any, size: Any, entries: Any, depth: int, prior: Any, tab
     rows["size"] = size
     balls, kinds = _poured_sparse(rows, entries, int(prior[2]), depth)
     weights = table(int(rows["kinds"].max()) + depth, int(rows["seen"].max()) + depth)
-    return SparseUrn(*moves, rows, balls, kinds, prior, weights)
+    urn = SparseUrn(*moves, rows, balls, kinds, prior, weights)
+    _weigh_all(urn)
+    return urn
 
 
 @njit
@@ -192,16 +196,32 @@ def _poured_sparse(rows, entries, K, depth):
     return balls, kinds
 
 
-@njit
-def weight_of_all(urn, k0, N, L):
-    """T(k0, N), from the table or into it: what an urn weighs in all if what was seen weighs k0 alpha + N.
+@inlined
+def weigh(urn, row):
+    """Set what an urn weighs in all, where what was seen weighs k0 alpha + N: from the table, or into it.
 
     The chance of nothing new is C(k0, N) = sum_k P(size k | data) (k0 alpha + N) / (k alpha + N) = (k0 alpha + N) / T.
     """
-    known = L == urn.prior[2] and k0 < urn.weights.shape[0] and N < urn.weights.shape[1]
+    k0, N = row.kinds, row.count
+    known = row.size == urn.prior[2] and k0 < urn.weights.shape[0] and N < urn.weights.shape[1]
     if known and not np.isnan(urn.weights[k0, N]):
-        return urn.weights[k0, N]
-    alpha, exponent = urn.prior[0], urn.prior[1]
+        row.total = urn.weights[k0, N]
+        return
+    row.total = weight_of_all(k0, N, row.size, urn.prior[0], urn.prior[1])
+    if known:
+        urn.weights[k0, N] = row.total
+
+
+@njit
+def _weigh_all(urn):
+    for g in range(len(urn.rows)):
+        weigh(urn, urn.rows[g])
+        urn.rows[g].total_seen = urn.rows[g].total
+
+
+@njit
+def weight_of_all(k0, N, L, alpha, exponent):
+    """T(k0, N) = 1 / E[1 / (k alpha + N)] over the size k of the support."""
     top, low, high = -np.inf, max(int(k0), 1), int(L) + 1
     for k in range(low, high):
         top = max(top, _log_weight(k, k0, N, alpha, exponent))
@@ -210,10 +230,7 @@ def weight_of_all(urn, k0, N, L):
         m = np.exp(_log_weight(k, k0, N, alpha, exponent) - top)
         total += m
         inverse += m / (k * alpha + N)
-    T = total / inverse
-    if known:
-        urn.weights[k0, N] = T
-    return T
+    return total / inverse
 
 
 @njit
@@ -232,9 +249,9 @@ def draw_sparse(urn, g, rng):
     """An outcome of group g from the sparse predictive, and one more ball of its colour. One random number, mostly."""
     row, alpha = urn.rows[g], urn.prior[0]
     n, k0 = row.count, row.kinds
-    u = uniform(rng) * weight_of_all(urn, k0, n, row.size) - k0 * alpha
+    u = uniform(rng) * row.total - k0 * alpha
     if u < 0.0:  # one of the different outcomes seen, all alike
-        k = urn.kinds[row.kinds_first + min(index(-u / alpha), k0 - ONE)]
+        k = urn.kinds[row.kinds_first + min(index(-u * urn.prior[3]), k0 - ONE)]
     elif u < n or k0 == row.size:  # or one of the balls
         k = urn.balls[row.first + min(index(u), n - ONE)]
     else:  # or something new
@@ -245,6 +262,7 @@ def draw_sparse(urn, g, rng):
     if n < row.limit:
         urn.balls[row.first + n] = k
         row.count = n + ONE
+        weigh(urn, row)
     return k
 
 
@@ -298,4 +316,4 @@ def _forget(model, marks, n):
 def _forget_sparse(model, marks, n):
     for t in range(n):
         row = model.rows[marks[t]]
-        row.count, row.kinds = row.seen, row.kinds_seen
+        row.count, row.kinds, row.total = row.seen, row.kinds_seen, row.total_seen
