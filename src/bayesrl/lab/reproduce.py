@@ -161,7 +161,11 @@ def reproduce(
 
 
 def _identity(row: Row, runs: int, seed: int, version: str) -> tuple[Any, ...]:
-    return row.world, row.method, row.prior, row.steps, row.since, runs, seed, version
+    return *_row_of(row), runs, seed, version
+
+
+def _row_of(row: Row) -> tuple[Any, ...]:
+    return row.world, row.method, row.prior, row.steps, row.since
 
 
 def write(scores: Iterable[Score], path: Path) -> None:
@@ -358,9 +362,10 @@ def markdown(scores: Sequence[Score], notes: str = "") -> str:
         remarks = [f"- {line.score.row.method}: {line.score.row.remark}" for line, first in mine if first]
         parts += [remark for remark in remarks if not remark.endswith(": ")]
         parts += [f"- {method} is not run here: {why}" for method, why in set_ups()[name].omitted.items()]
-        elsewhere = [
-            f"{f.method} {f.value:g}{f' ± {f.spread:g}' if f.spread else ''} ({f.metric})" for f in missing(name)
-        ]
+        run = {_row_of(line.score.row) for line, _ in mine}
+        left = [row.method for row in set_ups()[name].rows if _row_of(row) not in run]
+        parts += [f"- Not run for this page, though `bayesrl reproduce` does: {', '.join(left)}."] if left else []
+        elsewhere = [f"{figure.method} {_value(figure)} ({figure.metric})" for figure in missing(name)]
         if elsewhere:
             parts.append(f"- Published for methods that are not in this library: {', '.join(elsewhere)}.")
         parts.append("")
