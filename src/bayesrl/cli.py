@@ -1,5 +1,4 @@
-"""The command line: `bayesrl methods`, `worlds`, `show`, `run`, `compare`, `reproduce`, `explain`, `solve`
-and `demo`.
+"""The command line: `bayesrl methods`, `worlds`, `show`, `run`, `compare`, `reproduce`, `explain`, `solve`, `demo`.
 
 Results go to standard output, everything else (progress, errors) to standard error. With --json standard output holds
 strict JSON and nothing else. A mistake of the user's is answered with one sentence and exit code 2; a mistake of ours
@@ -284,7 +283,7 @@ def reproduce(
 ) -> None:
     """Run every method of chapter 4 on the worlds of the literature, beside published figures.
 
-    Everything takes hours on one core, one small world some ten minutes, --quick about as long a minute for each world.
+    Everything takes hours on one core, the chain some ten minutes; --quick takes about a minute for each world.
     """
     from bayesrl.checks import integer
     from bayesrl.lab import reproduce as lab

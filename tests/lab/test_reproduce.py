@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bayesrl.cli import main
 from bayesrl.errors import UnknownName, UnreadableFile
 from bayesrl.lab import reproduce as lab
 from bayesrl.lab.build import named, world_for
@@ -123,6 +124,27 @@ def test_the_page_and_the_tables(tmp_path):
     lab.main([str(tmp_path / "scores.json"), str(tmp_path / "scores.md")])
     assert "By hand.\n" in (tmp_path / "scores.md").read_text("utf-8")
     assert [table.title for table in lab.tables(scores)] == ["double-loop:gamma=0.95", "grid10:gamma=0.95"]
+
+
+def test_the_command(monkeypatch, capsys, tmp_path):
+    """A table, or JSON alone; scores kept in a file; a mistake is one sentence."""
+    rows = (row("beb:beta=1"), row("random", seconds=9.0))
+    monkeypatch.setattr(lab, "set_ups", lambda: {"double-loop": lab.SetUp("double-loop:gamma=0.95", rows, {})})
+    assert main(["reproduce", "--quick", "--save", str(tmp_path / "scores.json")]) == 0
+    said = capsys.readouterr().out
+    assert "386 ± 0" in said
+    assert "agrees" in said
+    assert "random" not in said  # too slow for --quick
+    assert "2 figures judged" in said
+    assert [kept.row.method for kept in lab.read(tmp_path / "scores.json")] == ["beb:beta=1"]
+    assert main(["reproduce", "--world", "double-loop", "--runs", "2", "--json"]) == 0
+    pages = json.loads(capsys.readouterr().out)
+    assert [page["ours"]["n"] for page in pages] == [2, 2]
+    assert [known["verdict"] for known in pages[0]["published"]] == ["agrees", "agrees"]
+    assert main(["reproduce", "--world", "double-lop"]) == 2
+    said = "There is no world with published scores called 'double-lop'. Did you mean double-loop?"
+    assert capsys.readouterr().err.strip() == said
+    assert main(["reproduce", "--runs", "0"]) == 2
 
 
 def test_what_is_chosen():
