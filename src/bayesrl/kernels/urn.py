@@ -81,7 +81,7 @@ def _poured(rows, entries, K, depth):
         row.first, row.limit = n, row.seen + room
         row.total = row.mass + row.seen
         n += row.limit
-    balls = np.zeros(n + 1, index)
+    balls = np.empty(n, index)
     for e in entries:
         row = rows[e // K]
         balls[row.first + row.count] = e % K
@@ -180,7 +180,7 @@ def _poured_sparse(rows, entries, K, depth):
         row.first, row.limit, row.kinds_first = n, row.seen + depth, m
         n += row.limit
         m += min(row.seen + depth, int(row.size))
-    balls, kinds = np.zeros(n + 1, index), np.zeros(m + 1, index)
+    balls, kinds = np.empty(n, index), np.empty(m, index)
     for e in entries:
         row, k = rows[e // K], index(e % K)
         balls[row.first + row.count] = k
