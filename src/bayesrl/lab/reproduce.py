@@ -359,8 +359,9 @@ def markdown(scores: Sequence[Score], notes: str = "") -> str:
         parts += ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
         parts += ["| " + " | ".join(cells(line, first)) + " |" for line, first in mine]
         parts.append("")
-        remarks = [f"- {line.score.row.method}: {line.score.row.remark}" for line, first in mine if first]
-        parts += [remark for remark in remarks if not remark.endswith(": ")]
+        said = {_row_of(row): row.remark for row in set_ups()[name].rows}
+        remarks = {line.score.row.method: said.get(_row_of(line.score.row)) for line, _ in mine}
+        parts += [f"- {method}: {remark}" for method, remark in remarks.items() if remark]
         parts += [f"- {method} is not run here: {why}" for method, why in set_ups()[name].omitted.items()]
         run = {_row_of(line.score.row) for line, _ in mine}
         left = [row.method for row in set_ups()[name].rows if _row_of(row) not in run]
