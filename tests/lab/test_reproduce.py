@@ -72,14 +72,14 @@ def test_a_score_is_an_experiments():
 
 
 def test_what_is_known_is_not_run_again(tmp_path):
-    rows = [row("psrl", steps=20), row("random", steps=20), row("q-learning", prior=None, steps=20)]
+    rows = [row("beb:beta=1"), row("random", steps=20), row("q-learning", prior=None, steps=20)]
     told = []
     first = lab.reproduce(rows[:2], 0, tell=lambda row, score: told.append(row.method))
     lab.write(first, tmp_path / "scores.json")
     kept = lab.read(tmp_path / "scores.json")
     assert kept == [replace(score, row=replace(score.row, seconds=0.5)) for score in first]
     again = lab.reproduce(rows, 0, known=kept, tell=lambda row, score: told.append(row.method))
-    assert told == ["psrl", "random", "q-learning"]
+    assert told == ["beb:beta=1", "random", "q-learning"]
     assert again[:2] == kept
     assert lab.reproduce(rows[:1], 1, known=kept)[0].seed == 1  # another seed is another score
     (tmp_path / "other.json").write_text("[1]")

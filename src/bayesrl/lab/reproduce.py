@@ -127,7 +127,7 @@ class Score:
         """As JSON, from which `read` makes it again."""
         row = {name: getattr(self.row, name) for name in Row.__slots__ if name != "seconds"}
         mine = {name: getattr(self, name) for name in Score.__slots__ if name not in ("row", "ours")}
-        return {**row, **mine, "metric": self.row.metric, "ours": self.ours.to_json()}
+        return {"row": row, "metric": self.row.metric, "ours": self.ours.to_json(), **mine}
 
 
 def measure(row: Row, seed: int = 0, runs: int | None = None, **how: Any) -> Score:
@@ -183,7 +183,7 @@ def read(path: Path) -> list[Score]:
 
 
 def _score(page: Mapping[str, Any]) -> Score:
-    row = Row(**{name: page[name] for name in Row.__slots__ if name != "seconds"})
+    row = Row(**page["row"])
     mean, low, high, n = (page["ours"][name] for name in ("mean", "low", "high", "n"))
     ours = Interval(mean, -np.inf if low is None else low, np.inf if high is None else high, n)
     return Score(row, ours, **{name: page[name] for name in Score.__slots__ if name not in ("row", "ours")})
@@ -360,8 +360,8 @@ def markdown(scores: Sequence[Score], notes: str = "") -> str:
         parts += ["| " + " | ".join(cells(line, first)) + " |" for line, first in mine]
         parts.append("")
         said = {_row_of(row): row.remark for row in set_ups()[name].rows}
-        remarks = {line.score.row.method: said.get(_row_of(line.score.row)) for line, _ in mine}
-        parts += [f"- {method}: {remark}" for method, remark in remarks.items() if remark]
+        remarks = [(line.score.row.method, said.get(_row_of(line.score.row))) for line, first in mine if first]
+        parts += [f"- {method}: {remark}" for method, remark in remarks if remark]
         parts += [f"- {method} is not run here: {why}" for method, why in set_ups()[name].omitted.items()]
         run = {_row_of(line.score.row) for line, _ in mine}
         left = [row.method for row in set_ups()[name].rows if _row_of(row) not in run]
