@@ -22,6 +22,7 @@ from bayesrl.beliefs.normal_arm import NormalArm
 from bayesrl.beliefs.poisson_arm import PoissonArm
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.retirement import LANES, Lattice, advantage, calibrate
 from bayesrl.registry import make_world
 from bayesrl.testing import check_planner
 
@@ -115,6 +116,48 @@ def test_states_do_not_disturb_each_other():
     alone = [gittins_index(*state) for state in zip(a, b, gamma, strict=True)]
     np.testing.assert_allclose(together.ravel(), alone, atol=3e-7)
     np.testing.assert_array_equal(together.ravel()[gamma == 0.0], (a / (a + b))[gamma == 0.0])
+
+
+def whole_lattice(lam, t, r, lattice):
+    """C of the states for each income by the recursion on all posteriors, without a band or anything skipped."""
+    a0, b0, gamma, rows, tail, _, _ = lattice
+    C = np.empty((len(r), len(lam)))
+    for l, x in enumerate(lam):
+        G, Y = tail, np.maximum(0.0, (x - (a0 + np.arange(rows + 1)) / (a0 + b0 + rows)) * tail)
+        for row in range(rows - 1, -1, -1):
+            p = (a0 + np.arange(row + 1)) / (a0 + b0 + row)
+            play, G = gamma * (p * Y[1:] + (1.0 - p) * Y[:-1]), 1.0 + gamma * G
+            here = r == row
+            C[here, l] = (p[t[here]] - x) * G + play[t[here]]
+            Y = np.maximum((x - p) * G, play)
+    return C
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("gamma, tail", [(0.5, 2.0), (0.97, 1 / 0.03), (0.97, 0.0), (1.0, 0.0)])
+def test_the_kernel_against_the_whole_lattice(gamma, tail, wide):
+    """No more is missing than the kernel says, whatever the prior, the incomes and the states asked for."""
+    rng = default_rng(5)
+    for a0, b0 in ((1.0, 1.0), (0.3, 0.5), (0.3, 7.25), (0.01, 200.0), (3000.0, 0.3)):
+        r = np.sort(rng.integers(0, 40, 7))[::-1].copy()
+        t = rng.integers(0, r + 1)
+        middle = a0 / (a0 + b0)
+        lam = np.sort(rng.random(LANES)) if wide else np.clip(middle + 0.02 * rng.random(LANES), 1e-9, 1.0)
+        lattice = Lattice(a0, b0, gamma, int(r[0]) + 120, tail, False, 1e-8)
+        C = np.empty((len(r), LANES))
+        advantage(lam, t, r, lattice, C)
+        missing = whole_lattice(lam, t, r, lattice) - C
+        assert -1e-11 < missing.min()
+        assert missing.max() < 1e-8
+
+
+def test_many_copies_of_a_state_are_one_state():
+    """Incomes tried for one are tried for all, and nearly equal incomes must not be taken for a secant."""
+    t, r = np.repeat([3, 1, 0, 2, 1, 0], 9), np.repeat([4, 4, 2, 2, 1, 1], 9)
+    lattice = Lattice(1.0, 200.0, 0.99, 34, 0.0, False, 1e-8)
+    together = np.array(calibrate(t, r, lattice, 2e-8))
+    alone = np.hstack([np.array(calibrate(t[i : i + 1], r[i : i + 1], lattice, 2e-8)) for i in range(len(t))])
+    np.testing.assert_allclose(together, alone, atol=4e-8)
 
 
 # Gaussian arms -------------------------------------------------------------------------------------------------------

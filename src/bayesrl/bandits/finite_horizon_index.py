@@ -11,7 +11,7 @@ known.
 Deviations: Niño-Mora computes all states of an arm by a recursive adaptive-greedy algorithm; here a state is calibrated
 by the retirement problem (kernels/retirement.py), O(T^1.5) for each income that is tried, states of equal play count
 together. Past the horizon the planner counts as if one play were left. Ties go to the first arm.
-Cost: a state alone .1 ms for T = 100, 1.5 ms for T = 1000; in company less. Error: at most 2e-7.
+Cost: a state alone .1 ms for T = 100, 1.8 ms for T = 1000; in company less. Error: at most 2e-7.
 Claims: equal to the best of all stopping rules by enumeration; Gittins's index in the limit; optimal against a known
 arm.
 """
@@ -101,10 +101,7 @@ def _one_lattice(T: Floats, a: Floats, b: Floats, gamma: float) -> Floats:
     a0, b0 = float(a.min()), float(b.min())
     t, r = np.rint(a - a0).astype(np.int64), np.rint(a - a0 + b - b0).astype(np.int64)
     order = np.argsort(-r, kind="stable")
-    weight = T.max() if gamma == 1.0 else (1.0 - gamma ** T.max()) / (1.0 - gamma)
-    found = calibrate(
-        t[order], r[order], Lattice(a0, b0, gamma, int(r[0] + T[0]), 0.0, False, DROP / float(weight)), WIDTH
-    )
+    found = calibrate(t[order], r[order], Lattice(a0, b0, gamma, int(r[0] + T[0]), 0.0, False, DROP), WIDTH)
     index = np.empty(a.shape)
     index[order] = 0.5 * (found[0] + found[1])
     return index

@@ -11,12 +11,24 @@ because the income of an arm that is never left is a martingale. What playing on
 
     C_r(t) = (p - lambda) G_r + gamma [p Y_{r+1}(t + 1) + (1 - p) Y_{r+1}(t)],
 
-is convex and falls with lambda, and the index is its zero. `advantage` computes C for LANES incomes at once, side by
-side in memory, so that a row is one vectorised loop over the band of t that matters: below it one retires, above it Y
-is negligible. `calibrate` finds the zeros of many states between secants of their convex functions.
+is convex and falls with lambda, at least as fast as lambda rises, and the index is its zero. `advantage` computes C for
+LANES incomes at once, side by side in memory, so that a row is one vectorised loop over the band of t that matters:
+below it one retires, above it Y is negligible. `calibrate` finds the zeros of many states between secants of their
+convex functions.
 
-The band: Y_r(t) <= G E(lambda - theta)^+ <= G sqrt(pi / 8n) exp(-n d^2 / 2v), where d = p - lambda > 0 and v is the
-largest x (1 - x) on [lambda, p]: Chernoff's bound for the Beta, P(theta < x) <= exp(-n KL(p, x)), integrated.
+Where nobody retires, rows are skipped (`far`). Let h_r(t) be the ratio of two probabilities of a sequence of r plays
+with t successes: under the arm's prior, and with a fixed probability q of success. Then h Y moves like the latter,
+
+    (h Y)_r(t) = gamma [q (h Y)_{r+1}(t + 1) + (1 - q) (h Y)_{r+1}(t)],
+
+and JUMP rows of it are one sum with binomial weights. Only the cells near the boundary of retirement, and the last rows
+before the states asked for, are computed row by row.
+
+The band: Y is computed from its last row downwards in r, and where it falls below a share of `drop` it is called zero;
+the shares add up to `drop`, and so much can be missing of C, and of the index. In an overvalued last row (see
+`bonus`) the band ends where Y_r(t) <= G E(lambda - theta)^+ <= G sqrt(pi / 8n) exp(-n d^2 / 2v) does, where
+d = p - lambda > 0 and v is the largest x (1 - x) on [lambda, p]: Chernoff's bound for the Beta, P(theta < x) <=
+exp(-n KL(p, x)), integrated.
 """
 
 import math
@@ -26,12 +38,16 @@ import numpy as np
 
 from bayesrl.kernels.jit import njit
 
-LANES = 8
+LANES = 16
 """Incomes that are tried together."""
+JUMP, BINOMIAL = 4, (1.0, 4.0, 6.0, 4.0, 1.0)
+"""Rows that are taken together far from the states, and the weights of the walk's paths through them."""
 STRIDE = 8
-"""Rows from one trimming of the band to the next."""
-SWEEPS = 64
+"""Rows from one trimming of the band to the next near the states."""
+SWEEPS = 32
 """At most so many groups of incomes are tried on all states before every state gets incomes of its own."""
+APART = 1e-9
+"""Incomes that are nearer to each other count as one: a secant through them would be made of rounding errors."""
 
 
 class Lattice(NamedTuple):
@@ -47,39 +63,41 @@ class Lattice(NamedTuple):
     generous: bool
     """Whether the last row is overvalued by `bonus`; else one retires there at once or never, which undervalues it."""
     drop: float
-    """What may be missing of Y / G, as seen from the states asked for."""
+    """What may be missing of Y, as seen from the states asked for."""
 
 
 @njit
 def advantage(lam, t, r, lattice, C):
     """C[s, l] of the states (t[s], r[s]), r falling, for the incomes lam[l]."""
-    a0, n0, gamma = lattice.a0, lattice.a0 + lattice.b0, lattice.gamma
+    L, a0, n0, gamma = LANES, lattice.a0, lattice.a0 + lattice.b0, lattice.gamma
     row, G = lattice.rows, lattice.tail
-    size = (row + STRIDE + 3) * LANES
+    w, share = 1.0 / (n0 + row), lattice.drop / (2.0 + (row - r[-1]) / JUMP)
+    lo, hi = band(lam, row, row - r[0], share, lattice)
+    size = (hi + JUMP + 2) * L
     A, Lam, Y, Z = np.empty(size), np.empty(size), np.zeros(size), np.zeros(size)
-    for i in range(0, size, LANES):
-        for l in range(LANES):
-            A[i + l], Lam[i + l] = a0 + i // LANES, lam[l]
+    for i in range(hi + JUMP + 2):
+        A[i * L : (i + 1) * L], Lam[i * L : (i + 1) * L] = a0 + i, lam
     # Y holds the present row on lo <= t <= hi; below, every lane retires; above, it is zero, and so is Z.
-    w = 1.0 / (n0 + row)
-    lo, hi = bottom(lam.min(), row, r[0], lattice), top(lam.max(), row, r[0], lattice)
-    for k in range(lo * LANES, (hi + 1) * LANES):
+    for k in range(lo * L, (hi + 1) * L):
         Y[k] = max(0.0, (Lam[k] - A[k] * w) * G)
         if lattice.generous:
             Y[k] += bonus(A[k] * w, Lam[k], n0 + row, lattice)
-    s = 0
+    if not lattice.generous:
+        Y, Z, row, G, lo, hi = far((A, Lam, Y, Z), lam, lo, hi, r[0] + 1, share, lattice)
+        w = 1.0 / (n0 + row)
+    s, most, decay = 0, lam.max(), -math.log(gamma)
     while row > r[-1]:
         rows = min(STRIDE, row - r[-1])
         first = max(lo - rows, 0)  # the boundary of retirement falls by at most one from row to row
-        for k in range(first * LANES, lo * LANES):
-            Y[k] = (Lam[k] - A[k] * w) * G
-        lo, last = first, max(top(lam.max(), row, r[0], lattice), lo)
-        for k in range((last + 1) * LANES, (hi + 1) * LANES):
-            Y[k] = Z[k] = 0.0
-        hi, mid = last, lo
-        while mid <= hi and (lattice.generous or players(Y, mid, lam, a0, w, G) < LANES):
+        retire(A[first * L : lo * L], Lam, w, G, Y[first * L : lo * L])
+        lo, little = first, share * math.exp(decay * max(row - r[0], 0))
+        while hi > lo and (a0 + hi) * w >= most and negligible(Y[hi * L :], little):
+            Y[hi * L : (hi + 1) * L], Z[hi * L : (hi + 1) * L] = 0.0, 0.0
+            hi -= 1
+        mid = lo
+        while mid <= hi and (lattice.generous or players(Y[mid * L :], lam, A[mid * L] * w, G) < L):
             mid += 1  # from mid on nobody retires, in this row and (but for the bonus) in those before it
-        x, y, z = lo * LANES, mid * LANES, (hi + 1) * LANES
+        x, y, z = lo * L, mid * L, (hi + 1) * L
         for _ in range(rows):
             row -= 1
             w, before = 1.0 / (n0 + row), w
@@ -87,11 +105,83 @@ def advantage(lam, t, r, lattice, C):
                 playing(Y, t[s], lo, lam, a0, w, before, gamma, G, C[s])
                 s += 1
             G = 1.0 + gamma * G
-            play_or_retire(Y[x : y + LANES], A[x:y], Lam[x:y], w, gamma, G, Z[x:y])
-            play(Y[y : z + LANES], A[y:z], w, gamma, Z[y:z])
+            play_or_retire(Y[x : y + L], A[x:y], Lam[x:y], w, gamma, G, Z[x:y])
+            play(Y[y : z + L], A[y:z], w, gamma, Z[y:z])
             Y, Z = Z, Y
-        while lo < hi and players(Y, lo, lam, a0, w, G) == 0:
+        while lo < hi and players(Y[lo * L :], lam, A[lo * L] * w, G) == 0:
             lo += 1
+
+
+@njit
+def far(arrays, lam, lo, hi, stop, share, lattice):
+    """From the last row to less than JUMP rows above `stop`: (Y, Z, row, G, lo, hi) as they are there."""
+    A, Lam, Y, Z = arrays
+    L, a0, b0, gamma, row, G = LANES, lattice.a0, lattice.b0, lattice.gamma, lattice.rows, lattice.tail
+    q = min(max(lam.max(), 1e-3), 1.0 - 1e-3)  # where most of what is not negligible is: h stays moderate
+    odds, decay, taps = q / (1.0 - q), -math.log(gamma), np.empty(JUMP + 1)
+    for j in range(JUMP + 1):
+        taps[j] = BINOMIAL[j] * (gamma * q) ** j * (gamma * (1.0 - q)) ** (JUMP - j)
+    # U = h Y on mid <= t <= hi, and zero above; Y itself below mid. h counts up to a factor: it is 1 where U begins.
+    U, V, mid, h_mid, h_hi = np.zeros(Y.size), np.zeros(Y.size), hi + 1, 1.0, 1.0
+    while row - JUMP >= stop:
+        w, first = 1.0 / (a0 + b0 + row), max(lo - JUMP, 0)
+        retire(A[first * L : lo * L], Lam, w, G, Y[first * L : lo * L])
+        lo, little = first, share * math.exp(decay * (row + 1 - stop))
+        while hi > mid and negligible(U[hi * L :], little * h_hi):
+            U[hi * L : (hi + 1) * L], V[hi * L : (hi + 1) * L] = 0.0, 0.0
+            h_hi *= odds * (b0 + row - hi) / (a0 + hi - 1.0)
+            hi -= 1
+        while mid > lo and players(Y[(mid - 1) * L :], lam, A[(mid - 1) * L] * w, G) == L:
+            if mid > hi:
+                h_mid = h_hi = 1.0
+            else:
+                h_mid *= odds * (b0 + row - mid) / (a0 + mid - 1.0)
+            mid -= 1
+            scale(Y[mid * L :], h_mid, U[mid * L : (mid + 1) * L])
+        unweigh(U, mid, min(mid + JUMP - 1, hi), 1.0 / h_mid, odds, row, lattice, Y)
+        Y[(hi + 1) * L : (mid + JUMP) * L] = 0.0
+        last = min(hi, row - JUMP)  # there are no more successes than plays
+        for t in range(hi, last, -1):
+            h_hi *= odds * (b0 + row - t) / (a0 + t - 1.0)
+        mid = min(mid, last + 1)
+        walk(U[mid * L : (last + 1 + JUMP) * L], taps, V[mid * L : (last + 1) * L])
+        U[(last + 1) * L : (hi + 1) * L], V[(last + 1) * L : (hi + 1) * L] = 0.0, 0.0
+        U, V, hi = V, U, last
+        x, y = lo * L, (mid + JUMP) * L
+        for _ in range(JUMP):
+            row -= 1
+            y -= L
+            G = 1.0 + gamma * G
+            play_or_retire(Y[x : y + L], A[x:y], Lam[x:y], 1.0 / (a0 + b0 + row), gamma, G, Z[x:y])
+            Y, Z = Z, Y
+            if mid <= hi:
+                n = (1.0 - q) * (a0 + b0 + row)
+                h_mid *= n / (b0 + row - mid)
+                h_hi *= n / (b0 + row - hi)
+        w = 1.0 / (a0 + b0 + row)
+        while lo < min(mid, hi) and players(Y[lo * L :], lam, A[lo * L] * w, G) == 0:
+            lo += 1
+    unweigh(U, mid, hi, 1.0 / h_mid, odds, row, lattice, Y)
+    Y[(hi + 1) * L :], Z[(hi + 1) * L :] = 0.0, 0.0
+    return Y, Z, row, G, lo, hi
+
+
+@njit
+def unweigh(U, mid, last, weight, odds, row, lattice, Y):
+    """Y = U / h for mid <= t <= last, where 1 / h is `weight` at mid."""
+    for t in range(mid, last + 1):
+        if t > mid:
+            weight *= odds * (lattice.b0 + row - t) / (lattice.a0 + t - 1.0)
+        scale(U[t * LANES :], weight, Y[t * LANES : (t + 1) * LANES])
+
+
+@njit
+def walk(U, taps, V):
+    """V = the row JUMP rows before U, where nobody retires."""
+    c0, c1, c2, c3, c4 = taps[0], taps[1], taps[2], taps[3], taps[4]
+    u0, u1, u2, u3, u4 = U[: V.size], U[LANES:], U[2 * LANES :], U[3 * LANES :], U[4 * LANES :]
+    for k in range(V.size):
+        V[k] = c0 * u0[k] + c1 * u1[k] + c2 * u2[k] + c3 * u3[k] + c4 * u4[k]
 
 
 @njit
@@ -113,12 +203,35 @@ def play(Y, A, w, gamma, Z):
 
 
 @njit
-def players(Y, t, lam, a0, w, G):
-    """In how many lanes one plays on."""
+def retire(A, Lam, w, G, Y):
+    """Y where everybody retires."""
+    for k in range(Y.size):
+        Y[k] = (Lam[k] - A[k] * w) * G
+
+
+@njit
+def scale(U, weight, Y):
+    """Y = weight U for one t."""
+    for l in range(LANES):
+        Y[l] = weight * U[l]
+
+
+@njit
+def players(Y, lam, p, G):
+    """In how many lanes one plays on at the first t of Y; p is the mean there, to the last bit as in `retire`."""
     n = 0
     for l in range(LANES):
-        n += Y[t * LANES + l] > (lam[l] - (a0 + t) * w) * G
+        n += Y[l] > (lam[l] - p) * G
     return n
+
+
+@njit
+def negligible(Y, little):
+    """Whether the first t of Y has no more than a little in any lane."""
+    most = 0.0
+    for l in range(LANES):
+        most = max(most, Y[l])
+    return most <= little
 
 
 @njit
@@ -126,8 +239,14 @@ def playing(Y, t, lo, lam, a0, w, before, gamma, G, C):
     """C of one state of the row before Y."""
     p, here, above = (a0 + t) * w, t * LANES, (t + 1) * LANES
     for l in range(LANES):
-        down = Y[here + l] if t >= lo else (lam[l] - (a0 + t) * before) * G
-        up = Y[above + l] if t + 1 >= lo else (lam[l] - (a0 + t + 1.0) * before) * G
+        if t < lo:
+            down = (lam[l] - (a0 + t) * before) * G
+        else:
+            down = Y[here + l] if here < Y.size else 0.0
+        if t + 1 < lo:
+            up = (lam[l] - (a0 + t + 1.0) * before) * G
+        else:
+            up = Y[above + l] if above < Y.size else 0.0
         C[l] = (p - lam[l]) * (1.0 + gamma * G) + gamma * (down + p * (up - down))
 
 
@@ -135,24 +254,21 @@ def playing(Y, t, lo, lam, a0, w, before, gamma, G, C):
 
 
 @njit
-def top(lam, row, base, lattice):
-    """The largest t whose Y is not negligible."""
-    n = lattice.a0 + lattice.b0 + row
-    return min(max(math.ceil(n * lam - lattice.a0 + reach(lam, n, row - base, lattice)), 0), row)
+def band(lam, row, rows, little, lattice):
+    """The t of the last row between which Y is to be computed: below one retires, above Y is zero or negligible."""
+    least, most, n = lam.min(), lam.max(), lattice.a0 + lattice.b0 + row
+    first, last = n * least - lattice.a0, n * most - lattice.a0
+    if lattice.generous:
+        first -= reach(1.0 - least, n, rows, little, lattice)
+        last += reach(most, n, rows, little, lattice)
+    return min(max(math.floor(first), 0), row), min(max(math.ceil(last), 0), row)
 
 
 @njit
-def bottom(lam, row, base, lattice):
-    """The smallest t of the last row where one may not want to retire."""
-    n = lattice.a0 + lattice.b0 + row
-    t = n * lam - lattice.a0 - lattice.generous * reach(1.0 - lam, n, row - base, lattice)
-    return min(max(math.floor(t), 0), row)
-
-
-@njit
-def reach(lam, n, rows, lattice):
-    """How far above n lambda the successes can be before E(lambda - theta)^+, `rows` rows away, falls to `drop`."""
-    L = max(math.log(math.sqrt(math.pi / (8.0 * n)) / lattice.drop) + rows * math.log(lattice.gamma), 0.0)
+def reach(lam, n, rows, little, lattice):
+    """How far above n lambda the successes can be before G E(lambda - theta)^+, `rows` rows away, is little."""
+    G = lattice.tail
+    L = max(math.log(G * math.sqrt(math.pi / (8.0 * n)) / little) + rows * math.log(lattice.gamma), 0.0)
     x = lam if lam >= 0.5 else min(0.5, lam + math.sqrt(0.5 * L / n))
     return math.sqrt(2.0 * x * (1.0 - x) * L * n)
 
@@ -184,31 +300,40 @@ def calibrate(t, r, lattice, width):
         x[s] = (-np.inf, low[s], high[s], np.inf)
     lam, C = np.empty(LANES), np.empty((S, LANES))
     least, most = low.min(), high.max()
-    sweeps = min(max(S // 28, 2), SWEEPS)
+    sweeps = min(max(S // 56, 2), SWEEPS)
+    apart = (most - least) / (sweeps * LANES + 1)
     for j in range(sweeps):
         for l in range(LANES):
-            lam[l] = least + (most - least) * (j * LANES + l + 1) / (sweeps * LANES + 1)
-        advantage(lam, t, r, lattice, C)
-        for s in range(S):
-            for l in range(LANES):
-                note(x[s], c[s], lam[l], C[s, l])
-    todo = np.arange(S)
+            lam[l] = least + apart * (j * LANES + l + 1)
+        # What matters of a state are the two incomes next to its zero on either side.
+        who = np.flatnonzero((low <= lam[LANES - 1] + 2.0 * apart) & np.isnan(c[:, 3]))
+        if who.size > 0:
+            advantage(lam, t[who], r[who], lattice, C)
+            take(who, lam, C, x, c)
+    todo, near = np.arange(S), np.empty(S)
     while todo.size > 0:
         for s in todo:
             low[s], high[s] = between(x[s], c[s])
+            near[s] = guess(x[s], c[s], low[s], high[s])
         todo = todo[(high - low)[todo] > width]
-        todo = todo[np.argsort(low[todo])]
+        todo = todo[np.argsort(near[todo])]
         for j in range(0, todo.size, LANES):
             who = np.sort(todo[j : j + LANES])
             n = who.size
-            for l in range(LANES):  # one income for each of eight states, several where states are fewer
+            for l in range(LANES):  # one income for each state, several spread evenly where states are fewer
                 s, share = who[l % n], (LANES - 1 - l % n) // n + 1
-                lam[l] = low[s] + (high[s] - low[s]) * (l // n + 1) / (share + 1)
+                lam[l] = near[s] if share == 1 else low[s] + (high[s] - low[s]) * (l // n + 1) / (share + 1)
             advantage(lam, t[who], r[who], lattice, C)
-            for i in range(n):
-                for l in range(LANES):
-                    note(x[who[i]], c[who[i]], lam[l], C[i, l])
+            take(who, lam, C, x, c)
     return low, high
+
+
+@njit
+def take(who, lam, C, x, c):
+    """Note what was found about these states."""
+    for i in range(who.size):
+        for l in range(LANES):
+            note(x[who[i]], c[who[i]], lam[l], C[i, l])
 
 
 @njit
@@ -227,13 +352,13 @@ def enclosure(t, r, lattice):
 def note(x, c, lam, value):
     """Keep an income and its C where they are nearer to the zero than what is known; x rises, C > 0 on the left."""
     if value > 0.0:
-        if lam > x[1]:
+        if lam > x[1] + APART:
             x[0], c[0], x[1], c[1] = x[1], c[1], lam, value
-        elif x[0] < lam < x[1]:
+        elif x[0] < lam < x[1] - APART:
             x[0], c[0] = lam, value
-    elif lam < x[2]:
+    elif lam < x[2] - APART:
         x[3], c[3], x[2], c[2] = x[2], c[2], lam, value
-    elif x[2] < lam < x[3]:
+    elif x[2] + APART < lam < x[3]:
         x[3], c[3] = lam, value
 
 
@@ -248,3 +373,18 @@ def between(x, c):
     if c[2] > c[3]:
         low = max(low, x[2] + c[2] * (x[3] - x[2]) / (c[2] - c[3]))
     return low, max(low, high)
+
+
+@njit
+def guess(x, c, low, high):
+    """Where the income, as a cubic in C through the four points, has C = 0; midway where one of them is not known."""
+    if not c[0] > c[1] > c[2] > c[3]:
+        return 0.5 * (low + high)
+    zero = 0.0
+    for i in range(4):
+        term = x[i]
+        for j in range(4):
+            if j != i:
+                term *= c[j] / (c[j] - c[i])
+        zero += term
+    return zero if low < zero < high else 0.5 * (low + high)
