@@ -62,7 +62,9 @@ Horizon = Annotated[int | None, typer.Option(help="Cut episodes after so many st
 Workers = Annotated[int, typer.Option(help="Threads or processes at work; the outcome is the same.")]
 Backend = Annotated[str, typer.Option(help="threads or processes.")]
 Save = Annotated[Path | None, typer.Option(help="Keep every step of every run in this file (bayesrl.load reads it).")]
-Plot = Annotated[Path | None, typer.Option(help="Draw the cumulative rewards into this file (.png, .pdf or .svg).")]
+Plot = Annotated[
+    Path | None, typer.Option(help="Draw rewards, regrets and bounds into this file (.png, .pdf or .svg).")
+]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -258,7 +260,7 @@ def compare(
     if save is not None:
         write(done.comparison, save)
     if plot is not None:
-        done.comparison.plot(plot, done.regrets)
+        done.comparison.plot(plot, done.regrets, done.bounds)
     if as_json:
         put_json(done.pages())
     else:
@@ -444,6 +446,10 @@ def put_results(done: Experiment) -> None:
     published = any("regret" in figure.metric for found in done.figures().values() for figure in found)
     wide = out.measure(table, options=out.options.update_width(1000)).maximum > out.width
     out.print(done.table(regrets=False) if wide and not published else table)
+    if done.bounds:
+        from bayesrl.lab.report import bounds_table
+
+        out.print("", bounds_table(done.bounds))
 
 
 def put_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:

@@ -1,6 +1,7 @@
 """The command line: what it prints, for people and for programs."""
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -207,6 +208,16 @@ def test_published_figures_stand_beside_ours(line):
     assert "agrees" not in line("run beb double-loop --runs 2 --horizon 50")
     assert "published" in line("run thompson bernoulli:arms=10 --runs 2")
     assert "published" not in line("run thompson bernoulli:arms=3 --runs 2")
+
+
+def test_bounds_stand_beside_measured_regret(page, line, tmp_path):
+    found = page("run thompson bernoulli:arms=4 --runs 3 --steps 50")["bounds"]
+    exact = {"value": pytest.approx(math.sqrt(0.5 * math.log(4) * 4 * 50), rel=1e-8), "side": "upper", "kind": "exact"}
+    assert found["Thompson, Russo-Van Roy"] == exact | {"regret": "Bayesian", "paper": "Russo14IT"}
+    said = line(f"compare thompson ucb1 --world bernoulli:arms=4 --runs 3 --steps 50 --plot {tmp_path / 'b.svg'}")
+    assert re.search(r"^Thompson, Russo-Van Roy +Bayesian regret +11\.77 +upper", said, re.MULTILINE)
+    assert "Russo-Van Roy" in (tmp_path / "b.svg").read_text()
+    assert "bounds" not in page("run exploit chain --runs 1 --steps 5")
 
 
 def test_compare_pages(page):

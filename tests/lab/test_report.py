@@ -7,11 +7,15 @@ import pytest
 from lab_toys import Always, Arms, UniformArms
 from rich.console import Console
 
+from bayesrl.bandits import bounds
+from bayesrl.core import BayesAgent
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.compare import compare
 from bayesrl.lab.figures import Figure
-from bayesrl.lab.report import comparison_table, curves, duration, interval
+from bayesrl.lab.report import ROOM, bounds_table, comparison_table, curves, duration, interval, sheet_of
 from bayesrl.lab.statistics import Interval
+from bayesrl.registry import make, make_world
+from bayesrl.worlds.bernoulli import BernoulliBandit
 
 WORLD = Arms(np.array([0.0, 1.0, 0.5]))
 
@@ -117,6 +121,90 @@ def test_curves_are_drawn(ending, tmp_path):
 def test_curves_of_one_run_and_one_step(tmp_path):
     curves(compare(Always(), WORLD, 1, 1), tmp_path / "one.png")
     assert (tmp_path / "one.png").exists()
+
+
+# Bounds beside regret ------------------------------------------------------------------------------------------------
+
+
+def drawn(world, steps=300):
+    agents = {name: BayesAgent(world.default_prior(), make(name)) for name in ("thompson", "ucb1")}
+    found = compare(agents, world, steps, 64)
+    held = found.bounds(world)
+    return found, held, sheet_of(found, found.regret(world), bounds=held)
+
+
+def lines(axes):
+    return {line.get_gid(): line for line in axes.lines if line.get_gid()}
+
+
+def test_bounds_are_drawn_where_the_formulas_put_them():
+    """Worked out here from the survey's formulas, not taken from `bounds_of`."""
+    _, held, sheet = drawn(make_world("bernoulli", arms=4))
+    reward, regret = sheet.axes
+    shown = lines(regret)
+    assert shown.keys() == held.keys()
+    assert lines(reward) == {}
+    for name, formula in {
+        "Thompson, Russo-Van Roy": lambda T: np.sqrt(0.5 * np.log(4) * 4 * T),
+        "Bubeck-Cesa-Bianchi": lambda T: np.sqrt(4 * T),
+        "Thompson, Agrawal-Goyal 2013": lambda T: np.sqrt(4 * T * np.log(T)),
+    }.items():
+        T, value = shown[name].get_data()
+        np.testing.assert_allclose(value, formula(T), rtol=1e-8)
+        assert T[-1] == 300.0
+    assert shown["Thompson, Russo-Van Roy"].get_linestyle() == "--"
+    assert shown["Bubeck-Cesa-Bianchi"].get_linestyle() == ":"
+    said = " ".join(text.get_text() for text in regret.texts)
+    assert "upper: Thompson, Russo-Van Roy" in said
+    assert "lower: Bubeck-Cesa-Bianchi (shape only)" in said
+
+
+def test_frequentist_bounds_keep_the_scale_of_what_was_measured():
+    means = np.array([0.5, 0.45, 0.1])
+    _, held, sheet = drawn(BernoulliBandit(means))
+    regret = sheet.axes[1]
+    shown = lines(regret)
+    T, value = shown["Lai-Robbins"].get_data()
+    np.testing.assert_allclose(value, bounds.lai_robbins_constant(means) * np.log(T))
+    T, value = shown["Thompson, Kaufmann"].get_data()
+    np.testing.assert_allclose(value, bounds.kaufmann_thompson(means, T))
+    measured = max(line.get_ydata().max() for line in regret.lines if not line.get_gid())
+    exact = [b.value[-1] for b in held.values() if b.kind != "order" and b.value[-1] <= ROOM * measured]
+    assert measured < regret.get_ylim()[1] <= 1.1 * max([measured, *exact])
+    assert "Thompson, Agrawal-Goyal 2012" not in shown  # 1.7e6 at the end
+    assert "off the scale: Thompson, Agrawal-Goyal 2012" in " ".join(text.get_text() for text in regret.texts)
+
+
+def test_bounds_on_choices_have_a_panel_of_their_own():
+    found, held, sheet = drawn(make_world("bernoulli", arms=2), 12)
+    _, regret, choices = sheet.axes
+    assert lines(choices).keys() == {"Thompson, Guha-Munagala"}
+    assert "Thompson, Guha-Munagala" not in lines(regret)
+    np.testing.assert_array_equal(
+        lines(choices)["Thompson, Guha-Munagala"].get_ydata(), held["Thompson, Guha-Munagala"][1]
+    )
+    wrong = found.regret(make_world("bernoulli", arms=2))["ucb1"].suboptimal
+    np.testing.assert_allclose(choices.lines[1].get_ydata()[1:], wrong.mean(axis=1))
+
+
+def test_the_legend_is_beside_the_curves():
+    found = compare({f"method {k}": Always(k % 3) for k in range(4)}, WORLD, 50, 3)
+    sheet = sheet_of(found, found.regret(WORLD), {"optimum": 50.0})
+    sheet.canvas.draw()
+    legend = sheet.legends[0].get_window_extent()
+    assert all(axes.get_legend() is None for axes in sheet.axes)
+    assert not any(legend.overlaps(axes.get_window_extent()) for axes in sheet.axes)
+
+
+def test_table_of_bounds():
+    held = compare(Always(), make_world("bernoulli", arms=4), 100, 2).bounds(make_world("bernoulli", arms=4))
+    rows = [line.split("  ") for line in text(bounds_table(held)).splitlines()[2:]]
+    cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    assert cells == [
+        ["Thompson, Russo-Van Roy", "Bayesian regret", f"{np.sqrt(0.5 * np.log(4) * 400):.4g}", "upper"],
+        ["Bubeck-Cesa-Bianchi", "Bayesian regret", "20", "lower, shape only"],
+        ["Thompson, Agrawal-Goyal 2013", "Bayesian regret", f"{np.sqrt(400 * np.log(100)):.4g}", "upper, shape only"],
+    ]
 
 
 def test_where_curves_cannot_be_written(tmp_path):

@@ -115,6 +115,18 @@ MUTANTS = {
     "terminal ignored in the search": (
         "bayesrl.kernels.urn", "model.reward[i, k], model.terminal[y], g", "model.reward[i, k], False, g",
         [BAMCP + "test_every_simulation_starts_from_the_belief_and_stops_at_the_end"]),
+    "a bound without its factor": (
+        "bayesrl.bandits.bounds", "s * np.sqrt(2.0 * H", "s * np.sqrt(H",
+        ["tests/lab/test_report.py::test_bounds_are_drawn_where_the_formulas_put_them"]),
+    "a bound is drawn elsewhere": (
+        "bayesrl.lab.report", "axes.plot(bound.steps, bound.value,", "axes.plot(bound.steps, 2.0 * bound.value,",
+        ["tests/lab/test_report.py::test_bounds_are_drawn_where_the_formulas_put_them"]),
+    "a prior's bound for any prior": (
+        "bayesrl.bandits.bounds", "if prior is None or prior == own else {}", "",
+        ["tests/bandits/test_bounds.py::test_bounds_of_families"]),
+    "discount forgotten where rows are skipped": (
+        "bayesrl.kernels.retirement", "(gamma * q) ** j", "q**j",
+        ["tests/bandits/test_gittins.py::test_the_kernel_against_the_whole_lattice[0.97-0.0-False]"]),
 }  # fmt: skip
 
 

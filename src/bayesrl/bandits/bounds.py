@@ -3,23 +3,26 @@
 An instance is the arms' means: Bernoulli unless `noise`, the deviation of Gaussian rewards, is given. `steps` (T) may
 be an array. Each function says what kind of statement it is:
 
-    exact    the survey gives every constant: the number is a bound (for Lai and Robbins, in the limit of large T)
+    exact    every constant is given: the number is a bound
+    limit    every constant is given, but the bound holds in the limit of large T
     leading  the leading term with its constant; an additive constant that does not depend on T is left out
     order    a constant factor is not given: only the shape in T and in the instance means something
 
-Lower bounds on frequentist regret: `lai_robbins` (exact), `mannor_tsitsiklis` (order); on Bayesian regret:
+Lower bounds on frequentist regret: `lai_robbins` (limit), `mannor_tsitsiklis` (order); on Bayesian regret:
 `bayesian_lower` (order; Omega, ERRATA 20), `linear_lower` (order). Upper bounds for Thompson sampling, frequentist:
 `agrawal_goyal_dependent` (order), `kaufmann_thompson` (leading), `agrawal_goyal_independent` (order), `liu_li` (order),
 `agrawal_goyal_linear` (order), and on the plays of worse arms `gopalan` (leading); Bayesian: `russo_van_roy` (exact),
 `russo_van_roy_linear` (order); stochastic: `guha_munagala` (exact). For Bayes-UCB: `kaufmann_bayes_ucb` (leading).
 
-`bandit_bounds` evaluates those that an instance determines. Claims: closed forms on instances worked by hand; Gopalan's
-program against enumeration; measured and exact regrets are on the right side of the exact bounds.
+`bounds_of` gives those that hold in a world or a family, for `compare` to draw; `bandit_bounds` those that arms' means
+determine. Claims: closed forms on instances worked by hand; Gopalan's program against enumeration; measured and exact
+regrets are on the right side of the exact bounds.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -29,22 +32,34 @@ from scipy import special
 
 from bayesrl.bandits.bayes_optimal import bayes_optimal_value
 from bayesrl.bandits.information_directed import best_arm
+from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.finite_models import BernoulliModels, FiniteModels
+from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.normal_arm import NormalArm
 from bayesrl.checks import Floats, array, integer, number
+from bayesrl.core import Family
 from bayesrl.errors import InvalidArgument
 from bayesrl.registry import register
+
+OPTIMAL_STEPS = 30
+"""Guha and Munagala's bound is drawn up to here: it takes the Bayes-optimal value of every horizon."""
+FEW = 10
+"""Points on a curve of which every point takes an optimisation."""
 
 
 class Bound(NamedTuple):
     """A bound as a curve."""
 
+    steps: Floats
+    """T, numbers of steps."""
     value: Floats
-    """The bound at each of the steps."""
+    """The bound at each of them."""
     side: str
     """lower or upper."""
     kind: str
-    """exact, leading or order."""
+    """exact, limit, leading or order."""
     regret: str
-    """frequentist or Bayesian."""
+    """frequentist, Bayesian, or stochastic: a bound on the number of plays of worse arms."""
     paper: str
     """Key in references.bib."""
 
@@ -59,6 +74,7 @@ class Bound(NamedTuple):
         "tests/bandits/test_bounds.py::test_gopalan_equals_enumeration",
         "tests/bandits/test_bounds.py::test_regret_is_on_the_right_side",
         "tests/bandits/test_bounds.py::test_all_bounds_of_an_instance",
+        "tests/bandits/test_bounds.py::test_measured_regret_is_below_the_exact_bounds_of_its_family",
     ),
 )
 def bandit_bounds(
@@ -67,26 +83,135 @@ def bandit_bounds(
     """Every bound of chapter 3 that the arms' means (and, for Bayesian regret, the prior belief) determine, by name."""
     K, T = len(_means("bandit_bounds", means)), _steps("bandit_bounds", steps)
     bounds = {
-        "Lai-Robbins": Bound(lai_robbins(means, T, noise), "lower", "exact", "frequentist", "Lai85AE"),
-        "Mannor-Tsitsiklis": Bound(mannor_tsitsiklis(means, T), "lower", "order", "frequentist", "Mannor04SC"),
+        "Lai-Robbins": Bound(T, lai_robbins(means, T, noise), "lower", "limit", "frequentist", "Lai85AE"),
+        "Mannor-Tsitsiklis": Bound(T, mannor_tsitsiklis(means, T), "lower", "order", "frequentist", "Mannor04SC"),
         "Thompson, Agrawal-Goyal 2012": Bound(
-            agrawal_goyal_dependent(means, T), "upper", "order", "frequentist", "Agrawal11AT"
+            T, agrawal_goyal_dependent(means, T), "upper", "order", "frequentist", "Agrawal11AT"
         ),
         "Thompson, Kaufmann": Bound(
-            kaufmann_thompson(means, T, epsilon, noise), "upper", "leading", "frequentist", "Kaufmann12TS"
+            T, kaufmann_thompson(means, T, epsilon, noise), "upper", "leading", "frequentist", "Kaufmann12TS"
         ),
         "Bayes-UCB, Kaufmann": Bound(
-            kaufmann_bayes_ucb(means, T, epsilon, noise), "upper", "leading", "frequentist", "Kaufmann12BU"
+            T, kaufmann_bayes_ucb(means, T, epsilon, noise), "upper", "leading", "frequentist", "Kaufmann12BU"
         ),
         "Thompson, Agrawal-Goyal 2013": Bound(
-            agrawal_goyal_independent(K, T), "upper", "order", "frequentist", "agrawal2013further"
+            T, agrawal_goyal_independent(K, T), "upper", "order", "frequentist", "agrawal2013further"
         ),
-        "Bayesian lower": Bound(bayesian_lower(K, T), "lower", "order", "Bayesian", "Bubeck12RA"),
+        "Bubeck-Cesa-Bianchi": Bound(T, bayesian_lower(K, T), "lower", "order", "Bayesian", "Bubeck12RA"),
     }
     if belief is not None:
-        H = entropy(best_arm(belief).p)
-        bounds["Thompson, Russo-Van Roy"] = Bound(russo_van_roy(H, K, T), "upper", "exact", "Bayesian", "Russo14IT")
+        value = russo_van_roy(entropy(best_arm(belief).p), K, T, _deviation(belief))
+        bounds["Thompson, Russo-Van Roy"] = Bound(T, value, "upper", "exact", "Bayesian", "Russo14IT")
     return bounds
+
+
+# What holds in a world -----------------------------------------------------------------------------------------------
+
+
+def bounds_of(world: Any, steps: ArrayLike, prior: Any = None) -> dict[str, Bound]:
+    """The bounds of chapter 3 that hold in a bandit, by name: on frequentist regret in a world, Bayesian in a family.
+
+    `prior` is the belief of those who play, by default the world's own. In a world it decides which theorems apply: a
+    uniform prior, or finitely many models of which one is true. In a family it must be what worlds are drawn from.
+    There are none for worlds that the chapter's theorems do not speak of: the answer is then empty.
+
+    >>> from bayesrl.registry import make_world
+    >>> bound = bounds_of(make_world("bernoulli", arms=2), 1000)["Thompson, Russo-Van Roy"]
+    >>> bound.kind, bound.value.round(3)
+    ('exact', array(26.328))
+    """
+    T = _steps("bounds_of", steps, low=2.0)
+    if not hasattr(world, "default_prior"):
+        return {}
+    own = world.default_prior()
+    if isinstance(world, Family):
+        return _of_family(own, T) if prior is None or prior == own else {}
+    rewards = getattr(world, "rewards", None)
+    if rewards not in ("bernoulli", "gaussian") or world.means.ndim != 1:
+        return {}
+    belief = own if prior is None else prior
+    if isinstance(belief, FiniteModels):
+        return _of_models(world.means, belief, T)
+    every = bandit_bounds(world.means, T, None if rewards == "bernoulli" else 1.0)
+    uniform = isinstance(belief, BetaBernoulli) and bool(np.all(belief.alpha == 1.0) and np.all(belief.beta == 1.0))
+    names = [name for name, bound in every.items() if bound.regret == "frequentist"]
+    return {name: every[name] for name in names if every[name].side == "lower" or uniform}
+
+
+def _of_family(belief: Any, T: Floats) -> dict[str, Bound]:
+    """Bayesian regret where worlds are drawn from the belief."""
+    if isinstance(belief, LinearGaussianArms):
+        return _of_linear(belief, T)
+    if not isinstance(belief, (BetaBernoulli, NormalArm)):
+        return {}
+    K = belief.n_actions
+    value = russo_van_roy(entropy(best_arm(belief).p), K, T, _deviation(belief))
+    bounds = {
+        "Bubeck-Cesa-Bianchi": Bound(T, bayesian_lower(K, T), "lower", "order", "Bayesian", "Bubeck12RA"),
+        "Thompson, Russo-Van Roy": Bound(T, value, "upper", "exact", "Bayesian", "Russo14IT"),
+    }
+    if isinstance(belief, BetaBernoulli):
+        independent = agrawal_goyal_independent(K, T)
+        bounds["Thompson, Agrawal-Goyal 2013"] = Bound(
+            T, independent, "upper", "order", "Bayesian", "agrawal2013further"
+        )
+        if K == 2 and T.max() <= OPTIMAL_STEPS:
+            few = _few(T)
+            twice = np.array([guha_munagala(belief, int(t)) for t in few])
+            bounds["Thompson, Guha-Munagala"] = Bound(few, twice, "upper", "exact", "stochastic", "guha2014stochastic")
+    return bounds
+
+
+def _of_linear(belief: LinearGaussianArms, T: Floats) -> dict[str, Bound]:
+    assert belief.features is not None
+    d, K = belief.features.shape[-1], belief.features.shape[-2]
+    bounds = {
+        "Rusmevichientong-Tsitsiklis": Bound(
+            T, linear_lower(d, T), "lower", "order", "Bayesian", "rusmevichientong2010linearly"
+        ),
+        "Thompson, Russo-Van Roy linear": Bound(
+            T, russo_van_roy_linear(d, T), "upper", "order", "Bayesian", "russo2014learning"
+        ),
+        "Thompson, Agrawal-Goyal linear": Bound(
+            T, agrawal_goyal_linear(d, T, 0.5), "upper", "order", "Bayesian", "agrawal2013thompson"
+        ),
+    }
+    if belief.features.size == K * d:  # one kind of context; there H(p_1) <= log K
+        value = russo_van_roy(math.log(K), d, T, _deviation(belief))
+        bounds["Thompson, Russo-Van Roy"] = Bound(T, value, "upper", "exact", "Bayesian", "Russo14IT")
+    return bounds
+
+
+def _of_models(means: Floats, belief: FiniteModels, T: Floats) -> dict[str, Bound]:
+    """Thompson sampling over finitely many Bernoulli models, of which the world must be one (a grain of truth)."""
+    true = np.flatnonzero((belief.models.means == means).all(axis=1))
+    if not isinstance(belief.models, BernoulliModels) or not true.size:
+        return {}
+    few, truth = _few(T), int(true[0])
+    plays = np.array([float(gopalan(belief.models.means, truth, int(t))) for t in few])
+    bounds = {"Thompson, Gopalan": Bound(few, plays, "upper", "leading", "stochastic", "Gopalan14TS")}
+    weight = float(belief.posterior()[truth])
+    if belief.models.means.shape == (2, 2) and weight > 0.0:
+        small, large = liu_li(weight, T)
+        bounds["Thompson, Liu-Li, unlikely truth"] = Bound(T, small, "upper", "order", "frequentist", "Liu2015prior")
+        bounds["Thompson, Liu-Li, likely truth"] = Bound(T, large, "upper", "order", "frequentist", "Liu2015prior")
+    return bounds
+
+
+def _deviation(belief: Any) -> float:
+    """The sub-Gaussian deviation of a reward, before and after anything is learned."""
+    if isinstance(belief, NormalArm):
+        return float(np.sqrt(np.max(belief.variance()) + belief.noise**2))
+    if isinstance(belief, LinearGaussianArms):
+        spread = np.square(np.asarray(belief.features) @ belief.root).sum(axis=-1)
+        return float(np.sqrt(spread.max() + belief.noise**2))
+    return 0.5
+
+
+def _few(T: Floats) -> Floats:
+    """Some whole numbers of steps among these, the last included."""
+    whole = np.unique(np.floor(T))
+    return whole[np.unique(np.linspace(0, len(whole) - 1, FEW).round().astype(np.int64))]
 
 
 # Frequentist regret --------------------------------------------------------------------------------------------------
@@ -103,7 +228,7 @@ def lai_robbins_constant(means: ArrayLike, noise: float | None = None) -> float:
 
 
 def lai_robbins(means: ArrayLike, steps: ArrayLike, noise: float | None = None) -> Floats:
-    """c ln T: no policy that is good on every instance has, in the limit, less regret than this (exact, limit)."""
+    """c ln T: no policy that is good on every instance has, in the limit, less regret than this (limit)."""
     return np.asarray(lai_robbins_constant(means, noise) * np.log(_steps("lai_robbins", steps)))
 
 
@@ -230,10 +355,16 @@ def entropy(p: ArrayLike) -> float:
     return float(special.entr(array("entropy", "p", p, (None,), low=0.0)).sum())
 
 
-def russo_van_roy(H: float, arms: int, steps: ArrayLike) -> Floats:
-    """sqrt(H K T / 2): Thompson's Bayesian regret with rewards in [0, 1] (exact); linear in d features: d for K."""
-    H = number("russo_van_roy", "H", H, 0.0)
-    return np.asarray(np.sqrt(0.5 * H * integer("russo_van_roy", "arms", arms, 1) * _steps("russo_van_roy", steps)))
+def russo_van_roy(H: float, arms: int, steps: ArrayLike, deviation: float = 0.5) -> Floats:
+    """sqrt(2 s^2 H K T): Thompson's Bayesian regret, sqrt(H K T / 2) with rewards in [0, 1] (exact).
+
+    If rewards are linear in d features, `arms` is d for K. The proof takes no more of rewards in [0, 1] than that they
+    are sub-Gaussian with deviation s = 1/2 under the posterior: E[R | A*] - E[R] <= s sqrt(2 KL). A Gaussian reward is
+    so with the deviation of its predictive distribution, which conjugate beliefs never widen, so that the prior's does.
+    """
+    owner = "russo_van_roy"
+    H, s = number(owner, "H", H, 0.0), number(owner, "deviation", deviation, 0.0)
+    return np.asarray(s * np.sqrt(2.0 * H * integer(owner, "arms", arms, 1) * _steps(owner, steps)))
 
 
 def russo_van_roy_linear(d: int, steps: ArrayLike) -> Floats:

@@ -20,6 +20,7 @@ from bayesrl.errors import UnknownName
 from bayesrl.lab.statistics import Interval, independent_difference, mean_interval, paired_difference
 
 if TYPE_CHECKING:
+    from bayesrl.bandits.bounds import Bound
     from bayesrl.lab.figures import Figure
     from bayesrl.lab.regret import Regret
 
@@ -97,6 +98,12 @@ class Comparison:
 
         return regrets(self, world)
 
+    def bounds(self, world: Any, prior: Any = None) -> dict[str, Bound]:
+        """The bounds on regret that hold in this bandit (see `bayesrl.bandits.bounds_of`), for `plot`."""
+        from bayesrl.bandits.bounds import bounds_of
+
+        return bounds_of(world, np.unique(np.geomspace(2, max(self.steps, 2), 200).round()), prior)
+
     def to_frame(self) -> Any:
         """A pandas DataFrame with one row for each method and run (needs the extra `lab`)."""
         import pandas as pd
@@ -115,8 +122,16 @@ class Comparison:
 
         return comparison_table(self, regrets, figures)
 
-    def plot(self, path: str | Path, regrets: Mapping[str, Regret] | None = None) -> None:
-        """Draw the mean cumulative reward (and regret, if given) with 95% bands into a file (needs the extra `lab`)."""
+    def plot(
+        self,
+        path: str | Path,
+        regrets: Mapping[str, Regret] | None = None,
+        bounds: Mapping[str, Bound] | None = None,
+    ) -> None:
+        """Draw the mean cumulative reward with 95% bands into a file, and regret with its bounds if given.
+
+        Needs the extra `lab`.
+        """
         from bayesrl.lab.report import curves
 
-        curves(self, path, regrets)
+        curves(self, path, regrets, bounds=bounds)

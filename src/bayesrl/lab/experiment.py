@@ -25,6 +25,8 @@ from bayesrl.registry import find, parameters_of
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from bayesrl.bandits.bounds import Bound
+
 
 class Entrant(NamedTuple):
     """One method of an experiment."""
@@ -52,12 +54,18 @@ class Experiment:
     comparison: Comparison
     regrets: Mapping[str, Regret]
     """Empty where the world does not say what its best is."""
+    bounds: Mapping[str, Bound]
+    """What theory says about the regret in this world, by name; for bandits, elsewhere empty."""
     seed: int
     horizon: int | None
 
     def pages(self) -> list[dict[str, Any]]:
         """One page for each method, ready for JSON."""
         summary = self.comparison.summary()
+        bounds = {
+            name: {"value": float(b.value[-1]), "side": b.side, "kind": b.kind, "regret": b.regret, "paper": b.paper}
+            for name, b in self.bounds.items()
+        }
         return [
             {
                 "method": entrant.name,
@@ -70,6 +78,7 @@ class Experiment:
                 "return": summary[label].total.to_json(),
                 "discounted_return": summary[label].discounted.to_json(),
                 **({"regret": self.regrets[label].total.to_json()} if self.regrets else {}),
+                **({"bounds": bounds} if bounds else {}),
                 "seconds_per_step": summary[label].seconds_per_step,
                 "version": __version__,
             }
@@ -123,7 +132,8 @@ def experiment(
         regrets = comparison.regret(place)
     except InvalidArgument:  # all else was checked before: this world does not say what its best is
         regrets = {}
-    return Experiment(world, place, entrants, comparison, regrets, seed, horizon)
+    bounds = comparison.bounds(place) if regrets else {}
+    return Experiment(world, place, entrants, comparison, regrets, bounds, seed, horizon)
 
 
 def _entrants(methods: Sequence[str], world: Any, prior: str | None, params: Mapping[str, Any]) -> dict[str, Entrant]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import default_rng
@@ -20,7 +20,10 @@ from scipy import special
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.regret import Regret
-from bayesrl.lab.report import _line, _look
+from bayesrl.lab.report import _look, regret_panel, write
+
+if TYPE_CHECKING:
+    from bayesrl.bandits.bounds import Bound
 
 ORDERS = special.ndtr(np.linspace(-3.1, 3.1, 249))
 """Orders of the quantiles behind a density: .001 to .999, closer where a Gaussian has little mass."""
@@ -62,21 +65,24 @@ def plot_posteriors(
     _write("plot_posteriors", sheet, path, title)
 
 
-def plot_regret(regrets: Mapping[str, Regret], path: str | Path, title: str | None = None) -> None:
-    """Draw the mean regret of each method over time with its 95% band into a file (needs the extra `lab`)."""
+def plot_regret(
+    regrets: Mapping[str, Regret],
+    path: str | Path,
+    title: str | None = None,
+    bounds: Mapping[str, Bound] | None = None,
+) -> None:
+    """Draw the mean regret of each method over time with its 95% band into a file, and bounds on it if given.
+
+    Needs the extra `lab`.
+    """
     from matplotlib.figure import Figure as Sheet
 
     if not regrets:
         raise InvalidArgument("plot_regret", "regrets", "of at least one method", dict(regrets))
-    first = next(iter(regrets.values()))
     sheet = Sheet(figsize=(6.4, 4.2), dpi=150, layout="constrained")
     axes = sheet.subplots()
-    for k, (label, lost) in enumerate(regrets.items()):
-        _line(axes, lost.curve, label, _look(k))
-    axes.set(xlabel="step", ylabel=f"{first.name} (mean, 95% band)", xlim=(0, len(first.curve)), ylim=(0, None))
-    axes.grid(color="0.9", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    regret_panel(axes, regrets, bounds or {}, tuple(regrets))
+    axes.set_ylim(bottom=0.0)
     axes.legend(frameon=False)
     _write("plot_regret", sheet, path, title)
 
@@ -107,9 +113,4 @@ def densities(belief: Any, context: Any = None) -> tuple[Floats, Floats, Floats,
 def _write(owner: str, sheet: Any, path: str | Path, title: str | None) -> None:
     if title:
         sheet.suptitle(title, fontsize="medium")
-    try:
-        sheet.savefig(path)
-    except ValueError:
-        raise InvalidArgument(owner, "path", "a file that ends in .png, .pdf or .svg", str(path)) from None
-    except OSError as error:
-        raise InvalidArgument(owner, "path", "a file that can be written", str(path), f"{error.strerror}.") from None
+    write(owner, sheet, path)

@@ -18,11 +18,17 @@ from bayesrl.lab.statistics import Interval, mean_band
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from bayesrl.bandits.bounds import Bound
+
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's colours, told apart also by the colour-blind; with them lines change their dash (below)."""
 DASHES = ("-", "--", "-.", ":")
 POINTS = 500
 """Points drawn along a curve."""
+ROOM = 3.0
+"""A bound widens the scale up to so many times what was measured, so that curves are not flattened to show it."""
+SAYS = {"exact": "", "limit": "for large T", "leading": "leading term", "order": "shape only"}
+"""What is to be said of a kind of bound."""
 
 
 # The table -----------------------------------------------------------------------------------------------------------
@@ -83,6 +89,22 @@ def comparison_table(
     return table
 
 
+def bounds_table(bounds: Mapping[str, Bound]) -> Table:
+    """Each bound with its value at the last step; where a constant is not known, only the shape means anything."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD)
+    table.show_edge, table.pad_edge, table.collapse_padding = False, False, True
+    for name in ("bound", "on", "value"):
+        table.add_column(name, justify="right" if name == "value" else "left", no_wrap=True)
+    table.add_column("")
+    for name, bound in sorted(bounds.items(), key=lambda item: (item[1].kind == "order", item[1].value[-1])):
+        on = "suboptimal choices" if bound.regret == "stochastic" else f"{bound.regret} regret"
+        table.add_row(name, on, f"{bound.value[-1]:.4g}", ", ".join(filter(None, (bound.side, SAYS[bound.kind]))))
+    return table
+
+
 def interval(x: Interval | None) -> str:
     """A mean with half its interval, to the digits that the interval supports.
 
@@ -136,42 +158,123 @@ def curves(
     regrets: Mapping[str, Regret] | None = None,
     references: Mapping[str, float] | None = None,
     title: str | None = None,
+    bounds: Mapping[str, Bound] | None = None,
 ) -> None:
     """Mean cumulative reward, and regret where given, with 95% bands; `references` are dashed lines at final returns.
 
-    The file's ending decides the format (png, pdf, svg). Needs the extra `lab`.
+    Bounds stand beside the regret that they are of (see `regret_panel`). The file's ending decides the format (png,
+    pdf, svg). Needs the extra `lab`.
     """
+    write("curves", sheet_of(comparison, regrets, references, title, bounds), path)
+
+
+def sheet_of(
+    comparison: Comparison,
+    regrets: Mapping[str, Regret] | None = None,
+    references: Mapping[str, float] | None = None,
+    title: str | None = None,
+    bounds: Mapping[str, Bound] | None = None,
+) -> Any:
+    """The matplotlib figure that `curves` writes."""
     from matplotlib.figure import Figure as Sheet  # drawn on this sheet alone: no global state, no screen
 
-    path = Path(path)
-    panels = [("cumulative reward", {label: comparison.cumulative(label) for label in comparison.labels})]
+    regrets, bounds = regrets or {}, bounds or {}
+    of_choices = {name: bound for name, bound in bounds.items() if bound.regret == "stochastic"}
+    panels = 1 + bool(regrets) + bool(regrets and of_choices)
+    sheet = Sheet(figsize=(6.4 * panels, 4.4), dpi=150, layout="constrained")
+    axes = np.atleast_1d(sheet.subplots(1, panels))
+    for k, label in enumerate(comparison.labels):
+        _line(axes[0], comparison.cumulative(label), label, _look(k))
+    _frame(axes[0], "cumulative reward", comparison.steps)
+    for text, level in (references or {}).items():
+        axes[0].axhline(level, color="0.35", linestyle=(0, (4, 3)), linewidth=1.0)
+        axes[0].annotate(
+            f"{text} {level:g}", (0.02, level), xycoords=("axes fraction", "data"), xytext=(0, 3),
+            textcoords="offset points", color="0.35", fontsize="small",
+        )  # fmt: skip
     if regrets:
-        panels.append((next(iter(regrets.values())).name, {label: lost.curve for label, lost in regrets.items()}))
-    sheet = Sheet(figsize=(6.4 * len(panels), 4.2), dpi=150, layout="constrained")
-    style = {label: _look(k) for k, label in enumerate(comparison.labels)}
-    for axes, (name, lines) in zip(np.atleast_1d(sheet.subplots(1, len(panels))), panels, strict=True):
-        for label, values in lines.items():
-            _line(axes, values, label, style[label])
-        axes.set(xlabel="step", ylabel=f"{name} (mean, 95% band)", xlim=(0, comparison.steps))
-        axes.grid(color="0.9", linewidth=0.8)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
-        if name == "cumulative reward":
-            for text, level in (references or {}).items():
-                axes.axhline(level, color="0.35", linestyle=(0, (4, 3)), linewidth=1.0)
-                axes.annotate(
-                    f"{text} {level:g}", (0.02, level), xycoords=("axes fraction", "data"), xytext=(0, 3),
-                    textcoords="offset points", color="0.35", fontsize="small",
-                )  # fmt: skip
-    sheet.axes[0].legend(frameon=False, loc="best")
+        regret_panel(axes[1], regrets, bounds, comparison.labels)
+    if panels == 3:
+        regret_panel(axes[2], regrets, of_choices, comparison.labels, choices=True)
+    handles, labels = axes[0].get_legend_handles_labels()
+    sheet.legend(handles, labels, frameon=False, loc="outside lower center", ncols=min(len(labels), 2 + 3 * panels))
     size = f"{_counted(comparison.runs, 'run')} of {_counted(comparison.steps, 'step')}"
     sheet.suptitle(f"{title}, {size}" if title else size, fontsize="medium")
+    return sheet
+
+
+def regret_panel(
+    axes: Any,
+    regrets: Mapping[str, Regret],
+    bounds: Mapping[str, Bound],
+    labels: Sequence[str],
+    choices: bool = False,
+) -> None:
+    """Mean regret over time (or suboptimal choices) with 95% bands, and the bounds on it as thin lines with names.
+
+    Lower bounds are drawn through, upper ones dashed; dotted is what is known up to a constant, of which only the shape
+    means anything. The scale is that of what was measured, and of bounds that are at most ROOM times as large; bounds
+    that are never within it are named below.
+    """
+    first = next(iter(regrets.values()))
+    for label, lost in regrets.items():
+        curve = lost.suboptimal if choices else lost.curve
+        if curve is not None:
+            _line(axes, curve, label, _look(labels.index(label)))
+    name = "suboptimal choices" if choices else first.name
+    _frame(axes, name, len(first.curve))
+    kind = "stochastic" if choices else first.name.partition(" ")[0]
+    drawn = {name: bound for name, bound in bounds.items() if bound.regret == kind}
+    if drawn:
+        _draw_bounds(axes, drawn)
+
+
+def _draw_bounds(axes: Any, bounds: Mapping[str, Bound]) -> None:
+    measured = axes.dataLim.y1
+    ends = [b.value[-1] for b in bounds.values() if b.kind != "order" and b.value[-1] <= ROOM * measured]
+    top = 1.05 * max([measured, *ends])
+    axes.set_ylim(min(axes.dataLim.y0, 0.0), top)
+    seen = {name: bound for name, bound in bounds.items() if bound.value.min() < top}
+    marks = []
+    for name, bound in seen.items():
+        rough = bound.kind == "order"
+        colour, dash = "0.55" if rough else "0.25", (0, (6, 3)) if bound.side == "upper" else "-"
+        axes.plot(bound.steps, bound.value, color=colour, linestyle=":" if rough else dash, linewidth=1.0, gid=name)
+        says = f" ({SAYS[bound.kind]})" if SAYS[bound.kind] else ""
+        marks.append((bound.value[-1], bound.steps[-1], f"{bound.side}: {name}{says}", colour))
+    height = 1.0
+    for k, (y, x, text, colour) in enumerate(sorted(marks, reverse=True)):  # beside the axes, one below the other
+        height = min(height, max(y / top, 0.055 * (len(marks) - k)))
+        where = {"xycoords": "data", "textcoords": "axes fraction", "va": "center", "annotation_clip": False}
+        leader = {"arrowstyle": "-", "color": "0.8", "linewidth": 0.6, "relpos": (0.0, 0.5)} if y <= top else None
+        name = text if y <= top else f"{text} \N{UPWARDS ARROW}"
+        axes.annotate(
+            name, (x, min(y, top)), (1.03, height), color=colour, fontsize="x-small", arrowprops=leader, **where
+        )
+        height -= 0.055
+    off = [f"{name} {bound.value[-1]:.3g}" for name, bound in bounds.items() if name not in seen]
+    if off:
+        axes.annotate(
+            "off the scale: " + ", ".join(off), (0.5, -0.2), xycoords="axes fraction", ha="center", va="top",
+            color="0.45", fontsize="x-small",
+        )  # fmt: skip
+
+
+def _frame(axes: Any, name: str, steps: int) -> None:
+    axes.set(xlabel="step", ylabel=f"{name} (mean, 95% band)", xlim=(0, steps))
+    axes.grid(color="0.9", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def write(owner: str, sheet: Any, path: str | Path) -> None:
+    """Write a figure into a file."""
     try:
         sheet.savefig(path)
     except ValueError:
-        raise InvalidArgument("curves", "path", "a file that ends in .png, .pdf or .svg", str(path)) from None
+        raise InvalidArgument(owner, "path", "a file that ends in .png, .pdf or .svg", str(path)) from None
     except OSError as error:
-        raise InvalidArgument("curves", "path", "a file that can be written", str(path), f"{error.strerror}.") from None
+        raise InvalidArgument(owner, "path", "a file that can be written", str(path), f"{error.strerror}.") from None
 
 
 def _look(k: int) -> dict[str, Any]:
