@@ -143,7 +143,7 @@ MUTANTS = {
         [BFS3 + "test_replay_and_undo_follow_the_belief[unknown]"]),
     # the infinite grid: coins, belief, and searches on them
     "both coins of an empty cell may show heads": (
-        COINS, "r = rng.random() * (1.0 - p * q)", "r = rng.random()", [BELIEF + "test_posterior_matches_quadrature"]),
+        COINS, "r = uniform(rng) * (1.0 - p * q)", "r = uniform(rng)", [BELIEF + "test_posterior_matches_quadrature"]),
     "the coins of an empty cell are independent": (
         COINS, "v = 1 if u == 0 and r < p * (1.0 - q) + (1.0 - p) * q else 0", "v = 1 if rng.random() < q else 0",
         [BELIEF + "test_posterior_matches_quadrature"]),
@@ -169,7 +169,7 @@ MUTANTS = {
     "all simulations of a search see the same coins": (
         COINS, "    else:\n        sweep(model, rng)", "", [SEARCH + "test_one_decision_gives_the_predictive"]),
     "rollouts turn back": (
-        COINS, "(a + 3 + int(rng.random() * 3)) % 4", "(a + 2 + int(rng.random() * 3)) % 4",
+        COINS, "(a + 3 + int(uniform(rng) * 3)) % 4", "(a + 2 + int(uniform(rng) * 3)) % 4",
         [BELIEF + "test_rollouts_do_not_turn_back"]),
     # the sparse prior
     "a support may be smaller than what was seen": (
