@@ -197,7 +197,8 @@ def sheet_of(
     if panels == 3:
         regret_panel(axes[2], regrets, of_choices, comparison.labels, choices=True)
     handles, labels = axes[0].get_legend_handles_labels()
-    sheet.legend(handles, labels, frameon=False, loc="outside lower center", ncols=min(len(labels), 2 + 3 * panels))
+    abreast = max(66 * panels // (8 + max(map(len, labels))), 1)  # a panel is some 66 letters wide
+    sheet.legend(handles, labels, frameon=False, loc="outside lower center", ncols=min(len(labels), abreast))
     size = f"{_counted(comparison.runs, 'run')} of {_counted(comparison.steps, 'step')}"
     sheet.suptitle(f"{title}, {size}" if title else size, fontsize="medium")
     return sheet
