@@ -157,9 +157,7 @@ def main() -> None:
     found = steps_per_second(table)
     Console().print(table)
     for kind, (spread, worst) in found.items():
-        print(
-            f"{kind} prior: slowest world over fastest {spread:.2f} (at most 2), over bare {worst:.1f} (at most 8)"
-        )
+        print(f"{kind} prior: slowest world over fastest {spread:.2f} (at most 2), over bare {worst:.1f} (at most 8)")
     print(f"urns over lazy rows at 264 states: {urns_against_lazy_rows():.0f} times (contract 20)")
     for milliseconds in (1.0, 10.0, 100.0):
         middle, most = time_kept(milliseconds)

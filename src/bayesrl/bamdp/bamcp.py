@@ -47,6 +47,7 @@ FIRST_CAPACITY = 1000
     paper="guez12",
     example=lambda: BAMCP(simulations=50, depth=10),
     evidence=(
+        "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
         "tests/bamdp/test_bamcp.py::test_root_values_approach_the_exact_ones",
         "tests/bamdp/test_bamcp.py::test_equal_in_law_to_a_naive_transcription",
         "tests/bamdp/test_bamcp.py::test_returns_of_the_authors_code",

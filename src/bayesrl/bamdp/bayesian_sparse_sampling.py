@@ -41,6 +41,7 @@ from bayesrl.registry import register
     paper="wang05sparse",
     example=lambda: BayesianSparseSampling(simulations=5, depth=3),
     evidence=(
+        "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
         "tests/bamdp/test_bss.py::test_equal_in_law_to_a_naive_transcription",
         "tests/bamdp/test_bss.py::test_root_values_approach_the_exact_ones",
     ),

@@ -63,6 +63,7 @@ from bayesrl.registry import register
     paper="asmuth11",
     example=lambda: BFS3(simulations=10, depth=4, width=3),
     evidence=(
+        "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
         "tests/bamdp/test_bfs3.py::test_equal_in_law_to_a_naive_transcription",
         "tests/bamdp/test_bfs3.py::test_bounds_bracket_the_exact_values",
         "tests/bamdp/test_bfs3.py::test_root_values_approach_the_exact_ones",

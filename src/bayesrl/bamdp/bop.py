@@ -40,6 +40,7 @@ from bayesrl.registry import register
     paper="fonteneau13",
     example=lambda: BOP(nodes=20),
     evidence=(
+        "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
         "tests/bamdp/test_enumerating_search.py::test_bop_equals_a_naive_transcription",
         "tests/bamdp/test_enumerating_search.py::test_bop_bounds_bracket_the_exact_values_and_never_widen",
     ),

@@ -45,6 +45,7 @@ BOUNDS = ("naive", "optimistic")
     paper="Paquet05AAMAS",
     example=lambda: BranchAndBound(depth=2),
     evidence=(
+        "tests/bamdp/test_convergence.py::test_searches_to_the_end_are_exact",
         "tests/bamdp/test_enumerating_search.py::test_values_of_forward_search",
         "tests/bamdp/test_enumerating_search.py::test_fewer_nodes",
         "tests/bamdp/test_enumerating_search.py::test_bounds_bracket_the_exact_values_of_every_hyper_state",

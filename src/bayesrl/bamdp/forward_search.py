@@ -35,6 +35,7 @@ from bayesrl.registry import register
     paper="Ross08BAPOMDP",
     example=lambda: ForwardSearch(depth=2),
     evidence=(
+        "tests/bamdp/test_convergence.py::test_searches_to_the_end_are_exact",
         "tests/bamdp/test_enumerating_search.py::test_equal_to_exact_values_at_every_depth",
         "tests/bamdp/test_enumerating_search.py::test_leaves_are_the_mean_models",
     ),

@@ -46,6 +46,7 @@ from bayesrl.registry import register
     paper="Castro07LPBAMDP",
     example=lambda: HMDP(simulations=4, depth=2),
     evidence=(
+        "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
         "tests/bamdp/test_enumerating_search.py::test_program_equals_backward_induction",
         "tests/bamdp/test_enumerating_search.py::test_many_trajectories_give_the_exact_values",
         "tests/bamdp/test_enumerating_search.py::test_tree_is_sampled_like_a_naive_transcription",
