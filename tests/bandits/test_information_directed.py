@@ -263,7 +263,8 @@ def test_linear_variance_form_equals_its_transcription():
 def test_regret_in_runs():
     """Bayesian regret with 10 uniform arms over 200 steps: 10.4 and, by variance, 10.1; Thompson's is 17.9 (2000 runs).
 
-    150 replicates have a standard error of .7, so a false alarm is rarer than 1e-7; Thompson's regret would be seen.
+    150 replicates have a standard error of .7, so a false alarm is rarer than 1e-7, less than its share in
+    one_family.py; Thompson's regret would be seen.
     """
     world = make_world("bernoulli")
     for form in ("information", "variance"):
