@@ -19,4 +19,4 @@ COMPARISONS = {
 }
 SHARE = RATE / sum(COMPARISONS.values())
 Z = float(stats.norm.isf(SHARE / 2.0))
-"""Standard errors of a two-sided comparison (4.3)."""
+"""Standard errors of a two-sided comparison (4.1)."""
