@@ -209,7 +209,7 @@ class Line(NamedTuple):
     @property
     def detects(self) -> str:
         """The difference that would be noticed nine times in ten."""
-        return "" if self.gap is None else f"{self.gap.detectable(self.judged):.2g}"
+        return "" if self.gap is None else f"{float(f'{self.gap.detectable(self.judged):.2g}'):g}"
 
 
 def judge(scores: Sequence[Score]) -> list[Line]:
@@ -348,6 +348,8 @@ def _by_world(lines: Sequence[Line]) -> dict[str, list[tuple[Line, bool]]]:
 
 def markdown(scores: Sequence[Score], notes: str = "") -> str:
     """The page of scores: a table for each world, what is not run there and why, and notes written by hand."""
+    order = {_row_of(row): k for k, row in enumerate(chosen())}
+    scores = sorted(scores, key=lambda score: order.get(_row_of(score.row), len(order)))
     lines = judge(scores)
     versions = sorted({(score.version, score.seed) for score in scores})
     made = ", ".join(f"version {version}, seed {seed}" for version, seed in versions)
@@ -355,7 +357,8 @@ def markdown(scores: Sequence[Score], notes: str = "") -> str:
     for world, mine in _by_world(lines).items():
         name = named(world)[0]
         known = [f"{figure.method} {ours:.6g}, published {figure.value:.6g}" for figure, ours in exact(name)]
-        parts += [f"## {world}\n", f"{scores_steps(mine)} steps. Known exactly: {'; '.join(known)}.\n" if known else ""]
+        steps = min(line.score.steps for line, _ in mine)
+        parts += [f"## {world}\n", f"{steps} steps.{' Known exactly: ' + '; '.join(known) + '.' if known else ''}\n"]
         parts += ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
         parts += ["| " + " | ".join(cells(line, first)) + " |" for line, first in mine]
         parts.append("")
@@ -364,18 +367,13 @@ def markdown(scores: Sequence[Score], notes: str = "") -> str:
         parts += [f"- {method}: {remark}" for method, remark in remarks if remark]
         parts += [f"- {method} is not run here: {why}" for method, why in set_ups()[name].omitted.items()]
         run = {_row_of(line.score.row) for line, _ in mine}
-        left = [row.method for row in set_ups()[name].rows if _row_of(row) not in run]
+        left = dict.fromkeys(row.method for row in set_ups()[name].rows if _row_of(row) not in run)
         parts += [f"- Not run for this page, though `bayesrl reproduce` does: {', '.join(left)}."] if left else []
         elsewhere = [f"{figure.method} {_value(figure)} ({figure.metric})" for figure in missing(name)]
         if elsewhere:
             parts.append(f"- Published for methods that are not in this library: {', '.join(elsewhere)}.")
         parts.append("")
     return "\n".join(parts) + "\n"
-
-
-def scores_steps(mine: Sequence[tuple[Line, bool]]) -> int:
-    """The length of a run in this world."""
-    return min(line.score.steps for line, _ in mine)
 
 
 HEAD = """\
@@ -386,12 +384,14 @@ Every method of chapter 4 that acts, on the worlds of the literature, beside pub
 the tables. `bayesrl reproduce --save scores.json` measures everything again, `--world double-loop` one world, `--quick`
 what takes seconds.
 
-How figures are judged ({caption}): Welch's test of our mean against the published one, with both standard errors and
-Student's t; only figures that were computed, found in a repository, made by running the author's code, or recalled and
-recomputed are judged, those that are merely recalled from a paper are shown. Assumed where nothing is stated: ten runs;
-a spread is a standard error; runs without a spread spread as ours do. *would notice* is the true difference that the
-test finds nine times in ten: an "agrees" says no more than that. Parameters not written are the library's defaults,
-chosen for no world in particular, so a low score of a method without a published figure is no verdict on the method.
+How to read it: {caption}.
+Figures are judged by Welch's test of our mean against the published one, with both standard errors and Student's t.
+Only figures that were computed, found in a repository, made by running the author's code, or recalled and recomputed
+are judged; those that are merely recalled from a paper are shown. Assumed where nothing is stated: ten runs; a spread
+is a standard error; runs without a spread spread as ours do. *would notice* is the true difference that the test finds
+nine times in ten: an "agrees" says no more than that. Parameters not written are the library's defaults, chosen for no
+world in particular, so a low score of a method without a published figure is no verdict on the method. Times per step
+are of one core that other work shared.
 """
 
 
