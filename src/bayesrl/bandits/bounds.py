@@ -63,6 +63,11 @@ class Bound(NamedTuple):
     paper: str
     """Key in references.bib."""
 
+    @property
+    def end(self) -> float:
+        """The bound at the last of the steps."""
+        return float(np.ravel(self.value)[-1])
+
 
 @register(
     "bandit-bounds",
@@ -117,8 +122,8 @@ def bounds_of(world: Any, steps: ArrayLike, prior: Any = None) -> dict[str, Boun
 
     >>> from bayesrl.registry import make_world
     >>> bound = bounds_of(make_world("bernoulli", arms=2), 1000)["Thompson, Russo-Van Roy"]
-    >>> bound.kind, bound.value.round(3)
-    ('exact', array(26.328))
+    >>> bound.kind, round(float(bound.value), 3)
+    ('exact', 26.328)
     """
     T = _steps("bounds_of", steps, low=2.0)
     if not hasattr(world, "default_prior"):

@@ -63,7 +63,7 @@ class Experiment:
         """One page for each method, ready for JSON."""
         summary = self.comparison.summary()
         bounds = {
-            name: {"value": float(b.value[-1]), "side": b.side, "kind": b.kind, "regret": b.regret, "paper": b.paper}
+            name: {"value": b.end, "side": b.side, "kind": b.kind, "regret": b.regret, "paper": b.paper}
             for name, b in self.bounds.items()
         }
         return [

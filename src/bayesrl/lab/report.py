@@ -99,9 +99,9 @@ def bounds_table(bounds: Mapping[str, Bound]) -> Table:
     for name in ("bound", "on", "value"):
         table.add_column(name, justify="right" if name == "value" else "left", no_wrap=True)
     table.add_column("")
-    for name, bound in sorted(bounds.items(), key=lambda item: (item[1].kind == "order", item[1].value[-1])):
+    for name, bound in sorted(bounds.items(), key=lambda item: (item[1].kind == "order", item[1].end)):
         on = "suboptimal choices" if bound.regret == "stochastic" else f"{bound.regret} regret"
-        table.add_row(name, on, f"{bound.value[-1]:.4g}", ", ".join(filter(None, (bound.side, SAYS[bound.kind]))))
+        table.add_row(name, on, f"{bound.end:.4g}", ", ".join(filter(None, (bound.side, SAYS[bound.kind]))))
     return table
 
 
@@ -232,7 +232,7 @@ def regret_panel(
 
 def _draw_bounds(axes: Any, bounds: Mapping[str, Bound]) -> None:
     measured = axes.dataLim.y1
-    ends = [b.value[-1] for b in bounds.values() if b.kind != "order" and b.value[-1] <= ROOM * measured]
+    ends = [b.end for b in bounds.values() if b.kind != "order" and b.end <= ROOM * measured]
     top = 1.05 * max([measured, *ends])
     axes.set_ylim(min(axes.dataLim.y0, 0.0), top)
     seen = {name: bound for name, bound in bounds.items() if bound.value.min() < top}
@@ -242,7 +242,7 @@ def _draw_bounds(axes: Any, bounds: Mapping[str, Bound]) -> None:
         colour, dash = "0.55" if rough else "0.25", (0, (6, 3)) if bound.side == "upper" else "-"
         axes.plot(bound.steps, bound.value, color=colour, linestyle=":" if rough else dash, linewidth=1.0, gid=name)
         says = f" ({SAYS[bound.kind]})" if SAYS[bound.kind] else ""
-        marks.append((bound.value[-1], bound.steps[-1], f"{bound.side}: {name}{says}", colour))
+        marks.append((bound.end, np.ravel(bound.steps)[-1], f"{bound.side}: {name}{says}", colour))
     height = 1.0
     for k, (y, x, text, colour) in enumerate(sorted(marks, reverse=True)):  # beside the axes, one below the other
         height = min(height, max(y / top, 0.055 * (len(marks) - k)))
@@ -253,7 +253,7 @@ def _draw_bounds(axes: Any, bounds: Mapping[str, Bound]) -> None:
             name, (x, min(y, top)), (1.03, height), color=colour, fontsize="x-small", arrowprops=leader, **where
         )
         height -= 0.055
-    off = [f"{name} {bound.value[-1]:.3g}" for name, bound in bounds.items() if name not in seen]
+    off = [f"{name} {bound.end:.3g}" for name, bound in bounds.items() if name not in seen]
     if off:
         axes.annotate(
             "off the scale: " + ", ".join(off), (0.5, -0.2), xycoords="axes fraction", ha="center", va="top",
