@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 DASHES = ("-", "--", "-.", ":")
 POINTS = 500
 """Points drawn along a curve."""
-ROOM = 3.0
+ROOM = {"exact": 10.0, "limit": 3.0, "leading": 3.0, "order": 1.0}
 """A bound widens the scale up to so many times what was measured, so that curves are not flattened to show it."""
 SAYS = {"exact": "", "limit": "for large T", "leading": "leading term", "order": "shape only"}
 """What is to be said of a kind of bound."""
@@ -214,8 +215,8 @@ def regret_panel(
     """Mean regret over time (or suboptimal choices) with 95% bands, and the bounds on it as thin lines with names.
 
     Lower bounds are drawn through, upper ones dashed; dotted is what is known up to a constant, of which only the shape
-    means anything. The scale is that of what was measured, and of bounds that are at most ROOM times as large; bounds
-    that are never within it are named below.
+    means anything. The scale is that of what was measured and of bounds that are not too much larger (ROOM); bounds
+    that leave it at once are named below, with their values at the end.
     """
     first = next(iter(regrets.values()))
     for label, lost in regrets.items():
@@ -232,10 +233,10 @@ def regret_panel(
 
 def _draw_bounds(axes: Any, bounds: Mapping[str, Bound]) -> None:
     measured = axes.dataLim.y1
-    ends = [b.end for b in bounds.values() if b.kind != "order" and b.end <= ROOM * measured]
-    top = 1.05 * max([measured, *ends])
+    top = 1.05 * max([measured, *(b.end for b in bounds.values() if b.end <= ROOM[b.kind] * measured)])
     axes.set_ylim(min(axes.dataLim.y0, 0.0), top)
-    seen = {name: bound for name, bound in bounds.items() if bound.value.min() < top}
+    early = 0.05 * axes.get_xlim()[1]
+    seen = {name: b for name, b in bounds.items() if np.interp(early, np.ravel(b.steps), np.ravel(b.value)) < top}
     marks = []
     for name, bound in seen.items():
         rough = bound.kind == "order"
@@ -255,9 +256,10 @@ def _draw_bounds(axes: Any, bounds: Mapping[str, Bound]) -> None:
         height -= 0.055
     off = [f"{name} {bound.end:.3g}" for name, bound in bounds.items() if name not in seen]
     if off:
+        note = "off the scale at the end: " + "; ".join(off)
         axes.annotate(
-            "off the scale: " + ", ".join(off), (0.5, -0.2), xycoords="axes fraction", ha="center", va="top",
-            color="0.45", fontsize="x-small",
+            fill(note, 72), (0.5, -0.17), xycoords="axes fraction", ha="center", va="top", color="0.45",
+            fontsize="x-small",
         )  # fmt: skip
 
 
