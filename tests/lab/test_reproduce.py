@@ -1,7 +1,9 @@
 """Scores beside published figures: every method is run or its absence explained, and every figure stands somewhere."""
 
 import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -125,6 +127,13 @@ def test_the_page_and_the_tables(tmp_path):
     lab.main([str(tmp_path / "scores.json"), str(tmp_path / "scores.md")])
     assert "By hand.\n" in (tmp_path / "scores.md").read_text("utf-8")
     assert [table.title for table in lab.tables(scores)] == ["double-loop:gamma=0.95", "grid10:gamma=0.95"]
+
+
+def test_the_page_in_docs_is_what_its_scores_say(tmp_path):
+    docs = Path(__file__).parents[2] / "docs"
+    shutil.copy(docs / "scores.md", tmp_path)
+    lab.main([str(docs / "scores.json"), str(tmp_path / "scores.md")])
+    assert (tmp_path / "scores.md").read_text("utf-8") == (docs / "scores.md").read_text("utf-8")
 
 
 def test_the_command(monkeypatch, capsys, tmp_path):

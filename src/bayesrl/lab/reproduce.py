@@ -169,8 +169,9 @@ def _row_of(row: Row) -> tuple[Any, ...]:
 
 
 def write(scores: Iterable[Score], path: Path) -> None:
-    """Keep scores in a file of JSON."""
-    path.write_text(json.dumps([score.to_json() for score in scores], indent=1) + "\n", encoding="utf-8")
+    """Keep scores in a file of JSON, one in a line."""
+    lines = [json.dumps(score.to_json()) for score in scores]
+    path.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
 
 
 def read(path: Path) -> list[Score]:
