@@ -38,6 +38,8 @@ from bayesrl.registry import register
 
 FIRST_CAPACITY = 1000
 """Histories that a tree has room for at first, where the number of simulations is not known in advance."""
+COMPILING = 0.005
+"""Seconds beyond its time by which the first decision on a new kind of belief gives itself away."""
 
 
 @register(
@@ -114,12 +116,13 @@ class BAMCP:
     def search_for_a_while(self, simulations: Any, tree: Tree, began: float) -> tuple[Tree, int, int]:
         """Search in chunks of at most a tenth of the time, as long as there is time: (tree, simulations, steps).
 
-        Calling costs more than a simulation does, so chunks grow, and no call is made for which there is no time. The
-        first simulation, in which a new kind of belief may be compiled, does not count.
+        Calling costs more than a simulation does, so chunks grow, and no call is made for which there is no time. What
+        comes before the second simulation does not count where it takes COMPILING longer than all the time there is.
         """
-        spent = perf_counter() - began
+        budget = self.milliseconds / 1000.0  # type: ignore[operator]
         steps, done = simulations(tree, 1, self.depth), 1
-        began, budget = perf_counter() - spent, self.milliseconds / 1000.0  # type: ignore[operator]
+        if perf_counter() - began > budget + COMPILING:
+            began = perf_counter()
         chunk, call = 1, 0.0
         while (left := budget - (perf_counter() - began)) > call:
             if tree.used[0] + chunk >= len(tree.total):
@@ -164,7 +167,7 @@ def planted(A: int, more: int, kept: Tree | None = None) -> Tree:
     if kept is not None:
         for mine, theirs in zip(tree[:5], kept[:5], strict=True):
             mine[:used] = theirs[:used]
-        hash_all(tree)
+    hash_all(tree)
     return tree
 
 
@@ -175,17 +178,24 @@ def below(tree: Tree | None, code: int, action: int) -> Tree | None:
     root = int(tree.slots[slot_of(tree, 0, code * tree.N.shape[1] + action)])
     if root < 0:
         return None
-    place = np.full(int(tree.used[0]), -1)
-    place[root] = 0
-    rows = [root]
-    for h in range(root + 1, len(place)):
-        if place[tree.parent[h]] >= 0:
-            place[h] = len(rows)
-            rows.append(h)
+    place = renumbered(tree.parent[: tree.used[0]], root)
+    rows = np.flatnonzero(place >= 0)
     parent = place[tree.parent[rows]]
     parent[0] = 0
     n = np.array([len(rows)])
     return Tree(tree.N[rows], tree.Q[rows], tree.total[rows], parent, tree.edge[rows], tree.slots[:0], n)
+
+
+@njit
+def renumbered(parent, root):  # type: ignore[no-untyped-def]
+    """New numbers for a root and what is below it, in order; -1 for the rest."""
+    place, n = np.full(len(parent), -1), 1
+    place[root] = 0
+    for h in range(root + 1, len(parent)):
+        if place[parent[h]] >= 0:
+            place[h] = n
+            n += 1
+    return place
 
 
 def learned(Q: Floats, last: Transition | None, gamma: float, rate: float) -> Floats:
