@@ -127,6 +127,19 @@ def test_a_vector_means_weights_of_its_own_for_every_action(kind):
     np.testing.assert_array_equal(by_vector.probability(x, draws=50), by_matrix.probability(blocks(x), draws=50))
 
 
+def test_a_context_of_the_wrong_size_is_refused_as_the_customer_gave_it():
+    live = shop(LogisticLaplaceArms.prior(6), actions=SHELF)
+    said = r"'context' must be of 2 numbers \(6 weights for 3 arms\), got 3\."
+    for call in (
+        lambda: live.act([1.0, 2.0, 3.0]),
+        lambda: live.learn(SHELF[0], 1, [1.0, 2.0, 3.0]),
+        lambda: live.warm_start(frame(5).assign(more=1.0), "shown", "bought", ["age", "cart", "more"]),
+    ):
+        with pytest.raises(InvalidArgument, match=said):
+            call()
+    assert live.belief == LogisticLaplaceArms.prior(6)
+
+
 # Logs ----------------------------------------------------------------------------------------------------------------
 
 
@@ -336,7 +349,7 @@ GAPS = {"action": SHELF, "reward": [1.0, np.nan, 0.0]}
         (
             CONTEXTUAL,
             lambda s: s.act([1.0]),
-            "LogisticLaplaceArms.sample: 'context' must be a matrix of shape (arms, 6), got an array of shape (3, 3).",
+            "LiveAgent: 'context' must be of 2 numbers (6 weights for 3 arms), got 1.",
         ),
         (
             CONTEXTUAL,
@@ -383,8 +396,8 @@ GAPS = {"action": SHELF, "reward": [1.0, np.nan, 0.0]}
         (
             CONTEXTUAL,
             lambda s: s.warm_start(LOG, "shown", "bought", ["age"]),
-            "LogisticLaplaceArms.update_many: 'context' must be a matrix of shape (arms, "
-            "6), got an array of shape (1, 3).",
+            "LiveAgent.warm_start: 'context' must be of 2 numbers (6 weights for 3 arms), got 1.",
+        ), got an array of shape (1, 3).",
         ),
         (
             NAMED,

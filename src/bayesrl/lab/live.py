@@ -145,7 +145,10 @@ class LiveAgent:
         if context is None or np.ndim(context) == 0:
             return context
         x = array("LiveAgent", "context", context)
-        return np.kron(np.eye(len(self.actions)), x) if x.ndim == 1 and self.actions is not None else x
+        if x.ndim != 1 or self.actions is None:
+            return x
+        self._check_size("LiveAgent", len(x))
+        return np.kron(np.eye(len(self.actions)), x)
 
     def explain(self, context: Any = None, confidence: float = 0.95, draws: int = DRAWS) -> list[Outlook]:
         """For each arm its expected reward, an interval that holds it with this probability, and `probability`.
@@ -191,6 +194,15 @@ class LiveAgent:
             raise InvalidArgument("LiveAgent.learn", "reward", f"a number for each of {action}", reward)
         return Transition(seen, arm, float(paid.sum()), paid if paid.ndim else 0)
 
+    def _check_size(self, owner: str, d: int) -> None:
+        """Refuse a vector of a size that the belief's weights, a block for each action, do not have."""
+        weights = np.shape(getattr(getattr(self.mind, "belief", None), "mean_", None))
+        K = len(self.actions or ())
+        if weights and weights[-1] != K * d:
+            raise InvalidArgument(
+                owner, "context", f"{weights[-1] / K:g} numbers, {weights[-1]} weights for {K} arms", d
+            )
+
     def _columns(self, log: Log, action: str, reward: str, context: str | Sequence[str] | None) -> dict[str, Any]:
         """A log as the belief takes it: columns action and reward, and state or next_state where there are any."""
         owner = "LiveAgent.warm_start"
@@ -213,6 +225,7 @@ class LiveAgent:
         if x.ndim != 2 or self.actions is None:
             return table | {"state": x}
         n, d, K = *x.shape, len(self.actions)
+        self._check_size(owner, d)
         if getattr(self.belief, "features", 0) is not None:
             return table | {"state": np.einsum("ab,nd->nabd", np.eye(K), x).reshape(n, K, K * d)}
         # Only the chosen arm's features matter to a posterior, so only they are made: a matrix of one row.
