@@ -397,7 +397,6 @@ GAPS = {"action": SHELF, "reward": [1.0, np.nan, 0.0]}
             CONTEXTUAL,
             lambda s: s.warm_start(LOG, "shown", "bought", ["age"]),
             "LiveAgent.warm_start: 'context' must be of 2 numbers (6 weights for 3 arms), got 1.",
-        ), got an array of shape (1, 3).",
         ),
         (
             NAMED,

@@ -196,12 +196,10 @@ class LiveAgent:
 
     def _check_size(self, owner: str, d: int) -> None:
         """Refuse a vector of a size that the belief's weights, a block for each action, do not have."""
-        weights = np.shape(getattr(getattr(self.mind, "belief", None), "mean_", None))
-        K = len(self.actions or ())
-        if weights and weights[-1] != K * d:
-            raise InvalidArgument(
-                owner, "context", f"{weights[-1] / K:g} numbers, {weights[-1]} weights for {K} arms", d
-            )
+        K, weights = len(self.actions or ()), getattr(getattr(self.mind, "belief", None), "mean_", None)
+        if weights is not None and weights.shape[-1] != K * d:
+            n = weights.shape[-1]
+            raise InvalidArgument(owner, "context", f"of {n / K:g} numbers ({n} weights for {K} arms)", d)
 
     def _columns(self, log: Log, action: str, reward: str, context: str | Sequence[str] | None) -> dict[str, Any]:
         """A log as the belief takes it: columns action and reward, and state or next_state where there are any."""
