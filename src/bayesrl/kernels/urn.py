@@ -266,7 +266,7 @@ def draw_sparse(urn, g, rng):
     return k
 
 
-@njit
+@inlined
 def _unseen(urn, row, rng):
     """Uniform among the L - k0 outcomes not seen, by rejection."""
     while True:
