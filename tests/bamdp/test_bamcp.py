@@ -4,7 +4,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.bamcp import BAMCP, Memory, below, learned, planted, search
+from bayesrl.bamdp.bamcp import BAMCP, Memory, below, best_actions, learned, planted, rollout_action, search
 from bayesrl.beliefs import RewardBeta, UnknownRewards
 from bayesrl.core import Transition, run
 from bayesrl.kernels.simulator import forget
@@ -139,6 +139,14 @@ def test_known_model_is_uct():
     ]
     assert 0 < error[1] < error[0] / 2
     assert error[1] < 0.02 * exact
+
+
+def test_rollouts_are_epsilon_greedy_with_ties_at_random():
+    """Frequencies of 20000 actions where two of three are best, epsilon .3; false alarm 1e-6."""
+    model, rng, P = small().simulate(1), default_rng(0), best_actions(np.array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]))
+    for s, best in ((0, [0.5, 0.0, 0.5]), (1, [0.0, 1.0, 0.0])):
+        actions = [int(rollout_action(model, P, s, -1, 0.3, rng)) for _ in range(20000)]
+        assert_frequencies(np.bincount(actions, minlength=3), 0.1 + 0.7 * np.array(best))
 
 
 def test_one_simulation_gives_a_legal_action():
