@@ -6,7 +6,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp.pac_bounds import effective_horizon, mbie_eb_beta, rmax_knownness
-from bayesrl.bamdp.unvisited import heavenly_q, with_heaven
+from bayesrl.bamdp.unvisited import heavenly_q
 from bayesrl.beliefs import RewardBeta, RewardDirichlet, RewardNormal, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -108,7 +108,39 @@ def test_heaven_is_worth_what_it_says():
         assert q[4, 1] == pytest.approx(worth)
         rest = np.where(heaven, worth, solve_rest(belief.mean_mdp(), values) + 0.5)
         np.testing.assert_allclose(q, rest, atol=1e-7)
-    assert with_heaven(belief.mean_mdp(), heaven, 1.0).n_states == 6
+
+
+def listed_heaven(model, heaven, worth, bonus):
+    """The values of the model with heaven written out: one more state, which pays (1 - gamma) worth for ever."""
+    P, R = model.dense()
+    S, gamma = len(heaven), model.gamma
+    P, R = np.pad(P, ((0, 1), (0, 0), (0, 1))), np.pad(R + bonus[:, :, None], ((0, 1), (0, 0), (0, 1)))
+    P[S], P[:S][heaven] = np.eye(S + 1)[S], np.eye(S + 1)[S]
+    R[S], R[:S][heaven] = (1.0 - gamma) * worth, (1.0 - gamma) * worth
+    ends = np.flatnonzero(model.outcomes.terminal)
+    return solve(TabularMDP.from_dense(P, R, gamma, terminal=ends.tolist())).q[:S]
+
+
+BELIEFS = {
+    "flat": lambda: b.DirichletMDP.flat(b.make_world("grid10", gamma=0.95), 0.01),
+    "lists": lambda: b.DirichletMDP.structured(b.make_world("grid10", gamma=0.95)),
+    "terminal": lambda: b.DirichletMDP.structured(ending()),
+}
+
+
+@pytest.mark.parametrize("name", BELIEFS)
+def test_heaven_needs_no_state_of_its_own(name):
+    """Beside the model that has one, cold and from other values, with few pairs in heaven and with many."""
+    belief, rng = BELIEFS[name](), default_rng(8)
+    S, A = belief.n_states, belief.n_actions
+    for share in (0.02, 0.5, 1.0):
+        heaven, bonus = rng.random((S, A)) < share, rng.uniform(0.0, 1.0, (S, A))
+        heaven[0, 0], ended = True, belief.outcomes.terminal
+        expected = np.where(ended[:, None], 0.0, listed_heaven(belief.mean_mdp(), heaven, 9.0, bonus))
+        for warm in (None, rng.uniform(0.0, 20.0, S)):
+            q, values = heavenly_q(belief, heaven, 9.0, bonus, warm)
+            np.testing.assert_allclose(q, expected, atol=1e-7)
+            np.testing.assert_allclose(values, expected.max(axis=1), atol=1e-7)
 
 
 def solve_rest(model, values):

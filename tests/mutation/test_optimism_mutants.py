@@ -69,6 +69,15 @@ MUTANTS = {
     "R-max's heaven pays but once": (
         "bayesrl.bamdp.unvisited", ") / (1.0 - belief.gamma))", "))",
         [UNVISITED + "test_rmax_equals_its_transcription[mdp1-None]"]),
+    "heaven is followed by what the model says": (
+        "bayesrl.bamdp.unvisited", "np.where(heaven.reshape(-1, 1), 0.0, m.matrix)", "m.matrix",
+        [UNVISITED + "test_heaven_needs_no_state_of_its_own[flat]"]),
+    "heaven's rows are not empty": (
+        "bayesrl.bamdp.unvisited", "np.where(heaven, np.int32(len(m.size)), m.group)", "m.group",
+        [UNVISITED + "test_heaven_needs_no_state_of_its_own[lists]"]),
+    "values are shifted as if nothing ended in heaven": (
+        "bayesrl.bamdp.unvisited", "m.r)), free=False)", "m.r)))",
+        [UNVISITED + "test_heaven_needs_no_state_of_its_own[flat]"]),
     "the survey's misprinted VPI": (
         "bayesrl.bamdp.value_of_information", "gain = np.maximum(q - mean[first], 0.0)",
         "gain = np.where(q > mean[second], q - mean[first], 0.0)", [VOI + "test_value_of_perfect_information_by_hand"]),

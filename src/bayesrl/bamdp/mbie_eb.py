@@ -30,10 +30,11 @@ from bayesrl.registry import register
 
 
 class Plan(NamedTuple):
-    """Values to start the next solve from, and the visits of each group."""
+    """Values to start the next solve from, the visits of each group, and R_max / (1 - gamma)."""
 
     values: Floats
     visits: Floats
+    worth: float
 
 
 @register(
@@ -76,10 +77,11 @@ class MBIEEB:
     ) -> Decision:
         """Solve the mean model with the bonus and act greedily."""
         visits = visited(None if memory is None else memory.visits, belief, last)
-        n, worth = visits_of_pairs(visits, belief), best_value("MBIEEB", belief, self.r_max)
+        n = visits_of_pairs(visits, belief)
+        worth = best_value("MBIEEB", belief, self.r_max) if memory is None else memory.worth
         bonus = self._beta(belief) / np.sqrt(np.maximum(n, 1.0))
         q, values = heavenly_q(belief, n == 0.0, worth, bonus, None if memory is None else memory.values)
-        return Decision(best_action(q[observation], self.ties, rng), Plan(values, visits), {"q": q[observation]})
+        return Decision(best_action(q[observation], self.ties, rng), Plan(values, visits, worth), {"q": q[observation]})
 
     def _beta(self, belief: Any) -> float:
         if self.beta != THEORY:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from bayesrl.bamdp.posterior import reward_bounds
-from bayesrl.checks import Bools, Floats
+from bayesrl.checks import Bools, Floats, frozen
 from bayesrl.errors import InvalidArgument
-from bayesrl.models.mdp import Outcomes, TabularMDP
-from bayesrl.models.solve import solve
+from bayesrl.kernels.bellman import Model
+from bayesrl.models.driver import Iterate, solved
+from bayesrl.models.solve import fastest
 
 
 def best_value(planner: str, belief: Any, r_max: float | None) -> float:
@@ -22,32 +23,26 @@ def best_value(planner: str, belief: Any, r_max: float | None) -> float:
 
 def heavenly_q(belief: Any, heaven: Bools, worth: float, bonus: Floats, warm: Floats | None) -> tuple[Floats, Floats]:
     """(q[s, a], values[s]) of the mean model with a bonus, where the pairs in `heaven` (S, A) are worth `worth`."""
-    model, S = belief.mean_mdp(), belief.n_states
+    model = belief.mean_mdp()
     heaven = heaven & ~model.outcomes.terminal[:, None]
-    if not heaven.any():
-        solution = solve(model, initial=warm, bonus=bonus)
-        return solution.q, solution.values
-    start = None if warm is None else np.append(warm, 0.0)
-    extra = np.vstack([np.where(heaven, 0.0, bonus), np.zeros((1, belief.n_actions))])
-    solution = solve(with_heaven(model, heaven, worth), initial=start, bonus=extra)
-    return solution.q[:S], solution.values[:S]
+
+    def algorithm(m: Model, v: Floats | None, target: float) -> Iterate:
+        return fastest(with_heaven(m, heaven, worth) if heaven.any() else m, v, target)
+
+    solution = solved(model, algorithm, "auto", initial=warm, bonus=bonus)
+    return solution.q, solution.values
 
 
-def with_heaven(model: TabularMDP, heaven: Bools, worth: float) -> TabularMDP:
-    """The model with one more state, which ends everything: the pairs in `heaven` lead there and pay `worth` once."""
-    o = model.outcomes
-    S, A, K = o.succ.shape
-    lost = heaven[:, :, None]
-    first = np.arange(K) == 0
-    group = np.append(np.where(heaven, o.n_groups, o.group), np.full((1, A), o.n_groups), axis=0)
-    numbers, group = np.unique(group, return_inverse=True)  # groups that nobody draws from are left out
-    outcomes = Outcomes(
-        succ=np.append(np.where(lost, S, o.succ), np.full((1, A, K), S), axis=0),
-        reward=np.append(np.where(lost, worth, o.reward), np.zeros((1, A, K)), axis=0),
-        group=group.reshape(S + 1, A),
-        size=np.append(o.size, 1)[numbers],
-        otherwise=np.zeros(1),
-        start=np.append(o.start, 0.0),
-        terminal=np.append(o.terminal, True),
+def with_heaven(m: Model, heaven: Bools, worth: float) -> Model:
+    """The model in which the pairs in `heaven` pay `worth` and end everything: like a terminal state's, rows are empty.
+
+    That is a step to a state where every step pays R_max, without the state: nothing has to be listed anew.
+    """
+    ending = m._replace(r=frozen(np.where(heaven, worth, m.r)), free=False)
+    if len(m.matrix):
+        return ending._replace(matrix=frozen(np.where(heaven.reshape(-1, 1), 0.0, m.matrix)))
+    return ending._replace(
+        prob=frozen(np.vstack([m.prob, np.zeros((1, m.prob.shape[1]))])),
+        group=frozen(np.where(heaven, np.int32(len(m.size)), m.group)),
+        size=frozen(np.append(m.size, np.int32(0))),
     )
-    return TabularMDP.unchecked(outcomes, np.append(model.prob, first[None], axis=0)[numbers], model.gamma)
