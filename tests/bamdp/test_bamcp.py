@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -7,7 +9,7 @@ from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.bamcp import BAMCP, Memory, below, best_actions, learned, planted, rollout_action, search
 from bayesrl.beliefs import RewardBeta, UnknownRewards
 from bayesrl.core import Transition, run
-from bayesrl.kernels.simulator import forget
+from bayesrl.kernels.simulator import forget, step
 from bayesrl.kernels.urn import draw
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import finite_horizon
@@ -42,6 +44,15 @@ def test_urns_draw_like_a_model_drawn_once():
             a[x] += 1
         expected[i, j, k] = p
     assert_frequencies(counts, expected)
+
+
+def test_pairs_of_a_flat_model_may_share_an_urn():
+    """Outcomes are numbered as the states are, and yet no pair has an urn of its own: what one teaches, all know."""
+    flat = TabularMDP.from_dense(np.full((3, 2, 3), 1 / 3), np.zeros((3, 2)), gamma=0.8).outcomes.flat()
+    shared = dataclasses.replace(flat, group=np.zeros_like(flat.group), size=flat.size[:1])
+    belief = b.DirichletMDP(shared, [[0.01, 0.01, 0.01]], 0.8).update(Transition(0, 1, 0.0, 1))
+    model, rng = belief.simulate(1), default_rng(0)
+    assert {int(step(model, 1, 0, rng)[0]) for _ in range(3)} == {1}
 
 
 def naive(belief, s0, planner, Q_rollout, rng):

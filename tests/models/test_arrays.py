@@ -117,7 +117,8 @@ def test_lists_that_are_alike_are_kept_once():
             assert np.array_equal(succ[place[..., 1]], o.succ)
             assert np.array_equal(reward[place[..., 1]], o.reward)
             assert np.array_equal(place[..., 0], o.group)
-            assert plain == bool((o.succ == np.arange(o.n_outcomes)).all())
+            own = np.arange(o.group.size).reshape(o.group.shape)
+            assert plain == bool((o.succ == np.arange(o.n_outcomes)).all() and (o.group == own).all())
     paid = np.zeros((6, 2))
     paid[3] = 1.0
     flat = TabularMDP.from_dense(np.full((6, 2, 6), 1 / 6), paid, 0.9).outcomes.flat()

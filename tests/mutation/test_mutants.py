@@ -107,7 +107,7 @@ MUTANTS = {
         "bayesrl.kernels.urn", "        row.count = n + ONE\n        row.total += 1.0\n    return k", "    return k",
         [BAMCP + "test_urns_draw_like_a_model_drawn_once"]),
     "urns of all sizes weigh alike": (
-        "bayesrl.kernels.urn", "known = row.size == urn.prior[2] and k0", "known = k0",
+        "bayesrl.kernels.urn", "kept = row.size == urn.prior[2]", "kept = True",
         ["tests/beliefs/test_sparse_dirichlet.py::test_urns_of_unequal_sizes_do_not_share_their_weights"]),
     "a sparse urn never weighs itself again": (
         "bayesrl.kernels.urn", "        weigh(urn, row)\n    return k", "    return k",
@@ -116,8 +116,14 @@ MUTANTS = {
         "bayesrl.kernels.urn", "y = k if model.plain else model.succ[i, k]", "y = k",
         ["tests/bamdp/test_bfs3.py::test_bounds_bracket_the_exact_values[tied-8]"]),
     "rollouts take the first of the best actions": (
-        "bayesrl.bamdp.bamcp", "P[s, min(index((u - epsilon) / (1.0 - epsilon) * ties), ties - ONE) + ONE]", "P[s, 1]",
+        "bayesrl.bamdp.bamcp", "(u - epsilon) * (M / (1.0 - epsilon))", "0.0",
         [BAMCP + "test_rollouts_are_epsilon_greedy_with_ties_at_random"]),
+    "what cannot be shared out evenly is the first action's": (
+        "bayesrl.bamdp.bamcp", "P = np.full((S + 1, M), AGAIN)", "P = np.zeros((S + 1, M), np.uint16)",
+        [BAMCP + "test_rollouts_are_epsilon_greedy_with_ties_at_random"]),
+    "every pair of a flat model has an urn of its own": (
+        "bayesrl.models.mdp", " and (self.group.ravel() == np.arange(S * A)).all())", ")",
+        [BAMCP + "test_pairs_of_a_flat_model_may_share_an_urn"]),
     "discount forgotten in the search": (
         "bayesrl.bamdp.bamcp", "R = path_r[t] + gamma * R", "R = path_r[t] + R",
         [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),

@@ -33,7 +33,7 @@ from bayesrl.kernels.paid_urn import PaidUrn
 from bayesrl.kernels.simulator import begin, borrowed, forget, implements, step, wander
 from bayesrl.kernels.stream import stream, uniform
 from bayesrl.kernels.tree import select
-from bayesrl.kernels.urn import ONE, SparseUrn, Urn, index
+from bayesrl.kernels.urn import SparseUrn, Urn, index
 from bayesrl.registry import register
 
 FIRST_CAPACITY = 1000
@@ -270,26 +270,42 @@ def slot_of(tree, h, e):  # type: ignore[no-untyped-def]
     return slot
 
 
+AGAIN = np.uint16(0xFFFF)
+"""Instead of an action: draw once more."""
+
+
 @implements(wander, Urn, SparseUrn, PaidUrn)
 @njit
 def rollout_action(model, P, s, a, epsilon, rng):  # type: ignore[no-untyped-def]
-    """Epsilon-greedy, ties at random; one random number."""
-    u = uniform(rng)
-    if u < epsilon:
-        return index(u / epsilon * (P.shape[1] - 1))
-    s = index(s)
-    ties = P[s, 0]
-    return P[s, min(index((u - epsilon) / (1.0 - epsilon) * ties), ties - ONE) + ONE]
+    """Epsilon-greedy, ties at random; one random number, mostly, and no branch that it decides."""
+    S, M = index(len(P) - 1), P.shape[1]
+    while True:
+        u = uniform(rng)
+        free = u < epsilon
+        u = u * (M / epsilon) if free else (u - epsilon) * (M / (1.0 - epsilon))
+        a = P[S if free else index(s), min(index(u), index(M - 1))]
+        if a != AGAIN:
+            return a
 
 
 @njit
 def best_actions(Q):  # type: ignore[no-untyped-def]
-    """For each state how many actions are best, and which: (S, 1 + A)."""
-    P = np.zeros((Q.shape[0], 1 + Q.shape[1]), index)
-    for s in range(len(Q)):
-        best = Q[s].max()
-        for a in range(Q.shape[1]):
-            if Q[s, a] == best:
-                P[s, 0] += ONE
-                P[s, P[s, 0]] = a
+    """The best actions of each state, in the last row all actions, each equally often in M columns: (S + 1, M).
+
+    Columns that are left over say AGAIN, so that any number of actions is shared out evenly.
+    """
+    S, A = Q.shape
+    M = 4
+    while M < 4 * A:
+        M *= 2
+    P = np.full((S + 1, M), AGAIN)
+    for s in range(S + 1):
+        best, ties = np.max(Q[s]) if s < S else -np.inf, 0
+        for a in range(A):
+            ties += s == S or Q[s, a] == best
+        each, j = M // ties, 0
+        for a in range(A):
+            if s == S or Q[s, a] == best:
+                P[s, j : j + each] = a
+                j += each
     return P

@@ -7,8 +7,9 @@ adds a ball of its own colour. The balls of the data are a list, so a draw from 
 adds goes to the end of the list, and forgetting it is setting a count back.
 
 Made for the processor: a step is a chain of reads, each waiting for the one before, so all that is to be known of an
-urn lies in one place (`Row`), (s, a) whose outcomes are alike share one list of them (`Outcomes.alike`), and indices
-have no sign (Numba would look for negative ones). Measured in benchmarks/bamcp.py.
+urn lies in one place (`Row`), which is computed and not looked up where the model is flat; (s, a) whose outcomes are
+alike share one list of them (`Outcomes.alike`), and indices have no sign (Numba would look for negative ones). Measured
+in benchmarks/bamcp.py.
 
 Shapes: G groups, K outcomes, U different lists of outcomes, D steps of a simulation.
 """
@@ -27,22 +28,23 @@ index = np.uint32
 ONE = index(1)
 
 
-def record(fields: Any) -> Any:
-    """What lies together in memory, its parts read as attributes."""
-    return np.dtype((np.record, np.dtype(fields, align=True)))
+def record(*fields: Any) -> Any:
+    """What lies together in memory, 64 bytes so that finding one is a shift, its parts read as attributes."""
+    packed = np.dtype(list(fields), align=True)
+    names, formats, offsets = zip(*[(name, *packed.fields[name]) for name in packed.names], strict=True)
+    line = {"names": names, "formats": formats, "offsets": offsets, "itemsize": 64, "aligned": True}
+    return np.dtype((np.record, np.dtype(line)))
 
 
 Row = record(
-    [
-        ("mass", np.float64),  # prior count of the urn in all
-        ("total", np.float64),  # mass + count
-        ("scale", np.float64),  # outcomes for each unit of mass, where all prior counts are equal, else 0
-        ("last", index),  # the last outcome
-        ("first", index),  # where its balls begin in `balls`
-        ("count", index),  # how many balls there are: seen, and of the running simulation
-        ("seen", index),  # of these, seen
-        ("limit", index),  # how many there can be: no more than seen where a draw adds none (a known row)
-    ]
+    ("mass", np.float64),  # prior count of the urn in all
+    ("total", np.float64),  # mass + count
+    ("scale", np.float64),  # outcomes for each unit of mass, where all prior counts are equal, else 0
+    ("last", index),  # the last outcome
+    ("first", index),  # where its balls begin in `balls`
+    ("count", index),  # how many balls there are: seen, and of the running simulation
+    ("seen", index),  # of these, seen
+    ("limit", index),  # how many there can be: no more than seen where a draw adds none (a known row)
 )
 """An urn of a Dirichlet belief."""
 
@@ -53,7 +55,7 @@ class Urn(NamedTuple):
     succ: np.ndarray  # (U, K) next state of outcome k
     reward: np.ndarray  # (U, K) its reward
     place: np.ndarray  # (S, A, 2) of (s, a): which urn draws the outcome, and which list it is in
-    plain: bool  # whether outcome k leads to state k everywhere
+    plain: bool  # whether the model is flat: urn s A + a for each (s, a), and outcome k leads to state k
     terminal: np.ndarray  # (S,)
     rows: np.ndarray  # (G,) of Row
     balls: np.ndarray  # outcomes, urn after urn, with room for D more in each
@@ -124,18 +126,16 @@ def draw_dirichlet(urn, g, rng):
 
 
 SparseRow = record(
-    [
-        ("size", np.float64),  # conceivable outcomes L
-        ("total", np.float64),  # what it weighs in all, T(k0, N)
-        ("total_seen", np.float64),  # what it weighed with what was seen
-        ("first", index),  # where its balls begin in `balls`
-        ("count", index),  # how many balls there are, N
-        ("seen", index),  # of these, seen
-        ("limit", index),  # how many there can be
-        ("kinds_first", index),  # where its different outcomes begin in `kinds`
-        ("kinds", index),  # how many there are, k0
-        ("kinds_seen", index),  # of these, seen
-    ]
+    ("size", np.float64),  # conceivable outcomes L
+    ("total", np.float64),  # what it weighs in all, T(k0, N)
+    ("total_seen", np.float64),  # what it weighed with what was seen
+    ("first", index),  # where its balls begin in `balls`
+    ("count", index),  # how many balls there are, N
+    ("seen", index),  # of these, seen
+    ("limit", index),  # how many there can be
+    ("kinds_first", index),  # where its different outcomes begin in `kinds`
+    ("kinds", index),  # how many there are, k0
+    ("kinds_seen", index),  # of these, seen
 )
 """An urn of a sparse Dirichlet belief."""
 
@@ -146,7 +146,7 @@ class SparseUrn(NamedTuple):
     succ: np.ndarray  # (U, K) next state of outcome k
     reward: np.ndarray  # (U, K) its reward
     place: np.ndarray  # (S, A, 2) of (s, a): which urn draws the outcome, and which list it is in
-    plain: bool  # whether outcome k leads to state k everywhere
+    plain: bool  # whether the model is flat: urn s A + a for each (s, a), and outcome k leads to state k
     terminal: np.ndarray  # (S,)
     rows: np.ndarray  # (G,) of SparseRow
     balls: np.ndarray  # outcomes, urn after urn, with room for D more in each
@@ -203,12 +203,12 @@ def weigh(urn, row):
     The chance of nothing new is C(k0, N) = sum_k P(size k | data) (k0 alpha + N) / (k alpha + N) = (k0 alpha + N) / T.
     """
     k0, N = row.kinds, row.count
-    known = row.size == urn.prior[2] and k0 < urn.weights.shape[0] and N < urn.weights.shape[1]
-    if known and not np.isnan(urn.weights[k0, N]):
+    kept = row.size == urn.prior[2]
+    if kept and not np.isnan(urn.weights[k0, N]):
         row.total = urn.weights[k0, N]
         return
     row.total = weight_of_all(k0, N, row.size, urn.prior[0], urn.prior[1])
-    if known:
+    if kept:
         urn.weights[k0, N] = row.total
 
 
@@ -297,8 +297,8 @@ def _begin(model, rng):
 @njit
 def _step(model, s, a, rng):
     s, a = index(s), index(a)
-    g, i = model.place[s, a, 0], model.place[s, a, 1]
-    k = draw(model, g, rng)
+    g = s * index(model.place.shape[1]) + a if model.plain else model.place[s, a, 0]
+    i, k = model.place[s, a, 1], draw(model, g, rng)
     y = k if model.plain else model.succ[i, k]
     return k, np.int64(y), model.reward[i, k], model.terminal[y], g
 

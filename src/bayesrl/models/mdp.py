@@ -127,8 +127,9 @@ class Outcomes:
     def alike(self) -> tuple[Any, Floats, Any, bool, Bools]:
         """What a simulation reads: each different list of outcomes once, so that lists stay in the cache.
 
-        succ and reward (U, K); for each (s, a) its group and its list, (S, A, 2); whether outcome k leads to state k
-        everywhere; terminal. In a flat model lists differ in their rewards alone: 264 states have 4 of them, not 1056.
+        succ and reward (U, K); for each (s, a) its group and its list, (S, A, 2); whether the model is flat, with group
+        s A + a for each (s, a), whose outcome k leads to state k; terminal. The lists of a flat model differ in their
+        rewards alone: 264 states have 4 of them, not 1056.
         """
         S, A, K = self.succ.shape
         lists: dict[bytes, int] = {}
@@ -139,7 +140,7 @@ class Outcomes:
         first = np.unique(which, return_index=True)[1]
         succ = self.succ.reshape(S * A, K)[first].astype(np.uint32)
         place = np.stack([self.group, np.reshape(which, (S, A))], axis=-1).astype(np.uint32)
-        plain = bool((succ == np.arange(K)).all())
+        plain = bool((succ == np.arange(K)).all() and (self.group.ravel() == np.arange(S * A)).all())
         return frozen(succ), frozen(self.reward.reshape(S * A, K)[first]), frozen(place), plain, self.terminal
 
     @cached_property
