@@ -50,15 +50,24 @@ def unknown():
     return UnknownRewards(tied(), RewardBeta(np.full((5, 2), 1.5), np.linspace(0.5, 2.0, 10).reshape(5, 2), -1.0, 2.0))
 
 
+def known_moves():
+    """Where actions lead is known, what they pay is not."""
+    moves = b.DirichletMDP.structured(b.make_world("chain", gamma=0.9), known=True)
+    return UnknownRewards(moves, RewardBeta(np.full((5, 2), 1.5), np.linspace(0.5, 2.0, 10).reshape(5, 2)))
+
+
 BELIEFS = {
     "flat": flat,
     "tied": tied,
     "terminal": terminal,
     "half-known": half_known,
     "unknown": unknown,
+    "known moves": known_moves,
     "undiscounted": lambda: terminal(1.0),
     "myopic": lambda: flat(0.0),
 }
+BUSHY = ("unknown", "known moves")
+"""Where rewards are outcomes too, searches are shorter."""
 
 
 def info(planner, belief, s=0, seed=0):
@@ -71,7 +80,7 @@ def info(planner, belief, s=0, seed=0):
 @pytest.mark.parametrize("name", BELIEFS)
 def test_equal_to_exact_values_at_every_depth(name):
     belief = BELIEFS[name]()
-    for depth in range(1, 6 if name != "unknown" else 4):
+    for depth in range(1, 6 if name not in BUSHY else 4):
         for s in range(belief.n_states):
             np.testing.assert_allclose(info(ForwardSearch(depth), belief, s)["q"], exact_q(belief, s, depth), atol=1e-9)
 
@@ -95,7 +104,7 @@ def test_leaves_are_the_mean_models():
 @pytest.mark.parametrize("name", BELIEFS)
 def test_values_of_forward_search(name, bound):
     belief = BELIEFS[name]()
-    for depth in range(1, 6 if name != "unknown" else 4):
+    for depth in range(1, 6 if name not in BUSHY else 4):
         for s in range(belief.n_states):
             found = info(BranchAndBound(depth, bound), belief, s)
             full = info(ForwardSearch(depth), belief, s)
@@ -127,7 +136,7 @@ def test_fewer_nodes():
 @pytest.mark.parametrize("name", BELIEFS)
 def test_bounds_bracket_the_exact_values_of_every_hyper_state(name):
     """After t of D steps at random, the tables made at the root bracket the exact value with D - t to go."""
-    prior, D, rng = BELIEFS[name](), 4 if name != "unknown" else 3, default_rng(5)
+    prior, D, rng = BELIEFS[name](), 4 if name not in BUSHY else 3, default_rng(5)
     m, leaf = counts_of("test", prior), np.zeros(prior.n_states)
     reach = ends_of(rewards_of(prior), prior.gamma, D, leaf).range
     tables = {"naive": naive(m, reach, leaf), "optimistic": extremes(m, D, prior.gamma, leaf)}
@@ -218,7 +227,7 @@ def test_bop_equals_a_naive_transcription(name, horizon):
 
 @pytest.mark.parametrize("name", BELIEFS)
 def test_bop_bounds_bracket_the_exact_values_and_never_widen(name):
-    belief, depth = BELIEFS[name](), 5 if name != "unknown" else 3
+    belief, depth = BELIEFS[name](), 5 if name not in BUSHY else 3
     for s in range(belief.n_states):
         exact, before = exact_q(belief, s, depth), (-np.inf, np.inf)
         for nodes in (1, 2, 4, 8, 30, 100, 300, 1000, 100000):

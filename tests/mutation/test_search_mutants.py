@@ -24,18 +24,40 @@ MUTANTS = {
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[unknown]"]),
     # forward-search
     "forward search forgets the discount": (
-        "bayesrl.bamdp.forward_search", "q += p * (r + gamma * v)", "q += p * (r + v)",
+        "bayesrl.bamdp.forward_search", "q += p * (r + t.gamma * v)", "q += p * (r + v)",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[flat]"]),
     "forward search learns nothing on its way": (
-        "bayesrl.bamdp.forward_search", "add(m, s, a, e, 1.0)", "pass",
+        "bayesrl.bamdp.forward_search", "follow(m, t.sums, s, a, e, 1.0)", "pass",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
     "forward search does not forget on its way back (the survey's Algorithm 1 without its last line)": (
-        "bayesrl.bamdp.forward_search", "add(m, s, a, e, -1.0)", "pass",
+        "bayesrl.bamdp.forward_search", "follow(m, t.sums, s, a, e, -1.0)", "pass",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
     "forward search looks one step too far": (
-        "bayesrl.bamdp.forward_search", "if d > 1 and", "if d > 0 and",
+        "bayesrl.bamdp.forward_search", "if d == 1:", "if d == 0:",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
+    # sums that searches keep
+    "a sum is used after its row was added to": (
+        TREE, "if sums.added[m.group[s, a]] > 0:", "if sums.added[m.group[s, a]] > 9:",
+        [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
+    "a sum is used after its row was added to, flat": (
+        TREE, "if sums.added[m.group[s, a]] > 0:", "if sums.added[m.group[s, a]] > 9:",
+        [ENUMERATING + "test_values_of_forward_search_on_random_beliefs[optimistic]"]),
+    "a sum is used after its reward was added to": (
+        TREE, "if sums.added[m.group[s, a]] > 0:", "if sums.added[m.group[s, a]] > 9:",
+        [ENUMERATING + "test_equal_to_exact_values_at_every_depth[known moves]"]),
+    "a sum is kept from a row that was added to": (
+        TREE, "return summed(m, s, a, gamma, v)\n    if", "sums.table[d, s, a] = summed(m, s, a, gamma, v)\n    if",
+        [ENUMERATING + "test_equal_to_exact_values_at_every_depth[flat]"]),
+    "sums of another level": (
+        TREE, "if np.isnan(sums.table[d, s, a]):", "d = 0\n    if np.isnan(sums.table[d, s, a]):",
+        [ENUMERATING + "test_values_of_forward_search[flat-optimistic]"]),
     # branch-and-bound
+    "bounds are taken for values before the last decision": (
+        "bayesrl.bamdp.branch_and_bound", "if d == 1 or", "if d <= 2 or",
+        [ENUMERATING + "test_values_of_forward_search[flat-optimistic]"]),
+    "unknown rewards may not improve": (
+        "bayesrl.bamdp.branch_and_bound", "(mean + n * m.values.max()) / (m.pay_total[c] + n)", "mean / m.pay_total[c]",
+        [ENUMERATING + "test_bounds_bracket_the_exact_values_of_every_hyper_state[unknown]"]),
     "the naive bound forgets a reward": (
         "bayesrl.bamdp.lookahead", "high + gamma * v[d, 1]", "gamma * v[d, 1]",
         [ENUMERATING + "test_bounds_bracket_the_exact_values_of_every_hyper_state[flat]"]),
@@ -52,7 +74,7 @@ MUTANTS = {
         "bayesrl.bamdp.branch_and_bound", "need = (best - q) / weight", "need = (best - q) / (weight * t.gamma)",
         [ENUMERATING + "test_values_of_forward_search_on_random_beliefs[optimistic]"]),
     "nothing is pruned": (
-        "bayesrl.bamdp.branch_and_bound", "if x[a] <= best:", "if x[a] == -np.inf:",
+        "bayesrl.bamdp.branch_and_bound", "x[a] <= best:", "x[a] == -np.inf:",
         [ENUMERATING + "test_fewer_nodes"]),
     # bop
     "BOP expands the most probable leaf, however deep": (

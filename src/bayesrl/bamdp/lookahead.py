@@ -29,13 +29,14 @@ def counts_of(planner: str, belief: Any) -> Counts:
     elif hasattr(belief.rewards, "predictive"):
         shape = belief.rewards.mean().shape
         cells = np.arange(np.prod(shape)).reshape(*shape, *(1,) * (3 - len(shape)))
+        cells = np.array(np.broadcast_to(cells, belief.outcomes.succ.shape))
         values, pay = belief.rewards.value_counts()
     else:
         raise Incompatible(planner, type(belief.rewards).__name__, ["finitely many values"])
     o, alpha = belief.outcomes, moves.alpha
     return Counts(
         o.succ, o.reward, o.group, o.terminal, o.size, np.array(alpha), alpha.sum(axis=1), 1.0 - moves.known,
-        np.array(np.broadcast_to(cells, o.succ.shape)), np.array(values), np.array(pay), np.sum(pay, axis=1),
+        cells, np.array(values), np.array(pay), np.sum(pay, axis=1),
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ class Counts(NamedTuple):
     phi: np.ndarray  # (G, K) counts, or probabilities where known
     total: np.ndarray  # (G,) their sum
     gain: np.ndarray  # (G,) what a move adds to its count: 1, or 0 where known
-    cell: np.ndarray  # (S, A, K) which row of `pay` pays move k
+    cell: np.ndarray  # (S, A, K) which row of `pay` pays move k, where rewards are unknown
     values: np.ndarray  # (V,) the rewards there can be
     pay: np.ndarray  # (cells, V) counts of them
     pay_total: np.ndarray  # (cells,) their sum
@@ -85,6 +85,50 @@ def drawn(m, s, a, rng):
             if u < 0.0:
                 break
     return last
+
+
+class Sums(NamedTuple):
+    """Expectations that a search takes at node after node, under the counts that its path from the root has left.
+
+    A row that the path has not added to has the same ones at every node: they are summed once for each decision.
+    """
+
+    table: np.ndarray  # (D, S, A) sum_e p_e [r_e + gamma v_d(s_e)] of a row as it is at the root; nan: not asked yet
+    added: np.ndarray  # (G,) outcomes that the path has added to each group
+
+
+@njit
+def no_sums(m, D):
+    """Nothing summed yet, for D different v."""
+    S, A = m.group.shape
+    return Sums(np.full((D, S, A), np.nan), np.zeros(len(m.size), np.int64))
+
+
+@njit
+def follow(m, sums, s, a, e, by):
+    """Like `add`, on the path of a search that keeps sums."""
+    add(m, s, a, e, by)
+    sums.added[m.group[s, a]] += int(by)
+
+
+@njit
+def expected(m, sums, d, s, a, gamma, v):
+    """sum_e p_e [r_e + gamma v(s_e)] over the outcomes of (s, a); v is always the same for the same d."""
+    if sums.added[m.group[s, a]] > 0:
+        return summed(m, s, a, gamma, v)
+    if np.isnan(sums.table[d, s, a]):
+        sums.table[d, s, a] = summed(m, s, a, gamma, v)
+    return sums.table[d, s, a]
+
+
+@njit
+def summed(m, s, a, gamma, v):
+    """sum_e p_e [r_e + gamma v(s_e)] under the present counts."""
+    x = 0.0
+    for e in range(branches(m, s, a)):
+        p, y, r = look(m, s, a, e)
+        x += p * (r + gamma * v[y])
+    return x
 
 
 # A known model -------------------------------------------------------------------------------------------------------
