@@ -30,23 +30,41 @@ MUTANTS = {
     "the node survives its episode": (
         FSC, "q = 0 if last.ends_episode else pick", "q = pick", [CONTROLLER + "test_edges_are_followed"]),
     "the discount is forgotten in a backup": (
-        BEETLE, "f[:, k] = problem.gamma * alphas", "f[:, k] = alphas",
+        BEETLE, "f = problem.gamma * alphas", "f = 1.0 * alphas",
         [ALPHA + "test_a_basis_that_spans_gives_exact_values"]),
     "a backup does not multiply by theta": (
-        BEETLE, "(problem.alpha[g, k] + basis.exponent[i, g, k] + basis.exponent[j, g, k])",
-        "(problem.alpha[g, k] + basis.exponent[i, g, k])", [ALPHA + "test_a_basis_that_spans_gives_exact_values"]),
-    "alpha-functions are chosen at the belief before the outcome": (
-        BEETLE, "v = np.dot(alphas.coefficient[alphas.first[y] : alphas.first[y + 1]], w)",
-        "v = np.dot(alphas.coefficient[alphas.first[y] : alphas.first[y + 1]], e * alpha[g, k] / mass)",
+        BEETLE, "(alpha[g, k] + m[:, None, k] + m[:, k])", "(alpha[g, k] + m[:, None, k])",
         [ALPHA + "test_a_basis_that_spans_gives_exact_values"]),
-    "padding counts in a moment": (
-        BEETLE, "np.where(unknown, alpha, 0.0).sum(axis=-1)", "np.where(unknown, alpha, 1.0).sum(axis=-1)",
+    "distances are measured under beliefs that have seen nothing": (
+        BEETLE, " + np.tensordot(b[who, k], weight[who], 1)", "",
+        [ALPHA + "test_what_is_listed_equals_what_is_written_out"]),
+    "beliefs that have seen a row weigh as much as others": (
+        BEETLE, "alpha[g].sum() + b.sum(axis=1)[:, None, None] + ", "alpha[g].sum() + ",
+        [ALPHA + "test_stages_equal_a_naive_transcription"]),
+    "distances are measured under the first belief alone": (
+        BEETLE, "gram = joint.mean(axis=0)", "gram = joint[0]",
+        [ALPHA + "test_what_is_listed_equals_what_is_written_out"]),
+    "an outcome that was seen counts among the others too": (
+        BEETLE, "        chance[k] = 0.0\n", "", [ALPHA + "test_what_is_listed_equals_what_is_written_out"]),
+    "alpha-functions are chosen at the belief before the outcome": (
+        BEETLE, "alphas.first[y + 1]], w)", "alphas.first[y + 1]], e * rows[a, k] / mass)",
+        [ALPHA + "test_a_basis_that_spans_gives_exact_values"]),
+    "outcomes not seen are worth what they are in rows not seen": (
+        BEETLE, "v_g = np.dot(alphas.coefficient, e * mass / (mass + total))", "v_g = v",
+        [ALPHA + "test_what_is_listed_equals_what_is_written_out"]),
+    "a belief knows what others have seen": (
+        BEETLE, "            if b == i:\n", "            if True:\n",
+        [ALPHA + "test_what_is_listed_equals_what_is_written_out"]),
+    "an urn forgets what it gave": (
+        BEETLE, "(alpha[g, k] + t) / (mass + before[i])", "(alpha[g, k] + t) / (mass + t)",
         [ALPHA + "test_moments_against_quadrature"]),
+    "an urn remembers another row": (
+        BEETLE, "            before[:] = 0\n", "", [ALPHA + "test_moments_against_quadrature"]),
     "a backup that the projection spoils is kept": (
-        BEETLE, "problem.terminal[s] or np.dot(c[m], points.moment[i]) < v_old[s, i]", "False",
+        BEETLE, "problem.terminal[s] or np.dot(c[m], points.moment[i]) < v_old", "False",
         [ALPHA + "test_stages_equal_a_naive_transcription"]),
     "points no worse than before are backed up all the same": (
-        BEETLE, "if v_new[s, i] >= v_old[s, i]:", "if False:", [ALPHA + "test_stages_equal_a_naive_transcription"]),
+        BEETLE, "if v_new[s, i] >= v_old:", "if False:", [ALPHA + "test_stages_equal_a_naive_transcription"]),
     "the planner takes the worst action": (
         BEETLE, "best_action(q, ", "best_action(-q, ", [ALPHA + "test_the_arm_is_left_for_a_better_wage"]),
 }  # fmt: skip

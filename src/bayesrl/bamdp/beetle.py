@@ -9,26 +9,34 @@ where a* and the alpha_k are chosen at b and hold for every theta. The number of
 on a basis: densities of sampled hyper-states, which are the monomials prod theta^n of the outcomes n they have seen.
 All work is done ahead; acting looks expectations up. For problems with few unknowns (tied rows, known rows).
 
-Paper to code: hyper-states from random interaction `interact`; moments of monomials under a Dirichlet, ratios of gamma
-functions, `log_moments`; least squares on the basis `span` and `backup`; a stage of Perseus `sweep`.
-Deviations: distances are measured under the prior (the paper's uniform measure where the prior is uniform). Every
+Paper to code: hyper-states from random interaction `interact`; moments of monomials under a Dirichlet `log_moments`;
+least squares on the basis `span` and `backup`; a stage of Perseus `sweep`.
+Deviations: distances are measured under the even mixture of the sampled beliefs (the paper: uniformly). Its expectation
+is the prior, as posteriors average to it, but unlike the prior it has weight wherever values are looked up: E_b[alpha]
+errs by at most sqrt(B) times the distance, while a belief that the prior hardly foresees (many unknowns, small counts)
+would magnify it beyond all bounds. Every
 sampled belief is backed up in every state: on the few states that chance leaves it in, values of states behind a gap
 stay those of a policy that does not learn. Ages of the beliefs are log-uniform, one to a simulated life, since beliefs
 change by ratios of counts. The basis is normalised and nearly dependent directions are dropped (`RCOND`), as monomials
 of like counts are nearly equal. The action comes from a one-step look-ahead, not from a label of the best
 alpha-function: that errs where alpha-functions nearly meet.
-Cost: a backup is O(n^2 K + m n A K) for n basis functions and m alpha-functions; a decision O(n G K + m n A K).
+Cost: what is zero is not stored, as nearly all exponents are where there are many unknowns. For n basis functions, m
+alpha-functions and z cells (g, k) that some of B beliefs has seen, z_g of them in the row of an action: O(B n (G K + z)
++ z n^2) ahead, O(n K + n^2 z_g + m n A) a backup, O(G K + z + m n A) a decision; in rows that no phi_i counts, m n A is
+A K.
 Claims: unprojected backups give exact values, and so does a basis that spans; root values approach the exact ones.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import gammaln
+from scipy.special import logsumexp
 
 from bayesrl.bamdp.greedy import best_action
 from bayesrl.beliefs.dirichlet import DirichletMDP
@@ -86,15 +94,15 @@ class BEETLE:
         if not isinstance(prior, DirichletMDP):
             raise InvalidArgument("BEETLE", "prior", "a DirichletMDP", type(prior).__name__)
         number("BEETLE", "gamma", prior.gamma, 0.0, 1.0, below=True)
-        seen = np.unique(interact(prior, self.beliefs, self.steps, rng), axis=0)  # sorted: the prior comes first
-        chosen = np.sort(rng.permutation(len(seen) - 1)[: self.basis - 1]) + 1
-        basis = span(prior, seen[[0, *chosen]])
-        alphas = self._improve(points_of(prior, seen, basis), lowest(prior, basis), problem_of(prior), basis, rng)
+        lives = sorted(set(interact(prior, self.beliefs, self.steps, rng)), key=dense_order)  # the prior comes first
+        chosen = np.sort(rng.permutation(len(lives) - 1)[: self.basis - 1]) + 1
+        basis = span(prior, [lives[i] for i in (0, *chosen)], lives)
+        alphas = self._improve(points_of(prior, lives, basis), lowest(prior, basis), problem_of(prior), basis, rng)
         c, first = frozen(alphas.coefficient), frozen(alphas.first)
-        return AlphaFunctions(self, frozen(basis.exponent), frozen(basis.scale), c, first)
+        return AlphaFunctions(self, prior.alpha.shape, frozen(basis.exponent), frozen(basis.scale), c, first)
 
     def _improve(self, points: Points, alphas: Alphas, problem: Problem, basis: Basis, rng: Generator) -> Alphas:
-        v, still = np.full((len(alphas.first) - 1, len(points.alpha)), -np.inf), 0
+        v, still = np.full((len(alphas.first) - 1, len(points.moment)), -np.inf), 0
         for _ in range(self.iterations):
             before = v
             coefficient, first, v = sweep(rng.permutation(v.size), points, alphas, problem, basis)
@@ -112,8 +120,10 @@ class AlphaFunctions:
 
     solver: BEETLE
     """What made it."""
-    exponent: Floats
-    """Exponents of the basis monomials, (n, G, K)."""
+    shape: tuple[int, ...]
+    """Groups and outcomes (G, K) of the problem."""
+    exponent: Ints
+    """Exponents of the basis monomials, see `listed`, (z, 4)."""
     scale: Floats
     """Logarithm of each monomial's norm under the prior, (n,)."""
     coefficient: Floats
@@ -130,50 +140,102 @@ class AlphaFunctions:
         self, belief: DirichletMDP, observation: int, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Values of the actions under the best alpha-functions one step ahead; ties go to the first action."""
-        e = np.exp(log_moments(self.exponent, belief.alpha, learnt(belief)) - self.scale)
-        alphas, total = Alphas(self.coefficient, self.first), self.exponent.sum(axis=2)
-        q, _ = look_ahead(observation, belief.alpha, e, alphas, problem_of(belief), self.exponent, total)
-        own = self.coefficient[self.first[observation] : self.first[observation + 1]]
-        return Decision(best_action(q, "first", rng), None, {"q": q, "value": float((own @ e).max())})
+        if belief.alpha.shape != self.shape or belief.n_states != len(self.first) - 1:
+            raise InvalidArgument("AlphaFunctions", "belief", "about the problem that was solved", belief)
+        e = np.exp(log_moments(self.exponent, belief.alpha, len(self.scale)) - self.scale)
+        v, alphas = self.coefficient @ e, Alphas(self.coefficient, self.first)
+        best, rows = highest(v, self.first), belief.alpha[belief.group[observation]]
+        q, _ = look_ahead(observation, rows, e, v, best, alphas, problem_of(belief), self.exponent)
+        return Decision(best_action(q, "first", rng), None, {"q": q, "value": float(v[best[observation]])})
 
 
 # Monomials -----------------------------------------------------------------------------------------------------------
 
-
-def learnt(belief: DirichletMDP) -> Bools:
-    """Which cells (g, k) are unknown probabilities."""
-    return belief.outcomes.valid & ~belief.known[:, None]
+Life = tuple[tuple[int, int, int], ...]
+"""What was seen since the prior, sorted (g, k, n): outcome k of group g, n times. Also a monomial, n its exponents."""
 
 
-def log_moments(exponent: Floats, alpha: Floats, unknown: Bools) -> Floats:
-    """log E[prod theta^n] for exponents n (..., G, K) under Dirichlet rows alpha (G, K).
+def listed(lives: Sequence[Life]) -> Ints:
+    """Rows (g, k, i, n) for all that life i has seen, sorted, (z, 4)."""
+    rows = [(g, k, i, n) for i, life in enumerate(lives) for g, k, n in life]
+    return np.array(sorted(rows), np.int64).reshape(-1, 4)
 
-    E = prod_g Gamma(alpha_g) / Gamma(alpha_g + n_g) prod_k Gamma(alpha_gk + n_gk) / Gamma(alpha_gk), alpha_g and n_g
-    being sums over k. Padding and known rows have no exponents.
-    """
-    a = np.where(unknown, alpha, 1.0)
-    mass = np.where(unknown.any(axis=-1), np.where(unknown, alpha, 0.0).sum(axis=-1), 1.0)
-    cells, rows = gammaln(a + exponent) - gammaln(a), gammaln(mass + exponent.sum(axis=-1)) - gammaln(mass)
-    return np.asarray(cells.sum(axis=(-2, -1)) - rows.sum(axis=-1))
+
+def after(alpha: Floats, life: Life) -> Floats:
+    """Dirichlet counts after a life."""
+    new = alpha.copy()
+    for g, k, n in life:
+        new[g, k] += n
+    return new
+
+
+def dense_order(life: Life) -> list[tuple[int, int, int]]:
+    """A key that sorts lives as if their counts were written out in arrays (G, K)."""
+    return [(-g, -k, n) for g, k, n in life]
 
 
 class Basis(NamedTuple):
-    """Monomials phi_i of norm one under the prior; products theta_{g k} phi_j are projected on them."""
+    """Monomials phi_i of norm one; products theta_{g k} phi_j are projected on them.
 
-    exponent: Floats  # (n, G, K), the first one zero: a constant
-    total: Floats  # (n, G), sums over k
+    Outcomes of a row that nobody has seen differ by their alpha_gk alone, so that one matrix serves them all.
+    """
+
+    exponent: Ints  # (z, 4) rows (g, k, i, n); the first monomial has none: a constant
     scale: Floats  # (n,) log norms
-    gram: Floats  # (n, n) E[phi_i phi_j] under the prior
-    inverse: Floats  # (n, n) its pseudo-inverse
+    identity: Floats  # (n, n) projections of the phi_j
+    cell: Ints  # (c, 2) sorted (g, k) that some belief has seen; k = -1 before them stands for the other outcomes of g
+    product: Floats  # (c, n, n) projections of theta_{g k} phi_j; for k = -1, of theta_{g k} phi_j / alpha_gk
 
 
-def span(prior: DirichletMDP, exponent: Floats) -> Basis:
-    """The basis of these monomials."""
-    unknown = learnt(prior)
-    scale = 0.5 * log_moments(2.0 * exponent, prior.alpha, unknown)
-    product = np.array([log_moments(exponent + other, prior.alpha, unknown) for other in exponent])
-    gram = np.exp(product - scale[:, None] - scale)
-    return Basis(exponent, exponent.sum(axis=2), scale, gram, np.linalg.pinv(gram, rcond=RCOND, hermitian=True))
+def span(prior: DirichletMDP, monomials: Sequence[Life], lives: Sequence[Life]) -> Basis:
+    """The basis of these monomials, with distances under the even mixture of the beliefs after these lives.
+
+    E_b[phi_i phi_j] = E_b[phi_i] E[phi_j | b, and what i has seen]: weighting with a monomial is seeing its outcomes.
+    """
+    exponent, n = listed(monomials), len(monomials)
+    both = np.array([after_each(monomials, after(prior.alpha, life), exponent, n) for life in lives])
+    both += after_each(lives, prior.alpha, exponent, n)[:, :, None]
+    scale = 0.5 * (logsumexp(both.diagonal(axis1=1, axis2=2), axis=0) - np.log(len(lives)))
+    joint = np.exp(both - scale[:, None] - scale)  # (B, n, n) E_b[phi_i phi_j]
+    gram = joint.mean(axis=0)
+    inverse = np.linalg.pinv(gram, rcond=RCOND, hermitian=True)
+    cell, product = products(joint, listed(lives), exponent, prior.alpha)
+    return Basis(exponent, scale, inverse @ gram, cell, inverse @ product)
+
+
+def after_each(lives: Sequence[Life], alpha: Floats, exponent: Ints, n: int) -> Floats:
+    """Logarithms of the n moments after each of these lives."""
+    return np.array([log_moments(exponent, after(alpha, life), n) for life in lives])
+
+
+def products(joint: Floats, seen: Ints, exponent: Ints, alpha: Floats) -> tuple[Ints, Floats]:
+    """The cells of a basis and, for each, E[phi_i theta_{g k} phi_j], not projected yet.
+
+    E_b[phi_i theta_{g k} phi_j] = E_b[phi_i phi_j] (alpha_gk + seen_bgk + n_igk + n_jgk) / (alpha_g + seen_bg + n_ig +
+    n_jg), averaged over the beliefs b.
+    """
+    (B, n, _), K = joint.shape, alpha.shape[1]
+    cell: list[tuple[int, int]] = []
+    product = []
+    for g in np.union1d(seen[:, 0], exponent[:, 0]).tolist():
+        b, m = in_group(seen, g, (B, K)), in_group(exponent, g, (n, K))
+        weight = joint / (alpha[g].sum() + b.sum(axis=1)[:, None, None] + m.sum(axis=1)[:, None] + m.sum(axis=1)) / B
+        shared = weight.sum(axis=0)
+        cell.append((g, -1))
+        product.append(shared)
+        for k in np.flatnonzero(b.any(axis=0) | m.any(axis=0)).tolist():
+            who = np.flatnonzero(b[:, k])
+            cell.append((g, k))
+            product.append(shared * (alpha[g, k] + m[:, None, k] + m[:, k]) + np.tensordot(b[who, k], weight[who], 1))
+    return np.array(cell, np.int64).reshape(-1, 2), np.array(product).reshape(-1, n, n)
+
+
+def in_group(rows: Ints, g: int, shape: tuple[int, int]) -> Floats:
+    """What is listed of group g, written out by member and outcome."""
+    dense = np.zeros(shape)
+    mine = rows[rows[:, 0] == g]
+    dense[mine[:, 2], mine[:, 1]] = mine[:, 3]
+    return dense
 
 
 # Hyper-states --------------------------------------------------------------------------------------------------------
@@ -182,31 +244,33 @@ def span(prior: DirichletMDP, exponent: Floats) -> Basis:
 class Points(NamedTuple):
     """The beliefs at which backups are made, in every state each."""
 
-    alpha: Floats  # (B, G, K)
+    seen: Ints  # (z, 4) rows (g, k, i, n): belief i has seen outcome k of group g n times since the prior
     moment: Floats  # (B, n) E_b[phi_i]
 
 
-def points_of(prior: DirichletMDP, seen: Floats, basis: Basis) -> Points:
-    """Beliefs that have seen these outcomes since the prior."""
-    alpha, unknown = prior.alpha + seen, learnt(prior)
-    moment = np.exp(np.array([log_moments(basis.exponent, a, unknown) for a in alpha]) - basis.scale)
-    return Points(alpha, moment)
+def points_of(prior: DirichletMDP, lives: Sequence[Life], basis: Basis) -> Points:
+    """Beliefs after these lives."""
+    moment = after_each(lives, prior.alpha, basis.exponent, len(basis.scale))
+    return Points(listed(lives), np.exp(moment - basis.scale))
 
 
-def interact(prior: DirichletMDP, beliefs: int, steps: int, rng: Generator) -> Floats:
-    """Counts of the outcomes seen in random interaction, one life for each belief (B, G, K); the first saw none."""
+def interact(prior: DirichletMDP, beliefs: int, steps: int, rng: Generator) -> list[Life]:
+    """What is seen in random interaction, one life for each belief; the first sees nothing."""
     o = prior.outcomes
-    seen = np.zeros((beliefs, *prior.alpha.shape))
-    for i in range(1, beliefs):
+    lives: list[Life] = [()]
+    for _ in range(1, beliefs):
         cdf = np.cumsum(prior.sample_mdp(rng).prob, axis=1)
         s = int(rng.choice(len(o.start), p=o.start))
+        seen: Counter[tuple[int, int]] = Counter()
         for _ in range(int((steps + 1.0) ** rng.random())):
-            g = o.group[s, a := int(rng.random() * o.n_actions)]
-            k = min(int(np.searchsorted(cdf[g], rng.random(), side="right")), o.size[g] - 1)
-            seen[i, g, k] += not prior.known[g]
+            g = int(o.group[s, a := int(rng.random() * o.n_actions)])
+            k = min(int(np.searchsorted(cdf[g], rng.random(), side="right")), int(o.size[g]) - 1)
+            if not prior.known[g]:
+                seen[g, k] += 1
             s = int(o.succ[s, a, k])
             s = int(rng.choice(len(o.start), p=o.start)) if o.terminal[s] else s
-    return seen
+        lives.append(tuple((g, k, n) for (g, k), n in sorted(seen.items())))
+    return lives
 
 
 # The compiled part: letters as above ---------------------------------------------------------------------------------
@@ -245,29 +309,46 @@ def lowest(prior: DirichletMDP, basis: Basis) -> Alphas:
 
 
 @njit
+def log_moments(exponent: Any, alpha: Any, n: int) -> Any:
+    """log E[prod theta^n] for each of n monomials under Dirichlet rows alpha (G, K).
+
+    It is the chance that an urn gives these outcomes one after the other, each of them (alpha_gk + n_gk) / (alpha_g +
+    n_g) after n_gk like it and n_g in all. Padding and known rows have no exponents.
+    """
+    moment, before, row, mass = np.zeros(n), np.zeros(n, np.int64), -1, 0.0
+    for g, k, i, m in exponent:
+        if g != row:
+            row, mass = g, alpha[g].sum()
+            before[:] = 0
+        for t in range(m):
+            moment[i] += np.log((alpha[g, k] + t) / (mass + before[i]))
+            before[i] += 1
+    return moment
+
+
+@njit
 def sweep(order: Any, points: Any, old: Any, problem: Any, basis: Any) -> Any:
     """A stage of Perseus: back hyper-states s B + i up in this order, passing over those no worse than before.
 
     Returns the new alpha-functions (coefficient, first) and the values V(s, b_i) (S, B), none of which falls.
     """
     (B, n), S = points.moment.shape, len(old.first) - 1
-    v_old, best, v_new = np.full((S, B), -np.inf), np.zeros((S, B), np.int64), np.full((S, B), -np.inf)
-    for s in range(S):
-        for l in range(old.first[s], old.first[s + 1]):
-            v = np.dot(points.moment, old.coefficient[l])
-            for i in range(B):
-                if v[i] > v_old[s, i]:
-                    v_old[s, i], best[s, i] = v[i], l
+    v, v_new = np.dot(points.moment, old.coefficient.T), np.full((S, B), -np.inf)  # v (B, m)
+    best = np.empty((B, S), np.int64)
+    for i in range(B):
+        best[i] = highest(v[i], old.first)
     c, state, m = np.empty((S * B, n)), np.empty(S * B, np.int64), 0
     for j in order:
         s, i = j // B, j % B
-        if v_new[s, i] >= v_old[s, i]:
+        v_old = v[i, best[i, s]]
+        if v_new[s, i] >= v_old:
             continue
-        q, pick = look_ahead(s, points.alpha[i], points.moment[i], old, problem, basis.exponent, basis.total)
+        rows = rows_after(s, i, points.seen, problem)
+        q, pick = look_ahead(s, rows, points.moment[i], v[i], best[i], old, problem, basis.exponent)
         a = int(np.argmax(q))
         c[m], state[m] = backup(s, a, pick[a], old, problem, basis), s
-        if problem.terminal[s] or np.dot(c[m], points.moment[i]) < v_old[s, i]:
-            c[m] = old.coefficient[best[s, i]]
+        if problem.terminal[s] or np.dot(c[m], points.moment[i]) < v_old:
+            c[m] = old.coefficient[best[i, s]]
         v_new[s] = np.maximum(v_new[s], np.dot(points.moment, c[m]))
         m += 1
     by_state = np.argsort(state[:m])
@@ -275,44 +356,85 @@ def sweep(order: Any, points: Any, old: Any, problem: Any, basis: Any) -> Any:
 
 
 @njit
-def look_ahead(s: int, alpha: Any, e: Any, alphas: Any, problem: Any, exponent: Any, total: Any) -> Any:
-    """Q(s, b, a) (A,) and the best alpha-function after each outcome (A, K), given e_i = E_b[phi_i].
+def highest(v: Any, first: Any) -> Any:
+    """Which alpha-function is the best of each state, (S,), given their values v; ties go to the first."""
+    best = first[:-1].copy()
+    for s in range(len(best)):
+        for l in range(first[s] + 1, first[s + 1]):
+            if v[l] > v[best[s]]:
+                best[s] = l
+    return best
 
-    E_b[theta_{g k} phi_i] = e_i (alpha_gk + n_igk) / (alpha_g + n_ig) is the chance of outcome k times the moment of
-    phi_i in the belief that has seen it, so that one sum gives the chance times the value of each outcome.
+
+@njit
+def of_group(exponent: Any, g: int) -> Any:
+    """Where the rows of group g begin and end in a list."""
+    return np.searchsorted(exponent[:, 0], g), np.searchsorted(exponent[:, 0], g + 1)
+
+
+@njit
+def rows_after(s: int, i: int, seen: Any, problem: Any) -> Any:
+    """The counts (A, K) of belief i for the actions in s."""
+    rows = problem.alpha[problem.group[s]]
+    for a in range(len(rows)):
+        begin, end = of_group(seen, problem.group[s, a])
+        for _, k, b, n in seen[begin:end]:
+            if b == i:
+                rows[a, k] += n
+    return rows
+
+
+@njit
+def look_ahead(s: int, rows: Any, e: Any, v: Any, best: Any, alphas: Any, problem: Any, exponent: Any) -> Any:
+    """Q(s, b, a) (A,) and the best alpha-function after each outcome (A, K).
+
+    Of the belief b: its counts `rows` (A, K) for the actions in s, e_i = E_b[phi_i], the alpha-functions' values v, and
+    which are the best of each state. E_b[theta_{g k} phi_i] = e_i (alpha_gk + n_igk) / (alpha_g + n_ig) is the chance
+    of outcome k times the moment of phi_i in the belief that has seen it, so that one sum gives the chance times the
+    value of each outcome. Outcomes that no phi_i counts differ by their chance alone.
     """
-    A, K = problem.succ.shape[1:]
+    A, K = rows.shape
     q, pick = np.zeros(A), np.zeros((A, K), np.int64)
     for a in range(A):
         g = problem.group[s, a]
-        mass = alpha[g].sum()
+        (j, end), mass, total = of_group(exponent, g), rows[a].sum(), np.zeros(len(e))
+        for _, _, i, n in exponent[j:end]:
+            total[i] += n
+        if j < end:
+            v_g = np.dot(alphas.coefficient, e * mass / (mass + total))
+            best_g = highest(v_g, alphas.first)
+        else:
+            v_g, best_g = v, best
         for k in range(problem.size[g]):
-            y = problem.succ[s, a, k]
-            w = e * (alpha[g, k] + exponent[:, g, k]) / (mass + total[:, g])
-            v = np.dot(alphas.coefficient[alphas.first[y] : alphas.first[y + 1]], w)
-            best = np.argmax(v)
-            pick[a, k] = alphas.first[y] + best
-            q[a] += alpha[g, k] / mass * problem.reward[s, a, k] + problem.gamma * v[best]
+            y, p = problem.succ[s, a, k], rows[a, k] / mass
+            pick[a, k] = best_g[y]
+            later = p * v_g[best_g[y]]
+            if j < end and exponent[j, 1] == k:
+                w = e * rows[a, k] / (mass + total)
+                while j < end and exponent[j, 1] == k:
+                    i, n = exponent[j, 2], exponent[j, 3]
+                    w[i] += e[i] * n / (mass + total[i])
+                    j += 1
+                x = np.dot(alphas.coefficient[alphas.first[y] : alphas.first[y + 1]], w)
+                pick[a, k] = alphas.first[y] + np.argmax(x)
+                later = x.max()
+            q[a] += p * problem.reward[s, a, k] + problem.gamma * later
     return q, pick
 
 
 @njit
 def backup(s: int, a: int, pick: Any, alphas: Any, problem: Any, basis: Any) -> Any:
-    """Coefficients of the projection of sum_k theta_{g k} [ r_k + gamma alpha_pick(k) ] on the basis.
-
-    The normal equations have E[phi_i theta_{g k} phi_j] = E[phi_i phi_j] (alpha_gk + n_igk + n_jgk) / (alpha_g + n_ig
-    + n_jg) on their right-hand side, under the prior.
-    """
-    n, g = len(basis.scale), problem.group[s, a]
-    mass, d = problem.alpha[g].sum(), np.zeros(n)
-    f = np.empty((n, problem.size[g]))  # f[j, k]: coefficients of r_k + gamma alpha_k
-    for k in range(problem.size[g]):
-        f[:, k] = problem.gamma * alphas.coefficient[pick[k]]
-        f[0, k] += problem.reward[s, a, k]
-    for i in range(n):
-        for j in range(n):
-            x = 0.0
-            for k in range(problem.size[g]):
-                x += f[j, k] * (problem.alpha[g, k] + basis.exponent[i, g, k] + basis.exponent[j, g, k])
-            d[i] += basis.gram[i, j] * x / (mass + basis.total[i, g] + basis.total[j, g])
-    return np.dot(basis.inverse, d)
+    """Coefficients of the projection of sum_k theta_{g k} [ r_k + gamma alpha_pick(k) ] on the basis."""
+    g = problem.group[s, a]
+    chance = problem.alpha[g, : problem.size[g]].copy()
+    f = problem.gamma * alphas.coefficient[pick[: len(chance)]]  # f[k, j]: coefficients of r_k + gamma alpha_k
+    f[:, 0] += problem.reward[s, a, : len(chance)]
+    begin, end = of_group(basis.cell, g)
+    if begin == end:
+        return np.dot(basis.identity, np.dot(chance, f)) / chance.sum()
+    c = np.zeros(f.shape[1])
+    for j in range(begin + 1, end):
+        k = basis.cell[j, 1]
+        c += np.dot(basis.product[j], f[k])
+        chance[k] = 0.0
+    return c + np.dot(basis.product[begin], np.dot(chance, f))
