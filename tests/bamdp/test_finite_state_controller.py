@@ -15,6 +15,7 @@ from bayesrl.bamdp.finite_state_controller import (
     climb,
     climb_by_simulation,
     evaluate,
+    gradient,
     models_of,
     monte_carlo_gradient,
     stack,
@@ -76,11 +77,11 @@ def test_value_equals_dynamic_programming_over_hyper_states(prior, n, horizon):
     """Expectation over models of linear systems, against beliefs carried along; later rewards weigh under 1e-7."""
     models = models_of(prior, n, default_rng(0))
     logits = start(2, models, default_rng(1))
-    psi, eta = logits.probabilities()
+    psi, eta = logits.controller()
     memo, expected = {}, 0.0
     for s, p in enumerate(prior.outcomes.start):
         expected += p * hyper_state_value(psi, eta, prior, 0, s, horizon, memo) if p > 0 else 0.0
-    np.testing.assert_allclose(evaluate(logits, models)[0], expected, atol=1e-7)
+    np.testing.assert_allclose(evaluate(logits, models).J, expected, atol=1e-7)
 
 
 def test_value_is_not_that_of_the_mean_model():
@@ -88,8 +89,8 @@ def test_value_is_not_that_of_the_mean_model():
     prior = tied(0.9, ((1.0, 1.0),))
     models = models_of(prior, 40, default_rng(0))
     logits = start(2, models, default_rng(1))
-    at_the_mean = evaluate(logits, stack(prior, [prior.mean_mdp()], np.ones(1)))[0]
-    assert abs(evaluate(logits, models)[0] - at_the_mean) > 0.5
+    at_the_mean = evaluate(logits, stack(prior, [prior.mean_mdp()], np.ones(1))).J
+    assert abs(evaluate(logits, models).J - at_the_mean) > 0.5
 
 
 def test_value_is_what_the_planner_earns():
@@ -101,7 +102,7 @@ def test_value_is_what_the_planner_earns():
     models = models_of(prior, 40, rng)
     first = start(2, models, rng)
     logits = Logits(3.0 * first.action, 3.0 * first.node)
-    planner = Controller(FiniteStateController(), *logits.probabilities(), value=evaluate(logits, models)[0])
+    planner = Controller(FiniteStateController(), *logits.controller(), value=evaluate(logits, models).J)
     totals = []
     for _ in range(2000):
         model, s, q, last, total = prior.sample_mdp(rng), 0, planner.start(), None, 0.0
@@ -138,14 +139,14 @@ def test_models_of_few_unknowns_are_exact():
 def test_gradient_equals_finite_differences(prior):
     models, h = models_of(prior, 16, default_rng(0)), 1e-5
     logits = start(2, models, default_rng(1))
-    slope = evaluate(logits, models)[1]
+    slope = gradient(evaluate(logits, models), models)
     for part in ("action", "node"):
         x = getattr(logits, part)
         numerical = np.zeros_like(x)
         for cell in np.ndindex(*x.shape):
             step = np.zeros_like(x)
             step[cell] = h
-            up, down = (evaluate(logits._replace(**{part: x + sign * step}), models)[0] for sign in (1, -1))
+            up, down = (evaluate(logits._replace(**{part: x + sign * step}), models).J for sign in (1, -1))
             numerical[cell] = (up - down) / (2 * h)
         np.testing.assert_allclose(getattr(slope, part), numerical, atol=1e-9)
         assert np.abs(numerical).max() > 1e-3
@@ -162,7 +163,7 @@ def test_monte_carlo_gradient_is_unbiased():
     exact = models_of(prior, 40, rng)
     logits = start(2, exact, rng)
     logits = logits._replace(action=logits.action + np.array([[[2.0, -2.0]], [[-2.0, 2.0]]]), node=0.3 * logits.node)
-    slope = evaluate(logits, exact)[1]
+    slope = gradient(evaluate(logits, exact), exact)
 
     def estimate():
         i = rng.choice(40, 5, p=exact.weight)
@@ -186,8 +187,8 @@ def test_ascent_never_falls():
         last, values = climb(first, models, 200)
         assert (np.diff(values) > 0).all()
         assert len(values) > 5
-        assert values[0] == evaluate(first, models)[0]
-        assert values[-1] == evaluate(last, models)[0]
+        assert values[0] == evaluate(first, models).J
+        assert values[-1] == evaluate(last, models).J
 
 
 def test_one_node_is_the_best_memoryless_policy():
@@ -235,7 +236,7 @@ def test_ascent_by_simulation():
     models = models_of(prior, 32, default_rng(0))
     first = start(2, models, default_rng(0))
     last = climb_by_simulation(first, prior, 40, 100, default_rng(0))
-    assert evaluate(last, models)[0] > evaluate(first, models)[0] + 1.0
+    assert evaluate(last, models).J > evaluate(first, models).J + 1.0
 
 
 # The planner ---------------------------------------------------------------------------------------------------------

@@ -11,18 +11,28 @@ MUTANTS = {
         FSC, "stack(prior, *gauss(prior, free, int(n ** (1.0 / max(len(free), 1)) + 1e-9)))",
         "stack(prior, [prior.mean_mdp()], np.ones(1))", [CONTROLLER + "test_value_is_not_that_of_the_mean_model"]),
     "the gradient forgets what later nodes are worth": (
-        FSC, "np.einsum(\"nqs,nsa->qsa\", d, models.r) + (later * eta).sum(axis=(-2, -1))",
-        "np.einsum(\"nqs,nsa->qsa\", d, models.r)", [CONTROLLER + "test_gradient_equals_finite_differences"]),
+        FSC, " + np.einsum(\"qsary,qsary->qsa\", later, eta)", "",
+        [CONTROLLER + "test_gradient_equals_finite_differences"]),
     "the adjoint system is not transposed": (
-        FSC, "M.transpose(0, 2, 1)", "M", [CONTROLLER + "test_gradient_equals_finite_differences"]),
+        FSC, "first.ravel(), trans=0", "first.ravel(), trans=1",
+        [CONTROLLER + "test_gradient_equals_finite_differences"]),
+    "a model's edges are those of the wrong next state": (
+        FSC, "P[i, s, a, y] * edge[q, s, a, r, y]", "P[i, s, a, y] * edge[q, s, a, r, s]",
+        [CONTROLLER + "test_value_equals_dynamic_programming_over_hyper_states"]),
+    "an edge is worth what the node it leaves is": (
+        FSC, "P[i, s, a, y] * V[i, r, y]", "P[i, s, a, y] * V[i, q, y]",
+        [CONTROLLER + "test_gradient_equals_finite_differences"]),
+    "the planner's edges have their axes exchanged": (
+        FSC, "np.ascontiguousarray(eta.swapaxes(-1, -2))", "eta.reshape(eta.swapaxes(-1, -2).shape)",
+        [CONTROLLER + "test_value_is_what_the_planner_earns"]),
     "a node is credited with the reward before it": (
-        FSC, "scores(eta, (q, s, a, y, then), after / n)", "scores(eta, (q, s, a, y, q), after / n)",
+        FSC, "(q, s, a, then, y), after / n", "(q, s, a, q, y), after / n",
         [CONTROLLER + "test_monte_carlo_gradient_is_unbiased"]),
     "the mean includes one's own life": (
         FSC, "(returns - returns.mean(axis=0)) * n / (n - 1)", "returns - returns.mean(axis=0)",
         [CONTROLLER + "test_monte_carlo_gradient_is_unbiased"]),
     "steps are taken that do not gain": (
-        FSC, "[0] < J + SUFFICIENT * step * slope.squared()", "[0] < J - 1.0",
+        FSC, ".J < here.J + SUFFICIENT * step * promise", ".J < here.J - 1.0",
         [CONTROLLER + "test_ascent_never_falls"]),
     "the planner follows the edge into the wrong state": (
         FSC, "[q, last.state, last.action, last.next_state]", "[q, last.next_state, last.action, last.state]",

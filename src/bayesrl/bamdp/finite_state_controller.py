@@ -9,13 +9,13 @@ and its value in the BAMDP is their expectation over the prior (not the value in
 distributions are soft-maxes of free parameters, which ascend the gradient of that expectation; there are many local
 optima (to remember nothing is one), hence many starts. For small problems; all work is done ahead.
 
-Paper to code: the linear system and its adjoint `evaluate`; gradients from simulated lives `monte_carlo_gradient`;
-ascent `climb`, `climb_by_simulation`.
+Paper to code: the linear system `evaluate` and its adjoint `gradient`; gradients from simulated lives
+`monte_carlo_gradient`; ascent `climb`, `climb_by_simulation`.
 Deviations: actions depend on the state too, which is seen anyway: with actions on nodes alone, a node would have to be
 kept for each state. The expectation is over models fixed ahead, the same for all controllers: points of a Gauss rule
 where the prior has few unknowns, else draws. Starts stay in a node more often than not (`STAY`), which finds
 controllers with a use for memory far more often. "Gradient descent" in the survey is ascent.
-Cost: O(n (S Q)^3 + n S^2 A Q^2) a gradient for n models; O(1) a decision.
+Cost: O(n (S Q)^3 + n S^2 A Q^2) a value for n models, O(n S^2 A Q^2) its gradient; O(1) a decision.
 Claims: values and gradients equal dynamic programming over hyper-states, finite differences and simulation; one node
 finds the best memoryless policy; the ascent never falls.
 """
@@ -27,7 +27,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import roots_jacobi, softmax
+from scipy.linalg.lapack import dgetrf, dgetrs
+from scipy.special import roots_jacobi
 
 from bayesrl.beliefs.dirichlet import DirichletMDP
 from bayesrl.checks import Floats, frozen, integer, number, value
@@ -96,9 +97,9 @@ class FiniteStateController:
         number("FiniteStateController", "gamma", prior.gamma, 0.0, 1.0, below=True)
         models = models_of(prior, self.models, rng)
         found = [self._ascend(start(nodes, models, rng), models, prior, rng) for nodes in self._sizes()]
-        values = [evaluate(logits, models)[0] for logits in found]
+        values = [evaluate(logits, models).J for logits in found]
         best = int(np.argmax(values))
-        psi, eta = found[best].probabilities()
+        psi, eta = found[best].controller()
         return Controller(self, frozen(psi), frozen(eta), values[best])
 
     def _sizes(self) -> list[int]:
@@ -200,14 +201,22 @@ def gauss(prior: DirichletMDP, free: list[tuple[int, int]], n: int) -> tuple[lis
 
 
 class Logits(NamedTuple):
-    """Free parameters of a controller, whose soft-maxes over the last axis are psi and eta; also their gradients."""
+    """Free parameters of a controller, whose soft-maxes are psi and eta; also their gradients.
+
+    Next states come last, so that all that is done for each of them is done on what lies side by side.
+    """
 
     action: Floats  # (Q, S, A)
-    node: Floats  # (Q, S, A, S, Q)
+    node: Floats  # (Q, S, A, Q, S): q' of the edge (q, s, a, s')
 
     def probabilities(self) -> tuple[Floats, Floats]:
-        """(psi, eta)."""
-        return softmax(self.action, axis=-1), softmax(self.node, axis=-1)
+        """(psi, eta), in this order of axes."""
+        return softmax(self.action, -1), softmax(self.node, -2)
+
+    def controller(self) -> tuple[Floats, Floats]:
+        """(psi, eta) with the axes of a `Controller`."""
+        psi, eta = self.probabilities()
+        return psi, np.ascontiguousarray(eta.swapaxes(-1, -2))
 
     def moved(self, step: float, direction: Logits) -> Logits:
         """These parameters plus a step."""
@@ -219,48 +228,95 @@ class Logits(NamedTuple):
 
     def squared(self) -> float:
         """The sum of squares."""
-        return float((self.action**2).sum() + (self.node**2).sum())
+        return float(np.vdot(self.action, self.action) + np.vdot(self.node, self.node))
+
+
+def softmax(x: Floats, axis: int) -> Floats:
+    """Probabilities proportional to exp x along an axis."""
+    p = np.exp(x - x.max(axis=axis, keepdims=True))
+    p /= p.sum(axis=axis, keepdims=True)
+    return np.asarray(p)
 
 
 def start(nodes: int, models: Models, rng: Generator) -> Logits:
     """A random controller that would rather stay in its node."""
     _, S, A, _ = models.P.shape
     node = rng.standard_normal((nodes, S, A, S, nodes)) + STAY * np.eye(nodes)[:, None, None, None, :]
-    return Logits(rng.standard_normal((nodes, S, A)), node)
+    return Logits(rng.standard_normal((nodes, S, A)), np.ascontiguousarray(node.swapaxes(-1, -2)))
 
 
-def system(psi: Floats, eta: Floats, models: Models) -> Floats:
-    """I - gamma P on pairs (q, s), one matrix for each model, (n, QS, QS)."""
-    Q, S, _ = psi.shape
-    P = np.einsum("nsay,qsayr->nqsry", models.P, psi[..., None, None] * eta, optimize=True)
-    return np.asarray(np.eye(Q * S) - models.gamma * P.reshape(-1, Q * S, Q * S))
+class Evaluation(NamedTuple):
+    """A controller, its expected return J, and what its gradient needs."""
+
+    J: float
+    psi: Floats
+    eta: Floats
+    V: Floats  # (n, Q, S)
+    factors: list[Any]  # of M, for each model
 
 
-def evaluate(logits: Logits, models: Models) -> tuple[float, Logits]:
-    """The expected return J of a controller and its gradient in the logits.
-
-    V solves M V = r, and the adjoint, the discounted visits d to (q, s), solves d M = first. Then
-    dJ / d psi = d Q(q, s, a), and dJ / d eta(q' | q, s, a, s') = d psi gamma theta V(q', s').
-    """
+def evaluate(logits: Logits, models: Models) -> Evaluation:
+    """The expected return J of a controller: V solves M V = r with M = I - gamma P on pairs (q, s) in each model."""
     psi, eta = logits.probabilities()
     Q, S, _ = psi.shape
-    M = system(psi, eta, models)
-    r = np.einsum("qsa,nsa->nqs", psi, models.r).reshape(-1, Q * S, 1)
-    V = np.linalg.solve(M, r).reshape(-1, Q, S)
-    first = np.zeros((Q, S))
+    M = system(psi[..., None, None] * eta, models.P, models.gamma)
+    factors = [dgetrf(m.T, overwrite_a=True)[:2] for m in M]  # of the transpose: columns first is what LAPACK reads
+    r = np.einsum("qsa,nsa->nqs", psi, models.r).reshape(-1, Q * S)
+    V = np.array([dgetrs(*f, x, trans=1)[0] for f, x in zip(factors, r, strict=True)]).reshape(-1, Q, S)
+    return Evaluation(float(models.weight @ (V[:, 0] @ models.first)), psi, eta, V, factors)
+
+
+def gradient(found: Evaluation, models: Models) -> Logits:
+    """The gradient of J in the logits.
+
+    The adjoint, the discounted visits d to (q, s), solves d M = first. Then dJ / d psi = d Q(q, s, a), and
+    dJ / d eta(q' | q, s, a, s') = d psi gamma theta V(q', s').
+    """
+    _, psi, eta, V, factors = found
+    first = np.zeros(V.shape[1:])
     first[0] = models.first
-    d = np.linalg.solve(M.transpose(0, 2, 1), np.broadcast_to(first.reshape(-1, 1), r.shape)).reshape(V.shape)
-    d = models.weight[:, None, None] * d
-    later = models.gamma * np.einsum("nqs,nsay,nry->qsayr", d, models.P, V, optimize=True)
-    to_psi = np.einsum("nqs,nsa->qsa", d, models.r) + (later * eta).sum(axis=(-2, -1))
-    to_eta = psi[..., None, None] * later
-    J = float(models.weight @ (V[:, 0] @ models.first))
-    return J, Logits(through_softmax(to_psi, psi), through_softmax(to_eta, eta))
+    d = np.array([dgetrs(*f, first.ravel(), trans=0)[0] for f in factors]).reshape(V.shape)
+    d *= models.weight[:, None, None]
+    later = crossings(models.gamma * d, models.P, V)
+    to_psi = np.einsum("nqs,nsa->qsa", d, models.r) + np.einsum("qsary,qsary->qsa", later, eta)
+    later *= psi[..., None, None]
+    return Logits(through_softmax(to_psi, psi, -1), through_softmax(later, eta, -2))
 
 
-def through_softmax(slope: Floats, p: Floats) -> Floats:
+@njit
+def system(edge: Any, P: Any, gamma: float) -> Any:
+    """I - gamma P on pairs (q, s), one matrix for each model, (n, QS, QS); edge = psi eta."""
+    Q, S, A = edge.shape[:3]
+    M = np.zeros((len(P), Q, S, Q, S))
+    for i in range(len(P)):
+        for q in range(Q):
+            for s in range(S):
+                M[i, q, s, q, s] = 1.0
+                for a in range(A):
+                    for r in range(Q):
+                        for y in range(S):
+                            M[i, q, s, r, y] -= gamma * P[i, s, a, y] * edge[q, s, a, r, y]
+    return M.reshape(-1, Q * S, Q * S)
+
+
+@njit
+def crossings(d: Any, P: Any, V: Any) -> Any:
+    """The sum over models of d(q, s) theta_{s a s'} V(q', s'), (Q, S, A, Q, S)."""
+    (n, Q, S), A = d.shape, P.shape[2]
+    total = np.zeros((Q, S, A, Q, S))
+    for q in range(Q):
+        for s in range(S):
+            for a in range(A):
+                for i in range(n):
+                    for r in range(Q):
+                        for y in range(S):
+                            total[q, s, a, r, y] += d[i, q, s] * P[i, s, a, y] * V[i, r, y]
+    return total
+
+
+def through_softmax(slope: Floats, p: Floats, axis: int) -> Floats:
     """The gradient in the logits, given that in the probabilities."""
-    return np.asarray(p * (slope - (p * slope).sum(axis=-1, keepdims=True)))
+    return np.asarray(p * (slope - (p * slope).sum(axis=axis, keepdims=True)))
 
 
 def monte_carlo_gradient(logits: Logits, models: Models, horizon: int, rng: Generator) -> Logits:
@@ -276,14 +332,14 @@ def monte_carlo_gradient(logits: Logits, models: Models, horizon: int, rng: Gene
     returns = np.cumsum(rewards[:, ::-1], axis=1)[:, ::-1]  # of t and later, discounted to the beginning
     returns = (returns - returns.mean(axis=0)) * n / (n - 1)  # less the mean of the others
     after = np.column_stack([returns[:, 1:], np.zeros(n)])
-    return Logits(scores(psi, (q, s, a), returns / n), scores(eta, (q, s, a, y, then), after / n))
+    return Logits(scores(psi, -1, (q, s, a), returns / n), scores(eta, -2, (q, s, a, then, y), after / n))
 
 
-def scores(p: Floats, chosen: tuple[Any, ...], weight: Floats) -> Floats:
+def scores(p: Floats, axis: int, chosen: tuple[Any, ...], weight: Floats) -> Floats:
     """The sum over choices of weight times the gradient of log p in the logits."""
     cell = np.ravel_multi_index(chosen, p.shape).ravel()
     total = np.bincount(cell, weight.ravel(), p.size).reshape(p.shape)
-    return np.asarray(total - p * total.sum(axis=-1, keepdims=True))
+    return np.asarray(total - p * total.sum(axis=axis, keepdims=True))
 
 
 @njit
@@ -296,7 +352,7 @@ def live(u: Any, u_first: Any, first: Any, P: Any, psi: Any, eta: Any) -> Any:
         for t in range(T):
             a = pick(psi[q, s], u[i, t, 0])
             y = pick(P[i, s, a], u[i, t, 1])
-            then = pick(eta[q, s, a, y], u[i, t, 2])
+            then = pick(eta[q, s, a, :, y], u[i, t, 2])
             path[0, i, t], path[1, i, t], path[2, i, t], path[3, i, t], path[4, i, t] = q, s, a, y, then
             q, s = then, y
     return path
@@ -321,18 +377,20 @@ def climb(logits: Logits, models: Models, iterations: int) -> tuple[Logits, list
     No logit moves by more than one in a step, so that memory and actions take shape together.
     """
     enough = SMALL_GAIN * np.abs(models.r).max() / (1.0 - models.gamma)
-    J, slope = evaluate(logits, models)
-    values, step = [J], np.inf
+    here = evaluate(logits, models)
+    values, step = [here.J], np.inf
     for _ in range(iterations):
+        slope = gradient(here, models)
+        promise = slope.squared()
         step = min(2.0 * step, 1.0 / max(slope.largest(), 1e-300))
-        while (there := evaluate(logits.moved(step, slope), models))[0] < J + SUFFICIENT * step * slope.squared():
+        while (there := evaluate(logits.moved(step, slope), models)).J < here.J + SUFFICIENT * step * promise:
             step *= 0.5
-            if step * slope.squared() <= enough:
+            if step * promise <= enough:
                 return logits, values
         logits = logits.moved(step, slope)
-        gain = there[0] - J
-        J, slope = there
-        values.append(J)
+        gain = there.J - here.J
+        here = there
+        values.append(here.J)
         if gain <= enough:
             break
     return logits, values
