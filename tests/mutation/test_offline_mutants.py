@@ -24,7 +24,7 @@ MUTANTS = {
         [CONTROLLER + "test_gradient_equals_finite_differences"]),
     "the planner's edges have their axes exchanged": (
         FSC, "np.ascontiguousarray(eta.swapaxes(-1, -2))", "eta.reshape(eta.swapaxes(-1, -2).shape)",
-        [CONTROLLER + "test_value_is_what_the_planner_earns"]),
+        [CONTROLLER + "test_value_equals_dynamic_programming_over_hyper_states"]),
     "a node is credited with the reward before it": (
         FSC, "(q, s, a, then, y), after / n", "(q, s, a, q, y), after / n",
         [CONTROLLER + "test_monte_carlo_gradient_is_unbiased"]),
