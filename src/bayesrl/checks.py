@@ -93,7 +93,7 @@ def integer(owner: str, name: str, x: Any, low: int = 0, high: int | None = None
 
 def choice(owner: str, name: str, x: Any, options: Sequence[str]) -> str:
     """One of a few words."""
-    if x not in options:
+    if not isinstance(x, str) or x not in options:
         raise InvalidArgument(owner, name, "one of " + ", ".join(options), x)
     return str(x)
 

@@ -211,3 +211,10 @@ def test_bad_arguments():
         with pytest.raises(InvalidArgument) as error:
             BayesianQLearning(2, 2, **({"gamma": 0.9} | params))
         assert str(error.value) == sentence
+
+
+@pytest.mark.parametrize("nowhere", [-1, 2, 0.5, None, "x"])
+def test_observations_that_are_no_state(nowhere):
+    agent = b.make("bayesian-q-learning", n_states=2, n_actions=2, gamma=0.9)
+    with pytest.raises(InvalidArgument, match="BayesianQLearning: 'observation' must be a whole number of at least 0"):
+        agent.act(agent.start(), nowhere, default_rng(0))

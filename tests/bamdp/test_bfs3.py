@@ -7,7 +7,7 @@ from numpy.random import default_rng
 import bayesrl as b
 from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.bfs3 import BFS3
-from bayesrl.beliefs import RewardBeta, SparseDirichletMDP, UnknownRewards
+from bayesrl.beliefs import RewardBeta, RewardNormal, SparseDirichletMDP, UnknownRewards
 from bayesrl.beliefs.infinite_grid import RowColumnBeta
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
@@ -239,3 +239,12 @@ def test_leaves_small_budgets_and_ends():
             BFS3(**wrong)
     with pytest.raises(Incompatible):
         b.BayesAgent(b.beliefs.FiniteMDPs((small().mean_mdp(),)), BFS3())
+
+
+def test_pairs_that_do_not_fit_are_refused_at_once():
+    with pytest.raises(Incompatible, match="BFS3 with leaf='mean' needs a belief with 'mean_mdp', which RowColumnBeta"):
+        b.BayesAgent(RowColumnBeta(), BFS3(leaf="mean"))
+    mdp = TabularMDP.from_dense(np.full((2, 2, 2), 0.5), np.eye(2), 0.9)
+    vague = UnknownRewards(b.DirichletMDP.flat(mdp), RewardNormal.strens((2, 2)))
+    with pytest.raises(Incompatible, match="BFS3 needs a belief with 'finitely many values', which RewardNormal lacks"):
+        b.BayesAgent(vague, BFS3())

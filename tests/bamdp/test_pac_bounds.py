@@ -1,5 +1,6 @@
 """The theorems' formulas by hand, their powers, and the one value that is our own."""
 
+from inspect import signature
 from math import log
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.random import default_rng
 import bayesrl as b
 from bayesrl.bamdp import pac_bounds as pac
 from bayesrl.errors import InvalidArgument
+from bayesrl.models.mdp import TabularMDP
 
 
 def test_bounds_by_hand():
@@ -96,3 +98,30 @@ def test_nonsense_is_refused(name, bad):
         return
     with pytest.raises(InvalidArgument, match=f"pac_bounds: '{name}' must be .*, got {bad!r}"):
         b.make("pac-bounds", **({"states": 5, "actions": 2} | {name: bad}))
+
+
+@pytest.mark.parametrize(
+    "f",
+    ["effective_horizon", "beb_beta", "bolt_eta", "vbrb_betas", "mbie_eb_visits", "mbie_eb_beta", "rmax_knownness",
+     "dirichlet_visits", "boss_knownness", "boss_bound", "beb_bound", "vbrb_bound", "bolt_bound", "bfs3_bound",
+     "mbie_eb_bound"],
+)  # fmt: skip
+def test_every_function_refuses_nonsense(f):
+    """Each argument in turn: what is not a number, and what no theorem allows."""
+    good = {"gamma": 0.9, "epsilon": 0.1, "delta": 0.1, "rho": 0.1, "accuracy": 0.1, "reward_range": 1.0, "eta": 2.0}
+    given = {name: good.get(name, 3) for name in signature(getattr(pac, f)).parameters}
+    assert np.min(getattr(pac, f)(**given)) > 0.0
+    for name in given:
+        for bad in (-1, float("nan"), float("inf"), "many", True, None):
+            with pytest.raises(InvalidArgument, match=f"{f}: '{name}' must be .*, got {bad!r}"):
+                getattr(pac, f)(**given | {name: bad})
+
+
+def test_rewards_that_differ_by_nothing_need_no_bonus():
+    """Every policy is within epsilon where a whole life is worth no more: the formula's logarithm would be negative."""
+    assert pac.mbie_eb_beta(5, 2, 0.9, epsilon=0.1, reward_range=0.0) == 0.0
+    assert pac.mbie_eb_beta(5, 2, 0.9, epsilon=0.1, reward_range=0.009) == 0.0
+    assert pac.mbie_eb_beta(5, 2, 0.9, epsilon=0.1, reward_range=0.011) > 0.0
+    alike = b.DirichletMDP.flat(TabularMDP.from_dense(np.full((2, 2, 2), 0.5), np.ones((2, 2)), 0.9))
+    decision = b.make("mbie-eb", beta="theory").plan(alike, 0, None, default_rng(0))
+    np.testing.assert_allclose(decision.info["q"], 10.0)

@@ -144,7 +144,8 @@ class BayesianQLearning:
 
     def act(self, mind: NormalGamma, observation: int, rng: Generator) -> Decision:
         """The action with the largest draw, or with the largest mean plus value of information; ties at random."""
-        here = NormalGamma(*(x[observation] for x in mind))
+        s = integer("BayesianQLearning", "observation", observation, 0, self.n_states - 1)
+        here = NormalGamma(*(x[s] for x in mind))
         if self.choose == "sampling":
             return Decision(int(np.argmax(sampled_means(here, rng))), mind, {"q": here.mean})
         gain = vpi(here)

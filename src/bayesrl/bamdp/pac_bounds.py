@@ -18,8 +18,11 @@ Cost: none. Claims: the formulas by hand; the powers of S, A, 1/epsilon, H; `dir
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
 from math import ceil, log, sqrt
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from bayesrl.checks import integer, number
 from bayesrl.errors import InvalidArgument
@@ -29,6 +32,35 @@ THEORY = "theory"
 """In place of a number: the one that the method's theorem asks for."""
 EPSILON = DELTA = 0.1
 """The error and the chance of failure for which parameters are prescribed."""
+
+P = ParamSpec("P")
+X = TypeVar("X", float, int, tuple[float, float])
+
+
+def checked(f: Callable[P, X]) -> Callable[P, X]:
+    """Refuse what no theorem allows, by the names that the functions below give their arguments."""
+    names = signature(f)
+
+    @wraps(f)
+    def careful(*args: P.args, **kwargs: P.kwargs) -> X:
+        given = names.bind(*args, **kwargs)
+        given.apply_defaults()
+        for name, x in given.arguments.items():
+            if name == "gamma":
+                number(f.__name__, name, x, 0.0, 1.0, below=True)
+            elif name == "accuracy":
+                number(f.__name__, name, x, 0.0, 1.0, above=True, below=True)
+            elif name in ("delta", "rho"):
+                number(f.__name__, name, x, 0.0, 1.0, above=True)
+            elif name == "epsilon":
+                number(f.__name__, name, x, 0.0, above=True)
+            elif name in ("reward_range", "eta"):
+                number(f.__name__, name, x, 0.0)
+            else:
+                integer(f.__name__, name, x, 1)
+        return f(*args, **kwargs)
+
+    return careful
 
 
 def number_or_theory(owner: str, name: str, x: Any, low: float = 0.0) -> None:
@@ -43,50 +75,56 @@ def number_or_theory(owner: str, name: str, x: Any, low: float = 0.0) -> None:
 # What the theorems prescribe -----------------------------------------------------------------------------------------
 
 
+@checked
 def effective_horizon(gamma: float, accuracy: float = 0.01) -> int:
     """H, the decisions after which at most this part of the largest value is left: gamma^H <= accuracy.
 
     >>> effective_horizon(0.95)
     90
     """
-    number("effective_horizon", "gamma", gamma, 0.0, 1.0, below=True)
-    number("effective_horizon", "accuracy", accuracy, 0.0, 1.0, above=True, below=True)
     return max(1, ceil(log(accuracy) / log(gamma))) if gamma > 0.0 else 1
 
 
+@checked
 def beb_beta(horizon: int, reward_range: float = 1.0) -> float:
     """Kolter and Ng's beta = 2 H^2: with it BEB's values are at least the Bayes-optimal ones over H decisions."""
     return 2.0 * horizon**2 * reward_range
 
 
+@checked
 def bolt_eta(horizon: int) -> float:
     """Araya-López et al.'s eta = H: with it BOLT's values are at least the Bayes-optimal ones over H decisions."""
     return float(horizon)
 
 
+@checked
 def vbrb_betas(
     states: int, actions: int, gamma: float, delta: float = DELTA, reward_range: float = 1.0
 ) -> tuple[float, float]:
     """Sorg et al.'s (beta_R, beta_P) = (1, gamma S / (1 - gamma)) / sqrt(rho) with rho = delta / (2 S^2 A^2)."""
-    number("vbrb_betas", "gamma", gamma, 0.0, 1.0, below=True)
     rho = delta / (2.0 * states**2 * actions**2)
     return 1.0 / sqrt(rho), reward_range * gamma * states / (1.0 - gamma) / sqrt(rho)
 
 
+@checked
 def mbie_eb_visits(states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA) -> float:
     """Strehl and Littman's m, visits that are enough: (S + log(S A / eps (1-gamma) delta)) / eps^2 (1-gamma)^4."""
-    rest = epsilon * (1.0 - number("mbie_eb_visits", "gamma", gamma, 0.0, 1.0, below=True))
+    rest = epsilon * (1.0 - gamma)
     return (states + log(states * actions / (rest * delta))) / (rest**2 * (1.0 - gamma) ** 2)
 
 
+@checked
 def mbie_eb_beta(
     states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA, reward_range: float = 1.0
 ) -> float:
-    """Strehl and Littman's beta = sqrt(log(2 S A m / delta) / 2) / (1 - gamma)."""
+    """Strehl and Littman's beta = sqrt(log(2 S A m / delta) / 2) / (1 - gamma), or 0 if every policy will do."""
+    if reward_range <= epsilon * (1.0 - gamma):
+        return 0.0
     m = mbie_eb_visits(states, actions, gamma, epsilon / reward_range, delta)
     return reward_range * sqrt(0.5 * log(2.0 * states * actions * m / delta)) / (1.0 - gamma)
 
 
+@checked
 def rmax_knownness(
     states: int, actions: int, horizon: int, epsilon: float = EPSILON, delta: float = DELTA, reward_range: float = 1.0
 ) -> int:
@@ -96,6 +134,7 @@ def rmax_knownness(
     return max(accurate, likely) + 1
 
 
+@checked
 def dirichlet_visits(states: int, epsilon: float, delta: float, rho: float) -> int:
     """f(epsilon, delta, rho) for a Dirichlet row over S states: visits n with S 2 / ((n + 1) epsilon^2 rho) <= delta.
 
@@ -106,11 +145,11 @@ def dirichlet_visits(states: int, epsilon: float, delta: float, rho: float) -> i
     return ceil(2.0 * states / (epsilon**2 * delta * rho))
 
 
+@checked
 def boss_knownness(
     states: int, actions: int, gamma: float, samples: int, epsilon: float = EPSILON, delta: float = DELTA
 ) -> int:
     """Asmuth et al.'s B = f(eps (1-gamma)^2, delta / S A, delta / S^2 A^2 K)."""
-    number("boss_knownness", "gamma", gamma, 0.0, 1.0, below=True)
     pairs = states * actions
     return dirichlet_visits(states, epsilon * (1.0 - gamma) ** 2, delta / pairs, delta / (pairs**2 * samples))
 
@@ -118,6 +157,7 @@ def boss_knownness(
 # The theorems' numbers of steps --------------------------------------------------------------------------------------
 
 
+@checked
 def boss_bound(
     states: int, actions: int, gamma: float, samples: int = 5, epsilon: float = EPSILON, delta: float = DELTA
 ) -> float:
@@ -126,11 +166,13 @@ def boss_bound(
     return states * actions * B * _escapes(gamma, epsilon, delta)
 
 
+@checked
 def beb_bound(states: int, actions: int, horizon: int, epsilon: float = EPSILON, delta: float = DELTA) -> float:
     """All but so many steps are eps-Bayes-optimal over H decisions (Kolter and Ng 2009, theorem 1)."""
     return states * actions * horizon**6 / epsilon**2 * log(states * actions / delta)
 
 
+@checked
 def vbrb_bound(states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA) -> float:
     """All but so many steps are 4 eps-optimal in the true MDP with probability 1 - 4 delta (Sorg et al. 2010)."""
     pairs = states * actions
@@ -138,16 +180,19 @@ def vbrb_bound(states: int, actions: int, gamma: float, epsilon: float = EPSILON
     return pairs * C * _escapes(gamma, epsilon, delta)
 
 
+@checked
 def bolt_bound(states: int, actions: int, gamma: float, eta: float, epsilon: float = EPSILON) -> float:
     """All but so many steps are eps-Bayes-optimal, logarithms left out as well (Araya-López et al. 2012)."""
     return states * actions * eta**2 / (epsilon**2 * (1.0 - gamma) ** 2)
 
 
+@checked
 def bfs3_bound(states: int, actions: int, depth: int, knownness: int, delta: float = DELTA) -> float:
     """Expected number of actions that are not eps-Bayes-optimal: B S A (S + 1) d / delta (Asmuth 2013)."""
     return knownness * states * actions * (states + 1) * depth / delta
 
 
+@checked
 def mbie_eb_bound(states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA) -> float:
     """All but so many steps are eps-optimal in the true MDP (Strehl and Littman 2008, theorem 2)."""
     m = mbie_eb_visits(states, actions, gamma, epsilon, delta)
