@@ -7,6 +7,7 @@ from numpy.random import default_rng
 import bayesrl as b
 from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.pac_bounds import beb_beta, effective_horizon, vbrb_betas
+from bayesrl.bamdp.posterior import doubt_of_rewards
 from bayesrl.bamdp.vbrb import variances
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, RewardDirichlet, RewardNormal, UnknownRewards
 from bayesrl.beliefs.sparse_dirichlet import SparseDirichletMDP
@@ -60,9 +61,16 @@ def values(planner, belief):
 # Imagined transitions ------------------------------------------------------------------------------------------------
 
 
-def extended(belief, eta):
-    """BOLT's extended MDP, every (a, k) listed: (phi + eta(g, k) e_k) / (phi_0 + eta(g, k)) over the outcomes."""
-    o, mean, total = belief.outcomes, belief.mean_mdp(), belief.counts()
+def extended(belief, eta, paid=lambda s, a: 0.0):
+    """BOLT's extended MDP, every (a, k) listed: (phi + eta(g, k) e_k) / (phi_0 + eta(g, k)) over the outcomes.
+
+    Unknown rewards (Beta, of pairs) are (alpha + paid(s, a)) / (alpha + beta + paid(s, a)) times the high one.
+    """
+    o, mean, total, paying = belief.outcomes, belief.mean_mdp(), belief.counts(), np.array(belief.mean_mdp().reward)
+    if isinstance(belief, UnknownRewards):
+        won, lost = belief.rewards.alpha, belief.rewards.beta
+        for s, a in np.ndindex(*won.shape):
+            paying[s, a] = 3.0 * (won[s, a] + paid(s, a)) / (won[s, a] + lost[s, a] + paid(s, a))
     S, A, K = o.succ.shape
     P, R = np.zeros((S, A, K, S)), np.zeros((S, A, K))
     for s, a, chosen in np.ndindex(S, A, K):
@@ -74,7 +82,7 @@ def extended(belief, eta):
         for k in range(o.size[g]):
             p = mean.prob[g, k] if np.isinf(n) else (n * mean.prob[g, k] + e * (k == chosen)) / (n + e)
             P[s, a, chosen, o.succ[s, a, k]] += p
-            R[s, a, chosen] += p * mean.reward[s, a, k]
+            R[s, a, chosen] += p * paying[s, a, k]
     ends = np.flatnonzero(o.terminal).tolist()
     mdp = TabularMDP.from_dense(P.reshape(S, A * K, S), R.reshape(S, A * K), belief.gamma, terminal=ends)
     return mdp, (S, A, K)
@@ -83,7 +91,7 @@ def extended(belief, eta):
 @pytest.mark.parametrize("belief", [flat, terminal, tied, sparse, unknown])
 @pytest.mark.parametrize("eta", [0.0, 0.7, 5.0])
 def test_bolt_equals_the_listed_extended_mdp(belief, eta):
-    mdp, shape = extended(belief(), lambda g, k: eta)
+    mdp, shape = extended(belief(), lambda g, k: eta, lambda s, a: eta)
     np.testing.assert_allclose(
         values(b.make("bolt", eta=eta), belief()), solve(mdp).q.reshape(shape).max(axis=2), atol=1e-8
     )
@@ -93,7 +101,10 @@ def test_bolt_equals_the_listed_extended_mdp(belief, eta):
 
 @pytest.mark.parametrize("belief", [flat, terminal, tied, sparse, unknown])
 def test_pot_equals_the_listed_extended_mdp(belief):
-    """eta(s, a, sigma) = eta min(1, mean + beta sd), with moments of the Dirichlet by hand where it is one."""
+    """eta(s, a, sigma) = eta min(1, mean + beta sd), with moments of the Dirichlet by hand where it is one.
+
+    And of an unknown reward's Beta.
+    """
     here = belief()
     rows = here.transitions if isinstance(here, UnknownRewards) else here
     if hasattr(rows, "alpha"):
@@ -102,7 +113,13 @@ def test_pot_equals_the_listed_extended_mdp(belief):
     else:
         p, v = rows.mean_mdp().prob, rows.row_variance()
     share = np.minimum(1.0, p + 1.5 * np.sqrt(v))
-    mdp, shape = extended(here, lambda g, k: 4.0 * share[g, k])
+
+    def paid(s, a):
+        won, lost = here.rewards.alpha[s, a], here.rewards.beta[s, a]
+        sd = (won * lost / (won + lost + 1.0)) ** 0.5 / (won + lost)
+        return 4.0 * min(1.0, won / (won + lost) + 1.5 * sd)
+
+    mdp, shape = extended(here, lambda g, k: 4.0 * share[g, k], paid)
     np.testing.assert_allclose(
         values(b.make("pot", beta=1.5, eta=4.0), here), solve(mdp).q.reshape(shape).max(axis=2), atol=1e-8
     )
@@ -129,6 +146,19 @@ def bamdps():
     yield b.DirichletMDP.structured(b.make_world("chain-tied", gamma=0.95), [[0.2, 0.4]]), 6
     yield tied(), 5
     yield terminal(), 4
+    for seed in range(6):
+        yield unknown_pay(seed), 3
+
+
+def unknown_pay(seed):
+    """Two states, rewards of pairs or of outcomes unknown; every third one has known transitions."""
+    rng, cells = default_rng(200 + seed), (2, 2) if seed % 2 else (2, 2, 2)
+    moves = flat(200 + seed, 2, 2, gamma=[1.0, 0.9][seed % 2])
+    if seed % 3 == 0:
+        moves = b.DirichletMDP.structured(moves.mean_mdp(), known=True)
+    if seed % 2:
+        return UnknownRewards(moves, RewardBeta(rng.uniform(0.3, 2.0, cells), rng.uniform(0.3, 2.0, cells)))
+    return UnknownRewards(moves, RewardDirichlet([0.0, 0.3, 1.0], rng.uniform(0.2, 1.0, (*cells, 3))))
 
 
 def test_bolt_is_optimistic_on_random_bamdps():
@@ -148,15 +178,13 @@ def test_beb_is_optimistic_on_random_bamdps():
     below = 0
     for belief, H in bamdps():
         o, mean = belief.outcomes, belief.mean_mdp()
-        spread = float(o.reward.max() - min(o.reward.min(), 0.0))
+        spread, doubt = float(o.reward.max() - min(o.reward.min(), 0.0)), 1.0 / (1.0 + belief.counts())
+        if isinstance(belief, UnknownRewards):
+            spread, doubt = 1.0, np.maximum(doubt, doubt_of_rewards(belief))
         for beta in (beb_beta(H, spread), 0.0):
             V = np.zeros(belief.n_states)
             for _ in range(H):
-                q = (
-                    mean.mean_reward
-                    + beta / (1.0 + belief.counts())
-                    + belief.gamma * (mean.matrix @ V).reshape(o.group.shape)
-                )
+                q = mean.mean_reward + beta * doubt + belief.gamma * (mean.matrix @ V).reshape(o.group.shape)
                 q[o.terminal] = 0.0
                 V = q.max(axis=1)
             exact = np.array([exact_q(belief, s, H) for s in range(belief.n_states)])
@@ -165,6 +193,20 @@ def test_beb_is_optimistic_on_random_bamdps():
             else:
                 below += int((V < exact.max(axis=1) - 1e-6).sum())
     assert below >= 20
+
+
+def test_beb_explores_rewards_where_transitions_are_known():
+    """The bonus is beta / (1 + n) of the transitions, or of the rewards (a mean over outcomes) where that is more."""
+    moves, rng = flat(5, 2, 2), default_rng(5)
+    known = b.DirichletMDP.structured(moves.mean_mdp(), known=True)
+    for transitions, cells in ((moves, (2, 2)), (known, (2, 2)), (known, (2, 2, 2))):
+        belief = UnknownRewards(transitions, RewardBeta(rng.uniform(0.3, 9.0, cells), rng.uniform(0.3, 9.0, cells)))
+        mean, n, bonus = belief.mean_mdp(), belief.rewards.alpha + belief.rewards.beta, np.zeros((2, 2))
+        for s, a in np.ndindex(2, 2):
+            row = mean.prob[mean.group[s, a]]
+            paid = 1.0 / (1.0 + n[s, a]) if n.ndim == 2 else row @ (1.0 / (1.0 + n[s, a]))
+            bonus[s, a] = 3.0 * max(1.0 / (1.0 + transitions.counts()[s, a]), paid)
+        np.testing.assert_allclose(values(b.make("beb", beta=3.0), belief), solve(mean, bonus=bonus).q, atol=1e-8)
 
 
 def test_bolt_warm_start_and_ties():
@@ -277,8 +319,20 @@ def test_beliefs_that_do_not_fit():
     endless = flat(gamma=1.0)
     with pytest.raises(InvalidArgument, match="BOLT: 'horizon' must be given where the discount is 1, got None"):
         plan(b.make("bolt"), endless, 0)
+    with pytest.raises(InvalidArgument, match="POT: 'horizon' must be given where the discount is 1, got None"):
+        b.BayesAgent(endless, b.make("pot"))
+    with pytest.raises(InvalidArgument, match=r"effective_horizon: 'gamma' must be in \[0, 1\), got 1.0"):
+        b.BayesAgent(endless, b.make("beb", beta="theory"))
     vague = UnknownRewards(unknown().transitions, RewardNormal.strens((5, 2)))
     with pytest.raises(InvalidArgument, match="VBRB: 'belief' must be one with finite variances of rewards"):
-        plan(b.make("vbrb"), vague, 0)
+        b.BayesAgent(vague, b.make("vbrb"))
     with pytest.raises(InvalidArgument, match="VBRB: 'belief' must be one with bounded rewards, got 'RewardNormal'"):
         plan(b.make("vbrb", beta_p="theory"), vague, 0)
+    with pytest.raises(InvalidArgument, match="BEB: 'belief' must be one with bounded rewards, got 'RewardNormal'"):
+        b.BayesAgent(vague, b.make("beb", beta="theory"))
+    for name in ("bolt", "pot", "vbrb", "beb"):
+        for nowhere in (-1, 3, 0.5, None):
+            with pytest.raises(
+                InvalidArgument, match="'observation' must be a whole number of at least 0 and at most 2"
+            ):
+                plan(b.make(name), flat(), nowhere)

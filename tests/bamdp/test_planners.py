@@ -135,9 +135,10 @@ def test_beb_with_the_theorems_beta():
     np.testing.assert_allclose(q[0], q[1])
 
 
-def test_beb_counts_visits_where_rewards_are_unknown():
+def test_beb_counts_what_is_less_known_where_rewards_are_unknown():
     prior = unknown()
-    plain = solve(prior.mean_mdp(), bonus=2.0 / (1.0 + prior.transitions.counts()))
+    n = np.minimum(prior.transitions.counts(), prior.rewards.totals())
+    plain = solve(prior.mean_mdp(), bonus=2.0 / (1.0 + n))
     np.testing.assert_allclose(b.make("beb", beta=2.0).plan(prior, 1, None, default_rng(0)).info["q"], plain.q[1])
 
 

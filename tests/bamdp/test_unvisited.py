@@ -158,6 +158,33 @@ def test_tied_pairs_share_their_visits():
     np.testing.assert_allclose(decision.info["q"], solve(belief.mean_mdp()).q[0], atol=1e-7)
 
 
+@pytest.mark.parametrize("name", ["rmax", "mbie-eb"])
+def test_unknown_rewards_are_explored_where_transitions_are_known(name):
+    """Nothing is known of what a pair pays, so it is heaven until it was tried; what is all known is solved at once."""
+    world = b.make_world("chain", gamma=0.7)
+    moves = b.DirichletMDP.structured(world, known=True)
+    paid = UnknownRewards(moves, RewardBeta(np.ones((5, 2)), np.ones((5, 2)), 0.0, 5.0))
+    first = b.make(name).plan(paid, 2, None, default_rng(0))
+    np.testing.assert_allclose(first.info["q"], 5.0 / 0.3)
+    np.testing.assert_allclose(
+        b.make(name).plan(moves, 2, None, default_rng(0)).info["q"], solve(world).q[2], atol=1e-7
+    )
+
+
+def test_pairs_that_do_not_fit_are_refused_at_once():
+    endless = b.DirichletMDP.flat(TabularMDP.from_dense(np.full((2, 2, 2), 0.5), np.eye(2), 1.0))
+    vague = UnknownRewards(b.DirichletMDP.flat(CHAIN), RewardNormal.strens((CHAIN.n_states, CHAIN.n_actions)))
+    for belief, params, sentence in [
+        (endless, {}, "RMax: 'belief' must be one with a discount below 1, got 1.0"),
+        (vague, {}, "RMax: 'belief' must be one with bounded rewards, got 'RewardNormal'"),
+        (vague, {"knownness": "theory", "r_max": 1.0}, "RMax: 'belief' must be one with bounded rewards"),
+    ]:
+        with pytest.raises(InvalidArgument, match=sentence):
+            b.BayesAgent(belief, b.make("rmax", **params))
+    with pytest.raises(InvalidArgument, match="RMax: 'observation' must be a whole number of at least 0"):
+        b.make("rmax").plan(b.DirichletMDP.flat(CHAIN), -1, None, default_rng(0))
+
+
 def test_r_max_may_be_given():
     belief = empirical(CHAIN)
     for name in ("rmax", "mbie-eb"):

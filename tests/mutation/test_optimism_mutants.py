@@ -45,6 +45,15 @@ MUTANTS = {
     "BOLT imagines without dividing": (
         "bayesrl.bamdp.bolt", "eta / (count + eta)", "eta / (count + eta + 1.0)",
         [OPTIMISM + "test_bolt_equals_the_listed_extended_mdp[5.0-tied]"]),
+    "BOLT imagines no rewards": (
+        "bayesrl.bamdp.bolt", "+ paid * rewards", "+ 0.0 * rewards",
+        [OPTIMISM + "test_bolt_equals_the_listed_extended_mdp[5.0-unknown]"]),
+    "BEB knows rewards as soon as transitions": (
+        "bayesrl.bamdp.beb", "self.size(belief) * doubt_of_rewards(belief)", "bonus",
+        [OPTIMISM + "test_beb_explores_rewards_where_transitions_are_known"]),
+    "a known row is known, whatever it pays": (
+        "bayesrl.bamdp.posterior", '& (not hasattr(belief, "rewards"))', "",
+        [UNVISITED + "test_unknown_rewards_are_explored_where_transitions_are_known[rmax]"]),
     "BOLT imagines the first outcome, not the best": (
         "bayesrl.kernels.imagined", "if x > top:", "if k == 0:",
         [OPTIMISM + "test_bolt_equals_the_listed_extended_mdp[5.0-tied]"]),

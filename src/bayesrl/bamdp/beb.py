@@ -8,8 +8,9 @@ optimum.
 Paper to code: the bonus is `bonus`, the Bellman equation `mean_model_q`.
 Deviations: the paper's problem is undiscounted over a horizon H; here the infinite-horizon problem at the belief's
 discount is solved, as in the public codes (the survey's formula lacks gamma and has a misprint, ERRATA 6). Those
-codes hold beta as an unsigned integer; here it is a number. With unknown rewards the mean rewards are used and the
-bonus counts transitions: each visit teaches both. Ties go to the first action.
+codes hold beta as an unsigned integer; here it is a number. With unknown rewards the mean rewards are used, and the
+bonus is the transitions' or the rewards' own, beta / (1 + rewards seen), whichever is greater: each visit teaches both,
+so that is the one of which less was known at first. Ties go to the first action.
 Cost: one warm-started solve per decision. Claims: totals on the double-loop (deterministic); values at a point
 belief.
 """
@@ -19,11 +20,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q, state_in
 from bayesrl.bamdp.pac_bounds import THEORY, beb_beta, effective_horizon, number_or_theory
-from bayesrl.bamdp.posterior import reward_bounds
+from bayesrl.bamdp.posterior import doubt_of_rewards, reward_bounds
 from bayesrl.checks import Floats, choice
 from bayesrl.core import Decision, Transition
 from bayesrl.registry import register
@@ -39,6 +41,7 @@ from bayesrl.registry import register
         "tests/bamdp/test_figures.py::test_beb_on_the_double_loop",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
         "tests/bamdp/test_planners.py::test_beb_equals_its_transcription",
+        "tests/bamdp/test_optimism.py::test_beb_explores_rewards_where_transitions_are_known",
     ),
 )
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,10 @@ class BEB:
         number_or_theory("BEB", "beta", self.beta)
         choice("BEB", "ties", self.ties, TIES)
 
+    def check(self, belief: Any) -> None:
+        """Raise where theory prescribes no bonus."""
+        self.size(belief)
+
     def start(self) -> Floats | None:
         """No values yet."""
         return None
@@ -66,6 +73,8 @@ class BEB:
         """Solve the mean model with the bonus and act greedily."""
         s = state_in("BEB", belief, observation)
         bonus = self.size(belief) / (1.0 + belief.counts())
+        if hasattr(belief, "rewards"):
+            bonus = np.maximum(bonus, self.size(belief) * doubt_of_rewards(belief))
         q, values = mean_model_q(belief, memory, bonus)
         return Decision(best_action(q[s], self.ties, rng), values, {"q": q[s]})
 

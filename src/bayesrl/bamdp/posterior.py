@@ -39,5 +39,15 @@ def visited(visits: Floats | None, belief: Any, last: Transition | None) -> Floa
 
 
 def visits_of_pairs(visits: Floats, belief: Any) -> Floats:
-    """n(s, a), (S, A): the visits of the pair's group; infinite where the belief knows it for certain."""
-    return np.where(np.isinf(belief.counts()), np.inf, visits[belief.outcomes.group])
+    """n(s, a), (S, A): visits of the pair's group; infinite where the belief knows it and its reward for certain."""
+    certain = np.isinf(belief.counts()) & (not hasattr(belief, "rewards"))
+    return np.where(certain, np.inf, visits[belief.outcomes.group])
+
+
+def doubt_of_rewards(belief: Any) -> Floats:
+    """E[1 / (1 + n)] of each pair, (S, A): n counts the rewards, prior ones included, of the outcome that comes."""
+    share = 1.0 / (1.0 + belief.rewards.totals())
+    if share.ndim == 2:
+        return np.asarray(share)
+    model = belief.mean_mdp()
+    return np.asarray((model.prob[model.group] * share).sum(axis=2))

@@ -12,7 +12,8 @@ Paper to code: the bound is `probable_share`; the rest is BOLT's (`imagined`, `e
 Deviations: the paper was not at hand. The survey says that eta is no longer constant, that it is found online for each
 state and action from the estimate of the transition and its variance in the manner of an upper confidence bound, and
 that beta sets it; the formula above is our reading of that, with BOLT's eta kept as the number of coming transitions.
-Unknown rewards are taken at their means. Ties go to the first action.
+Of the largest value of an unknown reward as many more are imagined as are probable, by the same bound on its share;
+rewards without a largest value are taken at their means. Ties go to the first action.
 Cost: as BOLT. Claims: equal to the listed extended MDP; between the mean model's values and BOLT's, equal to BOLT's for
 large beta; values at a point belief.
 """
@@ -25,8 +26,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.bolt import extended_q, imagined
-from bayesrl.bamdp.greedy import TIES, best_action
+from bayesrl.bamdp.bolt import discounted, extended_q, imagined
+from bayesrl.bamdp.greedy import TIES, best_action, state_in
 from bayesrl.bamdp.pac_bounds import THEORY, bolt_eta, effective_horizon, number_or_theory
 from bayesrl.checks import Floats, choice, integer, number
 from bayesrl.core import Decision, Transition
@@ -67,6 +68,10 @@ class POT:
             integer("POT", "horizon", self.horizon, 1)
         choice("POT", "ties", self.ties, TIES)
 
+    def check(self, belief: Any) -> None:
+        """Raise where there is neither a discount nor a horizon."""
+        discounted("POT", belief.gamma, self.horizon)
+
     def start(self) -> Floats | None:
         """No values yet."""
         return None
@@ -75,13 +80,25 @@ class POT:
         self, belief: Any, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Solve the extended MDP and act greedily."""
-        H = self.horizon
+        s, H = state_in("POT", belief, observation), self.horizon
         eta = bolt_eta(H or effective_horizon(belief.gamma)) if self.eta == THEORY else float(self.eta)
-        q, values = extended_q("POT", imagined(belief, eta * probable_share(belief, self.beta)), H, memory)
-        return Decision(best_action(q[observation], self.ties, rng), values, {"q": q[observation]})
+        paid = eta * probable_pay(belief, self.beta)
+        q, values = extended_q("POT", imagined(belief, eta * probable_share(belief, self.beta), paid), H, memory)
+        return Decision(best_action(q[s], self.ties, rng), values, {"q": q[s]})
 
 
 def probable_share(belief: Any, beta: float) -> Floats:
     """The share of each outcome that is still probable, (G, K): mean plus beta standard deviations, at most 1."""
     above = belief.mean_mdp().prob + beta * np.sqrt(belief.row_variance())
     return np.asarray(np.minimum(1.0, above))
+
+
+def probable_pay(belief: Any, beta: float) -> Floats:
+    """The same of the largest value of each unknown reward; 1 where there is none."""
+    if not hasattr(getattr(belief, "rewards", None), "value_counts"):
+        return np.ones(1)
+    values, alpha = belief.rewards.value_counts()
+    n = alpha.sum(axis=1)
+    p = alpha[:, np.argmax(values)] / n
+    above = p + beta * np.sqrt(p * (1.0 - p) / (n + 1.0))
+    return np.asarray(np.minimum(1.0, above).reshape(belief.rewards.mean().shape))

@@ -7,7 +7,8 @@ Paper to code: heaven is `with_heaven`; the plan is made anew when a pair become
 Deviations: discounted, where the paper plans over a mixing time. The model of known pairs is the belief's mean, at the
 time of the plan: with prior counts that go to zero (prior `flat:1e-9`) that is the paper's empirical model, except
 that visits beyond the m-th count as well. Visits are the planner's own; rows that the belief knows for certain are
-known, and pairs that share a group share their visits. Unknown rewards are taken at their means once a pair is known.
+known where rewards are, and pairs that share a group share their visits. Unknown rewards are taken at their means once
+a pair is known.
 Ties go to the first action.
 Cost: a solve when a pair becomes known, at most |S||A| + 1 times. Claims: equal to a transcription with an empirical
 model; values at a point belief.
@@ -21,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.greedy import TIES, best_action
+from bayesrl.bamdp.greedy import TIES, best_action, state_in
 from bayesrl.bamdp.pac_bounds import THEORY, effective_horizon, rmax_knownness
 from bayesrl.bamdp.posterior import reward_bounds, visited, visits_of_pairs
 from bayesrl.bamdp.unvisited import best_value, heavenly_q
@@ -64,11 +65,16 @@ class RMax:
     needs: ClassVar[tuple[str, ...]] = ("mean_mdp", "counts", "outcomes", "gamma")
 
     def __post_init__(self) -> None:
-        if self.knownness != THEORY:
+        if not isinstance(self.knownness, str) or self.knownness != THEORY:
             integer("RMax", "knownness", self.knownness, 1)
         if self.r_max is not None:
             number("RMax", "r_max", self.r_max)
         choice("RMax", "ties", self.ties, TIES)
+
+    def check(self, belief: Any) -> None:
+        """Raise where heaven is worth no number, or where theory prescribes none."""
+        best_value("RMax", belief, self.r_max)
+        self._knownness(belief)
 
     def start(self) -> Plan | None:
         """No plan yet."""
@@ -78,13 +84,13 @@ class RMax:
         self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Follow the plan in use; make a new one when a pair has just become known."""
-        m = self._knownness(belief)
+        s, m = state_in("RMax", belief, observation), self._knownness(belief)
         visits = visited(None if memory is None else memory.visits, belief, last)
         if memory is None or (visits == m)[memory.visits < m].any():
             unknown = visits_of_pairs(visits, belief) < m
             worth, warm = best_value("RMax", belief, self.r_max), None if memory is None else memory.values
             memory = Plan(*heavenly_q(belief, unknown, worth, np.zeros(unknown.shape), warm), visits)
-        here = memory.q[observation]
+        here = memory.q[s]
         return Decision(best_action(here, self.ties, rng), memory._replace(visits=visits), {"q": here})
 
     def _knownness(self, belief: Any) -> int:

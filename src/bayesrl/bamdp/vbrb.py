@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q
+from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q, state_in
 from bayesrl.bamdp.pac_bounds import THEORY, number_or_theory, vbrb_betas
 from bayesrl.bamdp.posterior import reward_bounds
 from bayesrl.checks import Floats, choice
@@ -64,6 +64,10 @@ class VBRB:
         number_or_theory("VBRB", "beta_p", self.beta_p)
         choice("VBRB", "ties", self.ties, TIES)
 
+    def check(self, belief: Any) -> None:
+        """Raise where there is no bonus: of infinite variances, or where theory prescribes none."""
+        self.bonus(belief)
+
     def start(self) -> Floats | None:
         """No values yet."""
         return None
@@ -72,8 +76,9 @@ class VBRB:
         self, belief: Any, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Solve the mean model with the bonus and act greedily."""
+        s = state_in("VBRB", belief, observation)
         q, values = mean_model_q(belief, memory, self.bonus(belief))
-        return Decision(best_action(q[observation], self.ties, rng), values, {"q": q[observation]})
+        return Decision(best_action(q[s], self.ties, rng), values, {"q": q[s]})
 
     def bonus(self, belief: Any) -> Floats:
         """R^(s, a), (S, A)."""

@@ -70,6 +70,10 @@ class RewardBeta:
         n = self.alpha + self.beta
         return (self.high - self.low) ** 2 * self.alpha * self.beta / (n * n * (n + 1.0))
 
+    def totals(self) -> Floats:
+        """How many rewards each cell's mean is worth, prior counts included."""
+        return self.alpha + self.beta
+
     def sample(self, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
         return self.low + (self.high - self.low) * rng.beta(self.alpha, self.beta)

@@ -68,6 +68,10 @@ class RewardDirichlet:
         n = self.alpha.sum(axis=-1)
         return np.asarray((self.alpha @ self.values**2 / n - self.mean() ** 2) / (n + 1.0))
 
+    def totals(self) -> Floats:
+        """How many rewards each cell's mean is worth, prior counts included."""
+        return np.asarray(self.alpha.sum(axis=-1))
+
     def sample(self, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
         return np.asarray(dirichlet_rows(self.alpha, rng) @ self.values)

@@ -92,6 +92,10 @@ class RewardNormal:
             spread = self.rate / (self.strength * np.maximum(self.shape - 1.0, 0.0))
         return np.asarray(spread)
 
+    def totals(self) -> Floats:
+        """How many rewards each cell's mean is worth, prior ones included: kappa."""
+        return self.strength
+
     def sample(self, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief: the precision first, then the mean given it."""
         precision = rng.standard_gamma(self.shape) / self.rate

@@ -88,12 +88,12 @@ class UnknownRewards:
 
     def mean_mdp(self) -> TabularMDP:
         """The model of posterior means."""
-        return self._paying(self.transitions.mean_mdp(), self.rewards.mean())
+        return self.paying(self.transitions.mean_mdp(), self.rewards.mean())
 
     def sample_mdp(self, rng: Generator) -> TabularMDP:
         """A model drawn from the belief; its rewards are the drawn means."""
         model = self.transitions.sample_mdp(rng)
-        return self._paying(model, self.rewards.sample(rng))
+        return self.paying(model, self.rewards.sample(rng))
 
     def code(self, datum: Transition) -> int:
         """The outcome that a compiled simulation would have called this transition: where it led, and what it paid."""
@@ -114,7 +114,8 @@ class UnknownRewards:
         pays = urns(_NO_MOVES, rows, np.cumsum(alpha, axis=1), np.zeros(0, np.int64), depth)
         return PaidUrn(self.transitions.simulate(depth), pays, cell, values)
 
-    def _paying(self, model: TabularMDP, r: Floats) -> TabularMDP:
+    def paying(self, model: TabularMDP, r: Floats) -> TabularMDP:
+        """A model with other rewards, those of the cells (S, A) or (S, A, K); terminal states pay nothing."""
         o = self.outcomes
         reward = np.array(np.broadcast_to(r if r.ndim == 3 else r[:, :, None], o.succ.shape))
         reward[o.terminal] = 0.0
