@@ -5,9 +5,9 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.bamdp.hyper import hyper_model, hyper_q, solve_each
+from bayesrl.bamdp.hyper import draw, draw_merged, draws_lists, hyper_model, hyper_q, solve_each
 from bayesrl.bamdp.pac_bounds import boss_knownness
-from bayesrl.bamdp.sboss import moved, spread
+from bayesrl.bamdp.sboss import means, moved, spread
 from bayesrl.bamdp.smart_sampler import sample_sizes
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, RewardNormal, UnknownRewards
 from bayesrl.core import Transition, run
@@ -171,14 +171,14 @@ def test_hyper_model_dominates_each_model(prior):
     """V#(s) >= V_i(s), q#(s, a) >= q_i(s, a); with one model it is that model."""
     rng = default_rng(0)
     models = [prior().sample_mdp(rng) for _ in range(6)]
-    q, values = hyper_q(models, None)
+    q, values = hyper_q(hyper_model(models), 2, None)
     alone = [solve(m) for m in models]
     for one in alone:
         assert (values >= one.values - 1e-8).all()
         assert (q >= one.q - 1e-8).all()
     if prior in (flat, unknown):  # and more than the best of them, as each state may choose another
         assert (values > np.max([one.values for one in alone], axis=0) + 1e-3).any()
-    np.testing.assert_allclose(hyper_q(models[:1], None)[0], alone[0].q, atol=1e-8)
+    np.testing.assert_allclose(hyper_q(hyper_model(models[:1]), 2, None)[0], alone[0].q, atol=1e-8)
     assert hyper_model(models).n_actions == 6 * models[0].n_actions
     v, each = solve_each(models, values)
     np.testing.assert_allclose(v, [one.values for one in alone], atol=1e-8)
@@ -197,6 +197,85 @@ def test_models_of_any_shape_are_merged():
         b.BayesAgent(belief, b.make("sboss"))
 
 
+def large():
+    """70 states, of which each action leads to four, one of them often; rewards of all triples; 300 random steps."""
+    rng, S = default_rng(7), 70
+    P = np.zeros((S, 2, S))
+    for s, a in np.ndindex(S, 2):
+        P[s, a, rng.choice(S, 4, replace=False)] = [0.7, 0.1, 0.1, 0.1]
+    mdp, belief, s = TabularMDP.from_dense(P, rng.random((S, 2, S)), 0.9), None, 0
+    belief = b.DirichletMDP.flat(mdp, 1 / S)
+    for _ in range(300):
+        a = int(rng.integers(2))
+        y = int(rng.choice(S, p=P[s, a]))
+        belief = belief.update(Transition(s, a, float(belief.reward[s, a, y]), y))
+        s = y
+    return belief
+
+
+def dense_q(belief, sizes, rng):
+    """Value iteration on the rows that are drawn for `sizes` models of each group, written out."""
+    rows = np.repeat(np.arange(belief.outcomes.n_groups), sizes)
+    P = np.zeros((len(rows), belief.n_states))
+    for p, n, k, x in zip(P, *belief.sample_lists(rows, rng), strict=True):
+        np.add.at(p, k[:n], x[:n])
+    r = (P * belief.reward.reshape(-1, belief.n_states)[rows]).sum(axis=1)
+    V, Q = np.zeros(belief.n_states), np.empty(len(sizes))
+    for _ in range(400):
+        Q[:] = -np.inf
+        np.maximum.at(Q, rows, r + belief.gamma * P @ V)
+        V = Q.reshape(-1, 2).max(axis=1)
+    return Q.reshape(-1, 2)
+
+
+def test_lists_are_the_models_they_stand_for():
+    """From a flat belief over many states: the model of `sample_mdp`, its rewards, its solution."""
+    belief = large()
+    assert draws_lists(belief)
+    drawn, whole = draw(belief, default_rng(1)), belief.sample_mdp(default_rng(1))
+    assert drawn.outcomes.n_outcomes < 70
+    np.testing.assert_allclose(drawn.matrix, whole.prob, atol=1e-15)
+    np.testing.assert_allclose(drawn.mean_reward, whole.mean_reward, atol=1e-12)
+    listed = np.einsum("sak,sak->sa", drawn.prob[drawn.group], drawn.reward)
+    np.testing.assert_allclose(listed, whole.mean_reward, atol=1e-12)
+    np.testing.assert_allclose(solve(drawn).q, solve(whole).q, atol=1e-8)
+    np.testing.assert_allclose(solve(drawn).q, dense_q(belief, np.ones(140, int), default_rng(1)), atol=1e-8)
+
+
+def test_each_pair_may_choose_among_as_many_lists_as_it_has():
+    """One, two or three rows for a pair, none of them drawn in vain; from zero and from values given."""
+    belief, rng = large(), default_rng(2)
+    for sizes in (np.full(140, 3), rng.integers(1, 4, size=140)):
+        Q = dense_q(belief, sizes, default_rng(3))
+        for warm in (None, rng.random(70)):
+            own = default_rng(3)
+            q, values = hyper_q(draw_merged(belief, sizes, own), 2, warm)
+            np.testing.assert_allclose(q, Q, atol=1e-8)
+            np.testing.assert_allclose(values, Q.max(axis=1), atol=1e-8)
+            after = default_rng(3)
+            belief.sample_lists(np.repeat(np.arange(140), sizes), after)
+            assert own.random() == after.random()
+
+
+def test_planners_act_on_lists():
+    """Each planner that draws models: its q is that of the rows it should have drawn."""
+    belief, seen = large(), Transition(0, 0, 0.0, 1)
+    one = np.ones(140, int)
+    for name, params, sizes in [
+        ("bayesian-dp", {}, one),
+        ("boss", {"samples": 2}, 2 * one),
+        ("sboss", {"samples": 2}, 2 * one),
+        ("smart-sampler", {"epsilon": 0.02}, sample_sizes(belief, 0.02)),
+    ]:
+        q = b.make(name, **params).plan(belief, 5, None, default_rng(4), seen).info["q"]
+        np.testing.assert_allclose(q, dense_q(belief, sizes, default_rng(4))[5], atol=1e-8)
+    rng = default_rng(4)
+    rng.random()  # whether the episode ends
+    q = b.make("psrl").plan(belief, 5, None, default_rng(4)).info["q"]
+    np.testing.assert_allclose(q, dense_q(belief, one, rng)[5], atol=1e-8)
+    assert sample_sizes(belief, 0.02).max() > sample_sizes(belief, 0.02).min()
+
+
 def test_number_of_samples_follows_the_variance():
     """Var = p (1 - p) / (n + 1): Beta(1, 1) has 1/12, which is 9 of .01; a known row is drawn once."""
     mdp = TabularMDP.from_dense([[[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5], [0.3, 0.7]]], np.zeros((2, 2)), 0.9)
@@ -213,13 +292,13 @@ def test_unknown_rewards_move_the_posterior():
     after = before.update(Transition(0, 0, 1.0, 1))
     expected = np.zeros((5, 2))
     expected[0, 0] = (2 / 3 - 1 / 2) / np.sqrt(1 / 12)
-    np.testing.assert_allclose(moved(spread(before), spread(after)), expected)
+    np.testing.assert_allclose(moved(spread(before), means(after)), expected)
     planner, rng = b.make("sboss", delta=0.5), default_rng(0)
     first = planner.plan(before, 0, None, rng)
     assert planner.plan(before, 0, first.memory, rng).memory.q is first.memory.q
     assert planner.plan(after, 0, first.memory, rng).memory.q is not first.memory.q
     vague = UnknownRewards(known, RewardNormal.strens((5, 2)))
-    assert moved(spread(vague), spread(vague.update(Transition(0, 0, 3.0, 1)))).max() == 0.0
+    assert moved(spread(vague), means(vague.update(Transition(0, 0, 3.0, 1)))).max() == 0.0
 
 
 def totals(method, world, runs, prior, **params):

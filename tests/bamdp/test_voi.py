@@ -43,13 +43,9 @@ def test_value_of_perfect_information_by_hand():
 
 def naive_q(m):
     """Plain value iteration."""
-    S, A = m.group.shape
-    V = np.zeros(S)
+    V = np.zeros(len(m.group))
     for _ in range(200):
-        Q = np.zeros((S, A))
-        for s, a in np.ndindex(S, A):
-            for k in range(m.outcomes.size[m.group[s, a]]):
-                Q[s, a] += m.prob[m.group[s, a], k] * (m.reward[s, a, k] + m.gamma * V[m.succ[s, a, k]])
+        Q = (m.prob[m.group] * (m.reward + m.gamma * V[m.succ])).sum(axis=2)
         V = Q.max(axis=1)
     return Q
 
@@ -106,6 +102,31 @@ def test_reweighting_equals_its_transcription():
         assert decision.action == action
         memory = decision.memory
     assert 2 <= drawn < 9
+
+
+@pytest.mark.parametrize("update", ["fresh", "reweight"])
+def test_many_states(update):
+    """From a flat belief over 70 states short lists are drawn: of the models that `sample_mdp` draws."""
+    S = 70
+    R = default_rng(0).random((S, 2, S))
+    belief = b.DirichletMDP.flat(TabularMDP.from_dense(np.full((S, 2, S), 1 / S), R, 0.7), 1 / S)
+    planner, rng, own = ValueOfInformation(samples=4, update=update, renew=0.0), default_rng(1), default_rng(1)
+    memory = planner.plan(belief, 3, None, rng).memory
+    models = [belief.sample_mdp(own) for _ in range(4)]
+    seen = Transition(3, 1, float(belief.reward[3, 1, 8]), 8)
+    if update == "fresh":
+        assert memory.models == ()
+        models = [belief.update(seen).sample_mdp(own) for _ in range(4)]
+        weight = np.full(4, 1 / 4)
+    else:
+        seen = Transition(3, 1, float(belief.reward[3, 1, y := models[0].prob[7].argmax()]), int(y))
+        weight = np.array([m.prob[7, y] for m in models])
+        weight /= weight.sum()
+    decision = planner.plan(belief.update(seen), 3, memory, rng, seen)
+    mean, vpi, action = naive_choice(np.array([naive_q(m)[3] for m in models]), weight)
+    np.testing.assert_allclose(decision.info["q"], mean, atol=1e-8)
+    np.testing.assert_allclose(decision.info["vpi"], vpi, atol=1e-8)
+    assert decision.action == action
 
 
 def test_reweighting_estimates_what_fresh_samples_do():

@@ -9,6 +9,7 @@ import pytest
 DIRICHLET, LAWS = "bayesrl.beliefs.dirichlet", "tests/beliefs/test_laws.py::test_belief_laws[dirichlet-mdp]"
 EXACT, PLANNERS = "tests/bamdp/test_exact.py", "tests/bamdp/test_planners.py::"
 BAMCP = "tests/bamdp/test_bamcp.py::"
+STICKS, BROKEN = "bayesrl.kernels.sticks", "tests/beliefs/test_dirichlet_sticks.py::"
 
 MUTANTS = {
     # name: (module, old, new, tests)
@@ -63,6 +64,23 @@ MUTANTS = {
     "a sampled model is the mean": (
         DIRICHLET, "prob = dirichlet_rows(self.alpha, rng)", 
         "prob = self.alpha / self.alpha.sum(axis=1, keepdims=True)", [LAWS]),
+    "pieces of a stick know nothing of the counts": (
+        STICKS, "rng.random() ** (1.0 / mass)", "rng.random()",
+        [BROKEN + "test_moments_are_the_dirichlets[65-0.001-seen5]"]),
+    "what is seen weighs too much": (
+        STICKS, "rng.standard_gamma(np.rint(alpha[g, y] - a[g]))", "rng.standard_gamma(alpha[g, y] + 1.0)",
+        [BROKEN + "test_moments_are_the_dirichlets[64-0.015625-seen1]"]),
+    "the prior's part is its mean": (
+        STICKS, "left = rng.standard_gamma(mass)", "left = mass",
+        [BROKEN + "test_moments_are_the_dirichlets[64-0.015625-seen1]"]),
+    "a stick is thrown away too early": (
+        STICKS, "LEFT = 2.0**-54", "LEFT = 2.0**-20", [BROKEN + "test_rows_sum_to_one_however_small_the_counts"]),
+    "sticks are broken where counts differ": (
+        DIRICHLET, "if (prior == even[:, None])[learnt].all() else None", "",
+        [BROKEN + "test_where_sticks_are_broken"]),
+    "a later belief forgets that its counts were equal": (
+        DIRICHLET, 'new.__dict__["_even"] = self.__dict__["_even"]', 'new.__dict__["_even"] = None',
+        ["tests/bamdp/test_boss.py::test_lists_are_the_models_they_stand_for"]),
     "tiny counts underflow": (DIRICHLET, "SMALL_ALPHA = 0.1", "SMALL_ALPHA = 0.0", ["tests/beliefs/test_dirichlet.py"]),
     "variance without the +1": (DIRICHLET, "(total + 1.0)", "total", ["tests/beliefs/test_dirichlet.py"]),
     "the survey's misprinted Beta update": (

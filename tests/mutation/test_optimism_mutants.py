@@ -14,22 +14,31 @@ MUTANTS = {
         "bayesrl.bamdp.boss", "== self._knownness(belief)", ">= self._knownness(belief)",
         [BOSS + "test_boss_equals_its_transcription[tied]"]),
     "the hyper-model averages its models": (
-        "bayesrl.bamdp.hyper", ".reshape(S, len(models), A).max(axis=1)", ".reshape(S, len(models), A).mean(axis=1)",
+        "bayesrl.bamdp.hyper", "-1, A).max(axis=1)", "-1, A).mean(axis=1)",
         [BOSS + "test_hyper_model_dominates_each_model"]),
     "the hyper-model pays the first model's rewards": (
         "bayesrl.bamdp.hyper", "[_padded(m.reward, K) for", "[_padded(models[0].reward, K) for",
         [BOSS + "test_hyper_model_dominates_each_model[unknown]"]),
     "SBOSS measures from the belief before": (
         "bayesrl.bamdp.sboss", "        here = memory.q[observation]",
-        "        memory = memory._replace(then=now)\n        here = memory.q[observation]",
+        "        memory = memory._replace(then=spread(belief))\n        here = memory.q[observation]",
         [BOSS + "test_sboss_equals_its_transcription[tied]"]),
     "SBOSS counts in variances": (
-        "bayesrl.bamdp.sboss", "Spread(mean, np.sqrt(variance))", "Spread(mean, variance)",
+        "bayesrl.bamdp.sboss", "Spread(means(belief), np.sqrt(variance))", "Spread(means(belief), variance)",
         [BOSS + "test_sboss_equals_its_transcription[tied]"]),
     "SmartSampler uses every model everywhere": (
-        "bayesrl.bamdp.smart_sampler", "own = i < sizes", "own = i < sizes.max() + 0 * sizes",
+        "bayesrl.bamdp.hyper", "own = i < sizes", "own = i < sizes.max() + 0 * sizes",
         [BOSS + "test_smart_sampler_equals_its_transcription[tied]",
          BOSS + "test_smart_sampler_equals_its_transcription[terminal]"]),
+    "rows that are absent are taken": (
+        "bayesrl.bamdp.hyper", "np.append(r, -np.inf)", "np.append(r, 100.0)",
+        [BOSS + "test_each_pair_may_choose_among_as_many_lists_as_it_has"]),
+    "lists pay what the first outcomes pay": (
+        "bayesrl.bamdp.hyper", "reward[rows[n], succ[n, k]]", "reward[rows[n], k]",
+        [BOSS + "test_lists_are_the_models_they_stand_for"]),
+    "all rows are the first one's": (
+        "bayesrl.bamdp.hyper", "first[o.group][:, None, :] + i", "first[o.group][:, None, :] + 0 * i",
+        [BOSS + "test_each_pair_may_choose_among_as_many_lists_as_it_has"]),
     "SmartSampler takes the mean variance": (
         "bayesrl.bamdp.smart_sampler", '.max(axis=1)\n', '.mean(axis=1)\n',
         [BOSS + "test_smart_sampler_equals_its_transcription[flat]"]),

@@ -5,7 +5,7 @@ that it may choose the action and the model that the action obeys. Its best poli
 visited B times; then new models are drawn. The merged model is optimistic: its value is at least that of each of its
 models, and one of them is likely to be as good as the truth.
 
-Paper to code: the merged model M# is `hyper_model`, its solution `hyper_q`; "q_{s,a} = B" is `full`.
+Paper to code: the merged model M# is `draw_merged`, its solution `hyper_q`; "q_{s,a} = B" is `full`.
 Deviations: new models are drawn when a pair's visits *first reach* B, as in the paper and its public code, and not "a
 number of times for each pair" as the survey says (ERRATA 15). Visits are the planner's own; prior counts are none, and
 pairs that share a group share their visits. Unknown rewards are drawn with the models.
@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.hyper import hyper_q
+from bayesrl.bamdp.hyper import draw_merged, hyper_q
 from bayesrl.bamdp.pac_bounds import THEORY, boss_knownness
 from bayesrl.bamdp.posterior import visited
 from bayesrl.checks import Floats, integer
@@ -78,8 +78,9 @@ class BOSS:
         visits = visited(None if memory is None else memory.visits, belief, last)
         full = last is not None and visits[belief.outcomes.group[last.state, last.action]] == self._knownness(belief)
         if memory is None or full:
-            models = [belief.sample_mdp(rng) for _ in range(self.samples)]
-            memory = Plan(*hyper_q(models, None if memory is None else memory.values), visits)
+            model = draw_merged(belief, np.full(belief.outcomes.n_groups, self.samples), rng)
+            warm = None if memory is None else memory.values
+            memory = Plan(*hyper_q(model, belief.outcomes.n_actions, warm), visits)
         here = memory.q[observation]
         return Decision(int(np.argmax(here)), memory._replace(visits=visits), {"q": here})
 

@@ -24,9 +24,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.hyper import hyper_q
+from bayesrl.bamdp.hyper import draw_merged, hyper_q
 from bayesrl.checks import Floats, integer, number
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.jit import njit
 from bayesrl.registry import register
 
 
@@ -67,7 +68,7 @@ class SBOSS:
     delta: float = 3.0
     """Standard deviations that the posterior of a (s, a) may move before new models are drawn."""
 
-    needs: ClassVar[tuple[str, ...]] = ("sample_mdp", "mean_mdp", "counts", "row_variance")
+    needs: ClassVar[tuple[str, ...]] = ("sample_mdp", "mean_mdp", "counts", "row_variance", "outcomes")
 
     def __post_init__(self) -> None:
         integer("SBOSS", "samples", self.samples, 1)
@@ -81,26 +82,50 @@ class SBOSS:
         self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Follow the hyper-model's policy; draw new models when the posterior has moved."""
-        now = spread(belief)
-        if memory is None or moved(memory.then, now).max() > self.delta:
-            models = [belief.sample_mdp(rng) for _ in range(self.samples)]
-            memory = Plan(*hyper_q(models, None if memory is None else memory.values), now)
+        if memory is None or moved(memory.then, means(belief)).max() > self.delta:
+            model = draw_merged(belief, np.full(belief.outcomes.n_groups, self.samples), rng)
+            warm = None if memory is None else memory.values
+            memory = Plan(*hyper_q(model, belief.outcomes.n_actions, warm), spread(belief))
         here = memory.q[observation]
         return Decision(int(np.argmax(here)), memory, {"q": here})
 
 
 def spread(belief: Any) -> Spread:
-    """The posterior's moments: probabilities of outcomes, then, where they are unknown, mean rewards."""
-    model = belief.mean_mdp()
-    mean, variance = model.prob[model.group], belief.row_variance()[model.group]
+    """The posterior's moments, in the order of `means`."""
+    variance = of_pairs(belief, belief.row_variance())
     if hasattr(belief, "rewards"):
-        paid, doubt = (x.reshape(*model.group.shape, -1) for x in (belief.rewards.mean(), belief.rewards.variance()))
-        mean, variance = np.concatenate([mean, paid], axis=2), np.concatenate([variance, doubt], axis=2)
-    return Spread(mean, np.sqrt(variance))
+        doubt = belief.rewards.variance().reshape(*variance.shape[:2], -1)
+        variance = np.concatenate([variance, doubt], axis=2)
+    return Spread(means(belief), np.sqrt(variance))
 
 
-def moved(then: Spread, now: Spread) -> Floats:
+def means(belief: Any) -> Floats:
+    """Posterior means: probabilities of outcomes, then, where they are unknown, mean rewards."""
+    mean = of_pairs(belief, belief.mean_mdp().prob)
+    if hasattr(belief, "rewards"):
+        mean = np.concatenate([mean, belief.rewards.mean().reshape(*mean.shape[:2], -1)], axis=2)
+    return mean
+
+
+def of_pairs(belief: Any, x: Floats) -> Floats:
+    """A table of groups (G, K) as one of pairs (S, A, K); the same memory where that can be."""
+    o = belief.outcomes
+    return x.reshape(o.succ.shape) if o.is_flat else x[o.group]
+
+
+def moved(then: Spread, mean: Floats) -> Floats:
     """How many standard deviations of `then` the means have moved, summed for each (s, a); what is known stays."""
-    step = np.abs(now.mean - then.mean)
-    known = then.deviation == 0.0
-    return np.asarray(np.divide(step, then.deviation, out=np.zeros_like(step), where=~known).sum(axis=2))
+    return distance(then.mean, then.deviation, mean)
+
+
+@njit
+def distance(then: Floats, deviation: Floats, mean: Floats) -> Floats:
+    """Sums of |mean - then| / deviation over the last axis, where the deviation is not zero."""
+    S, A, n = then.shape
+    d = np.zeros((S, A))
+    for s in range(S):
+        for a in range(A):
+            for k in range(n):
+                if mean[s, a, k] != then[s, a, k] and deviation[s, a, k] != 0.0:
+                    d[s, a] += abs(mean[s, a, k] - then[s, a, k]) / deviation[s, a, k]
+    return d

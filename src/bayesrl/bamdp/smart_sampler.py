@@ -6,29 +6,29 @@ How many models are worth drawing depends on how uncertain the posterior still i
 
 so that early plans are as optimistic as BOSS's with many models and late ones as cheap as drawing one.
 
-Paper to code: K is `sample_sizes`; the merged model has K(s, a) actions for a in s: `used` and `hyper_q`.
+Paper to code: K is `sample_sizes`; the merged model has K(s, a) actions for a in s: `draw_merged` and `hyper_q`.
 Deviations: the paper was not at hand, only its abstract (the number is local to a pair) and the survey's formula, which
 lacks the rounding. New models are drawn when the posterior of some pair has moved by more than delta standard
 deviations (`sboss.py`, the rule that public code ascribes to the paper); 0, the default, is at every step that teaches
 something, which is the survey's "per step". Unknown rewards are drawn with the models and do not enter K.
-Cost: a solve of max K |A| actions whenever models are drawn. Claims: K from the variance; rows beyond K(s, a) do not
-count; equal to a transcription under the same random numbers.
+Cost: a solve of max K |A| actions whenever models are drawn; from a flat belief over many states (`draws_lists`) only
+the K(s, a) rows that are used are drawn and looked at. Claims: K from the variance; rows beyond K(s, a) do not count;
+equal to a transcription under the same random numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
-from bayesrl.bamdp.hyper import hyper_q
-from bayesrl.bamdp.sboss import Plan, moved, spread
-from bayesrl.checks import Ints, frozen, number
+from bayesrl.bamdp.hyper import draw_merged, hyper_q
+from bayesrl.bamdp.sboss import Plan, means, moved, spread
+from bayesrl.checks import number
 from bayesrl.core import Decision, Transition
-from bayesrl.models.mdp import TabularMDP
 from bayesrl.registry import register
 
 
@@ -67,29 +67,16 @@ class SmartSampler:
         self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Follow the hyper-model's policy; draw new models when the posterior has moved."""
-        now = spread(belief)
         sizes = sample_sizes(belief, self.epsilon)
-        if memory is None or moved(memory.then, now).max() > self.delta:
-            models = used([belief.sample_mdp(rng) for _ in range(int(sizes.max()))], sizes)
-            memory = Plan(*hyper_q(models, None if memory is None else memory.values), now)
+        if memory is None or moved(memory.then, means(belief)).max() > self.delta:
+            model, warm = draw_merged(belief, sizes, rng), None if memory is None else memory.values
+            memory = Plan(*hyper_q(model, belief.outcomes.n_actions, warm), spread(belief))
         here = memory.q[observation]
         return Decision(int(np.argmax(here)), memory, {"q": here, "samples": sizes[belief.outcomes.group[observation]]})
 
 
-def sample_sizes(belief: Any, epsilon: float) -> Ints:
+def sample_sizes(belief: Any, epsilon: float) -> NDArray[np.int64]:
     """K of each group, (G,); a group that only terminal states have is drawn once."""
     o, variance = belief.outcomes, belief.row_variance().max(axis=1)
     live = np.isin(np.arange(o.n_groups), o.group[~o.terminal])
     return np.where(live, np.maximum(np.ceil(variance / epsilon), 1.0), 1.0).astype(np.int64)
-
-
-def used(models: Sequence[TabularMDP], sizes: Ints) -> list[TabularMDP]:
-    """The models with the rows that are beyond a group's number replaced by those of the first model."""
-    first, group = models[0], models[0].group
-    kept = []
-    for i, m in enumerate(models):
-        own = i < sizes
-        reward = np.where(own[group][:, :, None], m.reward, first.reward)
-        prob = np.where(own[:, None], m.prob, first.prob)
-        kept.append(TabularMDP.unchecked(m.outcomes.paying(frozen(reward)), prob, m.gamma))
-    return kept

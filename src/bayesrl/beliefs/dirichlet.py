@@ -13,8 +13,9 @@ update costs O(1) whatever the number of states; `alpha`, prior plus counts, is 
 `dataclasses.replace(belief, alpha=...)` sets the prior and forgets the data. Replacing anything else keeps the
 distribution: the posterior's counts become the prior's.
 
-Deviations: none. Cost: update O(1); sample_mdp and mean_mdp O(G K). Claims: the belief laws (martingale, calibration,
-purity, order-freeness, concentration), and conjugacy against quadrature.
+Deviations: none. Cost: update O(1); sample_mdp and mean_mdp O(G K), the former a gamma variate for each cell or, where
+prior counts are many, equal and small, some tens of uniform ones for each row (`kernels/sticks.py`). Claims: the belief
+laws (martingale, calibration, purity, order-freeness, concentration), and conjugacy against quadrature.
 """
 
 from __future__ import annotations
@@ -29,15 +30,19 @@ from scipy.special import gammaln
 
 from bayesrl.beliefs.evidence import Log, impossible, outcome_of, read, transitions_of
 from bayesrl.beliefs.ledger import Ledger
-from bayesrl.checks import Bools, Floats, array, frozen, number, rows_sum_to_one, value
+from bayesrl.checks import Bools, Floats, Ints, array, frozen, number, rows_sum_to_one, value
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.sticks import dense_rows, listed_rows
 from bayesrl.kernels.urn import Urn, empty_urns, urns
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.registry import register
 
 SMALL_ALPHA = 0.1
 """Below this, gamma variates may underflow, so Dirichlet rows are drawn through their logarithms."""
+MANY = 64
+"""Outcomes from which rows are drawn as broken sticks (`kernels/sticks.py`), if prior counts are equal and at most
+1 / MANY: a row then has fewer pieces than outcomes."""
 
 
 def _example() -> DirichletMDP:
@@ -90,6 +95,7 @@ class DirichletMDP:
             hint = "Merge them, or give them different rewards."
             raise InvalidArgument(owner, "outcomes", "distinguishable by next state or reward", where, hint)
         self._fill(outcomes, prior, number(owner, "gamma", gamma, 0.0, 1.0), frozen(fixed), Ledger(G * K))
+        self.__dict__["_even"] = even_counts(prior, learnt)
 
     def _fill(self, outcomes: Outcomes, prior: Floats, gamma: float, known: Bools, ledger: Ledger) -> None:
         self.__dict__.update(outcomes=outcomes, gamma=gamma, known=known, _prior=prior, _ledger=ledger)
@@ -151,6 +157,7 @@ class DirichletMDP:
     def _with(self, ledger: Ledger) -> DirichletMDP:
         new = object.__new__(DirichletMDP)
         new._fill(self.outcomes, self._prior, self.gamma, self.known, ledger)
+        new.__dict__["_even"] = self.__dict__["_even"]
         return new
 
     # What planners ask -----------------------------------------------------------------------------------------------
@@ -199,15 +206,35 @@ class DirichletMDP:
 
     def sample_mdp(self, rng: Generator) -> TabularMDP:
         """A model drawn from the belief."""
-        prob = dirichlet_rows(self.alpha, rng)
+        if self.even is None:
+            prob = dirichlet_rows(self.alpha, rng)
+        else:
+            prob = dense_rows(np.arange(len(self.known)), self.even, self.outcomes.size, self.alpha, rng)
         prob[self.known] = self._prior[self.known]
         return TabularMDP.unchecked(self.outcomes, prob, self.gamma)
+
+    @property
+    def even(self) -> Floats | None:
+        """The prior count of each outcome of a group, (G,), if these are many, equal and small; else None."""
+        return self.__dict__["_even"]  # type: ignore[no-any-return]
+
+    def sample_lists(self, groups: Ints, rng: Generator) -> tuple[Ints, Ints, Floats]:
+        """Draws of these groups (n of them), for a belief that is `even`, as short lists.
+
+        How many outcomes are listed (n,), which ones and with what probability (n, L); what is not listed has none.
+        """
+        lists: tuple[Ints, Ints, Floats] = listed_rows(groups, self.even, self.outcomes.size, self.alpha, rng)
+        return lists
 
     def row_variance(self) -> Floats:
         """Posterior variance of each probability, (G, K); zero where known."""
         total = self.alpha.sum(axis=1, keepdims=True)
         p = self.alpha / total
-        return np.where(self.known[:, None], 0.0, p * (1.0 - p) / (total + 1.0))
+        variance = 1.0 - p
+        variance *= p
+        variance /= total + 1.0
+        variance[self.known] = 0.0
+        return np.asarray(variance)
 
     def code(self, datum: Transition) -> int:
         """The outcome that a compiled simulation would have called this transition."""
@@ -255,6 +282,14 @@ def dirichlet_rows(alpha: Floats, rng: Generator) -> Floats:
         logs[~positive] = -np.inf
         x = np.exp(logs - logs.max(axis=-1, keepdims=True))
     return np.asarray(x / x.sum(axis=-1, keepdims=True))
+
+
+def even_counts(prior: Floats, learnt: Bools) -> Floats | None:
+    """The count that all outcomes of a group have, (G,), if they are many, equally likely and rare, and none known."""
+    if prior.shape[1] < MANY or not learnt.any(axis=1).all() or prior.max() > 1.0 / MANY:
+        return None
+    even = prior.max(axis=1)
+    return frozen(even) if (prior == even[:, None])[learnt].all() else None
 
 
 def _counts(where: str, concentration: ArrayLike, outcomes: Outcomes) -> Floats:
