@@ -6,11 +6,13 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.bayesian_sparse_sampling import BayesianSparseSampling, dirichlet, drawn_model
+from bayesrl.bamdp.bayesian_sparse_sampling import BayesianSparseSampling, dirichlet, drawn_model, search
 from bayesrl.bamdp.lookahead import counts_of
 from bayesrl.beliefs import RewardBeta, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
+from bayesrl.kernels.light import drawn_rows, mean_rows, put, room, split, take
+from bayesrl.kernels.light import lookahead as light_lookahead
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import finite_horizon, solve
 from bayesrl.testing import assert_mean_equal
@@ -149,6 +151,120 @@ def test_drawn_models_are_from_the_posterior():
     drawn_model(rng, counts_of("test", belief), theta, np.empty((3, 2, 3)))
     np.testing.assert_array_equal(theta[3], belief.alpha[3])
     np.testing.assert_allclose(theta.sum(axis=1), 1.0)
+
+
+# Split rows ----------------------------------------------------------------------------------------------------------
+
+
+def wide(concentration, seen=40):
+    """Flat, 64 states and 2 actions, rewards of every move, and some moves seen: from the first states, some often."""
+    rng = default_rng(11)
+    mdp = TabularMDP.from_dense(np.full((64, 2, 64), 1 / 64), rng.uniform(-1.0, 1.0, (64, 2, 64)), gamma=0.9)
+    belief = b.DirichletMDP.flat(mdp, concentration)
+    for _ in range(seen):
+        s, a, y = int(rng.integers(3)), int(rng.integers(2)), int(rng.integers(4)) ** 2
+        belief = belief.update(Transition(s, a, mdp.reward[s, a, y], y))
+    return belief
+
+
+@pytest.mark.parametrize("mass", [1.0, 0.3, 1e-6])
+def test_rows_drawn_in_pieces_are_dirichlet(mass):
+    """Means and squares of six weighted sums of a row, h p, in 2000 draws, by the Dirichlet's formulas.
+
+    Rows that were seen, one of them added to, and those that never were, all alike, taken together. False alarm 1e-6
+    each; sees a fifth of a standard deviation of h p in a row seen, a fiftieth in the others.
+    """
+    rng, belief = default_rng(5), wide(mass / 64)
+    c, h = split(counts_of("test", belief), True, 2), default_rng(6).uniform(-1.0, 1.0, (64, 6))
+    x, alpha = room(c), np.array(belief.alpha)
+    for _ in range(2):
+        put(c, 1, 60)
+        alpha[1, 60] += 1.0
+    found = np.empty((2000, 128, 6))
+    for row in found:
+        drawn_rows(rng, c, x)
+        p = np.zeros((128, 64))
+        np.add.at(p, (np.repeat(np.arange(128), np.diff(x.first)), x.k[: x.first[-1]]), x.p[: x.first[-1]])
+        np.testing.assert_allclose(p.sum(axis=1), 1.0)
+        np.testing.assert_allclose((p * c.reward).sum(axis=1), x.r, atol=1e-12)
+        row[:] = p @ h
+    total = alpha.sum(axis=1, keepdims=True)
+    mean, square = alpha @ h / total, ((alpha @ h) ** 2 + alpha @ h**2) / (total * (total + 1.0))
+    assert_mean_equal(found[:, :6], mean[:6], what="mean")
+    assert_mean_equal(found[:, :6] ** 2, square[:6], what="square")
+    assert_mean_equal(found[:, 6:].mean(axis=1), mean[6], what="mean, never seen")
+    assert_mean_equal((found[:, 6:] ** 2).mean(axis=1), square[6], what="square, never seen")
+    assert_mean_equal(found[:, 6] * found[:, 7], mean[6] * mean[7], what="two rows")
+
+
+def test_split_rows_have_the_mean_models_values():
+    """Beside backward induction in the mean model, before and after outcomes are added and taken away again."""
+    belief, V0 = wide(1 / 64), default_rng(2).uniform(0.0, 1.0, 64)
+    m = counts_of("test", belief)
+    c, q, v = split(m, True, 3), np.empty(2), np.empty((2, 64))
+    x = room(c)
+
+    def check(now):
+        mean_rows(c, x)
+        mdp = now.mean_mdp()
+        for d in (1, 2, 5):
+            expected = V0
+            for _ in range(d):
+                Q = mdp.mean_reward + 0.9 * (mdp.matrix @ expected).reshape(64, 2)
+                expected = Q.max(axis=1)
+            for s in (0, 2, 50):
+                assert light_lookahead(x, s, d, 0.9, V0, v, q) == pytest.approx(expected[s])
+                np.testing.assert_allclose(q, Q[s])
+
+    check(belief)
+    put(c, 101, 7)
+    put(c, 0, 3)
+    put(c, 101, 7)
+    check(belief.seen_outcome(50, 1, 7).seen_outcome(0, 0, 3).seen_outcome(50, 1, 7))
+    take(c, 101)
+    check(belief.seen_outcome(50, 1, 7).seen_outcome(0, 0, 3))
+    take(c, 0)
+    take(c, 101)
+    check(belief)
+
+
+def test_a_leaf_of_split_rows_is_worth_what_the_mean_model_promises():
+    """Where two descents tried an action each: the second began with the counts that the first had begun with."""
+    belief, both = wide(1 / 64), 0
+    o = belief.outcomes
+    then = [
+        [finite_horizon(belief.seen_outcome(50, a, k).mean_mdp(), 2).values[2, k] for k in range(64)] for a in (0, 1)
+    ]
+    possible = o.reward[50] + 0.9 * np.array(then)
+    for seed in range(20):
+        found = BayesianSparseSampling(2, 3).plan(belief, 50, None, default_rng(seed)).info
+        if found["visits"].tolist() == [1, 1]:
+            both += 1
+            assert (np.abs(found["q"][:, None] - possible).min(axis=1) < 1e-12).all()
+    assert both >= 3
+
+
+def test_split_rows_and_tables_give_the_same_search_in_law():
+    """Root values and visits of 200 searches each; false alarm 1e-6 each, sees .6 of a standard deviation."""
+    belief, rng, V0 = wide(1 / 64), default_rng(3), np.zeros(64)
+    found = [
+        [search(rng, counts_of("test", belief), flat, 1, 0.9, V0, 8, 3) for _ in range(200)] for flat in (True, False)
+    ]
+    for i in range(2):
+        ours, theirs = ([each[i] for each in searches] for searches in found)
+        assert_mean_equal(np.subtract(ours, theirs, dtype=float), 0.0)
+
+
+def test_rows_are_split_where_that_pays():
+    """Many states, few seen, counts whole numbers beyond a small one."""
+    for belief, pays in [
+        (wide(1 / 64), True),
+        (wide(0.1), False),
+        (b.DirichletMDP.flat(b.make_world("grid5")), False),
+        (b.DirichletMDP.flat(b.make_world("grid10"), np.linspace(0.001, 0.01, 100)), False),
+    ]:
+        assert (len(split(counts_of("test", belief), True, 1).base) > 0) == pays
+    assert len(split(counts_of("test", wide(1 / 64)), False, 1).base) == 0
 
 
 def test_point_belief_and_leaves():

@@ -5,7 +5,7 @@ import pytest
 ENUMERATING, KNOWN = "tests/bamdp/test_enumerating_search.py::", "tests/bamdp/test_known_model_search.py::"
 BSS, BFS3 = "tests/bamdp/test_bss.py::", "tests/bamdp/test_bfs3.py::"
 TREE, REPLAY, HMDP = "bayesrl.kernels.tree", "bayesrl.kernels.replay", "bayesrl.bamdp.hmdp"
-SAMPLED = "bayesrl.bamdp.bayesian_sparse_sampling"
+SAMPLED, LIGHT = "bayesrl.bamdp.bayesian_sparse_sampling", "bayesrl.kernels.light"
 COINS, GRID, SPARSE = "bayesrl.kernels.row_column", "bayesrl.beliefs.infinite_grid", "bayesrl.beliefs.sparse_dirichlet"
 BELIEF, SEARCH = "tests/beliefs/test_infinite_grid.py::", "tests/bamdp/test_infinite_grid.py::"
 SUPPORTS = "tests/beliefs/test_sparse_dirichlet.py::"
@@ -132,14 +132,47 @@ MUTANTS = {
         SAMPLED, "dirichlet(rng, m.phi, g, m.size[g], theta[g])", "theta[g] = m.phi[g] / m.total[g]",
         [BSS + "test_equal_in_law_to_a_naive_transcription[small]"]),
     "BSS values leaves by the drawn model": (
-        SAMPLED, "mean_model(m, theta, reward)\n                    V[nodes]", "V[nodes]",
+        SAMPLED, "V[nodes] = mean_q(", "V[nodes] = drawn_q(rng, ",
         [BSS + "test_a_leaf_is_worth_what_the_mean_model_of_its_own_posterior_promises"]),
     "BSS looks too far at the leaves": (
-        SAMPLED, "lookahead(m, theta, reward, y, D - t,", "lookahead(m, theta, reward, y, D - t + 1,",
+        SAMPLED, "mean_q(m, w, y, D - t,", "mean_q(m, w, y, D - t + 1,",
         [BSS + "test_a_leaf_is_worth_what_the_mean_model_of_its_own_posterior_promises"]),
     "BSS's drawn rewards are the means": (
         SAMPLED, "dirichlet(rng, m.pay, c, len(row), row)", "row[:] = m.pay[c] / m.pay_total[c]",
         [BSS + "test_actions_are_drawn_with_the_chance_of_being_best"]),
+    "BSS's tables forget the last decision": (
+        SAMPLED, "for s in range(S) if i < d - 1 else", "for s in range(S) if i < d - 2 else",
+        [BSS + "test_a_leaf_is_worth_what_the_mean_model_of_its_own_posterior_promises"]),
+    "BSS's split rows learn something else": (
+        SAMPLED, "put(w.split, m.group[s, a], e)", "put(w.split, m.group[s, a], 0)",
+        [BSS + "test_a_leaf_of_split_rows_is_worth_what_the_mean_model_promises"]),
+    "BSS's split rows keep what a descent has added": (
+        SAMPLED, "        take(w.split, m.group[s, a])", "        pass",
+        [BSS + "test_a_leaf_of_split_rows_is_worth_what_the_mean_model_promises"]),
+    "an outcome taken away stays": (
+        LIGHT, "c.size[g] -= 1", "pass", [BSS + "test_split_rows_have_the_mean_models_values"]),
+    "what was added to a split row does not count": (
+        LIGHT, "c.total[g] += 1.0", "pass", [BSS + "test_split_rows_have_the_mean_models_values"]),
+    "what all outcomes have in common is forgotten": (
+        LIGHT, "mean = x.share[g] * total", "mean = 0.0", [BSS + "test_split_rows_have_the_mean_models_values"]),
+    "the rewards of what all have in common are forgotten": (
+        LIGHT, "x.r[g] = x.share[g] * c.paid[g]", "x.r[g] = 0.0",
+        [BSS + "test_split_rows_have_the_mean_models_values"]),
+    "a light look-ahead forgets a step": (
+        LIGHT, "v[(d - 1) % 2], v[", "v[d % 2], v[", [BSS + "test_split_rows_have_the_mean_models_values"]),
+    "what was seen is certain": (
+        LIGHT, "rng.standard_gamma(c.n[j])", "c.n[j]", [BSS + "test_rows_drawn_in_pieces_are_dirichlet[1.0]"]),
+    "the prior's weight is certain": (
+        LIGHT, "left = rng.standard_gamma(mass) if", "left = mass if",
+        [BSS + "test_rows_drawn_in_pieces_are_dirichlet[1.0]"]),
+    "pieces as if c were one": (
+        LIGHT, "u ** (1.0 / mass)", "u", [BSS + "test_rows_drawn_in_pieces_are_dirichlet[0.3]"]),
+    "the stick is broken in halves": (
+        LIGHT, "(u if mass == 1.0 else", "(0.5 if mass == 1.0 else",
+        [BSS + "test_rows_drawn_in_pieces_are_dirichlet[1.0]"]),
+    "pieces fall on the first half": (
+        LIGHT, "int(uniform(own) * K)", "int(uniform(own) * K / 2)",
+        [BSS + "test_rows_drawn_in_pieces_are_dirichlet[1.0]"]),
     # bfs3 and the replay of histories
     "BFS3's trajectories learn nothing": (
         "bayesrl.bamdp.bfs3", "replay(model, s, a, k)", "pass",
