@@ -11,19 +11,19 @@ All work is done ahead; acting looks expectations up. For problems with few unkn
 
 Paper to code: hyper-states from random interaction `interact`; moments of monomials under a Dirichlet `log_moments`;
 least squares on the basis `span` and `backup`; a stage of Perseus `sweep`.
-Deviations: distances are measured under the even mixture of the sampled beliefs (the paper: uniformly). Its expectation
-is the prior, as posteriors average to it, but unlike the prior it has weight wherever values are looked up: E_b[alpha]
-errs by at most sqrt(B) times the distance, while a belief that the prior hardly foresees (many unknowns, small counts)
-would magnify it beyond all bounds. Every
+Deviations: distances are measured under the even mixture of the sampled beliefs (the paper: uniformly). On average
+that is the prior (but for repetitions: posteriors average to it), yet it has weight wherever values are looked up, so
+that E_b[alpha] errs by at most sqrt(B) times the distance. Under the prior itself there is no such bound, and with many
+unknowns and small counts, where it hardly foresees any belief, values came out as rounding errors times 1e54. Every
 sampled belief is backed up in every state: on the few states that chance leaves it in, values of states behind a gap
 stay those of a policy that does not learn. Ages of the beliefs are log-uniform, one to a simulated life, since beliefs
 change by ratios of counts. The basis is normalised and nearly dependent directions are dropped (`RCOND`), as monomials
 of like counts are nearly equal. The action comes from a one-step look-ahead, not from a label of the best
 alpha-function: that errs where alpha-functions nearly meet.
 Cost: what is zero is not stored, as nearly all exponents are where there are many unknowns. For n basis functions, m
-alpha-functions and z cells (g, k) that some of B beliefs has seen, z_g of them in the row of an action: O(B n (G K + z)
-+ z n^2) ahead, O(n K + n^2 z_g + m n A) a backup, O(G K + z + m n A) a decision; in rows that no phi_i counts, m n A is
-A K.
+alpha-functions, B beliefs and z cells (g, k) that some of them has seen, z_g of these in the row of an action: O(B n (G
+K + z + n G)) time and O(n^2 z) memory ahead; a backup O(n K + n^2 z_g), after a look-ahead of O(K + m n) for each
+action, O(K) where no phi_i counts its row; a decision O(G K + z + m n) and a look-ahead.
 Claims: unprojected backups give exact values, and so does a basis that spans; root values approach the exact ones.
 """
 
