@@ -7,7 +7,8 @@ them is a polynomial in the unknown probabilities theta: a Bellman backup at (s,
 
 where a* and the alpha_k are chosen at b and hold for every theta. The number of terms explodes, so alpha' is projected
 on a basis: densities of sampled hyper-states, which are the monomials prod theta^n of the outcomes n they have seen.
-All work is done ahead; acting looks expectations up. For problems with few unknowns (tied rows, known rows).
+All work is done ahead; acting looks expectations up. For problems with few unknowns (tied rows, known rows): with many,
+no sampled life is like the true one, and what is left is one step of look-ahead on the values of the prior.
 
 Paper to code: hyper-states from random interaction `interact`; moments of monomials under a Dirichlet `log_moments`;
 least squares on the basis `span` and `backup`; a stage of Perseus `sweep`.
