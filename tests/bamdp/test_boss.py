@@ -5,7 +5,7 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.bamdp.hyper import draw, draw_merged, draws_lists, hyper_model, hyper_q, solve_each
+from bayesrl.bamdp.hyper import draw_merged, draws_lists, hyper_model, hyper_q, solve_each
 from bayesrl.bamdp.pac_bounds import boss_knownness
 from bayesrl.bamdp.sboss import means, moved, spread
 from bayesrl.bamdp.smart_sampler import sample_sizes
@@ -171,14 +171,14 @@ def test_hyper_model_dominates_each_model(prior):
     """V#(s) >= V_i(s), q#(s, a) >= q_i(s, a); with one model it is that model."""
     rng = default_rng(0)
     models = [prior().sample_mdp(rng) for _ in range(6)]
-    q, values = hyper_q(hyper_model(models), 2, None)
+    q, values = hyper_q(prior(), np.full(prior().outcomes.n_groups, 6), None, default_rng(0))
     alone = [solve(m) for m in models]
     for one in alone:
         assert (values >= one.values - 1e-8).all()
         assert (q >= one.q - 1e-8).all()
     if prior in (flat, unknown):  # and more than the best of them, as each state may choose another
         assert (values > np.max([one.values for one in alone], axis=0) + 1e-3).any()
-    np.testing.assert_allclose(hyper_q(hyper_model(models[:1]), 2, None)[0], alone[0].q, atol=1e-8)
+    np.testing.assert_allclose(solve(hyper_model(models[:1])).q, alone[0].q, atol=1e-8)
     assert hyper_model(models).n_actions == 6 * models[0].n_actions
     v, each = solve_each(models, values)
     np.testing.assert_allclose(v, [one.values for one in alone], atol=1e-8)
@@ -232,7 +232,7 @@ def test_lists_are_the_models_they_stand_for():
     """From a flat belief over many states: the model of `sample_mdp`, its rewards, its solution."""
     belief = large()
     assert draws_lists(belief)
-    drawn, whole = draw(belief, default_rng(1)), belief.sample_mdp(default_rng(1))
+    drawn, whole = draw_merged(belief, np.ones(140, int), default_rng(1)), belief.sample_mdp(default_rng(1))
     assert drawn.outcomes.n_outcomes < 70
     np.testing.assert_allclose(drawn.matrix, whole.prob, atol=1e-15)
     np.testing.assert_allclose(drawn.mean_reward, whole.mean_reward, atol=1e-12)
@@ -249,7 +249,7 @@ def test_each_pair_may_choose_among_as_many_lists_as_it_has():
         Q = dense_q(belief, sizes, default_rng(3))
         for warm in (None, rng.random(70)):
             own = default_rng(3)
-            q, values = hyper_q(draw_merged(belief, sizes, own), 2, warm)
+            q, values = hyper_q(belief, sizes, warm, own)
             np.testing.assert_allclose(q, Q, atol=1e-8)
             np.testing.assert_allclose(values, Q.max(axis=1), atol=1e-8)
             after = default_rng(3)

@@ -106,7 +106,7 @@ def test_reweighting_equals_its_transcription():
 
 @pytest.mark.parametrize("update", ["fresh", "reweight"])
 def test_many_states(update):
-    """From a flat belief over 70 states short lists are drawn: of the models that `sample_mdp` draws."""
+    """From a flat belief over 70 states; fresh models are solved as they are drawn and not kept."""
     S = 70
     R = default_rng(0).random((S, 2, S))
     belief = b.DirichletMDP.flat(TabularMDP.from_dense(np.full((S, 2, S), 1 / S), R, 0.7), 1 / S)

@@ -82,7 +82,8 @@ MUTANTS = {
         DIRICHLET, 'new.__dict__["_even"] = self.__dict__["_even"]', 'new.__dict__["_even"] = None',
         ["tests/bamdp/test_boss.py::test_lists_are_the_models_they_stand_for"]),
     "tiny counts underflow": (DIRICHLET, "SMALL_ALPHA = 0.1", "SMALL_ALPHA = 0.0", ["tests/beliefs/test_dirichlet.py"]),
-    "variance without the +1": (DIRICHLET, "(total + 1.0)", "total", ["tests/beliefs/test_dirichlet.py"]),
+    "variance without the +1": (
+        DIRICHLET, "variance /= total + 1.0", "variance /= total", ["tests/beliefs/test_dirichlet.py"]),
     "the survey's misprinted Beta update": (
         "bayesrl.beliefs.reward_beta", "add_at(getattr(self, field), cell, 1.0)",
         'add_at(self.beta if not win else self.alpha, cell, 1.0 if win else -0.5)',

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp.greedy import state_in
-from bayesrl.bamdp.hyper import draw
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.models.solve import solve
@@ -66,6 +65,6 @@ class BayesianDP:
         s = state_in("BayesianDP", belief, observation)
         if memory is None or memory.left == 0:
             warm = None if memory is None else memory.q.max(axis=1)
-            memory = Plan(solve(draw(belief, rng), initial=warm).q, self.every)
+            memory = Plan(solve(belief.sample_mdp(rng), initial=warm).q, self.every)
         here = memory.q[s]
         return Decision(int(np.argmax(here)), Plan(memory.q, memory.left - 1), {"q": here})

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.hyper import draw_merged, hyper_q
+from bayesrl.bamdp.hyper import hyper_q
 from bayesrl.bamdp.pac_bounds import THEORY, boss_knownness
 from bayesrl.bamdp.posterior import visited
 from bayesrl.checks import Floats, integer
@@ -78,9 +78,9 @@ class BOSS:
         visits = visited(None if memory is None else memory.visits, belief, last)
         full = last is not None and visits[belief.outcomes.group[last.state, last.action]] == self._knownness(belief)
         if memory is None or full:
-            model = draw_merged(belief, np.full(belief.outcomes.n_groups, self.samples), rng)
             warm = None if memory is None else memory.values
-            memory = Plan(*hyper_q(model, belief.outcomes.n_actions, warm), visits)
+            sizes = np.full(belief.outcomes.n_groups, self.samples)
+            memory = Plan(*hyper_q(belief, sizes, warm, rng), visits)
         here = memory.q[observation]
         return Decision(int(np.argmax(here)), memory._replace(visits=visits), {"q": here})
 

@@ -1,9 +1,8 @@
-"""Models drawn from a belief: in the form that is solved fastest, merged into one hyper-model (BOSS and its kin), or
-solved side by side.
+"""Many sampled models at once: merged into one hyper-model (BOSS and its kin), or solved side by side.
 
 A model drawn from a flat belief over many states gives nearly all of its probability to few of them. A belief that
-draws such lists itself (`DirichletMDP.sample_lists`) is asked for them, and for the rows that are used alone; any other
-belief draws whole models.
+draws such lists itself (`DirichletMDP.sample_lists`) is asked for the rows that are used, and the hyper-model consists
+of lists; any other belief draws whole models.
 """
 
 from __future__ import annotations
@@ -20,18 +19,27 @@ from bayesrl.kernels.jit import njit
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.solve import solve, solve_many
 
+SWEPT = 0.99
+"""The largest discount at which a hyper-model of lists is solved by sweeps alone: factors of random lists fill up."""
+
+
+def hyper_q(belief: Any, sizes: NDArray[np.int64], warm: Floats | None, rng: Generator) -> tuple[Floats, Floats]:
+    """(q[s, a], values[s]) of a hyper-model drawn from the belief, q being the best over its models.
+
+    Group g may be as in the first sizes[g] of them; `warm` are values to start from.
+    """
+    model, method = draw_merged(belief, sizes, rng), "auto"
+    if draws_lists(belief):
+        warm = model.mean_reward.max(axis=1) if warm is None else warm
+        method = "modified-policy-iteration" if belief.gamma <= SWEPT else method
+    solution = solve(model, initial=warm, method=method)
+    S, A = belief.outcomes.group.shape
+    return solution.q.reshape(S, -1, A).max(axis=1), solution.values
+
 
 def draws_lists(belief: Any) -> bool:
     """Whether the belief draws short lists of outcomes: its counts are equal and small, its states many."""
     return getattr(belief, "even", None) is not None and belief.outcomes.is_flat and belief.gamma < 1.0
-
-
-def draw(belief: Any, rng: Generator) -> TabularMDP:
-    """A model drawn from the belief; it may list fewer outcomes than the belief does."""
-    if draws_lists(belief):
-        return draw_merged(belief, np.ones(belief.outcomes.n_groups, np.int64), rng)
-    model: TabularMDP = belief.sample_mdp(rng)
-    return model
 
 
 def draw_merged(belief: Any, sizes: NDArray[np.int64], rng: Generator) -> TabularMDP:
@@ -48,12 +56,10 @@ def draw_merged(belief: Any, sizes: NDArray[np.int64], rng: Generator) -> Tabula
     if (row == len(rows)).any():
         size, r = np.append(size, np.int32(0)), np.append(r, -np.inf)
         succ, prob, reward = (np.pad(x, [(0, 1), (0, 0)]) for x in (succ, prob, reward))
-    if most > 1:  # else row by row they are what is wanted
-        succ, reward, r = succ[row], reward[row], r[row]
-    outcomes = _unchecked(o, succ.reshape(*row.shape, -1), reward.reshape(*row.shape, -1), row, size)
+    outcomes = _unchecked(o, succ[row], reward[row], row, size)
     outcomes.__dict__.update(is_flat=False, largest_reward=o.largest_reward)
     model = TabularMDP.unchecked(outcomes, prob, belief.gamma)
-    model.__dict__["mean_reward"] = frozen(r.reshape(row.shape))
+    model.__dict__["mean_reward"] = frozen(r[row])
     return model
 
 
@@ -108,14 +114,6 @@ def _unchecked(like: Outcomes, succ: Any, reward: Floats, group: Any, size: Any)
     new.__dict__.update(succ=frozen(succ), reward=frozen(reward), group=frozen(group), size=frozen(size))
     new.__dict__.update(otherwise=frozen(np.zeros(1)), start=like.start, terminal=like.terminal)
     return new
-
-
-def hyper_q(model: TabularMDP, A: int, warm: Floats | None) -> tuple[Floats, Floats]:
-    """(q[s, a], values[s]) of a hyper-model, q being the best over its models; `warm` are values to start from."""
-    if warm is None and not np.isfinite(model.mean_reward).all():
-        warm = model.mean_reward.max(axis=1)  # the values of acting at random would count actions that are absent
-    solution = solve(model, initial=warm)
-    return solution.q.reshape(model.n_states, -1, A).max(axis=1), solution.values
 
 
 def solve_each(models: Sequence[TabularMDP], warm: Floats | None) -> tuple[Floats, Floats]:

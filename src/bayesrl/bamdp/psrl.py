@@ -22,7 +22,6 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp.greedy import state_in
-from bayesrl.bamdp.hyper import draw
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.models.mdp import TabularMDP
@@ -75,7 +74,7 @@ class PSRL:
         if self.horizon is None and not belief.outcomes.terminal.any():
             over |= bool(rng.random() < 1.0 - belief.gamma)
         if memory is None or over or memory.step == self.horizon:
-            model = draw(belief, rng)
+            model = belief.sample_mdp(rng)
             memory = Plan(solve(model).q[None] if self.horizon is None else episode_q(model, self.horizon), 0)
         here = memory.q[0 if self.horizon is None else memory.step, s]
         return Decision(int(np.argmax(here)), Plan(memory.q, memory.step + 1), {"q": here})

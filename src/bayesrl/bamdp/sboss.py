@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.hyper import draw_merged, hyper_q
+from bayesrl.bamdp.hyper import hyper_q
 from bayesrl.checks import Floats, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.jit import njit
@@ -83,9 +83,9 @@ class SBOSS:
     ) -> Decision:
         """Follow the hyper-model's policy; draw new models when the posterior has moved."""
         if memory is None or moved(memory.then, means(belief)).max() > self.delta:
-            model = draw_merged(belief, np.full(belief.outcomes.n_groups, self.samples), rng)
             warm = None if memory is None else memory.values
-            memory = Plan(*hyper_q(model, belief.outcomes.n_actions, warm), spread(belief))
+            sizes = np.full(belief.outcomes.n_groups, self.samples)
+            memory = Plan(*hyper_q(belief, sizes, warm, rng), spread(belief))
         here = memory.q[observation]
         return Decision(int(np.argmax(here)), memory, {"q": here})
 

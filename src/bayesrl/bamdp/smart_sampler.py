@@ -6,7 +6,7 @@ How many models are worth drawing depends on how uncertain the posterior still i
 
 so that early plans are as optimistic as BOSS's with many models and late ones as cheap as drawing one.
 
-Paper to code: K is `sample_sizes`; the merged model has K(s, a) actions for a in s: `draw_merged` and `hyper_q`.
+Paper to code: K is `sample_sizes`; the merged model has K(s, a) actions for a in s: `draw_merged` in `hyper_q`.
 Deviations: the paper was not at hand, only its abstract (the number is local to a pair) and the survey's formula, which
 lacks the rounding. New models are drawn when the posterior of some pair has moved by more than delta standard
 deviations (`sboss.py`, the rule that public code ascribes to the paper); 0, the default, is at every step that teaches
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesrl.bamdp.hyper import draw_merged, hyper_q
+from bayesrl.bamdp.hyper import hyper_q
 from bayesrl.bamdp.sboss import Plan, means, moved, spread
 from bayesrl.checks import number
 from bayesrl.core import Decision, Transition
@@ -69,8 +69,8 @@ class SmartSampler:
         """Follow the hyper-model's policy; draw new models when the posterior has moved."""
         sizes = sample_sizes(belief, self.epsilon)
         if memory is None or moved(memory.then, means(belief)).max() > self.delta:
-            model, warm = draw_merged(belief, sizes, rng), None if memory is None else memory.values
-            memory = Plan(*hyper_q(model, belief.outcomes.n_actions, warm), spread(belief))
+            warm = None if memory is None else memory.values
+            memory = Plan(*hyper_q(belief, sizes, warm, rng), spread(belief))
         here = memory.q[observation]
         return Decision(int(np.argmax(here)), memory, {"q": here, "samples": sizes[belief.outcomes.group[observation]]})
 

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp.greedy import TIES, best_action
-from bayesrl.bamdp.hyper import draw, draws_lists, solve_each, solve_in_turn
+from bayesrl.bamdp.hyper import draws_lists, solve_each, solve_in_turn
 from bayesrl.checks import Floats, choice, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
@@ -110,7 +110,7 @@ class ValueOfInformation:
     def drawn(self, belief: Any, warm: Floats | None, rng: Generator) -> Sample:
         """A new sample from the belief."""
         models: tuple[TabularMDP, ...] = ()
-        draws = (draw(belief, rng) for _ in range(self.samples))
+        draws = (belief.sample_mdp(rng) for _ in range(self.samples))
         if self.update == "fresh" and draws_lists(belief):  # one at a time, as they are large
             values, q = solve_in_turn(draws, warm)
         else:
