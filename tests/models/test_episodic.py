@@ -131,3 +131,10 @@ def test_gains_that_cancel_are_not_certified():
     R[1, 0], R[2, 0] = 1.0, -1.0
     with pytest.raises((NotConverged, InvalidArgument)):
         solve(TabularMDP.from_dense(P, R, 1.0, terminal=[0]))
+
+
+def test_ends_that_are_lost_in_rounding():
+    """A chance of 1e-19 to end is none beside one: no policy has values, and that is said."""
+    mdp = TabularMDP.from_dense([[[1.0, 1e-19]], [[0.0, 1.0]]], [[-1.0], [0.0]], gamma=1.0, terminal=[1])
+    with pytest.raises(InvalidArgument, match="solve: 'problem' must be one whose ends are not lost in rounding"):
+        solve(mdp)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, array, number
-from bayesrl.errors import NotConverged
+from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.bellman import Model, backup, noise
 from bayesrl.models.episodic import collapse, ending_bound, optimal_policy, policy_to_the_end
 from bayesrl.models.evaluation import evaluate
@@ -68,9 +68,10 @@ def solved_to_the_end(
     m = model_of(mdp, bonus)
     small, label, stop = collapse(m)
     start = evaluate(small, policy_to_the_end(small))  # values that some policy earns
-    if v is not None and start is not None:
+    if start is None:
+        raise InvalidArgument("solve", "problem", "one whose ends are not lost in rounding", "chances below 1e-16")
+    if v is not None:
         start[label] = np.where((small.size[small.group] == 0).all(axis=1)[label], 0.0, v)
-    assert start is not None  # a policy that ends from everywhere has values
     target, total = 0.01 * tol, 0
     for _ in range(5):
         start, q, low, high, iterations = algorithm(small, start, target)
