@@ -159,7 +159,8 @@ MUTANTS = {
         LIGHT, "x.r[g] = x.share[g] * c.paid[g]", "x.r[g] = 0.0",
         [BSS + "test_split_rows_have_the_mean_models_values"]),
     "a light look-ahead forgets a step": (
-        LIGHT, "v[(d - 1) % 2], v[", "v[d % 2], v[", [BSS + "test_split_rows_have_the_mean_models_values"]),
+        LIGHT, "gamma, v[(d - 1) % 2], sum", "gamma, v[d % 2], sum",
+        [BSS + "test_split_rows_have_the_mean_models_values"]),
     "what was seen is certain": (
         LIGHT, "rng.standard_gamma(c.n[j])", "c.n[j]", [BSS + "test_rows_drawn_in_pieces_are_dirichlet[1.0]"]),
     "the prior's weight is certain": (
