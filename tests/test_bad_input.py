@@ -444,7 +444,7 @@ CALLS = {
     ),
     "exact_q: no belief": (
         lambda: exact_q(T.chain, 0, horizon=1),
-        "exact_q: 'belief' must be a DirichletMDP or UnknownRewards, got 'MDPWorld'.",
+        "exact_q: 'belief' must be a DirichletMDP, SparseDirichletMDP or UnknownRewards, got 'MDPWorld'.",
     ),
     "exact_q: too many rewards": (
         lambda: exact_q(UnknownRewards(T.flat, T.normal), 0, horizon=1),

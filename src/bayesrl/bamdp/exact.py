@@ -8,6 +8,7 @@ every planner of the family: slow, and obviously right.
 
 The outcomes seen since the root are one integer, a digit for each cell (g, k): adding an outcome adds a power of the
 base, so merging is dictionary look-up. Unknown rewards of finitely many values are a second urn, drawn with the first.
+A sparse Dirichlet's urn holds what was seen; its predictive is that of `sparse_dirichlet.py`.
 
 Deviations: the survey's Algorithm 1 copies one row of phi and returns no action (ERRATA 4); all of phi is meant.
 Cost: the number of reachable hyper-states, at most (S A K)^horizon before merging. Claims: equal to an enumeration of
@@ -17,12 +18,15 @@ all histories; equal to the finite-horizon solution when everything is known.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import softmax
 
 from bayesrl.beliefs.dirichlet import DirichletMDP
+from bayesrl.beliefs.sparse_dirichlet import SparseDirichletMDP, log_weights
 from bayesrl.beliefs.unknown_rewards import UnknownRewards
 from bayesrl.checks import Floats, integer
 from bayesrl.errors import InvalidArgument
@@ -53,6 +57,7 @@ def exact_q(belief: Any, state: int, horizon: int) -> Floats:
         "tests/bamdp/test_exact.py::test_exact_equals_brute_force",
         "tests/bamdp/test_exact.py::test_known_model_equals_finite_horizon",
         "tests/bamdp/test_exact.py::test_exact_with_unknown_rewards_equals_brute_force",
+        "tests/bamdp/test_exact.py::test_exact_with_unknown_supports_equals_brute_force",
     ),
 )
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,8 @@ class Urn(NamedTuple):
 
     alpha: list[float]
     digits: list[int]
+    sparse: tuple[float, float] | None = None
+    """Of a sparse Dirichlet, whose counts are what was seen: the count of an outcome, and the exponent of sizes."""
 
 
 class HyperTree:
@@ -82,15 +89,22 @@ class HyperTree:
 
     def __init__(self, belief: Any, horizon: int) -> None:
         transitions = belief.transitions if isinstance(belief, UnknownRewards) else belief
-        if not isinstance(transitions, DirichletMDP):
-            raise InvalidArgument("exact_q", "belief", "a DirichletMDP or UnknownRewards", type(belief).__name__)
+        if not isinstance(transitions, DirichletMDP | SparseDirichletMDP):
+            raise InvalidArgument(
+                "exact_q", "belief", "a DirichletMDP, SparseDirichletMDP or UnknownRewards", type(belief).__name__
+            )
         if belief is not transitions and not hasattr(belief.rewards, "predictive"):
             raise InvalidArgument("exact_q", "belief", "with finitely many rewards", type(belief.rewards).__name__)
         self.belief, self.o, self.gamma = belief, belief.outcomes, belief.gamma
         self.base = horizon + 1  # no cell can be seen more often than there are decisions
-        alpha, known, K = transitions.alpha, transitions.known, self.o.n_outcomes
+        K = self.o.n_outcomes
+        if isinstance(transitions, SparseDirichletMDP):
+            alpha, known = transitions.seen_counts, np.zeros(self.o.n_groups, np.bool_)
+            sparse = (transitions.concentration, transitions.size_exponent)
+        else:
+            alpha, known, sparse = transitions.alpha, transitions.known, None
         self.rows = [
-            Urn(alpha[g, :n].tolist(), [] if known[g] else [self.base ** (g * K + k) for k in range(n)])
+            Urn(alpha[g, :n].tolist(), [] if known[g] else [self.base ** (g * K + k) for k in range(n)], sparse)
             for g, n in enumerate(self.o.size.tolist())
         ]
         self.paid = self._reward_urns(len(self.rows) * K) if belief is not transitions else None
@@ -137,5 +151,17 @@ class HyperTree:
         if not urn.digits:
             return urn.alpha
         count = [alpha + (seen // digit) % self.base for alpha, digit in zip(urn.alpha, urn.digits, strict=True)]
+        if urn.sparse is not None:
+            k0, N, L = sum(c > 0.0 for c in count), sum(count), len(count)
+            old, new = sparse_predictive(k0, N, L, *urn.sparse)
+            return [old * (urn.sparse[0] + c) if c > 0.0 else new for c in count]
         total = sum(count)
         return [c / total for c in count]
+
+
+@cache
+def sparse_predictive(k0: int, N: float, L: int, alpha: float, exponent: float) -> tuple[float, float]:
+    """E[1 / (k alpha + N)], which an outcome seen N_i times has alpha + N_i times, and the chance of one not seen."""
+    size = softmax(log_weights([k0], [N], [L], alpha, exponent, L)[0])
+    old = float((size / (np.arange(1, L + 1) * alpha + N)).sum())
+    return old, max(0.0, 1.0 - (k0 * alpha + N) * old) / max(L - k0, 1)

@@ -127,6 +127,11 @@ class SparseDirichletMDP:
         """N_i of each group, (G, K)."""
         return self._ledger.counts().reshape(self.outcomes.valid.shape)
 
+    @property
+    def seen_counts(self) -> Floats:
+        """How often each outcome of each group was seen, (G, K)."""
+        return self._seen
+
     @cached_property
     def _sizes(self) -> tuple[Floats, Ints]:
         """P(size k | data) for k = 1..K of each different (k0, N, L), and which of them each group has."""
