@@ -171,6 +171,25 @@ def test_unknown_rewards_are_explored_where_transitions_are_known(name):
     )
 
 
+@pytest.mark.parametrize("name", ["rmax", "mbie-eb", "boss"])
+def test_tied_pairs_count_for_themselves_where_rewards_are_unknown(name):
+    """One slip for all: a visit of (0, 0) tells where all pairs lead, and nothing of what the others pay."""
+    moves = b.DirichletMDP.structured(b.make_world("chain-tied", gamma=0.7))
+    belief = UnknownRewards(moves, RewardBeta(np.ones((5, 2)), np.ones((5, 2)), 0.0, 5.0))
+    planner, last = b.make(name, **({} if name == "mbie-eb" else {"knownness": 1})), Transition(0, 0, 5.0, 1)
+    rng = default_rng(0)
+    first = planner.plan(belief, 0, None, rng)
+    second = planner.plan(belief.update(last), 1, first.memory, rng, last)
+    if name == "boss":  # new models for each pair that becomes known, be it the same slip
+        third = planner.plan(belief.update(last), 0, second.memory, rng, Transition(1, 1, 5.0, 0))
+        assert (third.memory.values != second.memory.values).any()
+        return
+    there = planner.plan(belief.update(last), 0, first.memory, rng, last)
+    assert there.info["q"][0] < 5.0 / 0.3 - 0.1
+    np.testing.assert_allclose(there.info["q"][1], 5.0 / 0.3)
+    np.testing.assert_allclose(second.info["q"], 5.0 / 0.3)
+
+
 def test_pairs_that_do_not_fit_are_refused_at_once():
     endless = b.DirichletMDP.flat(TabularMDP.from_dense(np.full((2, 2, 2), 0.5), np.eye(2), 1.0))
     vague = UnknownRewards(b.DirichletMDP.flat(CHAIN), RewardNormal.strens((CHAIN.n_states, CHAIN.n_actions)))

@@ -8,7 +8,7 @@ models, and one of them is likely to be as good as the truth.
 Paper to code: the merged model M# is `draw_merged`, its solution `hyper_q`; "q_{s,a} = B" is `full`.
 Deviations: new models are drawn when a pair's visits *first reach* B, as in the paper and its public code, and not "a
 number of times for each pair" as the survey says (ERRATA 15). Visits are the planner's own; prior counts are none, and
-pairs that share a group share their visits. Unknown rewards are drawn with the models.
+pairs that share a group share their visits, unless rewards are unknown; those are drawn with the models.
 Cost: a solve of K |A| actions at most |S||A| + 1 times, otherwise O(|S||A|). Claims: the hyper-model's value dominates
 each model's; equal to a transcription of the algorithm under the same random numbers; the public code's return.
 """
@@ -23,7 +23,7 @@ from numpy.random import Generator
 
 from bayesrl.bamdp.hyper import hyper_q
 from bayesrl.bamdp.pac_bounds import THEORY, boss_knownness
-from bayesrl.bamdp.posterior import visited
+from bayesrl.bamdp.posterior import counter, visited
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.registry import register
@@ -76,7 +76,7 @@ class BOSS:
     ) -> Decision:
         """Follow the hyper-model's policy; draw new models when a pair has just become known."""
         visits = visited(None if memory is None else memory.visits, belief, last)
-        full = last is not None and visits[belief.outcomes.group[last.state, last.action]] == self._knownness(belief)
+        full = last is not None and visits[counter(belief)[last.state, last.action]] == self._knownness(belief)
         if memory is None or full:
             warm = None if memory is None else memory.values
             sizes = np.full(belief.outcomes.n_groups, self.samples)

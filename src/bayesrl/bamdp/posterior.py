@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesrl.checks import Floats, frozen
+from bayesrl.checks import Floats, Ints, frozen
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 
@@ -30,18 +30,25 @@ def reward_bounds(planner: str, belief: Any) -> tuple[float, float]:
     raise InvalidArgument(planner, "belief", "one with bounded rewards", type(rewards).__name__, hint)
 
 
+def counter(belief: Any) -> Ints:
+    """Which counter of visits each pair has, (S, A): its group's, or its own where nobody else tells what it pays."""
+    group: Ints = belief.outcomes.group
+    return np.arange(group.size).reshape(group.shape) if hasattr(belief, "rewards") else group
+
+
 def visited(visits: Floats | None, belief: Any, last: Transition | None) -> Floats:
-    """How often the planner has seen each group drawn, (G,), the transition just seen included."""
-    new = np.zeros(belief.outcomes.n_groups) if visits is None else visits.copy()
+    """What each `counter` shows: how often the planner saw it drawn, the transition just seen included."""
+    n = counter(belief)
+    new = np.zeros(n.max() + 1) if visits is None else visits.copy()
     if last is not None:
-        new[belief.outcomes.group[last.state, last.action]] += 1.0
+        new[n[last.state, last.action]] += 1.0
     return frozen(new)
 
 
 def visits_of_pairs(visits: Floats, belief: Any) -> Floats:
-    """n(s, a), (S, A): visits of the pair's group; infinite where the belief knows it and its reward for certain."""
+    """n(s, a), (S, A): visits by its `counter`; infinite where the belief knows it and its reward for certain."""
     certain = np.isinf(belief.counts()) & (not hasattr(belief, "rewards"))
-    return np.where(certain, np.inf, visits[belief.outcomes.group])
+    return np.where(certain, np.inf, visits[counter(belief)])
 
 
 def doubt_of_rewards(belief: Any) -> Floats:

@@ -7,8 +7,8 @@ Paper to code: heaven is `with_heaven`; the plan is made anew when a pair become
 Deviations: discounted, where the paper plans over a mixing time. The model of known pairs is the belief's mean, at the
 time of the plan: with prior counts that go to zero (prior `flat:1e-9`) that is the paper's empirical model, except
 that visits beyond the m-th count as well. Visits are the planner's own; rows that the belief knows for certain are
-known where rewards are, and pairs that share a group share their visits. Unknown rewards are taken at their means once
-a pair is known.
+known where rewards are, and pairs that share a group share their visits there. Unknown rewards are taken at their means
+once a pair is known.
 Ties go to the first action.
 Cost: a solve when a pair becomes known, at most |S||A| + 1 times. Claims: equal to a transcription with an empirical
 model; values at a point belief.
