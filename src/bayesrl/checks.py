@@ -91,6 +91,13 @@ def integer(owner: str, name: str, x: Any, low: int = 0, high: int | None = None
     return y
 
 
+def truth(owner: str, name: str, x: Any) -> bool:
+    """Yes or no."""
+    if not isinstance(x, (bool, np.bool_)):
+        raise InvalidArgument(owner, name, "True or False", x)
+    return bool(x)
+
+
 def choice(owner: str, name: str, x: Any, options: Sequence[str]) -> str:
     """One of a few words."""
     if not isinstance(x, str) or x not in options:

@@ -7,12 +7,13 @@ from numpy.random import default_rng
 import bayesrl as b
 from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.bamcp import BAMCP, Memory, below, best_actions, learned, planted, rollout_action, search
-from bayesrl.beliefs import RewardBeta, UnknownRewards
+from bayesrl.beliefs import RewardBeta, RewardNormal, UnknownRewards
 from bayesrl.core import Transition, run
+from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.simulator import forget, step
 from bayesrl.kernels.urn import draw
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.solve import finite_horizon
+from bayesrl.models.solve import finite_horizon, solve
 from bayesrl.testing import assert_frequencies, assert_mean_equal
 
 TIED = b.DirichletMDP.structured(b.make_world("chain-tied", gamma=0.9), [[1.0, 1.0]])
@@ -170,7 +171,7 @@ def test_every_simulation_starts_from_the_belief_and_stops_at_the_end():
     belief = small()
     model = belief.simulate(6)
     settings = np.array([0.8, 1.0, 0.5])
-    steps = search(default_rng(0), model, 0, np.zeros((3, 2)), settings, planted(2, 40), 40, 6)
+    steps = search(default_rng(0), model, 0, np.zeros((3, 2)), np.zeros(3), settings, 6, planted(2, 40), 40)
     assert (model.rows["count"] == model.rows["seen"]).all()
     assert (model.rows["total"] == model.rows["mass"] + model.rows["seen"]).all()
     assert steps < 40 * 6
@@ -228,3 +229,43 @@ def test_returns_of_the_authors_code():
     totals = np.array([run(agent, world, 1000, seed=2, replicate=i).total for i in range(24)])
     error = np.hypot(totals.std(ddof=1) / np.sqrt(len(totals)), 0.8)
     assert abs(totals.mean() - 245.6) < 4.7 * error
+
+
+@pytest.mark.parametrize("simulations", [1, 50], ids=["in the rollout", "in the tree"])
+def test_the_leaf_is_worth_what_the_mean_model_promises(simulations):
+    """A known cycle with one action: whatever the depth, rewards on the way and the leaf come to the value."""
+    cycle = TabularMDP.from_dense(np.roll(np.eye(3), 1, axis=1)[:, None], [[1.0], [0.0], [2.0]], gamma=0.9)
+    point = b.DirichletMDP.structured(cycle, known=True)
+    value = solve(cycle).values[0]
+    for depth in (1, 2, 5):
+        q = BAMCP(simulations, depth, leaf="mean").plan(point, 0, None, default_rng(0)).info["q"]
+        assert q == pytest.approx(value)
+        assert BAMCP(simulations, depth).plan(point, 0, None, default_rng(0)).info["q"] < value - 1
+
+
+def test_nothing_comes_after_the_end():
+    """At a terminal state every action is worth nothing, where rewards are unknown too and whatever a leaf is worth."""
+    belief = UnknownRewards(small(), RewardBeta(np.ones((3, 2)), np.ones((3, 2))))
+    for planner in (BAMCP(50), BAMCP(50, leaf="mean"), BAMCP(milliseconds=1.0)):
+        assert (planner.plan(belief, 2, None, default_rng(0)).info["q"] == 0.0).all()
+
+
+def test_no_tree_is_kept_over_a_reset():
+    """An episode is cut off elsewhere than the next one begins: the tree of what might have followed is of no use."""
+    P = np.array([[[0, 1.0]] * 2, [[1.0, 0]] * 2])
+    point = b.DirichletMDP.structured(TabularMDP.from_dense(P, np.eye(2), gamma=0.0), known=True)
+    planner = BAMCP(simulations=20, depth=3, reuse=True)
+    first = planner.plan(point, 0, None, default_rng(0))
+    cut = Transition(0, first.action, 1.0, 1, False, True)
+    again = planner.plan(point, 0, first.memory, default_rng(1), cut)
+    np.testing.assert_array_equal(again.info["q"], [1.0, 0.0])
+    assert again.info["visits"].sum() == 20
+
+
+def test_settings_of_other_kinds():
+    assert BAMCP(simulations=np.int64(5)).plan(small(), 0, None, default_rng(0)).info["visits"].sum() == 5
+    with pytest.raises(InvalidArgument, match="'reuse' must be True or False, got 'no'"):
+        BAMCP(reuse="no")
+    gaussian = RewardNormal(*np.ones((4, 3, 2)))
+    with pytest.raises(Incompatible, match="finitely many values"):
+        b.BayesAgent(UnknownRewards(small(), gaussian), BAMCP())

@@ -143,6 +143,12 @@ MUTANTS = {
     "every pair of a flat model has an urn of its own": (
         "bayesrl.models.mdp", " and (self.group.ravel() == np.arange(S * A)).all())", ")",
         [BAMCP + "test_pairs_of_a_flat_model_may_share_an_urn"]),
+    "a leaf is worth nothing": (
+        "bayesrl.bamdp.bamcp", "R += discount * V0[s]", "pass",
+        [BAMCP + "test_the_leaf_is_worth_what_the_mean_model_promises"]),
+    "a tree is kept over a reset": (
+        "bayesrl.bamdp.bamcp", "and last and last.next_state == observation:", "and last:",
+        [BAMCP + "test_no_tree_is_kept_over_a_reset"]),
     "discount forgotten in the search": (
         "bayesrl.bamdp.bamcp", "R = path_r[t] + gamma * R", "R = path_r[t] + R",
         [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),

@@ -26,7 +26,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp.greedy import state_in
-from bayesrl.checks import Floats, frozen, integer, number
+from bayesrl.bamdp.lookahead import LEAVES, can_be_searched, leaf_values
+from bayesrl.checks import Floats, choice, frozen, integer, number, truth
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.paid_urn import PaidUrn
@@ -62,7 +63,7 @@ class BAMCP:
     simulations: int = 1000
     """Simulations per decision, K; not read where a time is given."""
     depth: int = 89
-    """Decisions of a simulation; beyond it the value is zero. 89 is accuracy .01 at discount .95."""
+    """Decisions of a simulation. 89 is accuracy .01 at discount .95."""
     exploration: float = 3.0
     """The UCB constant, c."""
     rollout_epsilon: float = 0.5
@@ -73,6 +74,8 @@ class BAMCP:
     """Time per decision instead of a number of simulations; what was done then depends on the machine."""
     reuse: bool = False
     """Whether to keep the part of the tree below what really happened, for the next decision."""
+    leaf: str = "zero"
+    """The value beyond the last decision: zero, or the mean model's (mean)."""
 
     needs: ClassVar[tuple[str, ...]] = ("simulate", "n_actions", "gamma")
 
@@ -84,6 +87,12 @@ class BAMCP:
         number("BAMCP", "rollout_rate", self.rollout_rate, 0.0, 1.0)
         if self.milliseconds is not None:
             number("BAMCP", "milliseconds", self.milliseconds, 0.0, above=True)
+        truth("BAMCP", "reuse", self.reuse)
+        choice("BAMCP", "leaf", self.leaf, LEAVES)
+
+    def check(self, belief: Any) -> None:
+        """Raise where rewards cannot be told apart, or where there is no mean model for the leaves."""
+        can_be_searched("BAMCP", belief, self.leaf)
 
     def start(self) -> Memory | None:
         """No rollout policy and no tree yet."""
@@ -99,12 +108,16 @@ class BAMCP:
         Q = np.zeros((belief.n_states if listed else 0, A)) if memory is None else memory.Q
         if listed:
             Q = learned(Q, last, belief.gamma, self.rollout_rate)
-        kept = below(memory.tree, belief.code(last), last.action) if self.reuse and memory and last else None
+        kept = None
+        if self.reuse and memory and last and last.next_state == observation:  # no reset in between
+            kept = below(memory.tree, belief.code(last), last.action)
         tree = planted(A, self.simulations if self.milliseconds is None else FIRST_CAPACITY, kept)
         settings = np.array([belief.gamma, self.exploration, self.rollout_epsilon])
-        simulations = partial(search, rng, belief.simulate(self.depth), s, Q, settings)
+        depth = 0 if listed and belief.outcomes.terminal[s] else self.depth  # nothing comes after the end
+        model, V0 = belief.simulate(self.depth), leaf_values(belief, self.leaf)
+        simulations = partial(search, rng, model, s, Q, V0, settings, depth)
         if self.milliseconds is None:
-            done, steps = self.simulations, simulations(tree, self.simulations, self.depth)
+            done, steps = self.simulations, simulations(tree, self.simulations)
         else:
             tree, done, steps = self.search_for_a_while(simulations, tree, began)
         q, n = tree.Q[0].copy(), tree.N[0].copy()
@@ -120,7 +133,7 @@ class BAMCP:
         comes before the second simulation does not count where it takes COMPILING longer than all the time there is.
         """
         budget = self.milliseconds / 1000.0  # type: ignore[operator]
-        steps, done = simulations(tree, 1, self.depth), 1
+        steps, done = simulations(tree, 1), 1
         if perf_counter() - began > budget + COMPILING:
             began = perf_counter()
         chunk, call = 1, 0.0
@@ -128,7 +141,7 @@ class BAMCP:
             if tree.used[0] + chunk >= len(tree.total):
                 tree = planted(tree.N.shape[1], 2 * (len(tree.total) + chunk), tree)
             lap = perf_counter()
-            steps += simulations(tree, chunk, self.depth)
+            steps += simulations(tree, chunk)
             done += chunk
             lap = perf_counter() - lap
             call = min(lap, call or lap)
@@ -158,7 +171,7 @@ class Memory(NamedTuple):
 def planted(A: int, more: int, kept: Tree | None = None) -> Tree:
     """A tree with room for so many histories more, holding those of another one, if given."""
     used = 1 if kept is None else int(kept.used[0])
-    n = used + more + 1
+    n = used + int(more) + 1
     slots = np.full(1 << (2 * n).bit_length(), -1, np.int64)
     tree = Tree(
         np.zeros((n, A), np.int64), np.zeros((n, A)), np.zeros(n, np.int64), np.zeros(n, np.int64),
@@ -209,8 +222,8 @@ def learned(Q: Floats, last: Transition | None, gamma: float, rate: float) -> Fl
 
 
 @njit
-def search(rng, model, s0, Q_rollout, settings, tree, K, D):  # type: ignore[no-untyped-def]
-    """K simulations of D decisions from s0, entered into the tree; returns the number of simulated steps."""
+def search(rng, model, s0, Q_rollout, V0, settings, D, tree, K):  # type: ignore[no-untyped-def]
+    """K simulations of D decisions from s0, worth V0 after the last, entered into the tree: the steps simulated."""
     gamma, c, epsilon = settings
     rng, model, P = stream(rng), borrowed(model), best_actions(Q_rollout)
     N, Q, total = tree.N, tree.Q, tree.total
@@ -243,6 +256,8 @@ def search(rng, model, s0, Q_rollout, settings, tree, K, D):  # type: ignore[no-
             R += discount * r
             discount *= gamma
             d += 1
+        if len(V0) > 0 and not done:
+            R += discount * V0[s]
         for t in range(depth_of_tree - 1, -1, -1):
             R = path_r[t] + gamma * R
             h, a = path_h[t], path_a[t]

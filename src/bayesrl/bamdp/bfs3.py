@@ -29,10 +29,9 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp.greedy import best_action, state_in
-from bayesrl.bamdp.lookahead import LEAVES, ends_of, leaf_values, rewards_of
+from bayesrl.bamdp.lookahead import LEAVES, can_be_searched, ends_of, leaf_values, rewards_of
 from bayesrl.checks import choice, integer
 from bayesrl.core import Decision, Transition
-from bayesrl.errors import Incompatible
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.replay import replay, undo
 from bayesrl.kernels.simulator import begin, borrowed
@@ -95,10 +94,7 @@ class BFS3:
 
     def check(self, belief: Any) -> None:
         """Raise where rewards have no bounds, or where there is no mean model for the leaves."""
-        if self.leaf == "mean" and not hasattr(belief, "mean_mdp"):
-            raise Incompatible("BFS3 with leaf='mean'", type(belief).__name__, ["mean_mdp"])
-        if hasattr(belief, "rewards") and not hasattr(belief.rewards, "predictive"):
-            raise Incompatible("BFS3", type(belief.rewards).__name__, ["finitely many values"])
+        can_be_searched("BFS3", belief, self.leaf)
 
     def start(self) -> None:
         """Nothing to remember."""

@@ -19,6 +19,14 @@ LEAVES = ("zero", "mean")
 """Nothing, or the value of the mean model at the root, solved for an infinite horizon."""
 
 
+def can_be_searched(planner: str, belief: Any, leaf: str) -> None:
+    """Raise where sampled outcomes cannot be told apart, or where there is no mean model for the leaves."""
+    if leaf == "mean" and not hasattr(belief, "mean_mdp"):
+        raise Incompatible(f"{planner} with leaf='mean'", type(belief).__name__, ["mean_mdp"])
+    if hasattr(belief, "rewards") and not hasattr(belief.rewards, "predictive"):
+        raise Incompatible(planner, type(belief.rewards).__name__, ["finitely many values"])
+
+
 def counts_of(planner: str, belief: Any) -> Counts:
     """A Dirichlet belief, with known rewards or unknown ones of finitely many values, as counts to enumerate."""
     moves = belief.transitions if isinstance(belief, UnknownRewards) else belief
