@@ -327,7 +327,7 @@ def explain(
     """Explain a decision: the root of the search and what is believed of the action chosen."""
     from bayesrl.lab.build import settings
     from bayesrl.lab.explain import explain as ask
-    from bayesrl.lab.explain import plot_explanation, unlisted
+    from bayesrl.lab.explain import plot_explanation, sketch, sketched_map, sketched_root, unlisted
 
     check_plot(plot)
     why = ask(method, world, state, steps=steps, prior=prior, params=settings("--set", set_ or ()), seed=seed)
@@ -337,18 +337,26 @@ def explain(
         return put_json({**why.page(), "version": __version__})
     put(f"{why.title}: {why.actions[why.action]}.\n", style="bold")
     rows = [
-        (("> " if a == why.action else "  ") + name, *(f"{column[a]:.6g}" for column in why.root.values()))
-        for a, name in enumerate(why.actions)
+        (("> " if a == why.action else "  ") + name, *(f"{column[a]:.6g}" for column in why.root.values()), drawn)
+        for a, (name, drawn) in enumerate(zip(why.actions, sketched_root(why), strict=True))
     ]
-    put_table(("  action", *why.root), rows)
+    put_table(("  action", *why.root, ""), rows)
     if not why.outcomes:
         return put("\nIt has no belief about where actions lead.")
     put(f"\nWhere {why.actions[why.action]} leads from {why.state}, as believed:")
     likeliest = why.outcomes[:OUTCOMES_SHOWN]
-    columns = ("next state", "reward", "probability", "95% interval")
-    put_table(columns, [(str(o[0]), f"{o[1]:g}", f"{o[2]:.4f}", f"{o[3]:.4f} to {o[4]:.4f}") for o in likeliest])
+    put_table(
+        ("next state", "reward", "probability", "95% interval", "from 0 to 1"),
+        [
+            (str(o[0]), f"{o[1]:g}", f"{o[2]:.4f}", f"{o[3]:.4f} to {o[4]:.4f}", sketch(o[3], o[2], o[4], 0.0, 1.0))
+            for o in likeliest
+        ],
+    )
     for line in unlisted(why.outcomes, OUTCOMES_SHOWN):
         put(f"... {line}: --json prints them all.")
+    if plan := sketched_map(why):
+        put("\nThe best policy of the mean model:")
+        put("\n".join(plan))
     return None
 
 

@@ -12,7 +12,20 @@ from bayesrl.beliefs import RewardBeta, SparseDirichletMDP, UnknownRewards
 from bayesrl.cli import main
 from bayesrl.core import Streams, Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.explain import ARROWS, Plan, _map, explain, lived, plot_explanation, plot_policy, posterior_row
+from bayesrl.lab.explain import (
+    ARROWS,
+    LETTERS,
+    Plan,
+    _map,
+    explain,
+    lived,
+    plot_explanation,
+    plot_policy,
+    posterior_row,
+    sketch,
+    sketched_map,
+    sketched_root,
+)
 from bayesrl.models.solve import solve
 
 
@@ -108,6 +121,27 @@ def test_in_words(line):
     for o in why.outcomes:
         assert f"{o.mean:.4f}" in text
     assert f"{why.outcomes[0].low:.4f} to {why.outcomes[0].high:.4f}" in text
+
+
+def test_in_pictures_of_letters(line):
+    """A dot between its bounds on one scale, intervals from 0 to 1, and arrows on the map around the state."""
+    assert sketch(2.0, 3.0, 4.0, 2.0, 4.0) == "─" * 12 + "●" + "─" * 12
+    assert sketch(0.0, 0.0, 0.25, 0.0, 1.0) == "●" + "─" * 6 + " " * 18
+    assert sketch(5.0, 5.0, 5.0, 5.0, 5.0) == "●" + " " * 24
+    why = explain("bfs3:simulations=10,depth=3", "grid5", 12, steps=30)
+    low, high = why.root["lower"].min(), why.root["upper"].max()
+    expected = [
+        sketch(*three, low, high) for three in zip(*(why.root[k] for k in ("lower", "q", "upper")), strict=True)
+    ]
+    assert sketched_root(why) == expected
+    best = [[LETTERS[why.actions[a]] for a in row] for row in why.mean_plan.policy[why.layout[0]]]
+    rows = sketched_map(why)
+    assert rows[2] == " {}  {} [{}] {}  {} ".format(*best[2])
+    assert [row.replace(" ", "") for row in rows[:2] + rows[3:]] == ["".join(row) for row in best[:2] + best[3:]]
+    assert sketched_map(explain("beb", "chain")) == []
+    text = line("explain bfs3:simulations=10,depth=3 grid5 --state 12 --steps 30")
+    assert all(drawn.rstrip() in text for drawn in [*expected, *rows])
+    assert "█" in "".join(sketched_map(explain("random", "dearden-maze", 12)))
 
 
 def test_long_rows_are_cut(line):

@@ -3,6 +3,7 @@
     why = explain("bamcp:simulations=2000", "grid5", state=3, steps=200)
     why.root["q"], why.root["visits"]       what the planner's info says of each action
     why.outcomes                            where the chosen action may lead: posterior means with 95% intervals
+    sketched_root(why), sketched_map(why)   pictures in text
     plot_explanation(why, "why.png")        both as a picture, with a map where the world has one
     plot_policy(world, "map.png")           the optimal policy of a world that has a map
 
@@ -192,6 +193,52 @@ def best_plan(model: Any) -> Plan | None:
     return Plan(solution.values, solution.policy)
 
 
+# Pictures in text ----------------------------------------------------------------------------------------------------
+
+SKETCH = 25
+"""Letters that a scale is wide."""
+LETTERS = {"up": "↑", "right": "→", "down": "↓", "left": "←"}
+
+
+def sketch(low: float, at: float, high: float, first: float, last: float) -> str:
+    """A line from low to high with a dot on it, on a scale from first to last."""
+    span = last - first if last > first else 1.0
+    ends = [round((SKETCH - 1) * min(max((x - first) / span, 0.0), 1.0)) for x in (low, at, high)]
+    line = [" "] * SKETCH
+    line[ends[0] : ends[2] + 1] = "─" * (ends[2] + 1 - ends[0])
+    line[ends[1]] = "●"
+    return "".join(line)
+
+
+def sketched_root(why: Explanation) -> list[str]:
+    """Of each action its value with its bounds, all on one scale; nothing where the planner says nothing of values."""
+    key = reading(why)
+    if key is None:
+        return [""] * len(why.actions)
+    at = why.root[key]
+    low, high = (why.root.get(end, at) for end in ("lower", "upper"))
+    low, high = np.minimum(low, at), np.maximum(high, at)
+    return [sketch(*three, low.min(), high.max()) for three in zip(low, at, high, strict=True)]
+
+
+def sketched_map(why: Explanation) -> list[str]:
+    """The best policy of the mean model on the world's map, the state in question in brackets; empty without a map."""
+    if why.mean_plan is None or why.layout is None:
+        return []
+    panel, policy = next(p for p in why.layout if why.state in p), why.mean_plan.policy
+    names = [LETTERS.get(name, name[:1]) for name in why.actions]
+    cells = [[names[policy[s]] if s >= 0 else "█" for s in row] for row in panel]
+    return [
+        "".join(f"[{cell}]" if s == why.state else f" {cell} " for s, cell in zip(states, row, strict=True))
+        for states, row in zip(panel, cells, strict=True)
+    ]
+
+
+def reading(why: Explanation) -> str | None:
+    """What the planner says of its actions that is drawn."""
+    return next((key for key in ("q", "upper", "probability", "visits") if key in why.root), None)
+
+
 # Pictures ------------------------------------------------------------------------------------------------------------
 
 CHOSEN, OTHER = PALETTE[1], PALETTE[0]
@@ -256,7 +303,7 @@ def _root(axes: Any, why: Explanation) -> None:
     n, y = len(why.actions), np.arange(len(why.actions))
     colours = [CHOSEN if a == why.action else OTHER for a in range(n)]
     bounded = "lower" in why.root and "upper" in why.root
-    key = next((k for k in ("q", "upper", "probability", "visits") if k in why.root), None)
+    key = reading(why)
     if bounded:
         axes.hlines(y, why.root["lower"], why.root["upper"], colors=colours, linewidth=2.5, alpha=0.45)
     if key is not None:
