@@ -506,3 +506,7 @@ def check_plot(path: Path | None) -> None:
         raise InvalidArgument("bayesrl", "--plot", "a file that ends in .png, .pdf or .svg", str(path))
     if path is not None and find_spec("matplotlib") is None:
         raise InvalidArgument("bayesrl", "--plot", "left out without matplotlib", str(path), "pip install bayesrl[lab]")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

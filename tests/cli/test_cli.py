@@ -52,6 +52,17 @@ def test_entry_point():
     assert script.value == "bayesrl.cli:main"
 
 
+@pytest.mark.parametrize("module", ["bayesrl", "bayesrl.cli"])
+def test_modules_are_the_command(module):
+    """`python -m` prints what the command prints and ends with its exit code."""
+    for arguments, code, out, err in [
+        (["--version"], 0, f"bayesrl {b.__version__}\n", ""),
+        (["show", "bebb"], 2, "", "There is no method or world called 'bebb'. Did you mean beb?\n"),
+    ]:
+        done = subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True, timeout=120)
+        assert (done.returncode, done.stdout, done.stderr) == (code, out, err)
+
+
 def test_version(line):
     assert line("--version") == f"bayesrl {b.__version__}\n"
 
