@@ -292,6 +292,13 @@ def test_out_of_budget():
         PolicyIteration(policies=1).solve(ring(60, 0.99))
 
 
+def test_values_beyond_all_numbers_are_not_certified():
+    """Rewards of 1e308 for ever: infinite values, and an error that is as infinite as what rounding could do."""
+    for gamma in (0.5, 0.9):
+        with pytest.raises(NotConverged, match="auto: not converged after"):
+            solve(TabularMDP.from_dense(np.full((2, 2, 2), 0.5), np.full((2, 2), 1.7e308), gamma))
+
+
 # Ties and warm starts ------------------------------------------------------------------------------------------------
 
 

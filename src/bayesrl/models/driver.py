@@ -56,7 +56,7 @@ def solved(
     v, q, low, high, iterations = algorithm(m, v, tol * rate)
     bound = error_bound(m, v, low, high)
     solution = Solution(v, q, first_best(q, bound), bound, iterations, method)
-    if not rate * bound <= max(rate * tol, 3.0 * noise(m, v)):
+    if not (np.isfinite(bound) and rate * bound <= max(rate * tol, 3.0 * noise(m, v))):
         raise NotConverged(method, solution, bound, f"{iterations} iterations")
     return solution
 
@@ -86,6 +86,7 @@ def solved_to_the_end(
     tied = q >= q.max(axis=1, keepdims=True) - slack
     ended = (small.size[small.group] == 0).all(axis=1) | (stop & (start <= slack))
     solution = Solution(values, q, optimal_policy(m, tied, ended[label]), bound, total, method)
-    if not bound <= max(tol, 1e-12 * (1.0 + np.abs(values).max())):
+    rounding = np.isfinite(bound) and max(high, -low) <= 4.0 * noise(small, start)  # nothing else is left
+    if not (rounding or bound <= max(tol, 1e-12 * (1.0 + np.abs(values).max()))):
         raise NotConverged(method, solution, bound, f"{total} iterations")
     return solution

@@ -78,9 +78,9 @@ def policy_to_the_end(m: Model) -> Indices:
     pi = np.zeros(len(m.r), np.int64)
     ended = (m.size[m.group] == 0).all(axis=1)
     expected = "one in which every state can come to an end, as the discount is 1"
-    if not ended.any():
-        raise InvalidArgument("solve", "problem", expected, "one without an end", "See finite_horizon, average_reward.")
     reached = toward(m, np.ones(m.r.shape, np.bool_), ended, pi)
+    if not reached.any():
+        raise InvalidArgument("solve", "problem", expected, "one without an end", "See finite_horizon, average_reward.")
     if not reached.all():
         raise InvalidArgument("solve", "problem", expected, f"{int((~reached).sum())} states that never end")
     return pi
