@@ -354,10 +354,40 @@ def test_knownness_by_theory():
         memory = new
 
 
+def test_a_theorem_that_asks_for_nothing_is_refused_at_once():
+    ending = b.DirichletMDP.flat(TabularMDP.from_dense(np.full((2, 1, 2), 0.5), np.eye(2, 1), 1.0, terminal=[1]))
+    with pytest.raises(InvalidArgument, match=r"boss_knownness: 'gamma' must be in \[0, 1\), got 1.0"):
+        b.BayesAgent(ending, b.make("boss", knownness="theory"))
+
+
+def test_more_models_than_there_is_memory_for_are_refused_at_once():
+    """Var[P] = 1/5 4/5 / 6 = .02667 under a Dirichlet of ones over five states, a million models at most."""
+    prior = b.DirichletMDP.flat(b.make_world("chain"), 1.0)
+    for epsilon in (1e-300, 5e-324, 2.66e-8):
+        with pytest.raises(InvalidArgument) as error:
+            b.BayesAgent(prior, b.make("smart-sampler", epsilon=epsilon))
+        expected = "at least 2.67e-08 with this belief, as at most 1000000 models are drawn"
+        assert str(error.value) == f"SmartSampler: 'epsilon' must be {expected}, got {epsilon}."
+        with pytest.raises(InvalidArgument):
+            b.make("smart-sampler", epsilon=epsilon).plan(prior, 0, None, default_rng(0))
+    assert sample_sizes(prior, 2.67e-8).max() == np.ceil(2 / 75 / 2.67e-8)
+
+
 def test_bad_arguments():
+    whole = "'knownness' must be a whole number of at least 1"
     for name, params, sentence in [
         ("boss", {"samples": 0}, "BOSS: 'samples' must be a whole number of at least 1, got 0."),
         ("boss", {"knownness": "always"}, "BOSS: 'knownness' must be a whole number of at least 1, got 'always'."),
+        ("boss", {"knownness": np.array([1, 2])}, f"BOSS: {whole}, got an array of shape (2,)."),
+        ("boss", {"knownness": np.array(["theory", "x"])}, f"BOSS: {whole}, got an array of shape (2,)."),
+        ("boss", {"knownness": 2.0}, f"BOSS: {whole}, got 2.0."),
+        ("boss", {"knownness": True}, f"BOSS: {whole}, got True."),
+        (
+            "sboss",
+            {"samples": np.array([1, 2])},
+            f"SBOSS: {whole.replace('knownness', 'samples')}, got an array of shape (2,).",
+        ),
+        ("sboss", {"delta": np.inf}, "SBOSS: 'delta' must be at least 0, got inf."),
         ("sboss", {"delta": -1}, "SBOSS: 'delta' must be at least 0, got -1."),
         ("smart-sampler", {"epsilon": 0}, "SmartSampler: 'epsilon' must be greater than 0, got 0."),
     ]:

@@ -9,6 +9,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import pac_bounds as pac
+from bayesrl.bamdp.psrl import psrl_bound
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 
@@ -115,6 +116,47 @@ def test_every_function_refuses_nonsense(f):
         for bad in (-1, float("nan"), float("inf"), "many", True, None):
             with pytest.raises(InvalidArgument, match=f"{f}: '{name}' must be .*, got {bad!r}"):
                 getattr(pac, f)(**given | {name: bad})
+
+
+@pytest.mark.parametrize(
+    ("f", "given", "said"),
+    [
+        (pac.pac_bounds, {"epsilon": 1e-300}, "boss_bound: 'epsilon' {}, got 1e-300."),
+        (pac.pac_bounds, {"epsilon": 1e-150}, "boss_bound: 'epsilon' {}, got 1e-150."),
+        (pac.pac_bounds, {"delta": 1e-300}, "boss_bound: 'delta' {}, got 1e-300."),
+        (pac.pac_bounds, {"horizon": 10**70}, f"beb_bound: 'horizon' {{}}, got {10**70}."),
+        (
+            pac.boss_knownness,
+            {"gamma": 0.9, "samples": 5, "epsilon": 1e-300},
+            "boss_knownness: 'epsilon' {}, got 1e-300.",
+        ),
+        (pac.mbie_eb_beta, {"gamma": 0.9, "reward_range": 1e200}, "mbie_eb_beta: 'reward_range' {}, got 1e+200."),
+        (pac.vbrb_betas, {"gamma": 0.9, "reward_range": 1e308}, "vbrb_betas: 'reward_range' {}, got 1e+308."),
+        (pac.rmax_knownness, {"horizon": 9, "reward_range": 1e200}, "rmax_knownness: 'reward_range' {}, got 1e+200."),
+    ],
+)
+def test_what_leaves_the_range_of_numbers_is_refused(f, given, said):
+    """The argument that is most extreme is named, by the function in whose theorem it stands."""
+    with pytest.raises(InvalidArgument) as error:
+        f(5, 2, **given)
+    expected = "must be less extreme, as what the theorem asks for is too large a number"
+    assert str(error.value) == said.format(expected)
+
+
+def test_discounts_of_almost_one_have_bounds():
+    assert np.isfinite(list(pac.pac_bounds(5, 2, gamma=1.0 - 2**-53).values())).all()
+
+
+def test_an_error_that_every_policy_makes_bounds_no_steps():
+    for bound in (pac.boss_bound, pac.vbrb_bound, pac.mbie_eb_bound):
+        assert bound(5, 2, 0.9, epsilon=11.0) == 0.0 < bound(5, 2, 0.9, epsilon=9.0)
+
+
+def test_regret_of_posterior_sampling():
+    """tau S sqrt(A T log(S A T))."""
+    assert psrl_bound(5, 2, 10, 100) == pytest.approx(50 * (200 * log(1000)) ** 0.5)
+    with pytest.raises(InvalidArgument, match="psrl_bound: 'states' must be a whole number of at least 1, got 0"):
+        psrl_bound(0, 2, 10, 100)
 
 
 def test_rewards_that_differ_by_nothing_need_no_bonus():

@@ -4,14 +4,20 @@ from numpy.random import default_rng
 from scipy.special import softmax
 
 import bayesrl as b
-from bayesrl.beliefs import RewardBeta, UnknownRewards
+from bayesrl.beliefs import FiniteMDPs, RewardBeta, UnknownRewards
 from bayesrl.core import Transition, run
-from bayesrl.errors import Incompatible
+from bayesrl.errors import Incompatible, InvalidArgument, show
+from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import finite_horizon, solve
 from bayesrl.registry import entries
 from bayesrl.testing import assert_frequencies, assert_mean_equal, check_agent, check_planner, check_point_belief
 
-PLANNERS = {e.name: e for e in entries().values() if e.kind == "planner" and e.family == "bamdp"}
+METHODS = {
+    e.name: e
+    for e in entries().values()
+    if e.family == "bamdp" and e.kind in ("planner", "solver", "agent") and e.name != "bamdp-exact"  # which only solves
+}
+PLANNERS = {name: e for name, e in METHODS.items() if e.kind == "planner"}
 # No values, values of a finite horizon, or values that only approach the exact ones: see their own tests.
 SEARCHES = (
     "random", "bamcp", "forward-search", "branch-and-bound", "bop", "hmdp", "sparse-sampling", "uct", "fsss",
@@ -37,6 +43,69 @@ def test_planner_laws(name, prior):
     else:
         with pytest.raises(Incompatible):
             b.BayesAgent(prior(), planner)
+
+
+def acting(name, prior):
+    """An agent of this name; a solver's plans are for this prior."""
+    made = METHODS[name].example()
+    return b.BayesAgent(prior, made.solve(prior, default_rng(0)) if METHODS[name].kind == "solver" else made)
+
+
+@pytest.mark.parametrize("name", [n for n in METHODS if n != "random"])  # which does not look where it is
+def test_what_is_no_state_is_refused(name):
+    """The sentence says what was expected, nothing is drawn, and a NumPy number is a number."""
+    rng, before = default_rng(0), default_rng(0).bit_generator.state
+    agent = (
+        acting(name, belief()) if METHODS[name].kind != "agent" else b.make(name, n_states=5, n_actions=2, gamma=0.9)
+    )
+    for observation in (-1, 5, 1.5, np.nan, np.inf, None, True, "2", (0, 0), np.array([1, 2]), np.float64(2.0)):
+        with pytest.raises(InvalidArgument) as error:
+            agent.act(agent.start(), observation, rng)
+        said = f": 'observation' must be a whole number of at least 0 and at most 4, got {show(observation)}."
+        assert str(error.value).endswith(said)
+    assert rng.bit_generator.state == before
+    assert agent.act(agent.start(), np.int64(2), rng).action == agent.act(agent.start(), 2, default_rng(0)).action
+
+
+MODEL_SOLVERS = (
+    "psrl", "bayesian-dp", "boss", "sboss", "smart-sampler", "value-of-information", "exploit", "epsilon-greedy",
+    "softmax", "beb", "vbrb",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODEL_SOLVERS)
+def test_neither_a_discount_nor_an_end_is_refused_at_once(name):
+    """Also where a state pays nothing for ever, which is an end; what a finite belief draws is not known before."""
+    planner, rng = PLANNERS[name].example(), default_rng(0)
+    with pytest.raises(InvalidArgument) as error:
+        b.BayesAgent(b.DirichletMDP.flat(b.make_world("chain", gamma=1.0)), planner)
+    assert str(error.value).startswith(
+        f"{type(planner).__name__}: 'belief' must be one in which every state can come to"
+    )
+    P = np.array([[[0.5, 0.5]], [[0.0, 1.0]]])
+    absorbing = b.DirichletMDP.structured(TabularMDP.from_dense(P, [[-1.0], [0.0]], 1.0))
+    ending = b.DirichletMDP.flat(TabularMDP.from_dense(P, [[-1.0], [0.0]], 1.0, terminal=[1]))
+    for prior in (ending,) if name in ("beb", "vbrb") else (absorbing, ending):  # a bonus has no end there
+        agent = b.BayesAgent(prior, planner)
+        assert agent.act(agent.start(), 0, rng).action == 0
+
+
+@pytest.mark.parametrize("name", ["psrl", "bayesian-dp", "boss", "value-of-information"])
+def test_models_with_different_ends(name):
+    """State 1 is the end of one model and state 2 that of the other: the mean has none, and what is drawn has."""
+    P, Q = np.zeros((3, 1, 3)), np.zeros((3, 1, 3))
+    P[0, 0, 1] = P[1, 0, 1] = P[2, 0, 0] = Q[0, 0, 2] = Q[2, 0, 2] = Q[1, 0, 0] = 1.0
+    R, S = np.array([[-1.0], [0.0], [-1.0]]), np.array([[-1.0], [-1.0], [0.0]])
+    either = FiniteMDPs((TabularMDP.from_dense(P, R, 1.0), TabularMDP.from_dense(Q, S, 1.0)))
+    agent = b.BayesAgent(either, PLANNERS[name].example())
+    assert agent.act(agent.start(), 0, default_rng(0)).info["q"].tolist() == [-1.0]
+    with pytest.raises(InvalidArgument, match="Exploit: 'belief' must be one in which every state can come to an end"):
+        b.BayesAgent(either, b.make("exploit"))
+
+
+def test_psrl_over_a_horizon_needs_no_end():
+    endless = b.DirichletMDP.flat(b.make_world("chain", gamma=1.0))
+    assert b.BayesAgent(endless, b.make("psrl", horizon=3)).planner.horizon == 3
 
 
 @pytest.mark.parametrize("name", PLANNERS)

@@ -9,7 +9,7 @@ from bayesrl.bamdp.pac_bounds import effective_horizon, mbie_eb_beta, rmax_known
 from bayesrl.bamdp.unvisited import heavenly_q
 from bayesrl.beliefs import RewardBeta, RewardDirichlet, RewardNormal, UnknownRewards
 from bayesrl.core import Transition
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
 
@@ -190,18 +190,23 @@ def test_tied_pairs_count_for_themselves_where_rewards_are_unknown(name):
     np.testing.assert_allclose(second.info["q"], 5.0 / 0.3)
 
 
-def test_pairs_that_do_not_fit_are_refused_at_once():
+@pytest.mark.parametrize(("name", "owner", "by_theory"), [("rmax", "RMax", "knownness"), ("mbie-eb", "MBIEEB", "beta")])
+def test_pairs_that_do_not_fit_are_refused_at_once(name, owner, by_theory):
     endless = b.DirichletMDP.flat(TabularMDP.from_dense(np.full((2, 2, 2), 0.5), np.eye(2), 1.0))
     vague = UnknownRewards(b.DirichletMDP.flat(CHAIN), RewardNormal.strens((CHAIN.n_states, CHAIN.n_actions)))
     for belief, params, sentence in [
-        (endless, {}, "RMax: 'belief' must be one with a discount below 1, got 1.0"),
-        (vague, {}, "RMax: 'belief' must be one with bounded rewards, got 'RewardNormal'"),
-        (vague, {"knownness": "theory", "r_max": 1.0}, "RMax: 'belief' must be one with bounded rewards"),
+        (endless, {}, "'belief' must be one with a discount below 1, got 1.0"),
+        (vague, {}, "'belief' must be one with bounded rewards, got 'RewardNormal'"),
+        (vague, {by_theory: "theory", "r_max": 1.0}, "'belief' must be one with bounded rewards"),
     ]:
-        with pytest.raises(InvalidArgument, match=sentence):
-            b.BayesAgent(belief, b.make("rmax", **params))
-    with pytest.raises(InvalidArgument, match="RMax: 'observation' must be a whole number of at least 0"):
-        b.make("rmax").plan(b.DirichletMDP.flat(CHAIN), -1, None, default_rng(0))
+        with pytest.raises(InvalidArgument, match=f"{owner}: {sentence}"):
+            b.BayesAgent(belief, b.make(name, **params))
+
+
+def test_a_heaven_beyond_all_numbers_is_not_planned_for():
+    for name, params in (("rmax", {"r_max": 1e308}), ("mbie-eb", {"r_max": 1e308}), ("mbie-eb", {"beta": 1e308})):
+        with pytest.raises(NotConverged, match="auto: not converged after"):
+            b.make(name, **params).plan(empirical(CHAIN), 0, None, default_rng(0))
 
 
 def test_r_max_may_be_given():

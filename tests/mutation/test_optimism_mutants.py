@@ -4,6 +4,7 @@ import pytest
 
 BOSS, OPTIMISM, UNVISITED = (f"tests/bamdp/test_{name}.py::" for name in ("boss", "optimism", "unvisited"))
 VOI, BQL, PAC = (f"tests/bamdp/test_{name}.py::" for name in ("voi", "bayesian_q_learning", "pac_bounds"))
+PLANNERS, ENDS = "tests/bamdp/test_planners.py::", "tests/models/test_episodic.py::"
 
 MUTANTS = {
     # name: (module, old, new, tests)
@@ -20,8 +21,8 @@ MUTANTS = {
         "bayesrl.bamdp.hyper", "[_padded(m.reward, K) for", "[_padded(models[0].reward, K) for",
         [BOSS + "test_hyper_model_dominates_each_model[unknown]"]),
     "SBOSS measures from the belief before": (
-        "bayesrl.bamdp.sboss", "        here = memory.q[observation]",
-        "        memory = memory._replace(then=spread(belief))\n        here = memory.q[observation]",
+        "bayesrl.bamdp.sboss", "        here = memory.q[s]",
+        "        memory = memory._replace(then=spread(belief))\n        here = memory.q[s]",
         [BOSS + "test_sboss_equals_its_transcription[tied]"]),
     "SBOSS counts in variances": (
         "bayesrl.bamdp.sboss", "Spread(means(belief), np.sqrt(variance))", "Spread(means(belief), variance)",
@@ -129,6 +130,36 @@ MUTANTS = {
     "a Dirichlet is known too soon": (
         "bayesrl.bamdp.pac_bounds", "(epsilon**2 * delta * rho)", "(epsilon * delta * rho)",
         [PAC + "test_bounds_by_hand"]),
+    "a state before the first is the last": (
+        "bayesrl.bamdp.greedy", "observation, 0, belief.n_states - 1)", "observation, -1, belief.n_states - 1)",
+        [PLANNERS + "test_what_is_no_state_is_refused[boss]"]),
+    "BOSS looks nowhere": (
+        "bayesrl.bamdp.boss", 's = state_in("BOSS", belief, observation)', "s = observation",
+        [PLANNERS + "test_what_is_no_state_is_refused[boss]"]),
+    "what never ends is refused late": (
+        "bayesrl.bamdp.greedy", "    if model.gamma == 1.0:", "    if False:",
+        [PLANNERS + "test_neither_a_discount_nor_an_end_is_refused_at_once[psrl]"]),
+    "the mean model's ends are those of every belief's models": (
+        "bayesrl.bamdp.greedy", 'if isinstance(getattr(belief, "transitions", belief), DirichletMDP):', "if True:",
+        [PLANNERS + "test_models_with_different_ends[psrl]"]),
+    "MBIE-EB's heaven is weighed late": (
+        "bayesrl.bamdp.mbie_eb", '        best_value("MBIEEB", belief, self.r_max)\n', "",
+        [UNVISITED + "test_pairs_that_do_not_fit_are_refused_at_once[mbie-eb-MBIEEB-beta]"]),
+    "SmartSampler draws models without number": (
+        "bayesrl.bamdp.smart_sampler", "largest > MOST * epsilon", "False",
+        [BOSS + "test_more_models_than_there_is_memory_for_are_refused_at_once"]),
+    "a bound is no number": (
+        "bayesrl.bamdp.pac_bounds", "all(map(isfinite, ", "any(map(bool, ",
+        [PAC + "test_what_leaves_the_range_of_numbers_is_refused"]),
+    "nearly lost ends are not solved": (
+        "bayesrl.models.driver", "<= 4.0 * noise(small, start)", "<= 0.0 * noise(small, start)",
+        [ENDS + "test_ends_that_are_nearly_lost_in_rounding"]),
+    "infinite errors are accepted": (
+        "bayesrl.models.driver", "np.isfinite(bound) and rate * bound", "rate * bound",
+        [UNVISITED + "test_a_heaven_beyond_all_numbers_is_not_planned_for"]),
+    "staying is no end where one could leave": (
+        "bayesrl.models.episodic", "if not reached.any():", "if not ended.any():",
+        [ENDS + "test_to_stay_for_nothing_is_an_end_where_one_could_leave"]),
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.greedy import state_in
+from bayesrl.bamdp.greedy import draws_must_end, state_in
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.models.solve import solve
@@ -53,6 +53,10 @@ class BayesianDP:
 
     def __post_init__(self) -> None:
         integer("BayesianDP", "every", self.every, 1)
+
+    def check(self, belief: Any) -> None:
+        """Raise where there is neither a discount nor an end."""
+        draws_must_end("BayesianDP", belief)
 
     def start(self) -> Plan | None:
         """No model yet."""

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q, state_in
+from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q, must_end, state_in
 from bayesrl.bamdp.pac_bounds import THEORY, beb_beta, effective_horizon, number_or_theory
 from bayesrl.bamdp.posterior import doubt_of_rewards, reward_bounds
 from bayesrl.checks import Floats, choice
@@ -60,8 +60,9 @@ class BEB:
         choice("BEB", "ties", self.ties, TIES)
 
     def check(self, belief: Any) -> None:
-        """Raise where theory prescribes no bonus."""
+        """Raise where there is neither a discount nor an end, or where theory prescribes no bonus."""
         self.size(belief)
+        must_end("BEB", belief)
 
     def start(self) -> Floats | None:
         """No values yet."""

@@ -39,7 +39,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import logsumexp
 
-from bayesrl.bamdp.greedy import best_action
+from bayesrl.bamdp.greedy import best_action, state_in
 from bayesrl.beliefs.dirichlet import DirichletMDP
 from bayesrl.checks import Bools, Floats, Ints, frozen, integer, number, value
 from bayesrl.core import Decision, Transition
@@ -143,11 +143,12 @@ class AlphaFunctions:
         """Values of the actions under the best alpha-functions one step ahead; ties go to the first action."""
         if belief.alpha.shape != self.shape or belief.n_states != len(self.first) - 1:
             raise InvalidArgument("AlphaFunctions", "belief", "about the problem that was solved", belief)
+        s = state_in("AlphaFunctions", belief, observation)
         e = np.exp(log_moments(self.exponent, belief.alpha, len(self.scale)) - self.scale)
         v, alphas = self.coefficient @ e, Alphas(self.coefficient, self.first)
-        best, rows = highest(v, self.first), belief.alpha[belief.group[observation]]
-        q, _ = look_ahead(observation, rows, e, v, best, alphas, problem_of(belief), self.exponent)
-        return Decision(best_action(q, "first", rng), None, {"q": q, "value": float(v[best[observation]])})
+        best, rows = highest(v, self.first), belief.alpha[belief.group[s]]
+        q, _ = look_ahead(s, rows, e, v, best, alphas, problem_of(belief), self.exponent)
+        return Decision(best_action(q, "first", rng), None, {"q": q, "value": float(v[best[s]])})
 
 
 # Monomials -----------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.bamdp.greedy import draws_must_end, state_in
 from bayesrl.bamdp.hyper import hyper_q
 from bayesrl.bamdp.pac_bounds import THEORY, boss_knownness
 from bayesrl.bamdp.posterior import counter, visited
@@ -64,8 +65,13 @@ class BOSS:
 
     def __post_init__(self) -> None:
         integer("BOSS", "samples", self.samples, 1)
-        if self.knownness != THEORY:
+        if not isinstance(self.knownness, str) or self.knownness != THEORY:
             integer("BOSS", "knownness", self.knownness, 1)
+
+    def check(self, belief: Any) -> None:
+        """Raise where there is neither a discount nor an end, or where theory prescribes no number."""
+        draws_must_end("BOSS", belief)
+        self._knownness(belief)
 
     def start(self) -> Plan | None:
         """No models yet."""
@@ -75,13 +81,14 @@ class BOSS:
         self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Follow the hyper-model's policy; draw new models when a pair has just become known."""
+        s = state_in("BOSS", belief, observation)
         visits = visited(None if memory is None else memory.visits, belief, last)
         full = last is not None and visits[counter(belief)[last.state, last.action]] == self._knownness(belief)
         if memory is None or full:
             warm = None if memory is None else memory.values
             sizes = np.full(belief.outcomes.n_groups, self.samples)
             memory = Plan(*hyper_q(belief, sizes, warm, rng), visits)
-        here = memory.q[observation]
+        here = memory.q[s]
         return Decision(int(np.argmax(here)), memory._replace(visits=visits), {"q": here})
 
     def _knownness(self, belief: Any) -> int:

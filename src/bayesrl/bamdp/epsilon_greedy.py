@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q, state_in
+from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q, must_end, state_in
 from bayesrl.checks import Floats, choice, number
 from bayesrl.core import Decision, Transition
 from bayesrl.registry import register
@@ -45,6 +45,10 @@ class EpsilonGreedy:
     def __post_init__(self) -> None:
         number("EpsilonGreedy", "epsilon", self.epsilon, 0.0, 1.0)
         choice("EpsilonGreedy", "ties", self.ties, TIES)
+
+    def check(self, belief: Any) -> None:
+        """Raise where there is neither a discount nor an end."""
+        must_end("EpsilonGreedy", belief)
 
     def start(self) -> Floats | None:
         """No values yet."""

@@ -134,10 +134,10 @@ class Controller:
         self, belief: Any, observation: int, memory: int, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Move along the edge just seen and draw an action; a new episode begins in the first node."""
-        q = memory
+        q, s = memory, integer("Controller", "observation", observation, 0, self.psi.shape[1] - 1)
         if last is not None:
             q = 0 if last.ends_episode else pick(self.eta[q, last.state, last.action, last.next_state], rng.random())
-        p = self.psi[q, observation]
+        p = self.psi[q, s]
         return Decision(int(pick(p, rng.random())), int(q), {"probability": p, "node": q})
 
 

@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.beliefs.dirichlet import DirichletMDP
 from bayesrl.checks import Floats, integer
+from bayesrl.errors import InvalidArgument
+from bayesrl.models.episodic import collapse, policy_to_the_end
+from bayesrl.models.solution import model_of
 from bayesrl.models.solve import solve
 
 TIES = ("first", "random")
@@ -19,6 +23,22 @@ SLACK = 1e-9
 def state_in(owner: str, belief: Any, observation: Any) -> int:
     """The observed state, one of the belief's."""
     return integer(owner, "observation", observation, 0, belief.n_states - 1)
+
+
+def must_end(owner: str, belief: Any) -> None:
+    """Refuse a discount of 1 where the mean model does not end from everywhere: it has no values."""
+    model = belief.mean_mdp()
+    if model.gamma == 1.0:
+        try:
+            policy_to_the_end(collapse(model_of(model, None)).model)
+        except InvalidArgument as wrong:
+            raise InvalidArgument(owner, "belief", wrong.expected, wrong.got, wrong.hint) from None
+
+
+def draws_must_end(owner: str, belief: Any) -> None:
+    """The same for models that are drawn: those of a Dirichlet lead where its mean does; of others nothing is known."""
+    if isinstance(getattr(belief, "transitions", belief), DirichletMDP):
+        must_end(owner, belief)
 
 
 def mean_model_q(belief: Any, warm: Floats | None, bonus: Floats | None = None) -> tuple[Floats, Floats]:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.greedy import TIES, best_action
+from bayesrl.bamdp.greedy import TIES, best_action, state_in
 from bayesrl.bamdp.pac_bounds import THEORY, mbie_eb_beta, number_or_theory
 from bayesrl.bamdp.posterior import reward_bounds, visited, visits_of_pairs
 from bayesrl.bamdp.unvisited import best_value, heavenly_q
@@ -68,6 +68,11 @@ class MBIEEB:
             number("MBIEEB", "r_max", self.r_max)
         choice("MBIEEB", "ties", self.ties, TIES)
 
+    def check(self, belief: Any) -> None:
+        """Raise where heaven is worth no number, or where theory prescribes none."""
+        best_value("MBIEEB", belief, self.r_max)
+        self._beta(belief)
+
     def start(self) -> Plan | None:
         """No plan yet."""
         return None
@@ -76,12 +81,13 @@ class MBIEEB:
         self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Solve the mean model with the bonus and act greedily."""
+        s = state_in("MBIEEB", belief, observation)
         visits = visited(None if memory is None else memory.visits, belief, last)
         n = visits_of_pairs(visits, belief)
         worth = best_value("MBIEEB", belief, self.r_max) if memory is None else memory.worth
         bonus = self._beta(belief) / np.sqrt(np.maximum(n, 1.0))
         q, values = heavenly_q(belief, n == 0.0, worth, bonus, None if memory is None else memory.values)
-        return Decision(best_action(q[observation], self.ties, rng), Plan(values, visits, worth), {"q": q[observation]})
+        return Decision(best_action(q[s], self.ties, rng), Plan(values, visits, worth), {"q": q[s]})
 
     def _beta(self, belief: Any) -> float:
         if self.beta != THEORY:

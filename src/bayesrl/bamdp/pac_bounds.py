@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from math import ceil, log, sqrt
+from math import ceil, isfinite, log, sqrt
 from typing import Any, ParamSpec, TypeVar
 
 from bayesrl.checks import integer, number
@@ -38,7 +38,10 @@ X = TypeVar("X", float, int, tuple[float, float])
 
 
 def checked(f: Callable[P, X]) -> Callable[P, X]:
-    """Refuse what no theorem allows, by the names that the functions below give their arguments."""
+    """Refuse what no theorem allows, by the names that the functions below give their arguments.
+
+    Where each argument is allowed but what the theorem asks for is no number, the most extreme one is named.
+    """
     names = signature(f)
 
     @wraps(f)
@@ -58,9 +61,23 @@ def checked(f: Callable[P, X]) -> Callable[P, X]:
                 number(f.__name__, name, x, 0.0)
             else:
                 integer(f.__name__, name, x, 1)
-        return f(*args, **kwargs)
+        try:
+            found = f(*args, **kwargs)
+            if all(map(isfinite, found if isinstance(found, tuple) else (found,))):
+                return found
+        except (ArithmeticError, InvalidArgument):  # of what follows from the arguments
+            pass
+        name = max(given.arguments, key=lambda name: _extremity(name, given.arguments[name]))
+        expected = "less extreme, as what the theorem asks for is too large a number"
+        raise InvalidArgument(f.__name__, name, expected, given.arguments[name])
 
     return careful
+
+
+def _extremity(name: str, x: Any) -> float:
+    """How many orders of magnitude an argument is away from one."""
+    x = 1.0 - x if name == "gamma" else x
+    return abs(log(x)) if x > 0.0 else 0.0
 
 
 def number_or_theory(owner: str, name: str, x: Any, low: float = 0.0) -> None:
@@ -201,7 +218,8 @@ def mbie_eb_bound(states: int, actions: int, gamma: float, epsilon: float = EPSI
 
 def _escapes(gamma: float, epsilon: float, delta: float) -> float:
     """Steps spent for each visit of something unknown: log(1/delta) log(1 / eps (1-gamma)) / eps (1-gamma)^2."""
-    return log(1.0 / delta) * log(1.0 / (epsilon * (1.0 - gamma))) / (epsilon * (1.0 - gamma) ** 2)
+    rest = epsilon * (1.0 - gamma)  # 1 or more: every policy is as good as that
+    return log(1.0 / delta) * max(log(1.0 / rest), 0.0) / (rest * (1.0 - gamma))
 
 
 @register(

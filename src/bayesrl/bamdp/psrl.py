@@ -16,12 +16,14 @@ equal the solved values; one model per episode; the Bayesian regret of the paper
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log, sqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.greedy import state_in
+from bayesrl.bamdp.greedy import draws_must_end, state_in
+from bayesrl.bamdp.pac_bounds import checked
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.models.mdp import TabularMDP
@@ -61,6 +63,11 @@ class PSRL:
         if self.horizon is not None:
             integer("PSRL", "horizon", self.horizon, 1)
 
+    def check(self, belief: Any) -> None:
+        """Raise where there is neither a discount nor an end nor a horizon."""
+        if self.horizon is None:
+            draws_must_end("PSRL", belief)
+
     def start(self) -> Plan | None:
         """No model yet."""
         return None
@@ -87,6 +94,7 @@ def episode_q(model: TabularMDP, tau: int) -> Floats:
     return np.asarray(model.mean_reward + model.gamma * later)
 
 
+@checked
 def psrl_bound(states: int, actions: int, horizon: int, steps: int) -> float:
     """Order of the Bayesian regret over T steps in episodes of tau: tau S sqrt(A T log(S A T)), constant left out."""
-    return float(horizon * states * np.sqrt(actions * steps * np.log(states * actions * steps)))
+    return horizon * states * sqrt(actions * steps * log(states * actions * steps))

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.bamdp.greedy import draws_must_end, state_in
 from bayesrl.bamdp.hyper import hyper_q
 from bayesrl.checks import Floats, integer, number
 from bayesrl.core import Decision, Transition
@@ -74,6 +75,10 @@ class SBOSS:
         integer("SBOSS", "samples", self.samples, 1)
         number("SBOSS", "delta", self.delta, 0.0)
 
+    def check(self, belief: Any) -> None:
+        """Raise where there is neither a discount nor an end."""
+        draws_must_end("SBOSS", belief)
+
     def start(self) -> Plan | None:
         """No models yet."""
         return None
@@ -82,11 +87,12 @@ class SBOSS:
         self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Follow the hyper-model's policy; draw new models when the posterior has moved."""
+        s = state_in("SBOSS", belief, observation)
         if memory is None or moved(memory.then, means(belief)).max() > self.delta:
             warm = None if memory is None else memory.values
             sizes = np.full(belief.outcomes.n_groups, self.samples)
             memory = Plan(*hyper_q(belief, sizes, warm, rng), spread(belief))
-        here = memory.q[observation]
+        here = memory.q[s]
         return Decision(int(np.argmax(here)), memory, {"q": here})
 
 

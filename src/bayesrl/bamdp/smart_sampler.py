@@ -25,11 +25,16 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesrl.bamdp.greedy import draws_must_end, state_in
 from bayesrl.bamdp.hyper import hyper_q
 from bayesrl.bamdp.sboss import Plan, means, moved, spread
 from bayesrl.checks import number
 from bayesrl.core import Decision, Transition
+from bayesrl.errors import InvalidArgument
 from bayesrl.registry import register
+
+MOST = 1_000_000
+"""Models at the most: nobody has the memory for more."""
 
 
 @register(
@@ -59,6 +64,11 @@ class SmartSampler:
         number("SmartSampler", "epsilon", self.epsilon, 0.0, above=True)
         number("SmartSampler", "delta", self.delta, 0.0)
 
+    def check(self, belief: Any) -> None:
+        """Raise where there is neither a discount nor an end, or where epsilon asks for too many models."""
+        draws_must_end("SmartSampler", belief)
+        sample_sizes(belief, self.epsilon)
+
     def start(self) -> Plan | None:
         """No models yet."""
         return None
@@ -67,16 +77,20 @@ class SmartSampler:
         self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Follow the hyper-model's policy; draw new models when the posterior has moved."""
-        sizes = sample_sizes(belief, self.epsilon)
+        s, sizes = state_in("SmartSampler", belief, observation), sample_sizes(belief, self.epsilon)
         if memory is None or moved(memory.then, means(belief)).max() > self.delta:
             warm = None if memory is None else memory.values
             memory = Plan(*hyper_q(belief, sizes, warm, rng), spread(belief))
-        here = memory.q[observation]
-        return Decision(int(np.argmax(here)), memory, {"q": here, "samples": sizes[belief.outcomes.group[observation]]})
+        here = memory.q[s]
+        return Decision(int(np.argmax(here)), memory, {"q": here, "samples": sizes[belief.outcomes.group[s]]})
 
 
 def sample_sizes(belief: Any, epsilon: float) -> NDArray[np.int64]:
     """K of each group, (G,); a group that only terminal states have is drawn once."""
     o, variance = belief.outcomes, belief.row_variance().max(axis=1)
     live = np.isin(np.arange(o.n_groups), o.group[~o.terminal])
+    largest = float(variance[live].max(initial=0.0))
+    if largest > MOST * epsilon:
+        expected = f"at least {largest / MOST:.3g} with this belief, as at most {MOST} models are drawn"
+        raise InvalidArgument("SmartSampler", "epsilon", expected, epsilon)
     return np.where(live, np.maximum(np.ceil(variance / epsilon), 1.0), 1.0).astype(np.int64)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import softmax
 
-from bayesrl.bamdp.greedy import mean_model_q, state_in
+from bayesrl.bamdp.greedy import mean_model_q, must_end, state_in
 from bayesrl.checks import Floats, number
 from bayesrl.core import Decision, Transition
 from bayesrl.registry import register
@@ -43,6 +43,10 @@ class Softmax:
 
     def __post_init__(self) -> None:
         number("Softmax", "temperature", self.temperature, 0.0, above=True)
+
+    def check(self, belief: Any) -> None:
+        """Raise where there is neither a discount nor an end."""
+        must_end("Softmax", belief)
 
     def start(self) -> Floats | None:
         """No values yet."""

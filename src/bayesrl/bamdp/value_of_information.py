@@ -31,7 +31,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.greedy import TIES, best_action
+from bayesrl.bamdp.greedy import TIES, best_action, draws_must_end, state_in
 from bayesrl.bamdp.hyper import draws_lists, solve_each, solve_in_turn
 from bayesrl.checks import Floats, choice, integer, number
 from bayesrl.core import Decision, Transition
@@ -86,7 +86,8 @@ class ValueOfInformation:
         choice("ValueOfInformation", "ties", self.ties, TIES)
 
     def check(self, belief: Any) -> None:
-        """Raise where rewards are unknown and models are to be kept."""
+        """Raise where there is neither a discount nor an end, or rewards are unknown and models are to be kept."""
+        draws_must_end("ValueOfInformation", belief)
         if self.update == "reweight" and hasattr(belief, "rewards"):
             raise InvalidArgument("ValueOfInformation", "update", '"fresh" where rewards are unknown', self.update)
 
@@ -99,10 +100,11 @@ class ValueOfInformation:
     ) -> Decision:
         """Bring the sample up to date and weigh value against information."""
         self.check(belief)
+        s = state_in("ValueOfInformation", belief, observation)
         warm = None if memory is None else memory.values
         kept = None if memory is None or self.update == "fresh" else self.reweighted(memory, last)
         sample = self.drawn(belief, warm, rng) if kept is None else kept
-        q, vpi = value_of_perfect_information(sample.q[:, observation], sample.weight)
+        q, vpi = value_of_perfect_information(sample.q[:, s], sample.weight)
         if self.update == "fresh":
             sample = sample._replace(models=())
         return Decision(best_action(q + vpi, self.ties, rng), sample, {"q": q, "vpi": vpi})

@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q, state_in
+from bayesrl.bamdp.greedy import TIES, best_action, mean_model_q, must_end, state_in
 from bayesrl.bamdp.pac_bounds import THEORY, number_or_theory, vbrb_betas
 from bayesrl.bamdp.posterior import reward_bounds
 from bayesrl.checks import Floats, choice
@@ -65,8 +65,9 @@ class VBRB:
         choice("VBRB", "ties", self.ties, TIES)
 
     def check(self, belief: Any) -> None:
-        """Raise where there is no bonus: of infinite variances, or where theory prescribes none."""
+        """Raise where there is neither a discount nor an end, or no bonus: of infinite variances, or in theory."""
         self.bonus(belief)
+        must_end("VBRB", belief)
 
     def start(self) -> Floats | None:
         """No values yet."""
