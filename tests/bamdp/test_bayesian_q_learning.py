@@ -199,6 +199,11 @@ def test_bad_arguments():
         ({"update": "mean"}, "BayesianQLearning: 'update' must be one of moment, mixture, got 'mean'."),
         ({"r_max": -1.0}, "BayesianQLearning: 'r_max' must be at least 0, got -1.0."),
         (
+            {"r_max": 1e-300},
+            "BayesianQLearning: 'r_max' must be greater than r_min (0) by 1e-100 to 1e+100, got 1e-300. Else the prior "
+            "must be given: mean and rate.",
+        ),
+        (
             {"r_max": 0.0},
             "BayesianQLearning: 'r_max' must be greater than 0, got 0.0. Else the prior must be given: mean and rate.",
         ),

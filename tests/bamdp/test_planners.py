@@ -67,6 +67,16 @@ def test_what_is_no_state_is_refused(name):
     assert agent.act(agent.start(), np.int64(2), rng).action == agent.act(agent.start(), 2, default_rng(0)).action
 
 
+@pytest.mark.parametrize("name", ["q-learning", "bayesian-q-learning"])
+def test_what_is_no_transition_is_refused(name):
+    """Nothing is learnt from it; the state after the end is not looked at."""
+    agent, rng = b.make(name, n_states=5, n_actions=2, gamma=0.9), default_rng(0)
+    for field, bad in [("state", -1), ("state", 5), ("action", 2), ("reward", np.nan), ("next_state", 5)]:
+        with pytest.raises(InvalidArgument, match=f"Learning: '{field}' must be a .*, got {bad}"):
+            agent.learn(agent.start(), Transition(0, 0, 0.0, 1)._replace(**{field: bad}), rng)
+    agent.learn(agent.start(), Transition(0, 0, 1.0, None, terminated=True), rng)
+
+
 MODEL_SOLVERS = (
     "psrl", "bayesian-dp", "boss", "sboss", "smart-sampler", "value-of-information", "exploit", "epsilon-greedy",
     "softmax", "beb", "vbrb",

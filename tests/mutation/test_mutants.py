@@ -41,7 +41,7 @@ MUTANTS = {
         "bayesrl.beliefs.reward_beta", "new = counts.copy()", "new = counts\n    new.setflags(write=True)",
         ["tests/beliefs/test_laws.py::test_belief_laws[reward-beta]"]),
     "terminal ignored in q-learning": (
-        "bayesrl.bamdp.q_learning", "r if terminated else ", "", ["tests/bamdp/test_q_learning.py"]),
+        "bayesrl.bamdp.q_learning", "r if y is None else ", "", ["tests/bamdp/test_q_learning.py"]),
     "terminal states pay": (
         "bayesrl.models.mdp", "np.where(pad | terminal[:, None, None], 0.0, reward)", "np.where(pad, 0.0, reward)",
         ["tests/models"]),

@@ -119,7 +119,7 @@ MUTANTS = {
         "bayesrl.bamdp.bayesian_q_learning", "1.0 / lam + weight @ ((mu - mean) ** 2 * alpha / beta)", "1.0 / lam",
         [BQL + "test_mixture_update_matches_monte_carlo"]),
     "the end of an episode is no end": (
-        "bayesrl.bamdp.bayesian_q_learning", "if terminated:", "if False:",
+        "bayesrl.bamdp.bayesian_q_learning", "if y is None:", "if False:",
         [BQL + "test_learning_uses_the_seemingly_best_action_and_the_end"]),
     "VPI of the best action is that of another": (
         "bayesrl.bamdp.bayesian_q_learning", "== first, -1.0, 1.0)", "== first, 1.0, 1.0)",

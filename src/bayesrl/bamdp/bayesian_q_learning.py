@@ -41,7 +41,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from bayesrl.bamdp.greedy import best_action
+from bayesrl.bamdp.greedy import best_action, step_in
 from bayesrl.checks import Floats, choice, frozen, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
@@ -51,6 +51,8 @@ LEAST = 1.01
 """Smallest alpha; the variance of a return is finite above 1."""
 NODES = 64
 """Points of the quadrature over the return to come."""
+NARROW = 1e-100
+"""The least range of rewards, and one by the largest: variances are numbers in between."""
 UPDATES = ("moment", "mixture")
 CHOICES = ("vpi", "sampling")
 
@@ -128,6 +130,9 @@ class BayesianQLearning:
                 raise InvalidArgument(owner, "gamma", "below 1", self.gamma, hint)
             if self.rate is None and self.r_min == self.r_max:
                 raise InvalidArgument(owner, "r_max", f"greater than {self.r_min:g}", self.r_max, hint)
+            if self.rate is None and not NARROW <= self.r_max - self.r_min <= 1.0 / NARROW:
+                expected = f"greater than r_min ({self.r_min:g}) by {NARROW:g} to {1.0 / NARROW:g}"
+                raise InvalidArgument(owner, "r_max", expected, self.r_max, hint)
 
     def prior(self) -> NormalGamma:
         """The belief about a return before any was seen."""
@@ -153,9 +158,9 @@ class BayesianQLearning:
 
     def learn(self, mind: NormalGamma, transition: Transition, rng: Generator) -> NormalGamma:
         """The belief after a transition, on copies."""
-        s, a, r, y, terminated = transition[:5]
+        s, a, r, y = step_in("BayesianQLearning", self.n_states, self.n_actions, transition)
         cell = NormalGamma(*(float(x[s, a]) for x in mind))
-        if terminated:
+        if y is None:
             new = conjugate(cell, r, r * r)
         else:
             best = int(np.argmax(mind.mean[y]))

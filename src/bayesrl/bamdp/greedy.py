@@ -8,7 +8,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.dirichlet import DirichletMDP
-from bayesrl.checks import Floats, integer
+from bayesrl.checks import Floats, integer, number
+from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.episodic import collapse, policy_to_the_end
 from bayesrl.models.solution import model_of
@@ -23,6 +24,14 @@ SLACK = 1e-9
 def state_in(owner: str, belief: Any, observation: Any) -> int:
     """The observed state, one of the belief's."""
     return integer(owner, "observation", observation, 0, belief.n_states - 1)
+
+
+def step_in(owner: str, n_states: int, n_actions: int, seen: Transition) -> tuple[int, int, float, int | None]:
+    """(s, a, r, s') of a transition, s' being None where the episode has come to its end."""
+    s = integer(owner, "state", seen.state, 0, n_states - 1)
+    a = integer(owner, "action", seen.action, 0, n_actions - 1)
+    r = number(owner, "reward", seen.reward)
+    return s, a, r, None if seen.terminated else integer(owner, "next_state", seen.next_state, 0, n_states - 1)
 
 
 def must_end(owner: str, belief: Any) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import softmax
 
-from bayesrl.bamdp.greedy import best_action
+from bayesrl.bamdp.greedy import best_action, step_in
 from bayesrl.checks import Floats, frozen, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.registry import register
@@ -82,8 +82,8 @@ class QLearning:
 
     def learn(self, mind: Floats, transition: Transition, rng: Generator) -> Floats:
         """One temporal-difference step, on a copy."""
-        s, a, r, y, terminated = transition[:5]
-        target = r if terminated else r + self.gamma * mind[y].max()
+        s, a, r, y = step_in("QLearning", self.n_states, self.n_actions, transition)
+        target = r if y is None else r + self.gamma * mind[y].max()
         Q = mind.copy()
         Q[s, a] += self.rate * (target - Q[s, a])
         return frozen(Q)
