@@ -8,14 +8,15 @@ import bayesrl as b
 from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.bamcp import learned
 from bayesrl.bamdp.bop import BOP
-from bayesrl.bamdp.branch_and_bound import BranchAndBound, extremes, naive
+from bayesrl.bamdp.branch_and_bound import BranchAndBound, extremes, highest_mean, naive
 from bayesrl.bamdp.forward_search import ForwardSearch, search
 from bayesrl.bamdp.hmdp import HMDP, grow, solved
 from bayesrl.bamdp.lookahead import counts_of, ends_of, rewards_of
-from bayesrl.beliefs import RewardBeta, RewardNormal, SparseDirichletMDP, UnknownRewards
+from bayesrl.beliefs import FiniteMDPs, RewardBeta, RewardNormal, SparseDirichletMDP, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.models.mdp import TabularMDP
+from bayesrl.kernels.tree import add, branches, look
+from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.solve import solve
 from bayesrl.testing import assert_mean_equal
 
@@ -56,6 +57,25 @@ def known_moves():
     return UnknownRewards(moves, RewardBeta(np.full((5, 2), 1.5), np.linspace(0.5, 2.0, 10).reshape(5, 2)))
 
 
+def sparse(seed=3, concentration=0.2, exponent=2.0):
+    """Three states of which few can follow, some seen, and rewards of both signs."""
+    rng = default_rng(seed)
+    mdp = TabularMDP.from_dense(np.full((3, 2, 3), 1 / 3), rng.uniform(-1.0, 1.0, (3, 2, 3)), 0.9)
+    belief = SparseDirichletMDP.flat(mdp, concentration, exponent)
+    for s, a, k in ((0, 1, 2), (2, 0, 0), (2, 0, 0), (2, 0, 1), (1, 1, 1))[: 1 + seed]:
+        belief = belief.seen_outcome(s, a, k)
+    return belief
+
+
+def sparse_ends():
+    """Lists of three, two and one outcome, one of them of two states, and a terminal state."""
+    succ = np.array([[[0, 1, 2], [1, 0, 0]], [[0, 1, 2], [1, 0, 2]], [[2, 2, 2]] * 2])
+    reward = np.array([[[0.0, 1.0, 0.5], [0.3, 0.2, 0.0]], [[0.0, 2.0, -1.0], [0.1, 0.7, 0.4]], [[0.0] * 3] * 2])
+    size, start = np.array([3, 2, 3, 1]), np.array([1.0, 0.0, 0.0])
+    outcomes = Outcomes(succ, reward, [[0, 1], [0, 2], [3, 3]], size, 0.0, start, np.array([False, False, True]))
+    return SparseDirichletMDP(outcomes, 1.5, 0.0, 0.8).seen_outcome(1, 1, 2)
+
+
 BELIEFS = {
     "flat": flat,
     "tied": tied,
@@ -65,13 +85,48 @@ BELIEFS = {
     "known moves": known_moves,
     "undiscounted": lambda: terminal(1.0),
     "myopic": lambda: flat(0.0),
+    "sparse": sparse,
+    "sparse ends": sparse_ends,
 }
 BUSHY = ("unknown", "known moves")
 """Where rewards are outcomes too, searches are shorter."""
 
 
+def predictive(belief, s, a):
+    """P(k | s, a), as the belief itself says."""
+    return (
+        belief.mean_mdp().prob[belief.outcomes.group[s, a]]
+        if isinstance(belief, SparseDirichletMDP)
+        else (belief.predictive(s, a))
+    )
+
+
 def info(planner, belief, s=0, seed=0):
     return planner.plan(belief, s, planner.start(), default_rng(seed)).info
+
+
+@pytest.mark.parametrize("name", ["sparse", "sparse ends"])
+def test_sparse_counts_follow_the_belief(name):
+    """Outcomes at random, added and taken away again: the predictive of every (s, a) is the updated belief's."""
+    beliefs, rng = [BELIEFS[name]()], default_rng(1)
+    m, path, o = counts_of("test", beliefs[0], 3), [], beliefs[0].outcomes
+
+    def check():
+        for s, a in np.ndindex(*o.group.shape):
+            found = [look(m, s, a, e)[0] for e in range(branches(m, s, a))]
+            np.testing.assert_allclose(found, predictive(beliefs[-1], s, a)[: len(found)], atol=1e-12)
+
+    for _ in range(12):
+        s, a = int(rng.integers(2)), int(rng.integers(2))
+        e = int(rng.integers(o.size[o.group[s, a]]))
+        add(m, s, a, e, 1.0)
+        beliefs.append(beliefs[-1].seen_outcome(s, a, e))
+        path.append((s, a, e))
+        check()
+    while path:
+        add(m, *path.pop(), -1.0)
+        beliefs.pop()
+        check()
 
 
 # Forward search ------------------------------------------------------------------------------------------------------
@@ -90,11 +145,24 @@ def test_leaves_are_the_mean_models():
     belief = flat()
     V, alpha = solve(belief.mean_mdp()).values, belief.alpha
     q = [sum(alpha[a, y] / alpha[a].sum() * (belief.reward[0, a, y] + 0.9 * V[y]) for y in range(3)) for a in range(2)]
-    for planner in (ForwardSearch(1, "mean"), BranchAndBound(1, leaf="mean")):
+    for planner in (ForwardSearch(1, "mean"), BranchAndBound(1, leaf="mean"), BOP(1, 1, "mean")):
         np.testing.assert_allclose(info(planner, belief)["q"], q)
     point = b.DirichletMDP.structured(b.make_world("chain", gamma=0.9), known=True)
-    for planner in (ForwardSearch(3, "mean"), BranchAndBound(3, leaf="mean"), BranchAndBound(3, "naive", "mean")):
+    searches = (ForwardSearch(3, "mean"), BranchAndBound(3, leaf="mean"), BranchAndBound(3, "naive", "mean"))
+    for planner in searches:
         np.testing.assert_allclose(info(planner, point, 2)["q"], solve(point.mean_mdp()).q[2], atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["flat", "terminal", "undiscounted", "sparse", "sparse ends"])
+def test_bop_brackets_the_values_of_forward_search_with_leaves(name):
+    """And meets that of the best action; the undiscounted mean model ends."""
+    belief = BELIEFS[name]()
+    exact = info(ForwardSearch(3, "mean"), belief)["q"]
+    for nodes in (1, 5, 30, 1000):
+        found = info(BOP(nodes, 3, "mean"), belief)
+        assert (found["lower"] <= exact + 1e-9).all()
+        assert (found["upper"] >= exact - 1e-9).all()
+    np.testing.assert_allclose((found["lower"].max(), found["upper"].max()), exact.max(), atol=1e-9)
 
 
 # Branch and bound ----------------------------------------------------------------------------------------------------
@@ -122,6 +190,30 @@ def test_values_of_forward_search_on_random_beliefs(bound):
         np.testing.assert_allclose(
             info(BranchAndBound(4, bound), belief)["q"], info(ForwardSearch(4), belief)["q"], atol=1e-9
         )
+
+
+@pytest.mark.parametrize("bound", ["naive", "optimistic"])
+def test_exact_values_of_random_sparse_beliefs(bound):
+    for seed in range(12):
+        belief = sparse(seed, [0.05, 0.2, 1.0][seed % 3], float(seed % 4))
+        found = info(BranchAndBound(4, bound), belief)["q"]
+        np.testing.assert_allclose(found, exact_q(belief, 0, 4), atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_highest_mean_is_that_of_the_best_outcomes_to_come(seed):
+    """Of a row of four outcomes after all sequences of at most n more."""
+    rng = default_rng(seed)
+    mdp = TabularMDP.from_dense(np.full((4, 1, 4), 1 / 4), np.zeros((4, 1)), 0.9)
+    belief = SparseDirichletMDP.flat(mdp, [0.05, 0.4, 3.0][seed % 3], float(seed // 2))
+    for _ in range(seed):
+        belief = belief.seen_outcome(0, 0, int(rng.integers(3)))
+    m, x = counts_of("test", belief), rng.uniform(-1.0, 1.0, 4)
+    reached, best = [belief], -np.inf
+    for n in range(4):
+        best = max(best, *(predictive(now, 0, 0) @ x for now in reached))
+        assert highest_mean(m, 0, n, x) == pytest.approx(best, abs=1e-12)
+        reached = [now.seen_outcome(0, 0, k) for now in reached for k in range(4)]
 
 
 def test_fewer_nodes():
@@ -155,8 +247,9 @@ def test_bounds_bracket_the_exact_values_of_every_hyper_state(name):
 def stepped(belief, s, a, rng):
     """(The belief after an outcome of (s, a) that it thinks likely, the next state)."""
     moves = belief.transitions if isinstance(belief, UnknownRewards) else belief
-    k = int(rng.choice(moves.outcomes.n_outcomes, p=moves.predictive(s, a)))
-    y, r = int(moves.succ[s, a, k]), float(moves.reward[s, a, k])
+    o = moves.outcomes
+    k = int(rng.choice(o.n_outcomes, p=predictive(moves, s, a)))
+    y, r = int(o.succ[s, a, k]), float(o.reward[s, a, k])
     if belief is not moves:
         values, p = belief.rewards.predictive(belief.cell(s, a, k))
         r = float(rng.choice(values, p=p))
@@ -173,7 +266,7 @@ class Node:
 
 def naive_bop(belief, s0, nodes, horizon):
     """The paper's loop with everything computed anew: T+, its leaves, the one with the largest P(x) gamma^depth."""
-    gamma, paid = belief.gamma, rewards_of(belief)
+    gamma, paid, o = belief.gamma, rewards_of(belief), belief.outcomes
 
     def outside(x, r):
         if belief.outcomes.terminal[x.s]:
@@ -197,12 +290,12 @@ def naive_bop(belief, s0, nodes, horizon):
                 yield from leaves(y)
 
     def child(x, a, k, p):
-        return Node(x.belief.seen_outcome(x.s, a, k), belief.succ[x.s, a, k], x.chance * p, x.depth + 1)
+        return Node(x.belief.seen_outcome(x.s, a, k), o.succ[x.s, a, k], x.chance * p, x.depth + 1)
 
     def expand(x):
-        chances = [x.belief.predictive(x.s, a) for a in range(belief.n_actions)]
+        chances = [predictive(x.belief, x.s, a) for a in range(belief.n_actions)]
         x.children = [
-            [(p, belief.reward[x.s, a, k], child(x, a, k, p)) for k, p in enumerate(row) if p > 0.0]
+            [(p, o.reward[x.s, a, k], child(x, a, k, p)) for k, p in enumerate(row) if p > 0.0]
             for a, row in enumerate(chances)
         ]
 
@@ -217,7 +310,7 @@ def naive_bop(belief, s0, nodes, horizon):
 
 
 @pytest.mark.parametrize("horizon", [None, 3])
-@pytest.mark.parametrize("name", ["flat", "tied", "terminal", "half-known"])
+@pytest.mark.parametrize("name", ["flat", "tied", "terminal", "half-known", "sparse ends"])
 def test_bop_equals_a_naive_transcription(name, horizon):
     belief = BELIEFS[name]()
     for nodes in (1, 2, 5, 12, 25):
@@ -276,7 +369,7 @@ def test_program_equals_backward_induction(name):
     np.testing.assert_allclose(found, [value(x) for x in range(len(child))], atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["tied", "terminal", "undiscounted"])
+@pytest.mark.parametrize("name", ["tied", "terminal", "undiscounted", "sparse ends"])
 def test_many_trajectories_give_the_exact_values(name):
     """With every history of three decisions in the tree: exact values, and with a table at the fringe its leaves."""
     belief = BELIEFS[name]()
@@ -303,7 +396,7 @@ def naive_hmdp(belief, s0, planner, Q, rng):
         for _ in range(planner.depth - 1):
             s, now = inside[h]
             a = int(rng.integers(A))
-            k = int(rng.choice(o.n_outcomes, p=now.predictive(s, a)))
+            k = int(rng.choice(o.n_outcomes, p=predictive(now, s, a)))
             y = int(o.succ[s, a, k])
             if o.terminal[y]:
                 break
@@ -313,7 +406,7 @@ def naive_hmdp(belief, s0, planner, Q, rng):
     def q(h, a):
         s, now = inside[h]
         total = 0.0
-        for k, p in enumerate(now.predictive(s, a)):
+        for k, p in enumerate(predictive(now, s, a)):
             y, then = int(o.succ[s, a, k]), (*h, (a, k))
             v = max(q(then, c) for c in range(A)) if then in inside else 0.0 if o.terminal[y] else Q[y].max()
             total += p * (o.reward[s, a, k] + gamma * v)
@@ -322,7 +415,7 @@ def naive_hmdp(belief, s0, planner, Q, rng):
     return [q((), a) for a in range(A)], len(inside)
 
 
-@pytest.mark.parametrize("name", ["flat", "terminal"])
+@pytest.mark.parametrize("name", ["flat", "terminal", "sparse"])
 def test_tree_is_sampled_like_a_naive_transcription(name):
     """Root values and sizes of 300 trees each; false alarm 1e-6 each, sees a third of a standard deviation."""
     belief, planner, rng = BELIEFS[name](), HMDP(6, 3), default_rng(4)
@@ -341,20 +434,23 @@ def test_tree_is_sampled_like_a_naive_transcription(name):
     [ForwardSearch(2), BranchAndBound(2), BranchAndBound(2, "naive"), BOP(1), BOP(3, 2), HMDP(1, 1), HMDP(2, 3)],
 )
 def test_small_budgets_ends_and_unfit_beliefs(planner):
-    assert planner.plan(tied(), 0, planner.start(), default_rng(0)).action in (0, 1)
-    end = planner.plan(terminal(), 2, planner.start(), default_rng(0))
-    assert end.action in (0, 1)
-    np.testing.assert_array_equal(end.info["q"], [0.0, 0.0])
-    sparse = SparseDirichletMDP.flat(b.make_world("chain"))
+    for belief in (tied(), sparse()):
+        assert planner.plan(belief, 0, planner.start(), default_rng(0)).action in (0, 1)
+    for belief in (terminal(), sparse_ends()):
+        end = planner.plan(belief, 2, planner.start(), default_rng(0))
+        assert end.action in (0, 1)
+        np.testing.assert_array_equal(end.info["q"], [0.0, 0.0])
     endless = UnknownRewards(tied(), RewardNormal(*np.ones((4, 5, 2))))
-    for belief, lacks in (
-        (sparse, "needs a belief with 'Dirichlet counts', which SparseDirichletMDP lacks"),
-        (endless, "needs a belief with 'finitely many values', which RewardNormal lacks"),
-    ):
-        with pytest.raises(Incompatible, match=lacks):
-            planner.plan(belief, 0, planner.start(), default_rng(0))
-        with pytest.raises(Incompatible, match=lacks):  # with the same sentence before any step is taken
-            b.BayesAgent(belief, planner)
+    lacks = "needs a belief with 'finitely many values', which RewardNormal lacks"
+    with pytest.raises(Incompatible, match=lacks):
+        planner.plan(endless, 0, planner.start(), default_rng(0))
+    with pytest.raises(Incompatible, match=lacks):  # with the same sentence before any step is taken
+        b.BayesAgent(endless, planner)
+    few = FiniteMDPs([tied().mean_mdp()])
+    with pytest.raises(Incompatible, match="needs a belief with 'Dirichlet counts', which FiniteMDPs lacks"):
+        planner.plan(few, 0, planner.start(), default_rng(0))
+    with pytest.raises(Incompatible, match="needs a belief with 'simulate"):
+        b.BayesAgent(few, planner)
     with pytest.raises(InvalidArgument, match="'observation' must be"):
         planner.plan(tied(), 5, planner.start(), default_rng(0))
 
@@ -368,6 +464,8 @@ def test_small_budgets_ends_and_unfit_beliefs(planner):
         (lambda: BranchAndBound(2, "mean"), "BranchAndBound: 'bound' must be one of naive, optimistic, got 'mean'."),
         (lambda: BOP(0), "BOP: 'nodes' must be a whole number of at least 1, got 0."),
         (lambda: BOP(5, 0), "BOP: 'depth' must be a whole number of at least 1, got 0."),
+        (lambda: BOP(5, 2, "max"), "BOP: 'leaf' must be one of zero, mean, got 'max'."),
+        (lambda: BOP(5, leaf="mean"), "BOP: 'leaf' must be zero where there is no depth, got 'mean'."),
         (lambda: HMDP(0), "HMDP: 'simulations' must be a whole number of at least 1, got 0."),
         (lambda: HMDP(1, 0), "HMDP: 'depth' must be a whole number of at least 1, got 0."),
     ],

@@ -22,6 +22,22 @@ MUTANTS = {
     "rewards teach nothing": (
         TREE, "m.pay[c, e % V] += by", "pass",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[unknown]"]),
+    # the same of a sparse Dirichlet
+    "a new kind is not counted": (
+        TREE, "if m.phi[g, k] == max(by, 0.0):", "if m.phi[g, k] == 0.0:",
+        [ENUMERATING + "test_equal_to_exact_values_at_every_depth[sparse]"]),
+    "a kind that has gone stays": (
+        TREE, "if m.phi[g, k] == max(by, 0.0):", "if m.phi[g, k] == 1.0 and by > 0.0:",
+        [ENUMERATING + "test_sparse_counts_follow_the_belief[sparse]"]),
+    "the weight of another size": (
+        TREE, "if m.size[g] != m.phi.shape[1] or", "if",
+        [ENUMERATING + "test_sparse_counts_follow_the_belief[sparse ends]"]),
+    "nothing new comes": (
+        TREE, "if n > 0.0 else m.support[g, NEWS]", "if n > 0.0 else 0.0",
+        [ENUMERATING + "test_equal_to_exact_values_at_every_depth[sparse]"]),
+    "what was seen weighs what was seen alone": (
+        TREE, "return (m.alpha + n) / m.total[g]", "return n / m.total[g]",
+        [ENUMERATING + "test_equal_to_exact_values_at_every_depth[sparse]"]),
     # forward-search
     "forward search forgets the discount": (
         "bayesrl.bamdp.forward_search", "q += p * (r + t.gamma * v)", "q += p * (r + v)",
@@ -67,6 +83,15 @@ MUTANTS = {
     "the mean model taken for a bound": (
         "bayesrl.bamdp.branch_and_bound", "n = (D - d) * m.gain[g]", "n = 0.0 * m.gain[g]",
         [ENUMERATING + "test_values_of_forward_search[tied-optimistic]"]),
+    "the Dirichlet's bound under a sparse prior": (
+        "bayesrl.bamdp.branch_and_bound", "if m.alpha > 0.0:", "if m.alpha < 0.0:",
+        [ENUMERATING + "test_bounds_bracket_the_exact_values_of_every_hyper_state[sparse]"]),
+    "a sparse bound of the outcomes seen alone": (
+        "bayesrl.bamdp.branch_and_bound", "for j in range(min(n, u) + 1):", "for j in range(1):",
+        [ENUMERATING + "test_bounds_bracket_the_exact_values_of_every_hyper_state[sparse]"]),
+    "a sparse bound of outcomes that are all new": (
+        "bayesrl.bamdp.branch_and_bound", "again = (i - j) * top if i > j else 0.0", "again = 0.0",
+        [ENUMERATING + "test_highest_mean_is_that_of_the_best_outcomes_to_come[4]"]),
     "a value comes in and its bound stays": (
         "bayesrl.bamdp.branch_and_bound", "q -= weight * t.upper[d - 1, y]", "pass",
         [ENUMERATING + "test_values_of_forward_search[tied-optimistic]"]),
@@ -78,7 +103,7 @@ MUTANTS = {
         [ENUMERATING + "test_fewer_nodes"]),
     # bop
     "BOP expands the most probable leaf, however deep": (
-        "bayesrl.bamdp.bop", "leaf = max(leaf, gamma * p * w)", "leaf = max(leaf, p * w)",
+        "bayesrl.bamdp.bop", "leaf = max(leaf, ends.gamma * p * w)", "leaf = max(leaf, p * w)",
         [ENUMERATING + "test_bop_equals_a_naive_transcription[tied-None]"]),
     "BOP's tree is pessimistic": (
         "bayesrl.bamdp.bop", "if upper > t.value[h, 1]:", "if lower >= t.value[h, 0]:",
@@ -86,6 +111,10 @@ MUTANTS = {
     "BOP presumes rewards from nought": (
         "bayesrl.bamdp.lookahead", "low, high = rewards.min(), rewards.max()", "low, high = 0.0, rewards.max()",
         [ENUMERATING + "test_bop_bounds_bracket_the_exact_values_and_never_widen[flat]"]),
+    "BOP's leaves are worth nothing": (
+        "bayesrl.bamdp.bop", "low, high = unseen(ends, y, d, m.terminal[y])",
+        "low, high = unseen(ends, y, d, m.terminal[y] or d == 0)",
+        [ENUMERATING + "test_bop_brackets_the_values_of_forward_search_with_leaves[flat]"]),
     "BOP's counts stay": (
         "bayesrl.bamdp.bop", "add(m, s, a, e, -1.0)", "pass",
         [ENUMERATING + "test_bop_equals_a_naive_transcription[tied-3]"]),
@@ -143,6 +172,18 @@ MUTANTS = {
     "BSS's tables forget the last decision": (
         SAMPLED, "for s in range(S) if i < d - 1 else", "for s in range(S) if i < d - 2 else",
         [BSS + "test_a_leaf_is_worth_what_the_mean_model_of_its_own_posterior_promises"]),
+    "BSS's supports have the prior's sizes": (
+        SAMPLED, "size_law(k0, N, L, m.alpha, m.exponent, sizes)", "size_law(k0, k0, L, m.alpha, m.exponent, sizes)",
+        [BSS + "test_drawn_supports_are_from_the_posterior[added0]"]),
+    "BSS's supports are the first outcomes": (
+        SAMPLED, "if need > 0.0 and uniform(rng) * rest < need:", "if need > 0.0:",
+        [BSS + "test_drawn_supports_are_from_the_posterior[added0]"]),
+    "BSS's sizes are of the row before": (
+        SAMPLED, "if k0 != m.support[g, KINDS] or", "if",
+        [BSS + "test_drawn_supports_are_from_the_posterior[added1]"]),
+    "rows of a sparse prior are split": (
+        LIGHT, " and m.alpha == 0.0", "",
+        [BSS + "test_rows_of_many_states_are_not_split_under_a_sparse_prior"]),
     "BSS's split rows learn something else": (
         SAMPLED, "put(w.split, m.group[s, a], e)", "put(w.split, m.group[s, a], 0)",
         [BSS + "test_a_leaf_of_split_rows_is_worth_what_the_mean_model_promises"]),

@@ -9,12 +9,14 @@ Paper to code: a simulation is one descent of `search`; the drawn model is `draw
 is the leaf's `mean_model`. In flat models of many states, `kernels/light.py` does the same with split rows.
 Deviations: the paper also draws actions by their immediate reward alone, which in an MDP that must wait for its reward
 never tries the right action; here the drawn model is always solved. In a bandit the leaf's value, the best mean reward
-for every decision to go, is the paper's. An action that was not drawn at a node has the mean model's value there.
-Ties are broken at random.
+for every decision to go, is the paper's. The belief may be a sparse Dirichlet as well: the size of each support is then
+drawn, which outcomes are in it, and their probabilities. An action that was not drawn at a node has the mean model's
+value there. Ties are broken at random.
 Cost: O(simulations x depth x (G K gamma variates + depth S A K)); with split rows some 30 c uniform numbers for a row
-of c prior counts instead of K gamma variates, and as many terms in a backup. Claims: equal in law to a naive
-transcription, and with split rows to the search with tables; root values approach the exact ones (where every action
-that matters is the best one in some model: an action that is good for its information alone may never be drawn).
+of c prior counts instead of K gamma variates, and as many terms in a backup (not under a sparse prior). Claims: equal
+in law to a naive transcription, and with split rows to the search with tables; root values approach the exact ones
+(where every action that matters is the best one in some model: an action that is good for its information alone may
+never be drawn).
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ from bayesrl.kernels.jit import njit
 from bayesrl.kernels.light import Light, Split, drawn_rows, mean_rows, put, room, split, take
 from bayesrl.kernels.light import lookahead as light_lookahead
 from bayesrl.kernels.simulator import borrowed
-from bayesrl.kernels.tree import add, branches, drawn, highest, look
+from bayesrl.kernels.stream import uniform
+from bayesrl.kernels.tree import DRAWS, KINDS, add, branches, chance, drawn, highest, look
+from bayesrl.kernels.urn import _log_weight as log_weight
 from bayesrl.registry import register
 
 
@@ -79,7 +83,7 @@ class BayesianSparseSampling:
     ) -> Decision:
         """Grow the tree from the present state and belief."""
         s = state_in("BayesianSparseSampling", belief, observation)
-        m, leaf = counts_of("BayesianSparseSampling", belief), leaf_values(belief, self.leaf)
+        m, leaf = counts_of("BayesianSparseSampling", belief, self.depth), leaf_values(belief, self.leaf)
         q, n = search(rng, m, belief.outcomes.is_flat, s, belief.gamma, leaf, self.simulations, self.depth)
         return Decision(best_action(q, "random", rng), None, {"q": q, "visits": n, "simulations": self.simulations})
 
@@ -218,7 +222,7 @@ def mean_model(m, theta, reward):  # type: ignore[no-untyped-def]
     """The mean of the present counts: probabilities and rewards."""
     for g in range(len(theta)):
         for k in range(m.size[g]):
-            theta[g, k] = m.phi[g, k] / m.total[g]
+            theta[g, k] = chance(m, g, k)
     paid = np.zeros(len(m.pay))
     for c in range(len(paid)):
         for j in range(len(m.values)):
@@ -229,7 +233,9 @@ def mean_model(m, theta, reward):  # type: ignore[no-untyped-def]
 @njit
 def drawn_model(rng, m, theta, reward):  # type: ignore[no-untyped-def]
     """A model from the posterior of the present counts; its rewards are the drawn means."""
-    for g in range(len(theta)):
+    if m.alpha > 0.0:
+        drawn_supports(rng, m, theta)
+    for g in range(len(theta) if m.alpha == 0.0 else 0):
         if m.gain[g] > 0.0:
             dirichlet(rng, m.phi, g, m.size[g], theta[g])
         else:
@@ -244,6 +250,41 @@ def drawn_model(rng, m, theta, reward):  # type: ignore[no-untyped-def]
 
 
 @njit
+def drawn_supports(rng, m, theta):  # type: ignore[no-untyped-def]
+    """Probabilities from the posterior of a sparse Dirichlet: sizes, then supports, then Dirichlets on them."""
+    sizes, counts = np.empty(m.phi.shape[1] + 1), np.empty((1, m.phi.shape[1]))
+    k0, N, L = -1.0, -1.0, -1
+    for g in range(len(theta)):
+        if k0 != m.support[g, KINDS] or N != m.support[g, DRAWS] or L != m.size[g]:  # most rows are like the last
+            k0, N, L = m.support[g, KINDS], m.support[g, DRAWS], m.size[g]
+            size_law(k0, N, L, m.alpha, m.exponent, sizes)
+        left, k = uniform(rng) * sizes[L], 1
+        while k < L and left >= sizes[k]:
+            k += 1
+        need, rest = k - k0, L - k0  # of those not seen, one after the other with the chance need / rest
+        for k in range(L):
+            counts[0, k] = m.alpha + m.phi[g, k]
+            if m.phi[g, k] == 0.0:
+                if need > 0.0 and uniform(rng) * rest < need:
+                    need -= 1.0
+                else:
+                    counts[0, k] = 0.0
+                rest -= 1.0
+        dirichlet(rng, counts, 0, L, theta[g])
+
+
+@njit
+def size_law(k0, N, L, alpha, exponent, total):  # type: ignore[no-untyped-def]
+    """total[k] <- what the sizes 1..k of the support weigh, after N moves of k0 kinds; k0 = 0 only where N = 0."""
+    low, top = max(int(k0), 1), -np.inf
+    for k in range(low, L + 1):
+        top = max(top, log_weight(k, k0, N, alpha, exponent))
+    total[:low] = 0.0
+    for k in range(low, L + 1):
+        total[k] = total[k - 1] + np.exp(log_weight(k, k0, N, alpha, exponent) - top)
+
+
+@njit
 def fill(m, paid, reward):  # type: ignore[no-untyped-def]
     """The reward of each move: known, or what its cell pays."""
     S, A, K = m.succ.shape
@@ -255,13 +296,15 @@ def fill(m, paid, reward):  # type: ignore[no-untyped-def]
 
 @njit
 def dirichlet(rng, alpha, g, n, x):  # type: ignore[no-untyped-def]
-    """A draw from the Dirichlet of alpha[g, :n], into x.
+    """A draw from the Dirichlet of alpha[g, :n], into x; where alpha is zero, x is.
 
     Gamma(a) has the law of Gamma(a + 1) e^(-E / a) with E exponential; logarithms, so that tiny counts do not vanish.
     """
     top, total = -np.inf, 0.0
     for k in range(n):
-        x[k] = np.log(rng.standard_gamma(alpha[g, k] + 1.0)) - rng.standard_exponential() / alpha[g, k]
+        x[k] = -np.inf
+        if alpha[g, k] > 0.0:
+            x[k] = np.log(rng.standard_gamma(alpha[g, k] + 1.0)) - rng.standard_exponential() / alpha[g, k]
         top = max(top, x[k])
     for k in range(n):
         x[k] = np.exp(x[k] - top)

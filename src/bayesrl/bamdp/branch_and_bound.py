@@ -10,13 +10,23 @@ forward search, for fewer nodes; how many fewer is up to the bounds.
   at every hyper-state with d decisions to go, and the same with the worst j bounds it from below. Two solves of the
   mean model with n counts moved to the best and to the worst outcome, done once for each decision.
 
+Under a sparse prior one outcome says much about the others, and the optimistic bound is another. After i more outcomes
+of a group, j of them of kinds B not seen before, what was seen weighs alpha + n_k of T = T(k0 + j, N + i), and each
+outcome not seen has the chance q = E[(k - k0 - j) alpha / (k alpha + N + i)] / (L - k0 - j), over sizes k <= L of the
+support. So q <= alpha / T, and with x_k = r_k + gamma U_{d-1}(s_k) each kind of B, which came once at least, adds
+((alpha + 1) / T - q) x_k to the mean, with a factor above zero: the mean is highest where B are the j best of those not
+seen and the other i - j outcomes the best of what was seen or is in B. U_d(s) is the highest of these means over a,
+i <= n and j <= i (`highest_mean`), and L_d(s) = max_a of the lowest. Where one outcome moves the predictive nearly all
+the way, that is not far below the naive bound (doors in test_convergence.py, nine decisions: 16136 nodes of 87381, with
+the naive bound 16203).
+
 Paper to code: the recursion is `value_of`, its bounds are tables made by `naive` and `extremes`.
 Deviations: a branch is also given up in the midst of its outcomes, when the bounds of those to come cannot lift it to
 what it must exceed. The mean model's own value is no bound (outcomes of one row are correlated), so it serves as a
 leaf only. The root is not pruned, so that every root value is exact. Ties are broken at random.
-Cost: at most forward search's, and O(depth S A K) for the bounds; bounds of a row that the path has not added to are
-summed once for each decision. Claims: forward search's values at every depth with fewer nodes; the
-bounds bracket them.
+Cost: at most forward search's, and O(depth S A K) for the bounds (sparse: K log K + depth (K + depth) for K); bounds of
+a row that the path has not added to are summed once for each decision. Claims: forward search's values at every depth
+with fewer nodes; the bounds bracket them.
 """
 
 from __future__ import annotations
@@ -33,7 +43,7 @@ from bayesrl.checks import Floats, choice, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed
-from bayesrl.kernels.tree import Counts, Sums, branches, expected, follow, look, no_sums
+from bayesrl.kernels.tree import DRAWS, KINDS, Counts, Sums, branches, expected, follow, look, news, no_sums, weight
 from bayesrl.registry import register
 
 BOUNDS = ("naive", "optimistic")
@@ -82,7 +92,7 @@ class BranchAndBound:
     ) -> Decision:
         """Search; `lower` and `upper` are what the bounds alone say of the root's actions."""
         s = state_in("BranchAndBound", belief, observation)
-        m, leaf = counts_of("BranchAndBound", belief), leaf_values(belief, self.leaf)
+        m, leaf = counts_of("BranchAndBound", belief, self.depth), leaf_values(belief, self.leaf)
         if self.bound == "naive":
             bounds = naive(m, ends_of(rewards_of(belief), belief.gamma, self.depth, leaf).range, leaf)
         else:
@@ -104,7 +114,7 @@ def naive(m: Counts, reach: Floats, leaf: Floats) -> Floats:
 def extremes(m, D, gamma, V0):  # type: ignore[no-untyped-def]
     """(2, D + 1, S): L_d(s) and U_d(s) with n = D - d outcomes added where they are worst and best."""
     S, A = m.group.shape
-    b = np.zeros((2, D + 1, S))
+    b, X, Z = np.zeros((2, D + 1, S)), np.empty(m.phi.shape[1]), np.empty(m.phi.shape[1])
     for s in range(S):
         b[0, 0, s] = b[1, 0, s] = V0[s]
     for d in range(1, D + 1):
@@ -122,9 +132,37 @@ def extremes(m, D, gamma, V0):  # type: ignore[no-untyped-def]
                     x, z = low[s, a, k] + gamma * b[0, d - 1, y], high[s, a, k] + gamma * b[1, d - 1, y]
                     l, u = l + m.phi[g, k] * x, u + m.phi[g, k] * z
                     worst, best = min(worst, x), max(best, z)
-                b[0, d, s] = max(b[0, d, s], (l + n * worst) / (m.total[g] + n))
-                b[1, d, s] = max(b[1, d, s], (u + n * best) / (m.total[g] + n))
+                    X[k], Z[k] = -x, z
+                l, u = (l + n * worst) / (m.total[g] + n), (u + n * best) / (m.total[g] + n)
+                if m.alpha > 0.0:
+                    l, u = -highest_mean(m, g, D - d, X), highest_mean(m, g, D - d, Z)
+                b[0, d, s] = max(b[0, d, s], l)
+                b[1, d, s] = max(b[1, d, s], u)
     return b
+
+
+@njit
+def highest_mean(m, g, n, x):  # type: ignore[no-untyped-def]
+    """The highest sum_k p_k x_k of group g of a sparse Dirichlet after at most n more outcomes."""
+    k0, N, L = m.support[g, KINDS], m.support[g, DRAWS], m.size[g]
+    seen, top, rest, u = 0.0, -np.inf, np.empty(L), 0
+    for k in range(L):
+        if m.phi[g, k] > 0.0:
+            seen, top = seen + (m.alpha + m.phi[g, k]) * x[k], max(top, x[k])
+        else:
+            rest[u] = -x[k]
+            u += 1
+    rest = -np.sort(rest[:u])  # the best first
+    best = -np.inf
+    for j in range(min(n, u) + 1):
+        if j > 0:
+            seen, top = seen + (m.alpha + 1.0) * rest[j - 1], max(top, rest[j - 1])
+        others = rest[j:].sum()
+        for i in range(j, n + 1 if k0 + j > 0.0 else 1):
+            T = weight(m, g, k0 + j, N + i)
+            again = (i - j) * top if i > j else 0.0
+            best = max(best, (seen + again) / T + news(m, g, k0 + j, N + i, T) * others)
+    return best
 
 
 @njit

@@ -8,7 +8,8 @@ Paper to code: the recursion is `value_of`; phi' is phi with one outcome added a
 the whole of phi is passed on (the survey copies one row and never returns the action, ERRATA 4); V_0 is `leaf`.
 Deviations: rewards may depend on the outcome. Ties are broken at random.
 Cost: O((A K)^(depth - 1) A), not the survey's S^depth (ERRATA 18): Q_1 of a row that the path has not added to is
-summed once for each decision, O(S A K) in all. Claims: equal to exact_q at every depth.
+summed once for each decision, O(S A K) in all. Claims: equal to exact_q at every depth, for Dirichlet counts (flat,
+tied, partly known) and sparse ones alike.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class ForwardSearch:
     ) -> Decision:
         """Search every future of `depth` decisions."""
         s = state_in("ForwardSearch", belief, observation)
-        m, leaf = counts_of("ForwardSearch", belief), leaf_values(belief, self.leaf)
+        m, leaf = counts_of("ForwardSearch", belief, self.depth), leaf_values(belief, self.leaf)
         q, nodes = search(m, s, self.depth, belief.gamma, leaf)
         return Decision(best_action(q, "random", rng), None, {"q": q, "nodes": int(nodes)})
 

@@ -11,7 +11,8 @@ Paper to code: the sampling is `grow`, the program `solved`, Q-learning `learned
 has the program at the leaves; it is in the tree, and Q-learning at the fringe (ERRATA 22).
 Deviations: the posterior predictive weighs all outcomes of a hyper-state, drawn or not, so that values are exact for
 their fringe; a hyper-state is a history, so histories with equal counts are separate variables. The paper solves every
-few steps; here every decision is solved anew. Terminal states are worth zero. Ties are broken at random.
+few steps; here every decision is solved anew. The belief may be a sparse Dirichlet as well. Terminal states are worth
+zero. Ties are broken at random.
 Cost: O(simulations x depth x A K) and a sparse program with a variable for each hyper-state and A rows for each.
 Claims: the program's values are those of backward induction on the same tree; with enough trajectories they are
 exact_q's with the fringe's values at the leaves.
@@ -88,7 +89,8 @@ class HMDP:
         if o.terminal[s]:
             q, nodes = np.zeros(o.n_actions), 0
         else:
-            child, p, y, r = grow(rng, counts_of("HMDP", belief), s, self.simulations, self.depth)
+            m = counts_of("HMDP", belief, self.depth)
+            child, p, y, r = grow(rng, m, s, self.simulations, self.depth)
             fringe = np.where(o.terminal, 0.0, Q.max(axis=1))[y]
             V, nodes = solved(child, p, r, fringe, belief.gamma), len(child)
             later = np.where(child[0] >= 0, V[child[0]], fringe[0])

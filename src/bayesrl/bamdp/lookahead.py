@@ -8,10 +8,11 @@ import numpy as np
 
 from bayesrl.beliefs.dirichlet import DirichletMDP
 from bayesrl.beliefs.infinite_grid import RowColumnBeta
+from bayesrl.beliefs.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.beliefs.unknown_rewards import UnknownRewards
 from bayesrl.checks import Floats
 from bayesrl.errors import Incompatible
-from bayesrl.kernels.tree import Counts, Ends
+from bayesrl.kernels.tree import DRAWS, KINDS, Counts, Ends, weigh_all
 from bayesrl.models.mdp import Outcomes
 from bayesrl.models.solve import solve
 
@@ -27,8 +28,13 @@ def can_be_searched(planner: str, belief: Any, leaf: str) -> None:
         raise Incompatible(planner, type(belief.rewards).__name__, ["finitely many values"])
 
 
-def counts_of(planner: str, belief: Any) -> Counts:
-    """A Dirichlet belief, with known rewards or unknown ones of finitely many values, as counts to enumerate."""
+def counts_of(planner: str, belief: Any, depth: int = 0) -> Counts:
+    """A Dirichlet belief, with known rewards or unknown ones of finitely many values, as counts to enumerate.
+
+    Or a sparse one, with room in its table of weights for what a search of `depth` steps may see.
+    """
+    if isinstance(belief, SparseDirichletMDP):
+        return sparse_counts(belief, depth)
     moves = belief.transitions if isinstance(belief, UnknownRewards) else belief
     if not isinstance(moves, DirichletMDP):
         raise Incompatible(planner, type(belief).__name__, ["Dirichlet counts"])
@@ -45,7 +51,21 @@ def counts_of(planner: str, belief: Any) -> Counts:
     return Counts(
         o.succ, o.reward, o.group, o.terminal, o.size, np.array(alpha), alpha.sum(axis=1), 1.0 - moves.known,
         cells, np.array(values), np.array(pay), np.sum(pay, axis=1),
+        0.0, 0.0, np.zeros((o.n_groups, 3)), np.zeros((0, 0)),
     )  # fmt: skip
+
+
+def sparse_counts(belief: SparseDirichletMDP, depth: int) -> Counts:
+    """The same of a sparse Dirichlet, whose rewards are known."""
+    o, urn = belief.outcomes, belief.simulate(depth)
+    m = Counts(
+        o.succ, o.reward, o.group, o.terminal, o.size, np.array(belief.seen_counts), np.array(urn.rows["total"]),
+        np.ones(o.n_groups), np.zeros((1, 1, 1), np.int64), np.zeros(0), np.zeros((0, 0)), np.zeros(0),
+        float(belief.concentration), float(belief.size_exponent), np.zeros((o.n_groups, 3)), urn.weights,
+    )  # fmt: skip
+    m.support[:, KINDS], m.support[:, DRAWS] = urn.rows["kinds"], urn.rows["count"]
+    weigh_all(m)
+    return m
 
 
 def rewards_of(belief: Any) -> Floats:

@@ -52,7 +52,7 @@ def split(m, flat, D):
     """The counts of a flat model with room for D more of each row; empty where splitting them does not pay."""
     S, A, K = m.succ.shape
     base, seen = np.empty(S * A), 0
-    fits = flat and K >= MANY and len(m.values) == 0 and m.gain.min() > 0.0
+    fits = flat and K >= MANY and len(m.values) == 0 and m.gain.min() > 0.0 and m.alpha == 0.0
     if fits:
         for g in range(S * A):
             base[g] = m.phi[g, 0]

@@ -12,11 +12,15 @@ import numpy as np
 
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.replay import likelihood, undo
-from bayesrl.kernels.simulator import step
+from bayesrl.kernels.simulator import inlined, step
 from bayesrl.kernels.stream import uniform
-from bayesrl.kernels.urn import Urn, empty_urns, urns
+from bayesrl.kernels.urn import Urn, empty_urns, urns, weight_of_all
 
 # Counts --------------------------------------------------------------------------------------------------------------
+
+
+KINDS, DRAWS, NEWS = 0, 1, 2
+"""Columns of `Counts.support`."""
 
 
 class Counts(NamedTuple):
@@ -24,6 +28,9 @@ class Counts(NamedTuple):
 
     Where rewards are unknown, with V values, each cell has counts of its own, and outcome e of (s, a) is the pair of a
     move k = e // V and a value j = e % V; else e is k, and there are no values.
+
+    A sparse Dirichlet (`beliefs/sparse_dirichlet.py`) is known by its alpha: its counts are of what was seen, its total
+    is T(k0, N) of `urn.py`, and a move that was seen weighs alpha + n of it. One that was not has the chance NEWS.
     """
 
     succ: np.ndarray  # (S, A, K) next state of move k
@@ -32,21 +39,32 @@ class Counts(NamedTuple):
     terminal: np.ndarray  # (S,)
     size: np.ndarray  # (G,) number of moves
     phi: np.ndarray  # (G, K) counts, or probabilities where known
-    total: np.ndarray  # (G,) their sum
+    total: np.ndarray  # (G,) their sum; of a sparse Dirichlet T(k0, N)
     gain: np.ndarray  # (G,) what a move adds to its count: 1, or 0 where known
     cell: np.ndarray  # (S, A, K) which row of `pay` pays move k, where rewards are unknown
     values: np.ndarray  # (V,) the rewards there can be
     pay: np.ndarray  # (cells, V) counts of them
     pay_total: np.ndarray  # (cells,) their sum
+    alpha: float  # of a sparse Dirichlet: the count of a move that can be; else 0
+    exponent: float  # a support of size k has prior weight k^-exponent
+    support: np.ndarray  # (G, 3) different moves seen k0, moves seen N, the chance of each move not seen; else 0
+    weights: np.ndarray  # T(k0, N) of a group of K moves, nan where it is not known yet
 
 
-@njit
+@inlined
 def branches(m, s, a):
     """How many outcomes (s, a) has."""
     return m.size[m.group[s, a]] * max(len(m.values), 1)
 
 
-@njit
+@inlined
+def chance(m, g, k):
+    """Posterior predictive probability of move k of group g."""
+    n = m.phi[g, k]
+    return (m.alpha + n) / m.total[g] if n > 0.0 else m.support[g, NEWS]
+
+
+@inlined
 def look(m, s, a, e):
     """(Posterior predictive probability, next state, reward) of outcome e of (s, a).
 
@@ -54,20 +72,22 @@ def look(m, s, a, e):
     """
     g, V = m.group[s, a], len(m.values)
     k = e // V if V > 0 else e
-    p = m.phi[g, k] / m.total[g]
+    p = chance(m, g, k)
     if V == 0:
         return p, np.int64(m.succ[s, a, k]), m.reward[s, a, k]
     c, j = m.cell[s, a, k], e % V
     return p * m.pay[c, j] / m.pay_total[c], np.int64(m.succ[s, a, k]), m.values[j]
 
 
-@njit
+@inlined
 def add(m, s, a, e, by):
     """The counts after outcome e of (s, a) (by = 1), or before it (by = -1)."""
     g, V = m.group[s, a], len(m.values)
     k = e // V if V > 0 else e
     m.phi[g, k] += by * m.gain[g]
     m.total[g] += by * m.gain[g]
+    if m.alpha > 0.0:
+        recount(m, g, k, by)
     if V > 0:
         c = m.cell[s, a, k]
         m.pay[c, e % V] += by
@@ -75,6 +95,47 @@ def add(m, s, a, e, by):
 
 
 @njit
+def recount(m, g, k, by):
+    """The rest of `add` where the Dirichlet is sparse."""
+    m.support[g, DRAWS] += by
+    if m.phi[g, k] == max(by, 0.0):  # the first of its kind came, or the last went
+        m.support[g, KINDS] += by
+    weigh(m, g)
+
+
+@njit
+def weigh_all(m):
+    """Weigh every group."""
+    for g in range(len(m.size)):
+        weigh(m, g)
+
+
+@njit
+def weigh(m, g):
+    """Set what group g of a sparse Dirichlet weighs in all, and the chance of each move that was not seen."""
+    k0, N = m.support[g, KINDS], m.support[g, DRAWS]
+    m.total[g] = weight(m, g, k0, N)
+    m.support[g, NEWS] = news(m, g, k0, N, m.total[g])
+
+
+@njit
+def weight(m, g, k0, N):
+    """T(k0, N) of group g: from the table, or into it where it has a place there."""
+    i, j = int(k0), int(N)
+    if m.size[g] != m.phi.shape[1] or i >= m.weights.shape[0] or j >= m.weights.shape[1]:
+        return weight_of_all(k0, N, m.size[g], m.alpha, m.exponent)
+    if np.isnan(m.weights[i, j]):
+        m.weights[i, j] = weight_of_all(k0, N, m.size[g], m.alpha, m.exponent)
+    return m.weights[i, j]
+
+
+@njit
+def news(m, g, k0, N, T):
+    """The chance of each move of group g that was not seen, (1 - (k0 alpha + N) / T) / (L - k0)."""
+    return max(0.0, 1.0 - (k0 * m.alpha + N) / T) / max(m.size[g] - k0, 1.0)
+
+
+@inlined
 def drawn(m, s, a, rng):
     """An outcome of (s, a) from the posterior predictive; one random number."""
     u, last = uniform(rng), 0
@@ -104,14 +165,14 @@ def no_sums(m, D):
     return Sums(np.full((D, S, A), np.nan), np.zeros(len(m.size), np.int64))
 
 
-@njit
+@inlined
 def follow(m, sums, s, a, e, by):
     """Like `add`, on the path of a search that keeps sums."""
     add(m, s, a, e, by)
     sums.added[m.group[s, a]] += int(by)
 
 
-@njit
+@inlined
 def expected(m, sums, d, s, a, gamma, v):
     """sum_e p_e [r_e + gamma v(s_e)] over the outcomes of (s, a); v is always the same for the same d."""
     if sums.added[m.group[s, a]] > 0:
@@ -121,7 +182,7 @@ def expected(m, sums, d, s, a, gamma, v):
     return sums.table[d, s, a]
 
 
-@njit
+@inlined
 def summed(m, s, a, gamma, v):
     """sum_e p_e [r_e + gamma v(s_e)] under the present counts."""
     x = 0.0
@@ -184,7 +245,7 @@ class Ends(NamedTuple):
     range: np.ndarray  # (D + 1, 2) V_min and V_max with d decisions to go
 
 
-@njit
+@inlined
 def unseen(ends, s, d, done):
     """Bounds on the value of a hyper-state at s with d to go."""
     if done or (d == 0 and len(ends.leaf) == 0):
