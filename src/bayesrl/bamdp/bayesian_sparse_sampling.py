@@ -37,7 +37,7 @@ from bayesrl.kernels.light import lookahead as light_lookahead
 from bayesrl.kernels.simulator import borrowed
 from bayesrl.kernels.stream import uniform
 from bayesrl.kernels.tree import DRAWS, KINDS, add, branches, chance, drawn, highest, look
-from bayesrl.kernels.urn import _log_weight as log_weight
+from bayesrl.kernels.urn import log_weight
 from bayesrl.registry import register
 
 

@@ -224,17 +224,18 @@ def weight_of_all(k0, N, L, alpha, exponent):
     """T(k0, N) = 1 / E[1 / (k alpha + N)] over the size k of the support."""
     top, low, high = -np.inf, max(int(k0), 1), int(L) + 1
     for k in range(low, high):
-        top = max(top, _log_weight(k, k0, N, alpha, exponent))
+        top = max(top, log_weight(k, k0, N, alpha, exponent))
     total = inverse = 0.0
     for k in range(low, high):
-        m = np.exp(_log_weight(k, k0, N, alpha, exponent) - top)
+        m = np.exp(log_weight(k, k0, N, alpha, exponent) - top)
         total += m
         inverse += m / (k * alpha + N)
     return total / inverse
 
 
 @njit
-def _log_weight(k, k0, N, alpha, exponent):
+def log_weight(k, k0, N, alpha, exponent):
+    """log P(size k | k0 outcomes in N draws), but for a constant."""
     return (
         -exponent * math.log(k)
         + math.lgamma(k + 1.0)
