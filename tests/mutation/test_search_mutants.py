@@ -49,7 +49,7 @@ MUTANTS = {
         "bayesrl.bamdp.forward_search", "follow(m, t.sums, s, a, e, -1.0)", "pass",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
     "forward search looks one step too far": (
-        "bayesrl.bamdp.forward_search", "if d == 1:", "if d == 0:",
+        "bayesrl.bamdp.forward_search", "if d == 2:", "if d == 1:",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
     # sums that searches keep
     "a sum is used after its row was added to": (

@@ -90,15 +90,19 @@ def search(m, s, d, gamma, V0):  # type: ignore[no-untyped-def]
     if not m.terminal[s]:
         kept.nodes[0] = 1
         for a in range(len(q)):
-            q[a] = value_of(borrowed(m), s, a, d, borrowed(kept))
+            if d == 1:
+                q[a] = expected(m, kept.sums, 0, s, a, gamma, V0)
+            else:
+                q[a] = value_of(borrowed(m), s, a, d, borrowed(kept))
     return q, kept.nodes[0]
 
 
 @njit
 def value_of(m, s, a, d, t):  # type: ignore[no-untyped-def]
-    """Q_d(s, phi, a) = sum_e P(e | phi, s, a) [r_e + gamma max_b Q_{d-1}(s_e, phi + e, b)]."""
-    if d == 1:
-        return expected(m, t.sums, 0, s, a, t.gamma, t.leaf)
+    """Q_d(s, phi, a) = sum_e P(e | phi, s, a) [r_e + gamma max_b Q_{d-1}(s_e, phi + e, b)], d > 1.
+
+    Q_1 is taken in its place: a call with all these arrays costs more than it does.
+    """
     q = 0.0
     for e in range(branches(m, s, a)):
         p, y, r = look(m, s, a, e)
@@ -110,7 +114,10 @@ def value_of(m, s, a, d, t):  # type: ignore[no-untyped-def]
             follow(m, t.sums, s, a, e, 1.0)
             v = -np.inf
             for b in range(m.group.shape[1]):
-                v = max(v, value_of(m, y, b, d - 1, t))
+                if d == 2:
+                    v = max(v, expected(m, t.sums, 0, y, b, t.gamma, t.leaf))
+                else:
+                    v = max(v, value_of(m, y, b, d - 1, t))
             follow(m, t.sums, s, a, e, -1.0)
         q += p * (r + t.gamma * v)
     return q
