@@ -1,4 +1,4 @@
-"""Scores beside published figures: every method is run or its absence explained, and every figure stands somewhere."""
+"""Scores beside published figures: every method is run, and every figure stands somewhere."""
 
 import json
 import shutil
@@ -29,18 +29,15 @@ def row(method, **change):
 
 
 def test_all_worlds_and_all_methods():
-    """On every world every acting method of chapter 4 has a row, or a reason why not; and no row is there twice."""
+    """On every world every acting method of chapter 4 has a row; and no row is there twice."""
     assert list(lab.set_ups()) == WORLDS
-    for name, found in lab.set_ups().items():
-        run = {named(row.method)[0] for row in found.rows}
-        assert run | set(found.omitted) == {entry.name for entry in lab.chapter()}, name
-        assert not run & set(found.omitted)
-        assert all(found.omitted.values())
-        assert len({(r.method, r.prior, r.steps, r.since) for r in found.rows}) == len(found.rows)
+    for name, rows in lab.set_ups().items():
+        assert {named(row.method)[0] for row in rows} == {entry.name for entry in lab.chapter()}, name
+        assert len({(r.method, r.prior, r.steps, r.since) for r in rows}) == len(rows)
 
 
 def test_every_figure_stands_beside_a_row():
-    """All that is published on these worlds is beside one row, known exactly, of no method here, or explained."""
+    """All that is published on these worlds is beside one row, known exactly, or of no method here."""
     scores = []
     for row in lab.chosen():
         place, (name, own) = world_for(row.world), named(row.method)
@@ -50,8 +47,7 @@ def test_every_figure_stands_beside_a_row():
     assert len(beside) == len({id(figure) for figure in beside})  # each once
     for figure in published():
         if figure.world in WORLDS and figure not in beside:
-            explained = figure.method in lab.set_ups()[figure.world].omitted
-            assert explained or figure in lab.missing(figure.world) or figure.method in lab.EXACT, figure
+            assert figure in lab.missing(figure.world) or figure.method in lab.EXACT, figure
 
 
 def test_exact_figures():
@@ -114,15 +110,15 @@ def test_judged_together():
 
 def test_the_page_and_the_tables(tmp_path):
     """Notes written by hand survive; every world has its table, with what is not run there."""
-    told = next(row for row in lab.set_ups()["double-loop"].rows if row.remark)
-    scores = [score(told), score(lab.set_ups()["grid10"].rows[0], np.pi)]
+    told = next(row for row in lab.set_ups()["double-loop"] if row.remark)
+    scores = [score(told), score(lab.set_ups()["grid10"][0], np.pi)]
     lab.write(scores, tmp_path / "scores.json")
     lab.main([str(tmp_path / "scores.json"), str(tmp_path / "scores.md")])
     page = (tmp_path / "scores.md").read_text("utf-8")
     assert "## double-loop:gamma=0.95" in page
     assert f"- {told.method}: {told.remark}" in page
     assert "optimum 400, published 400" in page
-    assert "is not run here" in page
+    assert "Not run for this page" in page
     (tmp_path / "scores.md").write_text(page.replace("<!-- notes -->\n", "<!-- notes -->\nBy hand.\n"), "utf-8")
     lab.main([str(tmp_path / "scores.json"), str(tmp_path / "scores.md")])
     assert "By hand.\n" in (tmp_path / "scores.md").read_text("utf-8")
@@ -133,13 +129,15 @@ def test_the_page_in_docs_is_what_its_scores_say(tmp_path):
     docs = Path(__file__).parents[2] / "docs"
     shutil.copy(docs / "scores.md", tmp_path)
     lab.main([str(docs / "scores.json"), str(tmp_path / "scores.md")])
-    assert (tmp_path / "scores.md").read_text("utf-8") == (docs / "scores.md").read_text("utf-8")
+    page = (docs / "scores.md").read_text("utf-8")
+    assert (tmp_path / "scores.md").read_text("utf-8") == page
+    assert "Not run for this page" not in page
 
 
 def test_the_command(monkeypatch, capsys, tmp_path):
     """A table, or JSON alone; scores kept in a file; a mistake is one sentence."""
     rows = (row("beb:beta=1"), row("random", seconds=9.0))
-    monkeypatch.setattr(lab, "set_ups", lambda: {"double-loop": lab.SetUp("double-loop:gamma=0.95", rows, {})})
+    monkeypatch.setattr(lab, "set_ups", lambda: {"double-loop": rows})
     assert main(["reproduce", "--quick", "--save", str(tmp_path / "scores.json")]) == 0
     said = capsys.readouterr().out
     assert "386 ± 0" in said

@@ -1,7 +1,7 @@
 """Scores on the worlds of the literature, beside what others published: `bayesrl reproduce --world double-loop`.
 
 data/setups.json says, for each world, how every acting method of chapter 4 is run there (prior, parameters, number of
-runs), or why it is not. Each of its rows is one `experiment`; nothing is measured in another way. Published figures
+runs). Each of its rows is one `experiment`; nothing is measured in another way. Published figures
 (figures.py) stand beside the last row of their method whose set-up they do not contradict, and all that are judged in
 one report are one family.
 
@@ -66,34 +66,26 @@ class Row:
         return f"return in steps {self.since + 1} to {self.steps}" if self.since else "return"
 
 
-class SetUp(NamedTuple):
-    """A world, the methods that are run there, and those that are not, with the reason."""
-
-    world: str
-    rows: tuple[Row, ...]
-    omitted: Mapping[str, str]
-
-
 @cache
-def set_ups() -> dict[str, SetUp]:
+def set_ups() -> dict[str, tuple[Row, ...]]:
     """How everything is run, by the name of the world."""
     page = files("bayesrl.lab").joinpath("data/setups.json")
     try:
-        return {named(each["world"])[0]: _set_up(each) for each in json.loads(page.read_text("utf-8"))}
+        return {named(each["world"])[0]: _rows(each) for each in json.loads(page.read_text("utf-8"))}
     except (OSError, ValueError, TypeError, KeyError):
         raise UnreadableFile("bayesrl/lab/data/setups.json", "the installation is damaged") from None
 
 
-def _set_up(page: Mapping[str, Any]) -> SetUp:
+def _rows(page: Mapping[str, Any]) -> tuple[Row, ...]:
     rows = [{"prior": page["prior"], **row, "world": page["world"]} for row in page["rows"]]
     for row in rows:
         if not believes(acting(named(row["method"])[0])):
             row["prior"] = None
-    return SetUp(page["world"], tuple(Row(**row) for row in rows), page["omitted"])
+    return tuple(Row(**row) for row in rows)
 
 
 def chapter() -> list[Entry]:
-    """The methods that every world is to have a row for, or a reason why not: those of chapter 4 that act."""
+    """The methods that every world has a row for: those of chapter 4 that act."""
     return [entry for entry in entries().values() if entry.family == "bamdp" and acts(entry)]
 
 
@@ -103,7 +95,7 @@ def chosen(worlds: Sequence[str] = (), *, quick: bool = False) -> list[Row]:
     for name in worlds:
         if name not in known:
             raise UnknownName("world with published scores", name, known)
-    rows = [row for name in worlds or known for row in known[name].rows]
+    rows = [row for name in worlds or known for row in known[name]]
     return [row for row in rows if row.seconds <= QUICK_SECONDS] if quick else rows
 
 
@@ -348,7 +340,7 @@ def _by_world(lines: Sequence[Line]) -> dict[str, list[tuple[Line, bool]]]:
 
 
 def markdown(scores: Sequence[Score], notes: str = "") -> str:
-    """The page of scores: a table for each world, what is not run there and why, and notes written by hand."""
+    """The page of scores: a table for each world, and notes written by hand."""
     order = {_row_of(row): k for k, row in enumerate(chosen())}
     scores = sorted(scores, key=lambda score: order.get(_row_of(score.row), len(order)))
     lines = judge(scores)
@@ -363,12 +355,11 @@ def markdown(scores: Sequence[Score], notes: str = "") -> str:
         parts += ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
         parts += ["| " + " | ".join(cells(line, first)) + " |" for line, first in mine]
         parts.append("")
-        said = {_row_of(row): row.remark for row in set_ups()[name].rows}
+        said = {_row_of(row): row.remark for row in set_ups()[name]}
         remarks = [(line.score.row.method, said.get(_row_of(line.score.row))) for line, first in mine if first]
         parts += [f"- {method}: {remark}" for method, remark in remarks if remark]
-        parts += [f"- {method} is not run here: {why}" for method, why in set_ups()[name].omitted.items()]
         run = {_row_of(line.score.row) for line, _ in mine}
-        left = dict.fromkeys(row.method for row in set_ups()[name].rows if _row_of(row) not in run)
+        left = dict.fromkeys(row.method for row in set_ups()[name] if _row_of(row) not in run)
         parts += [f"- Not run for this page, though `bayesrl reproduce` does: {', '.join(left)}."] if left else []
         elsewhere = [f"{figure.method} {_value(figure)} ({figure.metric})" for figure in missing(name)]
         if elsewhere:
@@ -392,7 +383,7 @@ are judged; those that are merely recalled from a paper are shown. Assumed where
 is a standard error; runs without a spread spread as ours do. *would notice* is the true difference that the test finds
 nine times in ten: an "agrees" says no more than that. Parameters not written are the library's defaults, chosen for no
 world in particular, so a low score of a method without a published figure is no verdict on the method. Times per step
-are of one core that other work shared.
+are the least that were measured, on a core that other work shared: some are several times too high.
 """
 
 
