@@ -154,11 +154,13 @@ def test_known_model_is_uct():
 
 
 def test_rollouts_are_epsilon_greedy_with_ties_at_random():
-    """Frequencies of 20000 actions where two of three are best, epsilon .3; false alarm 1e-6."""
-    model, rng, P = small().simulate(1), default_rng(0), best_actions(np.array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]))
-    for s, best in ((0, [0.5, 0.0, 0.5]), (1, [0.0, 1.0, 0.0])):
-        actions = [int(rollout_action(model, P, s, -1, 0.3, rng)) for _ in range(20000)]
-        assert_frequencies(np.bincount(actions, minlength=3), 0.1 + 0.7 * np.array(best))
+    """Frequencies of 20000 actions, epsilon .3, where ties divide the columns and where not; false alarm 1e-6."""
+    model, rng, tied = small().simulate(1), default_rng(0), np.zeros(11)
+    tied[:7] = 1.0
+    for q in ([1.0, 0.0, 1.0], [0.0, 2.0, 0.0], [1.0, 1.0, 0.0, 1.0], tied, 0.0 * tied):
+        P, best = best_actions(np.array([q])), np.equal(q, np.max(q))
+        actions = [int(rollout_action(model, P, 0, -1, 0.3, rng)) for _ in range(20000)]
+        assert_frequencies(np.bincount(actions, minlength=len(q)), 0.3 / len(q) + 0.7 * best / best.sum())
 
 
 def test_one_simulation_gives_a_legal_action():

@@ -307,10 +307,11 @@ def rollout_action(model, P, s, a, epsilon, rng):  # type: ignore[no-untyped-def
 def best_actions(Q):  # type: ignore[no-untyped-def]
     """The best actions of each state, in the last row all actions, each equally often in M columns: (S + 1, M).
 
-    Columns that are left over say AGAIN, so that any number of actions is shared out evenly.
+    M is a multiple of all numbers up to A, if A is at most 6; else columns that are left over say AGAIN, so that any
+    number of actions is shared out evenly.
     """
     S, A = Q.shape
-    M = 4
+    M = 12 if A <= 4 else 60
     while M < 4 * A:
         M *= 2
     P = np.full((S + 1, M), AGAIN)
