@@ -18,12 +18,12 @@ import numpy as np
 from numpy.random import default_rng
 
 from bayesrl.bandits.bayes_ucb import BayesUCB
-from bayesrl.bandits.simulation import simulate
+from bayesrl.bandits.simulate_bandit import simulate
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.ucb1 import UCB1
-from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.core import BayesAgent, Transition, run
-from bayesrl.worlds.bernoulli import BernoulliBandit
+from bayesrl.worlds.bandits.bernoulli import BernoulliBandit
 
 Timed = dict[str, tuple[Callable[[], object], int]]
 """For each competitor what to call, and how many decisions that makes."""

@@ -31,12 +31,12 @@ from bayesrl.errors import (
 )
 from bayesrl.lab.build import agent_for, world_for
 from bayesrl.lab.experiment import experiment
+from bayesrl.lab.measures.regret import regret
 from bayesrl.lab.priors import prior_for
-from bayesrl.lab.regret import regret
 from bayesrl.lab.statistics import mean_interval
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.solve import evaluate_policy, finite_horizon, optimal_total
-from bayesrl.worlds.family import DirichletFamily
+from bayesrl.worlds.mdps._dirichlet_family import DirichletFamily
 from bayesrl.worlds.tabular import MDPWorld
 
 # What the calls are made on ------------------------------------------------------------------------------------------
@@ -375,7 +375,7 @@ CALLS = {
     ),
     "update_many: a number": (
         lambda: T.flat.update_many(3),
-        "DirichletMDP.update_many: 'log' must be transitions, columns or a Record, got 3.",
+        "DirichletMDP.update_many: 'log' must be transitions, a record, or columns observation, action, reward, next_observation, got 3.",
     ),
     # beliefs: rewards
     "reward-beta: counts of zero": (

@@ -9,51 +9,58 @@
 Names are imported when they are first used, so that `import bayesrl` and `bayesrl --help` answer at once.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from bayesrl._lazy import export
 from bayesrl._version import __version__
 
 if TYPE_CHECKING:
-    from bayesrl import adapters, bamdp, bandits, beliefs, core, errors, lab, models, registry, testing, worlds
-    from bayesrl.beliefs.dirichlet import DirichletMDP
-    from bayesrl.core import BayesAgent, Decision, Record, Transition, run
+    from bayesrl import (
+        adapters,
+        bamdp,
+        bandits,
+        beliefs,
+        capabilities,
+        core,
+        errors,
+        io,
+        lab,
+        models,
+        registry,
+        testing,
+        worlds,
+    )
+    from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
+    from bayesrl.core import BayesAgent, Decision, Transition, play, run
+    from bayesrl.io.store import load, save
     from bayesrl.lab.compare import compare
-    from bayesrl.lab.live import LiveAgent
-    from bayesrl.lab.store import load, save
+    from bayesrl.live import LiveAgent
     from bayesrl.models.mdp import TabularMDP
     from bayesrl.models.solve import solve
+    from bayesrl.record import Record
     from bayesrl.registry import make, make_world, methods
-
-_HOMES = {
-    "core": ("BayesAgent", "Decision", "Record", "Transition", "run"),
-    "models.mdp": ("TabularMDP",),
-    "models.solve": ("solve",),
-    "beliefs.dirichlet": ("DirichletMDP",),
-    "registry": ("make", "make_world", "methods"),
-    "lab.compare": ("compare",),
-    "lab.live": ("LiveAgent",),
-    "lab.store": ("load", "save"),
-}
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = (
-    "adapters", "bamdp", "bandits", "beliefs", "core", "errors", "lab", "models", "registry", "testing", "worlds",
-)  # fmt: skip
 
 __all__ = [
     "BayesAgent", "Decision", "DirichletMDP", "LiveAgent", "Record", "TabularMDP", "Transition", "__version__",
-    "adapters", "bamdp", "bandits", "beliefs", "compare", "core", "errors", "lab", "load", "make", "make_world",
-    "methods", "models", "registry", "run", "save", "solve", "testing", "worlds",
+    "adapters", "bamdp", "bandits", "beliefs", "capabilities", "compare", "core", "errors", "io", "lab", "load",
+    "make", "make_world", "methods", "models", "play", "registry", "run", "save", "solve", "testing", "worlds",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"bayesrl.{_HOME[name]}"), name)
-    if name in _MODULES:
-        return import_module(f"bayesrl.{name}")
-    raise AttributeError(f"module 'bayesrl' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+export(
+    __name__,
+    {
+        "core": ("BayesAgent", "Decision", "Transition", "play", "run"),
+        "record": ("Record",),
+        "models.mdp": ("TabularMDP",),
+        "models.solve": ("solve",),
+        "beliefs.tabular.dirichlet_mdp": ("DirichletMDP",),
+        "registry": ("make", "make_world", "methods"),
+        "lab.compare": ("compare",),
+        "live": ("LiveAgent",),
+        "io.store": ("load", "save"),
+    },
+    modules=(
+        "adapters", "bamdp", "bandits", "beliefs", "capabilities", "core", "errors", "io", "lab", "models", "registry",
+        "testing", "worlds",
+    ),
+)  # fmt: skip

@@ -1,15 +1,14 @@
-"""How values enter the library: checked once, turned into read-only arrays, compared by value.
+"""How values enter the library: checked once, and turned into read-only arrays.
 
-`@value` makes a frozen dataclass whose arrays are compared element by element; the functions below are the only
-places that decide what an acceptable number, index or array is. Each raises `InvalidArgument` with one sentence.
+The functions below are the only places that decide what an acceptable number, index or array is. Each raises
+`InvalidArgument` with one sentence. A class declares the bounds of its fields instead of calling them: `parameters.py`.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import operator
 from collections.abc import Sequence
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,20 +23,6 @@ Bools = NDArray[np.bool_]
 
 ROW_SUM_TOLERANCE = 1e-9
 """How far a row of probabilities may be from one: rounding of a few hundred terms, not a modelling error."""
-
-
-@dataclass_transform(frozen_default=True)
-def value(cls: type[T]) -> type[T]:
-    """A frozen dataclass, equal to another of its class when every compared field is, arrays by their elements."""
-
-    def equal(self: Any, other: Any) -> Any:
-        if type(self) is not type(other):
-            return NotImplemented
-        return all(same(getattr(self, f.name), getattr(other, f.name)) for f in dataclasses.fields(self) if f.compare)
-
-    cls.__eq__ = equal  # type: ignore[method-assign]
-    cls.__hash__ = None  # type: ignore[assignment]
-    return dataclasses.dataclass(frozen=True, eq=False, init="__init__" not in vars(cls))(cls)
 
 
 def same(a: Any, b: Any) -> bool:

@@ -207,9 +207,9 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a method in a world several times and say what it earned."""
+    from bayesrl.io.records import save as write
     from bayesrl.lab.build import settings
     from bayesrl.lab.experiment import experiment
-    from bayesrl.lab.record import save as write
 
     check_file("--save", save)
     params = settings("--set", set_ or ())
@@ -246,9 +246,9 @@ def compare(
     The prior goes to every method that has a belief, a --set to every method that has the parameter. With --json: a
     list of what `run` prints.
     """
+    from bayesrl.io.records import save as write
     from bayesrl.lab.build import settings
     from bayesrl.lab.experiment import experiment
-    from bayesrl.lab.record import save as write
 
     check_file("--save", save)
     check_plot(plot)
@@ -288,7 +288,7 @@ def reproduce(
     Everything takes hours on one core, the chain some ten minutes; --quick takes about a minute for each world.
     """
     from bayesrl.checks import integer
-    from bayesrl.lab import reproduce as lab
+    from bayesrl.lab.literature import reproduce as lab
 
     check_file("--save", save)
     runs = None if runs is None else integer("bayesrl", "--runs", runs, 1)
@@ -407,7 +407,7 @@ def demo(
 ) -> None:
     """Run the methods so far on the Chain: a table and a plot."""
     from bayesrl.lab.experiment import experiment
-    from bayesrl.lab.figures import lookup
+    from bayesrl.lab.literature.figures import lookup
     from bayesrl.lab.report import curves
 
     try:

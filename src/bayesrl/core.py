@@ -1,21 +1,21 @@
 """The words of the library and the one loop that runs them. Read this file first.
 
 Bayesian reinforcement learning has two axes: what I know (a *belief*) and what I do with it (a *planner*).
-Together they are an *agent*; an agent meets a *world* in `run`, and what happened is a *record*:
+Together they are an *agent*. An agent meets a *world* in `run`, and what happened is a *record*:
 
     prior (a Belief) ─┐
     planner ──────────┴─► BayesAgent ─► run(agent, world, steps, seed) ─► Record
 
-Everything is explicit. Beliefs, memories and world states are values that are passed in and handed back, never
-changed; randomness is an argument called `rng`, last. So every part can be used alone, and the user's own loop is
-as good as ours:
+Everything is explicit. Beliefs, memories and world states are values: they are passed in and handed back, and never
+changed. Randomness is an argument called `rng`, and it comes last. So every part can be used alone, and the user's own
+loop is as good as ours:
 
     mind = agent.start()
     decision = agent.act(mind, observation, rng)               # choose
     ...                                                        # let the world answer
     mind = agent.learn(decision.memory, transition, rng)       # and learn from the answer
 
-Of the library this module imports nothing but its errors.
+What a planner may ask of a belief is in `capabilities.py`, what a record holds in `record.py`.
 """
 
 from __future__ import annotations
@@ -23,20 +23,28 @@ from __future__ import annotations
 import dataclasses
 import platform
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
+from itertools import islice
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
+from weakref import ref
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
-from bayesrl.errors import Incompatible, InvalidArgument
+from bayesrl.capabilities import Batches, Restarts, demand
+from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
+from bayesrl.record import Record, column
 
 Datum = TypeVar("Datum", contravariant=True)
-B = TypeVar("B", contravariant=True)
+B_contra = TypeVar("B_contra", contravariant=True)
+Problem = TypeVar("Problem", contravariant=True)
+Result = TypeVar("Result", covariant=True)
 M = TypeVar("M")
+B = TypeVar("B")
 Info = Mapping[str, Any]
 
 
@@ -44,15 +52,30 @@ Info = Mapping[str, Any]
 
 
 class Transition(NamedTuple):
-    """One step as the agent saw it; in a partially observed world a state here is an observation."""
+    """One step as the agent saw it. In a fully observed world `state` and `next_state` read the same as observations.
 
-    state: Any
+    >>> seen = Transition(observation=0, action=1, reward=2.0, next_observation=3)
+    >>> seen.state, seen.next_state
+    (0, 3)
+    """
+
+    observation: Any
     action: Any
     reward: float
-    next_state: Any
+    next_observation: Any
     terminated: bool = False
     truncated: bool = False
     task: int = 0
+
+    @property
+    def state(self) -> Any:
+        """The observation, in a fully observed world."""
+        return self.observation
+
+    @property
+    def next_state(self) -> Any:
+        """The next observation, in a fully observed world."""
+        return self.next_observation
 
     @property
     def ends_episode(self) -> bool:
@@ -68,6 +91,33 @@ class Decision(NamedTuple):
     info: Info
 
 
+class WorldStep(NamedTuple):
+    """What a world's `step` returns. A plain tuple of the first four or five is as good."""
+
+    state: Any
+    """The true state after the step."""
+    observation: Any
+    """What the agent sees of it."""
+    reward: float
+    terminated: bool = False
+    """Whether the episode has come to its end."""
+    task: int = 0
+    """Which of several tasks the next step belongs to."""
+
+
+class Step(NamedTuple):
+    """One step of `play`: what was true, what the agent saw, what it decided, and what it knows afterwards."""
+
+    state: Any
+    """The true state in which the action was taken."""
+    transition: Transition
+    decision: Decision
+    mind: Any
+    """The agent's mind after learning from the transition."""
+    observation: Any
+    """What the agent sees next; after the end of an episode, the first observation of the next one."""
+
+
 # The protocols -------------------------------------------------------------------------------------------------------
 
 
@@ -76,70 +126,94 @@ class Belief(Protocol[Datum]):
     """What is known. A prior is a belief that nobody has updated yet.
 
     `update` is pure: it returns the posterior and leaves this belief as it was. Exact beliefs never touch `rng`.
-    What else planners may ask of a belief (`sample_mdp`, `mean_mdp`, `row_variance`, `restart`, `batch`, ...) are
-    separate capabilities, recognised by name.
+    What else a planner may ask of a belief are separate protocols: see `capabilities.py`.
     """
 
-    def update(self, datum: Datum, rng: Generator | None = None) -> Self: ...  # noqa: D102
+    def update(self, datum: Datum, rng: Generator | None = None) -> Self:
+        """The posterior after a datum."""
 
 
-class Planner(Protocol[B, M]):
+@runtime_checkable
+class Planner(Protocol[B_contra, M]):
     """What to do with a belief.
 
-    `needs` names the capabilities a belief must have; a planner that asks for more than names can say also has
-    `check(belief)`, which raises where the two do not fit. `last` is the transition just seen (None at the very start),
-    for planners that also learn or that act on the ends of episodes.
+    `needs` names the capabilities that a belief must offer. A planner that asks for more than capabilities can say also
+    has `check(belief)`, which raises an error if the two do not fit. `last` is the transition just seen (None at the
+    very start), for planners that also learn or that act on the ends of episodes.
     """
 
-    needs: ClassVar[tuple[str, ...]]
+    needs: ClassVar[tuple[type, ...]]
 
-    def start(self) -> M: ...  # noqa: D102
+    def start(self) -> M:
+        """The memory before the first decision."""
 
-    def plan(  # noqa: D102
-        self, belief: B, observation: Any, memory: M, rng: Generator, last: Transition | None = None
-    ) -> Decision: ...
+    def plan(
+        self, belief: B_contra, observation: Any, memory: M, rng: Generator, last: Transition | None = None
+    ) -> Decision:
+        """Choose an action."""
 
 
+@runtime_checkable
 class Policy(Protocol):
-    """A way of acting that needs no further thought."""
+    """A way of acting that needs no further thought. `bayesrl.models.policy` has the usual ones; each is an agent."""
 
-    def sample(self, observation: Any, rng: Generator) -> Any: ...  # noqa: D102
+    def sample(self, observation: Any, rng: Generator) -> Any:
+        """An action drawn from the policy."""
 
-    def log_prob(self, observation: Any, action: Any) -> float: ...  # noqa: D102
-
-
-class Solver(Protocol):
-    """Work done ahead: from a known problem or a prior to a policy, a planner or a solution."""
-
-    def solve(self, problem: Any, rng: Generator | None = None) -> Any: ...  # noqa: D102
+    def log_prob(self, observation: Any, action: Any) -> float:
+        """The logarithm of the probability (or density) of an action."""
 
 
+@runtime_checkable
+class DifferentiablePolicy(Policy, Protocol):
+    """A policy with parameters."""
+
+    def score(self, observation: Any, action: Any) -> NDArray[np.float64]:
+        """The gradient of `log_prob` in the parameters, shape (n,)."""
+
+
+@runtime_checkable
+class Solver(Protocol[Problem, Result]):
+    """Work done ahead: from a known problem or a prior to a solution that is, or holds, a policy or a planner."""
+
+    def solve(self, problem: Problem, rng: Generator | None = None) -> Result:
+        """Solve a problem."""
+
+
+@runtime_checkable
 class Agent(Protocol[M]):
     """Anything that can be run. The mind `M` is all it remembers; `act` returns the new mind as `memory`."""
 
-    def start(self) -> M: ...  # noqa: D102
+    def start(self) -> M:
+        """The mind before the first step."""
 
-    def act(self, mind: M, observation: Any, rng: Generator) -> Decision: ...  # noqa: D102
+    def act(self, mind: M, observation: Any, rng: Generator) -> Decision:
+        """Choose an action."""
 
-    def learn(self, mind: M, transition: Transition, rng: Generator) -> M: ...  # noqa: D102
+    def learn(self, mind: M, transition: Transition, rng: Generator) -> M:
+        """The mind after a transition."""
 
 
 @runtime_checkable
 class World(Protocol):
-    """What may be out there. The state is explicit, so that a world doubles as a generative model."""
+    """What may be out there. The state is explicit, so a world doubles as a generative model.
+
+    A world in which the true state is not what the agent observes says so with `hidden = True`.
+    """
 
     def reset(self, rng: Generator) -> tuple[Any, Any]:
         """The first state of an episode and what is observed of it."""
 
-    def step(self, state: Any, action: Any, rng: Generator) -> tuple[Any, Any, float, bool]:
-        """The next state, what is observed of it, the reward, and whether the episode has terminated."""
+    def step(self, state: Any, action: Any, rng: Generator) -> WorldStep | tuple[Any, Any, float, bool]:
+        """What follows an action in a state."""
 
 
 @runtime_checkable
 class Family(Protocol):
     """A distribution over worlds; `run` draws one for each run."""
 
-    def draw(self, rng: Generator) -> World: ...  # noqa: D102
+    def draw(self, rng: Generator) -> World:
+        """A world."""
 
 
 # The agent that is nearly all agents ---------------------------------------------------------------------------------
@@ -154,23 +228,19 @@ class Mind(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class BayesAgent:
+class BayesAgent(Generic[B]):
     """A prior and a planner: plan on the belief, act, update the belief.
 
-    A pair that does not fit is refused here, with the name of what is missing.
+    A pair that does not fit is refused here, and the error names what is missing.
     """
 
-    prior: Any
-    planner: Any
+    prior: B
+    planner: Planner[B, Any]
 
     def __post_init__(self) -> None:
-        if not all(hasattr(self.planner, need) for need in ("needs", "start", "plan")):
+        if not isinstance(self.planner, Planner):
             raise InvalidArgument("BayesAgent", "planner", "a planner (needs, start, plan)", self.planner)
-        missing = [need for need in self.planner.needs if not hasattr(self.prior, need)]
-        if missing:
-            raise Incompatible(type(self.planner).__name__, type(self.prior).__name__, missing)
-        if hasattr(self.planner, "check"):
-            self.planner.check(self.prior)
+        demand(self.planner, self.prior)
 
     def start(self) -> Mind:
         """The mind before the first step: the prior and an empty memory."""
@@ -178,100 +248,45 @@ class BayesAgent:
 
     def act(self, mind: Mind, observation: Any, rng: Generator) -> Decision:
         """Plan on the present belief."""
-        action, memory, info = self.planner.plan(mind.belief, observation, mind.memory, rng, mind.last)
+        decision = self.planner.plan(mind.belief, observation, mind.memory, rng, mind.last)
+        action, memory, info = decision if type(decision) is Decision else _read(self.planner, "plan", decision)
         return Decision(action, Mind(mind.belief, memory, mind.last), info)
 
     def learn(self, mind: Mind, transition: Transition, rng: Generator) -> Mind:
-        """Update the belief; one over a hidden, moving state forgets that state where an episode ends."""
+        """Update the belief. A belief over a hidden, moving state forgets that state where an episode ends."""
         belief = mind.belief.update(transition, rng)
-        if transition.ends_episode and hasattr(belief, "restart"):
+        if transition.ends_episode and isinstance(belief, Restarts):
             belief = belief.restart()
         return Mind(belief, mind.memory, transition)
 
-    def batch(self, replicates: int) -> BayesAgent:
-        """The same agent, `replicates` times in lockstep (needs a belief that broadcasts)."""
-        if not hasattr(self.prior, "batch"):
+    def batch(self, replicates: int) -> BayesAgent[B]:
+        """The same agent, `replicates` times in lockstep. The belief must offer `Batches`."""
+        if not isinstance(self.prior, Batches):
             raise Incompatible("A lockstep run", type(self.prior).__name__, ["batch"])
         return dataclasses.replace(self, prior=self.prior.batch(replicates))
 
 
-# The record ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Record:
-    """What happened in one run, a column per quantity, and where it came from.
-
-    A run of a lockstep batch has one more axis, the replicates: `reward[t, i]`. `seconds` is the wall time of the run;
-    it is not part of the record's identity and not saved, so that a file holds what the seed determines.
-    """
-
-    columns: Mapping[str, NDArray[Any]]
-    gamma: float
-    provenance: Mapping[str, Any]
-    seconds: float = field(default=0.0, compare=False)
-
-    def __post_init__(self) -> None:
-        for column in self.columns.values():
-            column.setflags(write=False)
-
-    def __getattr__(self, name: str) -> NDArray[Any]:
-        columns = object.__getattribute__(self, "columns") if name != "columns" else {}
-        if name in columns:
-            return columns[name]  # type: ignore[no-any-return]
-        raise AttributeError(f"Record has no column {name!r}; it has {', '.join(columns)}.")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return dict(self.__dict__)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
-    def __len__(self) -> int:
-        return len(self.columns["reward"])
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Record):
-            return NotImplemented
-        mine, theirs = self.columns, other.columns
-        return (
-            self.gamma == other.gamma
-            and self.provenance == other.provenance
-            and mine.keys() == theirs.keys()
-            and all(a.dtype == theirs[k].dtype and np.array_equal(a, theirs[k]) for k, a in mine.items())
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    @property
-    def total(self) -> Any:
-        """The undiscounted return."""
-        return self.columns["reward"].sum(axis=0)
-
-    @property
-    def discounted(self) -> Any:
-        """The return at the world's discount, counted from the start of the run."""
-        weight = self.gamma ** np.arange(len(self))
-        return weight @ self.columns["reward"]
-
-    def to_frame(self) -> Any:
-        """The columns as a pandas DataFrame, one row per step (needs the extra `lab`)."""
-        import pandas as pd
-
-        flat = {name: column if column.ndim == 1 else list(column) for name, column in self.columns.items()}
-        return pd.DataFrame(flat).rename_axis(index="step")
+def _read(who: object, duty: str, said: object) -> Decision:
+    """A plain tuple as a decision; anything else breaks the contract."""
+    if not isinstance(said, tuple) or len(said) != 3:
+        raise BrokenContract(f"{type(who).__name__}.{duty}", "return a Decision", said)
+    return Decision(*said)
 
 
 # The loop ------------------------------------------------------------------------------------------------------------
 
 
 class Streams(NamedTuple):
-    """The four generators of a run. Methods that are compared share the world's luck, not their thoughts."""
+    """The four random generators of a run. Compared methods share the world's luck, not their own."""
 
     draw: Generator
+    """Draws a world from a family."""
     world: Generator
+    """Decides what the world does."""
     thought: Generator
+    """Serves the planner."""
     learning: Generator
+    """Serves the belief's update."""
 
     @staticmethod
     def of(seed: int, replicate: int = 0, lockstep: bool = False) -> Streams:
@@ -281,93 +296,171 @@ class Streams(NamedTuple):
 
 
 def meet(world: Any, streams: Streams, lockstep: int | None = None) -> Any:
-    """The world that a run meets: drawn where there is a family of them, `lockstep` of them side by side."""
+    """The world that a run meets: drawn if there is a family of them, `lockstep` of them side by side."""
     world = world if lockstep is None else world.batch(lockstep)
     return world.draw(streams.draw) if isinstance(world, Family) else world
 
 
+def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None = None) -> Iterator[Step]:
+    """Let an agent act in a world, for as long as steps are asked for. This is the only loop of the library.
+
+    An episode that terminates, or that has lasted `horizon` steps (then it is truncated), is followed by another one in
+    the same world.
+
+    >>> from itertools import islice
+    >>> import bayesrl as b
+    >>> world = b.make_world("chain")
+    >>> agent = b.BayesAgent(b.DirichletMDP.flat(world), b.make("exploit", ties="first"))
+    >>> [step.transition.reward for step in islice(play(agent, world, Streams.of(0)), 4)]
+    [0.0, 2.0, 2.0, 2.0]
+    """
+    mind = agent.start()
+    state, seen = world.reset(streams.world)
+    age, task = 0, 0
+    while True:
+        decision = agent.act(mind, seen, streams.thought)
+        if type(decision) is not Decision:
+            decision = _read(agent, "act", decision)
+        answer = world.step(state, decision.action, streams.world)
+        after, new, reward, terminated = answer[:4]
+        age += 1
+        truncated = age == horizon and not terminated
+        transition = Transition(seen, decision.action, reward, new, terminated, truncated, task)
+        mind = agent.learn(decision.memory, transition, streams.learning)
+        task = answer[4] if len(answer) > 4 else 0
+        if terminated or truncated:
+            after, new = world.reset(streams.world)
+            age = 0
+        yield Step(state, transition, decision, mind, new)
+        state, seen = after, new
+
+
 def run(
-    agent: Any,
-    world: Any,
+    agent: Agent[Any],
+    world: World | Family,
     steps: int,
     seed: int = 0,
     *,
     replicate: int = 0,
     horizon: int | None = None,
     lockstep: int | None = None,
+    keep: Sequence[str] = (),
 ) -> Record:
-    """Let an agent live in a world for a number of steps.
+    """Let an agent act in a world for a number of steps, and record what happened.
 
-    A family of worlds is drawn from first. An episode that terminates, or that has lasted `horizon` steps (then it is
-    truncated), is followed by another one in the same world. Replicate i of a comparison is `run(..., replicate=i)`.
-    With `lockstep=n` agent and world are batched (`batch(n)`) and n replicates share every step and one set of streams;
-    `replicate` then numbers the block.
+    A family of worlds is drawn from first. Replicate i of a comparison is `run(..., replicate=i)`. With `lockstep=n`
+    agent and world are batched (`batch(n)`): n replicates share every step and one set of streams, and `replicate` then
+    numbers the block.
+
+    `keep` names further columns of the record: "state" is the true state, any other name an entry of the decisions'
+    `info`, for example keep=("state", "q").
     """
+    _check_run(agent, world, steps, seed, replicate, horizon, lockstep, keep)
+    made_of = {"agent": describe(agent), "world": describe(world)}
+    gamma = float(getattr(world, "gamma", 1.0))
+    streams = Streams.of(seed, replicate, lockstep is not None)
+    agent, world = agent if lockstep is None else agent.batch(lockstep), meet(world, streams, lockstep)  # type: ignore[attr-defined]
+    if not isinstance(world, World):
+        raise InvalidArgument("run", "world", "a world (reset, step) or a family of worlds (draw)", world)
+
+    began = time.perf_counter()
+    taken: list[Transition] = []
+    states: list[Any] = []
+    kept: dict[str, list[Any]] = {name: [] for name in keep if name != "state"}
+    for state, transition, decision, _, _ in islice(play(agent, world, streams, horizon=horizon), steps):
+        taken.append(transition)
+        if keep:
+            states.append(state)
+            for name, values in kept.items():
+                if name not in decision.info:
+                    expected = "names of entries of every decision's info, or state"
+                    raise InvalidArgument("run", "keep", expected, name, f"There are {', '.join(decision.info)}.")
+                values.append(decision.info[name])
+    columns = columns_of(taken)
+    if "state" in keep:
+        columns = {"state": column("state", states), **columns}
+    columns |= {name: column(name, values) for name, values in kept.items()}
+    numbers = {"steps": steps, "seed": seed, "replicate": replicate, "horizon": horizon, "lockstep": lockstep}
+    seconds = time.perf_counter() - began
+    return Record(columns, gamma, provenance(made_of, numbers, bool(getattr(world, "hidden", False))), seconds)
+
+
+def columns_of(taken: Sequence[Transition]) -> dict[str, NDArray[Any]]:
+    """The columns that every record has."""
+    observations, actions, rewards, successors, terminations, truncations, tasks = zip(*taken, strict=True)
+    columns = {
+        "observation": column("observation", observations),
+        "action": column("action", actions),
+        "reward": np.asarray(rewards, dtype=np.float64),
+        "next_observation": column("next_observation", successors),
+        "terminated": np.asarray(terminations, dtype=np.bool_),
+        "truncated": np.asarray(truncations, dtype=np.bool_),
+    }
+    return columns | ({"task": np.asarray(tasks, dtype=np.int64)} if any(tasks) else {})
+
+
+def _check_run(
+    agent: object,
+    world: object,
+    steps: int,
+    seed: int,
+    replicate: int,
+    horizon: int | None,
+    lockstep: int | None,
+    keep: Sequence[str],
+) -> None:
     counts = {"steps": (steps, 1), "seed": (seed, 0), "replicate": (replicate, 0)}
     optional = {"horizon": (horizon, 1), "lockstep": (lockstep, 1)}
     for name, (number, low) in (counts | {k: v for k, v in optional.items() if v[0] is not None}).items():
         if isinstance(number, bool) or not (isinstance(number, (int, np.integer)) and number >= low):
             raise InvalidArgument("run", name, f"a whole number of at least {low}", number)
-    if not all(hasattr(agent, need) for need in ("start", "act", "learn")):
+    if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
+        raise InvalidArgument("run", "keep", 'a tuple of names, such as ("state", "q")', keep)
+    if not isinstance(agent, Agent):
         hint = "A planner needs a belief: BayesAgent(prior, planner)." if hasattr(agent, "plan") else ""
         raise InvalidArgument("run", "agent", "an agent (start, act, learn)", agent, hint)
+    if hasattr(world, "observation_space"):
+        hint = "bayesrl.adapters.gymnasium.GymWorld(env) makes a world of it."
+        raise InvalidArgument("run", "world", "a world, not a Gymnasium environment", type(world).__name__, hint)
     for name, batched in (("agent", agent), ("world", world)):
         if lockstep is not None and not hasattr(batched, "batch"):
             raise InvalidArgument("run", name, "one that can run in lockstep (batch)", batched)
-    told = {"agent": describe(agent), "world": describe(world)}
-    gamma = float(getattr(world, "gamma", 1.0))
-    streams = Streams.of(seed, replicate, lockstep is not None)
-    agent, world = agent if lockstep is None else agent.batch(lockstep), meet(world, streams, lockstep)
-    if not isinstance(world, World):
-        raise InvalidArgument("run", "world", "a world (reset, step) or a family of worlds (draw)", world)
-
-    began = time.perf_counter()
-    states: list[Any] = []
-    actions: list[Any] = []
-    rewards: list[Any] = []
-    successors: list[Any] = []
-    terminations: list[bool] = []
-    truncations: list[bool] = []
-    mind = agent.start()
-    state, seen = world.reset(streams.world)
-    age = 0
-    for _ in range(steps):
-        action, mind, _info = agent.act(mind, seen, streams.thought)
-        state, new, reward, terminated = world.step(state, action, streams.world)
-        age += 1
-        truncated = age == horizon and not terminated
-        mind = agent.learn(mind, Transition(seen, action, reward, new, terminated, truncated), streams.learning)
-        states.append(seen)
-        actions.append(action)
-        rewards.append(reward)
-        successors.append(new)
-        terminations.append(terminated)
-        truncations.append(truncated)
-        if terminated or truncated:
-            state, new = world.reset(streams.world)
-            age = 0
-        seen = new
-    columns = {
-        "state": np.asarray(states),
-        "action": np.asarray(actions),
-        "reward": np.asarray(rewards, dtype=np.float64),
-        "next_state": np.asarray(successors),
-        "terminated": np.asarray(terminations, dtype=np.bool_),
-        "truncated": np.asarray(truncations, dtype=np.bool_),
-    }
-    provenance = {
-        **told,
-        "steps": int(steps),
-        "seed": int(seed),
-        "replicate": int(replicate),
-        "horizon": None if horizon is None else int(horizon),
-        "lockstep": None if lockstep is None else int(lockstep),
-        **VERSIONS,
-    }
-    return Record(columns, gamma, provenance, time.perf_counter() - began)
 
 
-VERSIONS = {"python": platform.python_version()} | {name: version(name) for name in ("bayesrl", "numpy", "numba")}
+# Where a record comes from -------------------------------------------------------------------------------------------
+
+
+@cache
+def versions() -> Mapping[str, str]:
+    """The versions that a record's numbers may depend on."""
+    from bayesrl._version import __version__
+
+    numbers = {name: version(name) for name in ("numpy", "numba")}
+    return {"python": platform.python_version(), "bayesrl": __version__, **numbers}
+
+
+def provenance(made_of: Mapping[str, Any], numbers: Mapping[str, int | None], hidden: bool = False) -> dict[str, Any]:
+    """What a run was: agent, world, its numbers, and the versions of what computed it."""
+    plain = {name: None if number is None else int(number) for name, number in numbers.items()}
+    return {**made_of, **plain, **({"hidden": True} if hidden else {}), **versions()}
+
+
+_digests: dict[int, tuple[ref[NDArray[Any]], str]] = {}
+"""Content hashes of read-only arrays, by id; an entry is valid as long as its array lives."""
+
+
+def _digest(x: NDArray[Any]) -> str:
+    """The content hash of an array. That of a read-only array is computed once, whatever the number of replicates."""
+    from hashlib import sha256
+
+    kept = _digests.get(id(x))
+    if kept is not None and kept[0]() is x and not x.flags.writeable:
+        return kept[1]
+    digest = sha256(np.ascontiguousarray(x).tobytes()).hexdigest()[:16]
+    if not x.flags.writeable:
+        number = id(x)
+        _digests[number] = ref(x, lambda _: _digests.pop(number, None)), digest
+    return digest
 
 
 def describe(thing: Any) -> Any:
@@ -375,10 +468,7 @@ def describe(thing: Any) -> Any:
     if thing is None or isinstance(thing, (bool, int, float, str)):
         return thing
     if isinstance(thing, np.ndarray):
-        from hashlib import sha256
-
-        digest = sha256(np.ascontiguousarray(thing).tobytes()).hexdigest()[:16]
-        return {"array": list(thing.shape), "dtype": str(thing.dtype), "sha256": digest}
+        return {"array": list(thing.shape), "dtype": str(thing.dtype), "sha256": _digest(thing)}
     if isinstance(thing, np.generic):
         return thing.item()
     if isinstance(thing, Mapping):

@@ -46,13 +46,32 @@ class ImpossibleEvidence(BayesRLError, ValueError):
 class Incompatible(BayesRLError, TypeError):
     """A planner needs something that this belief lacks."""
 
-    def __init__(self, planner: str, belief: str, missing: Iterable[str]) -> None:
-        self.planner, self.belief, self.missing = planner, belief, tuple(missing)
+    def __init__(self, planner: str, belief: str, missing: Iterable[str], hint: str = "") -> None:
+        self.planner, self.belief, self.missing, self.hint = planner, belief, tuple(missing), hint
         needed = ", ".join(f"'{name}'" for name in self.missing)
-        super().__init__(f"{planner} needs a belief with {needed}, which {belief} lacks.")
+        super().__init__(
+            f"{planner} needs a belief with {needed}, which {belief} lacks." + (f" {hint}" if hint else "")
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.planner, self.belief, self.missing)
+        return type(self), (self.planner, self.belief, self.missing, self.hint)
+
+
+class BrokenContract(BayesRLError, TypeError):
+    """A part written by somebody does not do what its protocol says.
+
+    >>> raise BrokenContract("MyPlanner.plan", "return a Decision", None)
+    Traceback (most recent call last):
+    ...
+    bayesrl.errors.BrokenContract: MyPlanner.plan does not return a Decision: it gave None.
+    """
+
+    def __init__(self, who: str, duty: str, got: Any) -> None:
+        self.who, self.duty, self.got = who, duty, got
+        super().__init__(f"{who} does not {duty}: it gave {show(got)}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.who, self.duty, self.got)
 
 
 class UnknownName(BayesRLError, LookupError):

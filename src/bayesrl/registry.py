@@ -99,8 +99,8 @@ def entries(packages: tuple[str, ...] = PACKAGES) -> dict[str, Entry]:
 @cache
 def _import_all(package: str) -> None:
     spec = find_spec(f"bayesrl.{package}")
-    for module in pkgutil.iter_modules((spec and spec.submodule_search_locations) or []):
-        import_module(f"bayesrl.{package}.{module.name}")
+    for module in pkgutil.walk_packages((spec and spec.submodule_search_locations) or [], f"bayesrl.{package}."):
+        import_module(module.name)
 
 
 def methods() -> list[Entry]:

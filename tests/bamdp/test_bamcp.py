@@ -6,7 +6,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.bamcp import BAMCP, Memory, below, best_actions, learned, planted, rollout_action, search
+from bayesrl.bamdp.search.bamcp import BAMCP, Memory, below, best_actions, learned, planted, rollout_action, search
 from bayesrl.beliefs import RewardBeta, RewardNormal, UnknownRewards
 from bayesrl.core import Transition, run
 from bayesrl.errors import Incompatible, InvalidArgument

@@ -6,7 +6,7 @@ from numpy.random import default_rng
 from scipy import integrate, special, stats
 
 import bayesrl as b
-from bayesrl.bamdp.bayesian_q_learning import (
+from bayesrl.bamdp.baselines.bayesian_q_learning import (
     LEAST,
     BayesianQLearning,
     NormalGamma,

@@ -11,7 +11,7 @@ from scipy.special import gamma, gammaln
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.beetle import (
+from bayesrl.bamdp.offline.beetle import (
     BEETLE,
     Alphas,
     after,

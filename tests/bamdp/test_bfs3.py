@@ -6,9 +6,9 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.bfs3 import BFS3
+from bayesrl.bamdp.search.bfs3 import BFS3
 from bayesrl.beliefs import RewardBeta, RewardNormal, SparseDirichletMDP, UnknownRewards
-from bayesrl.beliefs.infinite_grid import RowColumnBeta
+from bayesrl.beliefs.tabular.row_column_beta import RowColumnBeta
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.replay import likelihood, replay, undo
@@ -246,5 +246,5 @@ def test_pairs_that_do_not_fit_are_refused_at_once():
         b.BayesAgent(RowColumnBeta(), BFS3(leaf="mean"))
     mdp = TabularMDP.from_dense(np.full((2, 2, 2), 0.5), np.eye(2), 0.9)
     vague = UnknownRewards(b.DirichletMDP.flat(mdp), RewardNormal.strens((2, 2)))
-    with pytest.raises(Incompatible, match="BFS3 needs a belief with 'finitely many values', which RewardNormal lacks"):
+    with pytest.raises(Incompatible, match="BFS3 needs a belief with '.*', which UnknownRewards lacks. The rewards of RewardNormal do not take finitely"):
         b.BayesAgent(vague, BFS3())

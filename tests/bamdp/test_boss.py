@@ -5,10 +5,10 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.bamdp.hyper import draw_merged, draws_lists, hyper_model, hyper_q, solve_each
-from bayesrl.bamdp.pac_bounds import boss_knownness
-from bayesrl.bamdp.sboss import means, moved, spread
-from bayesrl.bamdp.smart_sampler import sample_sizes
+from bayesrl.bamdp.optimism.pac_bounds import boss_knownness
+from bayesrl.bamdp.sampling._hyper_model import draw_merged, draws_lists, hyper_model, hyper_q, solve_each
+from bayesrl.bamdp.sampling.sboss import means, moved, spread
+from bayesrl.bamdp.sampling.smart_sampler import sample_sizes
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, RewardNormal, UnknownRewards
 from bayesrl.core import Transition, run
 from bayesrl.errors import Incompatible, InvalidArgument
@@ -217,7 +217,7 @@ def dense_q(belief, sizes, rng):
     """Value iteration on the rows that are drawn for `sizes` models of each group, written out."""
     rows = np.repeat(np.arange(belief.outcomes.n_groups), sizes)
     P = np.zeros((len(rows), belief.n_states))
-    for p, n, k, x in zip(P, *belief.sample_lists(rows, rng), strict=True):
+    for p, n, k, x in zip(P, *belief.sample_rows(rows, rng), strict=True):
         np.add.at(p, k[:n], x[:n])
     r = (P * belief.reward.reshape(-1, belief.n_states)[rows]).sum(axis=1)
     V, Q = np.zeros(belief.n_states), np.empty(len(sizes))
@@ -253,7 +253,7 @@ def test_each_pair_may_choose_among_as_many_lists_as_it_has():
             np.testing.assert_allclose(q, Q, atol=1e-8)
             np.testing.assert_allclose(values, Q.max(axis=1), atol=1e-8)
             after = default_rng(3)
-            belief.sample_lists(np.repeat(np.arange(140), sizes), after)
+            belief.sample_rows(np.repeat(np.arange(140), sizes), after)
             assert own.random() == after.random()
 
 

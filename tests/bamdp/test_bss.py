@@ -6,13 +6,13 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.bayesian_sparse_sampling import BayesianSparseSampling, dirichlet, drawn_model, search
-from bayesrl.bamdp.lookahead import counts_of
+from bayesrl.bamdp.search._lookahead import counts_of
+from bayesrl.bamdp.search._split_rows import drawn_rows, mean_rows, put, room, split, take
+from bayesrl.bamdp.search._split_rows import lookahead as light_lookahead
+from bayesrl.bamdp.search.bayesian_sparse_sampling import BayesianSparseSampling, dirichlet, drawn_model, search
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, SparseDirichletMDP, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.kernels.light import drawn_rows, mean_rows, put, room, split, take
-from bayesrl.kernels.light import lookahead as light_lookahead
 from bayesrl.kernels.tree import add
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import finite_horizon, solve

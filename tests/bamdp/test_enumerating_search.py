@@ -6,12 +6,12 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.bamcp import learned
-from bayesrl.bamdp.bop import BOP
-from bayesrl.bamdp.branch_and_bound import BranchAndBound, extremes, highest_mean, naive
-from bayesrl.bamdp.forward_search import ForwardSearch, search
-from bayesrl.bamdp.hmdp import HMDP, grow, solved
-from bayesrl.bamdp.lookahead import counts_of, ends_of, rewards_of
+from bayesrl.bamdp.search._lookahead import counts_of, ends_of, rewards_of
+from bayesrl.bamdp.search.bamcp import learned
+from bayesrl.bamdp.search.bop import BOP
+from bayesrl.bamdp.search.branch_and_bound import BranchAndBound, extremes, highest_mean, naive
+from bayesrl.bamdp.search.forward_search import ForwardSearch, search
+from bayesrl.bamdp.search.hmdp import HMDP, grow, solved
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, RewardNormal, SparseDirichletMDP, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
@@ -441,7 +441,7 @@ def test_small_budgets_ends_and_unfit_beliefs(planner):
         assert end.action in (0, 1)
         np.testing.assert_array_equal(end.info["q"], [0.0, 0.0])
     endless = UnknownRewards(tied(), RewardNormal(*np.ones((4, 5, 2))))
-    lacks = "needs a belief with 'finitely many values', which RewardNormal lacks"
+    lacks = "needs a belief with '.*', which UnknownRewards lacks. The rewards of RewardNormal do not take finitely"
     with pytest.raises(Incompatible, match=lacks):
         planner.plan(endless, 0, planner.start(), default_rng(0))
     with pytest.raises(Incompatible, match=lacks):  # with the same sentence before any step is taken

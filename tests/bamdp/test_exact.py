@@ -6,7 +6,7 @@ from numpy.random import default_rng
 
 from bayesrl import DirichletMDP, make, make_world
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.exact import BAMDPExact
+from bayesrl.bamdp.offline.bamdp_exact import BAMDPExact
 from bayesrl.beliefs import RewardBeta, RewardDirichlet, SparseDirichletMDP, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.models.mdp import Outcomes, TabularMDP

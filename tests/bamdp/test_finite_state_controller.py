@@ -8,7 +8,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.finite_state_controller import (
+from bayesrl.bamdp.offline.finite_state_controller import (
     Controller,
     FiniteStateController,
     Logits,

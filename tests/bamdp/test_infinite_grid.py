@@ -7,13 +7,13 @@ from numpy.random import default_rng
 from scipy import stats
 from scipy.special import roots_jacobi
 
-from bayesrl.bamdp.bamcp import BAMCP
-from bayesrl.bamdp.uniform import Random
-from bayesrl.beliefs.infinite_grid import RowColumnBeta
+from bayesrl.bamdp.baselines.random import Random
+from bayesrl.bamdp.search.bamcp import BAMCP
+from bayesrl.beliefs.tabular.row_column_beta import RowColumnBeta
 from bayesrl.core import BayesAgent, Transition, run
 from bayesrl.kernels.row_column import DX, DY
 from bayesrl.testing import assert_mean_equal, check_agent, check_planner
-from bayesrl.worlds.infinite_grid import infinite_grid
+from bayesrl.worlds.mdps.infinite_grid import infinite_grid
 
 RIGHT = 1
 FAMILY = infinite_grid()

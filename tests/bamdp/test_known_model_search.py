@@ -5,9 +5,9 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.bamdp.fsss import FSSS
-from bayesrl.bamdp.sparse_sampling import SparseSampling
-from bayesrl.bamdp.uct import UCT
+from bayesrl.bamdp.search.fsss import FSSS
+from bayesrl.bamdp.search.sparse_sampling import SparseSampling
+from bayesrl.bamdp.search.uct import UCT
 from bayesrl.beliefs import RewardBeta, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument

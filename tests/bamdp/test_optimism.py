@@ -6,11 +6,11 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.pac_bounds import beb_beta, effective_horizon, vbrb_betas
-from bayesrl.bamdp.posterior import doubt_of_rewards
-from bayesrl.bamdp.vbrb import variances
+from bayesrl.bamdp._posterior import doubt_of_rewards
+from bayesrl.bamdp.optimism.pac_bounds import beb_beta, effective_horizon, vbrb_betas
+from bayesrl.bamdp.optimism.vbrb import variances
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, RewardDirichlet, RewardNormal, UnknownRewards
-from bayesrl.beliefs.sparse_dirichlet import SparseDirichletMDP
+from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.models.mdp import TabularMDP

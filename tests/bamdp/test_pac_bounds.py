@@ -8,8 +8,8 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.bamdp import pac_bounds as pac
-from bayesrl.bamdp.psrl import psrl_bound
+from bayesrl.bamdp.optimism import pac_bounds as pac
+from bayesrl.bamdp.sampling.psrl import psrl_bound
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 

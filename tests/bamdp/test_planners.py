@@ -24,6 +24,7 @@ SEARCHES = (
     "bayesian-sparse-sampling", "bfs3",
 )  # fmt: skip
 WORLD = b.make_world("chain", gamma=0.9)
+GOOD = {"observation": 0, "action": 0, "reward": 0.0, "next_observation": 1}
 
 
 def belief(concentration=0.5):
@@ -73,7 +74,7 @@ def test_what_is_no_transition_is_refused(name):
     agent, rng = b.make(name, n_states=5, n_actions=2, gamma=0.9), default_rng(0)
     for field, bad in [("state", -1), ("state", 5), ("action", 2), ("reward", np.nan), ("next_state", 5)]:
         with pytest.raises(InvalidArgument, match=f"Learning: '{field}' must be a .*, got {bad}"):
-            agent.learn(agent.start(), Transition(0, 0, 0.0, 1)._replace(**{field: bad}), rng)
+            agent.learn(agent.start(), Transition(**(GOOD | {field.replace("state", "observation"): bad})), rng)
     agent.learn(agent.start(), Transition(0, 0, 1.0, None, terminated=True), rng)
 
 
@@ -184,7 +185,7 @@ def test_beb_equals_its_transcription():
     """The paper's equation written out: plain value iteration on the mean model with beta / (1 + sum of counts)."""
     prior = b.DirichletMDP.flat(WORLD, default_rng(0).uniform(0.1, 1.0, (10, 5)))
     for t in run(b.BayesAgent(prior, b.make("random")), WORLD, 30).to_frame().itertuples():
-        prior = prior.update(Transition(t.state, t.action, t.reward, t.next_state))
+        prior = prior.update(Transition(t.observation, t.action, t.reward, t.next_observation))
     alpha, R = prior.alpha.reshape(5, 2, 5), WORLD.dense()[1]
     V = np.zeros(5)
     for _ in range(2000):

@@ -3,7 +3,7 @@ from numpy.random import default_rng
 from scipy.special import softmax
 
 import bayesrl as b
-from bayesrl.bamdp.q_learning import QLearning
+from bayesrl.bamdp.baselines.q_learning import QLearning
 from bayesrl.core import Transition
 from bayesrl.models.solve import solve
 from bayesrl.testing import assert_frequencies, check_agent

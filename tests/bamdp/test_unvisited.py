@@ -5,8 +5,8 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.bamdp.pac_bounds import effective_horizon, mbie_eb_beta, rmax_knownness
-from bayesrl.bamdp.unvisited import heavenly_q
+from bayesrl.bamdp.optimism._optimistic_state import heavenly_q
+from bayesrl.bamdp.optimism.pac_bounds import effective_horizon, mbie_eb_beta, rmax_knownness
 from bayesrl.beliefs import RewardBeta, RewardDirichlet, RewardNormal, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument, NotConverged

@@ -5,7 +5,12 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.bamdp.value_of_information import Sample, ValueOfInformation, likelihood, value_of_perfect_information
+from bayesrl.bamdp.sampling.value_of_information import (
+    Sample,
+    ValueOfInformation,
+    likelihood,
+    value_of_perfect_information,
+)
 from bayesrl.beliefs import RewardBeta, UnknownRewards
 from bayesrl.core import Transition, run
 from bayesrl.errors import InvalidArgument

@@ -10,23 +10,23 @@ from numpy.random import default_rng
 from bayesrl.bandits.batched_feedback import BatchedFeedback
 from bayesrl.bandits.bayes_ucb import BayesUCB
 from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.binarised_rewards import BinarisedRewards
-from bayesrl.beliefs.exponential_arm import ExponentialArm
-from bayesrl.beliefs.finite_models import BernoulliModels, BernoulliSums, FiniteModels, OutcomeModels
-from bayesrl.beliefs.full_bandit import FullBandit
-from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms, their_v
-from bayesrl.beliefs.logistic_arms import LogisticArms
-from bayesrl.beliefs.logistic_laplace_arms import LogisticLaplaceArms
-from bayesrl.beliefs.normal_arm import NormalArm
-from bayesrl.beliefs.normal_gamma_arm import NormalGammaArm
-from bayesrl.beliefs.poisson_arm import PoissonArm
-from bayesrl.beliefs.semi_bandit import SemiBandit
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.binarised_rewards import BinarisedRewards
+from bayesrl.beliefs.arms.exponential_arm import ExponentialArm
+from bayesrl.beliefs.arms.finite_models import BernoulliModels, BernoulliSums, FiniteModels, OutcomeModels
+from bayesrl.beliefs.arms.full_bandit import FullBandit
+from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms, their_v
+from bayesrl.beliefs.arms.logistic_arms import LogisticArms
+from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
+from bayesrl.beliefs.arms.normal_arm import NormalArm
+from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm
+from bayesrl.beliefs.arms.poisson_arm import PoissonArm
+from bayesrl.beliefs.arms.semi_bandit import SemiBandit
 from bayesrl.core import Transition
 from bayesrl.errors import BayesRLError, ImpossibleEvidence, InvalidArgument, UnknownName
 from bayesrl.lab.priors import prior_for
-from bayesrl.worlds.bernoulli import BernoulliBandit, bernoulli
-from bayesrl.worlds.combinatorial import CombinatorialBandit
+from bayesrl.worlds.bandits.bernoulli import BernoulliBandit, bernoulli
+from bayesrl.worlds.bandits.combinatorial import CombinatorialBandit
 
 nan, inf = float("nan"), float("inf")
 
@@ -66,7 +66,7 @@ UPDATES = [
     (LOGISTIC, step(0, 0.3, X), "LogisticArms: reward 0.3 has probability zero under this belief: rewards are 0 or 1."),
     (LAPLACE, step(0, 2.0, X), "LogisticLaplaceArms: reward 2 has probability zero under this belief: rewards are 0 or 1."),
     (LAPLACE, step(0, 1.0, "Ann"), "LogisticLaplaceArms.update: 'context' must be a matrix of shape (arms, 2), got 'Ann'."),
-    (SemiBandit(BETA), step(np.array([0, 1]), 1.0, 0), "SemiBandit.update: 'next_state' must be a reward for each of (2,), got 0."),
+    (SemiBandit(BETA), step(np.array([0, 1]), 1.0, 0), "SemiBandit.update: 'next_observation' must be a reward for each of (2,), got 0."),
     (FullBandit.uniform(3, 2), step(np.array([0, 7]), 1.0), "FullBandit.update: 'action' must be sets of arms from 0 to 2, got an array of shape (2,)."),
     (FiniteModels(BernoulliSums(np.full((2, 3), 0.5))), step(np.array([0.0, 1.0]), 1.0), "FiniteModels.update: 'action' must be sets of arms from 0 to 2, got an array of shape (2,)."),
     (BETA.batch(2), step(np.array([0, 1, 2]), np.zeros(3)), "BetaBernoulli.update: 'action' must be whole numbers of shape (2,), got an array of shape (3,)."),
@@ -100,8 +100,8 @@ CALLS = [
     (lambda: BETA.update_many({"action": [0, 5], "reward": [1.0, 0.0]}), "BetaBernoulli.update_many: 'action' must be whole numbers from 0 to 2, got 5."),
     (lambda: BETA.update_many({"action": [0, 1], "reward": [1.0, nan]}), "BetaBernoulli.update_many: 'reward' must be finite everywhere, got nan."),
     (lambda: BETA.update_many({"action": [0, 1], "reward": ["a", "b"]}), "BetaBernoulli.update_many: 'reward' must be numbers of shape (2,), got an array of shape (2,)."),
-    (lambda: BETA.update_many([1, 2]), "BetaBernoulli.update_many: 'log' must be transitions, a record, or columns action, reward, got [1, 2]."),
-    (lambda: LINEAR.update_many({"action": [0], "reward": [1.0]}), "LinearGaussianArms.update_many: 'log' must be with a column 'state', got ['action', 'reward']."),
+    (lambda: BETA.update_many([1, 2]), "BetaBernoulli.update_many: 'log' must be transitions, a record, or columns observation, action, reward, next_observation, got 1."),
+    (lambda: LINEAR.update_many({"action": [0], "reward": [1.0]}), "LinearGaussianArms.update_many: 'log' must be with a column 'observation', got ['action', 'reward']."),
     (lambda: LINEAR.sample(default_rng(0)), "LinearGaussianArms.sample: 'context' must be a matrix of shape (arms, 2), got None."),
     (lambda: LINEAR.mean(np.ones(2)), "LinearGaussianArms.mean: 'context' must be a matrix of shape (arms, 2), got an array of shape (2,)."),
     (lambda: LinearGaussianArms.prior(2, features=X).mean(np.ones(7)), "LinearGaussianArms.mean: 'context' must be left out or a matrix of shape (3, 2), got an array of shape (7,)."),

@@ -6,7 +6,7 @@ from numpy.random import default_rng
 from one_family import SHARE
 
 from bayesrl import BayesAgent, run
-from bayesrl.bandits.bayes_optimal import (
+from bayesrl.bandits.bayes_optimal_bandit import (
     BayesOptimalBandit,
     bayes_optimal_q,
     bayes_optimal_value,
@@ -15,8 +15,8 @@ from bayesrl.bandits.bayes_optimal import (
     thompson,
 )
 from bayesrl.bandits.thompson import Thompson
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.finite_models import BernoulliModels, FiniteModels, GaussianModels, OutcomeModels
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.finite_models import BernoulliModels, FiniteModels, GaussianModels, OutcomeModels
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.registry import make_world

@@ -1,5 +1,6 @@
 """The bounds of the chapter: worked by hand, against enumeration, and beside exact regrets."""
 
+import importlib
 import itertools
 import math
 
@@ -7,19 +8,20 @@ import numpy as np
 import pytest
 from one_family import Z
 
-from bayesrl.bandits import bounds
-from bayesrl.bandits.bayes_optimal import bayes_optimal_value, policy_value, thompson
-from bayesrl.bandits.bounds import bandit_bounds, bounds_of, gopalan, lai_robbins_constant
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.finite_models import BernoulliModels, FiniteModels, GaussianModels
-from bayesrl.beliefs.normal_arm import NormalArm
+from bayesrl.bandits.bandit_bounds import bandit_bounds, bounds_of, gopalan, lai_robbins_constant
+from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_value, policy_value, thompson
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.finite_models import BernoulliModels, FiniteModels, GaussianModels
+from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.core import BayesAgent
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.compare import compare
 from bayesrl.registry import make, make_world
-from bayesrl.worlds.bernoulli import BernoulliBandit
-from bayesrl.worlds.contextual import spread_features
-from bayesrl.worlds.gaussian import GaussianBandit
+from bayesrl.worlds.bandits._contextual import spread_features
+from bayesrl.worlds.bandits.bernoulli import BernoulliBandit
+from bayesrl.worlds.bandits.gaussian import GaussianBandit
+
+bounds = importlib.import_module("bayesrl.bandits.bandit_bounds")  # the package offers the function of that name
 
 
 def kl(p, q):

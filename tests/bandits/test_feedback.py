@@ -6,7 +6,7 @@ from numpy.random import default_rng
 
 from bayesrl.bandits.batched_feedback import BatchedFeedback
 from bayesrl.bandits.bayes_ucb import BayesUCB
-from bayesrl.bandits.feedback import DelayedFeedback
+from bayesrl.bandits.delayed_feedback import DelayedFeedback
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial
 from bayesrl.bandits.ucb1 import UCB1
@@ -14,9 +14,9 @@ from bayesrl.core import BayesAgent, Transition, run
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.compare import broadcasts, compare
 from bayesrl.testing import check_agent
-from bayesrl.worlds.bernoulli import BernoulliBandit, bernoulli
-from bayesrl.worlds.combinatorial import combinatorial
-from bayesrl.worlds.linear import linear
+from bayesrl.worlds.bandits.bernoulli import BernoulliBandit, bernoulli
+from bayesrl.worlds.bandits.combinatorial import combinatorial
+from bayesrl.worlds.bandits.linear import linear
 
 FAMILIES = {
     "thompson": (bernoulli(arms=4), Thompson()),
@@ -59,7 +59,7 @@ def learned(agent, n):
     ids=["delayed", "batched"],
 )
 def test_what_is_learned_when(late, after):
-    from bayesrl.beliefs.normal_arm import NormalArm
+    from bayesrl.beliefs.arms.normal_arm import NormalArm
 
     agent = late(BayesAgent(NormalArm.standard(2), Thompson()))
     assert [learned(agent, n) for n in range(7)] == after

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from bayesrl.bandits.bayes_optimal import bayes_optimal_value, greedy, policy_value
+from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_value, greedy, policy_value
 from bayesrl.bandits.finite_horizon_index import FiniteHorizonIndex, finite_horizon_index
 from bayesrl.bandits.gittins import gittins_index
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.testing import check_planner

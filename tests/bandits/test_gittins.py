@@ -9,7 +9,7 @@ from numpy.random import default_rng
 from scipy import special
 
 from bayesrl import BayesAgent, run
-from bayesrl.bandits.bayes_optimal import bayes_optimal_value, greedy, policy_value
+from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_value, greedy, policy_value
 from bayesrl.bandits.gittins import (
     Gittins,
     gittins_bounds,
@@ -17,9 +17,9 @@ from bayesrl.bandits.gittins import (
     gittins_index_normal,
     gittins_index_process,
 )
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.normal_arm import NormalArm
-from bayesrl.beliefs.poisson_arm import PoissonArm
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.normal_arm import NormalArm
+from bayesrl.beliefs.arms.poisson_arm import PoissonArm
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.retirement import LANES, Lattice, advantage, calibrate

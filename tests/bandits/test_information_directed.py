@@ -16,12 +16,12 @@ from bayesrl.bandits.information_directed import (
     information_ratio,
     two_points,
 )
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.finite_models import BernoulliModels, FiniteModels, GaussianModels, OutcomeModels
-from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
-from bayesrl.beliefs.logistic_arms import LogisticArms
-from bayesrl.beliefs.normal_arm import NormalArm
-from bayesrl.beliefs.poisson_arm import PoissonArm
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.finite_models import BernoulliModels, FiniteModels, GaussianModels, OutcomeModels
+from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.arms.logistic_arms import LogisticArms
+from bayesrl.beliefs.arms.normal_arm import NormalArm
+from bayesrl.beliefs.arms.poisson_arm import PoissonArm
 from bayesrl.core import Streams, meet
 from bayesrl.errors import InvalidArgument
 from bayesrl.registry import make_world

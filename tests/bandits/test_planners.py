@@ -13,21 +13,21 @@ from bayesrl.bandits.bayes_ucb import BayesUCB
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial
 from bayesrl.bandits.ucb1 import UCB1
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.finite_models import BernoulliSums, FiniteModels
-from bayesrl.beliefs.full_bandit import FullBandit
-from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
-from bayesrl.beliefs.logistic_arms import LogisticArms
-from bayesrl.beliefs.normal_arm import NormalArm
-from bayesrl.beliefs.semi_bandit import SemiBandit
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.finite_models import BernoulliSums, FiniteModels
+from bayesrl.beliefs.arms.full_bandit import FullBandit
+from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.arms.logistic_arms import LogisticArms
+from bayesrl.beliefs.arms.normal_arm import NormalArm
+from bayesrl.beliefs.arms.semi_bandit import SemiBandit
 from bayesrl.core import BayesAgent, Streams, Transition, run
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.lab.compare import compare
 from bayesrl.testing import check_agent, check_planner
-from bayesrl.worlds.bernoulli import BernoulliBandit, bernoulli
-from bayesrl.worlds.combinatorial import combinatorial
-from bayesrl.worlds.gaussian import gaussian
-from bayesrl.worlds.logistic import logistic
+from bayesrl.worlds.bandits.bernoulli import BernoulliBandit, bernoulli
+from bayesrl.worlds.bandits.combinatorial import combinatorial
+from bayesrl.worlds.bandits.gaussian import gaussian
+from bayesrl.worlds.bandits.logistic import logistic
 
 MEANS = [0.3, 0.55, 0.5, 0.1]
 

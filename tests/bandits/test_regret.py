@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 from one_family import COMPARISONS, Z
 
-from bayesrl.bandits.bayes_optimal import BayesOptimalBandit, bayes_optimal_value
+from bayesrl.bandits.bayes_optimal_bandit import BayesOptimalBandit, bayes_optimal_value
 from bayesrl.bandits.bayes_ucb import BayesUCB
 from bayesrl.bandits.finite_horizon_index import FiniteHorizonIndex
 from bayesrl.bandits.gittins import Gittins
 from bayesrl.bandits.information_directed import InformationDirected
-from bayesrl.bandits.simulation import simulate
+from bayesrl.bandits.simulate_bandit import simulate
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.ucb1 import UCB1
 from bayesrl.core import BayesAgent
 from bayesrl.lab.compare import compare
 from bayesrl.registry import methods
-from bayesrl.worlds.bernoulli import BernoulliBandit, bernoulli
+from bayesrl.worlds.bandits.bernoulli import BernoulliBandit, bernoulli
 
 # Russo and Van Roy's setting; an independent recomputation of each figure with its standard error (reference rows
 # "recalled, recomputed").

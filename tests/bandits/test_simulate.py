@@ -5,12 +5,12 @@ import pytest
 
 from bayesrl.bandits.batched_feedback import BatchedFeedback
 from bayesrl.bandits.bayes_ucb import BayesUCB
-from bayesrl.bandits.feedback import DelayedFeedback
-from bayesrl.bandits.simulation import simulate
+from bayesrl.bandits.delayed_feedback import DelayedFeedback
+from bayesrl.bandits.simulate_bandit import simulate
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.ucb1 import UCB1
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.normal_arm import NormalArm
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.core import BayesAgent, Transition, run
 from bayesrl.errors import InvalidArgument
 from bayesrl.registry import make_world

@@ -8,21 +8,21 @@ from numpy.random import default_rng
 from numpy.testing import assert_allclose
 from scipy import special, stats
 
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.core import Family, World
 from bayesrl.lab.priors import prior_for
-from bayesrl.worlds.bernoulli import BernoulliBandit, bernoulli
-from bayesrl.worlds.chapelle_li import chapelle_li
-from bayesrl.worlds.combinatorial import CombinatorialBandit, combinatorial
-from bayesrl.worlds.contextual import spread_features
-from bayesrl.worlds.contextual_shop import contextual_shop
-from bayesrl.worlds.gaussian import GaussianBandit, gaussian
-from bayesrl.worlds.linear import linear
-from bayesrl.worlds.logistic import logistic
-from bayesrl.worlds.online_shop import online_shop
-from bayesrl.worlds.online_shop_several import online_shop_several
-from bayesrl.worlds.shop import features, purchase_rates
+from bayesrl.worlds.bandits._contextual import spread_features
+from bayesrl.worlds.bandits._shop import features, purchase_rates
+from bayesrl.worlds.bandits.bernoulli import BernoulliBandit, bernoulli
+from bayesrl.worlds.bandits.chapelle_li_bandit import chapelle_li
+from bayesrl.worlds.bandits.combinatorial import CombinatorialBandit, combinatorial
+from bayesrl.worlds.bandits.contextual_shop import contextual_shop
+from bayesrl.worlds.bandits.gaussian import GaussianBandit, gaussian
+from bayesrl.worlds.bandits.linear import linear
+from bayesrl.worlds.bandits.logistic import logistic
+from bayesrl.worlds.bandits.online_shop import online_shop
+from bayesrl.worlds.bandits.online_shop_several import online_shop_several
 
 ALL = [bernoulli(), gaussian(), linear(), logistic(), combinatorial(), chapelle_li(), online_shop(), contextual_shop()]
 

@@ -6,13 +6,13 @@ from numpy.random import default_rng
 from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.binarised_rewards import BinarisedRewards
-from bayesrl.beliefs.exponential_arm import ExponentialArm
-from bayesrl.beliefs.normal_arm import NormalArm
-from bayesrl.beliefs.normal_gamma_arm import NormalGammaArm
-from bayesrl.beliefs.poisson_arm import PoissonArm
-from bayesrl.beliefs.reward_normal import RewardNormal
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.binarised_rewards import BinarisedRewards
+from bayesrl.beliefs.arms.exponential_arm import ExponentialArm
+from bayesrl.beliefs.arms.normal_arm import NormalArm
+from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm
+from bayesrl.beliefs.arms.poisson_arm import PoissonArm
+from bayesrl.beliefs.tabular.reward_normal import RewardNormal
 from bayesrl.core import Transition
 from bayesrl.testing import assert_mean_equal
 

@@ -8,10 +8,10 @@ from numpy.random import default_rng
 from numpy.testing import assert_allclose
 from scipy import integrate, special, stats
 
-from bayesrl.beliefs.contexts import logistic_moments
-from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms, their_v
-from bayesrl.beliefs.logistic_arms import LogisticArms
-from bayesrl.beliefs.logistic_laplace_arms import LogisticLaplaceArms
+from bayesrl.beliefs.arms._contexts import logistic_moments
+from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms, their_v
+from bayesrl.beliefs.arms.logistic_arms import LogisticArms
+from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
 from bayesrl.core import Transition
 
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.random import default_rng
 
 from bayesrl.beliefs import DirichletMDP
-from bayesrl.beliefs.dirichlet import dirichlet_rows
-from bayesrl.beliefs.ledger import CHUNK, Ledger
+from bayesrl.beliefs.tabular._ledger import CHUNK, Ledger
+from bayesrl.beliefs.tabular.dirichlet_mdp import dirichlet_rows
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence
 from bayesrl.models.mdp import TabularMDP

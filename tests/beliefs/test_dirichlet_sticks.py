@@ -6,9 +6,9 @@ from numpy.random import default_rng
 from scipy import stats
 
 from bayesrl.beliefs import DirichletMDP
-from bayesrl.beliefs.dirichlet import MANY, dirichlet_rows, even_counts
+from bayesrl.beliefs.tabular.dirichlet_mdp import MANY, dirichlet_rows, even_counts
 from bayesrl.core import Transition
-from bayesrl.kernels.sticks import LEFT, dense_rows, listed_rows
+from bayesrl.kernels.stick_breaking import LEFT, dense_rows, listed_rows
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.testing import assert_mean_equal
 

@@ -9,12 +9,18 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from bayesrl.bandits.thompson import Thompson
-from bayesrl.beliefs.finite_mdps import FiniteMDPs
-from bayesrl.beliefs.finite_models import BernoulliModels, BernoulliSums, FiniteModels, GaussianModels, OutcomeModels
+from bayesrl.beliefs.arms.finite_models import (
+    BernoulliModels,
+    BernoulliSums,
+    FiniteModels,
+    GaussianModels,
+    OutcomeModels,
+)
+from bayesrl.beliefs.tabular.finite_mdps import FiniteMDPs
 from bayesrl.core import BayesAgent, Transition, run
 from bayesrl.errors import ImpossibleEvidence
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.worlds.bernoulli import BernoulliBandit
+from bayesrl.worlds.bandits.bernoulli import BernoulliBandit
 
 MEANS = np.array([[0.1, 0.6, 0.3], [0.7, 0.2, 0.5], [0.4, 0.4, 0.8]])
 WEIGHTS = np.array([0.5, 0.3, 0.2])

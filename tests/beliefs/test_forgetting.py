@@ -11,16 +11,16 @@ from scipy import stats
 from bayesrl.bandits.bayes_ucb import BayesUCB
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.ucb1 import UCB1
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.exponential_arm import ExponentialArm
-from bayesrl.beliefs.finite_models import FiniteModels
-from bayesrl.beliefs.forgetting import FADES, Forgetting
-from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
-from bayesrl.beliefs.logistic_arms import LogisticArms
-from bayesrl.beliefs.logistic_laplace_arms import LogisticLaplaceArms
-from bayesrl.beliefs.normal_arm import NormalArm
-from bayesrl.beliefs.normal_gamma_arm import NormalGammaArm
-from bayesrl.beliefs.poisson_arm import PoissonArm
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.exponential_arm import ExponentialArm
+from bayesrl.beliefs.arms.finite_models import FiniteModels
+from bayesrl.beliefs.arms.forgetting import FADES, Forgetting
+from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.arms.logistic_arms import LogisticArms
+from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
+from bayesrl.beliefs.arms.normal_arm import NormalArm
+from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm
+from bayesrl.beliefs.arms.poisson_arm import PoissonArm
 from bayesrl.core import BayesAgent, Transition, run
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.lab.compare import compare

@@ -7,7 +7,7 @@ import pytest
 from numpy.random import default_rng
 from scipy.special import roots_jacobi
 
-from bayesrl.beliefs.infinite_grid import RowColumnBeta
+from bayesrl.beliefs.tabular.row_column_beta import RowColumnBeta
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels.replay import likelihood, replay, undo

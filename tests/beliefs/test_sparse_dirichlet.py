@@ -6,8 +6,8 @@ from numpy.random import default_rng
 from scipy.special import gammaln
 
 import bayesrl as b
-from bayesrl.bamdp.bamcp import BAMCP
-from bayesrl.beliefs.sparse_dirichlet import SparseDirichletMDP
+from bayesrl.bamdp.search.bamcp import BAMCP
+from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.core import Transition
 from bayesrl.kernels.simulator import forget
 from bayesrl.kernels.urn import draw

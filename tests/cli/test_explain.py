@@ -103,7 +103,7 @@ def test_unknown_rewards_are_means():
 
 def test_bounds_where_the_planner_has_them(monkeypatch):
     """Whatever of the readings the info has for every action is shown, and nothing else."""
-    from bayesrl.bamdp.uniform import Random
+    from bayesrl.bamdp.baselines.random import Random
     from bayesrl.core import Decision
 
     info = {"q": np.array([1.0, 2.0]), "lower": np.zeros(2), "upper": np.full(2, 3.0), "nodes": 7, "visits": np.ones(3)}

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bayesrl.checks import value
 from bayesrl.core import Decision
 from bayesrl.errors import InvalidArgument
+from bayesrl.parameters import value
 
 
 @value

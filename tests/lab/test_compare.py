@@ -11,9 +11,9 @@ from lab_toys import Always, Arms, Betas, Counts, Dies, Draws, DrawsTogether, Fa
 
 from bayesrl.core import BayesAgent, Streams, run
 from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.io.records import save
 from bayesrl.lab import compare as module
 from bayesrl.lab.compare import BLOCK, compact, compare
-from bayesrl.lab.record import save
 from bayesrl.lab.statistics import independent_difference, mean_interval, paired_difference
 
 FIXED = Arms(np.array([0.3, 0.6, 0.5]))
@@ -280,6 +280,6 @@ def test_progress_is_on_standard_error_alone(capsys):
 
 def test_imports_are_light():
     heavy = ("matplotlib", "pandas", "pyarrow", "rich", "scipy.stats", "numba")
-    code = f"import sys, bayesrl.lab.compare, bayesrl.lab.record; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, bayesrl.lab.compare, bayesrl.io.records; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import stdtrit
 from scipy.stats import ttest_1samp, ttest_ind
 
-from bayesrl.lab.figures import ASSUMED_RUNS, JUDGED, SHOWN, Figure, lookup, published
+from bayesrl.lab.literature.figures import ASSUMED_RUNS, JUDGED, SHOWN, Figure, lookup, published
 from bayesrl.lab.statistics import Interval, mean_interval
 from bayesrl.registry import entries
 
@@ -77,7 +77,7 @@ def test_lookup_leaves_open_what_was_not_stated():
     ],
 )
 def test_priors_are_compared_by_meaning(a, b, same, monkeypatch):
-    monkeypatch.setattr("bayesrl.lab.figures.published", lambda: (figure(prior=a),))
+    monkeypatch.setattr("bayesrl.lab.literature.figures.published", lambda: (figure(prior=a),))
     assert bool(lookup("m", "w", b)) is same
 
 

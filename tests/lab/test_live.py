@@ -9,20 +9,20 @@ from scipy import integrate, special, stats
 
 import bayesrl as b
 from bayesrl.bandits.bayes_ucb import BayesUCB
-from bayesrl.bandits.feedback import DelayedFeedback
+from bayesrl.bandits.delayed_feedback import DelayedFeedback
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.binarised_rewards import BinarisedRewards
-from bayesrl.beliefs.finite_models import FiniteModels
-from bayesrl.beliefs.forgetting import Forgetting
-from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
-from bayesrl.beliefs.logistic_laplace_arms import LogisticLaplaceArms
-from bayesrl.beliefs.normal_arm import NormalArm
-from bayesrl.beliefs.semi_bandit import SemiBandit
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.binarised_rewards import BinarisedRewards
+from bayesrl.beliefs.arms.finite_models import FiniteModels
+from bayesrl.beliefs.arms.forgetting import Forgetting
+from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
+from bayesrl.beliefs.arms.normal_arm import NormalArm
+from bayesrl.beliefs.arms.semi_bandit import SemiBandit
 from bayesrl.core import BayesAgent, Transition, run
 from bayesrl.errors import BayesRLError, InvalidArgument, UnknownName
-from bayesrl.lab.live import LiveAgent
+from bayesrl.live import LiveAgent
 
 SHELF = ["book", "film", "game"]
 BETAS = BetaBernoulli(np.array([3.0, 1.0, 8.0]), np.array([2.0, 1.0, 4.0]))

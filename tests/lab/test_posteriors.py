@@ -5,14 +5,14 @@ import pytest
 from scipy import integrate, stats
 
 import bayesrl as b
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.finite_models import FiniteModels
-from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
-from bayesrl.beliefs.logistic_arms import LogisticArms
-from bayesrl.beliefs.normal_gamma_arm import NormalGammaArm
-from bayesrl.beliefs.semi_bandit import SemiBandit
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.finite_models import FiniteModels
+from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.arms.logistic_arms import LogisticArms
+from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm
+from bayesrl.beliefs.arms.semi_bandit import SemiBandit
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.posteriors import densities, plot_posteriors, plot_regret
+from bayesrl.lab.plots.posteriors import densities, plot_posteriors, plot_regret
 
 BETAS = BetaBernoulli(np.array([3.0, 1.0, 80.0]), np.array([2.0, 20.0, 400.0]))
 PNG = b"\x89PNG"

@@ -11,9 +11,9 @@ from lab_toys import Always, Arms, Betas, Draws, DrawsTogether, Noise, UniformAr
 
 from bayesrl.core import BayesAgent, Record, run
 from bayesrl.errors import InvalidArgument, UnreadableFile
+from bayesrl.io.records import load, save, to_arrow
 from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
-from bayesrl.lab.record import load, save, to_arrow
 
 ARMS = Arms(np.array([0.3, 0.6]))
 AGENTS = {
@@ -110,7 +110,7 @@ def test_arrow_has_a_row_for_each_method_run_and_step():
     frame = table.to_pandas()
     row = frame[(frame["method"] == "b") & (frame["run"] == 2) & (frame["step"] == 4)].iloc[0]
     assert row["reward"] == found["b"].reward[4, 2]
-    np.testing.assert_array_equal(row["state"], found["b"].state[4, 2])
+    np.testing.assert_array_equal(row["observation"], found["b"].state[4, 2])
     assert json.loads(table.schema.metadata[b"bayesrl"])["a"]["runs"] == 3
     alone = run(Always(), ARMS, 6)
     np.testing.assert_array_equal(to_arrow(alone)["reward"].to_numpy(), alone.reward)

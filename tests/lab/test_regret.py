@@ -9,7 +9,7 @@ from lab_toys import Always, Arms, Betas, Draws, DrawsTogether, Noise, UniformAr
 from bayesrl.core import BayesAgent, Decision, Streams, run
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.compare import BLOCK, compare
-from bayesrl.lab.regret import optimal_totals, regret
+from bayesrl.lab.measures.regret import optimal_totals, regret
 from bayesrl.lab.statistics import mean_interval
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.registry import make_world

@@ -7,15 +7,15 @@ import pytest
 from lab_toys import Always, Arms, UniformArms
 from rich.console import Console
 
-from bayesrl.bandits import bounds
+from bayesrl.bandits.bandit_bounds import kaufmann_thompson, lai_robbins_constant
 from bayesrl.core import BayesAgent
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.compare import compare
-from bayesrl.lab.figures import Figure
+from bayesrl.lab.literature.figures import Figure
 from bayesrl.lab.report import ROOM, bounds_table, comparison_table, curves, duration, interval, sheet_of
 from bayesrl.lab.statistics import Interval
 from bayesrl.registry import make, make_world
-from bayesrl.worlds.bernoulli import BernoulliBandit
+from bayesrl.worlds.bandits.bernoulli import BernoulliBandit
 
 WORLD = Arms(np.array([0.0, 1.0, 0.5]))
 
@@ -165,9 +165,9 @@ def test_frequentist_bounds_keep_the_scale_of_what_was_measured():
     regret = sheet.axes[1]
     shown = lines(regret)
     T, value = shown["Lai-Robbins"].get_data()
-    np.testing.assert_allclose(value, bounds.lai_robbins_constant(means) * np.log(T))
+    np.testing.assert_allclose(value, lai_robbins_constant(means) * np.log(T))
     T, value = shown["Thompson, Kaufmann"].get_data()
-    np.testing.assert_allclose(value, bounds.kaufmann_thompson(means, T))
+    np.testing.assert_allclose(value, kaufmann_thompson(means, T))
     measured = max(line.get_ydata().max() for line in regret.lines if not line.get_gid())
     near = [b.end for b in held.values() if b.end <= ROOM[b.kind] * measured]
     assert measured < regret.get_ylim()[1] <= 1.1 * max([measured, *near])

@@ -10,10 +10,10 @@ import pytest
 
 from bayesrl.cli import main
 from bayesrl.errors import UnknownName, UnreadableFile
-from bayesrl.lab import reproduce as lab
 from bayesrl.lab.build import named, world_for
 from bayesrl.lab.experiment import experiment
-from bayesrl.lab.figures import ROUNDING, published
+from bayesrl.lab.literature import reproduce as lab
+from bayesrl.lab.literature.figures import ROUNDING, published
 from bayesrl.registry import find
 
 WORLDS = ["chain-tied", "chain-semi", "chain", "double-loop", "grid5", "grid10", "dearden-maze"]

@@ -13,19 +13,19 @@ from lab_toys import Draws
 import bayesrl as b
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.forgetting import Forgetting
-from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
-from bayesrl.beliefs.logistic_laplace_arms import LogisticLaplaceArms
-from bayesrl.beliefs.normal_arm import NormalArm
-from bayesrl.beliefs.reward_beta import RewardBeta
-from bayesrl.beliefs.semi_bandit import SemiBandit
-from bayesrl.beliefs.unknown_rewards import UnknownRewards
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.forgetting import Forgetting
+from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
+from bayesrl.beliefs.arms.normal_arm import NormalArm
+from bayesrl.beliefs.arms.semi_bandit import SemiBandit
+from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards
+from bayesrl.beliefs.tabular.reward_beta import RewardBeta
 from bayesrl.checks import same
 from bayesrl.core import BayesAgent, Mind, Transition, run
 from bayesrl.errors import InvalidArgument, UnreadableFile
-from bayesrl.lab.live import LiveAgent
-from bayesrl.lab.store import _state, load, save
+from bayesrl.io.store import _state, load, save
+from bayesrl.live import LiveAgent
 from bayesrl.registry import methods
 from bayesrl.testing import probe_for
 
@@ -269,7 +269,7 @@ OTHER = "which is no value of this library."
     [
         (BETA, put("type", to="os:system"), f"it holds a os:system, {OTHER}"),
         (BETA, put("type", to="bayesrl.cli:main"), f"it holds a bayesrl.cli:main, {OTHER}"),
-        (BETA, put("type", to="bayesrl.lab.store:os"), f"it holds a bayesrl.lab.store:os, {OTHER}"),
+        (BETA, put("type", to="bayesrl.io.store:os"), f"it holds a bayesrl.io.store:os, {OTHER}"),
         (BETA, put("type", to="bayesrl.core:dataclass"), f"it holds a bayesrl.core:dataclass, {OTHER}"),
         (BETA, put("type", to="bayesrl.nothing:BetaBernoulli"), f"it holds a bayesrl.nothing:BetaBernoulli, {OTHER}"),
         (BETA, put("type", to="bayesrl.core:Belief"), f"it holds a bayesrl.core:Belief, {OTHER}"),

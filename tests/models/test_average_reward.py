@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bayesrl.errors import InvalidArgument
-from bayesrl.models.average_reward import average_reward
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import optimal_total
+from bayesrl.models.solvers._average_reward import average_reward
 
 
 def gain_of(mdp, policy):

@@ -9,12 +9,12 @@ import pytest
 from scipy import sparse
 
 from bayesrl.errors import BayesRLError, InvalidArgument, NotConverged
-from bayesrl.models.linear_programming import LinearProgram, program
 from bayesrl.models.mdp import Outcomes, TabularMDP
-from bayesrl.models.policy_iteration import PolicyIteration
 from bayesrl.models.solution import model_of
 from bayesrl.models.solve import METHODS, evaluate_policy, solve
-from bayesrl.models.value_iteration import ValueIteration
+from bayesrl.models.solvers.mdp_lp import LinearProgram, program
+from bayesrl.models.solvers.policy_iteration import PolicyIteration
+from bayesrl.models.solvers.value_iteration import ValueIteration
 
 # Problems ------------------------------------------------------------------------------------------------------------
 

@@ -6,20 +6,20 @@ must make at least one of the named tests fail. Exit code 1 is "tests failed"; a
 
 import pytest
 
-DIRICHLET, LAWS = "bayesrl.beliefs.dirichlet", "tests/beliefs/test_laws.py::test_belief_laws[dirichlet-mdp]"
+DIRICHLET, LAWS = "bayesrl.beliefs.tabular.dirichlet_mdp", "tests/beliefs/test_laws.py::test_belief_laws[dirichlet-mdp]"
 EXACT, PLANNERS = "tests/bamdp/test_exact.py", "tests/bamdp/test_planners.py::"
 BAMCP = "tests/bamdp/test_bamcp.py::"
-STICKS, BROKEN = "bayesrl.kernels.sticks", "tests/beliefs/test_dirichlet_sticks.py::"
+STICKS, BROKEN = "bayesrl.kernels.stick_breaking", "tests/beliefs/test_dirichlet_sticks.py::"
 
 MUTANTS = {
     # name: (module, old, new, tests)
     "discount forgotten in the exact recursion": (
-        "bayesrl.bamdp.exact", "+ self.gamma * self.v(y, then, d - 1)", "+ self.v(y, then, d - 1)", [EXACT]),
+        "bayesrl.bamdp.offline.bamdp_exact", "+ self.gamma * self.v(y, then, d - 1)", "+ self.v(y, then, d - 1)", [EXACT]),
     "discount forgotten in psrl": (
-        "bayesrl.bamdp.psrl", "model.mean_reward + model.gamma * later", "model.mean_reward + later",
+        "bayesrl.bamdp.sampling.psrl", "model.mean_reward + model.gamma * later", "model.mean_reward + later",
         [PLANNERS + "test_psrl_over_a_horizon_gives_finite_horizon_values"]),
     "s and s' swapped": (
-        "bayesrl.beliefs.evidence",
+        "bayesrl.beliefs.tabular._outcome_reading",
         "operator.index(datum.state), operator.index(datum.action), operator.index(datum.next_state)",
         "operator.index(datum.next_state), operator.index(datum.action), operator.index(datum.state)",
         [LAWS]),
@@ -29,36 +29,36 @@ MUTANTS = {
         "self._with(self._ledger.append(g * self.outcomes.n_outcomes + k).append(g * self.outcomes.n_outcomes + k))",
         [LAWS]),
     "evidence counted twice in a reward": (
-        "bayesrl.beliefs.reward_beta", "add_at(getattr(self, field), cell, 1.0)",
+        "bayesrl.beliefs.tabular.reward_beta", "add_at(getattr(self, field), cell, 1.0)",
         "add_at(getattr(self, field), cell, 2.0)", ["tests/beliefs/test_laws.py::test_belief_laws[reward-beta]"]),
     "update in place": (
-        "bayesrl.beliefs.ledger", "        new = object.__new__(Ledger)\n        new._book, new._n = book, n + 1",
+        "bayesrl.beliefs.tabular._ledger", "        new = object.__new__(Ledger)\n        new._book, new._n = book, n + 1",
         "        new = self\n        new._book, new._n = book, n + 1", [LAWS]),
     "a taken place is written over": (
-        "bayesrl.beliefs.ledger", "if book.fill == n < len(book.entries)", "if n < len(book.entries)",
+        "bayesrl.beliefs.tabular._ledger", "if book.fill == n < len(book.entries)", "if n < len(book.entries)",
         ["tests/beliefs/test_dirichlet.py"]),
     "update in place in a reward": (
-        "bayesrl.beliefs.reward_beta", "new = counts.copy()", "new = counts\n    new.setflags(write=True)",
+        "bayesrl.beliefs.tabular.reward_beta", "new = counts.copy()", "new = counts\n    new.setflags(write=True)",
         ["tests/beliefs/test_laws.py::test_belief_laws[reward-beta]"]),
     "terminal ignored in q-learning": (
-        "bayesrl.bamdp.q_learning", "r if y is None else ", "", ["tests/bamdp/test_q_learning.py"]),
+        "bayesrl.bamdp.baselines.q_learning", "r if y is None else ", "", ["tests/bamdp/test_q_learning.py"]),
     "terminal states pay": (
         "bayesrl.models.mdp", "np.where(pad | terminal[:, None, None], 0.0, reward)", "np.where(pad, 0.0, reward)",
         ["tests/models"]),
-    "tie rule": ("bayesrl.bamdp.greedy", "best[0] if ties", "best[-1] if ties", [PLANNERS + "test_ties"]),
-    "ties never random": ("bayesrl.bamdp.greedy", 'ties == "first" or', "True or", [PLANNERS + "test_ties"]),
+    "tie rule": ("bayesrl.bamdp._greedy", "best[0] if ties", "best[-1] if ties", [PLANNERS + "test_ties"]),
+    "ties never random": ("bayesrl.bamdp._greedy", 'ties == "first" or', "True or", [PLANNERS + "test_ties"]),
     "wrong group when learning": (
         DIRICHLET, "g = self.outcomes.group.item(s, a)\n        if self.known[g]:\n            return self",
         "g = self.outcomes.group.item(s, 0)\n        if self.known[g]:\n            return self", [LAWS]),
     "wrong group in the exact recursion": (
-        "bayesrl.bamdp.exact", "self.rows[self.o.group[s, a]]", "self.rows[self.o.group[s, 0]]", [EXACT]),
+        "bayesrl.bamdp.offline.bamdp_exact", "self.rows[self.o.group[s, a]]", "self.rows[self.o.group[s, 0]]", [EXACT]),
     "reward of the wrong outcome": (
-        "bayesrl.bamdp.exact", "self.o.reward[s, a, k]", "self.o.reward[s, a, 0]", [EXACT]),
+        "bayesrl.bamdp.offline.bamdp_exact", "self.o.reward[s, a, k]", "self.o.reward[s, a, 0]", [EXACT]),
     "reward of the wrong outcome in a model": (
         "bayesrl.models.mdp", 'np.einsum("sak,sak->sa", self.prob[self.group], self.reward)',
         'np.einsum("sak,sak->sa", self.prob[self.group], self.reward[:, :, ::-1])', ["tests/models"]),
     "counts of another order merged": (
-        "bayesrl.bamdp.exact", "self.base = horizon + 1", "self.base = max(horizon - 2, 1)", [EXACT]),
+        "bayesrl.bamdp.offline.bamdp_exact", "self.base = horizon + 1", "self.base = max(horizon - 2, 1)", [EXACT]),
     "a known row is learnt": (
         DIRICHLET, "        if self.known[g]:\n            return self\n", "", ["tests/beliefs/test_dirichlet.py"]),
     "a sampled model is the mean": (
@@ -85,32 +85,32 @@ MUTANTS = {
     "variance without the +1": (
         DIRICHLET, "variance /= total + 1.0", "variance /= total", ["tests/beliefs/test_dirichlet.py"]),
     "the survey's misprinted Beta update": (
-        "bayesrl.beliefs.reward_beta", "add_at(getattr(self, field), cell, 1.0)",
+        "bayesrl.beliefs.tabular.reward_beta", "add_at(getattr(self, field), cell, 1.0)",
         'add_at(self.beta if not win else self.alpha, cell, 1.0 if win else -0.5)',
         ["tests/beliefs/test_laws.py::test_belief_laws[reward-beta]"]),
     "the survey's misprinted normal posterior": (
-        "bayesrl.beliefs.reward_normal", "0.5 * kappa * delta * delta / (kappa + 1.0)", "0.5 * delta * delta",
+        "bayesrl.beliefs.tabular.reward_normal", "0.5 * kappa * delta * delta / (kappa + 1.0)", "0.5 * delta * delta",
         ["tests/beliefs/test_laws.py::test_belief_laws[reward-normal]"]),
     "the prior mean ignored": (
-        "bayesrl.beliefs.reward_normal", "delta / (kappa + 1.0)),", "delta / kappa),",
+        "bayesrl.beliefs.tabular.reward_normal", "delta / (kappa + 1.0)),", "delta / kappa),",
         ["tests/beliefs/test_laws.py::test_belief_laws[reward-normal]"]),
     "the bonus falls as 1/sqrt(n)": (
-        "bayesrl.bamdp.beb", "(1.0 + belief.counts())", "(1.0 + belief.counts()) ** 0.5",
+        "bayesrl.bamdp.optimism.beb", "(1.0 + belief.counts())", "(1.0 + belief.counts()) ** 0.5",
         [PLANNERS + "test_beb_equals_its_transcription"]),
     "the bonus forgets the prior's counts": (
-        "bayesrl.bamdp.beb", "1.0 + belief.counts()", "1.0 + belief.counts() - belief._prior.sum(axis=1)[belief.group]",
+        "bayesrl.bamdp.optimism.beb", "1.0 + belief.counts()", "1.0 + belief.counts() - belief._prior.sum(axis=1)[belief.group]",
         [PLANNERS + "test_beb_equals_its_transcription"]),
     "a model is kept one step too long": (
-        "bayesrl.bamdp.bayesian_dp", "memory.left == 0", "memory.left < 0",
+        "bayesrl.bamdp.sampling.bayesian_dp", "memory.left == 0", "memory.left < 0",
         [PLANNERS + "test_bayesian_dp_resamples_every_n_steps"]),
     "the end of an episode goes unnoticed": (
-        "bayesrl.bamdp.psrl", "over = last is not None and last.ends_episode", "over = False",
+        "bayesrl.bamdp.sampling.psrl", "over = last is not None and last.ends_episode", "over = False",
         [PLANNERS + "test_psrl_draws_one_model_per_episode"]),
     "epsilon upside down": (
-        "bayesrl.bamdp.epsilon_greedy", "rng.random() < self.epsilon", "rng.random() > self.epsilon",
+        "bayesrl.bamdp.baselines.epsilon_greedy", "rng.random() < self.epsilon", "rng.random() > self.epsilon",
         [PLANNERS + "test_epsilon_greedy_frequencies"]),
     "soft-max that never normalises": (
-        "bayesrl.bamdp.softmax", "rng.random() * p.sum()", "rng.random() * p.sum() * 0.1",
+        "bayesrl.bamdp.baselines.softmax", "rng.random() * p.sum()", "rng.random() * p.sum() * 0.1",
         [PLANNERS + "test_softmax_frequencies"]),
     "thought and world share a stream": (
         "bayesrl.core", "agent.act(mind, seen, streams.thought)", "agent.act(mind, seen, streams.world)",
@@ -135,37 +135,37 @@ MUTANTS = {
         "bayesrl.kernels.urn", "y = k if model.plain else model.succ[i, k]", "y = k",
         ["tests/bamdp/test_bfs3.py::test_bounds_bracket_the_exact_values[tied-8]"]),
     "rollouts take the first of the best actions": (
-        "bayesrl.bamdp.bamcp", "(u - epsilon) * (M / (1.0 - epsilon))", "0.0",
+        "bayesrl.bamdp.search.bamcp", "(u - epsilon) * (M / (1.0 - epsilon))", "0.0",
         [BAMCP + "test_rollouts_are_epsilon_greedy_with_ties_at_random"]),
     "what cannot be shared out evenly is the first action's": (
-        "bayesrl.bamdp.bamcp", "P = np.full((S + 1, M), AGAIN)", "P = np.zeros((S + 1, M), np.uint16)",
+        "bayesrl.bamdp.search.bamcp", "P = np.full((S + 1, M), AGAIN)", "P = np.zeros((S + 1, M), np.uint16)",
         [BAMCP + "test_rollouts_are_epsilon_greedy_with_ties_at_random"]),
     "every pair of a flat model has an urn of its own": (
         "bayesrl.models.mdp", " and (self.group.ravel() == np.arange(S * A)).all())", ")",
         [BAMCP + "test_pairs_of_a_flat_model_may_share_an_urn"]),
     "a leaf is worth nothing": (
-        "bayesrl.bamdp.bamcp", "R += discount * V0[s]", "pass",
+        "bayesrl.bamdp.search.bamcp", "R += discount * V0[s]", "pass",
         [BAMCP + "test_the_leaf_is_worth_what_the_mean_model_promises"]),
     "a tree is kept over a reset": (
-        "bayesrl.bamdp.bamcp", "and last and last.next_state == observation:", "and last:",
+        "bayesrl.bamdp.search.bamcp", "and last and last.next_state == observation:", "and last:",
         [BAMCP + "test_no_tree_is_kept_over_a_reset"]),
     "discount forgotten in the search": (
-        "bayesrl.bamdp.bamcp", "R = path_r[t] + gamma * R", "R = path_r[t] + R",
+        "bayesrl.bamdp.search.bamcp", "R = path_r[t] + gamma * R", "R = path_r[t] + R",
         [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
     "histories with different outcomes are one": (
-        "bayesrl.bamdp.bamcp", "e = int(k) * A + a", "e = a",
+        "bayesrl.bamdp.search.bamcp", "e = int(k) * A + a", "e = a",
         [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
     "terminal ignored in the search": (
         "bayesrl.kernels.urn", "model.reward[i, k], model.terminal[y], g", "model.reward[i, k], False, g",
         [BAMCP + "test_every_simulation_starts_from_the_belief_and_stops_at_the_end"]),
     "a bound without its factor": (
-        "bayesrl.bandits.bounds", "s * np.sqrt(2.0 * H", "s * np.sqrt(H",
+        "bayesrl.bandits.bandit_bounds", "s * np.sqrt(2.0 * H", "s * np.sqrt(H",
         ["tests/lab/test_report.py::test_bounds_are_drawn_where_the_formulas_put_them"]),
     "a bound is drawn elsewhere": (
         "bayesrl.lab.report", "axes.plot(bound.steps, bound.value,", "axes.plot(bound.steps, 2.0 * bound.value,",
         ["tests/lab/test_report.py::test_bounds_are_drawn_where_the_formulas_put_them"]),
     "a prior's bound for any prior": (
-        "bayesrl.bandits.bounds", "if prior is None or prior == own else {}", "",
+        "bayesrl.bandits.bandit_bounds", "if prior is None or prior == own else {}", "",
         ["tests/bandits/test_bounds.py::test_bounds_of_families"]),
     "discount forgotten where rows are skipped": (
         "bayesrl.kernels.retirement", "(gamma * q) ** j", "q**j",

@@ -2,7 +2,7 @@
 
 import pytest
 
-FSC, BEETLE = "bayesrl.bamdp.finite_state_controller", "bayesrl.bamdp.beetle"
+FSC, BEETLE = "bayesrl.bamdp.offline.finite_state_controller", "bayesrl.bamdp.offline.beetle"
 CONTROLLER, ALPHA = "tests/bamdp/test_finite_state_controller.py::", "tests/bamdp/test_beetle.py::"
 
 MUTANTS = {

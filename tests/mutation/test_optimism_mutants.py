@@ -9,156 +9,156 @@ PLANNERS, ENDS = "tests/bamdp/test_planners.py::", "tests/models/test_episodic.p
 MUTANTS = {
     # name: (module, old, new, tests)
     "BOSS redraws one visit late": (
-        "bayesrl.bamdp.boss", "== self._knownness(belief)", "== self._knownness(belief) + 1",
+        "bayesrl.bamdp.sampling.boss", "== self._knownness(belief)", "== self._knownness(belief) + 1",
         [BOSS + "test_boss_equals_its_transcription[tied]"]),
     "BOSS redraws at every visit beyond B": (
-        "bayesrl.bamdp.boss", "== self._knownness(belief)", ">= self._knownness(belief)",
+        "bayesrl.bamdp.sampling.boss", "== self._knownness(belief)", ">= self._knownness(belief)",
         [BOSS + "test_boss_equals_its_transcription[tied]"]),
     "the hyper-model averages its models": (
-        "bayesrl.bamdp.hyper", "-1, A).max(axis=1)", "-1, A).mean(axis=1)",
+        "bayesrl.bamdp.sampling._hyper_model", "-1, A).max(axis=1)", "-1, A).mean(axis=1)",
         [BOSS + "test_hyper_model_dominates_each_model"]),
     "the hyper-model pays the first model's rewards": (
-        "bayesrl.bamdp.hyper", "[_padded(m.reward, K) for", "[_padded(models[0].reward, K) for",
+        "bayesrl.bamdp.sampling._hyper_model", "[_padded(m.reward, K) for", "[_padded(models[0].reward, K) for",
         [BOSS + "test_hyper_model_dominates_each_model[unknown]"]),
     "SBOSS measures from the belief before": (
-        "bayesrl.bamdp.sboss", "        here = memory.q[s]",
+        "bayesrl.bamdp.sampling.sboss", "        here = memory.q[s]",
         "        memory = memory._replace(then=spread(belief))\n        here = memory.q[s]",
         [BOSS + "test_sboss_equals_its_transcription[tied]"]),
     "SBOSS counts in variances": (
-        "bayesrl.bamdp.sboss", "Spread(means(belief), np.sqrt(variance))", "Spread(means(belief), variance)",
+        "bayesrl.bamdp.sampling.sboss", "Spread(means(belief), np.sqrt(variance))", "Spread(means(belief), variance)",
         [BOSS + "test_sboss_equals_its_transcription[tied]"]),
     "SmartSampler uses every model everywhere": (
-        "bayesrl.bamdp.hyper", "own = i < sizes", "own = i < sizes.max() + 0 * sizes",
+        "bayesrl.bamdp.sampling._hyper_model", "own = i < sizes", "own = i < sizes.max() + 0 * sizes",
         [BOSS + "test_smart_sampler_equals_its_transcription[tied]",
          BOSS + "test_smart_sampler_equals_its_transcription[terminal]"]),
     "rows of a pair are left out": (
-        "bayesrl.bamdp.hyper", "np.where(i < sizes, first", "np.where(i < 1, first",
+        "bayesrl.bamdp.sampling._hyper_model", "np.where(i < sizes, first", "np.where(i < 1, first",
         [BOSS + "test_each_pair_may_choose_among_as_many_lists_as_it_has"]),
     "lists pay what the first outcomes pay": (
-        "bayesrl.bamdp.hyper", "reward[rows[n], succ[n, k]]", "reward[rows[n], k]",
+        "bayesrl.bamdp.sampling._hyper_model", "reward[rows[n], succ[n, k]]", "reward[rows[n], k]",
         [BOSS + "test_lists_are_the_models_they_stand_for"]),
     "all rows are the first one's": (
-        "bayesrl.bamdp.hyper", "first[o.group][:, None, :] + i", "first[o.group][:, None, :] + 0 * i",
+        "bayesrl.bamdp.sampling._hyper_model", "first[o.group][:, None, :] + i", "first[o.group][:, None, :] + 0 * i",
         [BOSS + "test_each_pair_may_choose_among_as_many_lists_as_it_has"]),
     "SmartSampler takes the mean variance": (
-        "bayesrl.bamdp.smart_sampler", '.max(axis=1)\n', '.mean(axis=1)\n',
+        "bayesrl.bamdp.sampling.smart_sampler", '.max(axis=1)\n', '.mean(axis=1)\n',
         [BOSS + "test_smart_sampler_equals_its_transcription[flat]"]),
     "VBRB counts in variances": (
-        "bayesrl.bamdp.vbrb", "np.sqrt(variance_p)", "variance_p",
+        "bayesrl.bamdp.optimism.vbrb", "np.sqrt(variance_p)", "variance_p",
         [OPTIMISM + "test_vbrb_equals_its_transcription[flat]"]),
     "VBRB forgets that rewards are unknown": (
-        "bayesrl.bamdp.vbrb", "variance_r += doubt", "variance_r += 0.0 * doubt",
+        "bayesrl.bamdp.optimism.vbrb", "variance_r += doubt", "variance_r += 0.0 * doubt",
         [OPTIMISM + "test_vbrb_reward_variance_by_monte_carlo[pairs]"]),
     "VBRB's covariance has no n + 1": (
-        "bayesrl.bamdp.vbrb", "variance_r = c *", "variance_r = c / (1.0 - c) *",
+        "bayesrl.bamdp.optimism.vbrb", "variance_r = c *", "variance_r = c / (1.0 - c) *",
         [OPTIMISM + "test_vbrb_variances_are_the_dirichlets[flat]"]),
     "BOLT imagines without dividing": (
-        "bayesrl.bamdp.bolt", "eta / (count + eta)", "eta / (count + eta + 1.0)",
+        "bayesrl.bamdp.optimism.bolt", "eta / (count + eta)", "eta / (count + eta + 1.0)",
         [OPTIMISM + "test_bolt_equals_the_listed_extended_mdp[5.0-tied]"]),
     "BOLT imagines no rewards": (
-        "bayesrl.bamdp.bolt", "+ paid * rewards", "+ 0.0 * rewards",
+        "bayesrl.bamdp.optimism.bolt", "+ paid * rewards", "+ 0.0 * rewards",
         [OPTIMISM + "test_bolt_equals_the_listed_extended_mdp[5.0-unknown]"]),
     "BEB knows rewards as soon as transitions": (
-        "bayesrl.bamdp.beb", "self.size(belief) * doubt_of_rewards(belief)", "bonus",
+        "bayesrl.bamdp.optimism.beb", "self.size(belief) * doubt_of_rewards(belief)", "bonus",
         [OPTIMISM + "test_beb_explores_rewards_where_transitions_are_known"]),
     "a known row is known, whatever it pays": (
-        "bayesrl.bamdp.posterior", '& (not hasattr(belief, "rewards"))', "",
+        "bayesrl.bamdp._posterior", '& (not hasattr(belief, "rewards"))', "",
         [UNVISITED + "test_unknown_rewards_are_explored_where_transitions_are_known[rmax]"]),
     "BOLT imagines the first outcome, not the best": (
-        "bayesrl.kernels.imagined", "if x > top:", "if k == 0:",
+        "bayesrl.bamdp.optimism._imagined", "if x > top:", "if k == 0:",
         [OPTIMISM + "test_bolt_equals_the_listed_extended_mdp[5.0-tied]"]),
     "BOLT's eta by theory is one": (
-        "bayesrl.bamdp.pac_bounds", "return float(horizon)", "return 1.0",
+        "bayesrl.bamdp.optimism.pac_bounds", "return float(horizon)", "return 1.0",
         [OPTIMISM + "test_bolt_is_optimistic_on_random_bamdps"]),
     "POT's deviation is a variance": (
-        "bayesrl.bamdp.pot", "np.sqrt(belief.row_variance())", "belief.row_variance()",
+        "bayesrl.bamdp.optimism.pot", "np.sqrt(belief.row_variance())", "belief.row_variance()",
         [OPTIMISM + "test_pot_equals_the_listed_extended_mdp[tied]"]),
     "POT's share may exceed one": (
-        "bayesrl.bamdp.pot", "np.minimum(1.0, above)", "above",
+        "bayesrl.bamdp.optimism.pot", "np.minimum(1.0, above)", "above",
         [OPTIMISM + "test_pot_lies_between_the_mean_model_and_bolt[tied]"]),
     "MBIE-EB's bonus falls as 1/n": (
-        "bayesrl.bamdp.mbie_eb", "np.sqrt(np.maximum(n, 1.0))", "np.maximum(n, 1.0)",
+        "bayesrl.bamdp.optimism.mbie_eb", "np.sqrt(np.maximum(n, 1.0))", "np.maximum(n, 1.0)",
         [UNVISITED + "test_mbie_eb_equals_its_transcription[mdp1-None]"]),
     "MBIE-EB has no heaven": (
-        "bayesrl.bamdp.mbie_eb", "n == 0.0, worth", "n < 0.0, worth",
+        "bayesrl.bamdp.optimism.mbie_eb", "n == 0.0, worth", "n < 0.0, worth",
         [UNVISITED + "test_mbie_eb_equals_its_transcription[mdp1-None]"]),
     "R-max knows a pair one visit early": (
-        "bayesrl.bamdp.rmax", "visits_of_pairs(visits, belief) < m", "visits_of_pairs(visits, belief) < m - 1",
+        "bayesrl.bamdp.optimism.rmax", "visits_of_pairs(visits, belief) < m", "visits_of_pairs(visits, belief) < m - 1",
         [UNVISITED + "test_rmax_equals_its_transcription[mdp1-None]"]),
     "R-max's heaven pays but once": (
-        "bayesrl.bamdp.unvisited", ") / (1.0 - belief.gamma))", "))",
+        "bayesrl.bamdp.optimism._optimistic_state", ") / (1.0 - belief.gamma))", "))",
         [UNVISITED + "test_rmax_equals_its_transcription[mdp1-None]"]),
     "heaven is followed by what the model says": (
-        "bayesrl.bamdp.unvisited", "np.where(heaven.reshape(-1, 1), 0.0, m.matrix)", "m.matrix",
+        "bayesrl.bamdp.optimism._optimistic_state", "np.where(heaven.reshape(-1, 1), 0.0, m.matrix)", "m.matrix",
         [UNVISITED + "test_heaven_needs_no_state_of_its_own[flat]"]),
     "heaven's rows are not empty": (
-        "bayesrl.bamdp.unvisited", "np.where(heaven, np.int32(len(m.size)), m.group)", "m.group",
+        "bayesrl.bamdp.optimism._optimistic_state", "np.where(heaven, np.int32(len(m.size)), m.group)", "m.group",
         [UNVISITED + "test_heaven_needs_no_state_of_its_own[lists]"]),
     "values are shifted as if nothing ended in heaven": (
-        "bayesrl.bamdp.unvisited", "m.r)), free=False)", "m.r)))",
+        "bayesrl.bamdp.optimism._optimistic_state", "m.r)), free=False)", "m.r)))",
         [UNVISITED + "test_heaven_needs_no_state_of_its_own[flat]"]),
     "the survey's misprinted VPI": (
-        "bayesrl.bamdp.value_of_information", "gain = np.maximum(q - mean[first], 0.0)",
+        "bayesrl.bamdp.sampling.value_of_information", "gain = np.maximum(q - mean[first], 0.0)",
         "gain = np.where(q > mean[second], q - mean[first], 0.0)", [VOI + "test_value_of_perfect_information_by_hand"]),
     "the best action gains by rising": (
-        "bayesrl.bamdp.value_of_information", "gain[:, first] = np.maximum(mean[second] - q[:, first], 0.0)", "pass",
+        "bayesrl.bamdp.sampling.value_of_information", "gain[:, first] = np.maximum(mean[second] - q[:, first], 0.0)", "pass",
         [VOI + "test_value_of_perfect_information_by_hand"]),
     "weights are forgotten": (
-        "bayesrl.bamdp.value_of_information", "weight = sample.weight * np.array(", "weight = np.array(",
+        "bayesrl.bamdp.sampling.value_of_information", "weight = sample.weight * np.array(", "weight = np.array(",
         [VOI + "test_reweighting_equals_its_transcription"]),
     "a sample is never renewed": (
-        "bayesrl.bamdp.value_of_information", "<= self.renew * self.samples * (weight**2).sum()", "< 0.0",
+        "bayesrl.bamdp.sampling.value_of_information", "<= self.renew * self.samples * (weight**2).sum()", "< 0.0",
         [VOI + "test_reweighting_equals_its_transcription"]),
     "the future is certain": (
-        "bayesrl.bamdp.bayesian_q_learning", "mu * mu + (lam + 1.0) / lam * beta / (alpha - 1.0)", "mu * mu",
+        "bayesrl.bamdp.baselines.bayesian_q_learning", "mu * mu + (lam + 1.0) / lam * beta / (alpha - 1.0)", "mu * mu",
         [BQL + "test_moment_update_by_hand"]),
     "the discount is not squared": (
-        "bayesrl.bamdp.bayesian_q_learning", "gamma * gamma * second", "gamma * second",
+        "bayesrl.bamdp.baselines.bayesian_q_learning", "gamma * gamma * second", "gamma * second",
         [BQL + "test_moment_update_by_hand"]),
     "the mixture forgets its spread of means": (
-        "bayesrl.bamdp.bayesian_q_learning", "1.0 / lam + weight @ ((mu - mean) ** 2 * alpha / beta)", "1.0 / lam",
+        "bayesrl.bamdp.baselines.bayesian_q_learning", "1.0 / lam + weight @ ((mu - mean) ** 2 * alpha / beta)", "1.0 / lam",
         [BQL + "test_mixture_update_matches_monte_carlo"]),
     "the end of an episode is no end": (
-        "bayesrl.bamdp.bayesian_q_learning", "if y is None:", "if False:",
+        "bayesrl.bamdp.baselines.bayesian_q_learning", "if y is None:", "if False:",
         [BQL + "test_learning_uses_the_seemingly_best_action_and_the_end"]),
     "VPI of the best action is that of another": (
-        "bayesrl.bamdp.bayesian_q_learning", "== first, -1.0, 1.0)", "== first, 1.0, 1.0)",
+        "bayesrl.bamdp.baselines.bayesian_q_learning", "== first, -1.0, 1.0)", "== first, 1.0, 1.0)",
         [BQL + "test_vpi_matches_integration"]),
     "BEB's theory has H for H^2": (
-        "bayesrl.bamdp.pac_bounds", "2.0 * horizon**2 * reward_range", "2.0 * horizon * reward_range",
+        "bayesrl.bamdp.optimism.pac_bounds", "2.0 * horizon**2 * reward_range", "2.0 * horizon * reward_range",
         [PAC + "test_bounds_by_hand"]),
     "a Dirichlet is known too soon": (
-        "bayesrl.bamdp.pac_bounds", "(epsilon**2 * delta * rho)", "(epsilon * delta * rho)",
+        "bayesrl.bamdp.optimism.pac_bounds", "(epsilon**2 * delta * rho)", "(epsilon * delta * rho)",
         [PAC + "test_bounds_by_hand"]),
     "a state before the first is the last": (
-        "bayesrl.bamdp.greedy", "observation, 0, belief.n_states - 1)", "observation, -1, belief.n_states - 1)",
+        "bayesrl.bamdp._greedy", "observation, 0, belief.n_states - 1)", "observation, -1, belief.n_states - 1)",
         [PLANNERS + "test_what_is_no_state_is_refused[boss]"]),
     "BOSS looks nowhere": (
-        "bayesrl.bamdp.boss", 's = state_in("BOSS", belief, observation)', "s = observation",
+        "bayesrl.bamdp.sampling.boss", 's = state_in("BOSS", belief, observation)', "s = observation",
         [PLANNERS + "test_what_is_no_state_is_refused[boss]"]),
     "what never ends is refused late": (
-        "bayesrl.bamdp.greedy", "    if model.gamma == 1.0:", "    if False:",
+        "bayesrl.bamdp._greedy", "    if model.gamma == 1.0:", "    if False:",
         [PLANNERS + "test_neither_a_discount_nor_an_end_is_refused_at_once[psrl]"]),
     "the mean model's ends are those of every belief's models": (
-        "bayesrl.bamdp.greedy", 'if isinstance(getattr(belief, "transitions", belief), DirichletMDP):', "if True:",
+        "bayesrl.bamdp._greedy", 'if isinstance(getattr(belief, "transitions", belief), DirichletMDP):', "if True:",
         [PLANNERS + "test_models_with_different_ends[psrl]"]),
     "MBIE-EB's heaven is weighed late": (
-        "bayesrl.bamdp.mbie_eb", '        best_value("MBIEEB", belief, self.r_max)\n', "",
+        "bayesrl.bamdp.optimism.mbie_eb", '        best_value("MBIEEB", belief, self.r_max)\n', "",
         [UNVISITED + "test_pairs_that_do_not_fit_are_refused_at_once[mbie-eb-MBIEEB-beta]"]),
     "SmartSampler draws models without number": (
-        "bayesrl.bamdp.smart_sampler", "largest > MOST * epsilon", "False",
+        "bayesrl.bamdp.sampling.smart_sampler", "largest > MOST * epsilon", "False",
         [BOSS + "test_more_models_than_there_is_memory_for_are_refused_at_once"]),
     "a bound is no number": (
-        "bayesrl.bamdp.pac_bounds", "all(map(isfinite, ", "any(map(bool, ",
+        "bayesrl.bamdp.optimism.pac_bounds", "all(map(isfinite, ", "any(map(bool, ",
         [PAC + "test_what_leaves_the_range_of_numbers_is_refused"]),
     "nearly lost ends are not solved": (
-        "bayesrl.models.driver", "<= 4.0 * noise(small, start)", "<= 0.0 * noise(small, start)",
+        "bayesrl.models.solvers._driver", "<= 4.0 * noise(small, start)", "<= 0.0 * noise(small, start)",
         [ENDS + "test_ends_that_are_nearly_lost_in_rounding"]),
     "infinite errors are accepted": (
-        "bayesrl.models.driver", "np.isfinite(bound) and rate * bound", "rate * bound",
+        "bayesrl.models.solvers._driver", "np.isfinite(bound) and rate * bound", "rate * bound",
         [UNVISITED + "test_a_heaven_beyond_all_numbers_is_not_planned_for"]),
     "staying is no end where one could leave": (
-        "bayesrl.models.episodic", "if not reached.any():", "if not ended.any():",
+        "bayesrl.models.solvers._episodic", "if not reached.any():", "if not ended.any():",
         [ENDS + "test_to_stay_for_nothing_is_an_end_where_one_could_leave"]),
 }  # fmt: skip
 

@@ -4,9 +4,13 @@ import pytest
 
 ENUMERATING, KNOWN = "tests/bamdp/test_enumerating_search.py::", "tests/bamdp/test_known_model_search.py::"
 BSS, BFS3 = "tests/bamdp/test_bss.py::", "tests/bamdp/test_bfs3.py::"
-TREE, REPLAY, HMDP = "bayesrl.kernels.tree", "bayesrl.kernels.replay", "bayesrl.bamdp.hmdp"
-SAMPLED, LIGHT = "bayesrl.bamdp.bayesian_sparse_sampling", "bayesrl.kernels.light"
-COINS, GRID, SPARSE = "bayesrl.kernels.row_column", "bayesrl.beliefs.infinite_grid", "bayesrl.beliefs.sparse_dirichlet"
+TREE, REPLAY, HMDP = "bayesrl.kernels.tree", "bayesrl.kernels.replay", "bayesrl.bamdp.search.hmdp"
+SAMPLED, LIGHT = "bayesrl.bamdp.search.bayesian_sparse_sampling", "bayesrl.bamdp.search._split_rows"
+COINS, GRID, SPARSE = (
+    "bayesrl.kernels.row_column",
+    "bayesrl.beliefs.tabular.row_column_beta",
+    "bayesrl.beliefs.tabular.sparse_dirichlet",
+)
 BELIEF, SEARCH = "tests/beliefs/test_infinite_grid.py::", "tests/bamdp/test_infinite_grid.py::"
 SUPPORTS = "tests/beliefs/test_sparse_dirichlet.py::"
 
@@ -40,16 +44,16 @@ MUTANTS = {
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[sparse]"]),
     # forward-search
     "forward search forgets the discount": (
-        "bayesrl.bamdp.forward_search", "q += p * (r + t.gamma * v)", "q += p * (r + v)",
+        "bayesrl.bamdp.search.forward_search", "q += p * (r + t.gamma * v)", "q += p * (r + v)",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[flat]"]),
     "forward search learns nothing on its way": (
-        "bayesrl.bamdp.forward_search", "follow(m, t.sums, s, a, e, 1.0)", "pass",
+        "bayesrl.bamdp.search.forward_search", "follow(m, t.sums, s, a, e, 1.0)", "pass",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
     "forward search does not forget on its way back (the survey's Algorithm 1 without its last line)": (
-        "bayesrl.bamdp.forward_search", "follow(m, t.sums, s, a, e, -1.0)", "pass",
+        "bayesrl.bamdp.search.forward_search", "follow(m, t.sums, s, a, e, -1.0)", "pass",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
     "forward search looks one step too far": (
-        "bayesrl.bamdp.forward_search", "if d == 2:", "if d == 1:",
+        "bayesrl.bamdp.search.forward_search", "if d == 2:", "if d == 1:",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
     # sums that searches keep
     "a sum is used after its row was added to": (
@@ -69,54 +73,54 @@ MUTANTS = {
         [ENUMERATING + "test_values_of_forward_search[flat-optimistic]"]),
     # branch-and-bound
     "bounds are taken for values before the last decision": (
-        "bayesrl.bamdp.branch_and_bound", "if d == 1 or", "if d <= 2 or",
+        "bayesrl.bamdp.search.branch_and_bound", "if d == 1 or", "if d <= 2 or",
         [ENUMERATING + "test_values_of_forward_search[flat-optimistic]"]),
     "unknown rewards may not improve": (
-        "bayesrl.bamdp.branch_and_bound", "(mean + n * m.values.max()) / (m.pay_total[c] + n)", "mean / m.pay_total[c]",
+        "bayesrl.bamdp.search.branch_and_bound", "(mean + n * m.values.max()) / (m.pay_total[c] + n)", "mean / m.pay_total[c]",
         [ENUMERATING + "test_bounds_bracket_the_exact_values_of_every_hyper_state[unknown]"]),
     "the naive bound forgets a reward": (
-        "bayesrl.bamdp.lookahead", "high + gamma * v[d, 1]", "gamma * v[d, 1]",
+        "bayesrl.bamdp.search._lookahead", "high + gamma * v[d, 1]", "gamma * v[d, 1]",
         [ENUMERATING + "test_bounds_bracket_the_exact_values_of_every_hyper_state[flat]"]),
     "optimism of one outcome for all those to come": (
-        "bayesrl.bamdp.branch_and_bound", "n = (D - d) * m.gain[g]", "n = min(D - d, 1) * m.gain[g]",
+        "bayesrl.bamdp.search.branch_and_bound", "n = (D - d) * m.gain[g]", "n = min(D - d, 1) * m.gain[g]",
         [ENUMERATING + "test_bounds_bracket_the_exact_values_of_every_hyper_state[tied]"]),
     "the mean model taken for a bound": (
-        "bayesrl.bamdp.branch_and_bound", "n = (D - d) * m.gain[g]", "n = 0.0 * m.gain[g]",
+        "bayesrl.bamdp.search.branch_and_bound", "n = (D - d) * m.gain[g]", "n = 0.0 * m.gain[g]",
         [ENUMERATING + "test_values_of_forward_search[tied-optimistic]"]),
     "the Dirichlet's bound under a sparse prior": (
-        "bayesrl.bamdp.branch_and_bound", "if m.alpha > 0.0:", "if m.alpha < 0.0:",
+        "bayesrl.bamdp.search.branch_and_bound", "if m.alpha > 0.0:", "if m.alpha < 0.0:",
         [ENUMERATING + "test_bounds_bracket_the_exact_values_of_every_hyper_state[sparse]"]),
     "a sparse bound of the outcomes seen alone": (
-        "bayesrl.bamdp.branch_and_bound", "for j in range(min(n, u) + 1):", "for j in range(1):",
+        "bayesrl.bamdp.search.branch_and_bound", "for j in range(min(n, u) + 1):", "for j in range(1):",
         [ENUMERATING + "test_bounds_bracket_the_exact_values_of_every_hyper_state[sparse]"]),
     "a sparse bound of outcomes that are all new": (
-        "bayesrl.bamdp.branch_and_bound", "again = (i - j) * top if i > j else 0.0", "again = 0.0",
+        "bayesrl.bamdp.search.branch_and_bound", "again = (i - j) * top if i > j else 0.0", "again = 0.0",
         [ENUMERATING + "test_highest_mean_is_that_of_the_best_outcomes_to_come[4]"]),
     "a value comes in and its bound stays": (
-        "bayesrl.bamdp.branch_and_bound", "q -= weight * t.upper[d - 1, y]", "pass",
+        "bayesrl.bamdp.search.branch_and_bound", "q -= weight * t.upper[d - 1, y]", "pass",
         [ENUMERATING + "test_values_of_forward_search[tied-optimistic]"]),
     "too much is asked of a branch": (
-        "bayesrl.bamdp.branch_and_bound", "need = (best - q) / weight", "need = (best - q) / (weight * t.gamma)",
+        "bayesrl.bamdp.search.branch_and_bound", "need = (best - q) / weight", "need = (best - q) / (weight * t.gamma)",
         [ENUMERATING + "test_values_of_forward_search_on_random_beliefs[optimistic]"]),
     "nothing is pruned": (
-        "bayesrl.bamdp.branch_and_bound", "x[a] <= best:", "x[a] == -np.inf:",
+        "bayesrl.bamdp.search.branch_and_bound", "x[a] <= best:", "x[a] == -np.inf:",
         [ENUMERATING + "test_fewer_nodes"]),
     # bop
     "BOP expands the most probable leaf, however deep": (
-        "bayesrl.bamdp.bop", "leaf = max(leaf, ends.gamma * p * w)", "leaf = max(leaf, p * w)",
+        "bayesrl.bamdp.search.bop", "leaf = max(leaf, ends.gamma * p * w)", "leaf = max(leaf, p * w)",
         [ENUMERATING + "test_bop_equals_a_naive_transcription[tied-None]"]),
     "BOP's tree is pessimistic": (
-        "bayesrl.bamdp.bop", "if upper > t.value[h, 1]:", "if lower >= t.value[h, 0]:",
+        "bayesrl.bamdp.search.bop", "if upper > t.value[h, 1]:", "if lower >= t.value[h, 0]:",
         [ENUMERATING + "test_bop_equals_a_naive_transcription[tied-None]"]),
     "BOP presumes rewards from nought": (
-        "bayesrl.bamdp.lookahead", "low, high = rewards.min(), rewards.max()", "low, high = 0.0, rewards.max()",
+        "bayesrl.bamdp.search._lookahead", "low, high = rewards.min(), rewards.max()", "low, high = 0.0, rewards.max()",
         [ENUMERATING + "test_bop_bounds_bracket_the_exact_values_and_never_widen[flat]"]),
     "BOP's leaves are worth nothing": (
-        "bayesrl.bamdp.bop", "low, high = unseen(ends, y, d, m.terminal[y])",
+        "bayesrl.bamdp.search.bop", "low, high = unseen(ends, y, d, m.terminal[y])",
         "low, high = unseen(ends, y, d, m.terminal[y] or d == 0)",
         [ENUMERATING + "test_bop_brackets_the_values_of_forward_search_with_leaves[flat]"]),
     "BOP's counts stay": (
-        "bayesrl.bamdp.bop", "add(m, s, a, e, -1.0)", "pass",
+        "bayesrl.bamdp.search.bop", "add(m, s, a, e, -1.0)", "pass",
         [ENUMERATING + "test_bop_equals_a_naive_transcription[tied-3]"]),
     # hmdp
     "HMDP's fringe is worth nothing": (
@@ -131,30 +135,30 @@ MUTANTS = {
         HMDP, "int(rng.random() * A)", "0", [ENUMERATING + "test_tree_is_sampled_like_a_naive_transcription[flat]"]),
     # sparse-sampling
     "sparse sampling forgets the discount": (
-        "bayesrl.bamdp.sparse_sampling", "q += (r + gamma * v) / C", "q += (r + v) / C",
+        "bayesrl.bamdp.search.sparse_sampling", "q += (r + gamma * v) / C", "q += (r + v) / C",
         [KNOWN + "test_sparse_sampling_equals_its_transcription_draw_for_draw[0.8]"]),
     "sparse sampling averages over actions": (
-        "bayesrl.bamdp.sparse_sampling", "v = max(v, estimate(", "v = max(-np.inf, estimate(",
+        "bayesrl.bamdp.search.sparse_sampling", "v = max(v, estimate(", "v = max(-np.inf, estimate(",
         [KNOWN + "test_sparse_sampling_equals_its_transcription_draw_for_draw[0.8]"]),
     # uct
     "UCT's bonus does not fall": (
         TREE, "np.sqrt(log_n / N[h, a])", "np.sqrt(log_n)", [KNOWN + "test_uct_equals_its_transcription_in_law"]),
     "UCT mixes depths": (
-        "bayesrl.bamdp.uct", "h = t * S + s", "h = s", [KNOWN + "test_uct_equals_its_transcription_in_law"]),
+        "bayesrl.bamdp.search.uct", "h = t * S + s", "h = s", [KNOWN + "test_uct_equals_its_transcription_in_law"]),
     "UCT forgets the discount": (
-        "bayesrl.bamdp.uct", "R = path_r[i] + gamma * R", "R = path_r[i] + R",
+        "bayesrl.bamdp.search.uct", "R = path_r[i] + gamma * R", "R = path_r[i] + R",
         [KNOWN + "test_uct_equals_its_transcription_in_law"]),
     # fsss
     "FSSS weighs by nothing (not by how often a successor was drawn)": (
         TREE, "gap = tree.weight[h, a, i, DRAWN] * (U - L)", "gap = U - L",
         [KNOWN + "test_fsss_equals_its_transcription_draw_for_draw[10-0.8]"]),
     "FSSS follows the lower bound": (
-        "bayesrl.bamdp.fsss", "a = highest(rng, tree.q[h, UPPER])", "a = highest(rng, tree.q[h, LOWER])",
+        "bayesrl.bamdp.search.fsss", "a = highest(rng, tree.q[h, UPPER])", "a = highest(rng, tree.q[h, LOWER])",
         [KNOWN + "test_fsss_equals_its_transcription_draw_for_draw[10-0.8]"]),
     "FSSS takes what was not drawn for impossible": (
         TREE, "rest = max(rest, 0.0)", "rest = 0.0", [KNOWN + "test_fsss_bounds_bracket_and_tighten[1]"]),
     "FSSS does not share its nodes": (
-        "bayesrl.bamdp.fsss", "if node[t + 1, y] < 0:", "if True:",
+        "bayesrl.bamdp.search.fsss", "if node[t + 1, y] < 0:", "if True:",
         [KNOWN + "test_fsss_equals_its_transcription_draw_for_draw[10-0.8]"]),
     # bayesian-sparse-sampling
     "BSS draws actions from the mean model": (
@@ -217,19 +221,19 @@ MUTANTS = {
         [BSS + "test_rows_drawn_in_pieces_are_dirichlet[1.0]"]),
     # bfs3 and the replay of histories
     "BFS3's trajectories learn nothing": (
-        "bayesrl.bamdp.bfs3", "replay(model, s, a, k)", "pass",
+        "bayesrl.bamdp.search.bfs3", "replay(model, s, a, k)", "pass",
         [BFS3 + "test_bounds_bracket_the_exact_values[tied-8]"]),
     "BFS3's successors teach nothing": (
-        "bayesrl.bamdp.bfs3", "replay(model, s0, a, k)", "pass",
+        "bayesrl.bamdp.search.bfs3", "replay(model, s0, a, k)", "pass",
         [BFS3 + "test_bounds_bracket_the_exact_values[tied-8]"]),
     "BFS3 believes the lower bound": (
-        "bayesrl.bamdp.bfs3", "q[UPPER, a] += (r + ends.gamma * tree.value[0, UPPER]) / C",
+        "bayesrl.bamdp.search.bfs3", "q[UPPER, a] += (r + ends.gamma * tree.value[0, UPPER]) / C",
         "q[UPPER, a] += (r + ends.gamma * tree.value[0, LOWER]) / C",
         [BFS3 + "test_equal_in_law_to_a_naive_transcription[small-3]"]),
     "draws of one node teach each other": (
         TREE, "undo(model, s, a, k)  #", "pass  #", [BFS3 + "test_bounds_bracket_the_exact_values[tied-8]"]),
     "what was not drawn is nothing at the root": (
-        "bayesrl.bamdp.bfs3", "q[SURE_UPPER, a] += max(rest, 0.0) * ends.range[D, 1]", "pass",
+        "bayesrl.bamdp.search.bfs3", "q[SURE_UPPER, a] += max(rest, 0.0) * ends.range[D, 1]", "pass",
         [BFS3 + "test_bounds_bracket_the_exact_values[flat-1]"]),
     "a replayed outcome is never new": (
         REPLAY, "row.kinds += ONE", "pass", [BFS3 + "test_replay_and_undo_follow_the_belief[sparse]"]),

@@ -11,7 +11,7 @@ from bayesrl.errors import BayesRLError, InvalidArgument, UnknownName
 from bayesrl.lab.priors import prior_for
 from bayesrl.models.solve import evaluate_policy, finite_horizon, solve
 from bayesrl.registry import make_world
-from bayesrl.worlds.family import DirichletFamily
+from bayesrl.worlds.mdps._dirichlet_family import DirichletFamily
 
 FAMILIES = ("gc", "gdl", "grid-bbrl")
 

@@ -9,7 +9,7 @@ from bayesrl.core import Family, World
 from bayesrl.errors import InvalidArgument
 from bayesrl.registry import make_world
 from bayesrl.testing import assert_mean_equal
-from bayesrl.worlds.infinite_grid import InfiniteGrid, Place, infinite_grid, uniform
+from bayesrl.worlds.mdps.infinite_grid import InfiniteGrid, Place, infinite_grid, uniform
 
 UP, RIGHT, DOWN, LEFT = range(4)
 

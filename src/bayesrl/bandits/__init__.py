@@ -1,27 +1,69 @@
 """Chapter 3: Bayesian bandits, one method per file."""
 
-from bayesrl.bandits.batched_feedback import BatchedFeedback
-from bayesrl.bandits.bayes_optimal import BayesOptimalBandit, bayes_optimal_q, bayes_optimal_value, policy_value
-from bayesrl.bandits.bayes_ucb import BayesUCB
-from bayesrl.bandits.bounds import Bound, bandit_bounds, bounds_of
-from bayesrl.bandits.feedback import DelayedFeedback
-from bayesrl.bandits.finite_horizon_index import FiniteHorizonIndex, finite_horizon_index
-from bayesrl.bandits.gittins import (
-    Gittins,
-    gittins_bounds,
-    gittins_index,
-    gittins_index_normal,
-    gittins_index_process,
-)
-from bayesrl.bandits.information_directed import InformationDirected, information_ratio
-from bayesrl.bandits.simulation import simulate
-from bayesrl.bandits.thompson import Thompson
-from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial
-from bayesrl.bandits.ucb1 import UCB1
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "UCB1", "BatchedFeedback", "BayesOptimalBandit", "BayesUCB", "Bound", "DelayedFeedback", "FiniteHorizonIndex",
-    "Gittins", "InformationDirected", "Thompson", "ThompsonCombinatorial", "bandit_bounds", "bayes_optimal_q",
-    "bayes_optimal_value", "bounds_of", "finite_horizon_index", "gittins_bounds", "gittins_index",
-    "gittins_index_normal", "gittins_index_process", "information_ratio", "policy_value", "simulate",
-]  # fmt: skip
+from bayesrl._lazy import export
+
+if TYPE_CHECKING:
+    from bayesrl.bandits.bandit_bounds import Bound as Bound
+    from bayesrl.bandits.bandit_bounds import bandit_bounds as bandit_bounds
+    from bayesrl.bandits.bandit_bounds import bounds_of as bounds_of
+    from bayesrl.bandits.batched_feedback import BatchedFeedback as BatchedFeedback
+    from bayesrl.bandits.bayes_optimal_bandit import BayesOptimalBandit as BayesOptimalBandit
+    from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_q as bayes_optimal_q
+    from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_value as bayes_optimal_value
+    from bayesrl.bandits.bayes_optimal_bandit import policy_value as policy_value
+    from bayesrl.bandits.bayes_ucb import BayesUCB as BayesUCB
+    from bayesrl.bandits.delayed_feedback import DelayedFeedback as DelayedFeedback
+    from bayesrl.bandits.finite_horizon_index import FiniteHorizonIndex as FiniteHorizonIndex
+    from bayesrl.bandits.finite_horizon_index import finite_horizon_index as finite_horizon_index
+    from bayesrl.bandits.gittins import Gittins as Gittins
+    from bayesrl.bandits.gittins import gittins_bounds as gittins_bounds
+    from bayesrl.bandits.gittins import gittins_index as gittins_index
+    from bayesrl.bandits.gittins import gittins_index_normal as gittins_index_normal
+    from bayesrl.bandits.gittins import gittins_index_process as gittins_index_process
+    from bayesrl.bandits.information_directed import InformationDirected as InformationDirected
+    from bayesrl.bandits.information_directed import information_ratio as information_ratio
+    from bayesrl.bandits.simulate_bandit import simulate as simulate
+    from bayesrl.bandits.thompson import Thompson as Thompson
+    from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial as ThompsonCombinatorial
+    from bayesrl.bandits.ucb1 import UCB1 as UCB1
+
+export(
+    __name__,
+    {
+        "batched_feedback": ("BatchedFeedback",),
+        "bayes_optimal_bandit": (
+            "BayesOptimalBandit",
+            "bayes_optimal_q",
+            "bayes_optimal_value",
+            "policy_value",
+        ),
+        "bayes_ucb": ("BayesUCB",),
+        "bandit_bounds": (
+            "Bound",
+            "bandit_bounds",
+            "bounds_of",
+        ),
+        "delayed_feedback": ("DelayedFeedback",),
+        "finite_horizon_index": (
+            "FiniteHorizonIndex",
+            "finite_horizon_index",
+        ),
+        "gittins": (
+            "Gittins",
+            "gittins_bounds",
+            "gittins_index",
+            "gittins_index_normal",
+            "gittins_index_process",
+        ),
+        "information_directed": (
+            "InformationDirected",
+            "information_ratio",
+        ),
+        "simulate_bandit": ("simulate",),
+        "thompson": ("Thompson",),
+        "thompson_combinatorial": ("ThompsonCombinatorial",),
+        "ucb1": ("UCB1",),
+    },
+)

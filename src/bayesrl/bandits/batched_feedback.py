@@ -16,7 +16,7 @@ from typing import Any
 
 from numpy.random import Generator
 
-from bayesrl.bandits.feedback import Waiting, act_meanwhile
+from bayesrl.bandits.delayed_feedback import Waiting, act_meanwhile
 from bayesrl.checks import integer
 from bayesrl.core import Decision, Transition
 from bayesrl.registry import register

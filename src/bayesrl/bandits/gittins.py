@@ -12,7 +12,7 @@ gamma)^(-1/3), after which one retires at once or never. That is a lower bound; 
 bound, with an overvalued last row, and the two are less than 5e-7 apart (kernels/retirement.py; a test holds them to it
 for discounts from .2 to .99).
 `gittins_index_normal` (Gaussian arms of unit noise): the same with integrals of an analytic function
-(kernels/normal_retirement.py); the horizon costs at most 2e-7 by the bound in `_horizon`, integration less than 1e-9.
+(bandits/_normal_retirement.py); the horizon costs at most 2e-7 by the bound in `_horizon`, integration less than 1e-9.
 `gittins_index_process`: any finite bandit process, eliminating states from the largest index down, to rounding.
 
 Deviations: states of one lattice (a0 + i, b0 + j) are computed together. Where the belief's discount is 1 there is no
@@ -33,13 +33,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from bayesrl.bandits._normal_retirement import boundaries
 from bayesrl.bandits.thompson import best
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.normal_arm import NormalArm
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.checks import Floats, array, number, rows_sum_to_one
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.normal_retirement import boundaries
 from bayesrl.kernels.retirement import Lattice, calibrate
 from bayesrl.registry import register
 

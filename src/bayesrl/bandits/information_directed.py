@@ -34,13 +34,13 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.contexts import features_of
-from bayesrl.beliefs.finite_models import BernoulliModels, FiniteModels, GaussianModels
-from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
-from bayesrl.beliefs.logistic_arms import LogisticArms
-from bayesrl.beliefs.logistic_laplace_arms import LogisticLaplaceArms
-from bayesrl.beliefs.normal_arm import NormalArm
+from bayesrl.beliefs.arms._contexts import features_of
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.finite_models import BernoulliModels, FiniteModels, GaussianModels
+from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.arms.logistic_arms import LogisticArms
+from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
+from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.checks import Floats, choice, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument

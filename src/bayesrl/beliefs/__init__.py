@@ -1,28 +1,65 @@
 """What may be believed: one conjugate or approximate posterior per file."""
 
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.binarised_rewards import BinarisedRewards
-from bayesrl.beliefs.dirichlet import DirichletMDP
-from bayesrl.beliefs.exponential_arm import ExponentialArm
-from bayesrl.beliefs.finite_mdps import FiniteMDPs
-from bayesrl.beliefs.finite_models import FiniteModels
-from bayesrl.beliefs.forgetting import Forgetting
-from bayesrl.beliefs.full_bandit import FullBandit
-from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
-from bayesrl.beliefs.logistic_arms import LogisticArms
-from bayesrl.beliefs.logistic_laplace_arms import LogisticLaplaceArms
-from bayesrl.beliefs.normal_arm import NormalArm
-from bayesrl.beliefs.normal_gamma_arm import NormalGammaArm
-from bayesrl.beliefs.poisson_arm import PoissonArm
-from bayesrl.beliefs.reward_beta import RewardBeta
-from bayesrl.beliefs.reward_dirichlet import RewardDirichlet
-from bayesrl.beliefs.reward_normal import RewardNormal
-from bayesrl.beliefs.semi_bandit import SemiBandit
-from bayesrl.beliefs.sparse_dirichlet import SparseDirichletMDP
-from bayesrl.beliefs.unknown_rewards import UnknownRewards
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "BetaBernoulli", "BinarisedRewards", "DirichletMDP", "ExponentialArm", "FiniteMDPs", "FiniteModels", "Forgetting",
-    "FullBandit", "LinearGaussianArms", "LogisticArms", "LogisticLaplaceArms", "NormalArm", "NormalGammaArm",
-    "PoissonArm", "RewardBeta", "RewardDirichlet", "RewardNormal", "SemiBandit", "SparseDirichletMDP", "UnknownRewards",
-]  # fmt: skip
+from bayesrl._lazy import export
+
+if TYPE_CHECKING:
+    from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli as BetaBernoulli
+    from bayesrl.beliefs.arms.binarised_rewards import BinarisedRewards as BinarisedRewards
+    from bayesrl.beliefs.arms.exponential_arm import ExponentialArm as ExponentialArm
+    from bayesrl.beliefs.arms.finite_models import BernoulliModels as BernoulliModels
+    from bayesrl.beliefs.arms.finite_models import BernoulliSums as BernoulliSums
+    from bayesrl.beliefs.arms.finite_models import FiniteModels as FiniteModels
+    from bayesrl.beliefs.arms.finite_models import GaussianModels as GaussianModels
+    from bayesrl.beliefs.arms.finite_models import OutcomeModels as OutcomeModels
+    from bayesrl.beliefs.arms.forgetting import Forgetting as Forgetting
+    from bayesrl.beliefs.arms.full_bandit import FullBandit as FullBandit
+    from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms as LinearGaussianArms
+    from bayesrl.beliefs.arms.logistic_arms import LogisticArms as LogisticArms
+    from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms as LogisticLaplaceArms
+    from bayesrl.beliefs.arms.normal_arm import NormalArm as NormalArm
+    from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm as NormalGammaArm
+    from bayesrl.beliefs.arms.poisson_arm import PoissonArm as PoissonArm
+    from bayesrl.beliefs.arms.semi_bandit import SemiBandit as SemiBandit
+    from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards as UnknownRewards
+    from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP as DirichletMDP
+    from bayesrl.beliefs.tabular.finite_mdps import FiniteMDPs as FiniteMDPs
+    from bayesrl.beliefs.tabular.reward_beta import RewardBeta as RewardBeta
+    from bayesrl.beliefs.tabular.reward_dirichlet import RewardDirichlet as RewardDirichlet
+    from bayesrl.beliefs.tabular.reward_normal import RewardNormal as RewardNormal
+    from bayesrl.beliefs.tabular.row_column_beta import RowColumnBeta as RowColumnBeta
+    from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP as SparseDirichletMDP
+
+export(
+    __name__,
+    {
+        "arms.beta_bernoulli": ("BetaBernoulli",),
+        "arms.binarised_rewards": ("BinarisedRewards",),
+        "arms.exponential_arm": ("ExponentialArm",),
+        "arms.finite_models": (
+            "FiniteModels",
+            "BernoulliModels",
+            "BernoulliSums",
+            "GaussianModels",
+            "OutcomeModels",
+        ),
+        "arms.forgetting": ("Forgetting",),
+        "arms.full_bandit": ("FullBandit",),
+        "arms.linear_gaussian_arms": ("LinearGaussianArms",),
+        "arms.logistic_arms": ("LogisticArms",),
+        "arms.logistic_laplace_arms": ("LogisticLaplaceArms",),
+        "arms.normal_arm": ("NormalArm",),
+        "arms.normal_gamma_arm": ("NormalGammaArm",),
+        "arms.poisson_arm": ("PoissonArm",),
+        "arms.semi_bandit": ("SemiBandit",),
+        "tabular.dirichlet_mdp": ("DirichletMDP",),
+        "tabular.finite_mdps": ("FiniteMDPs",),
+        "tabular.reward_beta": ("RewardBeta",),
+        "tabular.reward_dirichlet": ("RewardDirichlet",),
+        "tabular.reward_normal": ("RewardNormal",),
+        "tabular.row_column_beta": ("RowColumnBeta",),
+        "tabular.sparse_dirichlet": ("SparseDirichletMDP",),
+        "tabular._unknown_rewards": ("UnknownRewards",),
+    },
+)

@@ -29,7 +29,7 @@ class Counts(NamedTuple):
     Where rewards are unknown, with V values, each cell has counts of its own, and outcome e of (s, a) is the pair of a
     move k = e // V and a value j = e % V; else e is k, and there are no values.
 
-    A sparse Dirichlet (`beliefs/sparse_dirichlet.py`) is known by its alpha: its counts are of what was seen, its total
+    A sparse Dirichlet (`sparse_dirichlet.py`) is known by its alpha: its counts are of what was seen, its total
     is T(k0, N) of `urn.py`, and a move that was seen weighs alpha + n of it. One that was not has the chance NEWS.
     """
 

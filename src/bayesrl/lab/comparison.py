@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesrl.checks import Floats, choice, value
+from bayesrl.checks import Floats, choice
 from bayesrl.core import Record
 from bayesrl.errors import UnknownName
 from bayesrl.lab.statistics import Interval, independent_difference, mean_interval, paired_difference
+from bayesrl.parameters import value
 
 if TYPE_CHECKING:
-    from bayesrl.bandits.bounds import Bound
-    from bayesrl.lab.figures import Figure
-    from bayesrl.lab.regret import Regret
+    from bayesrl.bandits.bandit_bounds import Bound
+    from bayesrl.lab.literature.figures import Figure
+    from bayesrl.lab.measures.regret import Regret
 
 
 class Summary(NamedTuple):
@@ -94,13 +95,13 @@ class Comparison:
 
     def regret(self, world: Any) -> dict[str, Regret]:
         """What each method lost against the best it could have done; `world` is the one that was compared on."""
-        from bayesrl.lab.regret import regrets
+        from bayesrl.lab.measures.regret import regrets
 
         return regrets(self, world)
 
     def bounds(self, world: Any, prior: Any = None) -> dict[str, Bound]:
         """The bounds on regret that hold in this bandit (see `bayesrl.bandits.bounds_of`), for `plot`."""
-        from bayesrl.bandits.bounds import bounds_of
+        from bayesrl.bandits.bandit_bounds import bounds_of
 
         return bounds_of(world, np.unique(np.geomspace(2, max(self.steps, 2), 200).round()), prior)
 

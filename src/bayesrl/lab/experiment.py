@@ -18,14 +18,14 @@ from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.lab.build import acting, agent_for, believes, merged, named, world_for
 from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
-from bayesrl.lab.figures import Figure, lookup
-from bayesrl.lab.regret import Regret
+from bayesrl.lab.literature.figures import Figure, lookup
+from bayesrl.lab.measures.regret import Regret
 from bayesrl.registry import find, parameters_of
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bayesrl.bandits.bounds import Bound
+    from bayesrl.bandits.bandit_bounds import Bound
 
 
 class Entrant(NamedTuple):

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import betaincinv
 
-from bayesrl.beliefs.dirichlet import DirichletMDP
+from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.checks import Floats, Ints, integer
 from bayesrl.core import Mind, Streams, Transition, meet
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.build import agent_for, merged, named, world_for
-from bayesrl.lab.posteriors import _write
+from bayesrl.lab.plots.posteriors import _write
 from bayesrl.lab.report import PALETTE
 from bayesrl.models.solve import solve
 

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from bayesrl.beliefs.dirichlet import DirichletMDP
-from bayesrl.beliefs.sparse_dirichlet import SparseDirichletMDP
+from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
+from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.core import Family
 from bayesrl.errors import InvalidArgument, UnknownName
 

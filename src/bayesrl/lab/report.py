@@ -12,14 +12,14 @@ import numpy as np
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.comparison import Comparison, Summary
-from bayesrl.lab.figures import FAMILY_RATE, Difference, Figure
-from bayesrl.lab.regret import Regret
+from bayesrl.lab.literature.figures import FAMILY_RATE, Difference, Figure
+from bayesrl.lab.measures.regret import Regret
 from bayesrl.lab.statistics import Interval, mean_band
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bayesrl.bandits.bounds import Bound
+    from bayesrl.bandits.bandit_bounds import Bound
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's colours, told apart also by the colour-blind; with them lines change their dash (below)."""
@@ -44,7 +44,7 @@ def comparison_table(
     """Each method with its returns and, where given, its regrets and the published figures for its set-up.
 
     A published figure stands beside the measure it is of, and is judged (agrees, differs) only where its provenance
-    allows; one that is merely recalled is shown as such. All that a table judges are one family (lab/figures.py).
+    allows; one that is merely recalled is shown as such. All that a table judges are one family (figures.py).
     """
     from rich import box
     from rich.markup import escape

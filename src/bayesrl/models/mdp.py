@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from bayesrl.checks import Bools, Floats, Ints, array, frozen, indices, integer, number, rows_sum_to_one, value
+from bayesrl.checks import Bools, Floats, Ints, array, frozen, indices, integer, number, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
+from bayesrl.parameters import value
 
 
 @value
@@ -142,6 +143,16 @@ class Outcomes:
         place = np.stack([self.group, np.reshape(which, (S, A))], axis=-1).astype(np.uint32)
         plain = bool((succ == np.arange(K)).all() and (self.group.ravel() == np.arange(S * A)).all())
         return frozen(succ), frozen(self.reward.reshape(S * A, K)[first]), frozen(place), plain, self.terminal
+
+    @cached_property
+    def reward_range(self) -> tuple[float, float]:
+        """The smallest and the largest reward of any outcome; a terminal state pays 0."""
+        paid = self.reward[self.valid[self.group]]
+        return float(paid.min()), float(paid.max())
+
+    def of_pairs(self, x: Floats) -> Floats:
+        """A table of groups (G, K) as one of pairs (S, A, K); the same memory where that can be."""
+        return x.reshape(self.succ.shape) if self.is_flat else np.asarray(x[self.group])
 
     @cached_property
     def largest_reward(self) -> float:

@@ -16,15 +16,15 @@ from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, choice
 from bayesrl.kernels.bellman import Model, enough
-from bayesrl.models.driver import Algorithm, Iterate, solved
-from bayesrl.models.evaluation import evaluate_policy
-from bayesrl.models.finite_horizon import finite_horizon, optimal_total, policy_total
-from bayesrl.models.linear_programming import linear_programming
-from bayesrl.models.many import solve_many
-from bayesrl.models.modified_policy_iteration import if_fast_mixing, modified_policy_iteration
-from bayesrl.models.policy_iteration import TINY, policy_iteration
 from bayesrl.models.solution import Solution
-from bayesrl.models.value_iteration import value_iteration
+from bayesrl.models.solvers._driver import Algorithm, Iterate, solved
+from bayesrl.models.solvers._evaluation import evaluate_policy
+from bayesrl.models.solvers._finite_horizon import finite_horizon, optimal_total, policy_total
+from bayesrl.models.solvers._many import solve_many
+from bayesrl.models.solvers._modified_policy_iteration import if_fast_mixing, modified_policy_iteration
+from bayesrl.models.solvers.mdp_lp import linear_programming
+from bayesrl.models.solvers.policy_iteration import TINY, policy_iteration
+from bayesrl.models.solvers.value_iteration import value_iteration
 
 __all__ = ["Solution", "evaluate_policy", "finite_horizon", "optimal_total", "policy_total", "solve", "solve_many"]
 
@@ -45,7 +45,7 @@ def solve(
     `tol` is the largest error of a value that is accepted; where double precision cannot show that much (values in the
     hundreds of thousands), the answer is as good as it can show, and `error_bound` says how good. `initial` are values
     to start from; `bonus` (S, A) is added to the expected rewards. `NotConverged` carries the best answer found.
-    With discount 1 episodes must end (see `bayesrl.models.episodic`).
+    With discount 1 episodes must end (see `bayesrl.models.solvers._episodic`).
 
     >>> from bayesrl.models.mdp import TabularMDP
     >>> stay_or_go = TabularMDP.from_dense([[[1, 0], [0, 1]], [[0, 1], [0, 1]]], [[0, 0], [1, 1]], gamma=0.5)

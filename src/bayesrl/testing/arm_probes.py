@@ -13,20 +13,20 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from bayesrl.beliefs.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.binarised_rewards import BinarisedRewards
-from bayesrl.beliefs.exponential_arm import ExponentialArm
-from bayesrl.beliefs.finite_mdps import FiniteMDPs
-from bayesrl.beliefs.finite_models import FiniteModels
-from bayesrl.beliefs.forgetting import Forgetting
-from bayesrl.beliefs.full_bandit import FullBandit
-from bayesrl.beliefs.linear_gaussian_arms import LinearGaussianArms
-from bayesrl.beliefs.logistic_arms import LogisticArms
-from bayesrl.beliefs.logistic_laplace_arms import LogisticLaplaceArms
-from bayesrl.beliefs.normal_arm import NormalArm
-from bayesrl.beliefs.normal_gamma_arm import NormalGammaArm
-from bayesrl.beliefs.poisson_arm import PoissonArm
-from bayesrl.beliefs.semi_bandit import SemiBandit
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.binarised_rewards import BinarisedRewards
+from bayesrl.beliefs.arms.exponential_arm import ExponentialArm
+from bayesrl.beliefs.arms.finite_models import FiniteModels
+from bayesrl.beliefs.arms.forgetting import Forgetting
+from bayesrl.beliefs.arms.full_bandit import FullBandit
+from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.arms.logistic_arms import LogisticArms
+from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
+from bayesrl.beliefs.arms.normal_arm import NormalArm
+from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm
+from bayesrl.beliefs.arms.poisson_arm import PoissonArm
+from bayesrl.beliefs.arms.semi_bandit import SemiBandit
+from bayesrl.beliefs.tabular.finite_mdps import FiniteMDPs
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.testing.probes import Probe, probe_for

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.dirichlet import DirichletMDP, dirichlet_rows
-from bayesrl.beliefs.reward_beta import RewardBeta
-from bayesrl.beliefs.reward_dirichlet import RewardDirichlet
-from bayesrl.beliefs.reward_normal import RewardNormal
-from bayesrl.beliefs.sparse_dirichlet import SparseDirichletMDP
-from bayesrl.beliefs.unknown_rewards import UnknownRewards
+from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards
+from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP, dirichlet_rows
+from bayesrl.beliefs.tabular.reward_beta import RewardBeta
+from bayesrl.beliefs.tabular.reward_dirichlet import RewardDirichlet
+from bayesrl.beliefs.tabular.reward_normal import RewardNormal
+from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
 

@@ -20,9 +20,10 @@ from functools import cached_property
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.checks import Floats, Ints, frozen, integer, value
+from bayesrl.checks import Floats, Ints, frozen, integer
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.parameters import value
 
 Step = tuple[int, int, float, bool]
 

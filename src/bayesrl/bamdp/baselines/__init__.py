@@ -1,0 +1,1 @@
+"""Baselines: acting on the mean model, at random, or without a model."""

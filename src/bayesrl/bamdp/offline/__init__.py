@@ -1,0 +1,1 @@
+"""Solvers that work ahead on the Bayes-adaptive MDP."""

@@ -1,0 +1,1 @@
+"""Planners that add a bonus or assume the best that is plausible."""

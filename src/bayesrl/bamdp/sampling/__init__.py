@@ -1,0 +1,1 @@
+"""Planners that act on models drawn from the belief."""

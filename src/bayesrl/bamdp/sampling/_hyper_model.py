@@ -1,0 +1,133 @@
+"""Many sampled models at once: merged into one hyper-model (BOSS and its kin), or solved side by side.
+
+A model drawn from a flat belief over many states gives nearly all of its probability to few of them. A belief that
+draws such lists itself (`DirichletMDP.sample_rows`) is asked for the rows that are used, and the hyper-model consists
+of lists; any other belief draws whole models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bayesrl.checks import Floats, Ints, frozen
+from bayesrl.kernels.jit import njit
+from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.solve import solve, solve_many
+
+SWEPT = 0.99
+"""The largest discount at which a hyper-model of lists is solved by sweeps alone: factors of random lists fill up."""
+
+
+def hyper_q(belief: Any, sizes: NDArray[np.int64], warm: Floats | None, rng: Generator) -> tuple[Floats, Floats]:
+    """(q[s, a], values[s]) of a hyper-model drawn from the belief, q being the best over its models.
+
+    Group g may be as in the first sizes[g] of them; `warm` are values to start from.
+    """
+    model, method = draw_merged(belief, sizes, rng), "auto"
+    if draws_lists(belief):
+        warm = model.mean_reward.max(axis=1) if warm is None else warm
+        method = "modified-policy-iteration" if belief.gamma <= SWEPT else method
+    solution = solve(model, initial=warm, method=method)
+    S, A = belief.outcomes.group.shape
+    return solution.q.reshape(S, -1, A).max(axis=1), solution.values
+
+
+def draws_lists(belief: Any) -> bool:
+    """Whether the belief draws short lists of outcomes: its counts are equal and small, its states many."""
+    return getattr(belief, "even", None) is not None and belief.outcomes.is_flat and belief.gamma < 1.0
+
+
+def draw_merged(belief: Any, sizes: NDArray[np.int64], rng: Generator) -> TabularMDP:
+    """A hyper-model in which group g does as in one of sizes[g] models, all of them drawn from the belief."""
+    if not draws_lists(belief):
+        return hyper_model(used([belief.sample_mdp(rng) for _ in range(int(sizes.max()))], sizes))
+    o, rows, most = belief.outcomes, np.repeat(np.arange(len(sizes)), sizes), int(sizes.max())
+    S, A = o.group.shape
+    size, succ, prob = belief.sample_rows(rows, rng)
+    reward, r = paid(o.reward.reshape(S * A, -1), rows, size, succ, prob)
+    # Action i A + a of s is drawn as row `row`; one that is absent is a row that leads nowhere and is never the best.
+    i, first, sizes = np.arange(most)[:, None], np.cumsum(sizes) - sizes, sizes[o.group][:, None, :]
+    row = np.where(i < sizes, first[o.group][:, None, :] + i, len(rows)).reshape(S, most * A)
+    if (row == len(rows)).any():
+        size, r = np.append(size, np.int32(0)), np.append(r, -np.inf)
+        succ, prob, reward = (np.pad(x, [(0, 1), (0, 0)]) for x in (succ, prob, reward))
+    outcomes = _unchecked(o, succ[row], reward[row], row, size)
+    outcomes.__dict__.update(is_flat=False, largest_reward=o.largest_reward)
+    model = TabularMDP.unchecked(outcomes, prob, belief.gamma)
+    model.__dict__["mean_reward"] = frozen(r[row])
+    return model
+
+
+@njit
+def paid(reward: Floats, rows: Ints, size: Ints, succ: Ints, prob: Floats) -> tuple[Floats, Floats]:
+    """Rewards of listed outcomes (n, L), and what the rows pay on average (n,)."""
+    listed, r = np.zeros(succ.shape), np.zeros(len(rows))
+    for n in range(len(rows)):
+        for k in range(size[n]):
+            listed[n, k] = reward[rows[n], succ[n, k]]
+            r[n] += prob[n, k] * listed[n, k]
+    return listed, r
+
+
+def used(models: Sequence[TabularMDP], sizes: NDArray[np.int64]) -> list[TabularMDP]:
+    """The models with the rows that are beyond a group's number replaced by those of the first model."""
+    if sizes.min() == sizes.max():
+        return list(models)
+    first, group = models[0], models[0].group
+    kept = []
+    for i, m in enumerate(models):
+        own = i < sizes
+        reward = np.where(own[group][:, :, None], m.reward, first.reward)
+        prob = np.where(own[:, None], m.prob, first.prob)
+        kept.append(TabularMDP.unchecked(m.outcomes.paying(frozen(reward)), prob, m.gamma))
+    return kept
+
+
+def hyper_model(models: Sequence[TabularMDP]) -> TabularMDP:
+    """M#: the states of the models, and action i A + a does what action a does in model i."""
+    S, A = models[0].group.shape
+    G, K = S * len(models) * A, max(m.outcomes.n_outcomes for m in models)
+    prob = np.concatenate([_padded(m.prob[m.group], K) for m in models], axis=1)
+    outcomes = _unchecked(
+        models[0].outcomes,
+        np.concatenate([_padded(m.succ, K) for m in models], axis=1),
+        np.concatenate([_padded(m.reward, K) for m in models], axis=1),
+        np.arange(G).reshape(S, -1),
+        np.concatenate([m.outcomes.size[m.group] for m in models], axis=1).ravel(),
+    )
+    return TabularMDP.unchecked(outcomes, prob.reshape(G, K), models[0].gamma)
+
+
+def _padded(x: NDArray[Any], K: int) -> NDArray[Any]:
+    return x if x.shape[2] == K else np.pad(x, [(0, 0), (0, 0), (0, K - x.shape[2])])
+
+
+def _unchecked(like: Outcomes, succ: Any, reward: Floats, group: Any, size: Any) -> Outcomes:
+    """Outcomes made of parts that were checked once, with the start and the terminal states of `like`."""
+    new = object.__new__(Outcomes)
+    group, size = group.astype(np.int32), size.astype(np.int32)
+    new.__dict__.update(succ=frozen(succ), reward=frozen(reward), group=frozen(group), size=frozen(size))
+    new.__dict__.update(otherwise=frozen(np.zeros(1)), start=like.start, terminal=like.terminal)
+    return new
+
+
+def solve_each(models: Sequence[TabularMDP], warm: Floats | None) -> tuple[Floats, Floats]:
+    """(values[i, s], q[i, s, a]) of every model; `warm` (S,) are values to start all of them from."""
+    first = models[0]
+    if first.gamma == 1.0 or any(m.succ is not first.succ or m.group is not first.group for m in models):
+        return solve_in_turn(models, warm)
+    initial = None if warm is None else np.broadcast_to(warm, (len(models), len(warm)))
+    prob = np.array([m.prob for m in models])
+    r = None if first.reward is models[-1].reward else np.array([m.mean_reward for m in models])
+    return solve_many(first.outcomes, prob, first.gamma, rewards=r, initial=initial)
+
+
+def solve_in_turn(models: Iterable[TabularMDP], warm: Floats | None) -> tuple[Floats, Floats]:
+    """The same, one model after the other."""
+    solutions = [solve(m, initial=warm) for m in models]
+    return np.array([s.values for s in solutions]), np.array([s.q for s in solutions])

@@ -1,0 +1,74 @@
+"""Bayesian dynamic programming (Strens 2000; survey §4.4).
+
+Draw a model from the belief, solve it, and act greedily on it; draw again every n steps. Thompson sampling for MDPs:
+exploration comes from the drawing, and a model is kept long enough to be explored with purpose.
+
+Deviations: none; the paper draws again at stated intervals, n is a parameter. Cost: one solve every n decisions.
+Claims: values at a point belief equal the solved values; a new model exactly every n steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.bamdp._greedy import draws_must_end, state_in
+from bayesrl.checks import Floats, integer
+from bayesrl.core import Decision, Transition
+from bayesrl.models.solve import solve
+from bayesrl.registry import register
+
+
+class Plan(NamedTuple):
+    """The action values of the model in use, and for how many more steps it is used."""
+
+    q: Floats
+    left: int
+
+
+@register(
+    "bayesian-dp",
+    kind="planner",
+    survey="4.4",
+    paper="strens00",
+    example=lambda: BayesianDP(),
+    evidence=(
+        "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
+        "tests/bamdp/test_planners.py::test_bayesian_dp_resamples_every_n_steps",
+        "tests/bamdp/test_planners.py::test_sampled_action_has_its_posterior_probability",
+        "tests/bamdp/test_figures.py::test_bayesian_dp_learns_the_double_loop",
+    ),
+)
+@dataclass(frozen=True, slots=True)
+class BayesianDP:
+    """Draw a model, solve it, act on it for n steps."""
+
+    every: int = 1
+    """Steps for which a model is used, n."""
+
+    needs: ClassVar[tuple[str, ...]] = ("sample_mdp",)
+
+    def __post_init__(self) -> None:
+        integer("BayesianDP", "every", self.every, 1)
+
+    def check(self, belief: Any) -> None:
+        """Raise where there is neither a discount nor an end."""
+        draws_must_end("BayesianDP", belief)
+
+    def start(self) -> Plan | None:
+        """No model yet."""
+        return None
+
+    def plan(
+        self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
+    ) -> Decision:
+        """Act on the model in use, or on a new one."""
+        s = state_in("BayesianDP", belief, observation)
+        if memory is None or memory.left == 0:
+            warm = None if memory is None else memory.q.max(axis=1)
+            memory = Plan(solve(belief.sample_mdp(rng), initial=warm).q, self.every)
+        here = memory.q[s]
+        return Decision(int(np.argmax(here)), Plan(memory.q, memory.left - 1), {"q": here})

@@ -1,0 +1,100 @@
+"""Posterior sampling for reinforcement learning (Osband, Russo, Van Roy 2013; survey §4.4).
+
+At the start of each episode draw a model from the belief, solve it, and follow its optimal policy until the episode
+ends.
+
+Where episodes last a known number of steps tau (`horizon`), the drawn model's finite-horizon problem is solved and
+the policy depends on the step within the episode, as in the paper; a world that never ends an episode by itself is
+then cut into stretches of tau steps. Without `horizon` the policy is the stationary one at the belief's discount
+gamma; a problem without terminal states then has episodes of geometric length, each step being the last with
+probability 1 - gamma, which is what a discount means.
+
+Deviations: the stationary form is not in the paper. Cost: one solve per episode. Claims: values at a point belief
+equal the solved values; one model per episode; the Bayesian regret of the paper's theorem is `psrl_bound`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.bamdp._greedy import draws_must_end, state_in
+from bayesrl.bamdp.optimism.pac_bounds import checked
+from bayesrl.checks import Floats, integer
+from bayesrl.core import Decision, Transition
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solve import finite_horizon, solve
+from bayesrl.registry import register
+
+
+class Plan(NamedTuple):
+    """Action values of the episode's model, (tau, S, A) or (1, S, A), and the step within the episode."""
+
+    q: Floats
+    step: int
+
+
+@register(
+    "psrl",
+    kind="planner",
+    survey="4.4",
+    paper="osband13",
+    example=lambda: PSRL(),
+    evidence=(
+        "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
+        "tests/bamdp/test_planners.py::test_psrl_draws_one_model_per_episode",
+        "tests/bamdp/test_planners.py::test_sampled_action_has_its_posterior_probability",
+    ),
+)
+@dataclass(frozen=True, slots=True)
+class PSRL:
+    """Draw a model at the start of each episode and follow its optimal policy."""
+
+    horizon: int | None = None
+    """Steps of an episode, tau; None for the stationary policy at the belief's discount."""
+
+    needs: ClassVar[tuple[str, ...]] = ("sample_mdp", "outcomes", "gamma")
+
+    def __post_init__(self) -> None:
+        if self.horizon is not None:
+            integer("PSRL", "horizon", self.horizon, 1)
+
+    def check(self, belief: Any) -> None:
+        """Raise where there is neither a discount nor an end nor a horizon."""
+        if self.horizon is None:
+            draws_must_end("PSRL", belief)
+
+    def start(self) -> Plan | None:
+        """No model yet."""
+        return None
+
+    def plan(
+        self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
+    ) -> Decision:
+        """Follow the episode's policy; at the start of an episode draw a new model."""
+        s = state_in("PSRL", belief, observation)
+        over = last is not None and last.ends_episode
+        if self.horizon is None and not belief.outcomes.terminal.any():
+            over |= bool(rng.random() < 1.0 - belief.gamma)
+        if memory is None or over or memory.step == self.horizon:
+            model = belief.sample_mdp(rng)
+            memory = Plan(solve(model).q[None] if self.horizon is None else episode_q(model, self.horizon), 0)
+        here = memory.q[0 if self.horizon is None else memory.step, s]
+        return Decision(int(np.argmax(here)), Plan(memory.q, memory.step + 1), {"q": here})
+
+
+def episode_q(model: TabularMDP, tau: int) -> Floats:
+    """Action values at each step of an episode of tau steps, (tau, S, A)."""
+    to_go = finite_horizon(model, tau).values[tau - 1 :: -1]  # V with tau - 1, ..., 0 steps to go after this one
+    later = (to_go @ model.matrix.T).reshape(tau, *model.group.shape)
+    return np.asarray(model.mean_reward + model.gamma * later)
+
+
+@checked
+def psrl_bound(states: int, actions: int, horizon: int, steps: int) -> float:
+    """Order of the Bayesian regret over T steps in episodes of tau: tau S sqrt(A T log(S A T)), constant left out."""
+    return horizon * states * sqrt(actions * steps * log(states * actions * steps))

@@ -1,0 +1,313 @@
+"""Bayesian sparse sampling (Wang, Lizotte, Bowling, Schuurmans 2005; survey §4.5).
+
+Sparse sampling on hyper-states, with a tree that grows where it matters: at every node an action is drawn with the
+probability that it is the best one (a model is drawn from the posterior at that node and solved for the decisions to
+go), an outcome from the posterior predictive, until an outcome is new. It becomes a leaf, worth what the mean model at
+its own posterior promises. Values are backed up by mean over draws and maximum over actions.
+
+Paper to code: a simulation is one descent of `search`; the drawn model is `drawn_model`, solved by `lookahead`, and so
+is the leaf's `mean_model`. In flat models of many states, `bamdp/search/_split_rows.py` does the same with split rows.
+Deviations: the paper also draws actions by their immediate reward alone, which in an MDP that must wait for its reward
+never tries the right action; here the drawn model is always solved. In a bandit the leaf's value, the best mean reward
+for every decision to go, is the paper's. The belief may be a sparse Dirichlet as well: the size of each support is then
+drawn, which outcomes are in it, and their probabilities. An action that was not drawn at a node has the mean model's
+value there. Ties are broken at random.
+Cost: O(simulations x depth x (G K gamma variates + depth S A K)); with split rows some 30 c uniform numbers for a row
+of c prior counts instead of K gamma variates, and as many terms in a backup (not under a sparse prior). Claims: equal
+in law to a naive transcription, and with split rows to the search with tables; root values approach the exact ones
+(where every action that matters is the best one in some model: an action that is good for its information alone may
+never be drawn).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.bamdp._greedy import best_action, state_in
+from bayesrl.bamdp.search._lookahead import LEAVES, counts_of, leaf_values
+from bayesrl.bamdp.search._split_rows import Light, Split, drawn_rows, mean_rows, put, room, split, take
+from bayesrl.bamdp.search._split_rows import lookahead as light_lookahead
+from bayesrl.checks import Floats, choice, integer
+from bayesrl.core import Decision, Transition
+from bayesrl.kernels.jit import njit
+from bayesrl.kernels.simulator import borrowed
+from bayesrl.kernels.stream import uniform
+from bayesrl.kernels.tree import DRAWS, KINDS, add, branches, chance, drawn, highest, look
+from bayesrl.kernels.urn import log_weight
+from bayesrl.registry import register
+
+
+@register(
+    "bayesian-sparse-sampling",
+    kind="planner",
+    survey="4.5",
+    paper="wang05sparse",
+    example=lambda: BayesianSparseSampling(simulations=5, depth=3),
+    evidence=(
+        "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
+        "tests/bamdp/test_bss.py::test_equal_in_law_to_a_naive_transcription",
+        "tests/bamdp/test_bss.py::test_root_values_approach_the_exact_ones",
+    ),
+)
+@dataclass(frozen=True, slots=True)
+class BayesianSparseSampling:
+    """A sampled tree of hyper-states whose actions are drawn by posterior sampling."""
+
+    simulations: int = 200
+    """Descents per decision; each adds one leaf."""
+    depth: int = 8
+    """Decisions looked ahead, d."""
+    leaf: str = "zero"
+    """The value beyond the last decision: zero, or the mean model's (mean)."""
+
+    needs: ClassVar[tuple[str, ...]] = ("simulate", "outcomes", "mean_mdp")
+
+    def __post_init__(self) -> None:
+        integer("BayesianSparseSampling", "simulations", self.simulations, 1)
+        integer("BayesianSparseSampling", "depth", self.depth, 1)
+        choice("BayesianSparseSampling", "leaf", self.leaf, LEAVES)
+
+    def check(self, belief: Any) -> None:
+        """Raise where outcomes cannot be enumerated."""
+        counts_of("BayesianSparseSampling", belief)
+
+    def start(self) -> None:
+        """Nothing to remember."""
+
+    def plan(
+        self, belief: Any, observation: int, memory: None, rng: Generator, last: Transition | None = None
+    ) -> Decision:
+        """Grow the tree from the present state and belief."""
+        s = state_in("BayesianSparseSampling", belief, observation)
+        m, leaf = counts_of("BayesianSparseSampling", belief, self.depth), leaf_values(belief, self.leaf)
+        q, n = search(rng, m, belief.outcomes.is_flat, s, belief.gamma, leaf, self.simulations, self.depth)
+        return Decision(best_action(q, "random", rng), None, {"q": q, "visits": n, "simulations": self.simulations})
+
+
+class Models(NamedTuple):
+    """Where a search keeps the model it has just made: split rows where that pays, tables where it does not."""
+
+    split: Split  # the counts as split rows, or nothing
+    light: Light  # a model of them
+    theta: Floats  # (G, K) a model as tables: probabilities
+    reward: Floats  # (S, A, K) and rewards
+    v: Floats  # (2, S) scratch
+
+
+@njit
+def search(rng, m, flat, s0, gamma, V0, n, D):  # type: ignore[no-untyped-def]
+    """n descents of at most D decisions from s0: (Q(root, a), N(root, a))."""
+    m, A, E = borrowed(m), m.group.shape[1], m.succ.shape[2] * max(len(m.values), 1)
+    Q, N = np.zeros((n + 1, A)), np.zeros((n + 1, A), np.int64)
+    V, state = np.zeros(n + 1), np.empty(n + 1, np.int64)
+    child, times = np.full((n + 1, A, E), -1, np.int64), np.zeros((n + 1, A, E), np.int64)
+    if m.terminal[s0]:
+        return Q[0], N[0]
+    w, q = models(m, flat, D), np.empty(A)
+    mean_q(m, w, s0, D, gamma, V0, Q[0])
+    state[0], nodes = s0, 1
+    path_h, path_a, path_e = np.empty(D, np.int64), np.empty(D, np.int64), np.empty(D, np.int64)
+    for _ in range(n):
+        h, t = 0, 0
+        while t < D and not m.terminal[state[h]]:
+            s = state[h]
+            drawn_q(rng, m, w, s, D - t, gamma, V0, q)
+            a = highest(rng, q)
+            e = drawn(m, s, a, rng)
+            y = look(m, s, a, e)[1]
+            learn(m, w, s, a, e)
+            path_h[t], path_a[t], path_e[t] = h, a, e
+            t += 1
+            if child[h, a, e] < 0:
+                child[h, a, e], state[nodes], V[nodes] = nodes, y, V0[y]
+                if t < D and not m.terminal[y]:
+                    V[nodes] = mean_q(m, w, y, D - t, gamma, V0, Q[nodes])
+                nodes += 1
+                break
+            h = child[h, a, e]
+        for u in range(t - 1, -1, -1):
+            h, a, e = path_h[u], path_a[u], path_e[u]
+            s = state[h]
+            unlearn(m, w, s, a, e)
+            N[h, a] += 1
+            times[h, a, e] += 1
+            Q[h, a] = 0.0
+            for i in range(branches(m, s, a)):
+                if times[h, a, i] > 0:
+                    Q[h, a] += times[h, a, i] / N[h, a] * (look(m, s, a, i)[2] + gamma * V[child[h, a, i]])
+            V[h] = -np.inf
+            for b in range(A):
+                V[h] = max(V[h], Q[h, b])
+    return Q[0], N[0]
+
+
+# Split rows or tables ------------------------------------------------------------------------------------------------
+
+
+@njit
+def models(m, flat, D):  # type: ignore[no-untyped-def]
+    """Room for the models of a search."""
+    c = split(m, flat, D)
+    G, S = (0, 0) if len(c.base) else (len(m.phi), len(m.succ))
+    return Models(
+        c, room(c), np.empty((G, m.phi.shape[1])), np.empty((S, *m.succ.shape[1:])), np.empty((2, len(m.succ)))
+    )
+
+
+@njit
+def mean_q(m, w, s, d, gamma, V0, q):  # type: ignore[no-untyped-def]
+    """q[a] = Q_d(s, a) in the mean model of the present counts, and returned V_d(s)."""
+    if len(w.split.base):
+        mean_rows(w.split, w.light)
+        return light_lookahead(w.light, s, d, gamma, V0, w.v, q)
+    mean_model(m, w.theta, w.reward)
+    return lookahead(m, w.theta, w.reward, s, d, gamma, V0, w.v, q)
+
+
+@njit
+def drawn_q(rng, m, w, s, d, gamma, V0, q):  # type: ignore[no-untyped-def]
+    """The same in a model drawn from their posterior."""
+    if len(w.split.base):
+        drawn_rows(rng, w.split, w.light)
+        return light_lookahead(w.light, s, d, gamma, V0, w.v, q)
+    drawn_model(rng, m, w.theta, w.reward)
+    return lookahead(m, w.theta, w.reward, s, d, gamma, V0, w.v, q)
+
+
+@njit
+def learn(m, w, s, a, e):  # type: ignore[no-untyped-def]
+    """The counts after outcome e of (s, a)."""
+    add(m, s, a, e, 1.0)
+    if len(w.split.base):
+        put(w.split, m.group[s, a], e)
+
+
+@njit
+def unlearn(m, w, s, a, e):  # type: ignore[no-untyped-def]
+    """The counts before it."""
+    add(m, s, a, e, -1.0)
+    if len(w.split.base):
+        take(w.split, m.group[s, a])
+
+
+# Tables --------------------------------------------------------------------------------------------------------------
+
+
+@njit
+def lookahead(m, theta, reward, s0, d, gamma, V0, v, q):  # type: ignore[no-untyped-def]
+    """Backward induction in a model: q[a] = Q_d(s0, a), and returned V_d(s0). v (2, S) is scratch."""
+    S, A = m.group.shape
+    for s in range(S):
+        v[0, s] = V0[s]
+    for i in range(d):
+        for s in range(S) if i < d - 1 else range(s0, s0 + 1):
+            best = -np.inf if not m.terminal[s] else 0.0
+            for a in range(A if not m.terminal[s] else 0):
+                g, x = m.group[s, a], 0.0
+                for k in range(m.size[g]):
+                    x += theta[g, k] * (reward[s, a, k] + gamma * v[i % 2, m.succ[s, a, k]])
+                best = max(best, x)
+                if i == d - 1 and s == s0:
+                    q[a] = x
+            v[1 - i % 2, s] = best
+    return v[d % 2, s0]
+
+
+@njit
+def mean_model(m, theta, reward):  # type: ignore[no-untyped-def]
+    """The mean of the present counts: probabilities and rewards."""
+    for g in range(len(theta)):
+        for k in range(m.size[g]):
+            theta[g, k] = chance(m, g, k)
+    paid = np.zeros(len(m.pay))
+    for c in range(len(paid)):
+        for j in range(len(m.values)):
+            paid[c] += m.pay[c, j] / m.pay_total[c] * m.values[j]
+    fill(m, paid, reward)
+
+
+@njit
+def drawn_model(rng, m, theta, reward):  # type: ignore[no-untyped-def]
+    """A model from the posterior of the present counts; its rewards are the drawn means."""
+    if m.alpha > 0.0:
+        drawn_supports(rng, m, theta)
+    for g in range(len(theta) if m.alpha == 0.0 else 0):
+        if m.gain[g] > 0.0:
+            dirichlet(rng, m.phi, g, m.size[g], theta[g])
+        else:
+            for k in range(m.size[g]):
+                theta[g, k] = m.phi[g, k]
+    paid, row = np.zeros(len(m.pay)), np.empty(len(m.values))
+    for c in range(len(paid)):
+        dirichlet(rng, m.pay, c, len(row), row)
+        for j in range(len(row)):
+            paid[c] += row[j] * m.values[j]
+    fill(m, paid, reward)
+
+
+@njit
+def drawn_supports(rng, m, theta):  # type: ignore[no-untyped-def]
+    """Probabilities from the posterior of a sparse Dirichlet: sizes, then supports, then Dirichlets on them."""
+    sizes, counts = np.empty(m.phi.shape[1] + 1), np.empty((1, m.phi.shape[1]))
+    k0, N, L = -1.0, -1.0, -1
+    for g in range(len(theta)):
+        if k0 != m.support[g, KINDS] or N != m.support[g, DRAWS] or L != m.size[g]:  # most rows are like the last
+            k0, N, L = m.support[g, KINDS], m.support[g, DRAWS], m.size[g]
+            size_law(k0, N, L, m.alpha, m.exponent, sizes)
+        left, k = uniform(rng) * sizes[L], 1
+        while k < L and left >= sizes[k]:
+            k += 1
+        need, rest = k - k0, L - k0  # of those not seen, one after the other with the chance need / rest
+        for k in range(L):
+            counts[0, k] = m.alpha + m.phi[g, k]
+            if m.phi[g, k] == 0.0:
+                if need > 0.0 and uniform(rng) * rest < need:
+                    need -= 1.0
+                else:
+                    counts[0, k] = 0.0
+                rest -= 1.0
+        dirichlet(rng, counts, 0, L, theta[g])
+
+
+@njit
+def size_law(k0, N, L, alpha, exponent, total):  # type: ignore[no-untyped-def]
+    """total[k] <- what the sizes 1..k of the support weigh, after N moves of k0 kinds; k0 = 0 only where N = 0."""
+    low, top = max(int(k0), 1), -np.inf
+    for k in range(low, L + 1):
+        top = max(top, log_weight(k, k0, N, alpha, exponent))
+    total[:low] = 0.0
+    for k in range(low, L + 1):
+        total[k] = total[k - 1] + np.exp(log_weight(k, k0, N, alpha, exponent) - top)
+
+
+@njit
+def fill(m, paid, reward):  # type: ignore[no-untyped-def]
+    """The reward of each move: known, or what its cell pays."""
+    S, A, K = m.succ.shape
+    for s in range(S):
+        for a in range(A):
+            for k in range(K):
+                reward[s, a, k] = m.reward[s, a, k] if len(paid) == 0 else paid[m.cell[s, a, k]]
+
+
+@njit
+def dirichlet(rng, alpha, g, n, x):  # type: ignore[no-untyped-def]
+    """A draw from the Dirichlet of alpha[g, :n], into x; where alpha is zero, x is.
+
+    Gamma(a) has the law of Gamma(a + 1) e^(-E / a) with E exponential; logarithms, so that tiny counts do not vanish.
+    """
+    top, total = -np.inf, 0.0
+    for k in range(n):
+        x[k] = -np.inf
+        if alpha[g, k] > 0.0:
+            x[k] = np.log(rng.standard_gamma(alpha[g, k] + 1.0)) - rng.standard_exponential() / alpha[g, k]
+        top = max(top, x[k])
+    for k in range(n):
+        x[k] = np.exp(x[k] - top)
+        total += x[k]
+    for k in range(n):
+        x[k] /= total

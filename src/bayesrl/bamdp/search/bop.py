@@ -1,0 +1,188 @@
+"""Bayesian optimistic planning (Fonteneau, Busoniu, Munos 2013; survey §4.5).
+
+Best-first search over hyper-states. An unexpanded hyper-state is worth between r_min / (1 - gamma) and r_max /
+(1 - gamma). The action of highest upper bound at every node makes the optimistic subtree T+, and of its leaves the one
+that contributes most, argmax_x P(x) gamma^depth(x), is expanded. What is done is the action with the highest lower
+bound. Use it for an anytime search with certain bounds where few outcomes are possible.
+
+Paper to code: T+ and its leaf are found by the descent in `search`, B and nu are the upper and lower bounds of
+`evaluate`. Every node keeps the largest contribution of a leaf of T+ below it, so the descent need not list T+.
+Deviations: rewards are not assumed to lie in [0, 1] (ERRATA 36): r_min and r_max stand for 0 and 1. With `depth` the
+bounds are those of a finite horizon, as discount 1 requires, with the values of `leaf` beyond it. Ties among leaves and
+inner actions go to the first, at the root at random. The regret falls as a power of the budget, exponentially in
+special cases only (ERRATA 23).
+Cost: O(nodes x their depth x A K). Claims: bounds bracket the exact values at every budget and never widen; equal to
+a naive transcription that builds T+.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.bamdp._greedy import best_action, state_in
+from bayesrl.bamdp.search._lookahead import LEAVES, counts_of, ends_of, leaf_values, rewards_of
+from bayesrl.checks import Floats, choice, integer
+from bayesrl.core import Decision, Transition
+from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.jit import njit
+from bayesrl.kernels.simulator import borrowed, inlined
+from bayesrl.kernels.tree import Ends, add, branches, look, unseen
+from bayesrl.registry import register
+
+
+@register(
+    "bop",
+    kind="planner",
+    survey="4.5",
+    paper="fonteneau13",
+    example=lambda: BOP(nodes=20),
+    evidence=(
+        "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
+        "tests/bamdp/test_enumerating_search.py::test_bop_equals_a_naive_transcription",
+        "tests/bamdp/test_enumerating_search.py::test_bop_bounds_bracket_the_exact_values_and_never_widen",
+    ),
+)
+@dataclass(frozen=True, slots=True)
+class BOP:
+    """Optimistic best-first search over hyper-states, with certain bounds."""
+
+    nodes: int = 500
+    """Hyper-states expanded per decision, n."""
+    depth: int | None = None
+    """Decisions looked ahead at most; None: no limit, which needs a discount below 1."""
+    leaf: str = "zero"
+    """The value beyond them: zero, or the mean model's (mean), which needs a depth."""
+
+    needs: ClassVar[tuple[str, ...]] = ("simulate", "outcomes", "mean_mdp")
+
+    def __post_init__(self) -> None:
+        integer("BOP", "nodes", self.nodes, 1)
+        if self.depth is not None:
+            integer("BOP", "depth", self.depth, 1)
+        choice("BOP", "leaf", self.leaf, LEAVES)
+        if self.depth is None and self.leaf != "zero":
+            raise InvalidArgument("BOP", "leaf", "zero where there is no depth", self.leaf)
+
+    def check(self, belief: Any) -> None:
+        """Raise where outcomes cannot be enumerated, or where there is neither a discount nor a depth."""
+        counts_of("BOP", belief)
+        self._discounted(belief)
+
+    def start(self) -> None:
+        """Nothing to remember."""
+
+    def plan(
+        self, belief: Any, observation: int, memory: None, rng: Generator, last: Transition | None = None
+    ) -> Decision:
+        """Search; `q` is the lower bound, by which the action is chosen."""
+        s = state_in("BOP", belief, observation)
+        m = counts_of("BOP", belief, self.depth or self.nodes)
+        q, nodes = search(m, s, self._ends(belief), self.nodes)
+        lower, upper = q[:, 0].copy(), q[:, 1].copy()
+        info = {"q": lower, "lower": lower, "upper": upper, "nodes": int(nodes)}
+        return Decision(best_action(lower, "random", rng), None, info)
+
+    def _discounted(self, belief: Any) -> None:
+        if self.depth is None and belief.gamma == 1.0:
+            raise InvalidArgument("BOP", "depth", "given where the discount is 1", None)
+
+    def _ends(self, belief: Any) -> Ends:
+        """V_min and V_max with d decisions to go; without a limit no path of `nodes` nodes comes to d = 0."""
+        self._discounted(belief)
+        depth = self.nodes + 1 if self.depth is None else self.depth
+        ends = ends_of(rewards_of(belief), belief.gamma, depth, leaf_values(belief, self.leaf))
+        if self.depth is None:
+            v = ends.range
+            v[:] = (v[1] - belief.gamma * v[0]) / (1.0 - belief.gamma)
+        return ends
+
+
+class Tree(NamedTuple):
+    """The expanded hyper-states."""
+
+    child: Any  # (n, A, E) the node that outcome e of action a leads to, -1: a leaf
+    chance: Floats  # (n, A, E) its probability
+    q: Floats  # (n, A, 2) lower and upper bound of Q(h, a)
+    value: Floats  # (n, 2) of V(h)
+    star: Any  # (n,) the optimistic action
+    leaf: Floats  # (n,) the largest P(x) gamma^depth(x) of a leaf x of T+ below, seen from here; 0: none
+
+
+@njit
+def search(m, s0, ends, n):  # type: ignore[no-untyped-def]
+    """(Lower and upper bounds of the root's actions, nodes expanded)."""
+    A, E, D = m.group.shape[1], m.succ.shape[2] * max(len(m.values), 1), len(ends.range) - 1
+    tree = Tree(
+        np.full((n, A, E), -1, np.int64), np.zeros((n, A, E)), np.zeros((n, A, 2)), np.empty((n, 2)),
+        np.empty(n, np.int64), np.empty(n),
+    )  # fmt: skip
+    if m.terminal[s0]:
+        return tree.q[0], 0
+    m, t, ends = borrowed(m), borrowed(tree), borrowed(ends)
+    expand(m, t, 0, s0, D, ends)
+    path = np.empty((n, 4), np.int64)  # h, s, a, e
+    nodes = 1
+    while nodes < n and t.leaf[0] > 0.0:
+        h, s, depth = 0, s0, 0
+        while h >= 0:  # down T+, where the largest contribution is
+            a = t.star[h]
+            best, e = 0.0, 0
+            for i in range(branches(m, s, a)):
+                w = t.chance[h, a, i] * below(m, t, t.child[h, a, i], look(m, s, a, i)[1], D - depth - 1, ends)[2]
+                if w > best:
+                    best, e = w, i
+            path[depth, 0], path[depth, 1], path[depth, 2], path[depth, 3] = h, s, a, e
+            y = look(m, s, a, e)[1]
+            add(m, s, a, e, 1.0)
+            depth += 1
+            h, s = int(t.child[h, a, e]), y
+        h, a, e = path[depth - 1, 0], path[depth - 1, 2], path[depth - 1, 3]
+        t.child[h, a, e] = nodes
+        expand(m, t, nodes, s, D - depth, ends)
+        nodes += 1
+        for i in range(depth - 1, -1, -1):
+            h, s, a, e = path[i, 0], path[i, 1], path[i, 2], path[i, 3]
+            add(m, s, a, e, -1.0)
+            evaluate(m, t, h, s, D - i, ends)
+    return tree.q[0], nodes
+
+
+@inlined
+def expand(m, t, h, s, d, ends):  # type: ignore[no-untyped-def]
+    """Make node h of the hyper-state (s, phi) with d decisions to go; phi is what `m` holds now."""
+    for a in range(m.group.shape[1]):
+        for e in range(branches(m, s, a)):
+            t.chance[h, a, e] = look(m, s, a, e)[0]
+    evaluate(m, t, h, s, d, ends)
+
+
+@inlined
+def evaluate(m, t, h, s, d, ends):  # type: ignore[no-untyped-def]
+    """Bounds of node h, its optimistic action, and the largest contribution of a leaf below."""
+    t.value[h, 0] = t.value[h, 1] = -np.inf
+    for a in range(m.group.shape[1]):
+        lower, upper, leaf = 0.0, 0.0, 0.0
+        for e in range(branches(m, s, a)):
+            _, y, r = look(m, s, a, e)
+            low, high, w = below(m, t, t.child[h, a, e], y, d - 1, ends)
+            p = t.chance[h, a, e]
+            lower += p * (r + ends.gamma * low)
+            upper += p * (r + ends.gamma * high)
+            leaf = max(leaf, ends.gamma * p * w)
+        t.q[h, a, 0], t.q[h, a, 1] = lower, upper
+        t.value[h, 0] = max(t.value[h, 0], lower)
+        if upper > t.value[h, 1]:
+            t.value[h, 1], t.star[h], t.leaf[h] = upper, a, leaf
+
+
+@inlined
+def below(m, t, c, y, d, ends):  # type: ignore[no-untyped-def]
+    """(Lower, upper, contribution of the best leaf) of node c, or of the leaf at y with d to go (c < 0)."""
+    if c >= 0:
+        return t.value[c, 0], t.value[c, 1], t.leaf[c]
+    low, high = unseen(ends, y, d, m.terminal[y])
+    return low, high, 0.0 if d == 0 or m.terminal[y] else 1.0

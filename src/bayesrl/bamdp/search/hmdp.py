@@ -1,0 +1,154 @@
+"""Linear programming on the sampled hyper-state tree (Castro, Precup 2007; survey §4.5).
+
+Trajectories of hyper-states are sampled from the present one, with actions at random and outcomes from the posterior
+predictive. The hyper-states they pass make a tree, whose values are the smallest that satisfy every Bellman inequality:
+a linear program with a variable for each hyper-state. What lies beyond (after the last decision, and outcomes that no
+trajectory drew) is worth what plain Q-learning on the real transitions says of the physical state.
+
+    min sum_x V(x),   V(x) >= sum_k P(k | x, a) [ r_k + gamma ( V(x_k) if x_k is in the tree, else max_b Q(s_k, b) ) ]
+
+Paper to code: the sampling is `grow`, the program `solved`, Q-learning `learned` (that of bamcp.py). The survey's table
+has the program at the leaves; it is in the tree, and Q-learning at the fringe (ERRATA 22).
+Deviations: the posterior predictive weighs all outcomes of a hyper-state, drawn or not, so that values are exact for
+their fringe; a hyper-state is a history, so histories with equal counts are separate variables. The paper solves every
+few steps; here every decision is solved anew. The belief may be a sparse Dirichlet as well. Terminal states are worth
+zero. Ties are broken at random.
+Cost: O(simulations x depth x A K) and a sparse program with a variable for each hyper-state and A rows for each.
+Claims: the program's values are those of backward induction on the same tree; with enough trajectories they are
+exact_q's with the fringe's values at the leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from scipy import sparse
+from scipy.optimize import linprog
+
+from bayesrl.bamdp._greedy import best_action, state_in
+from bayesrl.bamdp.search._lookahead import counts_of
+from bayesrl.bamdp.search.bamcp import learned
+from bayesrl.checks import Floats, Ints, integer, number
+from bayesrl.core import Decision, Transition
+from bayesrl.errors import BayesRLError
+from bayesrl.kernels.jit import njit
+from bayesrl.kernels.simulator import borrowed
+from bayesrl.kernels.tree import add, branches, drawn, look
+from bayesrl.registry import register
+
+
+@register(
+    "hmdp",
+    kind="planner",
+    survey="4.5",
+    paper="Castro07LPBAMDP",
+    example=lambda: HMDP(simulations=4, depth=2),
+    evidence=(
+        "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
+        "tests/bamdp/test_enumerating_search.py::test_program_equals_backward_induction",
+        "tests/bamdp/test_enumerating_search.py::test_many_trajectories_give_the_exact_values",
+        "tests/bamdp/test_enumerating_search.py::test_tree_is_sampled_like_a_naive_transcription",
+    ),
+)
+@dataclass(frozen=True, slots=True)
+class HMDP:
+    """A sampled tree of hyper-states solved by linear programming, with Q-learning at the fringe."""
+
+    simulations: int = 40
+    """Trajectories sampled per decision."""
+    depth: int = 4
+    """Decisions of a trajectory, d."""
+    fringe_rate: float = 0.1
+    """Learning rate of the fringe's Q-table."""
+
+    needs: ClassVar[tuple[str, ...]] = ("simulate", "outcomes", "gamma")
+
+    def __post_init__(self) -> None:
+        integer("HMDP", "simulations", self.simulations, 1)
+        integer("HMDP", "depth", self.depth, 1)
+        number("HMDP", "fringe_rate", self.fringe_rate, 0.0, 1.0)
+
+    def check(self, belief: Any) -> None:
+        """Raise where outcomes cannot be enumerated."""
+        counts_of("HMDP", belief)
+
+    def start(self) -> Floats | None:
+        """No Q-table yet."""
+        return None
+
+    def plan(
+        self, belief: Any, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
+    ) -> Decision:
+        """Sample the tree, solve the program, and compare the root's actions."""
+        s, o = state_in("HMDP", belief, observation), belief.outcomes
+        Q = np.zeros((o.n_states, o.n_actions)) if memory is None else memory
+        Q = learned(Q, last, belief.gamma, self.fringe_rate)
+        if o.terminal[s]:
+            q, nodes = np.zeros(o.n_actions), 0
+        else:
+            m = counts_of("HMDP", belief, self.depth)
+            child, p, y, r = grow(rng, m, s, self.simulations, self.depth)
+            fringe = np.where(o.terminal, 0.0, Q.max(axis=1))[y]
+            V, nodes = solved(child, p, r, fringe, belief.gamma), len(child)
+            later = np.where(child[0] >= 0, V[child[0]], fringe[0])
+            q = (p[0] * (r[0] + belief.gamma * later)).sum(axis=1)
+        return Decision(best_action(q, "random", rng), Q, {"q": q, "nodes": nodes})
+
+
+def solved(child: Ints, p: Floats, reward: Floats, fringe: Floats, gamma: float) -> Floats:
+    """V of each hyper-state x, (N,), by HiGHS; the arguments are of its outcomes, (N, A, E)."""
+    N, A, _ = child.shape
+    inside = child >= 0
+    r = (p * (reward + gamma * np.where(inside, 0.0, fringe))).sum(axis=2)
+    x, a, e = np.nonzero(inside)
+    later = sparse.csr_array((gamma * p[x, a, e], (x * A + a, child[x, a, e])), shape=(N * A, N))
+    row = np.arange(N * A)
+    own = sparse.csr_array((np.ones(N * A), (row, row // A)), shape=(N * A, N))
+    found = linprog(np.ones(N), A_ub=later - own, b_ub=-r.ravel(), bounds=(None, None), method="highs")
+    if found.x is None:
+        raise BayesRLError(f"HMDP: the program has no solution: {found.message}")
+    return np.array(found.x)
+
+
+@njit
+def grow(rng, m, s0, n, D):  # type: ignore[no-untyped-def]
+    """The hyper-states before the last decision of n trajectories, and their outcomes.
+
+    (child[x, a, e] or -1, P(e | x, a), next state, reward), each (N, A, E).
+    """
+    m = borrowed(m)
+    N, A, E = n * (D - 1) + 1, m.group.shape[1], m.succ.shape[2] * max(len(m.values), 1)
+    child, p = np.full((N, A, E), -1, np.int64), np.zeros((N, A, E))
+    y, r, state = np.zeros((N, A, E), np.int64), np.zeros((N, A, E)), np.empty(N, np.int64)
+    state[0], nodes = s0, 1
+    predict(m, s0, p[0], y[0], r[0])
+    path_s, path_a, path_e = np.empty(D, np.int64), np.empty(D, np.int64), np.empty(D, np.int64)
+    for _ in range(n):
+        x, t = 0, 0
+        while t < D - 1:
+            s, a = state[x], int(rng.random() * A)
+            e = drawn(m, s, a, rng)
+            if m.terminal[y[x, a, e]]:
+                break
+            add(m, s, a, e, 1.0)
+            path_s[t], path_a[t], path_e[t] = s, a, e
+            t += 1
+            if child[x, a, e] < 0:
+                child[x, a, e], state[nodes] = nodes, y[x, a, e]
+                predict(m, state[nodes], p[nodes], y[nodes], r[nodes])
+                nodes += 1
+            x = child[x, a, e]
+        for u in range(t):
+            add(m, path_s[u], path_a[u], path_e[u], -1.0)
+    return child[:nodes], p[:nodes], y[:nodes], r[:nodes]
+
+
+@njit
+def predict(m, s, p, y, r):  # type: ignore[no-untyped-def]
+    """The outcomes of the hyper-state (s, phi); phi is what `m` holds now."""
+    for a in range(m.group.shape[1]):
+        for e in range(branches(m, s, a)):
+            p[a, e], y[a, e], r[a, e] = look(m, s, a, e)

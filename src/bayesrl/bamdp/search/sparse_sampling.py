@@ -1,0 +1,99 @@
+"""Sparse sampling (Kearns, Mansour, Ng 1999; survey §4.5).
+
+Plan in a known model through draws from it: from the present state, C successors of every action, C successors of
+each of their actions, and so on for d decisions; the tree is backed up by mean over draws and maximum over actions.
+The number of draws that a given accuracy takes does not depend on the number of states. Bayesian sparse sampling and
+BFS3 extend it.
+
+The generative model is the belief's mean model; where the belief is a point, that is the model. The belief is not
+updated inside the plan.
+
+Paper to code: EstimateQ is `estimate`, and EstimateV the maximum over actions in it.
+Deviations: rewards may depend on the outcome. One width for every level, as in the paper's main algorithm. Ties are
+broken at random. Cost: O((A width)^depth). Claims: equal to a naive transcription draw for draw; root values approach
+the finite-horizon optimum of the model as the width grows (from above: the maximum of noisy means is too high).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.bamdp._greedy import best_action, state_in
+from bayesrl.bamdp.search._lookahead import LEAVES, leaf_values
+from bayesrl.checks import choice, integer
+from bayesrl.core import Decision, Transition
+from bayesrl.kernels.jit import njit
+from bayesrl.kernels.simulator import borrowed, step
+from bayesrl.kernels.tree import model_urn
+from bayesrl.registry import register
+
+
+@register(
+    "sparse-sampling",
+    kind="planner",
+    survey="4.5",
+    paper="kearns99sparse",
+    example=lambda: SparseSampling(depth=2, width=3),
+    evidence=(
+        "tests/bamdp/test_known_model_search.py::test_sparse_sampling_equals_its_transcription_draw_for_draw",
+        "tests/bamdp/test_known_model_search.py::test_root_values_approach_the_solved_ones",
+    ),
+)
+@dataclass(frozen=True, slots=True)
+class SparseSampling:
+    """A sampled lookahead tree of fixed depth and width in the mean model."""
+
+    depth: int = 4
+    """Decisions looked ahead, H."""
+    width: int = 4
+    """Successors drawn for each node and action, C."""
+    leaf: str = "zero"
+    """The value beyond the last decision: zero, or the mean model's (mean)."""
+
+    needs: ClassVar[tuple[str, ...]] = ("mean_mdp", "n_states", "n_actions")
+
+    def __post_init__(self) -> None:
+        integer("SparseSampling", "depth", self.depth, 1)
+        integer("SparseSampling", "width", self.width, 1)
+        choice("SparseSampling", "leaf", self.leaf, LEAVES)
+
+    def start(self) -> None:
+        """Nothing to remember."""
+
+    def plan(
+        self, belief: Any, observation: int, memory: None, rng: Generator, last: Transition | None = None
+    ) -> Decision:
+        """Draw the tree from the mean model."""
+        s = state_in("SparseSampling", belief, observation)
+        model, leaf = model_urn(belief.mean_mdp()), leaf_values(belief, self.leaf)
+        q = search(rng, model, s, self.depth, self.width, belief.gamma, leaf)
+        return Decision(best_action(q, "random", rng), None, {"q": q})
+
+
+@njit
+def search(rng, model, s, d, C, gamma, V0):  # type: ignore[no-untyped-def]
+    """Q_d(s, a) of each action."""
+    model, q = borrowed(model), np.zeros(model.place.shape[1])
+    if not model.terminal[s]:
+        for a in range(len(q)):
+            q[a] = estimate(rng, model, s, a, d, C, gamma, V0)
+    return q
+
+
+@njit
+def estimate(rng, model, s, a, d, C, gamma, V0):  # type: ignore[no-untyped-def]
+    """Q_d(s, a) = 1/C sum over C draws (r, y) of r + gamma max_b Q_{d-1}(y, b)."""
+    q = 0.0
+    for _ in range(C):
+        _k, y, r, done, _mark = step(model, s, a, rng)
+        v = V0[y]
+        if d > 1 and not done:
+            v = -np.inf
+            for b in range(model.place.shape[1]):
+                v = max(v, estimate(rng, model, np.int64(y), b, d - 1, C, gamma, V0))
+        q += (r + gamma * v) / C
+    return q

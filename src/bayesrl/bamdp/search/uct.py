@@ -1,0 +1,104 @@
+"""Upper confidence bounds applied to trees (Kocsis, Szepesvari 2006; survey §4.5).
+
+Monte-Carlo planning in a known model. Every simulation chooses actions by the UCB rule at each (state, depth) it
+passes, which spends draws where values are high or uncertain, and returns are averaged along its path. Root values
+converge to the finite-horizon optimum. BAMCP extends it to hyper-states.
+
+The generative model is the belief's mean model; where the belief is a point, that is the model. The belief is not
+updated inside the plan.
+
+Paper to code: `search` is MonteCarloPlanning with its recursion unrolled, selectAction is `select` in kernels/tree.py,
+N_{s,d} and N_{s,a,d} are `total` and `N`.
+Deviations: the bonus is c sqrt(log N / n) with c = 2 C_p unscaled, so c is in units of value. Every (state, depth)
+that a simulation passes has statistics, as in the paper: there is no separate rollout policy. Ties are broken at
+random. Cost: O(simulations x depth x A) time, O(S x depth x A) memory. Claims: equal in law to a naive transcription;
+root values approach the finite-horizon optimum of the model (from below: returns include exploring).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.bamdp._greedy import best_action, state_in
+from bayesrl.bamdp.search._lookahead import LEAVES, leaf_values
+from bayesrl.checks import choice, integer, number
+from bayesrl.core import Decision, Transition
+from bayesrl.kernels.jit import njit
+from bayesrl.kernels.simulator import borrowed, step
+from bayesrl.kernels.tree import model_urn, select
+from bayesrl.registry import register
+
+
+@register(
+    "uct",
+    kind="planner",
+    survey="4.5",
+    paper="kocsis06",
+    example=lambda: UCT(simulations=20, depth=5),
+    evidence=(
+        "tests/bamdp/test_known_model_search.py::test_uct_equals_its_transcription_in_law",
+        "tests/bamdp/test_known_model_search.py::test_root_values_approach_the_solved_ones",
+    ),
+)
+@dataclass(frozen=True, slots=True)
+class UCT:
+    """Monte-Carlo tree search with the UCB rule in the mean model."""
+
+    simulations: int = 1000
+    """Simulations per decision."""
+    depth: int = 50
+    """Decisions of a simulation, D."""
+    exploration: float = 3.0
+    """The UCB constant, 2 C_p."""
+    leaf: str = "zero"
+    """The value beyond the last decision: zero, or the mean model's (mean)."""
+
+    needs: ClassVar[tuple[str, ...]] = ("mean_mdp", "n_states", "n_actions")
+
+    def __post_init__(self) -> None:
+        integer("UCT", "simulations", self.simulations, 1)
+        integer("UCT", "depth", self.depth, 1)
+        number("UCT", "exploration", self.exploration, 0.0)
+        choice("UCT", "leaf", self.leaf, LEAVES)
+
+    def start(self) -> None:
+        """Nothing to remember."""
+
+    def plan(
+        self, belief: Any, observation: int, memory: None, rng: Generator, last: Transition | None = None
+    ) -> Decision:
+        """Simulate in the mean model."""
+        s = state_in("UCT", belief, observation)
+        model, settings = model_urn(belief.mean_mdp()), np.array([belief.gamma, self.exploration])
+        q, n = search(rng, model, s, settings, leaf_values(belief, self.leaf), self.simulations, self.depth)
+        return Decision(best_action(q, "random", rng), None, {"q": q, "visits": n, "simulations": self.simulations})
+
+
+@njit
+def search(rng, model, s0, settings, V0, K, D):  # type: ignore[no-untyped-def]
+    """K simulations of D decisions from s0: (Q(root, a), N(root, a))."""
+    gamma, c = settings
+    model, (S, A) = borrowed(model), model.place.shape[:2]
+    N, Q = np.zeros((D * S, A), np.int64), np.zeros((D * S, A))  # of (depth, state) and action
+    total = np.zeros(D * S, np.int64)
+    path_h, path_a, path_r = np.empty(D, np.int64), np.empty(D, np.int64), np.empty(D)
+    for _ in range(K):
+        s, t, done = s0, 0, model.terminal[s0]
+        while t < D and not done:
+            h = t * S + s
+            a = select(rng, Q, N, max(total[h], 1), h, c)
+            path_h[t], path_a[t] = h, a
+            _k, s, path_r[t], done, _mark = step(model, s, a, rng)
+            t += 1
+        R = V0[s]
+        for i in range(t - 1, -1, -1):
+            R = path_r[i] + gamma * R
+            h, a = path_h[i], path_a[i]
+            total[h] += 1
+            N[h, a] += 1
+            Q[h, a] += (R - Q[h, a]) / N[h, a]
+    return Q[s0].copy(), N[s0].copy()

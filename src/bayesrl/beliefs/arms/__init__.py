@@ -1,0 +1,1 @@
+"""Beliefs about the arms of a bandit."""

@@ -1,0 +1,105 @@
+"""What contextual beliefs share: the features of the arms, a row for each.
+
+What is observed before a choice says which features the arms have now:
+
+    nothing            the arms have features of their own, a table (K, d) that the belief holds
+    a whole number     one of C kinds of customers; the belief holds a table (C, K, d)
+    a matrix (K, d)    the features themselves, whatever they are this time
+
+In lockstep each replicate has its own observation: whole numbers (replicates,), matrices (replicates, K, d), or one
+matrix for all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from bayesrl.beliefs._log import Log, columns
+from bayesrl.beliefs.arms._arms import amounts
+from bayesrl.checks import Floats, array, frozen
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
+
+
+def table(owner: str, features: ArrayLike | None, d: int) -> Floats | None:
+    """The table of features that a belief holds: (K, d), (C, K, d) or none."""
+    if features is None:
+        return None
+    x = array(owner, "features", features)
+    if x.ndim not in (2, 3) or x.shape[-1] != d:
+        raise InvalidArgument(owner, "features", f"of shape (arms, {d}) or (contexts, arms, {d})", x)
+    return x
+
+
+def features_of(owner: str, features: Floats | None, context: Any, replicates: tuple[int, ...], d: int) -> Floats:
+    """The features of the arms in this context: (K, d), or (replicates, K, d)."""
+    kind = np.asarray(context) if context is not None else None
+    if features is not None:
+        if features.ndim == 2:
+            if kind is None or (kind.dtype.kind in "iu" and kind.shape in ((), replicates)):
+                return features  # there is nothing to observe
+        elif kind is not None and kind.dtype.kind in "iu" and kind.shape == replicates:
+            if kind.size and (kind.min() < 0 or kind.max() >= len(features)):
+                raise InvalidArgument(owner, "context", f"whole numbers from 0 to {len(features) - 1}", context)
+            return np.asarray(features[kind])
+    known = features.shape[-2] if features is not None else None
+    if kind is None or kind.dtype.kind not in "biuf" or kind.shape[:-2] not in ((), replicates) or kind.ndim < 2:
+        raise InvalidArgument(owner, "context", _wanted(features, d), context)
+    if kind.shape[-1] != d or known not in (None, kind.shape[-2]):
+        raise InvalidArgument(owner, "context", _wanted(features, d), kind)
+    if not np.isfinite(kind).all():
+        raise InvalidArgument(owner, "context", "finite everywhere", float(kind[~np.isfinite(kind)][0]))
+    return np.asarray(kind, np.float64)
+
+
+def row_of(owner: str, X: Floats, action: Any, replicates: tuple[int, ...]) -> Floats:
+    """The features of the chosen arm: (d,), or (replicates, d)."""
+    a = np.asarray(action)
+    K = X.shape[-2]
+    if a.shape != replicates or a.dtype.kind not in "iu" or a.min() < 0 or a.max() >= K:
+        raise InvalidArgument(owner, "action", f"whole numbers from 0 to {K - 1}", action)
+    if not replicates:
+        return np.asarray(X[int(a)])
+    return np.asarray(X[a] if X.ndim == 2 else X[np.arange(len(a)), a])
+
+
+def logged(owner: str, features: Floats | None, log: Log, d: int) -> tuple[Floats, Floats]:
+    """The chosen arms' features (steps, d) and the rewards (steps,) of one experiment's log."""
+    action, reward = columns(owner, log, "action", "reward")
+    n = len(action)
+    contexts = columns(owner, log, "action", "observation")[1] if features is None or features.ndim == 3 else [None] * n
+    rows = [row_of(owner, features_of(owner, features, c, (), d), a, ()) for c, a in zip(contexts, action, strict=True)]
+    return frozen(np.array(rows).reshape(n, d)), amounts(owner, reward, (n,))
+
+
+def apply(A: Floats, x: Floats) -> Floats:
+    """A x for one replicate or many."""
+    return np.asarray(A @ x if x.ndim == 1 else np.matmul(A, x[..., None])[..., 0])
+
+
+def binary(owner: str, y: Floats) -> None:
+    """Refuse rewards other than 0 and 1."""
+    bad = (y != 0.0) & (y != 1.0)
+    if bad.any():
+        raise ImpossibleEvidence(owner, f"reward {y[bad].ravel()[0]:g}", "rewards are 0 or 1")
+
+
+def logistic_moments(centre: Floats, spread: Floats) -> tuple[Floats, Floats]:
+    """Mean and variance of sigmoid(z), z ~ N(centre, spread^2), by Gauss-Hermite quadrature."""
+    p = special.expit(centre[..., None] + spread[..., None] * NODES)
+    mean = p @ WEIGHTS
+    return mean, ((p - mean[..., None]) ** 2) @ WEIGHTS
+
+
+def _wanted(features: Floats | None, d: int) -> str:
+    if features is None:
+        return f"a matrix of shape (arms, {d})"
+    if features.ndim == 3:
+        return f"a whole number from 0 to {len(features) - 1} or a matrix of shape {features.shape[1:]}"
+    return f"left out or a matrix of shape {features.shape}"

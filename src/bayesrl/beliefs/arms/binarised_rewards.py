@@ -1,0 +1,103 @@
+"""Rewards anywhere in [0, 1] for beliefs about zeros and ones (Agrawal and Goyal 2012, Algorithm 2; survey §3.3).
+
+A reward r in [0, 1] is replaced by the outcome of a coin that shows 1 with probability r. The coin's mean is the arm's
+mean, so Thompson sampling for Bernoulli arms, and the proof of its regret bound, apply to every distribution on [0, 1].
+
+The coin is tossed where the belief learns, so this stands around a belief and every planner can use it; it is the one
+belief about arms whose `update` needs `rng` (rewards that are 0 or 1 need no coin, but a number is drawn for each
+reward all the same, so that streams stay aligned).
+
+Deviations: none. Cost: one random number for each reward. Claims: unbiased; equal to the belief inside on zeros and
+ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.beliefs._log import Log, columns
+from bayesrl.beliefs.arms._arms import amounts, chosen, paid
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.checks import Floats
+from bayesrl.core import Transition
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.registry import register
+
+
+@register(
+    "binarised-rewards",
+    kind="belief",
+    survey="3.3",
+    paper="Agrawal11AT",
+    example=lambda: BinarisedRewards(BetaBernoulli.uniform(3)),
+    evidence=(
+        "tests/beliefs/test_arms.py::test_binarised_coin_is_fair_to_the_mean",
+        "tests/beliefs/test_arms.py::test_binarised_is_transparent_on_zeros_and_ones",
+        "tests/beliefs/test_laws.py::test_belief_laws",
+    ),
+)
+@dataclass(frozen=True)
+class BinarisedRewards:
+    """Rewards in [0, 1], each turned into 1 or 0 by a coin with that probability."""
+
+    inside: BetaBernoulli
+    """The belief about zeros and ones."""
+
+    def batch(self, replicates: int) -> BinarisedRewards:
+        """So many experiments side by side."""
+        return dataclasses.replace(self, inside=self.inside.batch(replicates))
+
+    def update(self, datum: Transition, rng: Generator | None = None) -> BinarisedRewards:
+        """The posterior after the coin's outcome."""
+        if rng is None:
+            raise InvalidArgument("BinarisedRewards.update", "rng", "given: a coin is tossed", None)
+        chosen("BinarisedRewards.update", self.inside.alpha.shape, datum.action)  # before a coin is tossed
+        r = paid("BinarisedRewards.update", self.inside.alpha.shape, datum.reward)
+        return BinarisedRewards(self.inside.update(datum._replace(reward=_coin(r, rng)), rng))
+
+    def update_many(self, log: Log, rng: Generator) -> BinarisedRewards:
+        """The posterior after a log of choices and rewards, a coin for each."""
+        action, reward = columns("BinarisedRewards.update_many", log, "action", "reward")
+        r = amounts("BinarisedRewards.update_many", reward, action.shape)
+        return BinarisedRewards(self.inside.update_many({"action": action, "reward": _coin(r, rng)}))
+
+    gamma = property(lambda self: self.inside.gamma, doc="Discount.")
+    n_actions = property(lambda self: self.inside.n_actions, doc="K.")
+
+    def sample(self, rng: Generator, context: Any = None) -> Floats:
+        """Mean rewards drawn from the belief."""
+        return self.inside.sample(rng, context)
+
+    def mean(self, context: Any = None) -> Floats:
+        """Expected reward of each arm."""
+        return self.inside.mean(context)
+
+    def variance(self, context: Any = None) -> Floats:
+        """Posterior variance of each arm's mean reward."""
+        return self.inside.variance(context)
+
+    def quantile(self, p: float, context: Any = None) -> Floats:
+        """The p-quantile of each arm's mean reward."""
+        return self.inside.quantile(p, context)
+
+    def counts(self) -> Floats:
+        """How often each arm has been played."""
+        return self.inside.counts()
+
+    def average(self) -> Floats:
+        """The average coin of each arm, nan where it has not been played."""
+        return self.inside.average()
+
+
+def _coin(r: Any, rng: Generator) -> Any:
+    bad = (np.asarray(r) < 0.0) | (np.asarray(r) > 1.0)
+    if bad.any():
+        raise ImpossibleEvidence(
+            "BinarisedRewards", f"reward {np.asarray(r)[bad].ravel()[0]:g}", "rewards lie in [0, 1]"
+        )
+    return np.asarray(rng.random(np.shape(r)) < r, np.float64)[()]

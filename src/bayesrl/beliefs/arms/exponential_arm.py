@@ -1,0 +1,127 @@
+"""Arms that pay exponential amounts (waiting times, sizes), with a gamma belief about each rate (survey §2.5).
+
+Arm a pays an exponential amount of mean 1 / lambda_a, and lambda_a ~ Gamma(shape, rate). A reward x adds 1 to the shape
+and x to the rate. The mean reward 1 / lambda_a is inverse gamma.
+
+Deviations: none. Cost: update O(K), a copy; sample K gamma draws. Claims: belief laws; moments, quantiles and evidence
+against quadrature of prior times likelihood.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+import numpy as np
+from numpy.random import Generator
+from scipy import special
+
+from bayesrl.beliefs._log import Log
+from bayesrl.beliefs.arms._arms import arms, chosen, logged, paid, raised, summed, tiled, unchecked
+from bayesrl.checks import Floats, frozen, integer, number
+from bayesrl.core import Transition
+from bayesrl.errors import ImpossibleEvidence
+from bayesrl.parameters import value
+from bayesrl.registry import register
+
+
+@register(
+    "exponential-arm",
+    kind="belief",
+    survey="2.5",
+    example=lambda: ExponentialArm(np.array([3.0, 2.5, 4.0]), np.array([1.3, 0.5, 2.0])),
+    evidence=(
+        "tests/beliefs/test_arms.py::test_matches_quadrature",
+        "tests/beliefs/test_laws.py::test_belief_laws",
+    ),
+)
+@value
+class ExponentialArm:
+    """Arms that pay exponential amounts, with a gamma belief about each one's rate."""
+
+    shape: Floats
+    """Shape of the gamma belief about the rate 1 / mean, shape (K,) or (replicates, K)."""
+    rate: Floats
+    """Rate of that gamma belief, the same shape."""
+    gamma: float = 1.0
+    """Discount."""
+    prior: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
+    """shape and rate before any reward."""
+
+    def __post_init__(self) -> None:
+        owner, set_ = "ExponentialArm", object.__setattr__
+        set_(self, "shape", arms(owner, "shape", self.shape, positive=True))
+        set_(self, "rate", arms(owner, "rate", self.rate, self.shape.shape, positive=True))
+        set_(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
+        set_(self, "prior", (self.shape, self.rate))
+
+    @classmethod
+    def weak(cls, arms: int, gamma: float = 1.0) -> ExponentialArm:
+        """Every mean 1 on average, with finite variance: shape 3, rate 2."""
+        ones = np.ones(integer("ExponentialArm.weak", "arms", arms, 1))
+        return cls(3.0 * ones, 2.0 * ones, gamma)
+
+    def batch(self, replicates: int) -> ExponentialArm:
+        """So many experiments side by side."""
+        shape, rate, *prior = tiled("ExponentialArm.batch", replicates, self.shape, self.rate, *self.prior)
+        return unchecked(self, shape=shape, rate=rate, prior=tuple(prior))
+
+    # Learning --------------------------------------------------------------------------------------------------------
+
+    def update(self, datum: Transition, rng: Generator | None = None) -> ExponentialArm:
+        """The posterior after a choice and its reward (or one of each for every replicate)."""
+        where = chosen("ExponentialArm.update", self.shape.shape, datum.action)
+        x = paid("ExponentialArm.update", self.shape.shape, datum.reward)
+        _amount(x)
+        return unchecked(self, shape=raised(self.shape, where, 1.0), rate=raised(self.rate, where, x))
+
+    def update_many(self, log: Log) -> ExponentialArm:
+        """The posterior after a log of choices and rewards."""
+        where, x = logged("ExponentialArm.update_many", self.shape.shape, log)
+        _amount(x)
+        n, total = (summed(self.shape.shape, where, y) for y in (1.0, x))
+        return unchecked(self, shape=frozen(self.shape + n), rate=frozen(self.rate + total))
+
+    # What planners ask -----------------------------------------------------------------------------------------------
+
+    n_actions = property(lambda self: self.shape.shape[-1], doc="K.")
+
+    def sample(self, rng: Generator, context: object = None) -> Floats:
+        """Mean rewards drawn from the belief."""
+        return self.rate / rng.standard_gamma(self.shape)
+
+    def mean(self, context: object = None) -> Floats:
+        """Expected reward of each arm; infinite where the shape is at most 1."""
+        with np.errstate(divide="ignore"):
+            return self.rate / np.maximum(self.shape - 1.0, 0.0)
+
+    def variance(self, context: object = None) -> Floats:
+        """Posterior variance of each arm's mean reward; infinite where the shape is at most 2."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(self.mean() ** 2 / np.maximum(self.shape - 2.0, 0.0))
+
+    def quantile(self, p: float, context: object = None) -> Floats:
+        """The p-quantile of each arm's mean reward."""
+        return self.rate / np.asarray(special.gammainccinv(self.shape, p), np.float64)
+
+    def counts(self) -> Floats:
+        """How often each arm has been played."""
+        return self.shape - self.prior[0]
+
+    def average(self) -> Floats:
+        """The average reward of each arm, nan where it has not been played."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return (self.rate - self.prior[1]) / self.counts()
+
+    def log_evidence(self) -> Floats:
+        """Log density of the rewards given the choices under the prior, for each replicate."""
+        a, b = self.prior
+        each = special.gammaln(self.shape) - special.gammaln(a) + a * np.log(b) - self.shape * np.log(self.rate)
+        return np.asarray(each.sum(axis=-1))
+
+
+def _amount(x: Floats) -> None:
+    bad = np.asarray(x) < 0.0
+    if bad.any():
+        raise ImpossibleEvidence(
+            "ExponentialArm", f"reward {np.asarray(x)[bad].ravel()[0]:g}", "rewards are not negative"
+        )

@@ -1,0 +1,206 @@
+"""Rewards linear in features, with a Gaussian belief about the weights (Agrawal and Goyal 2013; survey §2.5, §3.3).
+
+Arm a with features x_a pays x_a' theta + N(0, sigma^2), and theta ~ N(m, S S'). With a Gaussian prior the posterior is
+Gaussian; a reward r of features x moves it by a rank-one update of the square root S (Potter), so that the covariance
+stays positive however many rewards come:
+
+    phi = S' x,   c = sigma^2 + phi' phi,   m' = m + S phi (r - x' m) / c,   S' = S - S phi phi' / (c + sigma sqrt(c)).
+
+Agrawal and Goyal's method draws theta from N(m, v^2 B^-1) with B = I + sum x x' and a v of their own that does not come
+from a noise model: that is the posterior of prior N(0, sigma^2 I) with its draws stretched by v / sigma. `v` says so;
+`agrawal_goyal(...)` builds their belief and `their_v` is the v of their theorem. Without v draws are exact.
+
+Deviations: none. Cost: update O(d^2), sample O(d^2 + K d). Claims: belief laws; equal to the batch formula of the
+survey (its eq. for the linear model) to rounding; v stretches draws and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import field
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+from scipy import special
+
+from bayesrl.beliefs._log import Log
+from bayesrl.beliefs.arms._arms import paid, unchecked
+from bayesrl.beliefs.arms._contexts import apply, features_of, logged, row_of, table
+from bayesrl.checks import Floats, array, frozen, integer, number
+from bayesrl.core import Transition
+from bayesrl.errors import InvalidArgument
+from bayesrl.parameters import value
+from bayesrl.registry import register
+
+
+@register(
+    "linear-gaussian-arms",
+    kind="belief",
+    survey="3.3",
+    paper="agrawal2013thompson",
+    example=lambda: LinearGaussianArms.prior(2, noise=0.7, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]])),
+    evidence=(
+        "tests/beliefs/test_contextual.py::test_linear_matches_batch_regression",
+        "tests/beliefs/test_laws.py::test_belief_laws",
+        "tests/beliefs/test_contextual.py::test_v_stretches_draws_only",
+    ),
+)
+@value
+class LinearGaussianArms:
+    """Rewards linear in the arms' features with Gaussian noise, and a Gaussian belief about the weights."""
+
+    mean_: Floats
+    """Posterior mean of the weights, m, shape (d,) or (replicates, d)."""
+    root: Floats
+    """A square root S of their covariance S S', shape (d, d) or (replicates, d, d)."""
+    noise: float = 1.0
+    """Standard deviation of a reward, sigma."""
+    v: float | None = None
+    """Agrawal and Goyal's v: draws are stretched by v / noise. None: exact draws."""
+    features: Floats | None = None
+    """What arms look like where that is known in advance: (K, d), or (C, K, d) for C kinds of contexts."""
+    gamma: float = 1.0
+    """Discount."""
+    evidence: Floats = field(init=False, repr=False)
+    """Log density of the rewards seen, shape () or (replicates,)."""
+
+    def __post_init__(self) -> None:
+        owner, set_ = "LinearGaussianArms", object.__setattr__
+        mean = array(owner, "mean_", self.mean_)
+        if mean.ndim not in (1, 2):
+            raise InvalidArgument(owner, "mean_", "of shape (d,) or (replicates, d)", mean)
+        set_(self, "mean_", mean)
+        set_(self, "root", array(owner, "root", self.root, (*mean.shape, mean.shape[-1])))
+        set_(self, "noise", number(owner, "noise", self.noise, 0.0, above=True))
+        set_(self, "v", None if self.v is None else number(owner, "v", self.v, 0.0))
+        set_(self, "features", table(owner, self.features, mean.shape[-1]))
+        set_(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
+        set_(self, "evidence", frozen(np.zeros(mean.shape[:-1])))
+
+    @classmethod
+    def prior(
+        cls, d: int, scale: float = 1.0, noise: float = 1.0, features: ArrayLike | None = None, gamma: float = 1.0
+    ) -> LinearGaussianArms:
+        """Weights independent N(0, scale^2).
+
+        >>> belief = LinearGaussianArms.prior(2, features=[[1.0, 0.0], [1.0, 1.0]])
+        >>> belief.update(Transition(0, 1, 3.0, 0)).mean()
+        array([1., 2.])
+        """
+        d = integer("LinearGaussianArms.prior", "d", d, 1)
+        root = number("LinearGaussianArms.prior", "scale", scale, 0.0, above=True) * np.eye(d)
+        x = None if features is None else array("LinearGaussianArms.prior", "features", features)
+        return cls(np.zeros(d), root, noise, None, x, gamma)
+
+    @classmethod
+    def agrawal_goyal(
+        cls, d: int, v: float, features: ArrayLike | None = None, gamma: float = 1.0
+    ) -> LinearGaussianArms:
+        """Agrawal and Goyal's belief: B = I before any reward, draws from N(m, v^2 B^-1)."""
+        x = None if features is None else array("LinearGaussianArms.agrawal_goyal", "features", features)
+        d = integer("LinearGaussianArms.agrawal_goyal", "d", d, 1)
+        return cls(np.zeros(d), np.eye(d), 1.0, v, x, gamma)
+
+    def batch(self, replicates: int) -> LinearGaussianArms:
+        """So many experiments side by side."""
+        n = integer("LinearGaussianArms.batch", "replicates", replicates, 1)
+        if self.mean_.ndim != 1:
+            raise InvalidArgument("LinearGaussianArms.batch", "belief", "of a single experiment", self.mean_)
+        return unchecked(
+            self,
+            mean_=frozen(np.tile(self.mean_, (n, 1))),
+            root=frozen(np.tile(self.root, (n, 1, 1))),
+            evidence=frozen(np.full(n, self.evidence)),
+        )
+
+    # Learning --------------------------------------------------------------------------------------------------------
+
+    def update(self, datum: Transition, rng: Generator | None = None) -> LinearGaussianArms:
+        """The posterior after a choice and its reward (or one of each for every replicate)."""
+        owner = "LinearGaussianArms.update"
+        X = self._features(owner, datum.observation)
+        x = row_of(owner, X, datum.action, self.mean_.shape[:-1])
+        return self.observe(x, paid(owner, self.mean_.shape, datum.reward))
+
+    def observe(self, x: Floats, r: Any) -> LinearGaussianArms:
+        """The posterior after reward r of features x, unchecked: the equations above."""
+        S, m, variance = self.root, self.mean_, self.noise**2
+        phi = np.matmul(x[..., None, :], S)[..., 0, :]
+        c = variance + np.sum(phi * phi, axis=-1)
+        gain = np.matmul(S, phi[..., None])[..., 0]
+        error = r - np.sum(x * m, axis=-1)
+        shrink = gain * (1.0 / (c + np.sqrt(variance * c)))[..., None]
+        return unchecked(
+            self,
+            mean_=frozen(m + gain * (error / c)[..., None]),
+            root=frozen(S - shrink[..., :, None] * phi[..., None, :]),
+            evidence=frozen(np.asarray(self.evidence - 0.5 * (error**2 / c + np.log(2.0 * np.pi * c)))),
+        )
+
+    def update_many(self, log: Log) -> LinearGaussianArms:
+        """The posterior of one experiment after a log of choices, rewards and (where they vary) contexts."""
+        owner = "LinearGaussianArms.update_many"
+        if self.mean_.ndim != 1:
+            raise InvalidArgument(owner, "belief", "of a single experiment", self.mean_)
+        X, r = logged(owner, self.features, log, len(self.mean_))
+        new = self
+        for x, y in zip(X, r, strict=True):
+            new = new.observe(x, y)
+        return new
+
+    # What planners ask -----------------------------------------------------------------------------------------------
+
+    @property
+    def n_actions(self) -> int:
+        """K, where the belief holds the arms' features."""
+        if self.features is None:
+            raise InvalidArgument("LinearGaussianArms", "features", "given to know the number of arms", None)
+        return int(self.features.shape[-2])
+
+    @property
+    def covariance(self) -> Floats:
+        """Posterior covariance of the weights."""
+        return np.asarray(self.root @ np.swapaxes(self.root, -1, -2))
+
+    def sample(self, rng: Generator, context: Any = None) -> Floats:
+        """Mean rewards of the arms for weights drawn from the belief (stretched by v / noise)."""
+        X = self._features("LinearGaussianArms.sample", context)
+        return apply(X, self.sample_weights(rng))
+
+    def sample_weights(self, rng: Generator) -> Floats:
+        """Weights drawn from the belief (stretched by v / noise)."""
+        z = rng.standard_normal(self.mean_.shape)
+        if self.v is not None:
+            z *= self.v / self.noise
+        return self.mean_ + apply(self.root, z)
+
+    def mean(self, context: Any = None) -> Floats:
+        """Expected reward of each arm."""
+        return apply(self._features("LinearGaussianArms.mean", context), self.mean_)
+
+    def variance(self, context: Any = None) -> Floats:
+        """Posterior variance of each arm's mean reward."""
+        spread = self._features("LinearGaussianArms.variance", context) @ self.root
+        return np.asarray(np.sum(spread * spread, axis=-1))
+
+    def quantile(self, p: float, context: Any = None) -> Floats:
+        """The p-quantile of each arm's mean reward."""
+        return self.mean(context) + np.sqrt(self.variance(context)) * float(special.ndtri(p))
+
+    def log_evidence(self) -> Floats:
+        """Log density of the rewards given the choices under the prior, for each replicate."""
+        return self.evidence
+
+    def _features(self, owner: str, context: Any) -> Floats:
+        return features_of(owner, self.features, context, self.mean_.shape[:-1], self.mean_.shape[-1])
+
+
+def their_v(d: int, bound: float, epsilon: float, delta: float) -> float:
+    """The v of Agrawal and Goyal's theorem: R sqrt(24 d / epsilon ln(1 / delta)) for R-sub-Gaussian noise."""
+    d = integer("their_v", "d", d, 1)
+    R = number("their_v", "bound", bound, 0.0, above=True)
+    epsilon = number("their_v", "epsilon", epsilon, 0.0, 1.0, above=True, below=True)
+    delta = number("their_v", "delta", delta, 0.0, 1.0, above=True, below=True)
+    return R * math.sqrt(24.0 * d / epsilon * math.log(1.0 / delta))

@@ -1,0 +1,144 @@
+"""Gaussian arms of known variance, with a Gaussian belief about each mean (survey §2.5).
+
+Arm a pays N(mu_a, sigma^2) with sigma known, and mu_a ~ N(m_a, sigma^2 / kappa_a): the prior is worth kappa_a
+observations. A reward x gives kappa' = kappa + 1 and m' = m + (x - m) / kappa'.
+
+Deviations: none. Cost: update O(K), a copy; sample K Gaussian draws. Claims: belief laws; moments, quantiles and
+evidence against quadrature of prior times likelihood. Unknown variance: normal_gamma_arm.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+import numpy as np
+from numpy.random import Generator
+from scipy import special
+
+from bayesrl.beliefs._log import Log
+from bayesrl.beliefs.arms._arms import arms, chosen, logged, paid, raised, summed, tiled, unchecked
+from bayesrl.checks import Floats, frozen, integer, number
+from bayesrl.core import Transition
+from bayesrl.parameters import value
+from bayesrl.registry import register
+
+
+@register(
+    "normal-arm",
+    kind="belief",
+    survey="2.5",
+    example=lambda: NormalArm(np.array([0.0, 1.0, -0.5]), np.array([1.0, 0.5, 2.0]), noise=0.7),
+    evidence=(
+        "tests/beliefs/test_arms.py::test_matches_quadrature",
+        "tests/beliefs/test_laws.py::test_belief_laws",
+    ),
+)
+@value
+class NormalArm:
+    """Arms with Gaussian rewards of known variance, with a Gaussian belief about each mean."""
+
+    mean_: Floats
+    """Posterior mean of each arm's mean reward, m, shape (K,) or (replicates, K)."""
+    strength: Floats
+    """Observations the belief is worth, kappa, the same shape: the variance of the mean is noise^2 / strength."""
+    noise: float = 1.0
+    """Standard deviation of a reward, sigma."""
+    gamma: float = 1.0
+    """Discount."""
+    spread: Floats = field(init=False, repr=False)
+    """Sum of kappa / (kappa + 1) (x - m)^2 over the rewards seen: what the evidence needs beside the moments."""
+    prior: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
+    """mean_ and strength before any reward."""
+
+    def __post_init__(self) -> None:
+        owner, set_ = "NormalArm", object.__setattr__
+        set_(self, "mean_", arms(owner, "mean_", self.mean_))
+        set_(self, "strength", arms(owner, "strength", self.strength, self.mean_.shape, positive=True))
+        set_(self, "noise", number(owner, "noise", self.noise, 0.0, above=True))
+        set_(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
+        set_(self, "spread", frozen(np.zeros(self.mean_.shape)))
+        set_(self, "prior", (self.mean_, self.strength))
+
+    @classmethod
+    def standard(cls, arms: int, gamma: float = 1.0) -> NormalArm:
+        """Means and noise standard normal.
+
+        >>> NormalArm.standard(2).update(Transition(0, 1, 3.0, 0)).mean()
+        array([0. , 1.5])
+        """
+        n = integer("NormalArm.standard", "arms", arms, 1)
+        return cls(np.zeros(n), np.ones(n), 1.0, gamma)
+
+    def batch(self, replicates: int) -> NormalArm:
+        """So many experiments side by side."""
+        own = (self.mean_, self.strength, self.spread, *self.prior)
+        mean, strength, spread, *prior = tiled("NormalArm.batch", replicates, *own)
+        return unchecked(self, mean_=mean, strength=strength, spread=spread, prior=tuple(prior))
+
+    # Learning --------------------------------------------------------------------------------------------------------
+
+    def update(self, datum: Transition, rng: Generator | None = None) -> NormalArm:
+        """The posterior after a choice and its reward (or one of each for every replicate)."""
+        where = chosen("NormalArm.update", self.mean_.shape, datum.action)
+        x = paid("NormalArm.update", self.mean_.shape, datum.reward)
+        kappa, delta = self.strength.reshape(-1)[where], x - self.mean_.reshape(-1)[where]
+        step = delta / (kappa + 1.0)
+        return unchecked(
+            self,
+            mean_=raised(self.mean_, where, step),
+            strength=raised(self.strength, where, 1.0),
+            spread=raised(self.spread, where, kappa * delta * step),
+        )
+
+    def update_many(self, log: Log) -> NormalArm:
+        """The posterior after a log of choices and rewards."""
+        where, x = logged("NormalArm.update_many", self.mean_.shape, log)
+        n = summed(self.mean_.shape, where, 1.0)
+        average = summed(self.mean_.shape, where, x) / np.maximum(n, 1.0)
+        within = summed(self.mean_.shape, where, (x - average.reshape(-1)[where]) ** 2)
+        kappa, delta = self.strength + n, average - self.mean_
+        return unchecked(
+            self,
+            mean_=frozen(self.mean_ + n / kappa * delta),
+            strength=frozen(kappa),
+            spread=frozen(self.spread + within + self.strength * n / kappa * delta**2),
+        )
+
+    # What planners ask -----------------------------------------------------------------------------------------------
+
+    n_actions = property(lambda self: self.mean_.shape[-1], doc="K.")
+
+    def sample(self, rng: Generator, context: object = None) -> Floats:
+        """Mean rewards drawn from the belief."""
+        return self.mean_ + self._deviation() * rng.standard_normal(self.mean_.shape)
+
+    def mean(self, context: object = None) -> Floats:
+        """Expected reward of each arm."""
+        return self.mean_
+
+    def variance(self, context: object = None) -> Floats:
+        """Posterior variance of each arm's mean reward."""
+        return self.noise**2 / self.strength
+
+    def quantile(self, p: float, context: object = None) -> Floats:
+        """The p-quantile of each arm's mean reward."""
+        return self.mean_ + self._deviation() * float(special.ndtri(p))
+
+    def counts(self) -> Floats:
+        """How often each arm has been played."""
+        return self.strength - self.prior[1]
+
+    def average(self) -> Floats:
+        """The average reward of each arm, nan where it has not been played."""
+        m, kappa = self.prior
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return (self.strength * self.mean_ - kappa * m) / self.counts()
+
+    def log_evidence(self) -> Floats:
+        """Log density of the rewards given the choices under the prior, for each replicate."""
+        n, variance = self.counts(), self.noise**2
+        each = np.log(self.prior[1] / self.strength) - self.spread / variance - n * np.log(2.0 * np.pi * variance)
+        return np.asarray(0.5 * each.sum(axis=-1))
+
+    def _deviation(self) -> Floats:
+        return self.noise / np.sqrt(self.strength)

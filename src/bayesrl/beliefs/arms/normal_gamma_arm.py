@@ -1,0 +1,147 @@
+"""Gaussian arms of unknown mean and variance, with a normal-gamma belief for each (survey §2.5 and §4.7).
+
+Arm a pays N(mu_a, 1 / lambda_a); lambda_a ~ Gamma(a, rate b) and mu_a | lambda_a ~ N(m, 1 / (kappa lambda_a)). It is
+the algebra of reward_normal.py (Strens 2000, corrected), here for arms and for many experiments in lockstep. The mean
+reward is marginally Student: (mu - m) / sqrt(b / (a kappa)) has t distribution with 2a degrees of freedom.
+
+Deviations: none. Cost: update O(K), a copy; sample K Student draws. Claims: belief laws; moments, quantiles and
+evidence against quadrature of prior times likelihood; equal to `RewardNormal` on the same rewards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+import numpy as np
+from numpy.random import Generator
+from scipy import special
+
+from bayesrl.beliefs._log import Log
+from bayesrl.beliefs.arms._arms import arms, chosen, logged, paid, raised, summed, tiled, unchecked
+from bayesrl.checks import Floats, frozen, integer, number
+from bayesrl.core import Transition
+from bayesrl.parameters import value
+from bayesrl.registry import register
+
+FIELDS = ("mean_", "strength", "shape", "rate")
+
+
+@register(
+    "normal-gamma-arm",
+    kind="belief",
+    survey="2.5",
+    paper="strens00",
+    example=lambda: NormalGammaArm(*np.array([[0.0, 1.0, -0.5], [1.0, 0.5, 2.0], [3.0, 2.5, 4.0], [2.0, 1.0, 3.0]])),
+    evidence=(
+        "tests/beliefs/test_arms.py::test_matches_quadrature",
+        "tests/beliefs/test_laws.py::test_belief_laws",
+        "tests/beliefs/test_arms.py::test_normal_gamma_is_reward_normal",
+    ),
+)
+@value
+class NormalGammaArm:
+    """Arms with Gaussian rewards of unknown mean and variance, with a normal-gamma belief for each."""
+
+    mean_: Floats
+    """Posterior mean of each arm's mean reward, m, shape (K,) or (replicates, K)."""
+    strength: Floats
+    """Observations behind the mean, kappa."""
+    shape: Floats
+    """Shape of the gamma belief about the precision, a."""
+    rate: Floats
+    """Rate of the gamma belief about the precision, b."""
+    gamma: float = 1.0
+    """Discount."""
+    prior: tuple[Floats, Floats, Floats, Floats] = field(init=False, repr=False, compare=False)
+    """mean_, strength, shape and rate before any reward."""
+
+    def __post_init__(self) -> None:
+        owner, set_ = "NormalGammaArm", object.__setattr__
+        set_(self, "mean_", arms(owner, "mean_", self.mean_))
+        for name in FIELDS[1:]:
+            set_(self, name, arms(owner, name, getattr(self, name), self.mean_.shape, positive=True))
+        set_(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
+        set_(self, "prior", tuple(getattr(self, name) for name in FIELDS))
+
+    @classmethod
+    def weak(cls, arms: int, gamma: float = 1.0) -> NormalGammaArm:
+        """A prior worth one observation of mean 0 and variance about 1 (kappa = 1, a = 2, b = 1)."""
+        one = np.ones(integer("NormalGammaArm.weak", "arms", arms, 1))
+        return cls(0.0 * one, one, 2.0 * one, one, gamma)
+
+    def batch(self, replicates: int) -> NormalGammaArm:
+        """So many experiments side by side."""
+        own = tiled("NormalGammaArm.batch", replicates, *(getattr(self, name) for name in FIELDS), *self.prior)
+        return unchecked(self, prior=tuple(own[4:]), **dict(zip(FIELDS, own[:4], strict=True)))
+
+    # Learning --------------------------------------------------------------------------------------------------------
+
+    def update(self, datum: Transition, rng: Generator | None = None) -> NormalGammaArm:
+        """The posterior after a choice and its reward (or one of each for every replicate)."""
+        where = chosen("NormalGammaArm.update", self.mean_.shape, datum.action)
+        x = paid("NormalGammaArm.update", self.mean_.shape, datum.reward)
+        kappa, delta = self.strength.reshape(-1)[where], x - self.mean_.reshape(-1)[where]
+        step = delta / (kappa + 1.0)
+        return unchecked(
+            self,
+            mean_=raised(self.mean_, where, step),
+            strength=raised(self.strength, where, 1.0),
+            shape=raised(self.shape, where, 0.5),
+            rate=raised(self.rate, where, 0.5 * kappa * delta * step),
+        )
+
+    def update_many(self, log: Log) -> NormalGammaArm:
+        """The posterior after a log of choices and rewards."""
+        where, x = logged("NormalGammaArm.update_many", self.mean_.shape, log)
+        n = summed(self.mean_.shape, where, 1.0)
+        average = summed(self.mean_.shape, where, x) / np.maximum(n, 1.0)
+        within = summed(self.mean_.shape, where, (x - average.reshape(-1)[where]) ** 2)
+        kappa, delta = self.strength + n, average - self.mean_
+        return unchecked(
+            self,
+            mean_=frozen(self.mean_ + n / kappa * delta),
+            strength=frozen(kappa),
+            shape=frozen(self.shape + 0.5 * n),
+            rate=frozen(self.rate + 0.5 * (within + self.strength * n / kappa * delta**2)),
+        )
+
+    # What planners ask -----------------------------------------------------------------------------------------------
+
+    n_actions = property(lambda self: self.mean_.shape[-1], doc="K.")
+
+    def sample(self, rng: Generator, context: object = None) -> Floats:
+        """Mean rewards drawn from the belief."""
+        return self.mean_ + self._scale() * rng.standard_t(2.0 * self.shape)
+
+    def mean(self, context: object = None) -> Floats:
+        """Expected reward of each arm."""
+        return self.mean_
+
+    def variance(self, context: object = None) -> Floats:
+        """Posterior variance of each arm's mean reward; infinite where the shape is at most 1."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(self.rate / (self.strength * np.maximum(self.shape - 1.0, 0.0)))
+
+    def quantile(self, p: float, context: object = None) -> Floats:
+        """The p-quantile of each arm's mean reward."""
+        return self.mean_ + self._scale() * np.asarray(special.stdtrit(2.0 * self.shape, p), np.float64)
+
+    def counts(self) -> Floats:
+        """How often each arm has been played."""
+        return self.strength - self.prior[1]
+
+    def average(self) -> Floats:
+        """The average reward of each arm, nan where it has not been played."""
+        m, kappa = self.prior[:2]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return (self.strength * self.mean_ - kappa * m) / self.counts()
+
+    def log_evidence(self) -> Floats:
+        """Log density of the rewards given the choices under the prior, for each replicate."""
+        (_, kappa, a, b), n = self.prior, self.counts()
+        each = special.gammaln(self.shape) - special.gammaln(a) + a * np.log(b) - self.shape * np.log(self.rate)
+        each += 0.5 * (np.log(kappa / self.strength) - n * np.log(2.0 * np.pi))
+        return np.asarray(each.sum(axis=-1))
+
+    def _scale(self) -> Floats:
+        return np.sqrt(self.rate / (self.shape * self.strength))

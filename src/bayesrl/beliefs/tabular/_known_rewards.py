@@ -1,0 +1,134 @@
+"""What a belief over listed outcomes says where the reward of every outcome is known.
+
+The beliefs over transition probabilities inherit these readings (nothing of them is overridden); `UnknownRewards`
+composes such a belief with one about rewards and says the same things about both.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from bayesrl.checks import Bools, Floats, Ints, integer
+from bayesrl.models.mdp import Outcomes, TabularMDP
+
+
+class ExactRow(NamedTuple):
+    """One unknown distribution as the exact oracle reads it: counts, and the predictive that follows from them."""
+
+    counts: list[float]
+    learns: bool
+    """Whether seeing an outcome adds one to its count."""
+    predictive: Predictive
+
+
+class Predictive(Protocol):
+    """Probabilities of the outcomes, given their counts."""
+
+    def __call__(self, counts: list[float], /) -> list[float]: ...
+
+
+class ExactRows(NamedTuple):
+    """Everything that is unknown, as separate rows: first those of the groups, then those of the reward cells."""
+
+    rows: list[ExactRow]
+    pay: Ints | None
+    """Which row pays outcome k of (s, a), (S, A, K); None where rewards are known."""
+    values: list[float]
+    """The rewards that those rows draw."""
+
+
+def share(counts: list[float]) -> list[float]:
+    """The predictive of a Dirichlet: counts over their sum."""
+    total = sum(counts)
+    return [count / total for count in counts]
+
+
+class KnownRewards:
+    """Readings of a belief that has `outcomes`, `gamma`, `counts`, `mean_mdp` and `row_variance`."""
+
+    outcomes: Outcomes
+
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return self.outcomes.n_states
+
+    @property
+    def n_actions(self) -> int:
+        """A."""
+        return self.outcomes.n_actions
+
+    # Rewards ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def rewards_known(self) -> bool:
+        """Whether the reward of every outcome is known."""
+        return True
+
+    def reward_range(self) -> tuple[float, float]:
+        """The smallest and the largest reward of an outcome; a terminal state pays 0."""
+        return self.outcomes.reward_range
+
+    def reward_doubt(self) -> Floats:
+        """Zero for every pair, (S, A)."""
+        return np.zeros(self.outcomes.group.shape)
+
+    def reward_variance(self) -> Floats:
+        """Var[R(s, a)], (S, A): where rewards depend on the outcome, R is uncertain though each of them is known.
+
+        A Dirichlet row with means p has covariance c (diag(p) - p p'), where c = sum Var / sum p (1 - p) = 1 / (n + 1).
+        The row of another belief is taken to have that form too.
+        """
+        return row_reward_variance(self.mean_mdp(), self.row_variance())  # type: ignore[attr-defined]
+
+    def hopeful_mdp(self, extra: Floats | float) -> TabularMDP:
+        """The mean model: there are no unknown rewards to imagine."""
+        return self.mean_mdp()  # type: ignore[attr-defined,no-any-return]
+
+    def best_reward_share(self, deviations: float) -> Floats:
+        """A single 1."""
+        return np.ones(1)
+
+    # Pairs -----------------------------------------------------------------------------------------------------------
+
+    def visit_groups(self) -> Ints:
+        """The group of each pair, (S, A): pairs that share a distribution teach about each other."""
+        return self.outcomes.group
+
+    def certain_pairs(self) -> Bools:
+        """Which pairs have nothing left to learn, (S, A)."""
+        return np.isinf(self.counts())  # type: ignore[attr-defined,no-any-return]
+
+    def pair_means(self) -> Floats:
+        """Posterior mean of the probability of each outcome, (S, A, K)."""
+        return self.outcomes.of_pairs(self.mean_mdp().prob)  # type: ignore[attr-defined]
+
+    def pair_variances(self) -> Floats:
+        """Posterior variance of the probability of each outcome, (S, A, K)."""
+        return self.outcomes.of_pairs(self.row_variance())  # type: ignore[attr-defined]
+
+    # Search ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def numbered_states(self) -> int:
+        """S."""
+        return self.outcomes.n_states
+
+    def encode(self, observation: Any, owner: str = "encode") -> int:
+        """The observed state, which must be one of the listed ones."""
+        return integer(owner, "observation", observation, 0, self.outcomes.n_states - 1)
+
+    def is_terminal(self, state: int) -> bool:
+        """Whether a state ends the episode."""
+        return bool(self.outcomes.terminal[state])
+
+
+def row_reward_variance(model: TabularMDP, variance: Floats) -> Floats:
+    """Var[R(s, a)] from the mean model and the variances of its rows (G, K)."""
+    p, r, var = model.prob[model.group], model.reward, variance[model.group]
+    total, most = var.sum(axis=2), (p * (1.0 - p)).sum(axis=2)
+    c = np.divide(total, most, out=np.zeros_like(total), where=most > 0.0)
+    mean = (p * r).sum(axis=2)
+    return np.maximum(c * ((p * r * r).sum(axis=2) - mean**2), 0.0)

@@ -1,0 +1,83 @@
+"""How a transition becomes evidence about a finite MDP: which outcome of which state and action it was.
+
+Shared by the beliefs over outcomes (`dirichlet.py`, `sparse_dirichlet.py`): reading problems and logs, telling outcomes
+apart by what is observed, and saying what is wrong with a datum.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from bayesrl.checks import Floats
+from bayesrl.core import Transition
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.kernels.jit import njit
+from bayesrl.models.mdp import Outcomes, TabularMDP
+
+
+def read(owner: str, problem: Any) -> tuple[Outcomes, float, Floats | None]:
+    """Outcomes, discount and, where they are known, the probabilities of a model, a world or a family."""
+    if not isinstance(problem, TabularMDP) and isinstance(getattr(problem, "outcomes", None), Outcomes):
+        return problem.outcomes, problem.gamma, None
+    mdp = problem if isinstance(problem, TabularMDP) else getattr(problem, "mdp", None)
+    if not isinstance(mdp, TabularMDP):
+        raise InvalidArgument(owner, "problem", "a TabularMDP or a world with a table", type(problem).__name__)
+    return mdp.outcomes, mdp.gamma, mdp.prob
+
+
+def outcome_of(owner: str, outcomes: Outcomes, datum: Transition, rewarded: bool = True) -> tuple[int, int, int]:
+    """(s, a, k): which outcome a transition was; `rewarded=False` tells outcomes apart by next state alone."""
+    s, a, y = _indices(owner, outcomes, datum)
+    r = _reward(owner, datum) if rewarded else np.nan
+    k = locate(outcomes.succ[s, a], outcomes.reward[s, a], outcomes.size[outcomes.group.item(s, a)], y, r)
+    if k < 0 or outcomes.terminal[s]:
+        raise impossible(owner, outcomes, datum, rewarded)
+    return s, a, k
+
+
+def impossible(owner: str, outcomes: Outcomes, datum: Transition, rewarded: bool) -> ImpossibleEvidence:
+    """The error for a transition that cannot happen."""
+    seen = f"({datum.state}, {datum.action}) -> {datum.next_state}"
+    why = "a terminal state has no transitions" if outcomes.terminal[datum.state] else "no outcome is listed for it"
+    return ImpossibleEvidence(owner, seen + (f" with reward {datum.reward:g}" if rewarded else ""), why)
+
+
+@njit
+def locate(succ: Any, reward: Any, size: int, y: int, r: float) -> int:
+    """The outcome with next state y and reward r (NaN: any reward), or -1. A flat row is tried at k = y first."""
+    if y < size and succ[y] == y and (np.isnan(r) or abs(reward[y] - r) <= 1e-9 * (1.0 + abs(r))):
+        return y
+    for k in range(size):
+        if succ[k] == y and (np.isnan(r) or abs(reward[k] - r) <= 1e-9 * (1.0 + abs(r))):
+            return k
+    return -1
+
+
+def _indices(owner: str, outcomes: Outcomes, datum: Transition) -> tuple[int, int, int]:
+    S, A = outcomes.n_states, outcomes.n_actions
+    try:
+        s, a, y = operator.index(datum.state), operator.index(datum.action), operator.index(datum.next_state)
+        if 0 <= s < S and 0 <= a < A and 0 <= y < S:
+            return s, a, y
+    except (TypeError, AttributeError):
+        pass
+    for name, high in (("state", S), ("action", A), ("next_state", S)):
+        if not hasattr(datum, name):
+            break
+        got = getattr(datum, name)
+        if not (isinstance(got, (int, np.integer)) and 0 <= got < high):
+            raise InvalidArgument(f"{owner}.update", name, f"a whole number from 0 to {high - 1}", got)
+    raise InvalidArgument(f"{owner}.update", "datum", "a Transition", datum)
+
+
+def _reward(owner: str, datum: Transition) -> float:
+    try:
+        r = float(datum.reward)
+    except (TypeError, ValueError):
+        r = np.nan
+    if not np.isfinite(r):
+        raise InvalidArgument(f"{owner}.update", "reward", "a finite number", datum.reward)
+    return r

@@ -1,0 +1,242 @@
+"""Unknown transitions and unknown rewards together (survey §4.7).
+
+The two beliefs are independent: a transition teaches the Dirichlet where the action led and the reward belief what it
+paid. The reward belief's cells are state-action pairs (S, A) or outcomes (S, A, K); its own kind (`reward-beta`,
+`reward-dirichlet`, `reward-normal`) says what rewards there can be. Outcomes are told apart by next state alone.
+
+Being independent, each answers for itself: `row_variance` is of the transitions, `rewards.variance()` of the mean
+rewards, and what a planner wants of both (VBRB: the variance of the expected reward) it puts together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, row_reward_variance, share
+from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
+from bayesrl.checks import Bools, Floats, Ints, frozen
+from bayesrl.core import Transition
+from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.paid_urn import PaidUrn
+from bayesrl.kernels.tree import Counts
+from bayesrl.kernels.urn import empty_urns, urns
+from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.parameters import value
+
+_NO_MOVES = TabularMDP.from_dense(np.ones((1, 1, 1)), np.zeros((1, 1)), 0.0).outcomes.alike
+"""An urn of rewards leads nowhere; these moves are not read."""
+
+
+@value
+class UnknownRewards:
+    """A belief about an MDP's transitions composed with one about its rewards."""
+
+    transitions: DirichletMDP
+    """Where actions lead; the rewards of its outcomes are ignored."""
+    rewards: Any
+    """What they pay: a reward belief with cells (S, A) or (S, A, K)."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.transitions, DirichletMDP):
+            raise InvalidArgument("UnknownRewards", "transitions", "a DirichletMDP", type(self.transitions).__name__)
+        o = self.outcomes
+        shape = self.rewards.mean().shape if hasattr(self.rewards, "mean") else None
+        if shape not in (o.group.shape, o.succ.shape):
+            expected = f"a reward belief with cells of shape {o.group.shape} or {o.succ.shape}"
+            raise InvalidArgument("UnknownRewards", "rewards", expected, shape or self.rewards)
+        for s, a in np.ndindex(*o.group.shape):
+            n = o.size[o.group[s, a]]
+            if len(set(o.succ[s, a, :n].tolist())) < n and not o.terminal[s]:
+                raise InvalidArgument("UnknownRewards", "transitions", "distinguishable by next state", (s, a))
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """What can happen."""
+        return self.transitions.outcomes
+
+    gamma = property(lambda self: self.transitions.gamma, doc="Discount.")
+    n_states = property(lambda self: self.outcomes.n_states, doc="S.")
+    n_actions = property(lambda self: self.outcomes.n_actions, doc="A.")
+
+    def cell(self, s: int, a: int, k: int) -> tuple[int, ...]:
+        """The reward belief's cell for outcome k of (s, a)."""
+        return (s, a) if self.rewards.mean().ndim == 2 else (s, a, k)
+
+    def update(self, datum: Transition, rng: Generator | None = None) -> UnknownRewards:
+        """The posterior after one transition."""
+        s, a, k = self.transitions.outcome(datum, rewarded=False)
+        rewards = self.rewards.update((self.cell(s, a, k), datum.reward))
+        new = object.__new__(UnknownRewards)
+        new.__dict__.update(transitions=self.transitions.seen_outcome(s, a, k), rewards=rewards)
+        return new
+
+    def update_many(self, log: Iterable[Transition]) -> UnknownRewards:
+        """The posterior after a log of transitions."""
+        new = self
+        for datum in log:
+            new = new.update(datum)
+        return new
+
+    def counts(self) -> Floats:
+        """Total transition count of each (s, a), prior counts included."""
+        return self.transitions.counts()
+
+    def row_variance(self) -> Floats:
+        """Posterior variance of each probability, (G, K); that of mean rewards is `rewards.variance()`."""
+        return self.transitions.row_variance()
+
+    def mean_mdp(self) -> TabularMDP:
+        """The model of posterior means."""
+        return self.paying(self.transitions.mean_mdp(), self.rewards.mean())
+
+    def sample_mdp(self, rng: Generator) -> TabularMDP:
+        """A model drawn from the belief; its rewards are the drawn means."""
+        model = self.transitions.sample_mdp(rng)
+        return self.paying(model, self.rewards.sample(rng))
+
+    def code(self, datum: Transition) -> int:
+        """The outcome that a compiled simulation would have called this transition: where it led, and what it paid."""
+        values = self.rewards.value_counts()[0]
+        k = self.transitions.outcome(datum, rewarded=False)[2]
+        return k * len(values) + int(np.searchsorted(values, datum.reward))
+
+    def simulate(self, depth: int) -> PaidUrn:
+        """Both beliefs as urns for a compiled simulation; rewards of finitely many values (`kernels/paid_urn.py`)."""
+        if not hasattr(self.rewards, "predictive"):
+            expected = "a reward belief with finitely many values"
+            raise InvalidArgument("UnknownRewards.simulate", "rewards", expected, type(self.rewards).__name__)
+        values, alpha = self.rewards.value_counts()
+        rows = empty_urns(alpha, np.full(len(alpha), len(values)), True)
+        pays = urns(_NO_MOVES, rows, np.cumsum(alpha, axis=1), np.zeros(0, np.int64), depth)
+        return PaidUrn(self.transitions.simulate(depth), pays, self._cells, values)
+
+    # What planners ask -----------------------------------------------------------------------------------------------
+
+    @property
+    def rewards_known(self) -> bool:
+        """No."""
+        return False
+
+    @property
+    def _finite(self) -> bool:
+        """Whether rewards take finitely many values."""
+        return hasattr(self.rewards, "value_counts")
+
+    @property
+    def unsupported(self) -> Mapping[str, str]:
+        """What this belief cannot offer, and why: rewards of infinitely many values cannot be told apart."""
+        if self._finite:
+            return {}
+        why = f"The rewards of {type(self.rewards).__name__} do not take finitely many values."
+        return dict.fromkeys(("simulate", "code", "enumerable", "exact_rows"), why)
+
+    def reward_range(self) -> tuple[float, float]:
+        """The smallest and the largest reward that a step may pay; a terminal state pays 0."""
+        if not self._finite:
+            return -np.inf, np.inf
+        values = self.rewards.value_counts()[0]
+        ends = [0.0] if self.outcomes.terminal.any() else []
+        return float(min(*values, *ends)), float(max(*values, *ends))
+
+    def reward_doubt(self) -> Floats:
+        """E[1 / (1 + n)] of each pair, (S, A): n counts the rewards, prior ones included, of the outcome that comes."""
+        share = 1.0 / (1.0 + self.rewards.totals())
+        if share.ndim == 2:
+            return np.asarray(share)
+        model = self.transitions.mean_mdp()
+        return np.asarray((model.prob[model.group] * share).sum(axis=2))
+
+    def reward_variance(self) -> Floats:
+        """Var[R(s, a)], (S, A): that of the row, plus E[p_k^2] Var[r_k], or plus Var[r] where s' does not matter."""
+        model, variance = self.mean_mdp(), self.row_variance()
+        p, var, doubt = model.prob[model.group], variance[model.group], self.rewards.variance()
+        own = doubt if doubt.ndim == 2 else ((var + p * p) * doubt).sum(axis=2)
+        return np.asarray(row_reward_variance(model, variance) + own)
+
+    def hopeful_mdp(self, extra: Floats | float) -> TabularMDP:
+        """The mean model after `extra` pseudo-observations of the largest reward in each cell, where there is one."""
+        model = self.transitions.mean_mdp()
+        if not self._finite:
+            return self.paying(model, self.rewards.mean())
+        n, best = self.rewards.totals(), self.rewards.value_counts()[0].max()
+        return self.paying(model, np.asarray((n * self.rewards.mean() + extra * best) / (n + extra)))
+
+    def best_reward_share(self, deviations: float) -> Floats:
+        """An upper bound on the probability of the largest reward in each cell: mean plus so many deviations."""
+        if not self._finite:
+            return np.ones(1)
+        values, alpha = self.rewards.value_counts()
+        n = alpha.sum(axis=1)
+        p = alpha[:, np.argmax(values)] / n
+        above = p + deviations * np.sqrt(p * (1.0 - p) / (n + 1.0))
+        return np.asarray(np.minimum(1.0, above).reshape(self.rewards.mean().shape))
+
+    def visit_groups(self) -> Ints:
+        """A counter for each pair, (S, A): nobody else tells what it pays."""
+        return np.arange(self.outcomes.group.size).reshape(self.outcomes.group.shape)
+
+    def certain_pairs(self) -> Bools:
+        """None, (S, A): rewards are never known for certain."""
+        return np.zeros(self.outcomes.group.shape, np.bool_)
+
+    def pair_means(self) -> Floats:
+        """Posterior means of the probabilities of outcomes, then of rewards, (S, A, n)."""
+        return self._beside(self.transitions.pair_means(), self.rewards.mean())
+
+    def pair_variances(self) -> Floats:
+        """Their posterior variances."""
+        return self._beside(self.transitions.pair_variances(), self.rewards.variance())
+
+    @staticmethod
+    def _beside(rows: Floats, rewards: Floats) -> Floats:
+        return np.concatenate([rows, rewards.reshape(*rows.shape[:2], -1)], axis=2)
+
+    @property
+    def same_support(self) -> bool:
+        """Whether the transitions' models agree on what is possible."""
+        return self.transitions.same_support
+
+    @property
+    def numbered_states(self) -> int:
+        """S."""
+        return self.outcomes.n_states
+
+    def encode(self, observation: Any, owner: str = "encode") -> int:
+        """The observed state, which must be one of the listed ones."""
+        return self.transitions.encode(observation, owner)
+
+    def is_terminal(self, state: int) -> bool:
+        """Whether a state ends the episode."""
+        return self.transitions.is_terminal(state)
+
+    def enumerable(self, depth: int) -> Counts:
+        """The counts of transitions and of rewards, for a search that enumerates outcomes."""
+        values, pay = self.rewards.value_counts()
+        return self.transitions.enumerable(depth)._replace(
+            cell=self._cells, values=np.array(values), pay=np.array(pay), pay_total=np.sum(pay, axis=1)
+        )
+
+    def exact_rows(self) -> ExactRows:
+        """The groups, then the reward cells, as rows for the exact oracle."""
+        rows = self.transitions.exact_rows().rows
+        values, alpha = self.rewards.value_counts()
+        pay = [ExactRow(counts.tolist(), True, share) for counts in alpha]
+        return ExactRows(rows + pay, len(rows) + self._cells, values.tolist())
+
+    @property
+    def _cells(self) -> Ints:
+        """The number of the reward cell of outcome k of (s, a), (S, A, K)."""
+        shape = self.rewards.mean().shape
+        cells = np.arange(np.prod(shape)).reshape(*shape, *(1,) * (3 - len(shape)))
+        return np.array(np.broadcast_to(cells, self.outcomes.succ.shape))
+
+    def paying(self, model: TabularMDP, r: Floats) -> TabularMDP:
+        """A model with other rewards, those of the cells (S, A) or (S, A, K); terminal states pay nothing."""
+        o = self.outcomes
+        reward = np.array(np.broadcast_to(r if r.ndim == 3 else r[:, :, None], o.succ.shape))
+        reward[o.terminal] = 0.0
+        return TabularMDP.unchecked(o.paying(frozen(reward)), model.prob, model.gamma)

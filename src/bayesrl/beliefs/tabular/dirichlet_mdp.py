@@ -1,0 +1,327 @@
+"""The prior of the Bayes-adaptive MDP: Dirichlet counts over outcomes (Duff 2002; survey §4.1).
+
+Each group g of outcomes has probabilities theta_g ~ Dirichlet(alpha_g), independent across groups; seeing outcome k of
+a (s, a) that group g draws adds one to alpha[g, k] (the corrected hyper-belief update: the survey's l.791 counts the
+likelihood twice, ERRATA 2). Groups make one class of the flat, the listed, the tied and the partly known model:
+
+- `flat`: a group for each (s, a) over all states; nothing is known about where actions lead.
+- `structured`: the problem's own outcomes and groups with unknown probabilities (tied rows share a group).
+- `known[g]`: the row alpha[g] holds probabilities, not counts, and evidence does not move it.
+
+The prior's counts are stored once and the outcomes seen are a shared append-only list (`ledger.py`), so that a pure
+update costs O(1) whatever the number of states; `alpha`, prior plus counts, is derived when it is asked for.
+`dataclasses.replace(belief, alpha=...)` sets the prior and forgets the data. Replacing anything else keeps the
+distribution: the posterior's counts become the prior's.
+
+Deviations: none. Cost: update O(1); sample_mdp and mean_mdp O(G K), the former a gamma variate for each cell or, where
+prior counts are many, equal and small, some tens of uniform ones for each row (`kernels/stick_breaking.py`). Claims:
+the belief laws (martingale, calibration, purity, order-freeness, concentration), and conjugacy against quadrature.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+from scipy.special import gammaln
+
+from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards, share
+from bayesrl.beliefs.tabular._ledger import Ledger
+from bayesrl.beliefs.tabular._outcome_reading import impossible, outcome_of, read
+from bayesrl.checks import Bools, Floats, Ints, array, frozen, number, rows_sum_to_one
+from bayesrl.core import Transition
+from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.stick_breaking import dense_rows, listed_rows
+from bayesrl.kernels.tree import Counts
+from bayesrl.kernels.urn import Urn, empty_urns, urns
+from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.parameters import value
+from bayesrl.registry import register
+
+SMALL_ALPHA = 0.1
+"""Below this, gamma variates may underflow, so Dirichlet rows are drawn through their logarithms."""
+MANY = 64
+"""Outcomes from which rows are drawn as broken sticks (`kernels/stick_breaking.py`), if prior counts are equal and at
+most 1 / MANY: a row then has fewer pieces than outcomes."""
+
+
+def _example() -> DirichletMDP:
+    P = [[[0.7, 0.3], [0.1, 0.9]], [[0.5, 0.5], [0.0, 1.0]]]
+    return DirichletMDP.flat(TabularMDP.from_dense(P, [[0.0, 1.0], [0.5, 0.0]], gamma=0.9), concentration=0.7)
+
+
+@register(
+    "dirichlet-mdp",
+    kind="belief",
+    survey="4.1",
+    paper="duff02",
+    example=_example,
+    evidence=(
+        "tests/beliefs/test_dirichlet.py::test_posterior_matches_quadrature",
+        "tests/beliefs/test_laws.py::test_belief_laws",
+        "tests/bamdp/test_exact.py::test_exact_equals_brute_force",
+    ),
+)
+@value
+class DirichletMDP(KnownRewards):
+    """Dirichlet counts over the outcomes of a finite MDP: flat, listed, tied or partly known."""
+
+    outcomes: Outcomes
+    """What can happen, and which group draws it."""
+    alpha: Floats
+    """Dirichlet counts phi (G, K), zero on padding; probabilities in the rows of known groups."""
+    gamma: float
+    """Discount, in [0, 1]."""
+    known: Bools
+    """Which groups are known, (G,)."""
+
+    def __init__(self, outcomes: Outcomes, alpha: ArrayLike, gamma: float, known: ArrayLike | None = None) -> None:
+        owner = "DirichletMDP"
+        if not isinstance(outcomes, Outcomes):
+            raise InvalidArgument(owner, "outcomes", "Outcomes", outcomes, "See flat and structured for worlds.")
+        G, K = outcomes.n_groups, outcomes.n_outcomes
+        prior = array(owner, "alpha", alpha, (G, K), low=0.0)
+        fixed = np.zeros(G, np.bool_) if known is None else np.array(known)
+        if fixed.shape != (G,) or fixed.dtype != np.bool_:
+            raise InvalidArgument(owner, "known", f"an array of {G} truth values", known)
+        if prior[~outcomes.valid].any():
+            raise InvalidArgument(owner, "alpha", "zero on padding", float(prior[~outcomes.valid].max()))
+        learnt = outcomes.valid & ~fixed[:, None]
+        if not prior[learnt].all():
+            hint = "List only the outcomes that are possible."
+            raise InvalidArgument(owner, "alpha", "greater than 0 for every outcome", 0.0, hint)
+        rows_sum_to_one(owner, "alpha (known groups)", prior[fixed])
+        if (where := outcomes.ambiguous) is not None:
+            hint = "Merge them, or give them different rewards."
+            raise InvalidArgument(owner, "outcomes", "distinguishable by next state or reward", where, hint)
+        self._fill(outcomes, prior, number(owner, "gamma", gamma, 0.0, 1.0), frozen(fixed), Ledger(G * K))
+        self.__dict__["_even"] = even_counts(prior, learnt)
+
+    def _fill(self, outcomes: Outcomes, prior: Floats, gamma: float, known: Bools, ledger: Ledger) -> None:
+        self.__dict__.update(outcomes=outcomes, gamma=gamma, known=known, _prior=prior, _ledger=ledger)
+
+    @classmethod
+    def flat(cls, problem: Any, concentration: ArrayLike = 1.0) -> DirichletMDP:
+        """One Dirichlet for each (s, a) over all states, each count `concentration`; the rewards are the problem's."""
+        outcomes, gamma, _ = read("DirichletMDP", problem)
+        return cls(outcomes := outcomes.flat(), _counts("flat", concentration, outcomes), gamma)
+
+    @classmethod
+    def structured(cls, problem: Any, concentration: ArrayLike = 1.0, known: ArrayLike | None = None) -> DirichletMDP:
+        """The problem's own outcomes and groups, probabilities unknown but in the groups marked `known`."""
+        outcomes, gamma, prob = read("DirichletMDP", problem)
+        alpha = _counts("structured", concentration, outcomes)
+        if known is not None:
+            if prob is None:
+                raise InvalidArgument(
+                    "DirichletMDP.structured", "problem", "a known MDP when 'known' is given", problem
+                )
+            fixed = np.asarray(known)
+            if fixed.dtype != np.bool_ or fixed.shape not in ((), (outcomes.n_groups,)):
+                expected = f"a truth value, or {outcomes.n_groups} of them"
+                raise InvalidArgument("DirichletMDP.structured", "known", expected, known)
+            known = np.broadcast_to(fixed, (outcomes.n_groups,))
+            alpha = np.where(known[:, None], prob, alpha)
+        return cls(outcomes, alpha, gamma, known)
+
+    # Learning --------------------------------------------------------------------------------------------------------
+
+    def update(self, datum: Transition, rng: Generator | None = None) -> DirichletMDP:
+        """The posterior after one transition; known groups teach nothing."""
+        return self.seen_outcome(*self.outcome(datum))
+
+    def seen_outcome(self, s: int, a: int, k: int) -> DirichletMDP:
+        """The posterior after outcome k of (s, a): `update` behind its checks."""
+        g = self.outcomes.group.item(s, a)
+        if self.known[g]:
+            return self
+        return self._with(self._ledger.append(g * self.outcomes.n_outcomes + k))
+
+    def update_many(self, log: Log) -> DirichletMDP:
+        """The posterior after a log: transitions, a record, or columns state, action, reward, next_state."""
+        cells, K = [], self.outcomes.n_outcomes
+        for datum in transitions("DirichletMDP.update_many", log):
+            s, a, k = self.outcome(datum)
+            g = self.outcomes.group.item(s, a)
+            if not self.known[g]:
+                cells.append(g * K + k)
+        return self._with(self._ledger.extend(np.array(cells, np.int64)))
+
+    def outcome(self, datum: Transition, *, rewarded: bool = True) -> tuple[int, int, int]:
+        """(s, a, k): which outcome a transition was. `rewarded=False` tells outcomes apart by next state alone."""
+        s, a, k = outcome_of("DirichletMDP", self.outcomes, datum, rewarded)
+        if self.known.any() and self.alpha[self.outcomes.group.item(s, a), k] == 0.0:
+            raise impossible("DirichletMDP", self.outcomes, datum, rewarded)
+        return s, a, k
+
+    def _with(self, ledger: Ledger) -> DirichletMDP:
+        new = object.__new__(DirichletMDP)
+        new._fill(self.outcomes, self._prior, self.gamma, self.known, ledger)
+        new.__dict__["_even"] = self.__dict__["_even"]
+        return new
+
+    # What planners ask -----------------------------------------------------------------------------------------------
+
+    @property
+    def _prior(self) -> Floats:
+        return self.__dict__["_prior"]  # type: ignore[no-any-return]
+
+    @property
+    def _ledger(self) -> Ledger:
+        return self.__dict__["_ledger"]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _alpha(self) -> Floats:
+        if not len(self._ledger):
+            return self._prior
+        counts = self._ledger.counts()
+        counts += self._prior.ravel()
+        return frozen(counts.reshape(self._prior.shape))
+
+    succ = property(lambda self: self.outcomes.succ, doc="Next state of outcome k, (S, A, K).")
+    reward = property(lambda self: self.outcomes.reward, doc="Reward of outcome k, (S, A, K).")
+    group = property(lambda self: self.outcomes.group, doc="The distribution that draws (s, a)'s outcome, (S, A).")
+
+    @property
+    def seen(self) -> int:
+        """How many transitions the belief has learnt from."""
+        return len(self._ledger)
+
+    def counts(self) -> Floats:
+        """Total count of each (s, a), prior counts included, (S, A); infinite where the group is known."""
+        total = np.where(self.known, np.inf, self.alpha.sum(axis=1))
+        return np.asarray(total[self.group])
+
+    def predictive(self, state: int, action: int) -> Floats:
+        """Probability of each outcome k of (s, a) under the belief."""
+        row = self.alpha[self.group[state, action]]
+        return np.asarray(row / row.sum())
+
+    def mean_mdp(self) -> TabularMDP:
+        """The model whose probabilities are the posterior means."""
+        prob = self.alpha / self.alpha.sum(axis=1, keepdims=True)
+        return TabularMDP.unchecked(self.outcomes, prob, self.gamma)
+
+    def sample_mdp(self, rng: Generator) -> TabularMDP:
+        """A model drawn from the belief."""
+        if self.even is None:
+            prob = dirichlet_rows(self.alpha, rng)
+        else:
+            prob = dense_rows(np.arange(len(self.known)), self.even, self.outcomes.size, self.alpha, rng)
+        prob[self.known] = self._prior[self.known]
+        return TabularMDP.unchecked(self.outcomes, prob, self.gamma)
+
+    @property
+    def even(self) -> Floats | None:
+        """The prior count of each outcome of a group, (G,), if these are many, equal and small; else None."""
+        return self.__dict__["_even"]  # type: ignore[no-any-return]
+
+    @property
+    def same_support(self) -> bool:
+        """Yes: a Dirichlet gives every listed outcome a positive probability."""
+        return True
+
+    @property
+    def draws_short_rows(self) -> bool:
+        """Whether prior counts are equal and small and states many, so that a drawn row is a short list."""
+        return self.even is not None and self.outcomes.is_flat and self.gamma < 1.0
+
+    def sample_rows(self, groups: Ints, rng: Generator) -> tuple[Ints, Ints, Floats]:
+        """Draws of these groups (n of them) as short lists, for a belief that `draws_short_rows`.
+
+        How many outcomes are listed (n,), which ones and with what probability (n, L); what is not listed has none.
+        """
+        lists: tuple[Ints, Ints, Floats] = listed_rows(groups, self.even, self.outcomes.size, self.alpha, rng)
+        return lists
+
+    def row_variance(self) -> Floats:
+        """Posterior variance of each probability, (G, K); zero where known."""
+        total = self.alpha.sum(axis=1, keepdims=True)
+        p = self.alpha / total
+        variance = 1.0 - p
+        variance *= p
+        variance /= total + 1.0
+        variance[self.known] = 0.0
+        return np.asarray(variance)
+
+    def code(self, datum: Transition) -> int:
+        """The outcome that a compiled simulation would have called this transition."""
+        return self.outcome(datum)[2]
+
+    def simulate(self, depth: int) -> Urn:
+        """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
+        return urns(self.outcomes.alike, *self._prior_urns, self._ledger.entries, depth)
+
+    @cached_property
+    def _prior_urns(self) -> tuple[Any, Floats]:
+        """The rows of the urns before anything is seen, and cumulative prior counts."""
+        return empty_urns(self._prior, self.outcomes.size, ~self.known), np.cumsum(self._prior, axis=1)
+
+    def enumerable(self, depth: int) -> Counts:
+        """The counts, for a search that enumerates outcomes."""
+        o, nothing = self.outcomes, np.zeros((0, 0))
+        return Counts(
+            o.succ, o.reward, o.group, o.terminal, o.size, np.array(self.alpha), self.alpha.sum(axis=1),
+            1.0 - self.known, np.zeros((1, 1, 1), np.int64), np.zeros(0), nothing, np.zeros(0),
+            0.0, 0.0, np.zeros((o.n_groups, 3)), nothing,
+        )  # fmt: skip
+
+    def exact_rows(self) -> ExactRows:
+        """The groups as rows for the exact oracle."""
+        sizes = self.outcomes.size.tolist()
+        rows = [ExactRow(self.alpha[g, :n].tolist(), not self.known[g], share) for g, n in enumerate(sizes)]
+        return ExactRows(rows, None, [])
+
+    def log_evidence(self) -> float:
+        """Log probability, under the prior, of the outcomes seen, in the order in which they were seen."""
+        learnt, prior, alpha = ~self.known, self._prior, self.alpha
+        rows = gammaln(prior[learnt].sum(axis=1)) - gammaln(alpha[learnt].sum(axis=1))
+        valid = self.outcomes.valid & learnt[:, None]
+        return float(rows.sum() + (gammaln(alpha[valid]) - gammaln(prior[valid])).sum())
+
+    def __repr__(self) -> str:
+        o = self.outcomes
+        size = f"states={o.n_states}, actions={o.n_actions}, groups={o.n_groups}"
+        return f"DirichletMDP({size}, outcomes={o.n_outcomes}, seen={self.seen}, gamma={self.gamma})"
+
+
+# A field of the dataclass, so that `replace(belief, alpha=...)` sets the prior; a reading, so that it is never stale.
+DirichletMDP.alpha = property(lambda self: self._alpha)  # type: ignore[assignment]
+
+
+def dirichlet_rows(alpha: Floats, rng: Generator) -> Floats:
+    """A draw from the Dirichlet of each row; zero counts are padding and stay zero.
+
+    A row with tiny counts has gamma variates below the smallest float. Gamma(a) has the law of Gamma(a + 1) U^(1/a),
+    so such rows are drawn as logarithms and scaled by their largest entry.
+    """
+    positive = alpha > 0.0
+    if alpha[positive].min() >= SMALL_ALPHA:
+        x = rng.standard_gamma(alpha)
+    else:
+        a = np.where(positive, alpha, 1.0)
+        with np.errstate(divide="ignore"):
+            logs = np.log(rng.standard_gamma(a + 1.0)) + np.log(rng.random(a.shape)) / a
+        logs[~positive] = -np.inf
+        x = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(x / x.sum(axis=-1, keepdims=True))
+
+
+def even_counts(prior: Floats, learnt: Bools) -> Floats | None:
+    """The count that all outcomes of a group have, (G,), if they are many, equally likely and rare, and none known."""
+    if prior.shape[1] < MANY or not learnt.any(axis=1).all() or prior.max() > 1.0 / MANY:
+        return None
+    even = prior.max(axis=1)
+    return frozen(even) if (prior == even[:, None])[learnt].all() else None
+
+
+def _counts(where: str, concentration: ArrayLike, outcomes: Outcomes) -> Floats:
+    c = array(f"DirichletMDP.{where}", "concentration", concentration, low=0.0, above=True)
+    shape = outcomes.valid.shape
+    if c.ndim > 2 or any(n not in (1, m) for n, m in zip(c.shape[::-1], shape[::-1], strict=False)):
+        raise InvalidArgument(f"DirichletMDP.{where}", "concentration", f"broadcastable to {shape}", c)
+    return np.where(outcomes.valid, np.broadcast_to(c, shape), 0.0)

@@ -1,0 +1,161 @@
+"""Any prior on finitely many MDPs (Gopalan and Mannor 2015; survey §3.3).
+
+As finite_models.py, for MDPs: the unknown is which of N models is the true one, and a transition multiplies each weight
+by the probability of its next state and reward. Posterior sampling on it is Gopalan and Mannor's setting.
+
+Deviations: none. Cost: update O(N k) for k outcomes of a (s, a); mean_mdp O(N S^2 A). Claims: weights equal Bayes'
+rule by hand; the mean model's rows are the weighted rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from functools import cached_property
+
+import numpy as np
+from numpy.random import Generator
+from scipy import special
+
+from bayesrl.beliefs._log import Log, columns
+from bayesrl.beliefs.arms._arms import unchecked
+from bayesrl.checks import Floats, Ints, array, frozen, integer, number, rows_sum_to_one
+from bayesrl.core import Transition
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.parameters import value
+from bayesrl.registry import register
+
+
+def _example() -> FiniteMDPs:
+    stay, go = [1.0, 0.0], [0.0, 1.0]
+    R = [[0.0, 0.0], [1.0, 0.0]]
+    rows = ([[stay, go], [stay, go]], [[go, stay], [[0.5, 0.5], go]], [[[0.3, 0.7], stay], [stay, [0.6, 0.4]]])
+    return FiniteMDPs(tuple(TabularMDP.from_dense(P, R, 0.9) for P in rows), np.array([0.5, 0.3, 0.2]))
+
+
+@register(
+    "finite-mdps",
+    kind="belief",
+    survey="3.3",
+    paper="GopalanMannor15",
+    example=_example,
+    evidence=(
+        "tests/beliefs/test_finite_models.py::test_mdp_weights_are_bayes_rule",
+        "tests/beliefs/test_finite_models.py::test_mean_mdp_is_the_weighted_model",
+        "tests/beliefs/test_laws.py::test_belief_laws",
+    ),
+)
+@value
+class FiniteMDPs:
+    """An MDP that is one of finitely many, with a weight for each."""
+
+    models: tuple[TabularMDP, ...] = field(repr=False)
+    """The MDPs: one number of states and actions, one discount, the same terminal states."""
+    weights: Floats | None = None
+    """Prior probability of each, shape (N,); None: equal."""
+    log_joint: Floats = field(init=False, repr=False)
+    """Log of prior weight times likelihood of all that was seen, shape (N,)."""
+
+    def __post_init__(self) -> None:
+        owner, set_ = "FiniteMDPs", object.__setattr__
+        models = tuple(self.models)
+        if not models or not all(isinstance(m, TabularMDP) for m in models):
+            raise InvalidArgument(owner, "models", "a sequence of TabularMDP", self.models)
+        first = models[0]
+        for m in models[1:]:
+            alike = m.group.shape == first.group.shape and m.gamma == first.gamma
+            if not alike or not np.array_equal(m.outcomes.terminal, first.outcomes.terminal):
+                raise InvalidArgument(owner, "models", "alike in states, actions, discount and terminal states", m)
+        N = len(models)
+        w = array(owner, "weights", np.full(N, 1.0 / N) if self.weights is None else self.weights, (N,), low=0.0)
+        rows_sum_to_one(owner, "weights", w)
+        set_(self, "models", models)
+        set_(self, "weights", w)
+        with np.errstate(divide="ignore"):
+            set_(self, "log_joint", frozen(np.log(w)))
+
+    # Learning --------------------------------------------------------------------------------------------------------
+
+    def update(self, datum: Transition, rng: Generator | None = None) -> FiniteMDPs:
+        """The posterior after a transition."""
+        S, A = self.models[0].group.shape
+        s = integer("FiniteMDPs.update", "state", datum.state, 0, S - 1)
+        a = integer("FiniteMDPs.update", "action", datum.action, 0, A - 1)
+        y = integer("FiniteMDPs.update", "next_state", datum.next_state, 0, S - 1)
+        r = number("FiniteMDPs.update", "reward", datum.reward)
+        succ, reward, prob = self._tables
+        same = (succ[:, s, a] == y) & (np.abs(reward[:, s, a] - r) <= 1e-9 * (1.0 + abs(r)))
+        with np.errstate(divide="ignore"):
+            joint = self.log_joint + np.log(np.sum(prob[:, s, a] * same, axis=-1))
+        if joint.max() == -np.inf:
+            seen = f"({s}, {a}) -> {y} with reward {r:g}"
+            raise ImpossibleEvidence("FiniteMDPs", seen, "no model that is still possible gives it")
+        return unchecked(self, log_joint=frozen(joint))
+
+    def update_many(self, log: Log) -> FiniteMDPs:
+        """The posterior after a log of transitions."""
+        new = self
+        names = ("state", "action", "reward", "next_state")
+        for s, a, r, y in zip(*columns("FiniteMDPs.update_many", log, *names), strict=True):
+            new = new.update(Transition(s, a, r, y))
+        return new
+
+    @cached_property
+    def _tables(self) -> tuple[Ints, Floats, Floats]:
+        """Next states, rewards and probabilities of all models' outcomes, each (N, S, A, k), padded with zeros."""
+        S, A = self.models[0].group.shape
+        K = max(m.outcomes.n_outcomes for m in self.models)
+        shape = (len(self.models), S, A, K)
+        succ, reward, prob = np.zeros(shape, np.int32), np.zeros(shape), np.zeros(shape)
+        for i, m in enumerate(self.models):
+            k = m.outcomes.n_outcomes
+            succ[i, ..., :k], reward[i, ..., :k], prob[i, ..., :k] = m.succ, m.reward, m.prob[m.group]
+        return succ, reward, prob
+
+    # What planners ask -----------------------------------------------------------------------------------------------
+
+    gamma = property(lambda self: self.models[0].gamma, doc="Discount.")
+    n_states = property(lambda self: self.models[0].n_states, doc="S.")
+    n_actions = property(lambda self: self.models[0].n_actions, doc="A.")
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """What could happen if nothing were known about where actions lead."""
+        return self.models[0].outcomes.flat()
+
+    @property
+    def same_support(self) -> bool:
+        """No: each model has outcomes of its own."""
+        return False
+
+    def reward_range(self) -> tuple[float, float]:
+        """The smallest and the largest reward in any of the models."""
+        low, high = zip(*(m.outcomes.reward_range for m in self.models), strict=True)
+        return min(low), max(high)
+
+    def posterior(self) -> Floats:
+        """Posterior probability of each model."""
+        return np.asarray(special.softmax(self.log_joint))
+
+    def sample_mdp(self, rng: Generator) -> TabularMDP:
+        """A model drawn from the belief."""
+        below = np.cumsum(self.posterior())
+        return self.models[int(np.searchsorted(below, rng.random() * below[-1], side="right"))]
+
+    def mean_mdp(self) -> TabularMDP:
+        """The model of posterior mean probabilities; rewards are expectations given (s, a, s')."""
+        S, A = self.models[0].group.shape
+        P, PR = np.zeros((S, A, S)), np.zeros((S, A, S))
+        at = np.arange(S * A).reshape(S, A, 1) * S
+        for w, m in zip(self.posterior(), self.models, strict=True):
+            p = w * m.prob[m.group]
+            np.add.at(P.reshape(-1), at + m.succ, p)
+            np.add.at(PR.reshape(-1), at + m.succ, p * m.reward)
+        R = np.divide(PR, P, out=self.models[0].outcomes.rewards(), where=P > 0.0)
+        o = self.models[0].outcomes
+        terminal = np.flatnonzero(o.terminal).tolist()
+        return TabularMDP.from_dense(P / P.sum(axis=2, keepdims=True), R, self.gamma, o.start, terminal)
+
+    def log_evidence(self) -> float:
+        """log P(next states and rewards | states and actions) under the prior."""
+        return float(special.logsumexp(self.log_joint))

@@ -1,0 +1,116 @@
+"""Binary rewards with unknown probability: a Beta for each cell (Wang et al. 2005; survey §4.7).
+
+A cell is a state-action pair, or an outcome of one, whatever the arrays' shape says. The reward is `high` with unknown
+probability p ~ Beta(alpha, beta), else `low`. Seeing a reward adds one to one of the two counts (the survey's l.626
+misprints this update; ERRATA 1).
+
+Deviations: none. Cost: update O(cells), a copy. Claims: belief laws; mean and variance of the Beta.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.checks import Floats, array, frozen, number
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.parameters import value
+from bayesrl.registry import register
+
+
+@register(
+    "reward-beta",
+    kind="belief",
+    survey="4.7",
+    paper="wang05sparse",
+    example=lambda: RewardBeta(np.full((2, 2), 0.8), np.full((2, 2), 1.3)),
+    evidence=(
+        "tests/beliefs/test_laws.py::test_belief_laws",
+        "tests/beliefs/test_rewards.py::test_beta_matches_quadrature",
+        "tests/bamdp/test_exact.py::test_exact_with_unknown_rewards_equals_brute_force",
+    ),
+)
+@value
+class RewardBeta:
+    """Rewards that take one of two values, with a Beta belief for each cell."""
+
+    alpha: Floats
+    """Counts of the high reward, shape (S, A) or (S, A, K)."""
+    beta: Floats
+    """Counts of the low reward, the same shape."""
+    low: float = 0.0
+    """The lesser reward."""
+    high: float = 1.0
+    """The greater reward."""
+
+    def __post_init__(self) -> None:
+        owner, set_ = "RewardBeta", object.__setattr__
+        set_(self, "alpha", array(owner, "alpha", self.alpha, low=0.0, above=True))
+        set_(self, "beta", array(owner, "beta", self.beta, self.alpha.shape, low=0.0, above=True))
+        set_(self, "low", number(owner, "low", self.low))
+        set_(self, "high", number(owner, "high", self.high, self.low, above=True))
+
+    def update(self, datum: tuple[tuple[int, ...], float], rng: Generator | None = None) -> RewardBeta:
+        """The posterior after a reward in a cell."""
+        cell, r = observed("RewardBeta.update", datum, self.alpha.shape)
+        win = r == self.high
+        if not win and r != self.low:
+            raise ImpossibleEvidence("RewardBeta", f"reward {r}", f"rewards are {self.low:g} or {self.high:g}")
+        field = "alpha" if win else "beta"
+        return _replaced(self, field, add_at(getattr(self, field), cell, 1.0))
+
+    def mean(self) -> Floats:
+        """Expected reward of each cell."""
+        return self.low + (self.high - self.low) * self.alpha / (self.alpha + self.beta)
+
+    def variance(self) -> Floats:
+        """Posterior variance of each cell's mean reward."""
+        n = self.alpha + self.beta
+        return (self.high - self.low) ** 2 * self.alpha * self.beta / (n * n * (n + 1.0))
+
+    def totals(self) -> Floats:
+        """How many rewards each cell's mean is worth, prior counts included."""
+        return self.alpha + self.beta
+
+    def sample(self, rng: Generator) -> Floats:
+        """Mean rewards drawn from the belief."""
+        return self.low + (self.high - self.low) * rng.beta(self.alpha, self.beta)
+
+    def value_counts(self) -> tuple[Floats, Floats]:
+        """The values, and how much counts for each of them in each cell, (cells, 2)."""
+        return np.array([self.low, self.high]), np.stack([self.beta.ravel(), self.alpha.ravel()], axis=1)
+
+    def predictive(self, cell: tuple[int, ...]) -> tuple[Floats, Floats]:
+        """The possible rewards of a cell and their probabilities."""
+        p = self.alpha[cell] / (self.alpha[cell] + self.beta[cell])
+        return np.array([self.low, self.high]), np.array([1.0 - p, p])
+
+
+def observed(owner: str, datum: Any, shape: tuple[int, ...]) -> tuple[tuple[int, ...], Any]:
+    """The cell and the reward of a datum, the cell checked to be one of an array of cells."""
+    if not (isinstance(datum, tuple) and len(datum) == 2):
+        raise InvalidArgument(owner, "datum", "a pair (cell, reward)", datum)
+    cell, r = datum
+    whole = isinstance(cell, tuple) and all(isinstance(i, (int, np.integer)) for i in cell)
+    if not whole or len(cell) != len(shape):
+        raise InvalidArgument(owner, "cell", f"a tuple of {len(shape)} whole numbers", cell)
+    if not all(0 <= i < n for i, n in zip(cell, shape, strict=True)):
+        raise InvalidArgument(owner, "cell", f"inside the shape {shape}", cell)
+    return cell, r
+
+
+def add_at(counts: Floats, cell: tuple[int, ...], amount: Any) -> Floats:
+    """A read-only copy with one entry raised."""
+    new = counts.copy()
+    new[cell] += amount
+    return frozen(new)
+
+
+def _replaced(belief: RewardBeta, field: str, array: Floats) -> RewardBeta:
+    """`dataclasses.replace` without checking again what was checked before."""
+    new = object.__new__(type(belief))
+    new.__dict__.update({f.name: getattr(belief, f.name) for f in dataclasses.fields(belief)} | {field: array})
+    return new

@@ -1,0 +1,86 @@
+"""Rewards from a finite set of values: a Dirichlet over the values for each cell (survey §4.7).
+
+A cell is a state-action pair, or an outcome of one. Seeing reward values[j] adds one to alpha[cell, j].
+
+Deviations: none. Cost: update O(cells x values), a copy. Claims: belief laws; mean and variance against sampling.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.beliefs.tabular.dirichlet_mdp import dirichlet_rows
+from bayesrl.beliefs.tabular.reward_beta import add_at, observed
+from bayesrl.checks import Floats, array
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.parameters import value
+from bayesrl.registry import register
+
+
+@register(
+    "reward-dirichlet",
+    kind="belief",
+    survey="4.7",
+    paper="strens00",
+    example=lambda: RewardDirichlet(np.array([0.0, 2.0, 10.0]), np.full((2, 2, 3), 0.6)),
+    evidence=(
+        "tests/beliefs/test_laws.py::test_belief_laws",
+        "tests/beliefs/test_rewards.py::test_dirichlet_moments",
+        "tests/bamdp/test_exact.py::test_exact_with_unknown_rewards_equals_brute_force",
+    ),
+)
+@value
+class RewardDirichlet:
+    """Rewards that take one of a few known values, with a Dirichlet belief for each cell."""
+
+    values: Floats
+    """The possible rewards r_1..r_n, increasing."""
+    alpha: Floats
+    """Counts, shape (S, A, n) or (S, A, K, n)."""
+
+    def __post_init__(self) -> None:
+        owner, set_ = "RewardDirichlet", object.__setattr__
+        set_(self, "values", array(owner, "values", self.values, (None,)))
+        if (np.diff(self.values) <= 0.0).any():
+            raise InvalidArgument(owner, "values", "strictly increasing", self.values.tolist())
+        alpha = array(owner, "alpha", self.alpha, low=0.0, above=True)
+        if alpha.ndim < 2 or alpha.shape[-1] != len(self.values):
+            raise InvalidArgument(owner, "alpha", f"of shape (..., {len(self.values)})", alpha)
+        set_(self, "alpha", alpha)
+
+    def update(self, datum: tuple[tuple[int, ...], float], rng: Generator | None = None) -> RewardDirichlet:
+        """The posterior after a reward in a cell."""
+        cell, r = observed("RewardDirichlet.update", datum, self.alpha.shape[:-1])
+        j = int(np.searchsorted(self.values, r))
+        if j == len(self.values) or self.values[j] != r:
+            known = ", ".join(f"{v:g}" for v in self.values)
+            raise ImpossibleEvidence("RewardDirichlet", f"reward {r}", f"rewards are one of {known}")
+        new = object.__new__(RewardDirichlet)
+        new.__dict__.update(values=self.values, alpha=add_at(self.alpha, (*cell, j), 1.0))
+        return new
+
+    def mean(self) -> Floats:
+        """Expected reward of each cell."""
+        return np.asarray(self.alpha @ self.values / self.alpha.sum(axis=-1))
+
+    def variance(self) -> Floats:
+        """Posterior variance of each cell's mean reward: (E[r^2] - E[r]^2) / (total + 1)."""
+        n = self.alpha.sum(axis=-1)
+        return np.asarray((self.alpha @ self.values**2 / n - self.mean() ** 2) / (n + 1.0))
+
+    def totals(self) -> Floats:
+        """How many rewards each cell's mean is worth, prior counts included."""
+        return np.asarray(self.alpha.sum(axis=-1))
+
+    def sample(self, rng: Generator) -> Floats:
+        """Mean rewards drawn from the belief."""
+        return np.asarray(dirichlet_rows(self.alpha, rng) @ self.values)
+
+    def value_counts(self) -> tuple[Floats, Floats]:
+        """The values, and how much counts for each of them in each cell, (cells, n)."""
+        return self.values, self.alpha.reshape(-1, len(self.values))
+
+    def predictive(self, cell: tuple[int, ...]) -> tuple[Floats, Floats]:
+        """The possible rewards of a cell and their probabilities."""
+        return self.values, self.alpha[cell] / self.alpha[cell].sum()

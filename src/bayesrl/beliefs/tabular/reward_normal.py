@@ -1,0 +1,103 @@
+"""Gaussian rewards of unknown mean and variance (Strens 2000; survey §4.7, corrected).
+
+Strens puts on psi = 1/sigma the density psi exp(-psi^2 sigma_0^2 / 2) and on the mean N(mu_0, sigma^2). In the
+precision lambda = psi^2 that is Gamma(1, rate sigma_0^2 / 2), so the prior is normal-gamma with strength 1 and shape
+1, and the posterior after n rewards with mean m and variance v is
+
+    lambda ~ Gamma(1 + n/2, rate [sigma_0^2 + n v + n/(n+1) (m - mu_0)^2] / 2),
+    mu ~ N((mu_0 + n m)/(n+1), sigma^2/(n+1)).
+
+The survey's l.1220 has the wrong power of psi, forgets the shift of the mean and ignores mu_0 (ERRATA 8); the form
+above is the one that follows from the prior as stated.
+
+Deviations: any strength and shape may be given; `strens` makes the paper's prior. Cost: update O(cells), a copy.
+Claims: belief laws; the posterior density against quadrature of prior times likelihood.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+
+from bayesrl.beliefs.tabular.reward_beta import add_at, observed
+from bayesrl.checks import Floats, array, number
+from bayesrl.errors import InvalidArgument
+from bayesrl.parameters import value
+from bayesrl.registry import register
+
+
+@register(
+    "reward-normal",
+    kind="belief",
+    survey="4.7",
+    paper="strens00",
+    example=lambda: RewardNormal(np.zeros((2, 2)), np.ones((2, 2)), np.full((2, 2), 3.0), np.full((2, 2), 2.0)),
+    evidence=(
+        "tests/beliefs/test_laws.py::test_belief_laws",
+        "tests/beliefs/test_rewards.py::test_strens_posterior_matches_quadrature",
+    ),
+)
+@value
+class RewardNormal:
+    """Gaussian rewards of unknown mean and variance, with a normal-gamma belief for each cell."""
+
+    mean_: Floats
+    """Posterior mean of mu, shape (S, A) or (S, A, K)."""
+    strength: Floats
+    """Pseudo-observations behind the mean, kappa."""
+    shape: Floats
+    """Shape of the gamma belief about the precision, a."""
+    rate: Floats
+    """Rate of the gamma belief about the precision, b."""
+
+    def __post_init__(self) -> None:
+        owner, set_ = "RewardNormal", object.__setattr__
+        set_(self, "mean_", array(owner, "mean_", self.mean_))
+        for name in ("strength", "shape", "rate"):
+            set_(self, name, array(owner, name, getattr(self, name), self.mean_.shape, low=0.0, above=True))
+
+    @classmethod
+    def strens(cls, cells: tuple[int, ...], mu0: ArrayLike = 0.0, sigma0: ArrayLike = 1.0) -> RewardNormal:
+        """The paper's prior for every cell."""
+        given = {"sigma0": array("RewardNormal.strens", "sigma0", sigma0, low=0.0, above=True)}
+        given["mu0"] = array("RewardNormal.strens", "mu0", mu0)
+        for name, x in given.items():
+            if x.shape not in ((), tuple(cells)):
+                raise InvalidArgument("RewardNormal.strens", name, f"a number or an array of shape {cells}", x)
+        one = np.ones(cells)
+        return cls(one * given["mu0"], one, one, one * given["sigma0"] ** 2 / 2.0)
+
+    def update(self, datum: tuple[tuple[int, ...], float], rng: Generator | None = None) -> RewardNormal:
+        """The posterior after a reward in a cell."""
+        cell, r = observed("RewardNormal.update", datum, self.mean_.shape)
+        x = number("RewardNormal.update", "reward", r)
+        strength = add_at(self.strength, cell, 1.0)
+        kappa, delta = self.strength[cell], x - self.mean_[cell]
+        new = object.__new__(RewardNormal)
+        new.__dict__.update(
+            mean_=add_at(self.mean_, cell, delta / (kappa + 1.0)),
+            strength=strength,
+            shape=add_at(self.shape, cell, 0.5),
+            rate=add_at(self.rate, cell, 0.5 * kappa * delta * delta / (kappa + 1.0)),
+        )
+        return new
+
+    def mean(self) -> Floats:
+        """Expected reward of each cell."""
+        return self.mean_
+
+    def variance(self) -> Floats:
+        """Posterior variance of each cell's mean reward; infinite where the shape is at most 1."""
+        with np.errstate(divide="ignore"):
+            spread = self.rate / (self.strength * np.maximum(self.shape - 1.0, 0.0))
+        return np.asarray(spread)
+
+    def totals(self) -> Floats:
+        """How many rewards each cell's mean is worth, prior ones included: kappa."""
+        return self.strength
+
+    def sample(self, rng: Generator) -> Floats:
+        """Mean rewards drawn from the belief: the precision first, then the mean given it."""
+        precision = rng.standard_gamma(self.shape) / self.rate
+        return np.asarray(self.mean_ + rng.standard_normal(self.mean_.shape) / np.sqrt(self.strength * precision))

@@ -1,0 +1,182 @@
+"""Beta row and column parameters of a grid of rewards (Guez, Silver, Dayan 2012, section 5.2; survey §4.5).
+
+Row y has p_y ~ Beta(rows), column x has q_x ~ Beta(columns), and cell (x, y) holds a reward with probability p_y q_x,
+independently given p and q; a reward can be had once. Every cell that is entered tells of its row and column, so that
+what is learnt here changes what is expected everywhere in both. The plane has no bounds and its states cannot be
+listed: this is the belief on which searches run through a compiled outcome function (`simulate`).
+
+The belief is what was seen, and exact: `update` only writes down. The posterior of p and q is not conjugate, because of
+the product; it is read off by Gibbs sampling (`kernels/row_column.py`: two coins a cell, p and q integrated out), so
+that `sample` and `mean` are those of a Markov chain after a fixed number of sweeps, and simulations follow such a
+chain.
+
+Deviations: the authors move (p, q) of a random cell by Metropolis-Hastings, 10 times before the first simulation and 20
+before each; coins need no proposal, and after 200 real steps their chain has forgotten its start within 20 sweeps (50
+are made). Rewards are paid on arrival, where the author's code pays them on leaving: the same decisions, each reward
+one step earlier. `restart` (a new episode in the same grid) puts the rewards back and keeps what was learnt; the
+authors' runs are one episode each.
+Cost: update O(n) for n cells seen; a sweep O(n); a simulated step O(1). Claims: the posterior equals quadrature over p
+and q; the belief laws; simulations have the predictive's law.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs.arms._arms import unchecked
+from bayesrl.checks import Floats, Ints, array, integer, number
+from bayesrl.core import Transition
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.kernels import row_column
+from bayesrl.kernels.row_column import DX, DY, EMPTY, HALF, TAKEN, THERE, WIDTH, RowColumn
+from bayesrl.parameters import value
+from bayesrl.registry import register
+
+Cell = tuple[int, int]
+FAR = 2**30
+"""How far from the start a cell may be."""
+
+
+@register(
+    "row-column-beta",
+    kind="belief",
+    survey="4.5",
+    paper="guez12",
+    example=lambda: RowColumnBeta(),
+    evidence=(
+        "tests/beliefs/test_infinite_grid.py::test_posterior_matches_quadrature",
+        "tests/beliefs/test_infinite_grid.py::test_simulations_have_the_law_of_the_predictive",
+        "tests/beliefs/test_laws.py::test_belief_laws",
+    ),
+)
+@value
+class RowColumnBeta:
+    """Beta parameters of the rows and columns of an unbounded grid of rewards."""
+
+    rows: tuple[float, float] = (2.0, 1.0)
+    """Counts (alpha, beta) of a row's parameter p, rewards first."""
+    columns: tuple[float, float] = (1.0, 2.0)
+    """Counts (alpha, beta) of a column's parameter q."""
+    gamma: float = 0.97
+    """Discount, in [0, 1]."""
+    seen: tuple[tuple[int, int, int], ...] = field(init=False, repr=False)
+    """The cells entered, (x, y, what is known of them), in order of x and y."""
+
+    n_actions: ClassVar[int] = 4
+
+    def __post_init__(self) -> None:
+        for name in ("rows", "columns"):
+            counts = array("RowColumnBeta", name, getattr(self, name), (2,), low=0.0, above=True)
+            object.__setattr__(self, name, (float(counts[0]), float(counts[1])))
+        object.__setattr__(self, "gamma", number("RowColumnBeta", "gamma", self.gamma, 0.0, 1.0))
+        object.__setattr__(self, "seen", ())
+
+    # Learning --------------------------------------------------------------------------------------------------------
+
+    def update(self, datum: Transition, rng: Generator | None = None) -> RowColumnBeta:
+        """The posterior after a step onto a cell, which tells whether a reward was there."""
+        x, y = cell("RowColumnBeta.update", "state", datum.state)
+        a = integer("RowColumnBeta.update", "action", datum.action, 0, 3)
+        there = cell("RowColumnBeta.update", "next_state", datum.next_state)
+        r = number("RowColumnBeta.update", "reward", datum.reward)
+        step = f"{(x, y)} -> {there} with reward {r:g}"
+        if there != (x + DX[a], y + DY[a]):
+            raise ImpossibleEvidence("RowColumnBeta", step, f"action {a} leads to {(x + DX[a], y + DY[a])}")
+        if r not in (0.0, 1.0):
+            raise ImpossibleEvidence("RowColumnBeta", step, "a reward is 1 or none")
+        i = bisect_left(self.seen, there)
+        if i == len(self.seen) or self.seen[i][:2] != there:
+            return self._with(i, i, (*there, TAKEN if r else EMPTY))
+        if (r == 1.0) != (self.seen[i][2] == THERE):
+            known = "is known to hold one" if self.seen[i][2] == THERE else "has none left"
+            raise ImpossibleEvidence("RowColumnBeta", step, f"the cell {known}")
+        return self._with(i, i + 1, (*there, TAKEN)) if r else self
+
+    def update_many(self, log: Log) -> RowColumnBeta:
+        """The posterior after a log: transitions, a record, or columns state, action, reward, next_state."""
+        new = self
+        for datum in transitions("RowColumnBeta.update_many", log):
+            new = new.update(datum)
+        return new
+
+    def restart(self) -> RowColumnBeta:
+        """A new episode in the same grid: rewards are back where they were found."""
+        return unchecked(self, seen=tuple((x, y, THERE if what else EMPTY) for x, y, what in self.seen))
+
+    def _with(self, i: int, j: int, new: tuple[int, int, int]) -> RowColumnBeta:
+        return unchecked(self, seen=(*self.seen[:i], new, *self.seen[j:]))
+
+    # What is believed ------------------------------------------------------------------------------------------------
+
+    def sample(self, rows: Sequence[int], columns: Sequence[int], rng: Generator) -> tuple[Floats, Floats]:
+        """(p of these rows, q of these columns), drawn together."""
+        return row_column.sample(self.simulate(0), *_lines(rows, columns), rng)  # type: ignore[no-any-return]
+
+    def mean(
+        self, rows: Sequence[int], columns: Sequence[int], rng: Generator, sweeps: int = 1000
+    ) -> tuple[Floats, Floats]:
+        """Posterior means of (p of these rows, q of these columns), by so many sweeps."""
+        n = integer("RowColumnBeta.mean", "sweeps", sweeps, 1)
+        return row_column.mean(self.simulate(0), *_lines(rows, columns), n, rng)  # type: ignore[no-any-return]
+
+    @property
+    def numbered_states(self) -> int:
+        """None: the plane has no bounds."""
+        return 0
+
+    def encode(self, observation: Cell, owner: str = "RowColumnBeta") -> int:
+        """The cell as the number that compiled simulations call it."""
+        x, y = cell(owner, "observation", observation)
+        return x * WIDTH + y + HALF
+
+    def is_terminal(self, state: int) -> bool:
+        """No cell ends the episode."""
+        return False
+
+    def reward_range(self) -> tuple[float, float]:
+        """A step pays 0 or 1."""
+        return 0.0, 1.0
+
+    def code(self, datum: Transition) -> int:
+        """The outcome that a compiled simulation would have called this transition."""
+        return int(datum.reward)
+
+    def simulate(self, depth: int) -> RowColumn:
+        """The belief as coins, for simulations of at most `depth` steps; see `kernels/row_column.py`."""
+        seen = np.array(self.seen, np.int64).reshape(-1, 3)
+        entries = 1 << (6 * (len(seen) + depth) + 16).bit_length()  # a cell may bring a row and a column; half full
+        model = RowColumn(
+            key=np.zeros((entries, 3), np.int64),
+            used=np.zeros(entries, np.bool_),
+            n=np.zeros((entries, 2)),
+            pairs=np.zeros((int((seen[:, 2] == EMPTY).sum()), 4), np.int64),
+            prior=np.array([(1.0, 1.0), self.rows[::-1], self.columns[::-1]]),
+            noted=np.zeros((4 * depth + 4, 2), np.int64),  # a step, and at most a cell, a row and a column
+            noted_n=np.zeros((4 * depth + 4, 2)),
+            fill=np.zeros(2, np.int64),
+        )
+        row_column.learn(model, seen)
+        return model
+
+
+def cell(owner: str, name: str, x: Any) -> Cell:
+    """A pair of whole numbers, of any sign."""
+    if np.shape(x) != (2,):
+        raise InvalidArgument(owner, name, "a cell (x, y)", x)
+    i, j = (integer(owner, name, n, -FAR, FAR) for n in x)
+    return i, j
+
+
+def _lines(rows: Sequence[int], columns: Sequence[int]) -> tuple[Ints, Ints]:
+    ys, xs = (
+        np.array([integer("RowColumnBeta", name, n, -FAR, FAR) for n in lines], np.int64)
+        for name, lines in (("rows", rows), ("columns", columns))
+    )
+    return ys, xs

@@ -1,0 +1,278 @@
+"""The sparse Dirichlet: few of many outcomes are possible, and which is unknown (Friedman, Singer 1999; survey §4.10).
+
+Each group's probabilities live on an unknown set of outcomes. The set's size k has prior weight k^-exponent, every set
+of that size is alike, and given the set the probabilities are Dirichlet with all counts alpha. After N outcomes, k0 of
+them different, of L that are conceivable:
+
+    m_k = k^-exponent  k! / (k - k0)!  Gamma(k alpha) / Gamma(k alpha + N),      P(size k | data) = m_k / sum m,
+    C = sum_k P(size k | data) (k0 alpha + N) / (k alpha + N)                    the chance that nothing new comes,
+    P(next is i) = C (alpha + N_i) / (k0 alpha + N) if i was seen,  (1 - C) / (L - k0) if not.
+
+The predictive depends on (k0, N) and the counts alone, so simulating it is an urn as well: with probability 1 - C a new
+outcome, otherwise one of those seen. C is tabulated as it is needed.
+
+Deviations: none. Cost: update O(1); mean and sampled models O(G K); a simulated step O(1) once C is in the table.
+Claims: belief laws; predictive against enumeration of all supports; the urn's joint law.
+"""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import gammaln, logsumexp, softmax
+
+from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards
+from bayesrl.beliefs.tabular._ledger import Ledger
+from bayesrl.beliefs.tabular._outcome_reading import outcome_of, read
+from bayesrl.beliefs.tabular.dirichlet_mdp import dirichlet_rows
+from bayesrl.checks import Floats, Ints, number
+from bayesrl.core import Transition
+from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.tree import DRAWS, KINDS, Counts, weigh_all
+from bayesrl.kernels.urn import SparseUrn, sparse_urns
+from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.parameters import value
+from bayesrl.registry import register
+
+
+def _example() -> SparseDirichletMDP:
+    P = np.full((3, 1, 3), 1 / 3)
+    return SparseDirichletMDP.flat(TabularMDP.from_dense(P, [[0.0], [1.0], [0.5]], gamma=0.9), 0.6, 1.0)
+
+
+@register(
+    "sparse-dirichlet",
+    kind="belief",
+    survey="4.10",
+    paper="friedman99",
+    example=_example,
+    evidence=(
+        "tests/beliefs/test_laws.py::test_belief_laws",
+        "tests/beliefs/test_sparse_dirichlet.py::test_predictive_against_enumerated_supports",
+        "tests/beliefs/test_sparse_dirichlet.py::test_urn_has_the_law_of_a_model_drawn_once",
+    ),
+)
+@value
+class SparseDirichletMDP(KnownRewards):
+    """Outcomes of which few are possible: a Dirichlet on an unknown support of unknown size."""
+
+    outcomes: Outcomes
+    """What can happen, and which group draws it."""
+    concentration: float
+    """Count of every outcome in the support, alpha."""
+    size_exponent: float
+    """A support of size k has prior weight k^-exponent."""
+    gamma: float
+    """Discount, in [0, 1]."""
+
+    def __post_init__(self) -> None:
+        owner = "SparseDirichletMDP"
+        number(owner, "concentration", self.concentration, 0.0, above=True)
+        number(owner, "size_exponent", self.size_exponent, 0.0)
+        number(owner, "gamma", self.gamma, 0.0, 1.0)
+        if (where := self.outcomes.ambiguous) is not None:
+            raise InvalidArgument(owner, "outcomes", "distinguishable by next state or reward", where)
+        G, K = self.outcomes.n_groups, self.outcomes.n_outcomes
+        self.__dict__.update(_ledger=Ledger(G * K), _weights=np.full((0, 0), np.nan))
+
+    @classmethod
+    def flat(cls, problem: Any, concentration: float = 0.2, size_exponent: float = 2.0) -> SparseDirichletMDP:
+        """Any state may follow any (s, a), but few do. The defaults are those of the published grid results."""
+        outcomes, gamma, _ = read("SparseDirichletMDP", problem)
+        return cls(outcomes.flat(), concentration, size_exponent, gamma)
+
+    # Learning --------------------------------------------------------------------------------------------------------
+
+    def update(self, datum: Transition, rng: Generator | None = None) -> SparseDirichletMDP:
+        """The posterior after one transition."""
+        return self.seen_outcome(*self.outcome(datum))
+
+    def update_many(self, log: Log) -> SparseDirichletMDP:
+        """The posterior after a log: transitions, a record, or columns state, action, reward, next_state."""
+        where = [self.outcome(datum) for datum in transitions("SparseDirichletMDP.update_many", log)]
+        cells = [int(self.outcomes.group[s, a]) * self.outcomes.n_outcomes + k for s, a, k in where]
+        return self._with(self._ledger.extend(np.array(cells, np.int64)))
+
+    def outcome(self, datum: Transition, *, rewarded: bool = True) -> tuple[int, int, int]:
+        """(s, a, k): which outcome a transition was."""
+        return outcome_of("SparseDirichletMDP", self.outcomes, datum, rewarded)
+
+    def seen_outcome(self, s: int, a: int, k: int) -> SparseDirichletMDP:
+        """The posterior after outcome k of (s, a)."""
+        g = self.outcomes.group.item(s, a)
+        return self._with(self._ledger.append(g * self.outcomes.n_outcomes + k))
+
+    def _with(self, ledger: Ledger) -> SparseDirichletMDP:
+        new = object.__new__(SparseDirichletMDP)
+        kept = {
+            name: self.__dict__[name] for name in ("outcomes", "concentration", "size_exponent", "gamma", "_weights")
+        }
+        new.__dict__.update(kept, _ledger=ledger)
+        return new
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SparseDirichletMDP):
+            return NotImplemented
+        mine, theirs = ((b.outcomes, b.concentration, b.size_exponent, b.gamma) for b in (self, other))
+        return mine == theirs and bool(np.array_equal(self._seen, other._seen))
+
+    # The posterior over supports -------------------------------------------------------------------------------------
+
+    @property
+    def _ledger(self) -> Ledger:
+        return self.__dict__["_ledger"]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _seen(self) -> Floats:
+        """N_i of each group, (G, K)."""
+        return self._ledger.counts().reshape(self.outcomes.valid.shape)
+
+    @property
+    def seen_counts(self) -> Floats:
+        """How often each outcome of each group was seen, (G, K)."""
+        return self._seen
+
+    @cached_property
+    def _sizes(self) -> tuple[Floats, Ints]:
+        """P(size k | data) for k = 1..K of each different (k0, N, L), and which of them each group has."""
+        N, k0 = self._seen.sum(axis=1), (self._seen > 0).sum(axis=1)
+        kinds, which = np.unique(np.stack([k0, N, self.outcomes.size], axis=1), axis=0, return_inverse=True)
+        some_k0, some_N, some_L = kinds.T
+        log_m = log_weights(some_k0, some_N, some_L, self.concentration, self.size_exponent, self.outcomes.n_outcomes)
+        return np.exp(log_m - logsumexp(log_m, axis=1, keepdims=True)), which.reshape(-1)
+
+    def _expected(self, f: Any) -> Floats:
+        """E[f(k) | data] for each group, over the size k of its support; f maps (sizes, N) to values."""
+        weight, which = self._sizes
+        k = np.arange(1, self.outcomes.n_outcomes + 1)
+        return np.asarray((weight[which] * f(k, self._seen.sum(axis=1)[:, None])).sum(axis=1))
+
+    # What planners ask -----------------------------------------------------------------------------------------------
+
+    @property
+    def seen(self) -> int:
+        """How many transitions the belief has learnt from."""
+        return len(self._ledger)
+
+    def counts(self) -> Floats:
+        """Total count of each (s, a), prior counts included: N plus alpha times the expected size of the support."""
+        a = self.concentration
+        return np.asarray(self._expected(lambda k, N: N + a * k)[self.outcomes.group])
+
+    def mean_mdp(self) -> TabularMDP:
+        """The model whose probabilities are the posterior means."""
+        a, N_i = self.concentration, self._seen
+        k0 = (N_i > 0).sum(axis=1)
+        old = self._expected(lambda k, N: 1.0 / (k * a + N))[:, None] * (a + N_i)
+        new = self._expected(lambda k, N: np.maximum(k - k0[:, None], 0) * a / (k * a + N)) / np.maximum(
+            self.outcomes.size - k0, 1
+        )
+        prob = np.where(self.outcomes.valid, np.where(N_i > 0, old, new[:, None]), 0.0)
+        return TabularMDP.unchecked(self.outcomes, prob / prob.sum(axis=1, keepdims=True), self.gamma)
+
+    def row_variance(self) -> Floats:
+        """Posterior variance of each probability, (G, K)."""
+        a, N_i = self.concentration, self._seen
+        k0 = (N_i > 0).sum(axis=1)
+        both = self._expected(lambda k, N: 1.0 / ((k * a + N) * (k * a + N + 1.0)))
+        old = both[:, None] * (a + N_i) * (a + N_i + 1.0)
+        share = self._expected(
+            lambda k, N: np.maximum(k - k0[:, None], 0) * a * (a + 1.0) / ((k * a + N) * (k * a + N + 1.0))
+        )
+        new = share / np.maximum(self.outcomes.size - k0, 1)
+        second = np.where(self.outcomes.valid, np.where(N_i > 0, old, new[:, None]), 0.0)
+        return np.maximum(second - self.mean_mdp().prob ** 2, 0.0)
+
+    def sample_mdp(self, rng: Generator) -> TabularMDP:
+        """A model drawn from the belief: sizes, then supports, then probabilities."""
+        weight, which = self._sizes
+        cumulative = np.cumsum(weight, axis=1)[which]
+        k = 1 + (cumulative < rng.random((len(which), 1)) * cumulative[:, -1:]).sum(axis=1)
+        # The support: those seen, and of the others the ones with the k - k0 smallest of independent random keys.
+        key = np.where(self._seen > 0, -1.0, rng.random(self._seen.shape))
+        key[~self.outcomes.valid] = 2.0
+        rank = key.argsort(axis=1).argsort(axis=1)
+        alpha = np.where(rank < k[:, None], self.concentration + self._seen, 0.0)
+        return TabularMDP.unchecked(self.outcomes, dirichlet_rows(alpha, rng), self.gamma)
+
+    def log_evidence(self) -> float:
+        """Log probability, under the prior, of the outcomes seen, in the order in which they were seen."""
+        N_i, a = self._seen, self.concentration
+        k0, L = (N_i > 0).sum(axis=1), self.outcomes.size
+        log_m = log_weights(k0, N_i.sum(axis=1), L, a, self.size_exponent, self.outcomes.n_outcomes)
+        prior = log_weights(0 * k0, 0.0 * k0, L, a, self.size_exponent, self.outcomes.n_outcomes)
+        chosen = gammaln(L - k0 + 1.0) - gammaln(L + 1.0)  # the k0 seen are in the support
+        rows = logsumexp(log_m, axis=1) - logsumexp(prior, axis=1) + chosen
+        return float(rows.sum() + (gammaln(a + N_i) - gammaln(a))[N_i > 0].sum())
+
+    def code(self, datum: Transition) -> int:
+        """The outcome that a compiled simulation would have called this transition."""
+        return self.outcome(datum)[2]
+
+    def simulate(self, depth: int) -> SparseUrn:
+        """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
+        o, K = self.outcomes, self.outcomes.n_outcomes
+        prior = np.array([self.concentration, self.size_exponent, K, 1.0 / self.concentration])
+        return sparse_urns(o.alike, o.size, self._ledger.entries, depth, prior, self._table)
+
+    def enumerable(self, depth: int) -> Counts:
+        """The counts of what was seen, with room in the table of weights for a search of `depth` steps."""
+        o, urn, nothing = self.outcomes, self.simulate(depth), np.zeros((0, 0))
+        m = Counts(
+            o.succ, o.reward, o.group, o.terminal, o.size, np.array(self.seen_counts), np.array(urn.rows["total"]),
+            np.ones(o.n_groups), np.zeros((1, 1, 1), np.int64), np.zeros(0), nothing, np.zeros(0),
+            float(self.concentration), float(self.size_exponent), np.zeros((o.n_groups, 3)), urn.weights,
+        )  # fmt: skip
+        m.support[:, KINDS], m.support[:, DRAWS] = urn.rows["kinds"], urn.rows["count"]
+        weigh_all(m)
+        return m
+
+    def exact_rows(self) -> ExactRows:
+        """The groups as rows for the exact oracle; their counts are what was seen."""
+        sizes = self.outcomes.size.tolist()
+        rows = [ExactRow(self.seen_counts[g, :n].tolist(), True, self._predictive) for g, n in enumerate(sizes)]
+        return ExactRows(rows, None, [])
+
+    def _predictive(self, counts: list[float]) -> list[float]:
+        k0, N, L = sum(count > 0.0 for count in counts), sum(counts), len(counts)
+        old, new = sparse_predictive(k0, N, L, self.concentration, self.size_exponent)
+        return [old * (self.concentration + count) if count > 0.0 else new for count in counts]
+
+    def _table(self, k0: int, N: int) -> Floats:
+        """T(k0, N) of `kernels/urn.py`, nan where nobody has asked yet; shared by all updates of a prior, and grown."""
+        k0 = min(k0, self.outcomes.n_outcomes)
+        table: Floats = self.__dict__["_weights"]
+        if table.shape[0] <= k0 or table.shape[1] <= N:
+            grown = np.full((max(k0 + 1, table.shape[0]), max(2 * N, 256, table.shape[1])), np.nan)
+            grown[: table.shape[0], : table.shape[1]] = table
+            self.__dict__["_weights"] = table = grown
+        return table
+
+    def __repr__(self) -> str:
+        o, prior = self.outcomes, f"concentration={self.concentration}, size_exponent={self.size_exponent}"
+        return f"SparseDirichletMDP(states={o.n_states}, actions={o.n_actions}, {prior}, seen={self.seen})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = ("outcomes", "concentration", "size_exponent", "gamma", "_ledger")
+        return {name: self.__dict__[name] for name in kept} | {"_weights": np.full((0, 0), np.nan)}
+
+
+@cache
+def sparse_predictive(k0: int, N: float, L: int, alpha: float, exponent: float) -> tuple[float, float]:
+    """E[1 / (k alpha + N)], which an outcome seen N_i times has alpha + N_i times, and the chance of one not seen."""
+    size = softmax(log_weights([k0], [N], [L], alpha, exponent, L)[0])
+    old = float((size / (np.arange(1, L + 1) * alpha + N)).sum())
+    return old, max(0.0, 1.0 - (k0 * alpha + N) * old) / max(L - k0, 1)
+
+
+def log_weights(k0: Any, N: Any, L: Any, alpha: float, exponent: float, K: int) -> Floats:
+    """log m_k for k = 1..K (columns) of each (k0, N, L) (rows); minus infinity where no such support is possible."""
+    k = np.arange(1, K + 1, dtype=np.float64)
+    k0, N, L = (np.asarray(x, np.float64)[:, None] for x in (k0, N, L))
+    log_m = -exponent * np.log(k) + gammaln(k + 1.0) + gammaln(k * alpha) - gammaln(k * alpha + N)
+    log_m = log_m - gammaln(np.maximum(k - k0, 0.0) + 1.0)
+    return np.where((k >= np.maximum(k0, 1.0)) & (k <= L), log_m, -np.inf)

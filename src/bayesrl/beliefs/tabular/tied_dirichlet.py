@@ -1,0 +1,46 @@
+"""Parameter tying: rows that share one unknown distribution (Poupart et al. 2006; survey §4.10).
+
+A structured prior says which state-action pairs draw their outcomes from the same distribution (the chain's one slip
+probability) and which distributions are known. What is seen in one pair then teaches all that share its group. The
+class is `DirichletMDP`: tying is a matter of its groups, and this is the way in for problems that declare them.
+
+Deviations: outcomes that a tie makes look alike (a wall on a grid with a tied slip) are refused; the exact posterior
+would be a mixture. Cost: that of the Dirichlet belief. Claims: the belief laws on tied and partly known groups; exact
+values against brute force on the tied and semi-tied chain.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
+from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.registry import register
+
+
+def _example() -> DirichletMDP:
+    succ, tie = np.array([[[1, 0], [0, 1]]] * 2), np.zeros((2, 2), np.int32)
+    reward = np.array([[[0.0, 2.0], [2.0, 0.0]], [[10.0, 2.0], [2.0, 10.0]]])
+    start, terminal = np.array([1.0, 0.0]), np.zeros(2, np.bool_)
+    outcomes = Outcomes(succ, reward, tie, np.array([2]), np.zeros(1), start, terminal)
+    return tied(TabularMDP(outcomes, np.array([[0.8, 0.2]]), 0.9), 0.7)
+
+
+@register(
+    "tied-dirichlet",
+    kind="belief",
+    survey="4.10",
+    paper="poupart06beetle",
+    example=_example,
+    evidence=(
+        "tests/beliefs/test_laws.py::test_belief_laws",
+        "tests/beliefs/test_laws.py::test_tied_and_partly_known_groups_obey_the_laws",
+        "tests/bamdp/test_exact.py::test_exact_equals_brute_force",
+    ),
+)
+def tied(problem: Any, concentration: ArrayLike = 1.0, known: ArrayLike | None = None) -> DirichletMDP:
+    """Dirichlet counts over distributions that several state-action pairs share."""
+    return DirichletMDP.structured(problem, concentration, known)

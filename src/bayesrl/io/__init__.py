@@ -1,0 +1,1 @@
+"""Files: records, comparisons, beliefs and agents, without pickle."""

@@ -1,0 +1,123 @@
+"""Records and comparisons in files: a zip of .npy columns and one JSON page, without pickle (archive.py).
+
+    meta.json        {"format": "bayesrl", "version": 1, "kind": "record" | "comparison", "methods": [...]}
+                     each method with its label, gamma, provenance and its columns' dtypes and shapes
+    0/reward.npy     the columns of the first method, readable by numpy alone
+    ...
+
+What the seed determines is saved, wall times are not: equal records make equal files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesrl.core import Record
+from bayesrl.errors import InvalidArgument, UnreadableFile
+from bayesrl.io.archive import PLAIN, Refused, array_in, file_name, packed, read, unpacked, write
+from bayesrl.lab.comparison import Comparison
+
+
+def save(thing: Record | Comparison, path: str | os.PathLike[str]) -> None:
+    """Write a record or a comparison; an existing file is replaced only by a complete one."""
+    if not isinstance(thing, (Record, Comparison)):
+        raise InvalidArgument("save", "thing", "a Record or a Comparison", thing)
+    data = _packed(thing)
+    write(file_name("save", path), data)
+
+
+def load(path: str | os.PathLike[str]) -> Record | Comparison:
+    """Read what `save` wrote, or refuse with one sentence."""
+    data = read(path)
+    try:
+        return records(*unpacked(data))
+    except Refused as refused:
+        raise UnreadableFile(path, str(refused)) from None
+
+
+def to_arrow(thing: Record | Comparison) -> Any:
+    """The same as one long pyarrow Table (method, run, step, columns), for Parquet and friends (needs `lab`)."""
+    import pyarrow as pa
+
+    parts = []
+    for label, record in _methods(thing).items():
+        runs = record.columns["reward"].shape[1] if record.columns["reward"].ndim == 2 else 1
+        columns: dict[str, Any] = {
+            "method": pa.array([label] * (len(record) * runs)).dictionary_encode(),
+            "run": np.tile(np.arange(runs), len(record)),
+            "step": np.repeat(np.arange(len(record)), runs),
+        }
+        for name, column in record.columns.items():
+            rows = column.reshape(len(record) * runs, -1)
+            flat = pa.array(np.ascontiguousarray(rows).ravel())
+            width = rows.shape[1]
+            columns[name] = flat if width == 1 else pa.FixedSizeListArray.from_arrays(flat, width)
+        parts.append(pa.table(columns))
+    page = json.dumps({label: dict(r.provenance) for label, r in _methods(thing).items()}, sort_keys=True)
+    return pa.concat_tables(parts, promote_options="permissive").replace_schema_metadata({"bayesrl": page})
+
+
+def _methods(thing: Record | Comparison) -> Mapping[str, Record]:
+    return thing.records if isinstance(thing, Comparison) else {"": thing}
+
+
+# Writing -------------------------------------------------------------------------------------------------------------
+
+
+def _packed(thing: Record | Comparison) -> bytes:
+    methods = _methods(thing)
+    page = {
+        "kind": "comparison" if isinstance(thing, Comparison) else "record",
+        "methods": [
+            {
+                "label": label,
+                "gamma": record.gamma,
+                "provenance": dict(record.provenance),
+                "columns": {name: _kind(name, column) for name, column in record.columns.items()},
+            }
+            for label, record in methods.items()
+        ],
+    }
+    arrays = {f"{k}/{name}.npy": column for k, r in enumerate(methods.values()) for name, column in r.columns.items()}
+    try:
+        return packed(page, arrays)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument("save", "provenance", "JSON", page, f"{error}.") from None
+
+
+def _kind(name: str, column: NDArray[Any]) -> list[Any]:
+    if not name.isidentifier():
+        raise InvalidArgument("save", "columns", "named by identifiers", name)
+    if column.dtype.kind not in PLAIN:
+        raise InvalidArgument("save", name, "a column of plain numbers or text", f"dtype {column.dtype}")
+    return [column.dtype.str, list(column.shape)]
+
+
+# Reading -------------------------------------------------------------------------------------------------------------
+
+
+def records(page: Mapping[str, Any], members: Mapping[str, bytes]) -> Record | Comparison:
+    """What a page and its members describe."""
+    try:
+        found = {method["label"]: _record(members, k, method) for k, method in enumerate(page["methods"])}
+        kind, labels = page["kind"], [method["label"] for method in page["methods"]]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise Refused("its meta.json does not describe a record") from None
+    if kind == "record" and labels == [""]:
+        return found[""]
+    if kind == "comparison" and labels and labels == list(found):
+        return Comparison(found)
+    raise Refused("its meta.json does not describe a record")
+
+
+def _record(members: Mapping[str, bytes], k: int, method: Mapping[str, Any]) -> Record:
+    columns = {name: array_in(members, f"{k}/{name}.npy", *kind) for name, kind in method["columns"].items()}
+    if len({len(column) for column in columns.values()}) != 1 or "reward" not in columns:
+        raise Refused("its columns have different lengths" if "reward" in columns else "it has no column of rewards")
+    return Record(columns, float(method["gamma"]), dict(method["provenance"]))

@@ -1,0 +1,254 @@
+"""Beliefs, planners and agents in files, a LiveAgent with all it remembers included; without pickle.
+
+    save(shop, "shop.zip")
+    shop = load("shop.zip")          # goes on as if nothing had happened, random numbers included
+
+The file is the zip of archive.py: a page of JSON in which values are written as what they are made of, and their arrays
+beside it. Frozen dataclasses and named tuples of this library can be saved, with plain values, tuples, lists, dicts and
+arrays in them; records and comparisons too (record.py). In the page
+
+    {"type": "bayesrl.beliefs.arms.normal_arm:NormalArm", "fields": {...}}  a dataclass, derived fields included
+    {"type": "bayesrl.core:Mind", "items": [...]}                         a named tuple
+    {"array": [0, "<f8", [3]]}                                            member arrays/0.npy, the dtype and the shape
+    {"tuple": [...]}  {"list": [...]}  {"dict": [[key, value], ...]}  {"float": "inf"}  {"ledger": ...}
+
+Reading runs nothing that a file names but constructors of this library, which check what they are given: a class is
+looked up inside the package only. What they derive (priors, evidence, ledgers) must be of the kind they give it. So a
+damaged or foreign file is refused with one sentence.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+import os
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesrl.beliefs.tabular._ledger import Ledger
+from bayesrl.checks import frozen
+from bayesrl.core import Record
+from bayesrl.errors import BayesRLError, InvalidArgument, UnreadableFile
+from bayesrl.io import archive
+from bayesrl.io import records as record
+from bayesrl.io.archive import PLAIN, Refused
+from bayesrl.lab.comparison import Comparison
+from bayesrl.live import LiveAgent
+
+NAME = re.compile(r"(bayesrl(?:\.[a-z]\w*)+):([A-Za-z]\w*)")
+STREAMS = ("thought", "learning")
+"""The generators of a LiveAgent that move."""
+
+
+def save(thing: Any, path: str | os.PathLike[str]) -> None:
+    """Write a LiveAgent, a belief, a planner, an agent, a record or a comparison; `load` reads it.
+
+    An existing file is replaced only by a complete one, which has been read back.
+    """
+    if isinstance(thing, (Record, Comparison)):
+        record.save(thing, path)
+        return
+    if not isinstance(thing, LiveAgent) and not _is_ours(type(thing)):
+        expected = "a record, a comparison, or a belief, planner or agent of this library"
+        raise InvalidArgument("save", "thing", expected, thing)
+    data = _packed(thing)
+    path = archive.file_name("save", path)
+    try:
+        _unpacked(*archive.unpacked(data))
+    except Refused as refused:
+        raise InvalidArgument(
+            "save", "thing", "one that can be read back", type(thing).__name__, f"But {refused}."
+        ) from None
+    archive.write(path, data)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read what `save` wrote, or refuse with one sentence."""
+    data = archive.read(path)
+    try:
+        page, members = archive.unpacked(data)
+        return _unpacked(page, members) if "value" in page else record.records(page, members)
+    except Refused as refused:
+        raise UnreadableFile(path, str(refused)) from None
+
+
+# Writing -------------------------------------------------------------------------------------------------------------
+
+
+Arrays = dict[tuple[Any, ...], tuple[int, NDArray[Any]]]
+"""The arrays of a file and their numbers by what they hold: each is written once, and equal things make equal files."""
+
+
+def _packed(thing: Any) -> bytes:
+    arrays: Arrays = {}
+    if isinstance(thing, LiveAgent):
+        value = {name: _written(getattr(thing, name), arrays) for name in ("agent", "seed", "actions", "mind")}
+        value |= {name: getattr(thing.streams, name).bit_generator.state for name in STREAMS}
+        page = {"kind": "live agent", "value": value}
+    else:
+        page = {"kind": "value", "value": _written(thing, arrays)}
+    return archive.packed(page, {f"arrays/{n}.npy": np.atleast_1d(x) for n, x in arrays.values()})
+
+
+def _written(x: Any, arrays: Arrays) -> Any:
+    """The value as JSON; its arrays are added to the others."""
+
+    def inside(y: Any) -> Any:
+        return _written(y, arrays)
+
+    if x is None or type(x) in (bool, int, str):
+        return x
+    if type(x) is float:
+        return x if math.isfinite(x) else {"float": repr(x)}
+    if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in PLAIN:
+        content = (x.dtype.str, x.shape, np.isfortran(x), x.tobytes())
+        n, _ = arrays.setdefault(content, (len(arrays), np.asarray(x)))
+        return {"array" if isinstance(x, np.ndarray) else "scalar": [n, x.dtype.str, list(x.shape)]}
+    if type(x) in (tuple, list):
+        return {type(x).__name__: [inside(y) for y in x]}
+    if type(x) is dict:
+        return {"dict": [[inside(key), inside(y)] for key, y in x.items()]}
+    if type(x) is Ledger:
+        return {"ledger": inside(np.array(x.entries))}
+    if _is_ours(type(x)):
+        name = f"{type(x).__module__}:{type(x).__name__}"
+        if isinstance(x, tuple):
+            return {"type": name, "items": [inside(y) for y in x]}
+        return {"type": name, "fields": {key: inside(y) for key, y in _state(x).items()}}
+    raise InvalidArgument("save", "thing", "made of values of this library, numbers, text and arrays", type(x).__name__)
+
+
+def _state(x: Any) -> dict[str, Any]:
+    """The fields of a dataclass and whatever else it holds, less what it computes when asked."""
+    state = {f.name: getattr(x, f.name) for f in dataclasses.fields(x)}
+    return state | {name: y for name, y in _extras(x).items() if name not in state}
+
+
+def _extras(x: Any) -> dict[str, Any]:
+    held = x.__getstate__()  # a class may leave more out
+    if not isinstance(held, dict):
+        return {}
+    return {k: v for k, v in held.items() if not isinstance(inspect.getattr_static(type(x), k, None), cached_property)}
+
+
+def _is_ours(kind: type) -> bool:
+    made = dataclasses.is_dataclass(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
+    return made and NAME.fullmatch(f"{kind.__module__}:{kind.__qualname__}") is not None
+
+
+# Reading -------------------------------------------------------------------------------------------------------------
+
+
+def _unpacked(page: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
+    try:
+        with np.errstate(all="ignore"):
+            if page["kind"] == "live agent":
+                return _live(page["value"], members)
+            return _value(page["value"], members)
+    except BayesRLError as error:  # a constructor refused what it was given
+        raise Refused(f"it holds a value that is refused ({str(error).removesuffix('.')})") from None
+    except Refused:
+        raise
+    except Exception:  # whatever comes of a page that somebody else wrote
+        raise Refused("its meta.json does not describe a saved value") from None
+
+
+def _live(page: Mapping[str, Any], members: Mapping[str, bytes]) -> LiveAgent:
+    agent, seed, actions, mind = (_value(page[name], members) for name in ("agent", "seed", "actions", "mind"))
+    live = LiveAgent(agent, seed, actions)
+    prior, belief = (getattr(x, "belief", None) for x in (live.mind, mind))
+    if type(mind) is not type(live.mind) or type(belief) is not type(prior):
+        raise Refused("its mind is not one of its agent's")
+    live.mind = mind
+    for name in STREAMS:
+        getattr(live.streams, name).bit_generator.state = page[name]
+    return live
+
+
+def _value(node: Any, members: Mapping[str, bytes]) -> Any:
+    """The value that a node of the page describes."""
+
+    def inside(y: Any) -> Any:
+        return _value(y, members)
+
+    if node is None or isinstance(node, (bool, int, float, str)):
+        return node
+    if "type" in node:
+        return _made(node, members)
+    ((tag, content),) = node.items()
+    if tag == "float":
+        return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[content]
+    if tag in ("array", "scalar"):
+        n, dtype, shape = content
+        x = archive.array_in(members, f"arrays/{int(n)}.npy", dtype, shape or [1]).reshape(shape)
+        return frozen(x.copy(order="K")) if tag == "array" else x[()]
+    if tag in ("tuple", "list"):
+        return (tuple if tag == "tuple" else list)(inside(y) for y in content)
+    if tag == "dict":
+        return {inside(key): inside(y) for key, y in content}
+    if tag == "ledger":
+        entries = inside(content)
+        if entries.ndim != 1 or entries.dtype != np.int64:
+            raise Refused("its ledger is no list of cells")
+        return entries
+    raise Refused(f"it holds something called {tag!r}, which this library does not know")
+
+
+def _made(node: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
+    """An object, made by its constructor; what the constructor derives is then set to what was saved."""
+    kind = _class(node["type"])
+    if issubclass(kind, tuple):
+        items = [_value(y, members) for y in node["items"]]
+        return kind(*items)
+    stored = {name: _value(y, members) for name, y in node["fields"].items()}
+    init = {f.name for f in dataclasses.fields(kind) if f.init}
+    made = kind(**{name: stored[name] for name in init})
+    if stored.keys() != _state(made).keys():
+        raise Refused(f"its {kind.__name__} has other fields than this library's")
+    held = {}
+    for name in stored.keys() - init:
+        fresh, saved = getattr(made, name), stored[name]
+        if isinstance(fresh, Ledger):
+            if saved.size and not 0 <= saved.min() <= saved.max() < len(fresh.counts()):
+                raise Refused("its ledger has cells that do not exist")
+            saved = fresh.extend(saved)
+        elif not _alike(fresh, saved):
+            raise Refused(f"its {kind.__name__} has a field {name} of the wrong kind")
+        held[name] = saved
+    if held:  # and what the constructor computed from what it derived itself is forgotten
+        kept = _extras(made) | held
+        vars(made).clear()
+        vars(made).update(kept)
+    return made
+
+
+def _class(name: str) -> Any:
+    """The class of that name, which must be one of this package's own."""
+    found = NAME.fullmatch(name)
+    try:
+        kind = getattr(import_module(found[1]), found[2]) if found else None
+    except (ImportError, AttributeError):
+        kind = None
+    if not isinstance(kind, type) or not _is_ours(kind) or found is None or kind.__module__ != found[1]:
+        raise Refused(f"it holds a {name}, which is no value of this library")
+    return kind
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two values are of one kind: class, dtype, shape, length. An empty list may have grown since, evenly."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return bool(a.dtype == b.dtype) and a.shape == b.shape
+    if a == () and b:
+        return all(_alike(b[0], entry) for entry in b)
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(_alike, a, b))
+    return True

@@ -1,0 +1,1 @@
+"""Published figures, published set-ups, and ours beside them."""

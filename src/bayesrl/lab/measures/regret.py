@@ -1,0 +1,182 @@
+"""Regret: what was lost against somebody who knew the world (survey §2.1 and chapter 3).
+
+The three regrets of the survey differ in what is averaged over, so they are read off the same runs:
+
+    frequentist   E_theta[Regret(T)]   runs on one fixed world
+    Bayesian      E[Regret(T)]         a world drawn from the prior for each run (a family)
+    stochastic    E[number of suboptimal choices]   (Guha and Munagala 2014; there the worlds are drawn)
+
+In a bandit the regret of a run is the sum of the gaps Delta_a of the arms played: the same expectation as the survey's
+difference of rewards, without the noise of rewards. In an MDP it is the largest expected total of t steps, computed
+exactly (undiscounted; an episode that ends is followed by the next, as in `run`), less what was earned; a choice is
+suboptimal where Q*(s, a) < V*(s) at the world's discount.
+
+Worlds drawn from a family are drawn again from the seed, so records do not carry them.
+Cost: one backward induction of T steps for each world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesrl.checks import Floats, frozen
+from bayesrl.core import Family, Record, Streams, describe, meet
+from bayesrl.errors import InvalidArgument
+from bayesrl.lab.statistics import Interval, mean_interval
+from bayesrl.parameters import value
+from bayesrl.registry import register
+
+if TYPE_CHECKING:
+    from bayesrl.lab.comparison import Comparison
+    from bayesrl.models.mdp import TabularMDP
+
+TOLERANCE = 1e-6
+"""In an MDP a gap below this share of the largest reward is none: solvers stop, and equal actions must stay equal."""
+
+
+@value
+class Regret:
+    """How much one method lost, in each of its runs."""
+
+    curve: Floats
+    """Regret up to and with step t in replicate i, shape (steps, runs)."""
+    suboptimal: Floats | None
+    """Suboptimal choices up to and with step t in replicate i; None where the world does not say which they are."""
+    drawn: bool
+    """Whether each run had a world of its own, drawn from a family."""
+
+    @property
+    def name(self) -> str:
+        """Which expectation the mean over the runs estimates."""
+        return "Bayesian regret" if self.drawn else "frequentist regret"
+
+    @property
+    def total(self) -> Interval:
+        """The mean regret at the end (frequentist or Bayesian) with its 95% interval."""
+        return mean_interval(self.curve[-1])
+
+    @property
+    def stochastic(self) -> Interval | None:
+        """The mean number of suboptimal choices with its 95% interval."""
+        return None if self.suboptimal is None else mean_interval(self.suboptimal[-1])
+
+
+@register(
+    "regret",
+    kind="tool",
+    survey="3.1",
+    paper="guha2014stochastic",
+    evidence=(
+        "tests/lab/test_regret.py::test_bandit_regret_is_the_sum_of_gaps",
+        "tests/lab/test_regret.py::test_bayesian_regret_redraws_the_worlds_of_the_runs",
+        "tests/lab/test_regret.py::test_mdp_regret_against_enumerated_policies",
+        "tests/lab/test_regret.py::test_regret_of_optimal_play_is_zero_on_average",
+    ),
+)
+def regret(record: Record, world: Any) -> Regret:
+    """Frequentist, Bayesian and stochastic regret of recorded runs in a world or a family of worlds."""
+    _check(record, world)
+    return _regret(record, _met([record], world), isinstance(world, Family))
+
+
+def regrets(comparison: Comparison, world: Any) -> dict[str, Regret]:
+    """The regret of every method; worlds that methods share are drawn and solved once."""
+    for record in comparison.records.values():
+        _check(record, world)
+    met = _met(comparison.records.values(), world)
+    return {label: _regret(r, met, isinstance(world, Family)) for label, r in comparison.records.items()}
+
+
+# What was met, and what was lost there --------------------------------------------------------------------------------
+
+
+class _Reference:
+    """A world that runs met (a block of worlds in lockstep), solved: what regret is measured against."""
+
+    def __init__(self, world: Any, steps: int, horizon: int | None) -> None:
+        if not hasattr(world, "mdp") and not hasattr(world, "gap"):
+            raise InvalidArgument("regret", "world", "a world with a table ('mdp') or with gaps ('gap')", world)
+        self.world = world
+        self.best = optimal_totals(world.mdp, steps, horizon) if hasattr(world, "mdp") else None
+
+    def lost(self, state: Any, action: Any, reward: Floats) -> tuple[Floats, Floats | None]:
+        """Regret and suboptimal choices, both cumulative, of a run (steps,) or a block of them (steps, n)."""
+        if self.best is None:
+            gaps = np.asarray([self.world.gap(s, a) for s, a in zip(state, action, strict=True)], np.float64)
+            return np.cumsum(gaps, axis=0), np.cumsum(gaps > 0.0, axis=0, dtype=np.float64)
+        mdp = self.world.mdp
+        lost = self.best - np.cumsum(reward)
+        if mdp.gamma == 1.0 and not mdp.outcomes.terminal.any():
+            return lost, None  # without discount or end there are no action values
+        wrong = self.world.gaps[state, action] > TOLERANCE * np.abs(mdp.mean_reward).max()
+        return lost, np.cumsum(wrong, dtype=np.float64)
+
+
+def _met(records: Iterable[Record], world: Any) -> dict[tuple[int, int | None], _Reference]:
+    """The worlds of these runs by (replicate or block, lockstep); a fixed world is the same for all replicates."""
+    met: dict[tuple[int, int | None], _Reference] = {}
+    for record in records:
+        said = record.provenance
+        lockstep = said["lockstep"]
+        for i in _replicates(record):
+            if not isinstance(world, Family) and (0, lockstep) in met:
+                met[i, lockstep] = met[0, lockstep]
+            if (i, lockstep) not in met:
+                streams = Streams.of(said["seed"], i, lockstep is not None)
+                met[i, lockstep] = _Reference(meet(world, streams, lockstep), said["steps"], said["horizon"])
+    return met
+
+
+def _replicates(record: Record) -> Sequence[int]:
+    """The numbers of the replicates, or of the lockstep blocks, that a record holds."""
+    said = record.provenance
+    return [said["replicate"]] if "replicate" in said else range(-(-said["runs"] // (said["lockstep"] or 1)))
+
+
+def _regret(record: Record, met: Mapping[tuple[int, int | None], _Reference], drawn: bool) -> Regret:
+    lockstep = record.provenance["lockstep"]
+    state, action, reward = record.state, record.action, record.reward
+    if reward.ndim == 1:
+        state, action, reward = state[:, None], action[:, None], reward[:, None]
+    elif state.ndim == 1:  # all replicates of a lockstep block show the same
+        state = np.broadcast_to(state[:, None], reward.shape)
+    steps, runs = reward.shape
+    losses, mistakes = [], []
+    for k, i in enumerate(_replicates(record)):
+        # A block was run in full and cut to the runs asked for: its gaps need all its actions, any will do.
+        part = k if lockstep is None else np.minimum(np.arange(k * lockstep, (k + 1) * lockstep), runs - 1)
+        loss, wrong = met[i, lockstep].lost(state[:, part], action[:, part], reward[:, part])
+        losses.append(loss.reshape(steps, -1))
+        mistakes.append(np.full((steps, 1), np.nan) if wrong is None else wrong.reshape(steps, -1))
+    curve, suboptimal = (np.concatenate(parts, axis=1)[:, :runs] for parts in (losses, mistakes))
+    return Regret(frozen(curve), None if np.isnan(suboptimal).any() else frozen(suboptimal), drawn)
+
+
+def optimal_totals(mdp: TabularMDP, steps: int, horizon: int | None = None) -> Floats:
+    """The largest expected undiscounted total of the first t steps, t = 1..steps, episodes following each other.
+
+    A terminal state is the start of the next episode. Truncation every `horizon` steps makes episodes independent.
+    """
+    start, terminal = mdp.outcomes.start, mdp.outcomes.terminal
+    length = steps if horizon is None else min(horizon, steps)
+    if length < steps and terminal.any():
+        hint = "Its episodes also end by themselves, and the optimum then depends on their age."
+        raise InvalidArgument("regret", "horizon", "None in this world", horizon, hint)
+    S, A = mdp.group.shape
+    best, V = np.zeros(length + 1), np.zeros(S)
+    for n in range(length):
+        V = np.where(terminal, start @ V, V)
+        V = (mdp.mean_reward + (mdp.matrix @ V).reshape(S, A)).max(axis=1)
+        best[n + 1] = start @ V
+    t = np.arange(1, steps + 1)
+    return frozen(t // length * best[length] + best[t % length])
+
+
+def _check(record: Record, world: Any) -> None:
+    if not isinstance(record, Record):
+        raise InvalidArgument("regret", "record", "a Record", record)
+    if record.provenance.get("world") != describe(world):
+        raise InvalidArgument("regret", "world", "the one that the runs were made in", world)

@@ -1,0 +1,258 @@
+"""An agent in service: ten lines from a data frame to a decision.
+
+    shop = LiveAgent(BayesAgent(BetaBernoulli.uniform(3), Thompson()), actions=["book", "film", "game"])
+    shop.warm_start(frame, action="suggested", reward="bought")
+    suggestion = shop.act()
+    ...                                             # the customer decides, now or next week
+    shop.learn(suggestion, reward=1.0)
+    shop.probability()                              # how often each would be suggested now
+
+Everything else in this library is a value that is passed in and handed back. Here that would be in the way: whoever
+asks for a suggestion and whoever reports a purchase are different places of a program, at different times, and neither
+wants to carry a mind and a generator to the other. So `LiveAgent` is the one object that changes, and it is thin: all
+it holds is a mind and the streams of `run`, and a loop of `act` and `learn` gives the very actions of
+`run(agent, world, seed=seed)`. A call that fails changes nothing. One thread at a time.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.beliefs._log import Log, columns
+from bayesrl.checks import Floats, array, integer, number
+from bayesrl.core import Mind, Streams, Transition
+from bayesrl.errors import InvalidArgument, UnknownName
+
+T = TypeVar("T")
+DRAWS = 1000
+"""Draws behind an estimated probability, whose standard error is then at most .016."""
+
+
+class Outlook(NamedTuple):
+    """What is believed about one action, and how often it would be chosen."""
+
+    action: Any
+    mean: float
+    low: float
+    high: float
+    probability: float
+
+
+class LiveAgent:
+    """An agent that remembers by itself: ask it with `act`, tell it with `learn`, at any time and in any order.
+
+    `actions` are the names of the arms; without them arms are numbered. A context is whatever the belief takes (a whole
+    number, a matrix with a row of features for each arm) or, where actions are named, a vector x about the customer:
+    then each of the K actions has weights of its own on it, and the belief needs K times as many weights as x has
+    numbers, `LogisticLaplaceArms.prior(K * len(x))` say.
+    """
+
+    def __init__(self, agent: Any, seed: int = 0, actions: Sequence[Hashable] | None = None) -> None:
+        if not all(hasattr(agent, need) for need in ("start", "act", "learn")):
+            hint = "A planner needs a belief: BayesAgent(prior, planner)." if hasattr(agent, "plan") else ""
+            raise InvalidArgument("LiveAgent", "agent", "an agent (start, act, learn)", agent, hint)
+        self.agent = agent
+        self.seed = integer("LiveAgent", "seed", seed, 0)
+        self.actions = None if actions is None else _names(actions)
+        self._number = {name: a for a, name in enumerate(self.actions or ())}
+        self.mind: Any = agent.start()
+        self.streams = Streams.of(self.seed)
+        known = _number_of_arms(getattr(self.mind, "belief", None))
+        if self.actions is not None and known not in (None, len(self.actions)):
+            raise InvalidArgument("LiveAgent", "actions", f"{known} names, one for each arm", list(self.actions))
+
+    def __repr__(self) -> str:
+        return f"LiveAgent({self.agent!r}, seed={self.seed}, actions={self.actions})"
+
+    @property
+    def belief(self) -> Any:
+        """What is believed now."""
+        if not isinstance(self.mind, Mind):
+            raise InvalidArgument("LiveAgent", "agent", "a BayesAgent to have a belief", self.agent)
+        return self.mind.belief
+
+    # Choosing and learning -------------------------------------------------------------------------------------------
+
+    def act(self, context: Any = None) -> Any:
+        """The action to take now: an arm's number, or its name; where sets are chosen, a list of them."""
+        seen = self.observation(context)
+
+        def choose(rng: Generator) -> tuple[Any, Any]:
+            action, mind, _ = self.agent.act(self.mind, seen, rng)
+            return self._named(action), mind
+
+        action, self.mind = _or_rewind(self.streams.thought, choose)
+        return action
+
+    def learn(self, action: Any, reward: Any, context: Any = None) -> None:
+        """Learn what an action earned in that context, taken whenever and by whomever.
+
+        Of a set of actions `reward` is what each earned, in the same order, or the sum where nothing else is seen.
+        """
+        step = self._step(action, reward, context)
+        self.mind = _or_rewind(self.streams.learning, lambda rng: self.agent.learn(self.mind, step, rng))
+
+    def warm_start(
+        self, log: Log, action: str = "action", reward: str = "reward", context: str | Sequence[str] | None = None
+    ) -> None:
+        """Learn from a log all at once: a data frame, a mapping of columns, or a record, with these columns.
+
+        `context` names the column of contexts, or the columns that make up a vector about the customer.
+        """
+        belief, table = self.belief, self._columns(log, action, reward, context)
+        many = getattr(belief, "update_many", None)
+
+        def learnt(rng: Generator) -> Any:
+            if many is not None:
+                return many(table, rng) if "rng" in inspect.signature(many).parameters else many(table)
+            new = belief
+            for row in zip(*table.values(), strict=True):
+                new = new.update(
+                    Transition(**{"observation": None, "next_observation": 0} | dict(zip(table, row, strict=True))), rng
+                )
+            return new
+
+        self.mind = self.mind._replace(belief=_or_rewind(self.streams.learning, learnt))
+
+    # Looking inside: nothing below changes the agent ------------------------------------------------------------------
+
+    def probability(self, context: Any = None, draws: int = DRAWS) -> Floats:
+        """How probable it is that each arm is chosen now, in order; of sets, that it is in the set.
+
+        Exact where the planner says so or uses no chance. Else it is the share of that many decisions drawn, with
+        standard error sqrt(p (1 - p) / draws). The draws come from a stream of their own: the same question gets the
+        same answer, and what `act` does next is not disturbed.
+        """
+        draws = integer("LiveAgent.probability", "draws", draws, 1)
+        seen, rng = self.observation(context), Streams.of(self.seed).draw
+        untouched = rng.bit_generator.state
+        action, _, info = self.agent.act(self.mind, seen, rng)
+        if "probability" in info:
+            return np.array(info["probability"], np.float64)
+        K = len(self.actions) if self.actions else np.shape(info["q"])[-1] if "q" in info else self.belief.n_actions
+        chosen = [action]
+        if rng.bit_generator.state != untouched:
+            chosen += [self.agent.act(self.mind, seen, rng).action for _ in range(draws - 1)]
+        return np.bincount(np.ravel(chosen), minlength=K) / len(chosen)
+
+    def observation(self, context: Any) -> Any:
+        """The context as the belief is shown it: a vector becomes a matrix with a block for each action."""
+        if context is None or np.ndim(context) == 0:
+            return context
+        x = array("LiveAgent", "context", context)
+        if x.ndim != 1 or self.actions is None:
+            return x
+        self._check_size("LiveAgent", len(x))
+        return np.kron(np.eye(len(self.actions)), x)
+
+    def explain(self, context: Any = None, confidence: float = 0.95, draws: int = DRAWS) -> list[Outlook]:
+        """For each arm its expected reward, an interval that holds it with this probability, and `probability`.
+
+        `pandas.DataFrame(agent.explain())` is a table of it. Where a belief has no quantiles they are those of draws.
+        """
+        confidence = number("LiveAgent.explain", "confidence", confidence, 0.0, 1.0, above=True, below=True)
+        chance, seen, belief = self.probability(context, draws), self.observation(context), self.belief
+        ends = (0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence)
+        if hasattr(belief, "quantile"):
+            low, high = (belief.quantile(p, seen) for p in ends)
+        else:
+            rng = Streams.of(self.seed).draw
+            low, high = np.quantile([belief.sample(rng, seen) for _ in range(draws)], ends, axis=0)
+        names = self.actions or range(len(chance))
+        table = np.array([belief.mean(seen), low, high, chance])
+        return [Outlook(name, *column) for name, column in zip(names, table.T.tolist(), strict=True)]
+
+    # Names, contexts, rewards ----------------------------------------------------------------------------------------
+
+    def _named(self, action: Any) -> Any:
+        if self.actions is None:
+            return action.tolist() if isinstance(action, np.ndarray) else action
+        if np.ndim(action):
+            return [self.actions[a] for a in action]
+        return self.actions[action]
+
+    def _arm(self, action: Any) -> Any:
+        """The number of the arm that is called so, or those of a set."""
+        if isinstance(action, (list, tuple, np.ndarray)):
+            return np.array([self._arm(one) for one in action])
+        if self.actions is None:
+            return action
+        name = action.item() if isinstance(action, np.generic) else action
+        if not isinstance(name, (str, int)) or name not in self._number:
+            raise UnknownName("action", name, map(str, self.actions))
+        return self._number[name]
+
+    def _step(self, action: Any, reward: Any, context: Any) -> Transition:
+        arm, seen = self._arm(action), self.observation(context)
+        paid = array("LiveAgent.learn", "reward", reward)
+        if paid.ndim and paid.shape != np.shape(arm):
+            raise InvalidArgument("LiveAgent.learn", "reward", f"a number for each of {action}", reward)
+        return Transition(seen, arm, float(paid.sum()), paid if paid.ndim else 0)
+
+    def _check_size(self, owner: str, d: int) -> None:
+        """Refuse a vector of a size that the belief's weights, a block for each action, do not have."""
+        K, weights = len(self.actions or ()), getattr(getattr(self.mind, "belief", None), "mean_", None)
+        if weights is not None and weights.shape[-1] != K * d:
+            n = weights.shape[-1]
+            raise InvalidArgument(owner, "context", f"of {n / K:g} numbers ({n} weights for {K} arms)", d)
+
+    def _columns(self, log: Log, action: str, reward: str, context: str | Sequence[str] | None) -> dict[str, Any]:
+        """A log as the belief takes it: columns action and reward, and state or next_state where there are any."""
+        owner = "LiveAgent.warm_start"
+        named = [] if context is None else [context] if isinstance(context, str) else list(context)
+        actions, rewards, *told = columns(owner, log, action, reward, *named)
+        if not len(actions):
+            return {"action": np.zeros(0, np.int64), "reward": np.zeros(0)}
+        arm, paid = self._arm(actions), array(owner, reward, rewards)
+        table: dict[str, Any] = {"action": arm, "reward": paid}
+        if paid.ndim == 2:
+            if paid.shape != arm.shape:
+                raise InvalidArgument(owner, reward, f"a number for each of {arm.shape}", paid)
+            table |= {"reward": paid.sum(axis=1), "next_observation": paid}
+        if not told:
+            return table
+        seen = told[0] if isinstance(context, str) else np.column_stack(told)
+        if seen.ndim == 1 and seen.dtype.kind in "iu":
+            return table | {"observation": seen}
+        x = array(owner, "context", seen.tolist())
+        if x.ndim != 2 or self.actions is None:
+            return table | {"observation": x}
+        n, d, K = *x.shape, len(self.actions)
+        self._check_size(owner, d)
+        if getattr(self.belief, "features", 0) is not None:
+            return table | {"observation": np.einsum("ab,nd->nabd", np.eye(K), x).reshape(n, K, K * d)}
+        # Only the chosen arm's features matter to a posterior, so only they are made: a matrix of one row.
+        rows = np.zeros((n, K, d))
+        rows[np.arange(n), arm] = x
+        return {"action": np.zeros(n, np.int64), "reward": table["reward"], "observation": rows.reshape(n, 1, K * d)}
+
+
+def _or_rewind(rng: Generator, call: Callable[[Generator], T]) -> T:
+    """What the call gives; if it fails, the generator is as if it had never been called."""
+    kept = rng.bit_generator.state
+    try:
+        return call(rng)
+    except BaseException:
+        rng.bit_generator.state = kept
+        raise
+
+
+def _names(actions: Any) -> tuple[Any, ...]:
+    listed = [] if isinstance(actions, str) or np.ndim(actions) != 1 else list(actions)
+    names = tuple(name.item() if isinstance(name, np.generic) else name for name in listed)
+    if not names or len(set(names)) < len(names) or not all(isinstance(name, (str, int)) for name in names):
+        raise InvalidArgument("LiveAgent", "actions", "different words or whole numbers", actions)
+    return names
+
+
+def _number_of_arms(belief: Any) -> int | None:
+    """K, where the belief knows it."""
+    try:
+        return getattr(belief, "n_actions", None)
+    except InvalidArgument:
+        return None

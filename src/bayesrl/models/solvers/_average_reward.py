@@ -1,0 +1,96 @@
+"""Average reward: gain and bias by policy iteration (Howard 1960; Puterman 1994, section 8.6; survey §2.2).
+
+Without a discount, a problem that never ends is judged by its reward per step, the gain g, and by what a state is worth
+beyond that, the bias h: g + h(s) = max_a R(s, a) + sum_s' P(s'|s, a) h(s'). The best gain must be the same from every
+state, as it is where every state can be reached from every other.
+
+The first policy is the best one at a discount close to 1. A policy with several recurrent classes has no bias of this
+form: then the discounted values stand in for it. Whatever h is, the extremes of max_a (R + P h) - h enclose the gain,
+which is what `error_bound` reports.
+Cost: one linear system for each policy.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from bayesrl.checks import Floats, Ints
+from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.bellman import Model, backup, follow, improve, noise
+from bayesrl.models.solution import Indices, first_best, model_of, table_of
+from bayesrl.models.solvers._evaluation import policy_rows
+from bayesrl.models.solvers.policy_iteration import policy_iteration
+
+NEARLY_ONE = 1.0 - 1e-6
+"""The discount of the first policy."""
+POLICIES = 1000
+"""More than that are not tried."""
+
+
+class AverageReward(NamedTuple):
+    """The best reward per step, and how to get it."""
+
+    gain: float
+    """Reward per step in the long run."""
+    bias: Floats
+    """h(s), zero in the last state, shape (S,)."""
+    policy: Ints
+    """The first best action of each state, shape (S,)."""
+    error_bound: float
+    """The best gain is within this of `gain`."""
+    iterations: int
+    """Policies evaluated."""
+
+
+def average_reward(problem: Any) -> AverageReward:
+    """The optimal gain and bias of a problem that never ends.
+
+    >>> from bayesrl.models.mdp import TabularMDP
+    >>> to_and_fro = TabularMDP.from_dense([[[0, 1]], [[1, 0]]], [[1.0], [2.0]], gamma=0.9)
+    >>> average_reward(to_and_fro).gain
+    1.5
+    """
+    m = model_of(table_of(problem, "average_reward"), gamma=1.0)
+    if not m.free:
+        raise InvalidArgument("average_reward", "problem", "one without terminal states", "one that ends")
+    v, q, *_ = policy_iteration(m._replace(gamma=NEARLY_ONE), None, 1e-9)
+    pi = np.asarray(q.argmax(axis=1), dtype=np.int64)
+    h = v - v[-1]
+    iterations = 0
+    while iterations < POLICIES:
+        iterations += 1
+        better = bias(m, pi)
+        h = h if better is None else better
+        low, high = backup(m, h, q)
+        if better is None or improve(q, pi, 4.0 * noise(m, h)) == 0:
+            break
+    gain, error = 0.5 * (low + high), 0.5 * (high - low) + noise(m, h)
+    if error > 1e-3 * (1.0 + float(np.abs(m.r).max())):
+        expected = "one whose best gain is the same from every state"
+        raise InvalidArgument("average_reward", "problem", expected, f"gains from {low:.4g} to {high:.4g}")
+    return AverageReward(gain, h, first_best(q, error), error, iterations)
+
+
+def bias(m: Model, pi: Indices) -> Floats | None:
+    """h of a policy, from (I - P) h + g = R with h = 0 in the last state, whose column holds g; None if singular."""
+    S, A = m.r.shape
+    r = m.r[np.arange(S), pi]
+    try:
+        if len(m.matrix):
+            system = np.eye(S) - m.matrix[np.arange(S) * A + pi]
+            system[:, -1] = 1.0
+            h = np.linalg.solve(system, r)
+        else:
+            from scipy.sparse.linalg import splu
+
+            ends, columns, entries = policy_rows(m, pi)
+            rows = sparse.csr_array((entries, columns, ends), shape=(S, S))
+            h = splu(sparse.hstack([rows[:, :-1], np.ones((S, 1))], format="csc")).solve(r)
+    except (np.linalg.LinAlgError, RuntimeError):
+        return None
+    h[-1] = 0.0
+    low, high = follow(m, pi, h, np.empty(S))
+    return h if high - low <= 1e-6 * (1.0 + float(np.abs(r).max())) else None

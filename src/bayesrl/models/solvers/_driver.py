@@ -1,0 +1,92 @@
+"""From an algorithm to a solution: what enters is checked, what comes out is certified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayesrl.checks import Floats, array, number
+from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.kernels.bellman import Model, backup, noise
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solution import Solution, contraction, error_bound, first_best, model_of, table_of
+from bayesrl.models.solvers._episodic import collapse, ending_bound, optimal_policy, policy_to_the_end
+from bayesrl.models.solvers._evaluation import evaluate
+
+
+class Iterate(NamedTuple):
+    """Where an algorithm stopped."""
+
+    values: Floats
+    q: Floats
+    """One backup of the values."""
+    low: float
+    high: float
+    """The extremes of max_a q - values."""
+    iterations: int
+
+
+Algorithm = Callable[[Model, Floats | None, float], Iterate]
+"""From a model, values to start from if there are any (they may be overwritten), and the residual to be reached."""
+
+
+def solved(
+    problem: Any,
+    algorithm: Algorithm,
+    method: str,
+    tol: float = 1e-9,
+    initial: ArrayLike | None = None,
+    bonus: ArrayLike | None = None,
+) -> Solution:
+    """Run an algorithm on a problem and say how good its answer is."""
+    mdp = table_of(problem)
+    S, A = mdp.group.shape
+    tol = number("solve", "tol", tol, 0.0, above=True)
+    extra = None if bonus is None else array("solve", "bonus", bonus, (S, A))
+    v = None if initial is None else array("solve", "initial", initial, (S,)).copy()
+    if mdp.gamma == 1.0:
+        return solved_to_the_end(mdp, algorithm, method, tol, v, extra)
+    m = model_of(mdp, extra)
+    if v is not None and not m.free:
+        v[mdp.outcomes.terminal] = 0.0
+    rate = contraction(m)
+    v, q, low, high, iterations = algorithm(m, v, tol * rate)
+    bound = error_bound(m, v, low, high)
+    solution = Solution(v, q, first_best(q, bound), bound, iterations, method)
+    if not (np.isfinite(bound) and rate * bound <= max(rate * tol, 3.0 * noise(m, v))):
+        raise NotConverged(method, solution, bound, f"{iterations} iterations")
+    return solution
+
+
+def solved_to_the_end(
+    mdp: TabularMDP, algorithm: Algorithm, method: str, tol: float, v: Floats | None, bonus: Floats | None
+) -> Solution:
+    """The same for discount 1: on the collapsed model, with its own bound."""
+    m = model_of(mdp, bonus)
+    small, label, stop = collapse(m)
+    start = evaluate(small, policy_to_the_end(small))  # values that some policy earns
+    if start is None:
+        raise InvalidArgument("solve", "problem", "one whose ends are not lost in rounding", "chances below 1e-16")
+    if v is not None:
+        start[label] = np.where((small.size[small.group] == 0).all(axis=1)[label], 0.0, v)
+    target, total = 0.01 * tol, 0
+    for _ in range(5):
+        start, q, low, high, iterations = algorithm(small, start, target)
+        bound, total = ending_bound(small, start, q, low, high), total + iterations
+        if bound <= tol or not np.isfinite(bound):
+            break
+        target = min(target, max(high, -low)) * 0.5 * tol / bound
+    values = start[label]
+    q = np.empty(m.r.shape)
+    backup(m, values, q)
+    slack = 2.0 * bound if np.isfinite(bound) else 0.0
+    tied = q >= q.max(axis=1, keepdims=True) - slack
+    ended = (small.size[small.group] == 0).all(axis=1) | (stop & (start <= slack))
+    solution = Solution(values, q, optimal_policy(m, tied, ended[label]), bound, total, method)
+    rounding = np.isfinite(bound) and max(high, -low) <= 4.0 * noise(small, start)  # nothing else is left
+    if not (rounding or bound <= max(tol, 1e-12 * (1.0 + np.abs(values).max()))):
+        raise NotConverged(method, solution, bound, f"{total} iterations")
+    return solution

@@ -1,0 +1,88 @@
+"""Finite horizons by backward induction (Puterman 1994, section 4.5; survey §2.2).
+
+V_0 = 0 and V_{n+1} = max_a R + gamma P V_n. The discount is the model's own unless another one is given; the optima of
+the worlds over so many steps are undiscounted. A terminal state ends the count: nothing is earned after it.
+Cost: one pass over the transitions for each step.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayesrl.checks import Floats, Ints, integer, number
+from bayesrl.kernels.bellman import Model, backup, follow
+from bayesrl.kernels.jit import njit
+from bayesrl.models.solution import Indices, model_of, policy_matrix, table_of
+from bayesrl.models.solvers._evaluation import mixture
+
+
+class FiniteHorizon(NamedTuple):
+    """The optimum with so many steps to go."""
+
+    values: Floats
+    """values[n, s]: the optimal return with n steps to go, shape (horizon + 1, S)."""
+    q: Floats
+    """Action values at the first step, shape (S, A)."""
+    policy: Ints
+    """policy[t, s]: the first optimal action at step t, shape (horizon, S)."""
+    start_value: float
+    """The optimal return from the start distribution."""
+
+
+def finite_horizon(problem: Any, horizon: int, gamma: float | None = None) -> FiniteHorizon:
+    """Optimal values and policies for every number of steps to go, at discount gamma (the model's own if None).
+
+    >>> from bayesrl.models.mdp import TabularMDP
+    >>> stay_or_go = TabularMDP.from_dense([[[1, 0], [0, 1]], [[0, 1], [0, 1]]], [[0, 0], [1, 1]], gamma=0.5)
+    >>> finite_horizon(stay_or_go, 3, gamma=1.0).values[:, 0].tolist()
+    [0.0, 0.0, 1.0, 2.0]
+    """
+    mdp = table_of(problem, "finite_horizon")
+    horizon = integer("finite_horizon", "horizon", horizon, 1)
+    m = model_of(mdp, gamma=None if gamma is None else number("finite_horizon", "gamma", gamma, 0.0, 1.0))
+    q, values, policy = np.empty(m.r.shape), np.zeros((horizon + 1, len(m.r))), np.empty((horizon, len(m.r)), np.int32)
+    for n in range(horizon):
+        backup(m, values[n], q)
+        values[n + 1], policy[horizon - 1 - n] = q.max(axis=1), q.argmax(axis=1)
+    return FiniteHorizon(values, q, policy, float(mdp.outcomes.start @ values[horizon]))
+
+
+def optimal_total(problem: Any, steps: int) -> float:
+    """The largest expected undiscounted total over so many steps from the start distribution."""
+    mdp = table_of(problem, "optimal_total")
+    m = model_of(mdp, gamma=1.0)
+    v = np.zeros(len(m.r))
+    induce(m, v, integer("optimal_total", "steps", steps, 1))
+    return float(mdp.outcomes.start @ v)
+
+
+def policy_total(problem: Any, policy: ArrayLike, steps: int) -> float:
+    """The expected undiscounted total of a stationary policy, (S,) actions or (S, A) probabilities."""
+    mdp = table_of(problem, "policy_total")
+    m = model_of(mdp, gamma=1.0)
+    m = mixture(m, policy_matrix("policy_total", policy, *m.r.shape))
+    v = np.zeros(len(m.r))
+    repeat(m, np.zeros(len(v), np.int64), v, integer("policy_total", "steps", steps, 1))
+    return float(mdp.outcomes.start @ v)
+
+
+@njit
+def induce(m: Model, v: Floats, steps: int) -> None:
+    """v <- T^steps v."""
+    q = np.empty(m.r.shape)
+    for _ in range(steps):
+        backup(m, v, q)
+        for s in range(len(v)):
+            v[s] = q[s].max()
+
+
+@njit
+def repeat(m: Model, pi: Indices, v: Floats, steps: int) -> None:
+    """v <- the values of the policy with so many more steps."""
+    new = np.empty(len(v))
+    for _ in range(steps):
+        follow(m, pi, v, new)
+        v[:] = new

@@ -1,0 +1,73 @@
+"""The linear program of an MDP (d'Epenoux 1963; Puterman 1994, section 6.9; survey §2.2).
+
+V* is the smallest V with V(s) >= R(s, a) + gamma sum_s' P(s'|s, a) V(s') for all s and a. HiGHS solves it. Rarely the
+fastest way, but an independent one, and the door to constraints.
+
+Deviations: HiGHS keeps the constraints to 1e-7 only, so its values are the start of policy iteration, which as a rule
+evaluates one policy, the program's own, and finds no better one.
+Cost: a program with S variables and S A rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from scipy import sparse
+
+from bayesrl.checks import Floats, number
+from bayesrl.errors import BayesRLError
+from bayesrl.kernels.bellman import Model
+from bayesrl.models.solution import Solution
+from bayesrl.models.solvers._driver import Iterate, solved
+from bayesrl.models.solvers.policy_iteration import policy_iteration
+from bayesrl.registry import register
+
+
+@register(
+    "mdp-lp",
+    kind="solver",
+    survey="2.2",
+    paper="Puterman94MD",
+    evidence=(
+        "tests/models/test_solvers.py::test_every_solver_finds_the_best_policy",
+        "tests/models/test_solvers.py::test_the_program_alone_is_right",
+    ),
+)
+@dataclass(frozen=True, slots=True)
+class LinearProgram:
+    """The smallest values that satisfy every Bellman inequality, by HiGHS."""
+
+    tol: float = 1e-9
+    """How far the values may be from the optimum."""
+
+    def __post_init__(self) -> None:
+        number("LinearProgram", "tol", self.tol, 0.0, above=True)
+
+    def solve(self, problem: Any, rng: Generator | None = None) -> Solution:
+        """The optimum of a known MDP."""
+        return solved(problem, linear_programming, "mdp-lp", self.tol)
+
+
+def linear_programming(m: Model, v: Floats | None, target: float) -> Iterate:
+    """Solve the program, then polish its policy."""
+    return policy_iteration(m, program(m), target)
+
+
+def program(m: Model) -> Floats:
+    """HiGHS's values: min sum V subject to (gamma P - I) V <= -R."""
+    from scipy.optimize import linprog  # slow to load, and rarely wanted
+
+    S, A, K = m.succ.shape
+    row = np.arange(S * A)
+    if len(m.matrix):
+        P = sparse.csr_array(m.matrix)
+    else:
+        P = sparse.csr_array((m.prob[m.group].ravel(), (np.repeat(row, K), m.succ.ravel())), shape=(S * A, S))
+    own = sparse.csr_array((np.ones(S * A), (row, row // A)), shape=(S * A, S))
+    found = linprog(np.ones(S), A_ub=m.gamma * P - own, b_ub=-m.r.ravel(), bounds=(None, None), method="highs")
+    if found.x is None:
+        raise BayesRLError(f"mdp-lp: the program has no solution: {found.message}")
+    return np.array(found.x)

@@ -1,0 +1,227 @@
+"""Parameters declared once: a field says its type, its bounds and its meaning, and everything else is read off that.
+
+    @declared
+    class BOSS:
+        \"\"\"Act on the best of K sampled models in every state.\"\"\"
+
+        samples: Annotated[int, AtLeast(1), "Models drawn, K."] = 5
+        leaf: Annotated[Literal["zero", "mean"], "The value beyond the last decision."] = "zero"
+        horizon: Annotated[int | None, AtLeast(1), "Decisions planned ahead, H; None: no limit."] = None
+
+`declared` makes a frozen dataclass with slots. Its constructor checks every field and raises `InvalidArgument` with one
+sentence. The Parameters section of `help()`, the command line's help and the catalogue show the same declarations. A
+class that has to check more than one field at a time does so in its own `__post_init__`, which runs after these checks.
+`value` does the same for classes that hold arrays.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MemberDescriptorType, NoneType, UnionType
+from typing import Any, Literal, NamedTuple, TypeVar, Union, dataclass_transform, get_args, get_origin
+
+import numpy as np
+
+from bayesrl import checks
+
+T = TypeVar("T")
+
+
+# Bounds --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Bounds of a number (or of every entry of an array); an open end excludes the bound itself."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    open_low: bool = False
+    open_high: bool = False
+
+
+def AtLeast(low: float) -> Within:
+    """Numbers from `low` on."""
+    return Within(low)
+
+
+def Above(low: float) -> Within:
+    """Numbers greater than `low`."""
+    return Within(low, open_low=True)
+
+
+PROBABILITY = Within(0.0, 1.0)
+"""Numbers from 0 to 1."""
+DISCOUNT = Within(0.0, 1.0)
+"""Discounts: 1 is allowed where episodes end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The shape of an array in the letters of docs/notation.md, for example Shape("(S, A)")."""
+
+    text: str
+
+
+# Declarations --------------------------------------------------------------------------------------------------------
+
+
+class Declaration(NamedTuple):
+    """One parameter as it was declared."""
+
+    name: str
+    kind: type | None
+    """int, float, bool, str or ndarray; None: not checked here."""
+    words: tuple[str, ...]
+    """Words that are allowed (instead of a number, where there is a kind)."""
+    optional: bool
+    """Whether None is allowed."""
+    bounds: Within
+    shape: str
+    doc: str
+
+    @property
+    def expects(self) -> str:
+        """What is allowed, in a few words."""
+        said = []
+        if self.kind is not None and self.kind.__name__ == "ndarray":
+            said.append(f"array of shape {self.shape}" if self.shape else "array")
+        elif self.kind is not None:
+            said.append({"int": "whole number", "float": "number", "bool": "True or False"}.get(self.kind.__name__, ""))
+        b = self.bounds
+        if b.low != -math.inf and b.high != math.inf:
+            said.append(f"in {'(' if b.open_low else '['}{b.low:g}, {b.high:g}{')' if b.open_high else ']'}")
+        elif b.low != -math.inf:
+            said.append(f"{'greater than' if b.open_low else 'at least'} {b.low:g}")
+        elif b.high != math.inf:
+            said.append(f"{'less than' if b.open_high else 'at most'} {b.high:g}")
+        text = " ".join(word for word in said if word)
+        alternatives = [text] if text else []
+        alternatives += [f'"{word}"' for word in self.words] + (["None"] if self.optional else [])
+        return ", ".join(alternatives[:-1]) + (" or " if len(alternatives) > 1 else "") + "".join(alternatives[-1:])
+
+
+def declarations(cls: type) -> tuple[Declaration, ...]:
+    """The declared parameters of a class, in the order of its constructor."""
+    return tuple(_declaration(name, hint) for name, hint in _hints(cls).items())
+
+
+def _hints(cls: type) -> dict[str, Any]:
+    """The annotations of a class that say more than a type."""
+    scope = {**vars(sys.modules[cls.__module__]), **vars(cls)}
+    found = {}
+    for name, hint in vars(cls).get("__annotations__", {}).items():
+        if "Annotated" in str(hint):
+            found[name] = eval(hint, scope) if isinstance(hint, str) else hint
+    return found
+
+
+def _declaration(name: str, hint: Any) -> Declaration:
+    bounds, shape, doc = Within(), "", ""
+    hint, *told = get_args(hint)
+    for one in told:
+        if isinstance(one, Within):
+            bounds = one
+        elif isinstance(one, Shape):
+            shape = one.text
+        elif isinstance(one, str):
+            doc = one
+    parts = list(get_args(hint)) if get_origin(hint) in (Union, UnionType) else [hint]
+    words = tuple(w for part in parts if get_origin(part) is Literal for w in get_args(part))
+    optional = NoneType in parts
+    rest = [part for part in parts if part is not NoneType and get_origin(part) is not Literal]
+    kind = _kind(rest[0]) if len(rest) == 1 else None
+    return Declaration(name, kind, words, optional, bounds, shape, doc)
+
+
+def _kind(hint: Any) -> type | None:
+    if hint in (int, float, bool):
+        return hint  # type: ignore[no-any-return]
+    return np.ndarray if get_origin(hint) is np.ndarray else None
+
+
+def check(owner: str, declaration: Declaration, x: Any) -> Any:
+    """The value, checked; an array comes back as a read-only copy."""
+    name, kind, words, optional, bounds, _, _ = declaration
+    if (optional and x is None) or (isinstance(x, str) and x in words):
+        return x
+    low, high = bounds.low, bounds.high
+    if kind is int:
+        checks.integer(owner, name, x, _whole(low, -sys.maxsize), None if high == math.inf else int(high))
+    elif kind is float:
+        checks.number(owner, name, x, low, high, above=bounds.open_low, below=bounds.open_high)
+    elif kind is bool:
+        checks.truth(owner, name, x)
+    elif kind is not None:
+        return checks.array(owner, name, x, low=low, above=bounds.open_low)
+    elif words:
+        checks.choice(owner, name, x, words)
+    return x
+
+
+def _whole(x: float, otherwise: int) -> int:
+    return otherwise if math.isinf(x) else int(x)
+
+
+# The decorators ------------------------------------------------------------------------------------------------------
+
+
+@dataclass_transform(frozen_default=True)
+def declared(cls: type[T]) -> type[T]:
+    """A frozen dataclass with slots whose constructor checks what its fields declare."""
+    _prepare(cls)
+    return dataclasses.dataclass(frozen=True, slots=True)(cls)
+
+
+@dataclass_transform(frozen_default=True)
+def value(cls: type[T]) -> type[T]:
+    """The same for classes that hold arrays: two are equal if every compared field is, arrays by their elements."""
+
+    def equal(self: Any, other: Any) -> Any:
+        if type(self) is not type(other):
+            return NotImplemented
+        compared = (f.name for f in dataclasses.fields(self) if f.compare)
+        return all(checks.same(getattr(self, name), getattr(other, name)) for name in compared)
+
+    cls.__eq__ = equal  # type: ignore[method-assign]
+    cls.__hash__ = None  # type: ignore[assignment]
+    _prepare(cls)
+    return dataclasses.dataclass(frozen=True, eq=False, init="__init__" not in vars(cls))(cls)
+
+
+def _prepare(cls: type) -> None:
+    """Put the checks into `__post_init__` and the Parameters section into `__doc__`."""
+    told = declarations(cls)
+    if not told:
+        return
+    own = vars(cls).get("__post_init__")
+
+    def checked(self: Any) -> None:
+        for d in told:
+            new = check(cls.__name__, d, getattr(self, d.name))
+            if isinstance(new, np.ndarray):
+                object.__setattr__(self, d.name, new)
+        if own is not None:
+            own(self)
+
+    cls.__post_init__ = checked  # type: ignore[attr-defined]
+    cls.__doc__ = with_parameters(cls.__doc__ or "", told, vars(cls))
+
+
+def with_parameters(doc: str, told: tuple[Declaration, ...], defaults: Mapping[str, Any]) -> str:
+    """A docstring with a Parameters section: after the summary, before the rest."""
+    lines = []
+    for d in told:
+        default = defaults.get(d.name, dataclasses.MISSING)
+        plain = default is not dataclasses.MISSING and not isinstance(
+            default, (dataclasses.Field, MemberDescriptorType)
+        )
+        lines.append(f"    {d.name}{f' = {default!r}' if plain else ''}: {d.expects}".rstrip(": "))
+        lines += [f"        {d.doc}"] if d.doc else []
+    head, _, rest = doc.partition("\n\n")
+    section = "    Parameters\n    ----------\n" + "\n".join(lines)
+    return head.rstrip() + "\n\n" + section + ("\n\n" + rest if rest.strip() else "\n    ")

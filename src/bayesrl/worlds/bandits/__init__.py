@@ -1,0 +1,1 @@
+"""Bandits and the survey's online shop."""

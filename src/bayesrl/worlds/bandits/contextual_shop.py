@@ -1,0 +1,24 @@
+"""The online shop with customers whose features are seen (survey §2.1): a contextual bandit. Numbers in shop.py."""
+
+from __future__ import annotations
+
+from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
+from bayesrl.registry import register
+from bayesrl.worlds.bandits._contextual import ContextualBandit
+from bayesrl.worlds.bandits._shop import PRODUCTS, customers, features, purchase_rates
+
+SPREAD = 1.5
+"""Standard deviation of a weight under the default prior."""
+
+
+@register(
+    "contextual-shop",
+    kind="world",
+    survey="2.1",
+    evidence=("tests/bandits/test_worlds.py::test_shops_agree_with_each_other",),
+)
+def contextual_shop(gamma: float = 1.0) -> ContextualBandit:
+    """The online shop with customers whose age and origin are seen before a product is suggested."""
+    d = PRODUCTS * customers().shape[1]
+    belief = LogisticLaplaceArms.prior(d, SPREAD**-2, features(), gamma)
+    return ContextualBandit(purchase_rates(), None, belief, "contextual-shop", gamma, "gaussian")

@@ -1,0 +1,18 @@
+"""The online shop as a bandit (survey §2.1): no state, one suggestion to each customer. The numbers are in shop.py."""
+
+from __future__ import annotations
+
+from bayesrl.registry import register
+from bayesrl.worlds.bandits._shop import purchase_rates
+from bayesrl.worlds.bandits.bernoulli import BernoulliBandit
+
+
+@register(
+    "online-shop",
+    kind="world",
+    survey="2.1",
+    evidence=("tests/bandits/test_worlds.py::test_shops_agree_with_each_other",),
+)
+def online_shop(gamma: float = 1.0) -> BernoulliBandit:
+    """The online shop as a bandit: eight products, one suggested to each customer, of whom nothing is known."""
+    return BernoulliBandit(purchase_rates().mean(axis=0), "online-shop", gamma)

@@ -1,0 +1,1 @@
+"""Finite MDPs, families of them, and the infinite grid."""

@@ -1,0 +1,91 @@
+"""A distribution over worlds given by Dirichlet counts (BBRL: Castronovo et al. 2015).
+
+Every row P(. | s, a) of a world is drawn from a Dirichlet with that row's counts; a count of zero means impossible. The
+agent is told the rewards and one of two priors: *accurate*, the counts from which worlds are drawn, or *inaccurate*,
+ones over all states.
+
+The published set-up: 500 worlds, each run for 250 steps; the score is the mean discounted return with its 95% interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from functools import cached_property
+from typing import NoReturn
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.checks import Floats, array, frozen, number
+from bayesrl.errors import InvalidArgument
+from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.parameters import value
+from bayesrl.worlds.tabular import MDPWorld
+
+
+@value
+class DirichletFamily:
+    """Worlds whose rows are drawn from Dirichlet distributions; state 0 is the start."""
+
+    name: str
+    counts: Floats = field(repr=False)
+    """Dirichlet counts of next states, (S, A, S)."""
+    rewards: Floats = field(repr=False)
+    """R[s, a, s'], known to the agent, (S, A, S)."""
+    gamma: float = 0.95
+    prior: str = "accurate"
+    """The prior an agent is given unless another is asked for."""
+    steps: int = 250
+    """Length of a run in the published set-up."""
+    runs: int = 500
+    """Number of worlds drawn in the published set-up."""
+    actions: tuple[str, ...] = ()
+    """What the actions are called."""
+    figures: tuple[str, ...] = ()
+    """The names under which published figures know this family."""
+
+    def __post_init__(self) -> None:
+        owner = "DirichletFamily"
+        counts = array(owner, "counts", self.counts, (None, None, None), low=0.0)
+        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "rewards", array(owner, "rewards", self.rewards, counts.shape))
+        object.__setattr__(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
+        if counts.shape[0] != counts.shape[2]:
+            raise InvalidArgument(owner, "counts", "of shape (S, A, S)", counts)
+        if not counts.any(axis=2).all():
+            raise InvalidArgument(owner, "counts", "positive somewhere in every row", 0.0)
+
+    def draw(self, rng: Generator) -> MDPWorld:
+        """A world of this family."""
+        weight = rng.standard_gamma(self.alpha)  # zero where the count is
+        mdp = TabularMDP(self.outcomes, weight / weight.sum(axis=1, keepdims=True), self.gamma)
+        return MDPWorld(self.name, mdp, "structured:1", self.steps, actions=self.actions, figures=self.figures)
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """What can happen in some world of the family: the next states with a positive count."""
+        mean = self.counts / self.counts.sum(axis=2, keepdims=True)
+        return TabularMDP.from_dense(mean, self.rewards, self.gamma).outcomes
+
+    @cached_property
+    def alpha(self) -> Floats:
+        """The counts of those outcomes, (G, K), zero on padding."""
+        S, A, K = self.outcomes.succ.shape
+        listed = np.take_along_axis(self.counts, self.outcomes.succ, axis=2).reshape(S * A, K)
+        return frozen(np.where(self.outcomes.valid, listed, 0.0))
+
+    n_states = property(lambda self: self.counts.shape[0], doc="S.")
+    n_actions = property(lambda self: self.counts.shape[1], doc="A.")
+
+    @property
+    def mdp(self) -> NoReturn:
+        """A family has no table; its worlds have."""
+        raise self._no_table("mdp")
+
+    def dense(self) -> NoReturn:
+        """A family has no table; its worlds have."""
+        raise self._no_table("dense")
+
+    def _no_table(self, asked: str) -> InvalidArgument:
+        hint = "That is a family of worlds, which has no table: draw(rng) a world first."
+        return InvalidArgument(asked, "world", "a single world", self.name, hint)

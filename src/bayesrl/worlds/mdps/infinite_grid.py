@@ -1,0 +1,144 @@
+"""The infinite grid (Guez, Silver and Dayan 2012, section 5.2; survey §4.5): rewards along good rows and columns.
+
+Row y has a parameter p_y ~ Beta, column x one q_x ~ Beta, and cell (x, y) holds a reward of 1 with probability p_y q_x.
+Actions move up, right, down and left without fail. Coming to a cell pays what is there; a reward can be had once. What
+lies on the start is had by coming back to it.
+
+Established from the author's code (bamcp2d): the law above, discount .97, 200 steps, and, in its example, Beta(2, 1)
+for rows and Beta(1, 2) for columns (the paper's figure is recalled to have them the other way round, the same problem
+on its side); 2000 simulations, UCB constant 5, rollouts that do not turn back, and trees that are reused. There a
+reward is paid on leaving the cell and the first cell is seen at once: the same decisions, with each reward one step
+later. The paper also runs the search with the two priors exchanged, and its films have Beta(.5, .5) and others. Not
+established: the returns of its figure.
+
+Nothing is stored: p, q and the rewards are functions of a key, drawn with the world, and of where one is (a hash,
+through the inverse of the Beta's distribution function), so that the plane has no bounds and a world can be copied and
+asked again. A run draws no further random numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numpy.random import Generator
+from scipy.special import betaincinv
+
+from bayesrl.beliefs.tabular.row_column_beta import Cell, RowColumnBeta, cell
+from bayesrl.checks import integer
+from bayesrl.kernels.row_column import CELL, COLUMN, DX, DY, ROW
+from bayesrl.parameters import value
+from bayesrl.registry import register
+
+MASK = (1 << 64) - 1
+
+
+class Place(NamedTuple):
+    """A state: where one is, and the cells whose rewards have been taken."""
+
+    x: int
+    y: int
+    taken: frozenset[Cell] = frozenset()
+
+
+@value
+class InfiniteGrid:
+    """One infinite grid."""
+
+    key: int
+    """What was drawn: all else follows from it."""
+    rows: tuple[float, float] = (2.0, 1.0)
+    """Beta counts of a row's parameter p."""
+    columns: tuple[float, float] = (1.0, 2.0)
+    """Beta counts of a column's parameter q."""
+    gamma: float = 0.97
+    """Discount."""
+
+    n_actions = 4
+
+    def reset(self, rng: Generator) -> tuple[Place, Cell]:
+        """The origin, all rewards in their places."""
+        return Place(0, 0), (0, 0)
+
+    def step(self, state: Place, action: int, rng: Generator) -> tuple[Place, Cell, float, bool]:
+        """The neighbouring cell, and what is found there."""
+        a = integer("infinite-grid", "action", action, 0, 3)
+        here = cell("infinite-grid", "state", state[:2])
+        there = here[0] + DX[a], here[1] + DY[a]
+        if there in state.taken or not self.rewarded(*there):
+            return Place(*there, state.taken), there, 0.0, False
+        return Place(*there, state.taken | {there}), there, 1.0, False
+
+    def rewarded(self, x: int, y: int) -> bool:
+        """Whether the cell holds a reward before anybody comes."""
+        return uniform(self.key, CELL, x, y) < self.p(y) * self.q(x)
+
+    def p(self, y: int) -> float:
+        """The parameter of a row."""
+        return float(betaincinv(*self.rows, uniform(self.key, ROW, y, 0)))
+
+    def q(self, x: int) -> float:
+        """The parameter of a column."""
+        return float(betaincinv(*self.columns, uniform(self.key, COLUMN, x, 0)))
+
+
+@value
+class InfiniteGridFamily:
+    """Infinite grids with Beta row and column parameters."""
+
+    rows: tuple[float, float] = (2.0, 1.0)
+    """Beta counts of a row's parameter p."""
+    columns: tuple[float, float] = (1.0, 2.0)
+    """Beta counts of a column's parameter q."""
+    gamma: float = 0.97
+    """Discount."""
+    prior: str = "accurate"
+    """The prior an agent is given: the distribution that worlds are drawn from."""
+    steps: int = 200
+    """Length of a run in the published set-up."""
+    actions: tuple[str, ...] = ("up", "right", "down", "left")
+    """What the actions are called."""
+
+    n_actions = 4
+
+    def __post_init__(self) -> None:
+        checked = RowColumnBeta(self.rows, self.columns, self.gamma)
+        for name in ("rows", "columns", "gamma"):
+            object.__setattr__(self, name, getattr(checked, name))
+
+    def draw(self, rng: Generator) -> InfiniteGrid:
+        """A world of this family."""
+        return InfiniteGrid(int(rng.integers(1 << 63)), self.rows, self.columns, self.gamma)
+
+    def default_prior(self) -> RowColumnBeta:
+        """The distribution that worlds are drawn from."""
+        return RowColumnBeta(self.rows, self.columns, self.gamma)
+
+
+@register(
+    "infinite-grid",
+    kind="family",
+    survey="4.5",
+    paper="guez12",
+    evidence=(
+        "tests/worlds/test_infinite_grid.py::test_rewards_have_their_law",
+        "tests/worlds/test_infinite_grid.py::test_steps_by_hand",
+    ),
+)
+def infinite_grid(gamma: float = 0.97, rows: Any = (2.0, 1.0), columns: Any = (1.0, 2.0)) -> InfiniteGridFamily:
+    """An unbounded grid whose rewards lie along good rows and columns, each to be had once.
+
+    Runs last 200 steps. For the author's search: `bamcp:simulations=2000,depth=151,exploration=5` (151 decisions are
+    accuracy .01 at discount .97).
+    """
+    return InfiniteGridFamily(rows, columns, gamma)
+
+
+def uniform(*numbers: int) -> float:
+    """A number in [0, 1) that is a function of these: SplitMix64's mixing (Steele et al. 2014), number by number."""
+    h = 0
+    for n in numbers:
+        h = (h + 0x9E3779B97F4A7C15 + n) & MASK
+        h = ((h ^ (h >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+        h = ((h ^ (h >> 27)) * 0x94D049BB133111EB) & MASK
+        h ^= h >> 31
+    return (h >> 11) * 2.0**-53
