@@ -37,7 +37,8 @@ from numpy.typing import NDArray
 
 from bayesrl.capabilities import Batches, Restarts, demand
 from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
-from bayesrl.record import Record, column
+from bayesrl.record import Record as Record
+from bayesrl.record import column
 
 Datum = TypeVar("Datum", contravariant=True)
 B_contra = TypeVar("B_contra", contravariant=True)

@@ -447,7 +447,7 @@ def test_small_budgets_ends_and_unfit_beliefs(planner):
     with pytest.raises(Incompatible, match=lacks):  # with the same sentence before any step is taken
         b.BayesAgent(endless, planner)
     few = FiniteMDPs([tied().mean_mdp()])
-    with pytest.raises(Incompatible, match="needs a belief with 'Dirichlet counts', which FiniteMDPs lacks"):
+    with pytest.raises(Incompatible, match="needs a belief with 'enumerable', which FiniteMDPs lacks"):
         planner.plan(few, 0, planner.start(), default_rng(0))
     with pytest.raises(Incompatible, match="needs a belief with 'simulate"):
         b.BayesAgent(few, planner)

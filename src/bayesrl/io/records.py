@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesrl.core import Record
 from bayesrl.errors import InvalidArgument, UnreadableFile
 from bayesrl.io.archive import PLAIN, Refused, array_in, file_name, packed, read, unpacked, write
 from bayesrl.lab.comparison import Comparison
+from bayesrl.record import Record
 
 
 def save(thing: Record | Comparison, path: str | os.PathLike[str]) -> None:

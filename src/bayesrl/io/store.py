@@ -34,13 +34,13 @@ from numpy.typing import NDArray
 
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.checks import frozen
-from bayesrl.core import Record
 from bayesrl.errors import BayesRLError, InvalidArgument, UnreadableFile
 from bayesrl.io import archive
 from bayesrl.io import records as record
 from bayesrl.io.archive import PLAIN, Refused
 from bayesrl.lab.comparison import Comparison
 from bayesrl.live import LiveAgent
+from bayesrl.record import Record
 
 NAME = re.compile(r"(bayesrl(?:\.[a-z]\w*)+):([A-Za-z]\w*)")
 STREAMS = ("thought", "learning")

@@ -30,9 +30,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesrl.checks import choice, integer
-from bayesrl.core import Family, Record, World, run
+from bayesrl.core import Family, World, run
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.comparison import Comparison
+from bayesrl.record import Record
 
 BLOCK = 256
 """Replicates in one lockstep block: enough that numpy's overhead per call no longer counts."""

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesrl.checks import Floats, choice
-from bayesrl.core import Record
 from bayesrl.errors import UnknownName
 from bayesrl.lab.statistics import Interval, independent_difference, mean_interval, paired_difference
 from bayesrl.parameters import value
+from bayesrl.record import Record
 
 if TYPE_CHECKING:
     from bayesrl.bandits.bandit_bounds import Bound
