@@ -246,5 +246,8 @@ def test_pairs_that_do_not_fit_are_refused_at_once():
         b.BayesAgent(RowColumnBeta(), BFS3(leaf="mean"))
     mdp = TabularMDP.from_dense(np.full((2, 2, 2), 0.5), np.eye(2), 0.9)
     vague = UnknownRewards(b.DirichletMDP.flat(mdp), RewardNormal.strens((2, 2)))
-    with pytest.raises(Incompatible, match="BFS3 needs a belief with '.*', which UnknownRewards lacks. The rewards of RewardNormal do not take finitely"):
+    with pytest.raises(
+        Incompatible,
+        match="BFS3 needs a belief with '.*', which UnknownRewards lacks. The rewards of RewardNormal do not take finitely",
+    ):
         b.BayesAgent(vague, BFS3())

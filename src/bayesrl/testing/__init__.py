@@ -4,6 +4,7 @@ from bayesrl.testing import arm_probes, grid_probe  # noqa: F401 (they register 
 from bayesrl.testing.laws import (
     check_agent,
     check_belief,
+    check_needs,
     check_planner,
     check_point_belief,
     check_world,
@@ -13,5 +14,5 @@ from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, as
 
 __all__ = [
     "Probe", "assert_frequencies", "assert_mean_equal", "assert_uniform_ranks", "check_agent", "check_belief",
-    "check_planner", "check_point_belief", "check_world", "probe_for",
+    "check_needs", "check_planner", "check_point_belief", "check_world", "probe_for",
 ]  # fmt: skip

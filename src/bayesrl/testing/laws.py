@@ -7,14 +7,16 @@ correct object fails `check_belief` with probability at most `FALSE_ALARM` for e
 from __future__ import annotations
 
 import pickle
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 from numpy.random import Generator, default_rng
 
+from bayesrl.capabilities import members
 from bayesrl.core import BayesAgent, run
 from bayesrl.testing.probes import Probe, probe_for
 from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, assert_uniform_ranks
+from bayesrl.testing.stripped import stripped
 
 FALSE_ALARM = 1e-6
 """Chance that a correct belief fails one statistical law."""
@@ -139,6 +141,21 @@ def check_planner(planner: Any, belief: Any, observation: Any, *, rng: Generator
             np.testing.assert_array_equal(one.info[key], two.info[key])
         memory = one.memory
     assert pickle.loads(before) == belief, "plan changed the belief"
+
+
+def check_needs(planner: Any, prior: Any, world: Any, *, steps: int = 8) -> None:
+    """`needs` names all that a planner asks: a belief stripped to exactly that gives the same actions.
+
+    The type of `belief` in the signature of `plan` must ask for nothing else either.
+    """
+    whole = run(BayesAgent(prior, planner), world, steps, seed=3)
+    bare = run(BayesAgent(stripped(prior, planner.needs), planner), world, steps, seed=3)
+    np.testing.assert_array_equal(bare.action, whole.action, "a stripped belief gave other actions")
+    asked = get_type_hints(type(planner).plan).get("belief", Any)
+    assert asked is not Any, "the belief of plan has no type"
+    named = {name for need in planner.needs for name in members(need)}
+    extra = set(members(asked)) - named
+    assert not extra, f"the type of plan's belief asks for {sorted(extra)}, which are not among the needs"
 
 
 def check_agent(agent: Any, world: Any, *, steps: int = 30) -> None:
