@@ -375,7 +375,8 @@ CALLS = {
     ),
     "update_many: a number": (
         lambda: T.flat.update_many(3),
-        "DirichletMDP.update_many: 'log' must be transitions, a record, or columns observation, action, reward, next_observation, got 3.",
+        "DirichletMDP.update_many: 'log' must be transitions, a record, or columns "
+        "observation, action, reward, next_observation, got 3.",
     ),
     # beliefs: rewards
     "reward-beta: counts of zero": (
