@@ -94,7 +94,7 @@ def greedy(belief: Any, s: int, d: int, memo: dict[Any, float]) -> float:
                 + belief.gamma * greedy(belief.seen_outcome(s, a, k), int(o.succ[s, a, k]), d - 1, memo)
             )
             for a in tied
-            for k, p in enumerate(belief.predictive(s, a))
+            for k, p in enumerate(belief.predictive_row(s, a))
             if p > 0.0
         ) / len(tied)
     return memo[key]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from bayesrl.errors import InvalidArgument
@@ -23,6 +24,8 @@ Bools = NDArray[np.bool_]
 
 ROW_SUM_TOLERANCE = 1e-9
 """How far a row of probabilities may be from one: rounding of a few hundred terms, not a modelling error."""
+SINGLE_ROW_SUM_TOLERANCE = 64 * float(np.finfo(np.float32).eps)
+"""The same for rows that came in single precision."""
 
 
 def same(a: Any, b: Any) -> bool:
@@ -83,6 +86,13 @@ def truth(owner: str, name: str, x: Any) -> bool:
     return bool(x)
 
 
+def generator(owner: str, rng: Any) -> Generator:
+    """A numpy Generator."""
+    if not isinstance(rng, Generator):
+        raise InvalidArgument(owner, "rng", "a numpy Generator, such as numpy.random.default_rng(0)", rng)
+    return rng
+
+
 def choice(owner: str, name: str, x: Any, options: Sequence[str]) -> str:
     """One of a few words."""
     if not isinstance(x, str) or x not in options:
@@ -132,12 +142,24 @@ def indices(owner: str, name: str, x: ArrayLike, shape: Sequence[int | None], hi
     return frozen(y.astype(np.int32))
 
 
-def rows_sum_to_one(owner: str, name: str, p: Floats) -> None:
-    """Refuse rows (last axis) of probabilities that do not sum to one."""
+def rows_sum_to_one(owner: str, name: str, p: Floats, given: Any = None) -> Floats:
+    """Rows (last axis) of probabilities; those that do not sum to one are refused.
+
+    `given` is what `p` was made of. Rows given in single precision need only sum to one within that precision: they are
+    normalised in double precision.
+    """
+    single = row_tolerance(given) > ROW_SUM_TOLERANCE
     total = p.sum(axis=-1)
-    bad = np.abs(total - 1.0) > ROW_SUM_TOLERANCE
+    bad = np.abs(total - 1.0) > row_tolerance(given)
     if bad.any():
         raise InvalidArgument(owner, name, "rows that sum to 1", float(total[bad][0]), _where(bad, "row"))
+    return frozen(p / total[..., None]) if single else p
+
+
+def row_tolerance(given: Any) -> float:
+    """How far from one the rows of an array may be, given the precision in which they came."""
+    single = given is not None and getattr(given, "dtype", None) == np.float32
+    return SINGLE_ROW_SUM_TOLERANCE if single else ROW_SUM_TOLERANCE
 
 
 def _where(bad: Bools, what: str = "index") -> str:

@@ -180,7 +180,7 @@ def test_what_is_listed_equals_what_is_written_out(prior):
             y, then, r = prior.succ[s, a, k], beliefs[i].seen_outcome(s, a, k), prior.reward[s, a, k]
             e = np.exp([dense_log_moment(x, then) for x in seen[:n]]) / norm
             values = alphas.coefficient[2 * y : 2 * y + 2] @ e
-            expected += beliefs[i].predictive(s, a)[k] * (r + prior.gamma * values.max())
+            expected += beliefs[i].predictive_row(s, a)[k] * (r + prior.gamma * values.max())
             assert pick[a, k] == 2 * y + values.argmax()
             if i == len(beliefs) - 1:
                 f = prior.gamma * alphas.coefficient[pick[a, k]] / norm + r * np.eye(n)[0]
@@ -304,7 +304,7 @@ def policy_value(belief, planner, s, horizon, memo):
                 + belief.gamma
                 * policy_value(belief.seen_outcome(s, a, k), planner, int(o.succ[s, a, k]), horizon - 1, memo)
             )
-            for k, p in enumerate(belief.predictive(s, a))
+            for k, p in enumerate(belief.predictive_row(s, a))
             if p > 0.0
         )
     return memo[key]

@@ -59,7 +59,7 @@ def predictive(belief, s, a):
     p = belief.mean_mdp().prob[o.group[s, a]]
     if not isinstance(belief, UnknownRewards):
         return dict(enumerate(p))
-    pay = [belief.rewards.predictive(belief.cell(s, a, k))[1] for k in range(o.n_outcomes)]
+    pay = [belief.rewards.reward_predictive(belief.cell(s, a, k))[1] for k in range(o.n_outcomes)]
     return {k * 2 + j: p[k] * pay[k][j] for k in range(o.n_outcomes) for j in range(2)}
 
 
@@ -113,7 +113,7 @@ def naive(belief, s0, planner, rng):
         k = int(rng.choice(o.n_outcomes, p=moves.mean_mdp().prob[o.group[s, a]]))
         y, r = int(o.succ[s, a, k]), float(o.reward[s, a, k])
         if now is not moves:
-            possible, p = now.rewards.predictive(now.cell(s, a, k))
+            possible, p = now.rewards.reward_predictive(now.cell(s, a, k))
             r = float(rng.choice(possible, p=p))
         return k, y, r
 

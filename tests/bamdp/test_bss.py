@@ -57,7 +57,7 @@ def naive(belief, s0, planner, rng):
         k = int(rng.choice(o.n_outcomes, p=moves.mean_mdp().prob[o.group[s, a]]))
         y, r = int(o.succ[s, a, k]), float(o.reward[s, a, k])
         if now is not moves:
-            values, p = now.rewards.predictive(now.cell(s, a, k))
+            values, p = now.rewards.reward_predictive(now.cell(s, a, k))
             r = float(rng.choice(values, p=p))
         return (a, k, r), y, r, now.update(Transition(s, a, r, y))
 

@@ -97,7 +97,7 @@ def predictive(belief, s, a):
     return (
         belief.mean_mdp().prob[belief.outcomes.group[s, a]]
         if isinstance(belief, SparseDirichletMDP)
-        else (belief.predictive(s, a))
+        else (belief.predictive_row(s, a))
     )
 
 
@@ -251,7 +251,7 @@ def stepped(belief, s, a, rng):
     k = int(rng.choice(o.n_outcomes, p=predictive(moves, s, a)))
     y, r = int(o.succ[s, a, k]), float(o.reward[s, a, k])
     if belief is not moves:
-        values, p = belief.rewards.predictive(belief.cell(s, a, k))
+        values, p = belief.rewards.reward_predictive(belief.cell(s, a, k))
         r = float(rng.choice(values, p=p))
     return belief.update(Transition(s, a, r, y)), y
 

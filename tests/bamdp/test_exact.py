@@ -23,7 +23,7 @@ def brute_force(belief, s, d):
         for k in range(o.size[o.group[s, a]]):
             y, p = int(o.succ[s, a, k]), mean.prob[o.group[s, a], k]
             if isinstance(belief, UnknownRewards):
-                values, chances = belief.rewards.predictive(belief.cell(s, a, k))
+                values, chances = belief.rewards.reward_predictive(belief.cell(s, a, k))
                 pays = list(zip(values.tolist(), chances.tolist(), strict=True))
             else:
                 pays = [(float(o.reward[s, a, k]), 1.0)]

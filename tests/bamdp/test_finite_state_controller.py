@@ -58,7 +58,7 @@ def hyper_state_value(psi, eta, belief, q, s, horizon, memo):
     if key not in memo:
         memo[key] = 0.0
         for a in range(belief.n_actions):
-            for k, p in enumerate(belief.predictive(s, a)):
+            for k, p in enumerate(belief.predictive_row(s, a)):
                 if p > 0.0:
                     y, then = int(o.succ[s, a, k]), belief.seen_outcome(s, a, k)
                     later = sum(

@@ -217,7 +217,7 @@ def test_beb_with_the_theorems_beta():
 
 def test_beb_counts_what_is_less_known_where_rewards_are_unknown():
     prior = unknown()
-    n = np.minimum(prior.transitions.counts(), prior.rewards.totals())
+    n = np.minimum(prior.transitions.counts(), prior.rewards.reward_counts())
     plain = solve(prior.mean_mdp(), bonus=2.0 / (1.0 + n))
     np.testing.assert_allclose(b.make("beb", beta=2.0).plan(prior, 1, None, default_rng(0)).info["q"], plain.q[1])
 

@@ -5,12 +5,13 @@ from threading import Thread
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from scipy.sparse import csr_array
 
-from bayesrl.beliefs import DirichletMDP
+from bayesrl.beliefs import DirichletMDP, FiniteMDPs, RewardBeta, SparseDirichletMDP, UnknownRewards
 from bayesrl.beliefs.tabular._ledger import CHUNK, Ledger
 from bayesrl.beliefs.tabular.dirichlet_mdp import dirichlet_rows
 from bayesrl.core import Transition
-from bayesrl.errors import ImpossibleEvidence
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.testing import assert_mean_equal
 
@@ -30,7 +31,7 @@ def test_posterior_matches_quadrature():
     weight = density * likelihood / (density * likelihood).sum()
     mean = (weight * theta).sum()
     variance = (weight * (theta - mean) ** 2).sum()
-    np.testing.assert_allclose(posterior.predictive(0, 1), [mean, 1 - mean], rtol=1e-3)
+    np.testing.assert_allclose(posterior.predictive_row(0, 1), [mean, 1 - mean], rtol=1e-3)
     np.testing.assert_allclose(posterior.row_variance()[1], variance, rtol=1e-3)
     evidence = np.log((density * likelihood).sum() / density.sum())
     np.testing.assert_allclose(posterior.log_evidence(), evidence, rtol=1e-3)
@@ -43,7 +44,7 @@ def test_evidence_is_the_product_of_predictives():
     for _ in range(40):
         s, a = int(rng.integers(2)), int(rng.integers(2))
         y = int(rng.integers(2))
-        total += np.log(belief.predictive(s, a)[y])
+        total += np.log(belief.predictive_row(s, a)[y])
         belief = belief.update(Transition(s, a, R[s, a], y))
     np.testing.assert_allclose(belief.log_evidence(), total, rtol=1e-12)
 
@@ -131,3 +132,50 @@ def test_ledger_is_safe_among_threads():
     for i in range(8):
         np.testing.assert_array_equal(grown[i].counts(), 1 + 500 * (np.arange(8) == i))
     np.testing.assert_array_equal(root.counts(), 1)
+
+
+def test_rows_in_single_precision():
+    """Rows that sum to one within float32's rounding are accepted and normalised; a wrong float32 row is refused."""
+    rng = default_rng(0)
+    P32 = rng.dirichlet(np.ones(50), size=(50, 2)).astype(np.float32)
+    assert np.abs(P32.sum(axis=2, dtype=np.float64) - 1.0).max() > 1e-9  # the plain test would refuse them
+    dense = TabularMDP.from_dense(P32, np.zeros((50, 2)), gamma=0.9)
+    listed = TabularMDP.from_sparse([csr_array(P32[:, a]) for a in range(2)], np.zeros((50, 2)), gamma=0.9)
+    for mdp in (dense, listed, TabularMDP(dense.outcomes, dense.prob.astype(np.float32), 0.9)):
+        assert mdp.prob.dtype == np.float64
+        np.testing.assert_allclose(mdp.prob.sum(axis=1), 1.0, atol=1e-14)
+    known = DirichletMDP(dense.outcomes, dense.prob.astype(np.float32), 0.9, known=np.full(100, True))
+    np.testing.assert_allclose(known.alpha.sum(axis=1), 1.0, atol=1e-14)
+    weights = FiniteMDPs((dense, dense, dense), np.full(3, 1 / 3, np.float32)).weights
+    np.testing.assert_allclose(weights.sum(), 1.0, atol=1e-15)
+    P32[0, 0, 0] += 1e-4
+    with pytest.raises(InvalidArgument, match="rows that sum to 1"):
+        TabularMDP.from_dense(P32, np.zeros((50, 2)), gamma=0.9)
+    with pytest.raises(InvalidArgument, match="rows that sum to 1"):  # float64 is held to its own precision
+        TabularMDP.from_dense(dense.prob.reshape(50, 2, 50).astype(np.float32).astype(float), np.zeros((50, 2)), 0.9)
+
+
+ENDING = TabularMDP.from_dense([[[0.5, 0.3, 0.2]]] * 3, [[1.0]] * 3, 0.9, terminal=[2])
+
+
+@pytest.mark.parametrize(
+    "belief",
+    [
+        DirichletMDP.flat(ENDING),
+        DirichletMDP.structured(ENDING),
+        SparseDirichletMDP.flat(ENDING),
+        FiniteMDPs((ENDING,)),
+        UnknownRewards(DirichletMDP.flat(ENDING), RewardBeta(np.ones((3, 1)), np.ones((3, 1)))),
+    ],
+    ids=lambda belief: type(belief).__name__,
+)
+def test_episodes_end_in_terminal_states_only(belief):
+    belief.update(Transition(0, 0, 1.0, 2, terminated=True))
+    belief.update(Transition(0, 0, 1.0, 1, truncated=True))
+    sentence = "The end of the episode in state 1 has probability zero under this belief: that state is not terminal"
+    with pytest.raises(ImpossibleEvidence, match=sentence):
+        belief.update(Transition(0, 0, 1.0, 1, terminated=True))
+    columns = {"state": [0], "action": [0], "reward": [1.0], "next_state": [1], "terminated": [True]}
+    if hasattr(belief, "update_many") and not isinstance(belief, UnknownRewards):
+        with pytest.raises(ImpossibleEvidence, match=sentence):
+            belief.update_many(columns)

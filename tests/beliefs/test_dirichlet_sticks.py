@@ -143,4 +143,4 @@ def test_a_model_follows_the_data():
         belief = belief.update(Transition(1, 0, 0.0, y))
     rng = default_rng(0)
     x = np.array([belief.sample_mdp(rng).prob[2] for _ in range(400)])
-    assert_mean_equal(x[:, [3, 4]], belief.predictive(1, 0)[[3, 4]])
+    assert_mean_equal(x[:, [3, 4]], belief.predictive_row(1, 0)[[3, 4]])

@@ -48,15 +48,17 @@ def test_posterior_matches_quadrature():
     nodes, weight = quadrature(CELLS)
     exact = np.array([(weight * x).sum() for x in nodes]) / weight.sum()
     belief, rng = learnt(), default_rng(0)
-    assert_mean_equal([np.concatenate(belief.mean((0, 1), (0, 1, 2), rng, 300)) for _ in range(300)], exact)
-    draws = np.array([np.concatenate(belief.sample((0, 1), (0, 1, 2), rng)) for _ in range(4000)])
+    assert_mean_equal(
+        [np.concatenate(belief.mean_rows_columns((0, 1), (0, 1, 2), rng, sweeps=300)) for _ in range(300)], exact
+    )
+    draws = np.array([np.concatenate(belief.sample_rows_columns((0, 1), (0, 1, 2), rng)) for _ in range(4000)])
     assert_mean_equal(draws, exact)
     moments = np.array([[(weight * x * y).sum() for x in nodes] for y in nodes]) / weight.sum()
     assert_mean_equal(draws[:, :, None] * draws[:, None, :], moments)
 
 
 def test_rows_and_columns_never_seen_are_as_the_prior():
-    p, q = learnt().mean((7,), (-3,), default_rng(0))
+    p, q = learnt().mean_rows_columns((7,), (-3,), default_rng(0))
     np.testing.assert_allclose((p[0], q[0]), (2.0 / 3.5, 0.5 / 1.5))
 
 
@@ -66,7 +68,7 @@ def test_the_enumeration_behind_the_laws():
     belief = RowColumnBeta((2.0, 1.5), (0.5, 1.0)).update_many(
         Transition((x - 1, y), RIGHT, r, (x, y)) for x, y, r in cells
     )
-    long = np.concatenate(belief.mean(ROWS, READ, default_rng(0), 200000))
+    long = np.concatenate(belief.mean_rows_columns(ROWS, READ, default_rng(0), sweeps=200000))
     np.testing.assert_allclose(enumerated(belief), long, atol=0.01)
     np.testing.assert_allclose(GridProbe().expect(belief), enumerated(belief))
 
@@ -140,7 +142,7 @@ def test_known_rewards_are_to_be_had_again_after_a_restart():
         assert step(model, belief.encode((-1, 0)), RIGHT, rng)[0] == 0
     again = belief.restart().update(Transition((-1, 0), RIGHT, 1.0, (0, 0)))
     assert again.seen[0] == (0, 0, 1)
-    p, q = (np.concatenate(b.mean((0, 1), (0, 1, 2), default_rng(1))) for b in (belief, again))
+    p, q = (np.concatenate(b.mean_rows_columns((0, 1), (0, 1, 2), default_rng(1))) for b in (belief, again))
     assert (p == q).all()  # nothing new has been learnt
 
 
@@ -234,8 +236,14 @@ def test_a_known_reward_cannot_be_missing():
         (lambda: RowColumnBeta(gamma=1.5), r"'gamma' must be in \[0, 1\], got 1\.5"),
         (lambda: PRIOR.update(Transition(0, UP, 0.0, (0, 1))), r"'state' must be a cell \(x, y\), got 0\."),
         (lambda: PRIOR.update(Transition((0, 0), 4, 0.0, (0, 1))), "'action' must be a whole number of at least 0 and"),
-        (lambda: PRIOR.mean((0,), (0,), default_rng(0), 0), "'sweeps' must be a whole number of at least 1, got 0"),
-        (lambda: PRIOR.sample((0.5,), (0,), default_rng(0)), r"'rows' must be a whole number .*, got 0\.5"),
+        (
+            lambda: PRIOR.mean_rows_columns((0,), (0,), default_rng(0), sweeps=0),
+            "'sweeps' must be a whole number of at least 1, got 0",
+        ),
+        (
+            lambda: PRIOR.sample_rows_columns((0.5,), (0,), default_rng(0)),
+            r"'rows' must be a whole number .*, got 0\.5",
+        ),
     ],
 )
 def test_bad_input(call, sentence):

@@ -19,23 +19,23 @@ def test_beta_matches_quadrature():
     weight = p ** (0.8 - 1 + 2) * (1 - p) ** (1.3 - 1 + 1)
     weight /= weight.sum()
     mean = (weight * (4 * p - 1)).sum()
-    np.testing.assert_allclose(belief.mean()[0, 1], mean, rtol=1e-4)
-    np.testing.assert_allclose(belief.variance()[0, 1], (weight * (4 * p - 1 - mean) ** 2).sum(), rtol=1e-4)
-    np.testing.assert_allclose(belief.mean()[1, 1], 4 * 0.8 / 2.1 - 1)
-    values, chance = belief.predictive((0, 1))
-    np.testing.assert_allclose(values @ chance, belief.mean()[0, 1])
+    np.testing.assert_allclose(belief.mean_rewards()[0, 1], mean, rtol=1e-4)
+    np.testing.assert_allclose(belief.reward_variances()[0, 1], (weight * (4 * p - 1 - mean) ** 2).sum(), rtol=1e-4)
+    np.testing.assert_allclose(belief.mean_rewards()[1, 1], 4 * 0.8 / 2.1 - 1)
+    values, chance = belief.reward_predictive((0, 1))
+    np.testing.assert_allclose(values @ chance, belief.mean_rewards()[0, 1])
 
 
 def test_dirichlet_moments():
-    """`sample` has the stated mean and variance; 20000 draws, false alarm 1e-6."""
+    """`sample_rewards` has the stated mean and variance; 20000 draws, false alarm 1e-6."""
     belief = RewardDirichlet([0.0, 2.0, 10.0], np.full((*CELLS, 3), 0.6))
     for r in (2.0, 10.0, 2.0):
         belief = belief.update(((1, 0), r))
     rng = default_rng(0)
-    draws = np.array([belief.sample(rng) for _ in range(20000)])
-    assert_mean_equal(draws, belief.mean())
-    assert_mean_equal((draws - belief.mean()) ** 2, belief.variance())
-    np.testing.assert_allclose(belief.mean()[1, 0], (0.6 * 12 + 14) / 4.8)
+    draws = np.array([belief.sample_rewards(rng) for _ in range(20000)])
+    assert_mean_equal(draws, belief.mean_rewards())
+    assert_mean_equal((draws - belief.mean_rewards()) ** 2, belief.reward_variances())
+    np.testing.assert_allclose(belief.mean_rewards()[1, 0], (0.6 * 12 + 14) / 4.8)
 
 
 def test_strens_posterior_matches_quadrature():
@@ -52,11 +52,13 @@ def test_strens_posterior_matches_quadrature():
         log = log + np.log(psi) - psi**2 * (r - mu) ** 2 / 2
     weight = np.exp(log - log.max())
     weight /= weight.sum()
-    np.testing.assert_allclose(belief.mean()[0, 0], (weight * mu).sum(), rtol=1e-4)
+    np.testing.assert_allclose(belief.mean_rewards()[0, 0], (weight * mu).sum(), rtol=1e-4)
     np.testing.assert_allclose((belief.shape / belief.rate)[0, 0], (weight * psi**2).sum(), rtol=1e-4)
-    np.testing.assert_allclose(belief.variance()[0, 0], (weight * (mu - belief.mean()[0, 0]) ** 2).sum(), rtol=1e-2)
+    np.testing.assert_allclose(
+        belief.reward_variances()[0, 0], (weight * (mu - belief.mean_rewards()[0, 0]) ** 2).sum(), rtol=1e-2
+    )
     n, m, v = len(seen), np.mean(seen), np.var(seen)  # and the corrected closed form of ERRATA 8
-    np.testing.assert_allclose(belief.mean()[0, 0], (mu0 + n * m) / (n + 1))
+    np.testing.assert_allclose(belief.mean_rewards()[0, 0], (mu0 + n * m) / (n + 1))
     np.testing.assert_allclose(belief.rate[0, 0], (sigma0**2 + n * v + n / (n + 1) * (m - mu0) ** 2) / 2)
     np.testing.assert_allclose(belief.shape[0, 0], 1 + n / 2)
 
@@ -65,10 +67,10 @@ def test_normal_sample_has_the_stated_moments():
     """20000 draws of the mean, shape 6 so that four moments exist; false alarm 1e-6."""
     belief = RewardNormal(np.array([[1.0]]), np.array([[2.0]]), np.array([[6.0]]), np.array([[3.0]]))
     rng = default_rng(0)
-    draws = np.array([belief.sample(rng) for _ in range(20000)])
-    assert_mean_equal(draws, belief.mean())
-    assert_mean_equal((draws - belief.mean()) ** 2, belief.variance())
-    assert np.isinf(RewardNormal.strens((1, 1)).variance()).all()
+    draws = np.array([belief.sample_rewards(rng) for _ in range(20000)])
+    assert_mean_equal(draws, belief.mean_rewards())
+    assert_mean_equal((draws - belief.mean_rewards()) ** 2, belief.reward_variances())
+    assert np.isinf(RewardNormal.strens((1, 1)).reward_variances()).all()
 
 
 def test_composition_answers_for_the_variance_of_each():
@@ -82,7 +84,7 @@ def test_composition_answers_for_the_variance_of_each():
     mean = belief.mean_mdp()
     for drawn, centre, variance in (
         ([m.prob for m in models], mean.prob, belief.row_variance()),
-        ([m.reward[:, :, 0] for m in models], mean.reward[:, :, 0], belief.rewards.variance()),
+        ([m.reward[:, :, 0] for m in models], mean.reward[:, :, 0], belief.rewards.reward_variances()),
     ):
         assert_mean_equal((np.array(drawn) - centre) ** 2, variance)
 
@@ -97,3 +99,17 @@ def test_composition_learns_both_and_refuses_what_cannot_be():
         belief.update(Transition(0, 0, 0.5, 1))
     with pytest.raises(InvalidArgument, match="cells of shape"):
         UnknownRewards(DirichletMDP.flat(mdp), RewardBeta(np.ones(3), np.ones(3)))
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: RewardBeta(np.ones(CELLS), np.ones(CELLS)).sample_rewards(3),
+        lambda: RewardDirichlet([0.0, 1.0], np.ones((*CELLS, 2))).sample_rewards(3),
+        lambda: RewardNormal.strens(CELLS).sample_rewards(3),
+        lambda: DirichletMDP.flat(TabularMDP.from_dense(np.ones((1, 1, 1)), [[0.0]], 0.9)).sample_mdp(3),
+    ],
+)
+def test_a_seed_is_not_a_generator(draw):
+    with pytest.raises(InvalidArgument, match=r"'rng' must be a numpy Generator, .*, got 3\."):
+        draw()

@@ -53,7 +53,7 @@ def visits_of_pairs(visits: Floats, belief: Any) -> Floats:
 
 def doubt_of_rewards(belief: Any) -> Floats:
     """E[1 / (1 + n)] of each pair, (S, A): n counts the rewards, prior ones included, of the outcome that comes."""
-    share = 1.0 / (1.0 + belief.rewards.totals())
+    share = 1.0 / (1.0 + belief.rewards.reward_counts())
     if share.ndim == 2:
         return np.asarray(share)
     model = belief.mean_mdp()

@@ -267,7 +267,7 @@ def gittins_index_process(P: ArrayLike, r: ArrayLike, gamma: float) -> Floats:
     S = len(Q)
     if Q.shape != (S, S):
         raise InvalidArgument(owner, "P", "a square matrix", Q)
-    rows_sum_to_one(owner, "P", Q)
+    Q = rows_sum_to_one(owner, "P", Q, P)
     reward = array(owner, "r", r, (S,))
     Q = number(owner, "gamma", gamma, 0.0, 1.0, below=True) * Q
     time, index, left = np.ones(S), np.empty(S), np.arange(S)

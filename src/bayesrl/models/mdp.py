@@ -69,7 +69,7 @@ class Outcomes:
         except ValueError:
             raise InvalidArgument(owner, "otherwise", f"broadcastable to ({S}, {A}, {S})", otherwise) from None
         start = array(owner, "start", self.start, (S,), low=0.0)
-        rows_sum_to_one(owner, "start", start)
+        start = rows_sum_to_one(owner, "start", start, self.start)
         # Padding is normalised, so that equal outcomes have equal arrays; terminal states absorb and pay nothing.
         pad = np.arange(K) >= size[group][:, :, None]
         succ = np.where(pad, 0, succ)
@@ -219,7 +219,7 @@ class TabularMDP:
         prob = array(owner, "prob", self.prob, shape, low=0.0)
         if prob[~self.outcomes.valid].any():
             raise InvalidArgument(owner, "prob", "zero on padding", float(prob[~self.outcomes.valid].max()))
-        rows_sum_to_one(owner, "prob", prob)
+        prob = rows_sum_to_one(owner, "prob", prob, self.prob)
         object.__setattr__(self, "prob", prob)
         object.__setattr__(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
 
@@ -248,11 +248,11 @@ class TabularMDP:
         >>> mdp.n_states, mdp.n_actions
         (2, 2)
         """
-        P = array("TabularMDP", "P", P, (None, None, None), low=0.0)
+        given, P = P, array("TabularMDP", "P", P, (None, None, None), low=0.0)
         S, A, n = P.shape
         if n != S:
             raise InvalidArgument("TabularMDP", "P", "of shape (S, A, S)", P)
-        rows_sum_to_one("TabularMDP", "P", P)
+        P = rows_sum_to_one("TabularMDP", "P", P, given)
         s, a, y = np.nonzero(P)
         return cls._listed(S, A, s, a, y, P[s, a, y], R, gamma, start, terminal)
 
@@ -277,10 +277,11 @@ class TabularMDP:
             S, A = parts[0].shape[0], len(parts)
             s, y, p = (np.concatenate([getattr(M, f) for M in parts]) for f in ("row", "col", "data"))
             a = np.repeat(np.arange(A), [len(M.data) for M in parts])
-        p = array("TabularMDP", "P", p, (None,), low=0.0)
+        given, p = p, array("TabularMDP", "P", p, (None,), low=0.0)
         merged = sparse.coo_array((p, (s * A + a, y)), shape=(S * A, S)).tocsr()  # sums duplicates, sorts
         total = np.asarray(merged.sum(axis=1)).reshape(S, A)
-        rows_sum_to_one("TabularMDP", "P", total[:, :, None])
+        listed = rows_sum_to_one("TabularMDP", "P", total[:, :, None], given)
+        merged.data /= (total / listed[:, :, 0]).ravel().repeat(np.diff(merged.indptr))
         row = np.repeat(np.arange(S * A), np.diff(merged.indptr))
         return cls._listed(S, A, row // A, row % A, merged.indices, merged.data, R, gamma, start, terminal)
 

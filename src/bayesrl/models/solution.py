@@ -57,8 +57,7 @@ def policy_matrix(owner: str, policy: ArrayLike, S: int, A: int) -> Floats:
     if np.ndim(policy) == 1:
         return np.eye(A)[indices(owner, "policy", policy, (S,), A)]
     weight = array(owner, "policy", policy, (S, A), low=0.0)
-    rows_sum_to_one(owner, "policy", weight)
-    return weight
+    return rows_sum_to_one(owner, "policy", weight, policy)
 
 
 def model_of(mdp: TabularMDP, bonus: Floats | None = None, gamma: float | None = None) -> Model:

@@ -31,7 +31,7 @@ class GridProbe:
     """Truths are rows and columns of a window; data are steps onto its cells, those of the columns read first."""
 
     def draw(self, belief: RowColumnBeta, rng: Generator) -> Truth:  # noqa: D102
-        p, q = belief.sample(ROWS, COLUMNS, rng)
+        p, q = belief.sample_rows_columns(ROWS, COLUMNS, rng)
         near = [(x, y) for x in READ for y in ROWS]
         far = [(x, y) for x in COLUMNS if x not in READ for y in ROWS]
         rng.shuffle(near)
@@ -47,7 +47,7 @@ class GridProbe:
 
     def expect(self, belief: RowColumnBeta) -> Floats:  # noqa: D102
         if sum(not there for *_, there in belief.seen) > ENUMERATED:
-            return np.concatenate(belief.mean(ROWS, READ, default_rng(0), sweeps=4000))
+            return np.concatenate(belief.mean_rows_columns(ROWS, READ, default_rng(0), sweeps=4000))
         return enumerated(belief)
 
 

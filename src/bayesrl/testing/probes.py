@@ -80,7 +80,7 @@ class BetaProbe:
     """Truths are the cells' chances of the high reward."""
 
     def draw(self, belief: RewardBeta, rng: Generator) -> Floats:  # noqa: D102
-        return belief.sample(rng)
+        return belief.sample_rewards(rng)
 
     def datum(self, belief: RewardBeta, theta: Floats, rng: Generator) -> Any:  # noqa: D102
         cell = _cell(theta.shape, rng)
@@ -91,7 +91,7 @@ class BetaProbe:
         return theta.ravel()
 
     def expect(self, belief: RewardBeta) -> Floats:  # noqa: D102
-        return belief.mean().ravel()
+        return belief.mean_rewards().ravel()
 
 
 class RewardDirichletProbe:
@@ -108,7 +108,7 @@ class RewardDirichletProbe:
         return np.asarray(theta @ belief.values).ravel()
 
     def expect(self, belief: RewardDirichlet) -> Floats:  # noqa: D102
-        return belief.mean().ravel()
+        return belief.mean_rewards().ravel()
 
 
 class RewardNormalProbe:
@@ -127,7 +127,7 @@ class RewardNormalProbe:
         return np.concatenate([theta.mean.ravel(), theta.rest.ravel()])
 
     def expect(self, belief: RewardNormal) -> Floats:  # noqa: D102
-        return np.concatenate([belief.mean().ravel(), (belief.shape / belief.rate).ravel()])
+        return np.concatenate([belief.mean_rewards().ravel(), (belief.shape / belief.rate).ravel()])
 
 
 class UnknownRewardsProbe:

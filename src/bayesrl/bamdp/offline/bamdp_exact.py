@@ -93,7 +93,7 @@ class HyperTree:
             raise InvalidArgument(
                 "exact_q", "belief", "a DirichletMDP, SparseDirichletMDP or UnknownRewards", type(belief).__name__
             )
-        if belief is not transitions and not hasattr(belief.rewards, "predictive"):
+        if belief is not transitions and not hasattr(belief.rewards, "reward_predictive"):
             raise InvalidArgument("exact_q", "belief", "with finitely many rewards", type(belief.rewards).__name__)
         self.belief, self.o, self.gamma = belief, belief.outcomes, belief.gamma
         self.base = horizon + 1  # no cell can be seen more often than there are decisions
@@ -114,7 +114,7 @@ class HyperTree:
         """The urn and the values of each reward cell."""
         values, alpha = self.belief.rewards.value_counts()
         V = len(values)
-        cells = np.ndindex(*self.belief.rewards.mean().shape)
+        cells = np.ndindex(*self.belief.rewards.mean_rewards().shape)
         return {
             cell: (Urn(alpha[c].tolist(), [self.base ** (first + c * V + j) for j in range(V)]), values.tolist())
             for c, cell in enumerate(cells)

@@ -116,8 +116,8 @@ def extended_q(planner: str, m: Imagined, horizon: int | None, warm: Floats | No
 
 def hoped(rewards: Any, paid: Floats | float) -> Floats:
     """The mean reward of each cell after so many more of the largest value: (n mean + paid r_max) / (n + paid)."""
-    n = rewards.totals()
-    return np.asarray((n * rewards.mean() + paid * rewards.value_counts()[0].max()) / (n + paid))
+    n = rewards.reward_counts()
+    return np.asarray((n * rewards.mean_rewards() + paid * rewards.value_counts()[0].max()) / (n + paid))
 
 
 def discounted(planner: str, gamma: float, horizon: int | None) -> None:

@@ -101,4 +101,4 @@ def probable_pay(belief: Any, beta: float) -> Floats:
     n = alpha.sum(axis=1)
     p = alpha[:, np.argmax(values)] / n
     above = p + beta * np.sqrt(p * (1.0 - p) / (n + 1.0))
-    return np.asarray(np.minimum(1.0, above).reshape(belief.rewards.mean().shape))
+    return np.asarray(np.minimum(1.0, above).reshape(belief.rewards.mean_rewards().shape))

@@ -107,6 +107,6 @@ def variances(belief: Any) -> tuple[Floats, Floats]:
     mean = (p * r).sum(axis=2)
     variance_r = c * ((p * r * r).sum(axis=2) - mean**2)
     if hasattr(belief, "rewards"):  # independent of the row: adds E[p_k^2] Var[r_k], or Var[r] where s' does not matter
-        doubt = belief.rewards.variance()
+        doubt = belief.rewards.reward_variances()
         variance_r += doubt if doubt.ndim == 2 else ((var + p * p) * doubt).sum(axis=2)
     return np.maximum(variance_r, 0.0), total

@@ -100,7 +100,7 @@ def spread(belief: Any) -> Spread:
     """The posterior's moments, in the order of `means`."""
     variance = of_pairs(belief, belief.row_variance())
     if hasattr(belief, "rewards"):
-        doubt = belief.rewards.variance().reshape(*variance.shape[:2], -1)
+        doubt = belief.rewards.reward_variances().reshape(*variance.shape[:2], -1)
         variance = np.concatenate([variance, doubt], axis=2)
     return Spread(means(belief), np.sqrt(variance))
 
@@ -109,7 +109,7 @@ def means(belief: Any) -> Floats:
     """Posterior means: probabilities of outcomes, then, where they are unknown, mean rewards."""
     mean = of_pairs(belief, belief.mean_mdp().prob)
     if hasattr(belief, "rewards"):
-        mean = np.concatenate([mean, belief.rewards.mean().reshape(*mean.shape[:2], -1)], axis=2)
+        mean = np.concatenate([mean, belief.rewards.mean_rewards().reshape(*mean.shape[:2], -1)], axis=2)
     return mean
 
 

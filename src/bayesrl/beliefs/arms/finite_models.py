@@ -78,7 +78,7 @@ class FiniteModels:
         w = array(owner, "weights", np.full(N, 1.0 / N) if self.weights is None else self.weights, low=0.0)
         if w.ndim not in (1, 2) or w.shape[-1] != N:
             raise InvalidArgument(owner, "weights", f"of shape ({N},)", w)
-        rows_sum_to_one(owner, "weights", w)
+        w = rows_sum_to_one(owner, "weights", w, self.weights)
         set_(self, "weights", w)
         set_(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
         with np.errstate(divide="ignore"):
@@ -212,7 +212,7 @@ class OutcomeModels:
     def __post_init__(self) -> None:
         values = array("OutcomeModels", "values", self.values, (None,))
         prob = array("OutcomeModels", "prob", self.prob, (None, None, len(values)), low=0.0)
-        rows_sum_to_one("OutcomeModels", "prob", prob)
+        prob = rows_sum_to_one("OutcomeModels", "prob", prob, self.prob)
         if len(np.unique(values)) < len(values):
             raise InvalidArgument("OutcomeModels", "values", "all different", values.tolist())
         object.__setattr__(self, "values", values)

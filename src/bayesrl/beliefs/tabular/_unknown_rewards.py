@@ -4,8 +4,8 @@ The two beliefs are independent: a transition teaches the Dirichlet where the ac
 paid. The reward belief's cells are state-action pairs (S, A) or outcomes (S, A, K); its own kind (`reward-beta`,
 `reward-dirichlet`, `reward-normal`) says what rewards there can be. Outcomes are told apart by next state alone.
 
-Being independent, each answers for itself: `row_variance` is of the transitions, `rewards.variance()` of the mean
-rewards, and what a planner wants of both (VBRB: the variance of the expected reward) it puts together.
+Being independent, each answers for itself: `row_variance` is that of the transitions, `rewards.reward_variances()` that
+of the mean rewards, and `reward_variance` puts both together.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, row_reward_variance, share
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
-from bayesrl.checks import Bools, Floats, Ints, frozen
+from bayesrl.checks import Bools, Floats, Ints, frozen, generator
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.paid_urn import PaidUrn
@@ -44,7 +44,7 @@ class UnknownRewards:
         if not isinstance(self.transitions, DirichletMDP):
             raise InvalidArgument("UnknownRewards", "transitions", "a DirichletMDP", type(self.transitions).__name__)
         o = self.outcomes
-        shape = self.rewards.mean().shape if hasattr(self.rewards, "mean") else None
+        shape = self.rewards.mean_rewards().shape if hasattr(self.rewards, "mean_rewards") else None
         if shape not in (o.group.shape, o.succ.shape):
             expected = f"a reward belief with cells of shape {o.group.shape} or {o.succ.shape}"
             raise InvalidArgument("UnknownRewards", "rewards", expected, shape or self.rewards)
@@ -64,7 +64,7 @@ class UnknownRewards:
 
     def cell(self, s: int, a: int, k: int) -> tuple[int, ...]:
         """The reward belief's cell for outcome k of (s, a)."""
-        return (s, a) if self.rewards.mean().ndim == 2 else (s, a, k)
+        return (s, a) if self.rewards.mean_rewards().ndim == 2 else (s, a, k)
 
     def update(self, datum: Transition, rng: Generator | None = None) -> UnknownRewards:
         """The posterior after one transition."""
@@ -86,17 +86,18 @@ class UnknownRewards:
         return self.transitions.counts()
 
     def row_variance(self) -> Floats:
-        """Posterior variance of each probability, (G, K); that of mean rewards is `rewards.variance()`."""
+        """Posterior variance of each probability, (G, K); that of mean rewards is `rewards.reward_variances()`."""
         return self.transitions.row_variance()
 
     def mean_mdp(self) -> TabularMDP:
         """The model of posterior means."""
-        return self.paying(self.transitions.mean_mdp(), self.rewards.mean())
+        return self.paying(self.transitions.mean_mdp(), self.rewards.mean_rewards())
 
     def sample_mdp(self, rng: Generator) -> TabularMDP:
         """A model drawn from the belief; its rewards are the drawn means."""
+        generator("UnknownRewards.sample_mdp", rng)
         model = self.transitions.sample_mdp(rng)
-        return self.paying(model, self.rewards.sample(rng))
+        return self.paying(model, self.rewards.sample_rewards(rng))
 
     def code(self, datum: Transition) -> int:
         """The outcome that a compiled simulation would have called this transition: where it led, and what it paid."""
@@ -106,7 +107,7 @@ class UnknownRewards:
 
     def simulate(self, depth: int) -> PaidUrn:
         """Both beliefs as urns for a compiled simulation; rewards of finitely many values (`kernels/paid_urn.py`)."""
-        if not hasattr(self.rewards, "predictive"):
+        if not hasattr(self.rewards, "reward_predictive"):
             expected = "a reward belief with finitely many values"
             raise InvalidArgument("UnknownRewards.simulate", "rewards", expected, type(self.rewards).__name__)
         values, alpha = self.rewards.value_counts()
@@ -144,7 +145,7 @@ class UnknownRewards:
 
     def reward_doubt(self) -> Floats:
         """E[1 / (1 + n)] of each pair, (S, A): n counts the rewards, prior ones included, of the outcome that comes."""
-        share = 1.0 / (1.0 + self.rewards.totals())
+        share = 1.0 / (1.0 + self.rewards.reward_counts())
         if share.ndim == 2:
             return np.asarray(share)
         model = self.transitions.mean_mdp()
@@ -153,7 +154,7 @@ class UnknownRewards:
     def reward_variance(self) -> Floats:
         """Var[R(s, a)], (S, A): that of the row, plus E[p_k^2] Var[r_k], or plus Var[r] where s' does not matter."""
         model, variance = self.mean_mdp(), self.row_variance()
-        p, var, doubt = model.prob[model.group], variance[model.group], self.rewards.variance()
+        p, var, doubt = model.prob[model.group], variance[model.group], self.rewards.reward_variances()
         own = doubt if doubt.ndim == 2 else ((var + p * p) * doubt).sum(axis=2)
         return np.asarray(row_reward_variance(model, variance) + own)
 
@@ -161,9 +162,9 @@ class UnknownRewards:
         """The mean model after `extra` pseudo-observations of the largest reward in each cell, where there is one."""
         model = self.transitions.mean_mdp()
         if not self._finite:
-            return self.paying(model, self.rewards.mean())
-        n, best = self.rewards.totals(), self.rewards.value_counts()[0].max()
-        return self.paying(model, np.asarray((n * self.rewards.mean() + extra * best) / (n + extra)))
+            return self.paying(model, self.rewards.mean_rewards())
+        n, best = self.rewards.reward_counts(), self.rewards.value_counts()[0].max()
+        return self.paying(model, np.asarray((n * self.rewards.mean_rewards() + extra * best) / (n + extra)))
 
     def best_reward_share(self, deviations: float) -> Floats:
         """An upper bound on the probability of the largest reward in each cell: mean plus so many deviations."""
@@ -173,7 +174,7 @@ class UnknownRewards:
         n = alpha.sum(axis=1)
         p = alpha[:, np.argmax(values)] / n
         above = p + deviations * np.sqrt(p * (1.0 - p) / (n + 1.0))
-        return np.asarray(np.minimum(1.0, above).reshape(self.rewards.mean().shape))
+        return np.asarray(np.minimum(1.0, above).reshape(self.rewards.mean_rewards().shape))
 
     def visit_groups(self) -> Ints:
         """A counter for each pair, (S, A): nobody else tells what it pays."""
@@ -185,11 +186,11 @@ class UnknownRewards:
 
     def pair_means(self) -> Floats:
         """Posterior means of the probabilities of outcomes, then of rewards, (S, A, n)."""
-        return self._beside(self.transitions.pair_means(), self.rewards.mean())
+        return self._beside(self.transitions.pair_means(), self.rewards.mean_rewards())
 
     def pair_variances(self) -> Floats:
         """Their posterior variances."""
-        return self._beside(self.transitions.pair_variances(), self.rewards.variance())
+        return self._beside(self.transitions.pair_variances(), self.rewards.reward_variances())
 
     @staticmethod
     def _beside(rows: Floats, rewards: Floats) -> Floats:
@@ -230,7 +231,7 @@ class UnknownRewards:
     @property
     def _cells(self) -> Ints:
         """The number of the reward cell of outcome k of (s, a), (S, A, K)."""
-        shape = self.rewards.mean().shape
+        shape = self.rewards.mean_rewards().shape
         cells = np.arange(np.prod(shape)).reshape(*shape, *(1,) * (3 - len(shape)))
         return np.array(np.broadcast_to(cells, self.outcomes.succ.shape))
 

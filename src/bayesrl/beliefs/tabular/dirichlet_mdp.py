@@ -32,7 +32,7 @@ from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards, share
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import impossible, outcome_of, read
-from bayesrl.checks import Bools, Floats, Ints, array, frozen, number, rows_sum_to_one
+from bayesrl.checks import Bools, Floats, Ints, array, frozen, generator, number, rows_sum_to_one
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.stick_breaking import dense_rows, listed_rows
@@ -94,11 +94,13 @@ class DirichletMDP(KnownRewards):
         if not prior[learnt].all():
             hint = "List only the outcomes that are possible."
             raise InvalidArgument(owner, "alpha", "greater than 0 for every outcome", 0.0, hint)
-        rows_sum_to_one(owner, "alpha (known groups)", prior[fixed])
+        if fixed.any():
+            prior = np.array(prior)
+            prior[fixed] = rows_sum_to_one(owner, "alpha (known groups)", prior[fixed], alpha)
         if (where := outcomes.ambiguous) is not None:
             hint = "Merge them, or give them different rewards."
             raise InvalidArgument(owner, "outcomes", "distinguishable by next state or reward", where, hint)
-        self._fill(outcomes, prior, number(owner, "gamma", gamma, 0.0, 1.0), frozen(fixed), Ledger(G * K))
+        self._fill(outcomes, frozen(prior), number(owner, "gamma", gamma, 0.0, 1.0), frozen(fixed), Ledger(G * K))
         self.__dict__["_even"] = even_counts(prior, learnt)
 
     def _fill(self, outcomes: Outcomes, prior: Floats, gamma: float, known: Bools, ledger: Ledger) -> None:
@@ -196,7 +198,7 @@ class DirichletMDP(KnownRewards):
         total = np.where(self.known, np.inf, self.alpha.sum(axis=1))
         return np.asarray(total[self.group])
 
-    def predictive(self, state: int, action: int) -> Floats:
+    def predictive_row(self, state: int, action: int) -> Floats:
         """Probability of each outcome k of (s, a) under the belief."""
         row = self.alpha[self.group[state, action]]
         return np.asarray(row / row.sum())
@@ -208,6 +210,7 @@ class DirichletMDP(KnownRewards):
 
     def sample_mdp(self, rng: Generator) -> TabularMDP:
         """A model drawn from the belief."""
+        generator("DirichletMDP.sample_mdp", rng)
         if self.even is None:
             prob = dirichlet_rows(self.alpha, rng)
         else:

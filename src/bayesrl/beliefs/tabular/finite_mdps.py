@@ -16,9 +16,10 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from bayesrl.beliefs._log import Log, columns
+from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.arms._arms import unchecked
-from bayesrl.checks import Floats, Ints, array, frozen, integer, number, rows_sum_to_one
+from bayesrl.beliefs.tabular._outcome_reading import no_end
+from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, rows_sum_to_one
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.models.mdp import Outcomes, TabularMDP
@@ -68,7 +69,7 @@ class FiniteMDPs:
                 raise InvalidArgument(owner, "models", "alike in states, actions, discount and terminal states", m)
         N = len(models)
         w = array(owner, "weights", np.full(N, 1.0 / N) if self.weights is None else self.weights, (N,), low=0.0)
-        rows_sum_to_one(owner, "weights", w)
+        w = rows_sum_to_one(owner, "weights", w, self.weights)
         set_(self, "models", models)
         set_(self, "weights", w)
         with np.errstate(divide="ignore"):
@@ -83,6 +84,7 @@ class FiniteMDPs:
         a = integer("FiniteMDPs.update", "action", datum.action, 0, A - 1)
         y = integer("FiniteMDPs.update", "next_state", datum.next_state, 0, S - 1)
         r = number("FiniteMDPs.update", "reward", datum.reward)
+        no_end("FiniteMDPs", self.models[0].outcomes, datum)
         succ, reward, prob = self._tables
         same = (succ[:, s, a] == y) & (np.abs(reward[:, s, a] - r) <= 1e-9 * (1.0 + abs(r)))
         with np.errstate(divide="ignore"):
@@ -95,9 +97,8 @@ class FiniteMDPs:
     def update_many(self, log: Log) -> FiniteMDPs:
         """The posterior after a log of transitions."""
         new = self
-        names = ("state", "action", "reward", "next_state")
-        for s, a, r, y in zip(*columns("FiniteMDPs.update_many", log, *names), strict=True):
-            new = new.update(Transition(s, a, r, y))
+        for datum in transitions("FiniteMDPs.update_many", log):
+            new = new.update(datum)
         return new
 
     @cached_property
@@ -139,6 +140,7 @@ class FiniteMDPs:
 
     def sample_mdp(self, rng: Generator) -> TabularMDP:
         """A model drawn from the belief."""
+        generator("FiniteMDPs.sample_mdp", rng)
         below = np.cumsum(self.posterior())
         return self.models[int(np.searchsorted(below, rng.random() * below[-1], side="right"))]
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.checks import Floats, array, frozen, number
+from bayesrl.checks import Floats, array, frozen, generator, number
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.parameters import value
 from bayesrl.registry import register
@@ -62,28 +62,29 @@ class RewardBeta:
         field = "alpha" if win else "beta"
         return _replaced(self, field, add_at(getattr(self, field), cell, 1.0))
 
-    def mean(self) -> Floats:
+    def mean_rewards(self) -> Floats:
         """Expected reward of each cell."""
         return self.low + (self.high - self.low) * self.alpha / (self.alpha + self.beta)
 
-    def variance(self) -> Floats:
+    def reward_variances(self) -> Floats:
         """Posterior variance of each cell's mean reward."""
         n = self.alpha + self.beta
         return (self.high - self.low) ** 2 * self.alpha * self.beta / (n * n * (n + 1.0))
 
-    def totals(self) -> Floats:
+    def reward_counts(self) -> Floats:
         """How many rewards each cell's mean is worth, prior counts included."""
         return self.alpha + self.beta
 
-    def sample(self, rng: Generator) -> Floats:
+    def sample_rewards(self, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
+        generator("RewardBeta.sample_rewards", rng)
         return self.low + (self.high - self.low) * rng.beta(self.alpha, self.beta)
 
     def value_counts(self) -> tuple[Floats, Floats]:
         """The values, and how much counts for each of them in each cell, (cells, 2)."""
         return np.array([self.low, self.high]), np.stack([self.beta.ravel(), self.alpha.ravel()], axis=1)
 
-    def predictive(self, cell: tuple[int, ...]) -> tuple[Floats, Floats]:
+    def reward_predictive(self, cell: tuple[int, ...]) -> tuple[Floats, Floats]:
         """The possible rewards of a cell and their probabilities."""
         p = self.alpha[cell] / (self.alpha[cell] + self.beta[cell])
         return np.array([self.low, self.high]), np.array([1.0 - p, p])

@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs.tabular.dirichlet_mdp import dirichlet_rows
 from bayesrl.beliefs.tabular.reward_beta import add_at, observed
-from bayesrl.checks import Floats, array
+from bayesrl.checks import Floats, array, generator
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.parameters import value
 from bayesrl.registry import register
@@ -60,27 +60,28 @@ class RewardDirichlet:
         new.__dict__.update(values=self.values, alpha=add_at(self.alpha, (*cell, j), 1.0))
         return new
 
-    def mean(self) -> Floats:
+    def mean_rewards(self) -> Floats:
         """Expected reward of each cell."""
         return np.asarray(self.alpha @ self.values / self.alpha.sum(axis=-1))
 
-    def variance(self) -> Floats:
+    def reward_variances(self) -> Floats:
         """Posterior variance of each cell's mean reward: (E[r^2] - E[r]^2) / (total + 1)."""
         n = self.alpha.sum(axis=-1)
-        return np.asarray((self.alpha @ self.values**2 / n - self.mean() ** 2) / (n + 1.0))
+        return np.asarray((self.alpha @ self.values**2 / n - self.mean_rewards() ** 2) / (n + 1.0))
 
-    def totals(self) -> Floats:
+    def reward_counts(self) -> Floats:
         """How many rewards each cell's mean is worth, prior counts included."""
         return np.asarray(self.alpha.sum(axis=-1))
 
-    def sample(self, rng: Generator) -> Floats:
+    def sample_rewards(self, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
+        generator("RewardDirichlet.sample_rewards", rng)
         return np.asarray(dirichlet_rows(self.alpha, rng) @ self.values)
 
     def value_counts(self) -> tuple[Floats, Floats]:
         """The values, and how much counts for each of them in each cell, (cells, n)."""
         return self.values, self.alpha.reshape(-1, len(self.values))
 
-    def predictive(self, cell: tuple[int, ...]) -> tuple[Floats, Floats]:
+    def reward_predictive(self, cell: tuple[int, ...]) -> tuple[Floats, Floats]:
         """The possible rewards of a cell and their probabilities."""
         return self.values, self.alpha[cell] / self.alpha[cell].sum()

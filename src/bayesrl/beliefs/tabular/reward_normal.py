@@ -21,7 +21,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.tabular.reward_beta import add_at, observed
-from bayesrl.checks import Floats, array, number
+from bayesrl.checks import Floats, array, generator, number
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import value
 from bayesrl.registry import register
@@ -83,21 +83,22 @@ class RewardNormal:
         )
         return new
 
-    def mean(self) -> Floats:
+    def mean_rewards(self) -> Floats:
         """Expected reward of each cell."""
         return self.mean_
 
-    def variance(self) -> Floats:
+    def reward_variances(self) -> Floats:
         """Posterior variance of each cell's mean reward; infinite where the shape is at most 1."""
         with np.errstate(divide="ignore"):
             spread = self.rate / (self.strength * np.maximum(self.shape - 1.0, 0.0))
         return np.asarray(spread)
 
-    def totals(self) -> Floats:
+    def reward_counts(self) -> Floats:
         """How many rewards each cell's mean is worth, prior ones included: kappa."""
         return self.strength
 
-    def sample(self, rng: Generator) -> Floats:
+    def sample_rewards(self, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief: the precision first, then the mean given it."""
+        generator("RewardNormal.sample_rewards", rng)
         precision = rng.standard_gamma(self.shape) / self.rate
         return np.asarray(self.mean_ + rng.standard_normal(self.mean_.shape) / np.sqrt(self.strength * precision))

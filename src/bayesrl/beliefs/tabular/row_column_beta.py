@@ -7,8 +7,8 @@ listed: this is the belief on which searches run through a compiled outcome func
 
 The belief is what was seen, and exact: `update` only writes down. The posterior of p and q is not conjugate, because of
 the product; it is read off by Gibbs sampling (`kernels/row_column.py`: two coins a cell, p and q integrated out), so
-that `sample` and `mean` are those of a Markov chain after a fixed number of sweeps, and simulations follow such a
-chain.
+that `sample_rows_columns` and `mean_rows_columns` are those of a Markov chain after a fixed number of sweeps, and
+simulations follow such a chain.
 
 Deviations: the authors move (p, q) of a random cell by Metropolis-Hastings, 10 times before the first simulation and 20
 before each; coins need no proposal, and after 200 real steps their chain has forgotten its start within 20 sweeps (50
@@ -31,7 +31,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.arms._arms import unchecked
-from bayesrl.checks import Floats, Ints, array, integer, number
+from bayesrl.checks import Floats, Ints, array, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels import row_column
@@ -89,6 +89,8 @@ class RowColumnBeta:
         step = f"{(x, y)} -> {there} with reward {r:g}"
         if there != (x + DX[a], y + DY[a]):
             raise ImpossibleEvidence("RowColumnBeta", step, f"action {a} leads to {(x + DX[a], y + DY[a])}")
+        if datum.terminated:
+            raise ImpossibleEvidence("RowColumnBeta", f"The end of the episode in cell {there}", "no cell is terminal")
         if r not in (0.0, 1.0):
             raise ImpossibleEvidence("RowColumnBeta", step, "a reward is 1 or none")
         i = bisect_left(self.seen, there)
@@ -115,15 +117,17 @@ class RowColumnBeta:
 
     # What is believed ------------------------------------------------------------------------------------------------
 
-    def sample(self, rows: Sequence[int], columns: Sequence[int], rng: Generator) -> tuple[Floats, Floats]:
+    def sample_rows_columns(self, rows: Sequence[int], columns: Sequence[int], rng: Generator) -> tuple[Floats, Floats]:
         """(p of these rows, q of these columns), drawn together."""
+        generator("RowColumnBeta.sample_rows_columns", rng)
         return row_column.sample(self.simulate(0), *_lines(rows, columns), rng)  # type: ignore[no-any-return]
 
-    def mean(
-        self, rows: Sequence[int], columns: Sequence[int], rng: Generator, sweeps: int = 1000
+    def mean_rows_columns(
+        self, rows: Sequence[int], columns: Sequence[int], rng: Generator, *, sweeps: int = 1000
     ) -> tuple[Floats, Floats]:
         """Posterior means of (p of these rows, q of these columns), by so many sweeps."""
-        n = integer("RowColumnBeta.mean", "sweeps", sweeps, 1)
+        generator("RowColumnBeta.mean_rows_columns", rng)
+        n = integer("RowColumnBeta.mean_rows_columns", "sweeps", sweeps, 1)
         return row_column.mean(self.simulate(0), *_lines(rows, columns), n, rng)  # type: ignore[no-any-return]
 
     @property

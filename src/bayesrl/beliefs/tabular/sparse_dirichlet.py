@@ -29,7 +29,7 @@ from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRew
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import outcome_of, read
 from bayesrl.beliefs.tabular.dirichlet_mdp import dirichlet_rows
-from bayesrl.checks import Floats, Ints, number
+from bayesrl.checks import Floats, Ints, generator, number
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.tree import DRAWS, KINDS, Counts, weigh_all
@@ -189,6 +189,7 @@ class SparseDirichletMDP(KnownRewards):
 
     def sample_mdp(self, rng: Generator) -> TabularMDP:
         """A model drawn from the belief: sizes, then supports, then probabilities."""
+        generator("SparseDirichletMDP.sample_mdp", rng)
         weight, which = self._sizes
         cumulative = np.cumsum(weight, axis=1)[which]
         k = 1 + (cumulative < rng.random((len(which), 1)) * cumulative[:, -1:]).sum(axis=1)

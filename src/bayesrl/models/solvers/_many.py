@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesrl.checks import ROW_SUM_TOLERANCE, Bools, Floats, Ints, array, frozen, number, rows_sum_to_one
+from bayesrl.checks import ROW_SUM_TOLERANCE, Bools, Floats, Ints, array, frozen, number, row_tolerance, rows_sum_to_one
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.bellman import Model, enough, relax, row_sums
 from bayesrl.kernels.jit import njit
@@ -76,7 +76,8 @@ def probabilities(prob: ArrayLike, outcomes: Outcomes) -> Floats:
         and len(prob)
     ):
         return frozen(np.ascontiguousarray(prob).view())
-    return array(OWNER, "prob", prob, (None, *shape))
+    p = array(OWNER, "prob", prob, (None, *shape))
+    return rows_sum_to_one(OWNER, "prob", p, prob) if row_tolerance(prob) > ROW_SUM_TOLERANCE else p
 
 
 def refuse(p: Floats, outcomes: Outcomes) -> None:
