@@ -162,7 +162,7 @@ class LiveAgent:
             low, high = (belief.quantile(p, seen) for p in ends)
         else:
             rng = Streams.of(self.seed).draw
-            low, high = np.quantile([belief.sample(rng, seen) for _ in range(draws)], ends, axis=0)
+            low, high = np.quantile([belief.sample_means(seen, rng) for _ in range(draws)], ends, axis=0)
         names = self.actions or range(len(chance))
         table = np.array([belief.mean(seen), low, high, chance])
         return [Outlook(name, *column) for name, column in zip(names, table.T.tolist(), strict=True)]
@@ -202,7 +202,7 @@ class LiveAgent:
             raise InvalidArgument(owner, "context", f"of {n / K:g} numbers ({n} weights for {K} arms)", d)
 
     def _columns(self, log: Log, action: str, reward: str, context: str | Sequence[str] | None) -> dict[str, Any]:
-        """A log as the belief takes it: columns action and reward, and state or next_state where there are any."""
+        """A log as the belief takes it: columns action and reward, observation and next_observation if there are any."""
         owner = "LiveAgent.warm_start"
         named = [] if context is None else [context] if isinstance(context, str) else list(context)
         actions, rewards, *told = columns(owner, log, action, reward, *named)

@@ -122,9 +122,9 @@ def test_thompson_uses_the_context():
 
 
 def test_beliefs_that_do_not_fit_are_refused():
-    with pytest.raises(Incompatible, match="UCB1 needs a belief with 'counts', 'average', which LogisticArms lacks"):
+    with pytest.raises(Incompatible, match="UCB1 needs a belief with 'plays', 'average', which LogisticArms lacks"):
         BayesAgent(LogisticArms.prior(2), UCB1())
-    with pytest.raises(InvalidArgument, match="BayesUCB: 'horizon' must be given where c is not 0"):
+    with pytest.raises(InvalidArgument, match="BayesUCB: 'horizon' must be given if c is not 0"):
         BayesUCB(c=5.0)
     assert BayesUCB.theorem(1000) == BayesUCB(5.0, 1000)
 

@@ -91,7 +91,7 @@ def test_matches_quadrature(name):
     for p in (0.05, 0.5, 0.9):
         assert_allclose(np.interp(posterior.quantile(p)[1], grid, below), p, atol=tol)
     draws = np.array(
-        [posterior.sample(default_rng(i)) for i in range(4000)]
+        [posterior.sample_means(None, default_rng(i)) for i in range(4000)]
     )  # false alarm 1e-4, sees 5% of a deviation
     assert stats.kstest(draws[:, 1], lambda x: np.interp(x, grid, below)).pvalue > 1e-4
 
@@ -102,7 +102,7 @@ def test_untouched_arm_is_untouched(name):
     posterior = belief.update_many(seen(*rewards))
     for ask in (posterior.mean, posterior.variance):
         assert ask()[0] == getattr(belief, ask.__name__)()[0]
-    assert posterior.counts().tolist() == [0, len(rewards)]
+    assert posterior.plays().tolist() == [0, len(rewards)]
     assert np.isnan(posterior.average()[0])
     assert_allclose(posterior.average()[1], np.mean(rewards))
 
@@ -123,13 +123,13 @@ def test_a_log_is_its_steps_and_lockstep_is_one_by_one(name):
         for a, r in zip(action[:, i], reward[:, i], strict=True):
             alone = alone.update(Transition(0, int(a), float(r), 0))
         log = belief.update_many({"action": action[:, i], "reward": reward[:, i]})
-        for ask in ("mean", "variance", "counts", "average", "log_evidence"):
+        for ask in ("mean", "variance", "plays", "average", "log_evidence"):
             expected = getattr(alone, ask)()
             assert_allclose(getattr(together, ask)()[i], expected, rtol=1e-11)
             assert_allclose(getattr(at_once, ask)()[i], expected, rtol=1e-9)
             assert_allclose(getattr(log, ask)(), expected, rtol=1e-9)
         assert_allclose(together.quantile(0.8)[i], alone.quantile(0.8), rtol=1e-9)
-    assert together.sample(default_rng(0)).shape == (n, 2)
+    assert together.sample_means(None, default_rng(0)).shape == (n, 2)
     assert belief.batch(n).update_many([]) == belief.batch(n)
 
 

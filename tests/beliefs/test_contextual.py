@@ -96,7 +96,7 @@ def test_lockstep_is_one_by_one(name):
         for ask in (lambda b, x: b.mean(x), lambda b, x: b.variance(x), lambda b, x: b.quantile(0.7, x)):
             assert_allclose(ask(together, X)[i], ask(alone[i], X[i]), rtol=1e-9)
             assert_allclose(ask(together, shared)[i], ask(alone[i], shared), rtol=1e-9)
-    assert together.sample(rng, X).shape == (n, 3)
+    assert together.sample_means(X, rng).shape == (n, 3)
 
 
 @pytest.mark.parametrize("name", BELIEFS)
@@ -185,7 +185,7 @@ def test_logistic_concentrates(kind):
 def test_reshaping_stretches_draws():
     """False alarm 1e-4: with alpha .5 log-odds have half the spread."""
     x, rng = np.array([[1.0]]), default_rng(10)
-    draws = special.logit([LogisticArms([0.3], [4.0], reshaping=0.5).sample(rng, x)[0] for _ in range(4000)])
+    draws = special.logit([LogisticArms([0.3], [4.0], reshaping=0.5).sample_means(x, rng)[0] for _ in range(4000)])
     assert stats.kstest(draws, stats.norm(0.3, 0.25).cdf).pvalue > 1e-4
-    draws = special.logit([LogisticLaplaceArms([0.3], [[0.5]], reshaping=0.5).sample(rng, x)[0] for _ in range(4000)])
+    draws = special.logit([LogisticLaplaceArms([0.3], [[0.5]], reshaping=0.5).sample_means(x, rng)[0] for _ in range(4000)])
     assert stats.kstest(draws, stats.norm(0.3, 0.25).cdf).pvalue > 1e-4

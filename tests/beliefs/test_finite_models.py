@@ -67,8 +67,8 @@ def test_quantile_is_the_least_mean_with_that_much_below():
 def test_draws_have_the_posterior_weights():
     """False alarm 1e-4."""
     rng, belief = default_rng(2), FiniteModels(BernoulliModels(MEANS), WEIGHTS)
-    firsts = np.array([belief.sample(rng)[0] for _ in range(5000)])
-    together = belief.batch(5000).sample(rng)[:, 0]
+    firsts = np.array([belief.sample_means(None, rng)[0] for _ in range(5000)])
+    together = belief.batch(5000).sample_means(None, rng)[:, 0]
     for drawn in (firsts, together):
         count = [(drawn == m).sum() for m in MEANS[:, 0]]
         assert stats.chisquare(count, 5000 * WEIGHTS).pvalue > 1e-4

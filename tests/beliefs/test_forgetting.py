@@ -106,7 +106,7 @@ def test_weights_each_reward_by_its_age(kind, n):
     if kind != "linear":  # plays and averages fade with the evidence
         a, r = np.array([d.action for d in log]), np.array([d.reward for d in log])
         plays, sums = np.bincount(a, KEEP**age, K), np.bincount(a, KEEP**age * r, K)
-        np.testing.assert_allclose(faded.counts(), plays, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(faded.plays(), plays, rtol=1e-9, atol=1e-12)
         played = plays > 1e-3
         np.testing.assert_allclose(faded.average()[played], (sums / np.maximum(plays, 1e-9))[played], rtol=1e-8)
 
@@ -186,7 +186,7 @@ def test_keeping_all_changes_nothing(kind):
     log = log_of(kind, 25)
     plain, wrapped = learnt(PRIORS[kind], log), learnt(Forgetting(PRIORS[kind], keep=1.0), log)
     assert wrapped.belief == plain
-    np.testing.assert_array_equal(wrapped.sample(default_rng(3)), plain.sample(default_rng(3)))
+    np.testing.assert_array_equal(wrapped.sample_means(None, default_rng(3)), plain.sample_means(None, default_rng(3)))
     if hasattr(plain, "log_evidence"):
         np.testing.assert_allclose(wrapped.log_evidence(), plain.log_evidence(), rtol=1e-10)
 
@@ -231,10 +231,10 @@ def test_contexts_reach_the_belief_inside():
 
 def test_capabilities_are_those_of_the_belief_inside():
     linear = Forgetting(PRIORS["linear"])
-    assert not hasattr(linear, "counts")
-    with pytest.raises(Incompatible, match="needs a belief with 'counts', 'average', which Forgetting lacks"):
+    assert not hasattr(linear, "plays")
+    with pytest.raises(Incompatible, match="needs a belief with 'plays', 'average', which Forgetting lacks"):
         BayesAgent(linear, UCB1())
-    assert BayesAgent(Forgetting(PRIORS["beta"]), UCB1()).prior.counts().tolist() == [0.0, 0.0, 0.0]
+    assert BayesAgent(Forgetting(PRIORS["beta"]), UCB1()).prior.plays().tolist() == [0.0, 0.0, 0.0]
     BayesAgent(linear, BayesUCB())
     with pytest.raises(AttributeError, match="Forgetting has no attribute 'observe'"):
         _ = linear.observe
@@ -244,7 +244,7 @@ def test_replacing_keep_keeps_the_belief():
     belief = learnt(Forgetting(PRIORS["beta"], keep=KEEP), log_of("beta", 5))
     other = dataclasses.replace(belief, keep=0.5)
     assert other.belief == belief.belief
-    np.testing.assert_array_equal(other.counts(), belief.counts())
+    np.testing.assert_array_equal(other.plays(), belief.plays())
 
 
 @pytest.mark.parametrize(

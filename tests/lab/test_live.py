@@ -71,7 +71,7 @@ def test_late_feedback_in_any_order_is_the_same_belief():
         forward.learn(*one)
         backward.learn(*other)
     assert forward.belief == backward.belief
-    np.testing.assert_array_equal(forward.belief.counts(), [2.0, 1.0, 1.0])
+    np.testing.assert_array_equal(forward.belief.plays(), [2.0, 1.0, 1.0])
 
 
 def test_names_stand_for_arms():
@@ -86,7 +86,7 @@ def test_names_stand_for_arms():
     chosen = ids.act()
     assert chosen in (101, 205, 7)
     ids.learn(np.int64(205), 0)
-    assert ids.belief.counts().tolist() == [0.0, 1.0, 0.0]
+    assert ids.belief.plays().tolist() == [0.0, 1.0, 0.0]
 
 
 def test_sets_are_lists_of_names():
@@ -344,7 +344,7 @@ GAPS = {"action": SHELF, "reward": [1.0, np.nan, 0.0]}
         (
             CONTEXTUAL,
             lambda s: s.act(),
-            "LogisticLaplaceArms.sample: 'context' must be a matrix of shape (arms, 6), got None.",
+            "LogisticLaplaceArms.sample_means: 'context' must be a matrix of shape (arms, 6), got None.",
         ),
         (
             CONTEXTUAL,
@@ -362,7 +362,7 @@ GAPS = {"action": SHELF, "reward": [1.0, np.nan, 0.0]}
             lambda s: s.learn("book", 1),
             "LogisticLaplaceArms.update: 'context' must be a matrix of shape (arms, 6), got None.",
         ),
-        (TABLE, lambda s: s.act(2), "LinearGaussianArms.sample: 'context' must be whole numbers from 0 to 1, got 2."),
+        (TABLE, lambda s: s.act(2), "LinearGaussianArms.sample_means: 'context' must be whole numbers from 0 to 1, got 2."),
         (
             NAMED,
             lambda s: s.warm_start(LOG),

@@ -1,7 +1,7 @@
 """Bayes-UCB (Kaufmann, Cappé and Garivier 2012; survey §3.2).
 
-Optimism by quantiles: at step t play the arm whose posterior quantile of order 1 - 1 / (t (log n)^c) is largest, n
-being the horizon. The regret bound, which matches Lai and Robbins's, is proved for c = 5 (`BayesUCB.theorem`); the
+Optimism by quantiles: at step t play the arm whose posterior quantile of order 1 - 1 / (t (log n)^c) is largest, where
+n is the horizon. The regret bound matches that of Lai and Robbins. It is proved for c = 5 (`BayesUCB.theorem`). The
 authors advise c = 0, the default, which needs no horizon.
 
 Deviations: ties go to the first arm. Cost: K quantiles. Claims: equal to a naive transcription; Bayesian regret with 10
@@ -11,15 +11,15 @@ uniform Bernoulli arms over 1000 steps 22.8.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from numpy.random import Generator
 
 from bayesrl.bandits.thompson import best
-from bayesrl.checks import integer, number
+from bayesrl.capabilities import HasQuantiles
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
@@ -34,24 +34,28 @@ from bayesrl.registry import register
         "tests/bandits/test_regret.py::test_bayesian_regret_beside_the_reference",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class BayesUCB:
-    """Play the arm with the largest posterior quantile, of an order that grows with time."""
+    """Play the arm with the largest posterior quantile. The order of the quantile grows with time.
 
-    c: float = 0.0
-    """Power of log n in the order of the quantile; 5 in the theorem."""
-    horizon: int | None = None
-    """Number of steps there will be, n; needed where c is not 0."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> shop = b.make_world("online-shop")
+    >>> agent = b.BayesAgent(shop.default_prior(), BayesUCB())
+    >>> b.run(agent, shop, steps=50).action[:10]
+    array([0, 1, 2, 3, 4, 5, 6, 7, 0, 1])
+    """
 
-    needs: ClassVar[tuple[str, ...]] = ("quantile",)
+    c: Annotated[float, AtLeast(0.0), "Power of log n in the order of the quantile; 5 in the theorem."] = 0.0
+    horizon: Annotated[int | None, AtLeast(3), "Number of steps in the run, n. It is needed if c is not 0."] = None
+
+    needs: ClassVar[tuple[type, ...]] = (HasQuantiles,)
     batched: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        number("BayesUCB", "c", self.c, 0.0)
-        if self.horizon is not None:
-            integer("BayesUCB", "horizon", self.horizon, 3)
-        elif self.c > 0.0:
-            raise InvalidArgument("BayesUCB", "horizon", "given where c is not 0", None)
+        if self.horizon is None and self.c > 0.0:
+            raise InvalidArgument("BayesUCB", "horizon", "given if c is not 0", None)
 
     @classmethod
     def theorem(cls, horizon: int) -> BayesUCB:
@@ -63,7 +67,7 @@ class BayesUCB:
         return 0
 
     def plan(
-        self, belief: Any, observation: Any, memory: int, rng: Generator, last: Transition | None = None
+        self, belief: HasQuantiles, observation: Any, memory: int, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """The largest quantile."""
         t = memory + 1

@@ -41,6 +41,7 @@ from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.beliefs.arms.logistic_arms import LogisticArms
 from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
 from bayesrl.beliefs.arms.normal_arm import NormalArm
+from bayesrl.capabilities import SamplesMeans
 from bayesrl.checks import Floats, choice, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
@@ -98,7 +99,7 @@ class InformationDirected:
     samples: int = 1000
     """Draws from a belief that can be neither integrated nor listed."""
 
-    needs: ClassVar[tuple[str, ...]] = ("sample", "mean")
+    needs: ClassVar[tuple[type, ...]] = (SamplesMeans,)
     batched: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -166,7 +167,7 @@ def best_arm(belief: Any, context: Any = None, rng: Generator | None = None, sam
 def _draws(belief: Any, context: Any, rng: Generator, samples: int) -> Floats:
     """Means drawn from the belief, (..., samples, K)."""
     if not isinstance(belief, LinearGaussianArms):
-        return np.stack([belief.sample(rng, context) for _ in range(samples)], axis=-2)
+        return np.stack([belief.sample_means(context, rng) for _ in range(samples)], axis=-2)
     d, replicates = belief.mean_.shape[-1], belief.mean_.shape[:-1]
     X = features_of("best_arm", belief.features, context, replicates, d)
     z = rng.standard_normal((*replicates, samples, d))

@@ -1,8 +1,8 @@
 """Thompson sampling (Thompson 1933; Agrawal and Goyal 2012; survey §3.3, Algorithm 1).
 
-Draw the arms' mean rewards from the belief and play the arm that is best in the draw: each arm is played with the
-posterior probability that it is the best one. Any belief that can `sample` will do: Bernoulli, Gaussian, linear,
-logistic, correlated; a context, where there is one, is what was observed. For rewards anywhere in [0, 1] give it a
+Draw the arms' mean rewards from the belief and play the arm that is best in the draw. Each arm is then played with the
+posterior probability that it is the best one. Any belief with `sample_means` will do: Bernoulli, Gaussian, linear,
+logistic, correlated. The context, if there is one, is what was observed. For rewards anywhere in [0, 1] use a
 `BinarisedRewards` belief, which is Agrawal and Goyal's Algorithm 2.
 
 Deviations: ties go to the first arm (they have probability zero under continuous beliefs). Cost: one draw of the
@@ -12,13 +12,14 @@ arms over 1000 steps 28.1; slope of the regret in log T near the Lai-Robbins con
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from numpy.random import Generator
 
+from bayesrl.capabilities import SamplesMeans
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.parameters import declared
 from bayesrl.registry import register
 
 
@@ -34,21 +35,31 @@ from bayesrl.registry import register
         "tests/bandits/test_regret.py::test_bayesian_regret_beside_the_reference",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class Thompson:
-    """Play the arm that is best in a model drawn from the belief."""
+    """Play the arm that is best in a model drawn from the belief.
 
-    needs: ClassVar[tuple[str, ...]] = ("sample",)
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> shop = b.make_world("online-shop")
+    >>> agent = b.BayesAgent(shop.default_prior(), Thompson())
+    >>> b.run(agent, shop, steps=50).action[:10]
+    array([4, 5, 1, 2, 6, 0, 4, 5, 7, 3])
+    """
+
+    needs: ClassVar[tuple[type, ...]] = (SamplesMeans,)
+    elsewhere: ClassVar[str] = "Thompson is for bandits; 'psrl' is the same idea for MDPs."
     batched: ClassVar[bool] = True
 
     def start(self) -> None:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Any, observation: Any, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: SamplesMeans, observation: Any, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Draw and choose."""
-        q = belief.sample(rng, observation)
+        q = belief.sample_means(observation, rng)
         return Decision(best(q), None, {"q": q})
 
 

@@ -1,9 +1,9 @@
 """Thompson sampling of M arms out of K (Gopalan, Mannor and Mansour 2014; survey §3.3, several suggestions).
 
-Draw the arms' means from the belief and choose the M that are largest in the draw, which is the best set in the drawn
-model when a set pays the sum of its arms: no need to list the K-over-M sets. What is learned depends on what is seen,
-and that is the belief's affair: every arm's reward (`SemiBandit`, around any belief about arms) or the sum alone
-(`FullBandit`, Gaussian; `FiniteModels(BernoulliSums(...))`, exact on finitely many models).
+Draw the arms' means from the belief and choose the M arms that are largest in the draw. If a set pays the sum of its
+arms, this is the best set in the drawn model, and the K-over-M sets need not be listed. The belief decides what is
+learned: from every arm's reward (`SemiBandit`, around any belief about arms) or from the sum alone (`FullBandit`,
+Gaussian; `FiniteModels(BernoulliSums(...))`, exact on finitely many models).
 
 Deviations: none. Cost: one draw of the belief and a partial sort. Claims: the set chosen is the best of all sets in the
 drawn model; learns under both kinds of feedback.
@@ -11,15 +11,15 @@ drawn model; learns under both kinds of feedback.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.checks import integer
+from bayesrl.capabilities import SamplesMeans
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
@@ -34,27 +34,35 @@ from bayesrl.registry import register
         "tests/bandits/test_planners.py::test_combinatorial_learns_under_both_kinds_of_feedback",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class ThompsonCombinatorial:
-    """Choose the M arms that are best in a model drawn from the belief."""
+    """Choose the M arms that are best in a model drawn from the belief.
 
-    suggestions: int = 3
-    """How many arms are chosen at once, M."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> shop = b.make_world("online-shop-several", suggestions=2)
+    >>> agent = b.BayesAgent(shop.default_prior(), ThompsonCombinatorial(suggestions=2))
+    >>> b.run(agent, shop, steps=50).action[:3]
+    array([[2, 4],
+           [4, 7],
+           [0, 7]])
+    """
 
-    needs: ClassVar[tuple[str, ...]] = ("sample",)
+    suggestions: Annotated[int, AtLeast(1), "How many arms are chosen at once, M."] = 3
+
+    needs: ClassVar[tuple[type, ...]] = (SamplesMeans,)
+    elsewhere: ClassVar[str] = "ThompsonCombinatorial is for bandits; 'psrl' is the same idea for MDPs."
     batched: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        integer("ThompsonCombinatorial", "suggestions", self.suggestions, 1)
 
     def start(self) -> None:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Any, observation: Any, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: SamplesMeans, observation: Any, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
-        """Draw and choose; the action lists the set in increasing order."""
-        q = belief.sample(rng)
+        """Draw and choose. The action lists the set in increasing order."""
+        q = belief.sample_means(observation, rng)
         M, K = self.suggestions, q.shape[-1]
         if M > K:
             raise InvalidArgument("ThompsonCombinatorial", "suggestions", f"at most {K}, the number of arms", M)

@@ -1,9 +1,9 @@
 """UCB1 (Auer, Cesa-Bianchi and Fischer 2002; survey §3.2), the frequentist baseline.
 
-Play each arm once; then the arm with the largest average reward plus sqrt(2 ln t / t_a), where t_a counts the plays of
-arm a and t all plays. Rewards should lie in [0, 1]. Of the belief it uses only what was seen, not the prior.
+Play each arm once. Then play the arm with the largest average reward plus sqrt(2 ln t / t_a), where t_a counts the plays
+of arm a and t counts all plays. Rewards should lie in [0, 1]. The prior is not used, only what was seen.
 
-Deviations: none; counts are of rewards that have been learned from, which matters where feedback is delayed; ties go to
+Deviations: none. Plays are counted once their reward has been learned, which matters if feedback is delayed. Ties go to
 the first arm. Cost: O(K). Claims: equal to a naive transcription; Bayesian regret with 10 uniform Bernoulli arms over
 1000 steps 130.7.
 """
@@ -11,14 +11,15 @@ the first arm. Cost: O(K). Claims: equal to a naive transcription; Bayesian regr
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bandits.thompson import best
+from bayesrl.capabilities import CountsPlays
 from bayesrl.core import Decision, Transition
+from bayesrl.parameters import declared
 from bayesrl.registry import register
 
 
@@ -33,21 +34,30 @@ from bayesrl.registry import register
         "tests/bandits/test_regret.py::test_bayesian_regret_beside_the_reference",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class UCB1:
-    """Play the arm with the largest average reward plus sqrt(2 ln t / t_a)."""
+    """Play the arm with the largest average reward plus sqrt(2 ln t / t_a).
 
-    needs: ClassVar[tuple[str, ...]] = ("counts", "average")
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> shop = b.make_world("online-shop")
+    >>> agent = b.BayesAgent(shop.default_prior(), UCB1())
+    >>> b.run(agent, shop, steps=50).action[:10]
+    array([0, 1, 2, 3, 4, 5, 6, 7, 0, 1])
+    """
+
+    needs: ClassVar[tuple[type, ...]] = (CountsPlays,)
     batched: ClassVar[bool] = True
 
     def start(self) -> None:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Any, observation: Any, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: CountsPlays, observation: Any, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """The first arm not yet played, else the largest index."""
-        n = belief.counts()
+        n = belief.plays()
         t = n.sum(axis=-1)
         twice_log = 2.0 * math.log(max(t, 1.0)) if n.ndim == 1 else 2.0 * np.log(np.maximum(t, 1.0))[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):

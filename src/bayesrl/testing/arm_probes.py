@@ -39,7 +39,7 @@ class ArmProbe(NamedTuple):
     random: bool = False
 
     def draw(self, belief: Any, rng: Generator) -> Floats:  # noqa: D102
-        return np.asarray(belief.sample(rng))
+        return np.asarray(belief.sample_means(None, rng))
 
     def datum(self, belief: Any, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
         a = int(rng.integers(len(theta)))
@@ -151,7 +151,7 @@ class FullBanditProbe:
     """Truths are the arms' means; two arms are chosen at a time and their sum is seen."""
 
     def draw(self, belief: FullBandit, rng: Generator) -> Floats:  # noqa: D102
-        return belief.sample(rng)
+        return belief.sample_means(None, rng)
 
     def datum(self, belief: FullBandit, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
         chosen = rng.choice(len(theta), 2, replace=False)

@@ -93,7 +93,7 @@ class BetaBernoulli:
 
     n_actions = property(lambda self: self.alpha.shape[-1], doc="K.")
 
-    def sample(self, rng: Generator, context: object = None) -> Floats:
+    def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
         return rng.beta(self.alpha, self.beta)
 
@@ -110,14 +110,14 @@ class BetaBernoulli:
         """The p-quantile of each arm's mean reward."""
         return np.asarray(special.betaincinv(self.alpha, self.beta, p))
 
-    def counts(self) -> Floats:
+    def plays(self) -> Floats:
         """How often each arm has been played."""
         return (self.alpha - self.prior[0]) + (self.beta - self.prior[1])
 
     def average(self) -> Floats:
         """The average reward of each arm, nan where it has not been played."""
         with np.errstate(invalid="ignore"):
-            return (self.alpha - self.prior[0]) / self.counts()
+            return (self.alpha - self.prior[0]) / self.plays()
 
     def log_evidence(self) -> Floats:
         """log P(rewards | choices) under the prior, for each replicate."""

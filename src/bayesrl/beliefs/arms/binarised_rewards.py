@@ -69,9 +69,9 @@ class BinarisedRewards:
     gamma = property(lambda self: self.inside.gamma, doc="Discount.")
     n_actions = property(lambda self: self.inside.n_actions, doc="K.")
 
-    def sample(self, rng: Generator, context: Any = None) -> Floats:
+    def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
-        return self.inside.sample(rng, context)
+        return self.inside.sample_means(context, rng)
 
     def mean(self, context: Any = None) -> Floats:
         """Expected reward of each arm."""
@@ -85,9 +85,9 @@ class BinarisedRewards:
         """The p-quantile of each arm's mean reward."""
         return self.inside.quantile(p, context)
 
-    def counts(self) -> Floats:
+    def plays(self) -> Floats:
         """How often each arm has been played."""
-        return self.inside.counts()
+        return self.inside.plays()
 
     def average(self) -> Floats:
         """The average coin of each arm, nan where it has not been played."""

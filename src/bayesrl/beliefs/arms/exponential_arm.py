@@ -85,7 +85,7 @@ class ExponentialArm:
 
     n_actions = property(lambda self: self.shape.shape[-1], doc="K.")
 
-    def sample(self, rng: Generator, context: object = None) -> Floats:
+    def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
         return self.rate / rng.standard_gamma(self.shape)
 
@@ -103,14 +103,14 @@ class ExponentialArm:
         """The p-quantile of each arm's mean reward."""
         return self.rate / np.asarray(special.gammainccinv(self.shape, p), np.float64)
 
-    def counts(self) -> Floats:
+    def plays(self) -> Floats:
         """How often each arm has been played."""
         return self.shape - self.prior[0]
 
     def average(self) -> Floats:
         """The average reward of each arm, nan where it has not been played."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            return (self.rate - self.prior[1]) / self.counts()
+            return (self.rate - self.prior[1]) / self.plays()
 
     def log_evidence(self) -> Floats:
         """Log density of the rewards given the choices under the prior, for each replicate."""

@@ -130,7 +130,7 @@ class FiniteModels:
         """Posterior probability of each model."""
         return np.asarray(special.softmax(self.log_joint, axis=-1))
 
-    def sample(self, rng: Generator, context: object = None) -> Floats:
+    def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards of the arms in a model drawn from the belief."""
         below = np.cumsum(self.posterior(), axis=-1)
         u = rng.random(below.shape[:-1]) * below[..., -1]

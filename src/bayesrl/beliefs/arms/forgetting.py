@@ -45,7 +45,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import value
 from bayesrl.registry import register
 
-READINGS = ("gamma", "n_actions", "features", "sample", "mean", "variance", "quantile", "counts", "average")
+READINGS = ("gamma", "n_actions", "features", "sample_means", "mean", "variance", "quantile", "plays", "average")
 """What is asked of the belief inside, where it has them; counts and averages are the faded ones."""
 
 

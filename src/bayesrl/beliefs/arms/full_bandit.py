@@ -77,7 +77,7 @@ class FullBandit:
     gamma = property(lambda self: self.weights.gamma, doc="Discount.")
     n_actions = property(lambda self: self.weights.mean_.shape[-1], doc="K, the arms to choose from.")
 
-    def sample(self, rng: Generator, context: Any = None) -> Floats:
+    def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards of single arms drawn from the belief."""
         return self.weights.sample_weights(rng)
 

@@ -164,9 +164,9 @@ class LinearGaussianArms:
         """Posterior covariance of the weights."""
         return np.asarray(self.root @ np.swapaxes(self.root, -1, -2))
 
-    def sample(self, rng: Generator, context: Any = None) -> Floats:
+    def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards of the arms for weights drawn from the belief (stretched by v / noise)."""
-        X = self._features("LinearGaussianArms.sample", context)
+        X = self._features("LinearGaussianArms.sample_means", context)
         return apply(X, self.sample_weights(rng))
 
     def sample_weights(self, rng: Generator) -> Floats:

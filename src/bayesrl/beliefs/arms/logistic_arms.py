@@ -127,9 +127,9 @@ class LogisticArms:
             raise InvalidArgument("LogisticArms", "features", "given to know the number of arms", None)
         return int(self.features.shape[-2])
 
-    def sample(self, rng: Generator, context: Any = None) -> Floats:
+    def sample_means(self, context: object, rng: Generator) -> Floats:
         """Probabilities of the arms for weights drawn from the belief (reshaped by alpha)."""
-        X = self._features("LogisticArms.sample", context)
+        X = self._features("LogisticArms.sample_means", context)
         w = self.mean_ + self.reshaping * rng.standard_normal(self.mean_.shape) / np.sqrt(self.precision)
         return np.asarray(special.expit(apply(X, w)))
 

@@ -133,9 +133,9 @@ class LogisticLaplaceArms:
         """Covariance of the weights under the belief."""
         return np.asarray(self.root @ np.swapaxes(self.root, -1, -2))
 
-    def sample(self, rng: Generator, context: Any = None) -> Floats:
+    def sample_means(self, context: object, rng: Generator) -> Floats:
         """Probabilities of the arms for weights drawn from the belief (reshaped by alpha)."""
-        X = self._features("LogisticLaplaceArms.sample", context)
+        X = self._features("LogisticLaplaceArms.sample_means", context)
         w = self.mean_ + self.reshaping * apply(self.root, rng.standard_normal(self.mean_.shape))
         return np.asarray(special.expit(apply(X, w)))
 

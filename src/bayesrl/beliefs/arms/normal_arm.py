@@ -108,7 +108,7 @@ class NormalArm:
 
     n_actions = property(lambda self: self.mean_.shape[-1], doc="K.")
 
-    def sample(self, rng: Generator, context: object = None) -> Floats:
+    def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
         return self.mean_ + self._deviation() * rng.standard_normal(self.mean_.shape)
 
@@ -124,7 +124,7 @@ class NormalArm:
         """The p-quantile of each arm's mean reward."""
         return self.mean_ + self._deviation() * float(special.ndtri(p))
 
-    def counts(self) -> Floats:
+    def plays(self) -> Floats:
         """How often each arm has been played."""
         return self.strength - self.prior[1]
 
@@ -132,11 +132,11 @@ class NormalArm:
         """The average reward of each arm, nan where it has not been played."""
         m, kappa = self.prior
         with np.errstate(invalid="ignore", divide="ignore"):
-            return (self.strength * self.mean_ - kappa * m) / self.counts()
+            return (self.strength * self.mean_ - kappa * m) / self.plays()
 
     def log_evidence(self) -> Floats:
         """Log density of the rewards given the choices under the prior, for each replicate."""
-        n, variance = self.counts(), self.noise**2
+        n, variance = self.plays(), self.noise**2
         each = np.log(self.prior[1] / self.strength) - self.spread / variance - n * np.log(2.0 * np.pi * variance)
         return np.asarray(0.5 * each.sum(axis=-1))
 

@@ -109,7 +109,7 @@ class NormalGammaArm:
 
     n_actions = property(lambda self: self.mean_.shape[-1], doc="K.")
 
-    def sample(self, rng: Generator, context: object = None) -> Floats:
+    def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
         return self.mean_ + self._scale() * rng.standard_t(2.0 * self.shape)
 
@@ -126,7 +126,7 @@ class NormalGammaArm:
         """The p-quantile of each arm's mean reward."""
         return self.mean_ + self._scale() * np.asarray(special.stdtrit(2.0 * self.shape, p), np.float64)
 
-    def counts(self) -> Floats:
+    def plays(self) -> Floats:
         """How often each arm has been played."""
         return self.strength - self.prior[1]
 
@@ -134,11 +134,11 @@ class NormalGammaArm:
         """The average reward of each arm, nan where it has not been played."""
         m, kappa = self.prior[:2]
         with np.errstate(invalid="ignore", divide="ignore"):
-            return (self.strength * self.mean_ - kappa * m) / self.counts()
+            return (self.strength * self.mean_ - kappa * m) / self.plays()
 
     def log_evidence(self) -> Floats:
         """Log density of the rewards given the choices under the prior, for each replicate."""
-        (_, kappa, a, b), n = self.prior, self.counts()
+        (_, kappa, a, b), n = self.prior, self.plays()
         each = special.gammaln(self.shape) - special.gammaln(a) + a * np.log(b) - self.shape * np.log(self.rate)
         each += 0.5 * (np.log(kappa / self.strength) - n * np.log(2.0 * np.pi))
         return np.asarray(each.sum(axis=-1))

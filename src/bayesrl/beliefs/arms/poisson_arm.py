@@ -98,7 +98,7 @@ class PoissonArm:
 
     n_actions = property(lambda self: self.shape.shape[-1], doc="K.")
 
-    def sample(self, rng: Generator, context: object = None) -> Floats:
+    def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
         return rng.standard_gamma(self.shape) / self.rate
 
@@ -114,14 +114,14 @@ class PoissonArm:
         """The p-quantile of each arm's mean reward."""
         return np.asarray(special.gammaincinv(self.shape, p)) / self.rate
 
-    def counts(self) -> Floats:
+    def plays(self) -> Floats:
         """How often each arm has been played."""
         return self.rate - self.prior[1]
 
     def average(self) -> Floats:
         """The average reward of each arm, nan where it has not been played."""
         with np.errstate(invalid="ignore"):
-            return (self.shape - self.prior[0]) / self.counts()
+            return (self.shape - self.prior[0]) / self.plays()
 
     def log_evidence(self) -> Floats:
         """log P(rewards | choices) under the prior, for each replicate."""

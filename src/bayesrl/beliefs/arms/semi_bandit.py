@@ -1,6 +1,6 @@
 """Semi-bandit feedback: of several arms chosen at once, each one's reward is seen (survey §3.3, several suggestions).
 
-Around any belief about single arms: the datum's action is a set of arms, what is observed next (`next_state`) is the
+Around any belief about single arms: the datum's action is a set of arms, what is observed next (`next_observation`) is the
 reward of each, and the reward is their sum. Given what each paid, the arms' rewards are independent observations.
 
 Deviations: none. Cost: one update of the belief inside for each arm chosen. Claims: equal to single updates.
@@ -58,7 +58,7 @@ class SemiBandit:
         return SemiBandit(inside)
 
     def update_many(self, log: Log) -> SemiBandit:
-        """The posterior after a log of sets of arms ('action') and what each paid ('next_state')."""
+        """The posterior after a log of sets of arms ('action') and what each paid ('next_observation')."""
         new = self
         for action, paid in zip(*columns("SemiBandit.update_many", log, "action", "next_observation"), strict=True):
             new = new.update(Transition(0, action, float(np.sum(paid)), paid))
@@ -67,9 +67,9 @@ class SemiBandit:
     gamma = property(lambda self: self.arms.gamma, doc="Discount.")
     n_actions = property(lambda self: self.arms.n_actions, doc="K, the arms to choose from.")
 
-    def sample(self, rng: Generator, context: Any = None) -> Floats:
+    def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards of single arms drawn from the belief."""
-        return np.asarray(self.arms.sample(rng))
+        return np.asarray(self.arms.sample_means(None, rng))
 
     def mean(self, context: Any = None) -> Floats:
         """Expected reward of each arm."""

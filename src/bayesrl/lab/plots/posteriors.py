@@ -99,10 +99,10 @@ def densities(belief: Any, context: Any = None) -> tuple[Floats, Floats, Floats,
         if (width > 0.0).all():  # else it has steps: finitely many values
             height = np.diff(ORDERS) / width
             return 0.5 * (q[:, 1:] + q[:, :-1]), height, ends, 4.0 * float(height[:, len(ORDERS) // 2].max())
-    elif not hasattr(belief, "sample"):
-        raise InvalidArgument("plot_posteriors", "belief", "one with 'quantile' or 'sample'", type(belief).__name__)
+    elif not hasattr(belief, "sample_means"):
+        raise InvalidArgument("plot_posteriors", "belief", "one with 'quantile' or 'sample_means'", type(belief).__name__)
     rng = default_rng(0)
-    drawn = np.array([belief.sample(rng, context) for _ in range(DRAWS)])
+    drawn = np.array([belief.sample_means(context, rng) for _ in range(DRAWS)])
     low, high = drawn.min(), drawn.max()
     edges = np.linspace(low, high, BINS + 1) if low < high else np.linspace(low - 0.5, low + 0.5, BINS + 1)
     height = np.repeat([np.histogram(column, edges, density=True)[0] for column in drawn.T], 2, axis=1)
