@@ -630,7 +630,8 @@ CALLS = {
     "a bandit's method in an MDP": (
         lambda: agent_for("thompson", T.chain),
         Incompatible,
-        "Thompson needs a belief with 'sample_means', which DirichletMDP lacks. Thompson is for bandits; 'psrl' is the same idea for MDPs.",
+        "Thompson needs a belief with 'sample_means', which DirichletMDP lacks. "
+        "Thompson is for bandits; 'psrl' is the same idea for MDPs.",
     ),
     "an agent in a world it does not believe in": (
         lambda: b.run(b.BayesAgent(T.tied, b.make("exploit", ties="first")), T.loop, steps=5),
@@ -807,7 +808,8 @@ LINES = {
     "run q-learning chain --set n_states=3": "q-learning: 'n_states' must be left to the world, got 3.",
     "run q-learning chain --prior flat:1": "q-learning: 'prior' must be left out, got 'flat:1'. "
     "It has no belief, so it takes no prior.",
-    "run thompson chain": "Thompson needs a belief with 'sample_means', which DirichletMDP lacks. Thompson is for bandits; 'psrl' is the same idea for MDPs.",
+    "run thompson chain": "Thompson needs a belief with 'sample_means', which DirichletMDP lacks. "
+    "Thompson is for bandits; 'psrl' is the same idea for MDPs.",
     "run beb chain --prior flt": "There is no prior called 'flt'. Did you mean flat?",
     "run beb chain --prior flat:-1": "prior: 'concentration' must be a positive number or fraction, got '-1'.",
     "run beb chain --prior flat:": "prior: 'concentration' must be a positive number or fraction, got ''.",

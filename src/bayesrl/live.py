@@ -202,7 +202,7 @@ class LiveAgent:
             raise InvalidArgument(owner, "context", f"of {n / K:g} numbers ({n} weights for {K} arms)", d)
 
     def _columns(self, log: Log, action: str, reward: str, context: str | Sequence[str] | None) -> dict[str, Any]:
-        """A log as the belief takes it: columns action and reward, observation and next_observation if there are any."""
+        """A log as the belief takes it: the columns of a transition that there are."""
         owner = "LiveAgent.warm_start"
         named = [] if context is None else [context] if isinstance(context, str) else list(context)
         actions, rewards, *told = columns(owner, log, action, reward, *named)

@@ -362,7 +362,11 @@ GAPS = {"action": SHELF, "reward": [1.0, np.nan, 0.0]}
             lambda s: s.learn("book", 1),
             "LogisticLaplaceArms.update: 'context' must be a matrix of shape (arms, 6), got None.",
         ),
-        (TABLE, lambda s: s.act(2), "LinearGaussianArms.sample_means: 'context' must be whole numbers from 0 to 1, got 2."),
+        (
+            TABLE,
+            lambda s: s.act(2),
+            "LinearGaussianArms.sample_means: 'context' must be whole numbers from 0 to 1, got 2.",
+        ),
         (
             NAMED,
             lambda s: s.warm_start(LOG),

@@ -1,7 +1,7 @@
 """UCB1 (Auer, Cesa-Bianchi and Fischer 2002; survey §3.2), the frequentist baseline.
 
-Play each arm once. Then play the arm with the largest average reward plus sqrt(2 ln t / t_a), where t_a counts the plays
-of arm a and t counts all plays. Rewards should lie in [0, 1]. The prior is not used, only what was seen.
+Play each arm once. Then play the arm with the largest average reward plus sqrt(2 ln t / t_a), where t_a counts the
+plays of arm a and t counts all plays. Rewards should lie in [0, 1]. The prior is not used, only what was seen.
 
 Deviations: none. Plays are counted once their reward has been learned, which matters if feedback is delayed. Ties go to
 the first arm. Cost: O(K). Claims: equal to a naive transcription; Bayesian regret with 10 uniform Bernoulli arms over

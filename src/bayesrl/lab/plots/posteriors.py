@@ -100,7 +100,8 @@ def densities(belief: Any, context: Any = None) -> tuple[Floats, Floats, Floats,
             height = np.diff(ORDERS) / width
             return 0.5 * (q[:, 1:] + q[:, :-1]), height, ends, 4.0 * float(height[:, len(ORDERS) // 2].max())
     elif not hasattr(belief, "sample_means"):
-        raise InvalidArgument("plot_posteriors", "belief", "one with 'quantile' or 'sample_means'", type(belief).__name__)
+        expected = "one with 'quantile' or 'sample_means'"
+        raise InvalidArgument("plot_posteriors", "belief", expected, type(belief).__name__)
     rng = default_rng(0)
     drawn = np.array([belief.sample_means(context, rng) for _ in range(DRAWS)])
     low, high = drawn.min(), drawn.max()
