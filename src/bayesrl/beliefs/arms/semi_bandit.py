@@ -1,7 +1,7 @@
 """Semi-bandit feedback: of several arms chosen at once, each one's reward is seen (survey §3.3, several suggestions).
 
-This belief wraps any belief about single arms. The datum's action is a set of arms, its `next_observation` is the reward
-of each of them, and its reward is their sum. The arms' rewards are independent observations.
+This belief wraps any belief about single arms. The datum's action is a set of arms, its `next_observation` is the
+reward of each of them, and its reward is their sum. The arms' rewards are independent observations.
 
 Deviations: none. Cost: one update of the belief inside for each arm chosen. Claims: equal to single updates.
 """
