@@ -187,7 +187,8 @@ def value(cls: type[T]) -> type[T]:
         compared = (f.name for f in dataclasses.fields(self) if f.compare)
         return all(checks.same(getattr(self, name), getattr(other, name)) for name in compared)
 
-    cls.__eq__ = equal  # type: ignore[method-assign]
+    if "__eq__" not in vars(cls):  # a class may compare in its own way
+        cls.__eq__ = equal  # type: ignore[method-assign]
     cls.__hash__ = None  # type: ignore[assignment]
     _prepare(cls)
     return dataclasses.dataclass(frozen=True, eq=False, init="__init__" not in vars(cls))(cls)

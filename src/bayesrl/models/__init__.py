@@ -1,1 +1,33 @@
-"""models."""
+"""Known problems as arrays, their exact solvers, and policies."""
+
+from typing import TYPE_CHECKING
+
+from bayesrl._lazy import export
+
+if TYPE_CHECKING:
+    from bayesrl.models.mdp import Outcomes as Outcomes
+    from bayesrl.models.mdp import TabularMDP as TabularMDP
+    from bayesrl.models.policy import ControllerPolicy as ControllerPolicy
+    from bayesrl.models.policy import GaussianPolicy as GaussianPolicy
+    from bayesrl.models.policy import SoftmaxPolicy as SoftmaxPolicy
+    from bayesrl.models.policy import TabularPolicy as TabularPolicy
+    from bayesrl.models.solution import Solution as Solution
+    from bayesrl.models.solve import evaluate_policy as evaluate_policy
+    from bayesrl.models.solve import finite_horizon as finite_horizon
+    from bayesrl.models.solve import solve_many as solve_many
+    from bayesrl.models.solvers.mdp_lp import LinearProgram as LinearProgram
+    from bayesrl.models.solvers.policy_iteration import PolicyIteration as PolicyIteration
+    from bayesrl.models.solvers.value_iteration import ValueIteration as ValueIteration
+
+export(
+    __name__,
+    {
+        "mdp": ("Outcomes", "TabularMDP"),
+        "policy": ("ControllerPolicy", "GaussianPolicy", "SoftmaxPolicy", "TabularPolicy"),
+        "solution": ("Solution",),
+        "solve": ("evaluate_policy", "finite_horizon", "solve_many"),
+        "solvers.mdp_lp": ("LinearProgram",),
+        "solvers.policy_iteration": ("PolicyIteration",),
+        "solvers.value_iteration": ("ValueIteration",),
+    },
+)

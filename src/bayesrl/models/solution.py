@@ -6,15 +6,16 @@ from the optimal ones, and that number is a proof, not an estimate: see `error_b
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, Ints, array, frozen, indices, rows_sum_to_one
+from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, Ints, frozen
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.bellman import BLOCK, Model, noise
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.policy import TabularPolicy
 
 Indices = NDArray[np.int64]
 
@@ -24,6 +25,19 @@ LISTS = frozen(np.zeros((0, 0)))
 """In place of a matrix: use the successor lists."""
 
 
+@runtime_checkable
+class HasTable(Protocol):
+    """Something that carries a known MDP, such as a world."""
+
+    @property
+    def mdp(self) -> TabularMDP:
+        """The MDP."""
+
+
+Problem = TabularMDP | HasTable
+"""What a solver takes."""
+
+
 class Solution(NamedTuple):
     """The optimal values of a known MDP, as far as they are known."""
 
@@ -31,8 +45,9 @@ class Solution(NamedTuple):
     """V(s), shape (S,)."""
     q: Floats
     """R(s, a) + gamma sum_s' P(s'|s, a) V(s') for these values, shape (S, A)."""
-    policy: Ints
-    """The first action that may be optimal, given the error, shape (S,)."""
+    policy: TabularPolicy
+    """The first action of each state that may be optimal, given the error. It can be run, and it reads like an array of
+    shape (S,)."""
     error_bound: float
     """max |values - V*| is at most this, rounding included."""
     iterations: int
@@ -41,7 +56,7 @@ class Solution(NamedTuple):
     """Which solver answered."""
 
 
-def table_of(problem: Any, owner: str = "solve") -> TabularMDP:
+def table_of(problem: Problem, owner: str = "solve") -> TabularMDP:
     """The MDP of a problem: itself, or a world's `.mdp`."""
     if isinstance(problem, TabularMDP):
         return problem
@@ -50,14 +65,6 @@ def table_of(problem: Any, owner: str = "solve") -> TabularMDP:
         return mdp
     hint = "A family of worlds has no table of its own: draw a world from it first." if hasattr(problem, "draw") else ""
     raise InvalidArgument(owner, "problem", "a TabularMDP or a world that has one", type(problem).__name__, hint)
-
-
-def policy_matrix(owner: str, policy: ArrayLike, S: int, A: int) -> Floats:
-    """A policy as probabilities of actions, shape (S, A)."""
-    if np.ndim(policy) == 1:
-        return np.eye(A)[indices(owner, "policy", policy, (S,), A)]
-    weight = array(owner, "policy", policy, (S, A), low=0.0)
-    return rows_sum_to_one(owner, "policy", weight, policy)
 
 
 def model_of(mdp: TabularMDP, bonus: Floats | None = None, gamma: float | None = None) -> Model:

@@ -10,13 +10,11 @@ How good the values are is `error_bound`: a proof that max |values - V*| is at m
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, choice
 from bayesrl.kernels.bellman import Model, enough
-from bayesrl.models.solution import Solution
+from bayesrl.models.solution import Problem, Solution
 from bayesrl.models.solvers._driver import Algorithm, Iterate, solved
 from bayesrl.models.solvers._evaluation import evaluate_policy
 from bayesrl.models.solvers._finite_horizon import finite_horizon, optimal_total, policy_total
@@ -33,7 +31,7 @@ WORTH, WORTH_DENSE = 300, 400
 
 
 def solve(
-    problem: Any,
+    problem: Problem,
     tol: float = 1e-9,
     *,
     initial: ArrayLike | None = None,

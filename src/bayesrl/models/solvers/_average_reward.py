@@ -12,15 +12,16 @@ Cost: one linear system for each policy.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from bayesrl.checks import Floats, Ints
+from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.bellman import Model, backup, follow, improve, noise
-from bayesrl.models.solution import Indices, first_best, model_of, table_of
+from bayesrl.models.policy import TabularPolicy
+from bayesrl.models.solution import Indices, Problem, first_best, model_of, table_of
 from bayesrl.models.solvers._evaluation import policy_rows
 from bayesrl.models.solvers.policy_iteration import policy_iteration
 
@@ -37,15 +38,15 @@ class AverageReward(NamedTuple):
     """Reward per step in the long run."""
     bias: Floats
     """h(s), zero in the last state, shape (S,)."""
-    policy: Ints
-    """The first best action of each state, shape (S,)."""
+    policy: TabularPolicy
+    """The first best action of each state."""
     error_bound: float
     """The best gain is within this of `gain`."""
     iterations: int
     """Policies evaluated."""
 
 
-def average_reward(problem: Any) -> AverageReward:
+def average_reward(problem: Problem) -> AverageReward:
     """The optimal gain and bias of a problem that never ends.
 
     >>> from bayesrl.models.mdp import TabularMDP
@@ -71,7 +72,8 @@ def average_reward(problem: Any) -> AverageReward:
     if error > 1e-3 * (1.0 + float(np.abs(m.r).max())):
         expected = "one whose best gain is the same from every state"
         raise InvalidArgument("average_reward", "problem", expected, f"gains from {low:.4g} to {high:.4g}")
-    return AverageReward(gain, h, first_best(q, error), error, iterations)
+    policy = TabularPolicy.unchecked(first_best(q, error), q.shape[1])
+    return AverageReward(gain, h, policy, error, iterations)
 
 
 def bias(m: Model, pi: Indices) -> Floats | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,8 @@ from bayesrl.checks import Floats, array, number
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.bellman import Model, backup, noise
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.solution import Solution, contraction, error_bound, first_best, model_of, table_of
+from bayesrl.models.policy import TabularPolicy
+from bayesrl.models.solution import Problem, Solution, contraction, error_bound, first_best, model_of, table_of
 from bayesrl.models.solvers._episodic import collapse, ending_bound, optimal_policy, policy_to_the_end
 from bayesrl.models.solvers._evaluation import evaluate
 
@@ -34,7 +35,7 @@ Algorithm = Callable[[Model, Floats | None, float], Iterate]
 
 
 def solved(
-    problem: Any,
+    problem: Problem,
     algorithm: Algorithm,
     method: str,
     tol: float = 1e-9,
@@ -55,7 +56,8 @@ def solved(
     rate = contraction(m)
     v, q, low, high, iterations = algorithm(m, v, tol * rate)
     bound = error_bound(m, v, low, high)
-    solution = Solution(v, q, first_best(q, bound), bound, iterations, method)
+    policy = TabularPolicy.unchecked(first_best(q, bound), A)
+    solution = Solution(v, q, policy, bound, iterations, method)
     if not (np.isfinite(bound) and rate * bound <= max(rate * tol, 3.0 * noise(m, v))):
         raise NotConverged(method, solution, bound, f"{iterations} iterations")
     return solution
@@ -85,7 +87,8 @@ def solved_to_the_end(
     slack = 2.0 * bound if np.isfinite(bound) else 0.0
     tied = q >= q.max(axis=1, keepdims=True) - slack
     ended = (small.size[small.group] == 0).all(axis=1) | (stop & (start <= slack))
-    solution = Solution(values, q, optimal_policy(m, tied, ended[label]), bound, total, method)
+    policy = TabularPolicy.unchecked(optimal_policy(m, tied, ended[label]), m.r.shape[1])
+    solution = Solution(values, q, policy, bound, total, method)
     rounding = np.isfinite(bound) and max(high, -low) <= 4.0 * noise(small, start)  # nothing else is left
     if not (rounding or bound <= max(tol, 1e-12 * (1.0 + np.abs(values).max()))):
         raise NotConverged(method, solution, bound, f"{total} iterations")

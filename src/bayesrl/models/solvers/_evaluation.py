@@ -17,17 +17,19 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from bayesrl.checks import Floats, frozen
+from bayesrl.core import Policy
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.bellman import Model, eliminate, follow, noise
 from bayesrl.kernels.jit import njit
-from bayesrl.models.solution import LISTS, Indices, model_of, policy_matrix, table_of
+from bayesrl.models.policy import policy_matrix
+from bayesrl.models.solution import LISTS, Indices, Problem, model_of, table_of
 
 SMALL, SMALL_DENSE = 200, 50
 """Number of states up to which elimination in compiled code is the fastest, with lists and with a matrix."""
 
 
-def evaluate_policy(problem: Any, policy: ArrayLike) -> Floats:
-    """The values of a policy: (S,) actions or (S, A) probabilities of actions.
+def evaluate_policy(problem: Problem, policy: Policy | ArrayLike) -> Floats:
+    """The values of a policy, shape (S,). Actions (S,) or probabilities of actions (S, A) are a policy too.
 
     >>> from bayesrl.models.mdp import TabularMDP
     >>> stay_or_go = TabularMDP.from_dense([[[1, 0], [0, 1]], [[0, 1], [0, 1]]], [[0, 0], [1, 1]], gamma=0.5)
@@ -37,13 +39,13 @@ def evaluate_policy(problem: Any, policy: ArrayLike) -> Floats:
     m = model_of(table_of(problem, "evaluate_policy"))
     S, A = m.r.shape
     weight = policy_matrix("evaluate_policy", policy, S, A)
-    if np.ndim(policy) == 1:
-        values = evaluate(m, np.asarray(policy, dtype=np.int64))
+    if (weight.max(axis=1) == 1.0).all():
+        values = evaluate(m, weight.argmax(axis=1))
     else:
         values = evaluate(mixture(m, weight), np.zeros(S, np.int64))
     if values is None:
         expected = "one that ends its episodes, as the discount is 1"
-        raise InvalidArgument("evaluate_policy", "policy", expected, np.asarray(policy))
+        raise InvalidArgument("evaluate_policy", "policy", expected, policy)
     return values
 
 

@@ -7,15 +7,17 @@ Cost: one pass over the transitions for each step.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, Ints, integer, number
+from bayesrl.core import Policy
 from bayesrl.kernels.bellman import Model, backup, follow
 from bayesrl.kernels.jit import njit
-from bayesrl.models.solution import Indices, model_of, policy_matrix, table_of
+from bayesrl.models.policy import policy_matrix
+from bayesrl.models.solution import Indices, Problem, model_of, table_of
 from bayesrl.models.solvers._evaluation import mixture
 
 
@@ -32,7 +34,7 @@ class FiniteHorizon(NamedTuple):
     """The optimal return from the start distribution."""
 
 
-def finite_horizon(problem: Any, horizon: int, gamma: float | None = None) -> FiniteHorizon:
+def finite_horizon(problem: Problem, horizon: int, gamma: float | None = None) -> FiniteHorizon:
     """Optimal values and policies for every number of steps to go, at discount gamma (the model's own if None).
 
     >>> from bayesrl.models.mdp import TabularMDP
@@ -50,7 +52,7 @@ def finite_horizon(problem: Any, horizon: int, gamma: float | None = None) -> Fi
     return FiniteHorizon(values, q, policy, float(mdp.outcomes.start @ values[horizon]))
 
 
-def optimal_total(problem: Any, steps: int) -> float:
+def optimal_total(problem: Problem, steps: int) -> float:
     """The largest expected undiscounted total over so many steps from the start distribution."""
     mdp = table_of(problem, "optimal_total")
     m = model_of(mdp, gamma=1.0)
@@ -59,8 +61,8 @@ def optimal_total(problem: Any, steps: int) -> float:
     return float(mdp.outcomes.start @ v)
 
 
-def policy_total(problem: Any, policy: ArrayLike, steps: int) -> float:
-    """The expected undiscounted total of a stationary policy, (S,) actions or (S, A) probabilities."""
+def policy_total(problem: Problem, policy: Policy | ArrayLike, steps: int) -> float:
+    """The expected undiscounted total of a stationary policy; actions (S,) or probabilities (S, A) are one too."""
     mdp = table_of(problem, "policy_total")
     m = model_of(mdp, gamma=1.0)
     m = mixture(m, policy_matrix("policy_total", policy, *m.r.shape))

@@ -13,17 +13,17 @@ Cost: one pass over the transitions for each sweep. Claims: the error is at most
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.checks import Floats, integer, number
+from bayesrl.checks import Floats
 from bayesrl.kernels.bellman import Model, backup, enough, sweep
 from bayesrl.kernels.jit import njit
-from bayesrl.models.solution import Solution
+from bayesrl.models.solution import Problem, Solution
 from bayesrl.models.solvers._driver import Iterate, solved
+from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register
 
 
@@ -37,20 +37,21 @@ from bayesrl.registry import register
         "tests/models/test_solvers.py::test_the_error_bound_is_true",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class ValueIteration:
-    """Backups of the values until they are within the tolerance."""
+    """Backups of the values until they are within the tolerance.
 
-    tol: float = 1e-9
-    """How far the values may be from the optimum."""
-    sweeps: int = 100_000
-    """Passes over the states before giving up."""
+    Examples
+    --------
+    >>> from bayesrl.registry import make_world
+    >>> ValueIteration().solve(make_world("chain")).policy.tolist()
+    [0, 0, 0, 0, 0]
+    """
 
-    def __post_init__(self) -> None:
-        number("ValueIteration", "tol", self.tol, 0.0, above=True)
-        integer("ValueIteration", "sweeps", self.sweeps, 1)
+    tol: Annotated[float, Above(0), "How far the values may be from the optimum."] = 1e-9
+    sweeps: Annotated[int, AtLeast(1), "Passes over the states before giving up."] = 100_000
 
-    def solve(self, problem: Any, rng: Generator | None = None) -> Solution:
+    def solve(self, problem: Problem, rng: Generator | None = None) -> Solution:
         """The optimum of a known MDP."""
         return solved(
             problem, lambda m, v, target: value_iteration(m, v, target, self.sweeps), "value-iteration", self.tol
