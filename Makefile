@@ -1,34 +1,47 @@
 # The whole life of the project. `make install` needs Python 3.11 or later and nothing else.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := python -m pip install --quiet --disable-pip-version-check
+WORKERS ?= 2
+TRIAL := out/empty
 
-.PHONY: install demo test check bench docs clean
+.PHONY: install demo test mutants check package bench docs clean
 
 install: .venv/installed
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[lab,dev]"
+	$(BIN)/$(PIP) -e ".[lab,dev]"
 	@touch $@
 
 demo: install  ## the main job: the methods so far on the Chain, beside reference figures
 	$(BIN)/bayesrl demo
 
-test: install  ## every test
-	$(BIN)/python -m pytest -n 2
+test: install  ## every test but the planted bugs
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/mutation
 
-check: install  ## lint, types, import directions
+mutants: install  ## planted bugs: each must make the tests named with it fail
+	$(BIN)/python -m pytest -n $(WORKERS) tests/mutation
+
+check: install  ## lint, format, types, import directions
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+package: install  ## sdist, the wheel built from it, and the demo from that wheel in an empty environment
+	rm -rf dist $(TRIAL)
+	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv $(TRIAL)
+	$(TRIAL)/bin/$(PIP) dist/*.whl
+	cd $(TRIAL) && bin/bayesrl --version && bin/bayesrl demo
+
 bench: install  ## speed, as ratios, beside peers that install
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]" || echo "bench: some peers did not install"
+	$(BIN)/$(PIP) -e ".[bench]" || echo "bench: some peers did not install"
 	$(BIN)/python -m benchmarks
 
-docs: install  ## the catalogue, made from the registry
+docs: install  ## the pages made from the registry
 	$(BIN)/python -m bayesrl.lab.catalogue docs/catalogue.md
 
 clean:
-	rm -rf .venv .bench-venv .mypy_cache .pytest_cache .ruff_cache out
+	rm -rf .venv .bench-venv .mypy_cache .pytest_cache .ruff_cache build dist out

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesrl._version import __version__
+from bayesrl._version import code_version
 from bayesrl.errors import BayesRLError, InvalidArgument
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 def top(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
     """The options that belong to no command."""
     if version:
-        print(f"bayesrl {__version__}")
+        print(f"bayesrl {code_version()}")
         raise typer.Exit
 
 
@@ -334,7 +334,7 @@ def explain(
     if plot is not None:
         plot_explanation(why, plot)
     if as_json:
-        return put_json({**why.page(), "version": __version__})
+        return put_json({**why.page(), "version": code_version()})
     put(f"{why.title}: {why.actions[why.action]}.\n", style="bold")
     rows = [
         (("> " if a == why.action else "  ") + name, *(f"{column[a]:.6g}" for column in why.root.values()), drawn)
@@ -385,7 +385,7 @@ def solve(
     if as_json:
         page = {"world": place.name, "gamma": place.gamma, "start_value": first, "error_bound": error, "method": solver}
         return put_json(
-            {**page, "values": values.tolist(), "policy": policy.tolist(), "q": q.tolist(), "version": __version__}
+            {**page, "values": values.tolist(), "policy": policy.tolist(), "q": q.tolist(), "version": code_version()}
         )
     actions = place.actions or tuple(map(str, range(place.n_actions)))
     rows = [

@@ -434,10 +434,10 @@ def _check_run(
 @cache
 def versions() -> Mapping[str, str]:
     """The versions that a record's numbers may depend on."""
-    from bayesrl._version import __version__
+    from bayesrl._version import code_version
 
     numbers = {name: version(name) for name in ("numpy", "numba")}
-    return {"python": platform.python_version(), "bayesrl": __version__, **numbers}
+    return {"python": platform.python_version(), "bayesrl": code_version(), **numbers}
 
 
 def provenance(made_of: Mapping[str, Any], numbers: Mapping[str, int | None], hidden: bool = False) -> dict[str, Any]:
