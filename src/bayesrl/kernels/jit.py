@@ -1,14 +1,30 @@
-"""The one way in which this library compiles: cached on disk, without the GIL, types kept for the reader."""
+"""The two ways in which this library compiles a function with Numba; both keep its signature for mypy.
+
+Compiled functions are annotated with the names of `arrays.py`; Numba ignores annotations.
+"""
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
 
 import numba
 
 P = ParamSpec("P")
 R = TypeVar("R")
+INLINED = {"forceinline": True, "error_model": "numpy"}
+"""Options of `inlined`. Inlining lets LLVM see that `simulator.borrowed` arrays need no reference counts. numpy's error
+model tests no divisor for zero, so that a choice between two quotients needs no branch."""
 
 
 def njit(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a kernel (nopython, cached, GIL released)."""
-    return numba.njit(cache=True, nogil=True)(function)
+    """Compile a kernel: nopython, cached on disk, without the GIL."""
+    return cast(Callable[P, R], numba.njit(cache=True, nogil=True)(function))
+
+
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function into each kernel that calls it. Use this for small functions that take a model's arrays."""
+    return cast(Callable[P, R], numba.njit(cache=True, nogil=True, **INLINED)(function))
+
+
+def plain(kernel: Callable[P, R]) -> Callable[P, R]:
+    """The Python function of a kernel, for Numba's `overload`; the kernel itself without compilation."""
+    return cast(Callable[P, R], getattr(kernel, "py_func", kernel))

@@ -1,29 +1,32 @@
 """A grid whose cell (x, y) holds a reward with probability p_y q_x: the belief as coins, for searches and samplers.
 
-Give every cell two coins: u, heads with the probability p_y of its row, and v, heads with q_x of its column. There is a
-reward where both show heads, so a reward seen says u = v = 1, and an empty cell leaves three cases. Given the coins of
-all cells seen, p_y and q_x have independent Beta posteriors, and (as in `urn.py`) a simulation that flips the coins of
-a new cell from their predictive and counts them has the law of one that draws p and q at its root and keeps them.
+Each cell has two coins: u shows heads with the probability p_y of its row, and v with q_x of its column. The cell holds
+a reward if both show heads. A reward seen therefore means u = v = 1, and an empty cell leaves three cases. Given the
+coins of all cells seen, p_y and q_x have independent Beta posteriors. As in `urn.py`, a simulation that draws the coins
+of a new cell from their predictive and counts them has the law of one that draws p and q at its root and keeps them.
 
 The coins of the empty cells are moved by Gibbs sampling with p and q integrated out: each pair (u, v) in turn is drawn
 given all others, in proportion to the predictive probabilities of its two coins. `begin` makes `FIRST` sweeps before
-the first simulation and one before each other: simulations follow a Markov chain on coins whose law is the posterior's.
+the first simulation and one before each later one: the simulations follow a Markov chain on coins that has the
+posterior as its stationary law.
 
-A search that comes back to a history (`replay.py`) tells the outcome of a step instead of asking for it. The coins of a
-cell told to be empty are then counted by their expectations: exact for that cell alone, an approximation (moments for
-the mixture) of what it says about cells beyond.
+A search that returns to a history (`replay.py`) gives the outcome of a step instead of asking for it. The coins of a
+cell that is given as empty are then counted by their expectations. This is exact for that cell alone, and an
+approximation (the mixture's moments) of what the cell says about other cells.
 
-One hash table holds cells, rows and columns, so that the plane needs no bounds. Before it changes, an entry is noted as
-it was, and what was noted is put back in the opposite order, which keeps linear probing right.
+One hash table holds cells, rows and columns, so that the plane needs no bounds. Before an entry changes, it is saved in
+a journal. Entries are restored in the opposite order, which keeps linear probing right.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
-from bayesrl.kernels.jit import njit
+from bayesrl.kernels.arrays import B1, F1, F2, I1, I2
+from bayesrl.kernels.jit import inlined, njit
 from bayesrl.kernels.replay import likelihood, replay, undo
-from bayesrl.kernels.simulator import begin, forget, implements, inlined, step, wander
+from bayesrl.kernels.simulator import begin, forget, implements, step, wander
 from bayesrl.kernels.stream import uniform
 
 FIRST = 50
@@ -31,34 +34,34 @@ FIRST = 50
 CELL, ROW, COLUMN = 0, 1, 2
 """What an entry of the table is."""
 EMPTY, TAKEN, THERE = 0, 1, 2
-"""What is known of a cell: nothing was there, a reward was and has been taken, a reward is there."""
+"""What is known of a cell: it was empty, its reward was taken, it holds a reward."""
 DX, DY = (0, 1, 0, -1), (1, 0, -1, 0)
 """Up, right, down, left: the opposite of action a is (a + 2) % 4."""
 WIDTH, HALF = 1 << 32, 1 << 31
 """The cell (x, y) as a number: x WIDTH + y + HALF."""
 STEP = -1
-"""Noted before a step, instead of an entry."""
+"""Saved in the journal before each step, in place of an entry."""
 
 
 class RowColumn(NamedTuple):
     """The belief and the running simulation."""
 
-    key: np.ndarray  # (M, 3) kind, and x and y of a cell, y of a row, x of a column
-    used: np.ndarray  # (M,) whether the entry is one
-    n: np.ndarray  # (M, 2) tails and heads of a row or column; of a cell: 0, and 1 where a reward is to be had; floats
-    pairs: np.ndarray  # (m, 4) of each empty cell seen: its row's entry, its column's, u, v
-    prior: np.ndarray  # (3, 2) prior counts of tails and heads by kind
-    noted: np.ndarray  # (L, 2) entry, whether it was one
-    noted_n: np.ndarray  # (L, 2) and its n
-    fill: np.ndarray  # (2,) how much is noted; whether sweeps have begun
+    key: I2  # (M, 3) kind; then x and y of a cell, y of a row, x of a column
+    used: B1  # (M,) whether the slot holds an entry
+    n: F2  # (M, 2) tails and heads of a row or column; for a cell 0, and 1 if it holds a reward
+    pairs: I2  # (m, 4) for each empty cell seen: the slots of its row and column, u, v
+    prior: F2  # (3, 2) prior counts of tails and heads by kind
+    noted: I2  # (L, 2) the journal: a slot, and whether it held an entry
+    noted_n: F2  # (L, 2) and its n
+    fill: I1  # (2,) length of the journal; whether sweeps have begun
 
 
 # The table -----------------------------------------------------------------------------------------------------------
 
 
 @inlined
-def place(m, kind, i, j):
-    """Where the entry is, or where it would be."""
+def place(m: RowColumn, kind: int, i: int, j: int) -> int:
+    """The slot of an entry, or the free slot where it would go."""
     h = kind * 0x9E3779B1 + i * 0x85EBCA77 + j * 0xC2B2AE3D
     slot = (h ^ (h >> 15)) & (len(m.used) - 1)
     while m.used[slot] and (m.key[slot, 0] != kind or m.key[slot, 1] != i or m.key[slot, 2] != j):
@@ -67,10 +70,10 @@ def place(m, kind, i, j):
 
 
 @inlined
-def entry(m, kind, i, j):
-    """The entry, made if there is none, and noted as it was."""
+def entry(m: RowColumn, kind: int, i: int, j: int) -> int:
+    """The slot of an entry, which is saved in the journal first and made if there is none."""
     slot = place(m, kind, i, j)
-    note(m, slot)
+    save(m, slot)
     if not m.used[slot]:
         m.used[slot] = True
         m.key[slot, 0], m.key[slot, 1], m.key[slot, 2] = kind, i, j
@@ -79,8 +82,8 @@ def entry(m, kind, i, j):
 
 
 @inlined
-def note(m, slot):
-    """Note an entry as it is, because it is about to change."""
+def save(m: RowColumn, slot: int) -> None:
+    """Save an entry in the journal before it changes."""
     t = m.fill[0]
     m.noted[t, 0] = slot
     if slot != STEP:
@@ -90,8 +93,8 @@ def note(m, slot):
 
 
 @inlined
-def put_back(m, stop):
-    """Put back what was noted: the last step (stop = STEP), or all of it."""
+def restore(m: RowColumn, stop: int) -> None:
+    """Restore the entries of the last step (stop = STEP), or all of the journal."""
     t = m.fill[0]
     while t > 0:
         t -= 1
@@ -106,8 +109,8 @@ def put_back(m, stop):
 
 
 @njit
-def learn(m, seen):
-    """Enter the cells seen, (n, 3): x, y and what is known; empty ones begin with both coins tails."""
+def learn(m: RowColumn, seen: I2) -> None:
+    """Enter the cells seen, (n, 3): x, y and what is known. Both coins of an empty cell begin as tails."""
     e = 0
     for t in range(len(seen)):
         x, y, what = seen[t]
@@ -119,14 +122,14 @@ def learn(m, seen):
         if what == EMPTY:
             m.pairs[e] = (row, column, 0, 0)
             e += 1
-        m.fill[0] = 0  # what was seen is not undone
+        m.fill[0] = 0  # what was seen is never undone
 
 
 # Coins ---------------------------------------------------------------------------------------------------------------
 
 
 @inlined
-def heads(m, slot):
+def heads(m: RowColumn, slot: int) -> float:
     """Predictive probability of heads of a row's or column's next coin."""
     kind = m.key[slot, 0]
     up, down = m.prior[kind, 1] + m.n[slot, 1], m.prior[kind, 0] + m.n[slot, 0]
@@ -134,15 +137,15 @@ def heads(m, slot):
 
 
 @inlined
-def flip(m, slot, rng):
-    """The next coin of a row or column, counted."""
+def flip(m: RowColumn, slot: int, rng: Generator) -> int:
+    """Draw the next coin of a row or column from its predictive and count it."""
     coin = 1 if uniform(rng) < heads(m, slot) else 0
     m.n[slot, coin] += 1.0
     return coin
 
 
 @njit
-def sweep(m, rng):
+def sweep(m: RowColumn, rng: Generator) -> None:
     """One Gibbs sweep over the coins of the empty cells."""
     for e in range(len(m.pairs)):
         row, column, u, v = m.pairs[e]
@@ -159,15 +162,15 @@ def sweep(m, rng):
 
 
 @njit
-def sample(m, ys, xs, rng):
-    """p of these rows and q of these columns from one joint draw, after the first sweeps."""
+def sample(m: RowColumn, ys: I1, xs: I1, rng: Generator) -> tuple[F1, F1]:
+    """p of rows ys and q of columns xs from one joint draw, after the first sweeps."""
     start(m, rng)
     return posterior_draw(m, ROW, ys, rng), posterior_draw(m, COLUMN, xs, rng)
 
 
 @njit
-def posterior_draw(m, kind, indices, rng):
-    """Parameters of rows or columns given all coins."""
+def posterior_draw(m: RowColumn, kind: int, indices: I1, rng: Generator) -> F1:
+    """Draw the parameters of rows or columns given all coins."""
     drawn = np.empty(len(indices))
     for i in range(len(indices)):
         slot = place(m, kind, indices[i], 0)
@@ -177,8 +180,8 @@ def posterior_draw(m, kind, indices, rng):
 
 
 @njit
-def mean(m, ys, xs, sweeps, rng):
-    """Posterior means of p and q, over so many sweeps after the first."""
+def mean(m: RowColumn, ys: I1, xs: I1, sweeps: int, rng: Generator) -> tuple[F1, F1]:
+    """Posterior means of p and q, averaged over `sweeps` sweeps after the first."""
     p, q = np.zeros(len(ys)), np.zeros(len(xs))
     start(m, rng)
     for _ in range(sweeps):
@@ -191,24 +194,24 @@ def mean(m, ys, xs, sweeps, rng):
 
 
 @inlined
-def next_heads(m, kind, slot):
-    """Mean of a parameter given all coins, at an entry that need not be one yet."""
+def next_heads(m: RowColumn, kind: int, slot: int) -> float:
+    """Mean of a parameter given all coins; the prior mean if the slot holds no entry."""
     return heads(m, slot) if m.used[slot] else m.prior[kind, 1] / (m.prior[kind, 0] + m.prior[kind, 1])
 
 
 @njit
-def start(m, rng):
-    """The first sweeps."""
+def start(m: RowColumn, rng: Generator) -> None:
+    """Make the first sweeps."""
     for _ in range(FIRST):
         sweep(m, rng)
 
 
-# A search's view (`simulator.py`); a state is a cell as a number ----------------------------------------------------
+# For searches (`simulator.py`); a state is a cell as a number -----------------------------------------------------
 
 
 @implements(begin, RowColumn)
 @njit
-def _begin(model, rng):
+def _begin(model: RowColumn, rng: Generator) -> None:
     if model.fill[1] == 0:
         model.fill[1] = 1
         start(model, rng)
@@ -218,18 +221,18 @@ def _begin(model, rng):
 
 @implements(step, RowColumn)
 @njit
-def _step(model, s, a, rng):
+def _step(model: RowColumn, s: int, a: int, rng: Generator) -> tuple[int, int, float, bool, int]:
     there = s + DX[a] * WIDTH + DY[a]
     x, y = there // WIDTH, there % WIDTH - HALF
     cell, k = place(model, CELL, x, y), 0
-    note(model, STEP)
+    save(model, STEP)
     if not model.used[cell]:
         entry(model, CELL, x, y)
         u = flip(model, entry(model, ROW, y, 0), rng)
         v = flip(model, entry(model, COLUMN, x, 0), rng)
         k = u * v
     elif model.n[cell, 1] == 1.0:
-        note(model, cell)
+        save(model, cell)
         model.n[cell, 1] = 0.0
         k = 1
     return k, there, float(k), False, 0
@@ -237,29 +240,29 @@ def _step(model, s, a, rng):
 
 @implements(forget, RowColumn)
 @njit
-def _forget(model, marks, n):
-    put_back(model, 0)
+def _forget(model: RowColumn, marks: I1, n: int) -> None:
+    restore(model, 0)
 
 
 @implements(wander, RowColumn)
 @njit
-def _wander(model, P, s, a, epsilon, rng):
-    """Any way but back (the author's rollouts): where one came from there is nothing left."""
+def _wander(model: RowColumn, P: I1, s: int, a: int, epsilon: float, rng: Generator) -> int:
+    """Any way but back, as in the author's rollouts: the cell behind holds no reward any more."""
     if a < 0:
         return int(uniform(rng) * 4)
     return (a + 3 + int(uniform(rng) * 3)) % 4
 
 
-# A search that comes back to a history (`replay.py`) ----------------------------------------------------------------
+# For searches that return to a history (`replay.py`) ----------------------------------------------------------------
 
 
 @implements(replay, RowColumn)
 @njit
-def _replay(model, s, a, k):
+def _replay(model: RowColumn, s: int, a: int, k: int) -> None:
     there = s + DX[a] * WIDTH + DY[a]
     x, y = there // WIDTH, there % WIDTH - HALF
     cell = place(model, CELL, x, y)
-    note(model, STEP)
+    save(model, STEP)
     if not model.used[cell]:
         entry(model, CELL, x, y)
         row, column = entry(model, ROW, y, 0), entry(model, COLUMN, x, 0)
@@ -271,19 +274,19 @@ def _replay(model, s, a, k):
         model.n[column, 1] += v
         model.n[column, 0] += 1.0 - v
     elif model.n[cell, 1] == 1.0:
-        note(model, cell)
+        save(model, cell)
         model.n[cell, 1] = 0.0
 
 
 @implements(undo, RowColumn)
 @njit
-def _undo(model, s, a, k):
-    put_back(model, STEP)
+def _undo(model: RowColumn, s: int, a: int, k: int) -> None:
+    restore(model, STEP)
 
 
 @implements(likelihood, RowColumn)
 @njit
-def _likelihood(model, s, a, k):
+def _likelihood(model: RowColumn, s: int, a: int, k: int) -> float:
     there = s + DX[a] * WIDTH + DY[a]
     x, y = there // WIDTH, there % WIDTH - HALF
     cell = place(model, CELL, x, y)

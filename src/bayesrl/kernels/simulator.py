@@ -21,17 +21,14 @@ from collections.abc import Callable
 from functools import singledispatch
 from typing import Any, TypeVar
 
-import numba
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from bayesrl.kernels.jit import INLINED as INLINED
+from bayesrl.kernels.jit import inlined as inlined
+
 F = TypeVar("F")
-INLINED = {"forceinline": True, "error_model": "numpy"}
-"""Into the caller, where references to borrowed arrays are seen to be no references; no divisor is looked at, so that
-choosing between two quotients needs no branch."""
-inlined = numba.njit(cache=True, nogil=True, **INLINED)
-"""For a function that a kernel calls with its model."""
 
 
 @singledispatch

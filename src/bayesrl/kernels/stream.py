@@ -1,29 +1,30 @@
-"""Random numbers for searches: a generator that is compiled into the loop that asks it.
+"""Random numbers for searches: a generator that is compiled into the loop that calls it.
 
-A search draws two numbers for every simulated step, and numpy's generator cannot be inlined: called from compiled code
-it costs, with the registers saved around it, 3 to 4 of 25 ns. `stream(rng)` seeds xoshiro256++ (Blackman, Vigna 2021)
-from the generator that the search was given, `uniform(rng)` draws from whichever of the two it gets. With compilation
-off a stream is the generator itself.
+A search draws two numbers for every simulated step, and numpy's generator cannot be inlined: a call from compiled code
+costs 3 to 4 of 25 ns, with the registers saved around it. `stream(rng)` seeds xoshiro256++ (Blackman, Vigna 2021) from
+the generator that the search was given. `uniform(rng)` draws from a generator or from a stream. Without compilation a
+stream is the generator itself, and the annotations say so; compiled, it is the array of its state.
 """
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numba import types
 from numba.extending import overload
+from numpy.random import Generator
 
-from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import INLINED
+from bayesrl.kernels.arrays import U1
+from bayesrl.kernels.jit import INLINED, njit, plain
 
 
-def stream(rng: Any) -> Any:
-    """A stream of its own for a search: the four words of its state."""
+def stream(rng: Generator) -> Generator:
+    """A stream for one search, seeded from `rng`: the four words of its state."""
     return rng
 
 
 @overload(stream)
-def _stream(rng):
-    def seeded(rng):
+def _stream(rng: types.Type) -> Callable[[Generator], U1]:
+    def seeded(rng: Generator) -> U1:
         state = np.empty(4, np.uint64)
         for i in range(4):
             state[i] = (np.uint64(rng.random() * 2.0**32) << np.uint64(32)) | np.uint64(rng.random() * 2.0**32)
@@ -33,20 +34,20 @@ def _stream(rng):
     return seeded
 
 
-def uniform(rng: Any) -> Any:
+def uniform(rng: Generator) -> float:
     """A number in [0, 1) from a generator or a stream."""
     return rng.random()
 
 
 @overload(uniform, INLINED)
-def _uniform(rng):
+def _uniform(rng: types.Type) -> Callable[[U1], float] | Callable[[Generator], float]:
     if isinstance(rng, types.Array):
-        return getattr(xoshiro, "py_func", xoshiro)
+        return plain(xoshiro)
     return lambda rng: rng.random()
 
 
 @njit
-def xoshiro(rng):
+def xoshiro(rng: U1) -> float:
     """The next number of a stream: the upper 53 of 64 bits."""
     a, b, c, d = rng[0], rng[1], rng[2], rng[3]
     bits = rotated(a + d, 23) + a
@@ -57,6 +58,6 @@ def xoshiro(rng):
 
 
 @njit
-def rotated(x, k):
-    """x with its bits moved k to the left, those that fall out coming in at the right."""
+def rotated(x: np.uint64, k: int) -> np.uint64:
+    """x with its bits rotated to the left by k."""
     return (x << np.uint64(k)) | (x >> np.uint64(64 - k))

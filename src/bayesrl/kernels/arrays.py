@@ -1,0 +1,43 @@
+"""Names for the arrays that compiled functions take, by element and number of axes: `F2` is a matrix of float64.
+
+The rule: every compiled function annotates its arguments and its result with these names, numbers with `int`, `float`
+and `bool`, and mypy checks it as strictly as the rest of the library. Numba ignores annotations: it compiles a function
+for the types that it is called with, so an annotation costs nothing and changes nothing. A local array needs its
+annotation only if mypy cannot infer its number of axes: `q: F1 = np.zeros(n)`; plain assignments compile the same.
+
+numpy's stubs give `Any` for `x[i]`. The plugin `tests/typing/numpy_elements.py` gives the element instead, as Numba
+does: `x[i]` of `F1` is a `float`, `x[i]` of `F2` is `F1`, and an element of `I1` (signed, of any width) is an `int`.
+An element of `U1` stays `np.uint64`: with a signed integer Numba makes a float of both, so mixing them is an error.
+
+The names are types of `numpy.ndarray`: an array of another number of axes is refused if its number of axes is known
+(`np.zeros((n, m))` for an `F1`), and every array whose number of axes is unknown (`NDArray[np.float64]`) is accepted.
+"""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+F1: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
+F2: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+F3: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
+F4: TypeAlias = np.ndarray[tuple[int, int, int, int], np.dtype[np.float64]]
+"""Arrays of float64 with one to four axes."""
+
+I1: TypeAlias = np.ndarray[tuple[int], np.dtype[np.signedinteger[Any]]]
+I2: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.signedinteger[Any]]]
+I3: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.signedinteger[Any]]]
+I4: TypeAlias = np.ndarray[tuple[int, int, int, int], np.dtype[np.signedinteger[Any]]]
+"""Arrays of signed integers of any width with one to four axes."""
+
+U1: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
+"""A vector of uint64: hashes, and the state of a random stream (`stream.py`)."""
+
+B1: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]
+B2: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
+B3: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.bool_]]
+"""Arrays of bools with one to three axes."""
+
+R1: TypeAlias = np.ndarray[tuple[int], np.dtype[np.void]]
+R2: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.void]]
+"""Structured arrays, whose elements are records with named fields. mypy knows no fields: `x[i].name` is `Any`, so a
+kernel that reads a field says its type once: `total: float = row[i].total`."""
