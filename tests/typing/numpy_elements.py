@@ -13,6 +13,7 @@ from mypy.plugin import AttributeContext, FunctionContext, MethodContext, Plugin
 from mypy.types import AnyType, Instance, LiteralType, NoneType, TupleType, Type, TypeOfAny, get_proper_type
 
 ARRAY = "numpy.ndarray"
+UFUNCS = {f"numpy._typing._ufunc._UFunc_Nin{n}_Nout1" for n in (1, 2)}
 REDUCTIONS = {"sum", "prod", "min", "max", "mean", "std", "var"}
 MEANS = {"mean", "std", "var"}
 ADDING = {"sum", "prod"}
@@ -85,6 +86,11 @@ def with_axes(ctx: MethodContext | FunctionContext, array: Instance, n: int, of:
     whole = ctx.api.named_generic_type("builtins.int", [])
     shape = TupleType([whole] * n, ctx.api.named_generic_type("builtins.tuple", [whole]))
     return array.copy_modified(args=[shape, array.args[1] if of is None else dtype_of(ctx, of)])
+
+
+def unknown_axes(ctx: MethodContext | FunctionContext) -> Type:
+    """The shape of an array with an unknown number of axes."""
+    return ctx.api.named_generic_type("builtins.tuple", [AnyType(TypeOfAny.explicit)])
 
 
 def array_in(kind: Type) -> Instance | None:
@@ -160,7 +166,9 @@ def over_axes(name: str, ctx: MethodContext | FunctionContext, array: Instance |
     if any(not isinstance(get_proper_type(kind), NoneType) for kind in axis):
         n = axes(array)
         one = all("builtins.int" in names_of(kind) for kind in axis)
-        return with_axes(ctx, array, n - 1, of) if n and one else ctx.default_return_type
+        if n and one:
+            return with_axes(ctx, array, n - 1, of)
+        return array.copy_modified(args=[unknown_axes(ctx), dtype_of(ctx, of)])
     return ctx.api.named_generic_type(f"builtins.{of}", [])
 
 
@@ -220,7 +228,7 @@ class NumpyElements(Plugin):
                 return multiplied
             if name in REDUCTIONS:
                 return reduced(name)
-        if owner.startswith("numpy._typing._ufunc._UFunc_Nin") and name == "__call__":
+        if owner in UFUNCS and name == "__call__":
             return ufunc
         return None
 

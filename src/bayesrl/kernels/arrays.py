@@ -23,11 +23,11 @@ F3: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
 F4: TypeAlias = np.ndarray[tuple[int, int, int, int], np.dtype[np.float64]]
 """Arrays of float64 with one to four axes."""
 
-I1: TypeAlias = np.ndarray[tuple[int], np.dtype[np.signedinteger[Any]]]
-I2: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.signedinteger[Any]]]
-I3: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.signedinteger[Any]]]
-I4: TypeAlias = np.ndarray[tuple[int, int, int, int], np.dtype[np.signedinteger[Any]]]
-"""Arrays of signed integers of any width with one to four axes."""
+I1: TypeAlias = np.ndarray[tuple[int], np.dtype[np.integer[Any]]]
+I2: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.integer[Any]]]
+I3: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.integer[Any]]]
+I4: TypeAlias = np.ndarray[tuple[int, int, int, int], np.dtype[np.integer[Any]]]
+"""Arrays of integers (signed, of any width) with one to four axes."""
 
 U1: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
 """A vector of uint64: hashes, and the state of a random stream (`stream.py`)."""

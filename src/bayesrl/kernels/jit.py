@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar, cast
 
 import numba
+from numba.extending import overload
 
 P = ParamSpec("P")
 R = TypeVar("R")
+F = TypeVar("F")
 INLINED = {"forceinline": True, "error_model": "numpy"}
 """Options of `inlined`. Inlining lets LLVM see that `simulator.borrowed` arrays need no reference counts. numpy's error
 model tests no divisor for zero, so that a choice between two quotients needs no branch."""
@@ -28,3 +30,11 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 def plain(kernel: Callable[P, R]) -> Callable[P, R]:
     """The Python function of a kernel, for Numba's `overload`; the kernel itself without compilation."""
     return cast(Callable[P, R], getattr(kernel, "py_func", kernel))
+
+
+def overloads(function: Callable[..., object], inline: bool = False) -> Callable[[F], F]:
+    """Numba's `overload`: in compiled code the decorated function chooses, by types, what stands for `function`.
+
+    It is not `strict`, because strictness compares annotations, and those of the choice and of the chosen differ.
+    """
+    return cast(Callable[[F], F], overload(function, INLINED if inline else {}, strict=False))

@@ -10,11 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 from numba import types
-from numba.extending import overload
 from numpy.random import Generator
 
 from bayesrl.kernels.arrays import U1
-from bayesrl.kernels.jit import INLINED, njit, plain
+from bayesrl.kernels.jit import njit, overloads, plain
 
 
 def stream(rng: Generator) -> Generator:
@@ -22,7 +21,7 @@ def stream(rng: Generator) -> Generator:
     return rng
 
 
-@overload(stream)
+@overloads(stream)
 def _stream(rng: types.Type) -> Callable[[Generator], U1]:
     def seeded(rng: Generator) -> U1:
         state = np.empty(4, np.uint64)
@@ -39,7 +38,7 @@ def uniform(rng: Generator) -> float:
     return rng.random()
 
 
-@overload(uniform, INLINED)
+@overloads(uniform, inline=True)
 def _uniform(rng: types.Type) -> Callable[[U1], float] | Callable[[Generator], float]:
     if isinstance(rng, types.Array):
         return plain(xoshiro)

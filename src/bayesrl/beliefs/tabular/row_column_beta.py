@@ -120,7 +120,7 @@ class RowColumnBeta:
     def sample_rows_columns(self, rows: Sequence[int], columns: Sequence[int], rng: Generator) -> tuple[Floats, Floats]:
         """(p of these rows, q of these columns), drawn together."""
         generator("RowColumnBeta.sample_rows_columns", rng)
-        return row_column.sample(self.simulate(0), *_lines(rows, columns), rng)  # type: ignore[no-any-return]
+        return row_column.sample(self.simulate(0), *_lines(rows, columns), rng)
 
     def mean_rows_columns(
         self, rows: Sequence[int], columns: Sequence[int], rng: Generator, *, sweeps: int = 1000
@@ -128,7 +128,7 @@ class RowColumnBeta:
         """Posterior means of (p of these rows, q of these columns), by so many sweeps."""
         generator("RowColumnBeta.mean_rows_columns", rng)
         n = integer("RowColumnBeta.mean_rows_columns", "sweeps", sweeps, 1)
-        return row_column.mean(self.simulate(0), *_lines(rows, columns), n, rng)  # type: ignore[no-any-return]
+        return row_column.mean(self.simulate(0), *_lines(rows, columns), n, rng)
 
     @property
     def numbered_states(self) -> int:

@@ -142,7 +142,7 @@ def ending_bound(m: Model, v: Floats, q: Floats, low: float, high: float) -> flo
     c = 2.0 * delta
     gain = c * (w[:, None] - Pw) - c * noise(timed, w) - noise(m, v)  # what U = v + c w gains on TU, over v - q
     best = q.argmax(axis=1)
-    at = np.arange(S)
+    here = np.arange(S)
     above = (gain >= q - v[:, None])[live].all()  # TU <= U
-    below = (gain[at, best] >= v - q[at, best])[live].all()  # the greedy policy earns at least v - c w
+    below = (gain[here, best] >= v - q[here, best])[live].all()  # the greedy policy earns at least v - c w
     return c * float(w.max()) if above and below else np.inf
