@@ -42,6 +42,7 @@ bench: install  ## speed, as ratios, beside peers that install
 
 docs: install  ## the pages made from the registry
 	$(BIN)/python -m bayesrl.lab.catalogue docs/catalogue.md
+	$(BIN)/python docs/methods.py
 
 clean:
 	rm -rf .venv .bench-venv .mypy_cache .pytest_cache .ruff_cache build dist out
