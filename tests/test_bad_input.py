@@ -615,7 +615,7 @@ CALLS = {
     ),
     "a run in lockstep that cannot be": (
         lambda: b.run(T.agent, T.chain, steps=5, lockstep=2),
-        "run: 'world' must be one that can run in lockstep (batch), got " + repr(T.chain)[:77] + "....",
+        "run: 'world' must be one that can run in lockstep (batch), got " + repr(T.chain) + ".",
     ),
     "a belief that is no planner": (
         lambda: b.BayesAgent(T.planner, T.flat),
@@ -657,7 +657,7 @@ CALLS = {
     "regret in another world": (
         lambda: regret(T.record, T.gc),
         "regret: 'world' must be the one that the runs were made in, got "
-        "DirichletFamily(name='gc', gamma=0.95, prior='accurate', steps=250, runs=500,....",
+        "DirichletFamily(name='gc', gamma=0.95, actions=()).",
     ),
 }
 

@@ -93,17 +93,26 @@ class Decision(NamedTuple):
 
 
 class WorldStep(NamedTuple):
-    """What a world's `step` returns. A plain tuple of the first four or five is as good."""
+    """What a world's `step` returns. A plain tuple is as good."""
 
     state: Any
     """The true state after the step."""
     observation: Any
     """What the agent sees of it."""
-    reward: float
+    reward: Any
+    """A number; in lockstep one for each replicate."""
     terminated: bool = False
     """Whether the episode has come to its end."""
-    task: int = 0
-    """Which of several tasks the next step belongs to."""
+
+
+class TaskStep(NamedTuple):
+    """What `step` returns in a world of several tasks: the same, and the task that the next step belongs to."""
+
+    state: Any
+    observation: Any
+    reward: Any
+    terminated: bool
+    task: int
 
 
 class Step(NamedTuple):
@@ -205,7 +214,7 @@ class World(Protocol):
     def reset(self, rng: Generator) -> tuple[Any, Any]:
         """The first state of an episode and what is observed of it."""
 
-    def step(self, state: Any, action: Any, rng: Generator) -> WorldStep | tuple[Any, Any, float, bool]:
+    def step(self, state: Any, action: Any, rng: Generator) -> WorldStep | TaskStep | tuple[Any, Any, Any, bool]:
         """What follows an action in a state."""
 
 

@@ -7,12 +7,13 @@ import pytest
 from scipy.stats import chisquare
 
 import bayesrl
-from bayesrl.core import Transition, World
+from bayesrl.core import Transition, World, WorldStep
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.lab.priors import prior_for
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import optimal_total, policy_total, solve
 from bayesrl.registry import make_world, worlds
+from bayesrl.worlds._settings import Setting, setting_of
 from bayesrl.worlds.tabular import MDPWorld
 
 NAMES = ("chain", "chain-tied", "chain-semi", "double-loop", "grid5", "grid10", "dearden-maze")
@@ -301,8 +302,35 @@ def test_worlds_are_values(name):
 def test_a_world_needs_an_mdp():
     with pytest.raises(InvalidArgument, match=r"MDPWorld: 'mdp' must be a TabularMDP, got 'str'\."):
         MDPWorld("mine", "chain")
-    with pytest.raises(InvalidArgument, match="MDPWorld: 'steps'"):
-        MDPWorld("mine", make_world("chain").mdp, steps=0)
+    with pytest.raises(InvalidArgument, match="Setting: 'steps' must be a whole number of at least 1"):
+        Setting(steps=0)
+
+
+def test_a_world_is_dynamics_and_its_setting_is_apart():
+    world = make_world("dearden-maze")
+    assert setting_of("dearden-maze") == setting_of(world) == world.setting
+    assert (world.prior, world.steps, world.declared) == ("flat:1/264", 20000, world.setting.optimum)
+    assert "maze" in world.figures
+    mine = MDPWorld("mine", make_world("chain").mdp)
+    assert setting_of(mine) == Setting("flat:1", 1000)
+    # A drawn world is run as its family is; its prior knows what can happen in the family.
+    drawn = make_world("gc").draw(np.random.default_rng(0))
+    assert (drawn.prior, drawn.steps, drawn.runs) == ("structured:1", 250, None)
+    # A world that says these things itself, such as a bandit.
+    assert setting_of("bernoulli") == Setting("uniform", 1000)
+    with pytest.raises(InvalidArgument, match="MDPWorld: 'setting' must be a Setting, got 'flat:1'"):
+        MDPWorld("mine", make_world("chain").mdp, "flat:1")
+
+
+def test_a_step_is_named():
+    step = make_world("chain").step(4, 0, np.random.default_rng(0))
+    assert isinstance(step, WorldStep)
+    _, observation, reward, terminated = step  # four entries
+    assert (step.state, step.reward, step.terminated) == (4, 10.0, False) == (observation, reward, terminated)
+    with pytest.raises(InvalidArgument, match=r"chain: 'rng' must be a numpy Generator, such as .* got 0\."):
+        make_world("chain").step(4, 0, 0)
+    with pytest.raises(InvalidArgument, match="chain: 'rng' must be a numpy Generator"):
+        make_world("chain").reset(0)
 
 
 def test_the_package_can_be_called():

@@ -62,8 +62,8 @@ class TabularPolicy(Memoryless):
     Examples
     --------
     >>> go = TabularPolicy([1, 0], n_actions=2)
-    >>> go[0], go.tolist(), go.log_prob(0, 1)
-    (1, [1, 0], 0.0)
+    >>> go.tolist(), go.log_prob(0, 1)
+    ([1, 0], 0.0)
     >>> TabularPolicy([[0.5, 0.5], [0.0, 1.0]]).sample(1, np.random.default_rng(0))
     1
     """

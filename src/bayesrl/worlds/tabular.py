@@ -1,14 +1,7 @@
-"""A finite, fully observed world: a known MDP with the set-up in which the literature uses it.
+"""A finite, fully observed world: a known MDP that can be acted in.
 
 The state is observed. One random number is drawn for each step, whatever happens, so that methods compared on the same
 stream of a world stay aligned; a start that is certain draws none.
-
-The default prior is written as in `bayesrl run --prior`, NAME[:CONCENTRATION]:
-
-    flat:1/9       one Dirichlet for each (s, a) over all states, every count 1/9
-    structured:1   the world's own outcomes and groups with unknown probabilities, every count 1
-
-(`bayesrl.lab.priors.prior_for` builds it; the concentration is a decimal or a fraction, 1 if left out).
 """
 
 from __future__ import annotations
@@ -16,41 +9,49 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import field
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.checks import Floats, Ints, frozen, integer
+from bayesrl.checks import Floats, Ints, frozen, generator, integer
+from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import value
+from bayesrl.worlds._settings import Published, Setting
 
-Step = tuple[int, int, float, bool]
+Row = tuple[list[float], list[WorldStep]]
+"""Cumulative probabilities of the possible outcomes of one (s, a), and what each of them is."""
 
 
 @value
-class MDPWorld:
-    """A known MDP as a world: `reset` and `step`, its optimum, and how it is usually run."""
+class MDPWorld(Published):
+    """A known MDP as a world.
 
-    name: str
-    mdp: TabularMDP = field(repr=False)
-    prior: str = "flat:1"
-    """The prior an agent is given unless another is asked for."""
-    steps: int = 1000
-    """Length of a run in the published set-up."""
-    declared: float | None = None
-    """Expected undiscounted total of the best policy over that many steps; None: not known in advance."""
-    actions: tuple[str, ...] = ()
-    """What the actions are called."""
-    layout: Ints | None = field(default=None, repr=False)
-    """Where states lie on a map, (panels, rows, columns), -1 for a wall; None: the world has no map."""
-    figures: tuple[str, ...] = ()
-    """The names under which published figures know this world."""
+    Examples
+    --------
+    >>> stay_or_go = TabularMDP.from_dense([[[1, 0], [0, 1]], [[0, 1], [0, 1]]], [[0, 0], [1, 1]], gamma=0.5)
+    >>> world = MDPWorld("mine", stay_or_go, Setting(steps=3), actions=("stay", "go"))
+    >>> world.step(0, 1, np.random.default_rng(0))
+    WorldStep(state=1, observation=1, reward=0.0, terminated=False)
+    >>> world.optimum()
+    2.0
+    """
+
+    name: Annotated[str, "What the world is called."]
+    mdp: Annotated[TabularMDP, "The dynamics and rewards."] = field(repr=False)
+    setting: Annotated[Setting, "How the world is usually run."] = field(default=Setting(), repr=False)
+    actions: Annotated[tuple[str, ...], "What the actions are called."] = ()
+    layout: Annotated[
+        Ints | None, "Where states lie on a map, (panels, rows, columns), -1 for a wall; None: there is no map."
+    ] = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.mdp, TabularMDP):
             raise InvalidArgument("MDPWorld", "mdp", "a TabularMDP", type(self.mdp).__name__)
-        integer("MDPWorld", "steps", self.steps, 1)
+        if not isinstance(self.setting, Setting):
+            raise InvalidArgument("MDPWorld", "setting", "a Setting", self.setting)
         if self.layout is not None:
             object.__setattr__(self, "layout", frozen(np.array(self.layout, np.int32)))
 
@@ -59,16 +60,21 @@ class MDPWorld:
     def reset(self, rng: Generator) -> tuple[int, int]:
         """The first state of an episode, which is also what is observed."""
         cumulative, states = self._first
+        generator(self.name, rng)
         state = states[0] if len(states) == 1 else states[bisect_right(cumulative, rng.random())]
         return state, state
 
-    def step(self, state: int, action: int, rng: Generator) -> Step:
+    def step(self, state: int, action: int, rng: Generator) -> WorldStep:
         """The next state, the same as observed, the reward, and whether the episode has ended."""
         S, A = self._shape
         s = integer(self.name, "state", state, 0, S - 1)
         a = integer(self.name, "action", action, 0, A - 1)
         row = self._rows.get(s * A + a) or self._row(s, a)
-        return row[1][bisect_right(row[0], rng.random())]
+        try:
+            return row[1][bisect_right(row[0], rng.random())]
+        except AttributeError:
+            generator(self.name, rng)
+            raise
 
     @cached_property
     def _shape(self) -> tuple[int, int]:
@@ -81,15 +87,15 @@ class MDPWorld:
         return _cumulative(start[states]), states.tolist()
 
     @cached_property
-    def _rows(self) -> dict[int, tuple[list[float], list[Step]]]:
+    def _rows(self) -> dict[int, Row]:
         return {}  # filled as (s, a) are met: a large dense model would not fit as Python objects
 
-    def _row(self, s: int, a: int) -> tuple[list[float], list[Step]]:
+    def _row(self, s: int, a: int) -> Row:
         p = self.mdp.prob[self.mdp.group[s, a]]
         possible = np.flatnonzero(p)
         succ, reward = self.mdp.succ[s, a, possible], self.mdp.reward[s, a, possible]
         ends = self.mdp.outcomes.terminal[succ]
-        steps = list(zip(succ.tolist(), succ.tolist(), reward.tolist(), ends.tolist(), strict=True))
+        steps = list(map(WorldStep, succ.tolist(), succ.tolist(), reward.tolist(), ends.tolist()))
         row = self._rows[s * self.n_actions + a] = _cumulative(p[possible]), steps
         return row
 
@@ -101,7 +107,7 @@ class MDPWorld:
 
     @property
     def start(self) -> int:
-        """The state in which episodes start, where that is certain."""
+        """The state in which episodes start, if that is certain."""
         states = self._first[1]
         if len(states) > 1:
             raise InvalidArgument(self.name, "start", "a single state", states, "See mdp.outcomes.start.")
@@ -112,16 +118,17 @@ class MDPWorld:
         return self.mdp.dense()
 
     def optimum(self, steps: int | None = None) -> float:
-        """Expected undiscounted total of the best policy over so many steps (by default the published number)."""
-        if self.declared is not None and steps in (None, self.steps):
-            return self.declared
+        """Expected undiscounted total of the best policy over a number of steps (by default the setting's number)."""
+        setting = self.setting
+        if setting.optimum is not None and steps in (None, setting.steps):
+            return setting.optimum
         from bayesrl.models.solve import optimal_total
 
-        return optimal_total(self.mdp, self.steps if steps is None else steps)
+        return optimal_total(self.mdp, setting.steps if steps is None else steps)
 
     @cached_property
     def gaps(self) -> Floats:
-        """V*(s) - Q*(s, a) at the world's discount, (S, A): what an action gives away, the unit of regret."""
+        """V*(s) - Q*(s, a) at the world's discount, (S, A): the loss of an action, the unit of regret."""
         from bayesrl.models.solve import solve
 
         q = solve(self.mdp).q

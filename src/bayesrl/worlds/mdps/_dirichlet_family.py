@@ -9,47 +9,48 @@ The published set-up: 500 worlds, each run for 250 steps; the score is the mean 
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import field
 from functools import cached_property
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.checks import Floats, array, frozen, number
+from bayesrl.checks import Floats, array, frozen, generator
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import Outcomes, TabularMDP
-from bayesrl.parameters import value
+from bayesrl.parameters import DISCOUNT, AtLeast, Shape, value
+from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.tabular import MDPWorld
+
+BBRL = Setting("accurate", steps=250, runs=500)
+"""The published set-up: the prior is the distribution from which worlds are drawn."""
 
 
 @value
-class DirichletFamily:
-    """Worlds whose rows are drawn from Dirichlet distributions; state 0 is the start."""
+class DirichletFamily(Published):
+    """Worlds whose rows are drawn from Dirichlet distributions; state 0 is the start.
 
-    name: str
-    counts: Floats = field(repr=False)
-    """Dirichlet counts of next states, (S, A, S)."""
-    rewards: Floats = field(repr=False)
-    """R[s, a, s'], known to the agent, (S, A, S)."""
-    gamma: float = 0.95
-    prior: str = "accurate"
-    """The prior an agent is given unless another is asked for."""
-    steps: int = 250
-    """Length of a run in the published set-up."""
-    runs: int = 500
-    """Number of worlds drawn in the published set-up."""
-    actions: tuple[str, ...] = ()
-    """What the actions are called."""
-    figures: tuple[str, ...] = ()
-    """The names under which published figures know this family."""
+    Examples
+    --------
+    >>> coins = DirichletFamily("coins", counts=np.ones((2, 1, 2)), rewards=np.zeros((2, 1, 2)))
+    >>> coins.draw(np.random.default_rng(0)).mdp.prob.round(2).tolist()
+    [[0.4, 0.6], [0.9, 0.1]]
+    """
+
+    name: Annotated[str, "What the family is called."]
+    counts: Annotated[Floats, AtLeast(0), Shape("(S, A, S)"), "Dirichlet counts of next states."] = field(repr=False)
+    rewards: Annotated[Floats, Shape("(S, A, S)"), "R[s, a, s'], known to the agent."] = field(repr=False)
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95
+    setting: Annotated[Setting, "How the family is usually run."] = field(default=BBRL, repr=False)
+    actions: Annotated[tuple[str, ...], "What the actions are called."] = ()
 
     def __post_init__(self) -> None:
         owner = "DirichletFamily"
         counts = array(owner, "counts", self.counts, (None, None, None), low=0.0)
-        object.__setattr__(self, "counts", counts)
-        object.__setattr__(self, "rewards", array(owner, "rewards", self.rewards, counts.shape))
-        object.__setattr__(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
+        array(owner, "rewards", self.rewards, counts.shape)
+        object.__setattr__(self, "gamma", float(self.gamma))
         if counts.shape[0] != counts.shape[2]:
             raise InvalidArgument(owner, "counts", "of shape (S, A, S)", counts)
         if not counts.any(axis=2).all():
@@ -57,9 +58,13 @@ class DirichletFamily:
 
     def draw(self, rng: Generator) -> MDPWorld:
         """A world of this family."""
-        weight = rng.standard_gamma(self.alpha)  # zero where the count is
+        weight = generator(self.name, rng).standard_gamma(self.alpha)  # zero where the count is
         mdp = TabularMDP(self.outcomes, weight / weight.sum(axis=1, keepdims=True), self.gamma)
-        return MDPWorld(self.name, mdp, "structured:1", self.steps, actions=self.actions, figures=self.figures)
+        return MDPWorld(self.name, mdp, self._setting_of_a_world, self.actions)
+
+    @cached_property
+    def _setting_of_a_world(self) -> Setting:
+        return dataclasses.replace(self.setting, prior="structured:1", runs=None)
 
     @cached_property
     def outcomes(self) -> Outcomes:

@@ -11,10 +11,11 @@ average, and 3663.69 by always choosing a (near the end of the run b is better, 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesrl.checks import Ints
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.registry import register
+from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.tabular import MDPWorld
 
 LENGTH, SLIP = 5, 0.2
@@ -41,7 +42,7 @@ def chain(gamma: float = 0.95) -> MDPWorld:
     return chain_with(np.arange(2 * LENGTH).reshape(LENGTH, 2), gamma, "chain", "flat:1", ("chain", "chain_full"))
 
 
-def chain_with(group: NDArray[np.integer], gamma: float, name: str, prior: str, figures: tuple[str, ...]) -> MDPWorld:
+def chain_with(group: Ints, gamma: float, name: str, prior: str, figures: tuple[str, ...]) -> MDPWorld:
     """The chain with the given rows tied together; outcome 0 is the action's own effect, outcome 1 the other one."""
     back = (0, 2.0)
     on = [(min(s + 1, LENGTH - 1), 10.0 if s == LENGTH - 1 else 0.0) for s in range(LENGTH)]
@@ -61,4 +62,5 @@ def chain_with(group: NDArray[np.integer], gamma: float, name: str, prior: str, 
     )
     mdp = TabularMDP(outcomes, np.tile([1.0 - SLIP, SLIP], (groups, 1)), gamma)
     layout = np.arange(LENGTH).reshape(1, 1, LENGTH)
-    return MDPWorld(name, mdp, prior, 1000, 3665.8324480000642, ("a", "b"), layout, figures)
+    setting = Setting(prior, steps=1000, figures=figures, optimum=3665.8324480000642)
+    return MDPWorld(name, mdp, setting, ("a", "b"), layout)

@@ -19,11 +19,14 @@ import numpy as np
 
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.registry import register
+from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.mdps._cells import DOWN, LEFT, RIGHT, UP, walk
 from bayesrl.worlds.tabular import MDPWorld
 
 ROWS = ("SX$.X.G", ".X..X..", ".......", "XX...XX", "......$", "$.....X")
 FLAGS = ((0, 5), (2, 0), (6, 4))
+FIGURES = ("dearden_maze_guez", "Dearden's maze", "maze")
+SETTING = Setting("flat:1/264", steps=20000, figures=FIGURES, optimum=1825.9572163694206)
 
 
 @register(
@@ -60,5 +63,4 @@ def dearden_maze(gamma: float = 0.95) -> MDPWorld:
     for c, (x, y) in enumerate(cells):
         layout[:, y, x] = 8 * c + np.arange(8)
     mdp = TabularMDP.from_dense(P.reshape(8 * n, 4, 8 * n), R.reshape(8 * n, 4), gamma)
-    actions, figures = ("up", "right", "down", "left"), ("dearden_maze_guez", "Dearden's maze", "maze")
-    return MDPWorld("dearden-maze", mdp, "flat:1/264", 20000, 1825.9572163694206, actions, layout, figures)
+    return MDPWorld("dearden-maze", mdp, SETTING, ("up", "right", "down", "left"), layout)

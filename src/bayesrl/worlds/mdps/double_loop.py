@@ -12,10 +12,12 @@ import numpy as np
 
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.registry import register
+from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.tabular import MDPWorld
 
 NEXT = ((1, 5), (2, 2), (3, 3), (4, 4), (0, 0), (0, 6), (0, 7), (0, 8), (0, 0))
 """NEXT[s][a]: the world is deterministic."""
+SETTING = Setting("flat:1/9", steps=1000, figures=("double_loop", "Double-loop", "dl", "loop"), optimum=400.0)
 
 
 @register(
@@ -38,5 +40,4 @@ def double_loop(gamma: float = 0.95) -> MDPWorld:
     R = np.zeros((9, 2))
     R[4], R[8] = 1.0, 2.0
     mdp = TabularMDP.from_dense(np.eye(9)[np.array(NEXT)], R, gamma)
-    figures = ("double_loop", "Double-loop", "dl", "loop")
-    return MDPWorld("double-loop", mdp, "flat:1/9", 1000, 400.0, ("left", "right"), figures=figures)
+    return MDPWorld("double-loop", mdp, SETTING, ("left", "right"))

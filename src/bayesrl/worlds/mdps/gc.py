@@ -6,10 +6,12 @@ chain, arriving in the last state pays 10 from wherever one comes, and arriving 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bayesrl.registry import register
-from bayesrl.worlds.mdps._dirichlet_family import DirichletFamily
+from bayesrl.worlds.mdps._dirichlet_family import BBRL, DirichletFamily
 
 
 @register(
@@ -32,5 +34,5 @@ def gc(gamma: float = 0.95) -> DirichletFamily:
     s = np.arange(5)
     counts[s, :, 0] = counts[s, :, np.minimum(s + 1, 4)] = 1.0
     rewards[:, :, 0], rewards[:, :, 4] = 2.0, 10.0
-    figures = ("GC (accurate prior)", "GC (inaccurate prior)")
-    return DirichletFamily("gc", counts, rewards, gamma, figures=figures)
+    setting = replace(BBRL, figures=("GC (accurate prior)", "GC (inaccurate prior)"))
+    return DirichletFamily("gc", counts, rewards, gamma, setting)

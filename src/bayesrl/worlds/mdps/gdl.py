@@ -6,10 +6,12 @@ fall back, each with a probability of its own drawn uniformly. The left loop can
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bayesrl.registry import register
-from bayesrl.worlds.mdps._dirichlet_family import DirichletFamily
+from bayesrl.worlds.mdps._dirichlet_family import BBRL, DirichletFamily
 
 NEXT = ((1, 5), (2,), (3,), (4,), (0,), (0, 6), (0, 7), (0, 8), (0,))
 """NEXT[s]: where either action may lead."""
@@ -35,5 +37,5 @@ def gdl(gamma: float = 0.95) -> DirichletFamily:
     for s, reached in enumerate(NEXT):
         counts[s, :, reached] = 1.0
     rewards[4, :, 0], rewards[8, :, 0] = 1.0, 2.0
-    figures = ("GDL (accurate prior)", "GDL (inaccurate prior)")
-    return DirichletFamily("gdl", counts, rewards, gamma, figures=figures)
+    setting = replace(BBRL, figures=("GDL (accurate prior)", "GDL (inaccurate prior)"))
+    return DirichletFamily("gdl", counts, rewards, gamma, setting)

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.registry import register
+from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.mdps._cells import DOWN, LEFT, RIGHT, UP, walk
 from bayesrl.worlds.tabular import MDPWorld
 
@@ -35,7 +36,7 @@ def grid5(gamma: float = 0.95) -> MDPWorld:
     return grid(5, gamma, "grid5", 1000, 92.09907689284721, ("grid5", "Grid5"))
 
 
-def grid(length: int, gamma: float, name: str, steps: int, declared: float, figures: tuple[str, ...]) -> MDPWorld:
+def grid(length: int, gamma: float, name: str, steps: int, optimum: float, figures: tuple[str, ...]) -> MDPWorld:
     """The same grid of any size."""
     S = length**2
     P = walk([(x, y) for x in range(length) for y in range(length)], (DOWN, RIGHT, UP, LEFT), slip=0.2)
@@ -44,4 +45,5 @@ def grid(length: int, gamma: float, name: str, steps: int, declared: float, figu
     R[-1] = 1.0
     layout = np.arange(S, dtype=np.int32).reshape(length, length).T[None]
     mdp = TabularMDP.from_dense(P, R, gamma)
-    return MDPWorld(name, mdp, f"flat:1/{S}", steps, declared, ("down", "right", "up", "left"), layout, figures)
+    setting = Setting(f"flat:1/{S}", steps=steps, figures=figures, optimum=optimum)
+    return MDPWorld(name, mdp, setting, ("down", "right", "up", "left"), layout)

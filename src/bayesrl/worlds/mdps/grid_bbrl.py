@@ -7,10 +7,12 @@ pays 10 and leads to the start instead, so the corner itself is never visited (i
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bayesrl.registry import register
-from bayesrl.worlds.mdps._dirichlet_family import DirichletFamily
+from bayesrl.worlds.mdps._dirichlet_family import BBRL, DirichletFamily
 
 MOVES = ((0, -1), (0, 1), (-1, 0), (1, 0))
 """(row, column) steps: left, right, up, down."""
@@ -39,5 +41,5 @@ def grid_bbrl(gamma: float = 0.95) -> DirichletFamily:
             counts[s, a, 0], rewards[s, a, 0] = 1.0, 10.0
         elif 0 <= row < 5 and 0 <= column < 5:
             counts[s, a, 5 * row + column] = 1.0
-    actions, figures = ("left", "right", "up", "down"), ("Grid (accurate prior)", "Grid (inaccurate prior)")
-    return DirichletFamily("grid-bbrl", counts, rewards, gamma, actions=actions, figures=figures)
+    setting = replace(BBRL, figures=("Grid (accurate prior)", "Grid (inaccurate prior)"))
+    return DirichletFamily("grid-bbrl", counts, rewards, gamma, setting, ("left", "right", "up", "down"))

@@ -18,18 +18,23 @@ asked again. A run draws no further random numbers.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import field
+from typing import Annotated, NamedTuple
 
 from numpy.random import Generator
 from scipy.special import betaincinv
 
 from bayesrl.beliefs.tabular.row_column_beta import Cell, RowColumnBeta, cell
-from bayesrl.checks import integer
+from bayesrl.checks import generator, integer
+from bayesrl.core import WorldStep
 from bayesrl.kernels.row_column import CELL, COLUMN, DX, DY, ROW
-from bayesrl.parameters import value
+from bayesrl.parameters import DISCOUNT, value
 from bayesrl.registry import register
+from bayesrl.worlds._settings import Published, Setting
 
 MASK = (1 << 64) - 1
+SETTING = Setting("accurate", steps=200)
+"""The prior is the distribution from which worlds are drawn."""
 
 
 class Place(NamedTuple):
@@ -42,16 +47,20 @@ class Place(NamedTuple):
 
 @value
 class InfiniteGrid:
-    """One infinite grid."""
+    """One infinite grid.
 
-    key: int
-    """What was drawn: all else follows from it."""
-    rows: tuple[float, float] = (2.0, 1.0)
-    """Beta counts of a row's parameter p."""
-    columns: tuple[float, float] = (1.0, 2.0)
-    """Beta counts of a column's parameter q."""
-    gamma: float = 0.97
-    """Discount."""
+    Examples
+    --------
+    >>> from numpy.random import default_rng
+    >>> grid = InfiniteGrid(key=3)
+    >>> grid.step(Place(0, 0), 1, default_rng(0))[1:]
+    ((1, 0), 0.0, False)
+    """
+
+    key: Annotated[int, "What was drawn: all else follows from it."]
+    rows: Annotated[tuple[float, float], "Beta counts of a row's parameter p."] = (2.0, 1.0)
+    columns: Annotated[tuple[float, float], "Beta counts of a column's parameter q."] = (1.0, 2.0)
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 0.97
 
     n_actions = 4
 
@@ -59,14 +68,14 @@ class InfiniteGrid:
         """The origin, all rewards in their places."""
         return Place(0, 0), (0, 0)
 
-    def step(self, state: Place, action: int, rng: Generator) -> tuple[Place, Cell, float, bool]:
+    def step(self, state: Place, action: int, rng: Generator) -> WorldStep:
         """The neighbouring cell, and what is found there."""
         a = integer("infinite-grid", "action", action, 0, 3)
         here = cell("infinite-grid", "state", state[:2])
         there = here[0] + DX[a], here[1] + DY[a]
         if there in state.taken or not self.rewarded(*there):
-            return Place(*there, state.taken), there, 0.0, False
-        return Place(*there, state.taken | {there}), there, 1.0, False
+            return WorldStep(Place(*there, state.taken), there, 0.0)
+        return WorldStep(Place(*there, state.taken | {there}), there, 1.0)
 
     def rewarded(self, x: int, y: int) -> bool:
         """Whether the cell holds a reward before anybody comes."""
@@ -82,21 +91,21 @@ class InfiniteGrid:
 
 
 @value
-class InfiniteGridFamily:
-    """Infinite grids with Beta row and column parameters."""
+class InfiniteGridFamily(Published):
+    """Infinite grids with Beta row and column parameters.
 
-    rows: tuple[float, float] = (2.0, 1.0)
-    """Beta counts of a row's parameter p."""
-    columns: tuple[float, float] = (1.0, 2.0)
-    """Beta counts of a column's parameter q."""
-    gamma: float = 0.97
-    """Discount."""
-    prior: str = "accurate"
-    """The prior an agent is given: the distribution that worlds are drawn from."""
-    steps: int = 200
-    """Length of a run in the published set-up."""
-    actions: tuple[str, ...] = ("up", "right", "down", "left")
-    """What the actions are called."""
+    Examples
+    --------
+    >>> from numpy.random import default_rng
+    >>> InfiniteGridFamily(rows=(0.5, 0.5)).draw(default_rng(0)).rows
+    (0.5, 0.5)
+    """
+
+    rows: Annotated[tuple[float, float], "Beta counts of a row's parameter p."] = (2.0, 1.0)
+    columns: Annotated[tuple[float, float], "Beta counts of a column's parameter q."] = (1.0, 2.0)
+    gamma: Annotated[float, "Discount."] = 0.97
+    setting: Annotated[Setting, "How the family is usually run."] = field(default=SETTING, repr=False)
+    actions: Annotated[tuple[str, ...], "What the actions are called."] = ("up", "right", "down", "left")
 
     n_actions = 4
 
@@ -107,7 +116,7 @@ class InfiniteGridFamily:
 
     def draw(self, rng: Generator) -> InfiniteGrid:
         """A world of this family."""
-        return InfiniteGrid(int(rng.integers(1 << 63)), self.rows, self.columns, self.gamma)
+        return InfiniteGrid(int(generator("infinite-grid", rng).integers(1 << 63)), self.rows, self.columns, self.gamma)
 
     def default_prior(self) -> RowColumnBeta:
         """The distribution that worlds are drawn from."""
@@ -124,7 +133,9 @@ class InfiniteGridFamily:
         "tests/worlds/test_infinite_grid.py::test_steps_by_hand",
     ),
 )
-def infinite_grid(gamma: float = 0.97, rows: Any = (2.0, 1.0), columns: Any = (1.0, 2.0)) -> InfiniteGridFamily:
+def infinite_grid(
+    gamma: float = 0.97, rows: tuple[float, float] = (2.0, 1.0), columns: tuple[float, float] = (1.0, 2.0)
+) -> InfiniteGridFamily:
     """An unbounded grid whose rewards lie along good rows and columns, each to be had once.
 
     Runs last 200 steps. For the author's search: `bamcp:simulations=2000,depth=151,exploration=5` (151 decisions are

@@ -1,0 +1,61 @@
+"""Settings: the set-up in which the literature runs a world.
+
+A world is dynamics. Which prior an agent is given, how long a run lasts, how many runs there are and under which names
+published figures know the world is a `Setting`. Each registered world carries one; a world of one's own has the usual
+one unless it says otherwise.
+
+A prior is written as in `bayesrl run --prior`, NAME[:CONCENTRATION]:
+
+    flat:1/9       one Dirichlet for each (s, a) over all states, every count 1/9
+    structured:1   the world's own outcomes and groups with unknown probabilities, every count 1
+
+(`bayesrl.lab.priors.prior_for` builds it. The concentration is a decimal or a fraction, 1 if left out.)
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Protocol
+
+from bayesrl.parameters import AtLeast, declared
+from bayesrl.registry import make_world
+
+
+@declared
+class Setting:
+    """The set-up in which a world is usually run.
+
+    Examples
+    --------
+    >>> setting_of("double-loop").prior, setting_of("double-loop").steps
+    ('flat:1/9', 1000)
+    """
+
+    prior: Annotated[str, "The prior that an agent is given unless another is asked for."] = "flat:1"
+    steps: Annotated[int, AtLeast(1), "Length of a run."] = 1000
+    runs: Annotated[int | None, AtLeast(1), "Number of runs, if the literature says so."] = None
+    figures: Annotated[tuple[str, ...], "The names under which published figures know this world."] = ()
+    optimum: Annotated[
+        float | None, "Expected undiscounted total of the best policy over that many steps, if known."
+    ] = None
+
+
+class Published(Protocol):
+    """A world or a family that carries its setting. What the setting says can be read off the world."""
+
+    setting: Setting
+
+    prior = property(lambda self: self.setting.prior, doc="The usual prior.")
+    steps = property(lambda self: self.setting.steps, doc="The usual length of a run.")
+    runs = property(lambda self: self.setting.runs, doc="The published number of runs, if there is one.")
+    figures = property(lambda self: self.setting.figures, doc="The names that published figures use.")
+    declared = property(lambda self: self.setting.optimum, doc="The best total over that many steps, if known.")
+
+
+def setting_of(world: object) -> Setting:
+    """The setting of a world or family, or of the registered one of that name."""
+    place = make_world(world) if isinstance(world, str) else world
+    setting = getattr(place, "setting", None)
+    if isinstance(setting, Setting):
+        return setting
+    told = {name: getattr(place, name) for name in ("prior", "steps", "runs", "figures") if hasattr(place, name)}
+    return Setting(**told)
