@@ -625,7 +625,8 @@ CALLS = {
     "a planner and a belief that do not fit": (
         lambda: b.BayesAgent(T.beta, b.make("beb")),
         Incompatible,
-        "BEB needs a belief with 'mean_mdp', 'counts', which RewardBeta lacks.",
+        "BEB needs a belief with 'reward_range', 'reward_doubt', 'counts', 'n_states', 'n_actions', 'gamma', "
+        "'mean_mdp', which RewardBeta lacks.",
     ),
     "a bandit's method in an MDP": (
         lambda: agent_for("thompson", T.chain),

@@ -22,8 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from inspect import getattr_static
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeGuard, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeGuard, TypeVar, runtime_checkable
 
 from bayesrl.errors import Incompatible
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from bayesrl.core import Planner, Transition
+    from bayesrl.core import Transition
     from bayesrl.models.mdp import Outcomes, TabularMDP
 
     Floats = NDArray[np.float64]
@@ -78,6 +77,15 @@ class HasLogEvidence(Protocol):
 
 
 # Finite MDPs ---------------------------------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class ListsActions(Protocol):
+    """A belief about a problem whose actions are numbered from 0."""
+
+    @property
+    def n_actions(self) -> int:
+        """A."""
 
 
 @runtime_checkable
@@ -152,7 +160,7 @@ class KnowsRewards(Protocol):
 
     @property
     def rewards_known(self) -> bool:
-        """Whether the reward of every outcome is known."""
+        """Whether drawn models list every reward that can be seen; otherwise they hold mean rewards."""
 
 
 @runtime_checkable
@@ -161,6 +169,11 @@ class GroupsVisits(Protocol):
 
     def visit_groups(self) -> Ints:
         """For each pair the number of its counter of visits, (S, A); pairs that share all they teach share one."""
+
+
+@runtime_checkable
+class HasCertainPairs(Protocol):
+    """A belief that says what is known for certain."""
 
     def certain_pairs(self) -> Bools:
         """Which pairs have nothing left to learn, (S, A): transitions and rewards are both known."""
@@ -206,11 +219,29 @@ class ImaginesRewards(HasMeanMDP, Protocol):
         It is the mean model itself where rewards are known, or have no largest value.
         """
 
+
+@runtime_checkable
+class BoundsBestRewards(Protocol):
+    """A belief that bounds how probable the largest reward is."""
+
     def best_reward_share(self, deviations: float) -> Floats:
         """An upper bound on the probability of the largest reward in each cell: mean plus so many deviations.
 
         At most 1; an array of a single 1 where rewards are known or have no largest value.
         """
+
+
+@runtime_checkable
+class HasDirichletRows(ListsOutcomes, Protocol):
+    """A belief whose groups are independent Dirichlet distributions, some of them known."""
+
+    @property
+    def alpha(self) -> Floats:
+        """Dirichlet counts of the outcomes of each group, (G, K), zero on padding; probabilities where known."""
+
+    @property
+    def known(self) -> Bools:
+        """Which groups are known, (G,)."""
 
 
 @runtime_checkable
@@ -371,7 +402,13 @@ def members(capability: type) -> tuple[str, ...]:
     return tuple(names)
 
 
-def demand(planner: Planner[Any, Any], belief: object) -> None:
+class Asks(Protocol):
+    """A planner, or a solver that works on a belief."""
+
+    needs: ClassVar[tuple[type, ...]]
+
+
+def demand(planner: Asks, belief: object) -> None:
     """Raise `Incompatible`, with the names of what is missing, if a belief does not offer what a planner needs."""
     missing = dict.fromkeys(name for need in planner.needs for name in lacking(belief, need))
     if missing:
@@ -383,8 +420,7 @@ def demand(planner: Planner[Any, Any], belief: object) -> None:
 
 
 def _has(belief: object, name: str) -> bool:
-    try:
-        getattr_static(belief, name)
-    except AttributeError:  # a belief around another one may pass on what that one offers
-        return hasattr(type(belief), "__getattr__") and hasattr(belief, name)
-    return True
+    """Whether a belief has a member, without reading it: a property may be costly."""
+    if hasattr(type(belief), name) or name in getattr(belief, "__dict__", ()):
+        return True
+    return hasattr(type(belief), "__getattr__") and hasattr(belief, name)  # it may pass on what another one offers

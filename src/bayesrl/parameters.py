@@ -27,6 +27,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, Union, dataclass_transform
 import numpy as np
 
 from bayesrl import checks
+from bayesrl.errors import InvalidArgument
 
 T = TypeVar("T")
 
@@ -150,6 +151,9 @@ def check(owner: str, declaration: Declaration, x: Any) -> Any:
     if (optional and x is None) or (isinstance(x, str) and x in words):
         return x
     low, high = bounds.low, bounds.high
+    if isinstance(x, str) and words and kind in (int, float):
+        expected = f"a {'whole ' if kind is int else ''}number or " + " or ".join(f'"{word}"' for word in words)
+        raise InvalidArgument(owner, name, expected, x)
     if kind is int:
         checks.integer(owner, name, x, _whole(low, -sys.maxsize), None if high == math.inf else int(high))
     elif kind is float:

@@ -6,8 +6,8 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp.optimism.pac_bounds import boss_knownness
-from bayesrl.bamdp.sampling._hyper_model import draw_merged, draws_lists, hyper_model, hyper_q, solve_each
-from bayesrl.bamdp.sampling.sboss import means, moved, spread
+from bayesrl.bamdp.sampling._hyper_model import draw_merged, draws_short_rows, hyper_model, hyper_q, solve_each
+from bayesrl.bamdp.sampling.sboss import distance_moved, moments_of
 from bayesrl.bamdp.sampling.smart_sampler import sample_sizes
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, RewardNormal, UnknownRewards
 from bayesrl.core import Transition, run
@@ -193,7 +193,7 @@ def test_models_of_any_shape_are_merged():
     q = b.make("boss", samples=12).plan(belief, 0, None, rng).info["q"]
     np.testing.assert_allclose(q, naive_q(merged(models))[0], atol=1e-8)
     np.testing.assert_allclose(solve_each(models, None)[1], [solve(m).q for m in models], atol=1e-8)
-    with pytest.raises(Incompatible, match="'counts'"):
+    with pytest.raises(Incompatible, match="'pair_means'"):
         b.BayesAgent(belief, b.make("sboss"))
 
 
@@ -231,7 +231,7 @@ def dense_q(belief, sizes, rng):
 def test_lists_are_the_models_they_stand_for():
     """From a flat belief over many states: the model of `sample_mdp`, its rewards, its solution."""
     belief = large()
-    assert draws_lists(belief)
+    assert draws_short_rows(belief)
     drawn, whole = draw_merged(belief, np.ones(140, int), default_rng(1)), belief.sample_mdp(default_rng(1))
     assert drawn.outcomes.n_outcomes < 70
     np.testing.assert_allclose(drawn.matrix, whole.prob, atol=1e-15)
@@ -292,13 +292,13 @@ def test_unknown_rewards_move_the_posterior():
     after = before.update(Transition(0, 0, 1.0, 1))
     expected = np.zeros((5, 2))
     expected[0, 0] = (2 / 3 - 1 / 2) / np.sqrt(1 / 12)
-    np.testing.assert_allclose(moved(spread(before), means(after)), expected)
+    np.testing.assert_allclose(distance_moved(*moments_of(before), after.pair_means()), expected)
     planner, rng = b.make("sboss", delta=0.5), default_rng(0)
     first = planner.plan(before, 0, None, rng)
     assert planner.plan(before, 0, first.memory, rng).memory.q is first.memory.q
     assert planner.plan(after, 0, first.memory, rng).memory.q is not first.memory.q
     vague = UnknownRewards(known, RewardNormal.strens((5, 2)))
-    assert moved(spread(vague), means(vague.update(Transition(0, 0, 3.0, 1)))).max() == 0.0
+    assert distance_moved(*moments_of(vague), vague.update(Transition(0, 0, 3.0, 1)).pair_means()).max() == 0.0
 
 
 def totals(method, world, runs, prior, **params):
@@ -377,7 +377,7 @@ def test_bad_arguments():
     whole = "'knownness' must be a whole number of at least 1"
     for name, params, sentence in [
         ("boss", {"samples": 0}, "BOSS: 'samples' must be a whole number of at least 1, got 0."),
-        ("boss", {"knownness": "always"}, "BOSS: 'knownness' must be a whole number of at least 1, got 'always'."),
+        ("boss", {"knownness": "always"}, "BOSS: 'knownness' must be a whole number or \"theory\", got 'always'."),
         ("boss", {"knownness": np.array([1, 2])}, f"BOSS: {whole}, got an array of shape (2,)."),
         ("boss", {"knownness": np.array(["theory", "x"])}, f"BOSS: {whole}, got an array of shape (2,)."),
         ("boss", {"knownness": 2.0}, f"BOSS: {whole}, got 2.0."),

@@ -6,7 +6,6 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp._posterior import doubt_of_rewards
 from bayesrl.bamdp.optimism.pac_bounds import beb_beta, effective_horizon, vbrb_betas
 from bayesrl.bamdp.optimism.vbrb import variances
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, RewardDirichlet, RewardNormal, UnknownRewards
@@ -180,7 +179,7 @@ def test_beb_is_optimistic_on_random_bamdps():
         o, mean = belief.outcomes, belief.mean_mdp()
         spread, doubt = float(o.reward.max() - min(o.reward.min(), 0.0)), 1.0 / (1.0 + belief.counts())
         if isinstance(belief, UnknownRewards):
-            spread, doubt = 1.0, np.maximum(doubt, doubt_of_rewards(belief))
+            spread, doubt = 1.0, np.maximum(doubt, belief.reward_doubt())
         for beta in (beb_beta(H, spread), 0.0):
             V = np.zeros(belief.n_states)
             for _ in range(H):
@@ -313,22 +312,22 @@ def test_bad_arguments():
 
 
 def test_beliefs_that_do_not_fit():
-    for name in ("bolt", "pot", "vbrb"):
-        with pytest.raises(Incompatible, match="'counts'"):
+    for name, lacks in (("bolt", "counts"), ("pot", "counts"), ("vbrb", "row_variance"), ("rmax", "certain_pairs")):
+        with pytest.raises(Incompatible, match=f"'{lacks}'"):
             b.BayesAgent(FiniteMDPs((TabularMDP.from_dense(np.eye(2)[:, None], [[0.0], [1.0]], 0.9),)), b.make(name))
     endless = flat(gamma=1.0)
-    with pytest.raises(InvalidArgument, match="BOLT: 'horizon' must be given where the discount is 1, got None"):
+    with pytest.raises(InvalidArgument, match="BOLT: 'horizon' must be given if the discount is 1, got None"):
         plan(b.make("bolt"), endless, 0)
-    with pytest.raises(InvalidArgument, match="POT: 'horizon' must be given where the discount is 1, got None"):
+    with pytest.raises(InvalidArgument, match="POT: 'horizon' must be given if the discount is 1, got None"):
         b.BayesAgent(endless, b.make("pot"))
     with pytest.raises(InvalidArgument, match=r"effective_horizon: 'gamma' must be in \[0, 1\), got 1.0"):
         b.BayesAgent(endless, b.make("beb", beta="theory"))
     vague = UnknownRewards(unknown().transitions, RewardNormal.strens((5, 2)))
     with pytest.raises(InvalidArgument, match="VBRB: 'belief' must be one with finite variances of rewards"):
         b.BayesAgent(vague, b.make("vbrb"))
-    with pytest.raises(InvalidArgument, match="VBRB: 'belief' must be one with bounded rewards, got 'RewardNormal'"):
+    with pytest.raises(InvalidArgument, match="VBRB: 'belief' must be one with bounded rewards, got 'UnknownRewards'"):
         plan(b.make("vbrb", beta_p="theory"), vague, 0)
-    with pytest.raises(InvalidArgument, match="BEB: 'belief' must be one with bounded rewards, got 'RewardNormal'"):
+    with pytest.raises(InvalidArgument, match="BEB: 'belief' must be one with bounded rewards, got 'UnknownRewards'"):
         b.BayesAgent(vague, b.make("beb", beta="theory"))
     for name in ("bolt", "pot", "vbrb", "beb"):
         for nowhere in (-1, 3, 0.5, None):

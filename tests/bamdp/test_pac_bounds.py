@@ -139,7 +139,7 @@ def test_what_leaves_the_range_of_numbers_is_refused(f, given, said):
     """The argument that is most extreme is named, by the function in whose theorem it stands."""
     with pytest.raises(InvalidArgument) as error:
         f(5, 2, **given)
-    expected = "must be less extreme, as what the theorem asks for is too large a number"
+    expected = "must be less extreme, as the theorem prescribes too large a number"
     assert str(error.value) == said.format(expected)
 
 

@@ -5,6 +5,7 @@ from scipy.special import softmax
 
 import bayesrl as b
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, UnknownRewards
+from bayesrl.capabilities import offers
 from bayesrl.core import Transition, run
 from bayesrl.errors import Incompatible, InvalidArgument, show
 from bayesrl.models.mdp import TabularMDP
@@ -39,7 +40,7 @@ def unknown():
 @pytest.mark.parametrize("prior", [belief, unknown])
 def test_planner_laws(name, prior):
     planner = PLANNERS[name].example()
-    if all(hasattr(prior(), need) for need in planner.needs):
+    if all(offers(prior(), need) for need in planner.needs):
         check_planner(planner, prior(), 2, rng=default_rng(0))
     else:
         with pytest.raises(Incompatible):

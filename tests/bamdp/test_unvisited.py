@@ -5,7 +5,7 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.bamdp.optimism._optimistic_state import heavenly_q
+from bayesrl.bamdp.optimism._optimistic_state import optimistic_q
 from bayesrl.bamdp.optimism.pac_bounds import effective_horizon, mbie_eb_beta, rmax_knownness
 from bayesrl.beliefs import RewardBeta, RewardDirichlet, RewardNormal, UnknownRewards
 from bayesrl.core import Transition
@@ -97,26 +97,26 @@ def test_mbie_eb_equals_its_transcription(mdp, paid):
         memory = decision.memory
 
 
-def test_heaven_is_worth_what_it_says():
+def test_the_absorbing_state_is_worth_what_it_says():
     """Also beside values that are larger, and for groups that other pairs share."""
     belief = b.DirichletMDP.structured(b.make_world("chain-semi", gamma=0.7))
-    heaven = np.zeros((5, 2), bool)
-    heaven[1, 0] = heaven[4, 1] = True
+    untried = np.zeros((5, 2), bool)
+    untried[1, 0] = untried[4, 1] = True
     for worth in (1.0, 1000.0):
-        q, values = heavenly_q(belief, heaven, worth, np.full((5, 2), 0.5), None)
+        q, values = optimistic_q(belief, untried, worth, np.full((5, 2), 0.5), None)
         assert q[1, 0] == pytest.approx(worth)
         assert q[4, 1] == pytest.approx(worth)
-        rest = np.where(heaven, worth, solve_rest(belief.mean_mdp(), values) + 0.5)
+        rest = np.where(untried, worth, solve_rest(belief.mean_mdp(), values) + 0.5)
         np.testing.assert_allclose(q, rest, atol=1e-7)
 
 
-def listed_heaven(model, heaven, worth, bonus):
-    """The values of the model with heaven written out: one more state, which pays (1 - gamma) worth for ever."""
+def listed_absorbing_state(model, untried, worth, bonus):
+    """The values of the model with the absorbing state listed; each step in it pays (1 - gamma) worth."""
     P, R = model.dense()
-    S, gamma = len(heaven), model.gamma
+    S, gamma = len(untried), model.gamma
     P, R = np.pad(P, ((0, 1), (0, 0), (0, 1))), np.pad(R + bonus[:, :, None], ((0, 1), (0, 0), (0, 1)))
-    P[S], P[:S][heaven] = np.eye(S + 1)[S], np.eye(S + 1)[S]
-    R[S], R[:S][heaven] = (1.0 - gamma) * worth, (1.0 - gamma) * worth
+    P[S], P[:S][untried] = np.eye(S + 1)[S], np.eye(S + 1)[S]
+    R[S], R[:S][untried] = (1.0 - gamma) * worth, (1.0 - gamma) * worth
     ends = np.flatnonzero(model.outcomes.terminal)
     return solve(TabularMDP.from_dense(P, R, gamma, terminal=ends.tolist())).q[:S]
 
@@ -129,16 +129,16 @@ BELIEFS = {
 
 
 @pytest.mark.parametrize("name", BELIEFS)
-def test_heaven_needs_no_state_of_its_own(name):
-    """Beside the model that has one, cold and from other values, with few pairs in heaven and with many."""
+def test_the_absorbing_state_need_not_be_listed(name):
+    """Beside the model that has one, cold and from other values, with few untried pairs and with many."""
     belief, rng = BELIEFS[name](), default_rng(8)
     S, A = belief.n_states, belief.n_actions
     for share in (0.02, 0.5, 1.0):
-        heaven, bonus = rng.random((S, A)) < share, rng.uniform(0.0, 1.0, (S, A))
-        heaven[0, 0], ended = True, belief.outcomes.terminal
-        expected = np.where(ended[:, None], 0.0, listed_heaven(belief.mean_mdp(), heaven, 9.0, bonus))
+        untried, bonus = rng.random((S, A)) < share, rng.uniform(0.0, 1.0, (S, A))
+        untried[0, 0], ended = True, belief.outcomes.terminal
+        expected = np.where(ended[:, None], 0.0, listed_absorbing_state(belief.mean_mdp(), untried, 9.0, bonus))
         for warm in (None, rng.uniform(0.0, 20.0, S)):
-            q, values = heavenly_q(belief, heaven, 9.0, bonus, warm)
+            q, values = optimistic_q(belief, untried, 9.0, bonus, warm)
             np.testing.assert_allclose(q, expected, atol=1e-7)
             np.testing.assert_allclose(values, expected.max(axis=1), atol=1e-7)
 
@@ -160,7 +160,7 @@ def test_tied_pairs_share_their_visits():
 
 @pytest.mark.parametrize("name", ["rmax", "mbie-eb"])
 def test_unknown_rewards_are_explored_where_transitions_are_known(name):
-    """Nothing is known of what a pair pays, so it is heaven until it was tried; what is all known is solved at once."""
+    """A pair whose reward is unknown is worth V_max until it is tried; a model that is all known is solved at once."""
     world = b.make_world("chain", gamma=0.7)
     moves = b.DirichletMDP.structured(world, known=True)
     paid = UnknownRewards(moves, RewardBeta(np.ones((5, 2)), np.ones((5, 2)), 0.0, 5.0))
@@ -196,14 +196,14 @@ def test_pairs_that_do_not_fit_are_refused_at_once(name, owner, by_theory):
     vague = UnknownRewards(b.DirichletMDP.flat(CHAIN), RewardNormal.strens((CHAIN.n_states, CHAIN.n_actions)))
     for belief, params, sentence in [
         (endless, {}, "'belief' must be one with a discount below 1, got 1.0"),
-        (vague, {}, "'belief' must be one with bounded rewards, got 'RewardNormal'"),
+        (vague, {}, "'belief' must be one with bounded rewards, got 'UnknownRewards'"),
         (vague, {by_theory: "theory", "r_max": 1.0}, "'belief' must be one with bounded rewards"),
     ]:
         with pytest.raises(InvalidArgument, match=f"{owner}: {sentence}"):
             b.BayesAgent(belief, b.make(name, **params))
 
 
-def test_a_heaven_beyond_all_numbers_is_not_planned_for():
+def test_a_value_beyond_all_numbers_is_not_planned_for():
     for name, params in (("rmax", {"r_max": 1e308}), ("mbie-eb", {"r_max": 1e308}), ("mbie-eb", {"beta": 1e308})):
         with pytest.raises(NotConverged, match="auto: not converged after"):
             b.make(name, **params).plan(empirical(CHAIN), 0, None, default_rng(0))

@@ -187,7 +187,7 @@ def test_bad_arguments():
             b.make("value-of-information", **params)
         assert str(error.value) == sentence
     planner = b.make("value-of-information", update="reweight")
-    with pytest.raises(InvalidArgument, match="'update' must be \"fresh\" where rewards are unknown, got 'reweight'"):
+    with pytest.raises(InvalidArgument, match="'update' must be \"fresh\" if rewards are unknown, got 'reweight'"):
         planner.plan(unknown(), 0, None, default_rng(0))
-    with pytest.raises(InvalidArgument, match="'update' must be \"fresh\" where rewards are unknown, got 'reweight'"):
+    with pytest.raises(InvalidArgument, match="'update' must be \"fresh\" if rewards are unknown, got 'reweight'"):
         b.BayesAgent(unknown(), planner)

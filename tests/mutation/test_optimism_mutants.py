@@ -22,10 +22,10 @@ MUTANTS = {
         [BOSS + "test_hyper_model_dominates_each_model[unknown]"]),
     "SBOSS measures from the belief before": (
         "bayesrl.bamdp.sampling.sboss", "        here = memory.q[s]",
-        "        memory = memory._replace(then=spread(belief))\n        here = memory.q[s]",
+        "        memory = memory._replace(then=moments_of(belief))\n        here = memory.q[s]",
         [BOSS + "test_sboss_equals_its_transcription[tied]"]),
     "SBOSS counts in variances": (
-        "bayesrl.bamdp.sampling.sboss", "Spread(means(belief), np.sqrt(variance))", "Spread(means(belief), variance)",
+        "bayesrl.bamdp.sampling.sboss", "np.sqrt(belief.pair_variances())", "belief.pair_variances()",
         [BOSS + "test_sboss_equals_its_transcription[tied]"]),
     "SmartSampler uses every model everywhere": (
         "bayesrl.bamdp.sampling._hyper_model", "own = i < sizes", "own = i < sizes.max() + 0 * sizes",
@@ -47,22 +47,24 @@ MUTANTS = {
         "bayesrl.bamdp.optimism.vbrb", "np.sqrt(variance_p)", "variance_p",
         [OPTIMISM + "test_vbrb_equals_its_transcription[flat]"]),
     "VBRB forgets that rewards are unknown": (
-        "bayesrl.bamdp.optimism.vbrb", "variance_r += doubt", "variance_r += 0.0 * doubt",
+        "bayesrl.beliefs.tabular._unknown_rewards", "row_reward_variance(model, variance) + own",
+        "row_reward_variance(model, variance) + 0.0 * own",
         [OPTIMISM + "test_vbrb_reward_variance_by_monte_carlo[pairs]"]),
     "VBRB's covariance has no n + 1": (
-        "bayesrl.bamdp.optimism.vbrb", "variance_r = c *", "variance_r = c / (1.0 - c) *",
+        "bayesrl.beliefs.tabular._known_rewards", "np.maximum(c *", "np.maximum(c / (1.0 - c) *",
         [OPTIMISM + "test_vbrb_variances_are_the_dirichlets[flat]"]),
     "BOLT imagines without dividing": (
         "bayesrl.bamdp.optimism.bolt", "eta / (count + eta)", "eta / (count + eta + 1.0)",
         [OPTIMISM + "test_bolt_equals_the_listed_extended_mdp[5.0-tied]"]),
     "BOLT imagines no rewards": (
-        "bayesrl.bamdp.optimism.bolt", "+ paid * rewards", "+ 0.0 * rewards",
+        "bayesrl.beliefs.tabular._unknown_rewards", "+ extra * best)", "+ 0.0 * extra * best)",
         [OPTIMISM + "test_bolt_equals_the_listed_extended_mdp[5.0-unknown]"]),
     "BEB knows rewards as soon as transitions": (
-        "bayesrl.bamdp.optimism.beb", "self.size(belief) * doubt_of_rewards(belief)", "bonus",
+        "bayesrl.bamdp.optimism.beb", "size * belief.reward_doubt()", "0.0",
         [OPTIMISM + "test_beb_explores_rewards_where_transitions_are_known"]),
     "a known row is known, whatever it pays": (
-        "bayesrl.bamdp._posterior", '& (not hasattr(belief, "rewards"))', "",
+        "bayesrl.beliefs.tabular._unknown_rewards", "np.zeros(self.outcomes.group.shape, np.bool_)",
+        "self.transitions.certain_pairs()",
         [UNVISITED + "test_unknown_rewards_are_explored_where_transitions_are_known[rmax]"]),
     "BOLT imagines the first outcome, not the best": (
         "bayesrl.bamdp.optimism._imagined", "if x > top:", "if k == 0:",
@@ -79,24 +81,24 @@ MUTANTS = {
     "MBIE-EB's bonus falls as 1/n": (
         "bayesrl.bamdp.optimism.mbie_eb", "np.sqrt(np.maximum(n, 1.0))", "np.maximum(n, 1.0)",
         [UNVISITED + "test_mbie_eb_equals_its_transcription[mdp1-None]"]),
-    "MBIE-EB has no heaven": (
+    "MBIE-EB has no optimistic absorbing state": (
         "bayesrl.bamdp.optimism.mbie_eb", "n == 0.0, worth", "n < 0.0, worth",
         [UNVISITED + "test_mbie_eb_equals_its_transcription[mdp1-None]"]),
     "R-max knows a pair one visit early": (
         "bayesrl.bamdp.optimism.rmax", "visits_of_pairs(visits, belief) < m", "visits_of_pairs(visits, belief) < m - 1",
         [UNVISITED + "test_rmax_equals_its_transcription[mdp1-None]"]),
-    "R-max's heaven pays but once": (
+    "R-max's absorbing state pays but once": (
         "bayesrl.bamdp.optimism._optimistic_state", ") / (1.0 - belief.gamma))", "))",
         [UNVISITED + "test_rmax_equals_its_transcription[mdp1-None]"]),
-    "heaven is followed by what the model says": (
-        "bayesrl.bamdp.optimism._optimistic_state", "np.where(heaven.reshape(-1, 1), 0.0, m.matrix)", "m.matrix",
-        [UNVISITED + "test_heaven_needs_no_state_of_its_own[flat]"]),
-    "heaven's rows are not empty": (
-        "bayesrl.bamdp.optimism._optimistic_state", "np.where(heaven, np.int32(len(m.size)), m.group)", "m.group",
-        [UNVISITED + "test_heaven_needs_no_state_of_its_own[lists]"]),
-    "values are shifted as if nothing ended in heaven": (
+    "an untried pair is followed by what the model says": (
+        "bayesrl.bamdp.optimism._optimistic_state", "np.where(untried.reshape(-1, 1), 0.0, m.matrix)", "m.matrix",
+        [UNVISITED + "test_the_absorbing_state_need_not_be_listed[flat]"]),
+    "the rows of untried pairs are not empty": (
+        "bayesrl.bamdp.optimism._optimistic_state", "np.where(untried, np.int32(len(m.size)), m.group)", "m.group",
+        [UNVISITED + "test_the_absorbing_state_need_not_be_listed[lists]"]),
+    "values are shifted as if untried pairs did not end": (
         "bayesrl.bamdp.optimism._optimistic_state", "m.r)), free=False)", "m.r)))",
-        [UNVISITED + "test_heaven_needs_no_state_of_its_own[flat]"]),
+        [UNVISITED + "test_the_absorbing_state_need_not_be_listed[flat]"]),
     "the survey's misprinted VPI": (
         "bayesrl.bamdp.sampling.value_of_information", "gain = np.maximum(q - mean[first], 0.0)",
         "gain = np.where(q > mean[second], q - mean[first], 0.0)", [VOI + "test_value_of_perfect_information_by_hand"]),
@@ -137,12 +139,13 @@ MUTANTS = {
         "bayesrl.bamdp.sampling.boss", 's = state_in("BOSS", belief, observation)', "s = observation",
         [PLANNERS + "test_what_is_no_state_is_refused[boss]"]),
     "what never ends is refused late": (
-        "bayesrl.bamdp._greedy", "    if model.gamma == 1.0:", "    if False:",
+        "bayesrl.bamdp._greedy", "    if belief.gamma == 1.0:", "    if False:",
         [PLANNERS + "test_neither_a_discount_nor_an_end_is_refused_at_once[psrl]"]),
     "the mean model's ends are those of every belief's models": (
-        "bayesrl.bamdp._greedy", 'if isinstance(getattr(belief, "transitions", belief), DirichletMDP):', "if True:",
+        "bayesrl.bamdp._greedy", "offers(belief, SharesMeanSupport) and belief.same_support:",
+        "True:",
         [PLANNERS + "test_models_with_different_ends[psrl]"]),
-    "MBIE-EB's heaven is weighed late": (
+    "MBIE-EB's largest value is checked late": (
         "bayesrl.bamdp.optimism.mbie_eb", '        best_value("MBIEEB", belief, self.r_max)\n', "",
         [UNVISITED + "test_pairs_that_do_not_fit_are_refused_at_once[mbie-eb-MBIEEB-beta]"]),
     "SmartSampler draws models without number": (
@@ -156,7 +159,7 @@ MUTANTS = {
         [ENDS + "test_ends_that_are_nearly_lost_in_rounding"]),
     "infinite errors are accepted": (
         "bayesrl.models.solvers._driver", "np.isfinite(bound) and rate * bound", "rate * bound",
-        [UNVISITED + "test_a_heaven_beyond_all_numbers_is_not_planned_for"]),
+        [UNVISITED + "test_a_value_beyond_all_numbers_is_not_planned_for"]),
     "staying is no end where one could leave": (
         "bayesrl.models.solvers._episodic", "if not reached.any():", "if not ended.any():",
         [ENDS + "test_to_stay_for_nothing_is_an_end_where_one_could_leave"]),

@@ -1,21 +1,22 @@
 """Epsilon-greedy on the mean model (survey §4.2).
 
-With probability epsilon a uniformly random action, otherwise the greedy one of the mean model.
+The action is uniformly random with probability epsilon, and otherwise greedy on the mean model.
 
 Deviations: none. Cost: one warm-started solve per decision. Claims: action frequencies; values at a point belief.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import TIES, best_action, mean_model_q, must_end, state_in
-from bayesrl.checks import Floats, choice, number
+from bayesrl.bamdp._greedy import Ties, best_action, mean_model_q, must_end, state_in
+from bayesrl.capabilities import HasMeanMDP
+from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.parameters import PROBABILITY, declared
 from bayesrl.registry import register
 
 
@@ -31,23 +32,26 @@ from bayesrl.registry import register
         "tests/bamdp/test_figures.py::test_bbrl_chain_family",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class EpsilonGreedy:
-    """Greedy on the mean model, but random with a small probability."""
+    """Act greedily on the mean model, but at random with a small probability.
 
-    epsilon: float = 0.1
-    """Probability of a random action."""
-    ties: str = "random"
-    """What to do with equal actions: take the first, or one at random."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> world = b.make_world("chain")
+    >>> agent = b.BayesAgent(b.DirichletMDP.flat(world), EpsilonGreedy(epsilon=0.2))
+    >>> print(b.run(agent, world, steps=100, seed=0).total)
+    130.0
+    """
 
-    needs: ClassVar[tuple[str, ...]] = ("mean_mdp",)
+    epsilon: Annotated[float, PROBABILITY, "Probability of a random action."] = 0.1
+    ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "random"
 
-    def __post_init__(self) -> None:
-        number("EpsilonGreedy", "epsilon", self.epsilon, 0.0, 1.0)
-        choice("EpsilonGreedy", "ties", self.ties, TIES)
+    needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
 
-    def check(self, belief: Any) -> None:
-        """Raise where there is neither a discount nor an end."""
+    def check(self, belief: HasMeanMDP) -> None:
+        """Raise an error if there is neither a discount nor an end."""
         must_end("EpsilonGreedy", belief)
 
     def start(self) -> Floats | None:
@@ -55,7 +59,12 @@ class EpsilonGreedy:
         return None
 
     def plan(
-        self, belief: Any, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
+        self,
+        belief: HasMeanMDP,
+        observation: int,
+        memory: Floats | None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Solve the mean model; act greedily or at random."""
         s = state_in("EpsilonGreedy", belief, observation)

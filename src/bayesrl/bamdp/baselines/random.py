@@ -1,14 +1,15 @@
-"""Random: every action alike, whatever is believed. The baseline below all baselines."""
+"""Random: every action has the same probability, whatever is believed. Every method should beat this baseline."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.capabilities import ListsActions
 from bayesrl.core import Decision, Transition
+from bayesrl.parameters import declared
 from bayesrl.registry import register
 
 
@@ -22,19 +23,28 @@ from bayesrl.registry import register
         "tests/bamdp/test_figures.py::test_random_returns",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class Random:
-    """Uniformly random actions."""
+    """Act uniformly at random.
 
-    needs: ClassVar[tuple[str, ...]] = ("n_actions",)
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> world = b.make_world("chain")
+    >>> agent = b.BayesAgent(b.DirichletMDP.flat(world), Random())
+    >>> b.run(agent, world, steps=10, seed=0).action
+    array([0, 0, 0, 0, 1, 0, 1, 1, 0, 1])
+    """
+
+    needs: ClassVar[tuple[type, ...]] = (ListsActions,)
 
     def start(self) -> None:
         """Nothing to remember."""
         return
 
     def plan(
-        self, belief: Any, observation: int, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: ListsActions, observation: Any, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
-        """Any action."""
+        """Draw any action."""
         A = belief.n_actions
         return Decision(int(rng.random() * A), None, {"probability": np.full(A, 1.0 / A)})

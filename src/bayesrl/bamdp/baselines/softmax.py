@@ -1,23 +1,24 @@
 """Boltzmann exploration on the mean model (survey §4.2).
 
-Actions with probability proportional to exp(q / temperature), q the mean model's action values. (The public C++
-benchmark's soft-max never normalises and always plays action 0; this one does.)
+Actions are drawn with probability proportional to exp(q / temperature), where q are the mean model's action values.
+(The soft-max of the public C++ benchmark does not normalise and always plays action 0; this one normalises.)
 
 Deviations: none. Cost: one warm-started solve per decision. Claims: action frequencies; values at a point belief.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import softmax
 
 from bayesrl.bamdp._greedy import mean_model_q, must_end, state_in
-from bayesrl.checks import Floats, number
+from bayesrl.capabilities import HasMeanMDP
+from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.parameters import Above, declared
 from bayesrl.registry import register
 
 
@@ -32,20 +33,26 @@ from bayesrl.registry import register
         "tests/bamdp/test_planners.py::test_softmax_frequencies",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class Softmax:
-    """Boltzmann choice on the mean model's action values."""
+    """Draw an action from the Boltzmann distribution of the mean model's action values.
 
-    temperature: float = 1.0
-    """Towards 0 greedy, towards infinity uniform, tau."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> known = b.DirichletMDP.structured(b.make_world("chain", gamma=0.9), known=True)
+    >>> decision = Softmax(temperature=0.5).plan(known, 0, None, default_rng(0))
+    >>> decision.info["probability"].round(2)
+    array([0.7, 0.3])
+    """
 
-    needs: ClassVar[tuple[str, ...]] = ("mean_mdp",)
+    temperature: Annotated[float, Above(0), "Temperature tau: greedy near 0, uniform as it grows."] = 1.0
 
-    def __post_init__(self) -> None:
-        number("Softmax", "temperature", self.temperature, 0.0, above=True)
+    needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
 
-    def check(self, belief: Any) -> None:
-        """Raise where there is neither a discount nor an end."""
+    def check(self, belief: HasMeanMDP) -> None:
+        """Raise an error if there is neither a discount nor an end."""
         must_end("Softmax", belief)
 
     def start(self) -> Floats | None:
@@ -53,7 +60,12 @@ class Softmax:
         return None
 
     def plan(
-        self, belief: Any, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
+        self,
+        belief: HasMeanMDP,
+        observation: int,
+        memory: Floats | None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Solve the mean model; draw an action from the Boltzmann distribution."""
         s = state_in("Softmax", belief, observation)

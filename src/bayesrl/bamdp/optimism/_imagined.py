@@ -1,39 +1,43 @@
-"""Dynamic programming where the agent may also choose what it imagines (BOLT, POT).
+"""Dynamic programming in which the agent also chooses which outcome it imagines (BOLT, POT).
 
-After (s, a) the agent imagines that some outcome k was seen a few times more: the row becomes
+After (s, a) the agent imagines that some outcome k was seen a few more times: the row becomes
 (1 - w_gk) p_g + w_gk e_k, and k is chosen with the action. With x_k = r_k + gamma v(s_k) the extended backup is
 
-    q(s, a) = max_k (1 - w_gk) sum_j p_gj x_j + w_gk x_k,
+    q(s, a) = max_k (1 - w_gk) sum_j p_gj x_j + w_gk x_k.
 
-which costs O(K) for each pair where K |A| listed actions would cost O(K^2).
+It costs O(K) for each pair; K |A| listed actions would cost O(K^2).
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bayesrl.checks import Bools, Floats, Ints
 from bayesrl.kernels.jit import njit
+
+Indices = NDArray[np.int64]
 
 UNIT = 2.0**-53
 """Relative rounding of one operation in double precision."""
 
 
 class Imagined(NamedTuple):
-    """A mean model and the weight of what may be imagined."""
+    """A mean model and the weight of imagined outcomes."""
 
-    succ: np.ndarray  # (S, A, K)
-    reward: np.ndarray  # (S, A, K)
-    group: np.ndarray  # (S, A)
-    size: np.ndarray  # (G,)
-    prob: np.ndarray  # (G, K)
-    weight: np.ndarray  # (G, K), w
-    terminal: np.ndarray  # (S,)
+    succ: Ints  # (S, A, K)
+    reward: Floats  # (S, A, K)
+    group: Ints  # (S, A)
+    size: Ints  # (G,)
+    prob: Floats  # (G, K)
+    weight: Floats  # (G, K), w
+    terminal: Bools  # (S,)
     gamma: float
 
 
 @njit
-def backup(m, v, q, best):
-    """q(s, a), best[s, a] the outcome imagined; returns the extremes of max_a q - v."""
+def backup(m: Imagined, v: Floats, q: Floats, best: Indices) -> tuple[float, float]:
+    """Fill q(s, a) and the imagined outcome best[s, a]; return the extremes of max_a q - v."""
     S, A = m.group.shape
     low, high = np.inf, -np.inf
     for s in range(S):
@@ -48,7 +52,7 @@ def backup(m, v, q, best):
 
 
 @njit
-def choose(m, v, s, a):
+def choose(m: Imagined, v: Floats, s: int, a: int) -> tuple[float, int]:
     """The best value of (s, a) and the outcome imagined for it."""
     g, mean = m.group[s, a], 0.0
     for k in range(m.size[g]):
@@ -63,8 +67,8 @@ def choose(m, v, s, a):
 
 
 @njit
-def follow(m, v, pi, best, new):
-    """new(s): one sweep of the policy and of what it imagines; returns the extremes of new - v."""
+def follow(m: Imagined, v: Floats, pi: Indices, best: Indices, new: Floats) -> tuple[float, float]:
+    """Fill new(s) by one sweep of the policy and its imagined outcomes; return the extremes of new - v."""
     low, high = np.inf, -np.inf
     for s in range(len(v)):
         new[s] = 0.0
@@ -81,7 +85,7 @@ def follow(m, v, pi, best, new):
 
 
 @njit
-def over_horizon(m, H):
+def finite_horizon_q(m: Imagined, H: int) -> Floats:
     """q(s, a) with H decisions to go."""
     S, A = m.group.shape
     v, q, best = np.zeros(S), np.zeros((S, A)), np.zeros((S, A), np.int64)
@@ -93,11 +97,11 @@ def over_horizon(m, H):
 
 
 @njit
-def for_ever(m, v, tol, limit):
-    """(v, q, error): modified policy iteration from v until |v - v*| <= tol or rounding hides more; `limit` sweeps.
+def infinite_horizon(m: Imagined, v: Floats, tol: float, limit: int) -> tuple[Floats, Floats, float]:
+    """(v, q, error): modified policy iteration from v until |v - v*| <= tol or rounding dominates; `limit` sweeps.
 
-    Without terminal states a row sums to one, and V* lies between v + low / (1-gamma) and v + high / (1-gamma): v is
-    moved to the middle of it, which leaves the span high - low to be brought down (see `bellman.relax`).
+    Without terminal states a row sums to one, and V* lies between v + low / (1-gamma) and v + high / (1-gamma). v is
+    moved to the middle of this interval, so that only the span high - low has to shrink (see `bellman.relax`).
     """
     S, A = m.group.shape
     q, best, pi, new = np.zeros((S, A)), np.zeros((S, A), np.int64), np.zeros(S, np.int64), np.empty(S)

@@ -1,12 +1,16 @@
-"""What R-max and MBIE-EB share: pairs that nobody has tried enough lead to heaven, where every step pays R_max."""
+"""What R-max and MBIE-EB share: pairs that were tried too rarely lead to an optimistic absorbing state.
+
+Every step in that state pays R_max.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
-from bayesrl.bamdp._posterior import reward_bounds
+from bayesrl.bamdp._posterior import CountsVisits, finite_reward_range
+from bayesrl.capabilities import HasMeanMDP, HasRewardRange
 from bayesrl.checks import Bools, Floats, frozen
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.bellman import Model
@@ -14,35 +18,41 @@ from bayesrl.models.solve import fastest
 from bayesrl.models.solvers._driver import Iterate, solved
 
 
-def best_value(planner: str, belief: Any, r_max: float | None) -> float:
-    """V_max = R_max / (1 - gamma), R_max being the belief's largest reward where none is given."""
+class Asked(HasMeanMDP, HasRewardRange, CountsVisits, Protocol):
+    """What R-max and MBIE-EB ask."""
+
+
+def best_value(planner: str, belief: Asked, r_max: float | None) -> float:
+    """V_max = R_max / (1 - gamma); R_max is the belief's largest reward if none is given."""
     if belief.gamma == 1.0:
         raise InvalidArgument(planner, "belief", "one with a discount below 1", 1.0)
-    return float((reward_bounds(planner, belief)[1] if r_max is None else r_max) / (1.0 - belief.gamma))
+    return float((finite_reward_range(planner, belief)[1] if r_max is None else r_max) / (1.0 - belief.gamma))
 
 
-def heavenly_q(belief: Any, heaven: Bools, worth: float, bonus: Floats, warm: Floats | None) -> tuple[Floats, Floats]:
-    """(q[s, a], values[s]) of the mean model with a bonus, where the pairs in `heaven` (S, A) are worth `worth`."""
+def optimistic_q(
+    belief: HasMeanMDP, untried: Bools, worth: float, bonus: Floats, warm: Floats | None
+) -> tuple[Floats, Floats]:
+    """(q[s, a], values[s]) of the mean model with a bonus, if the `untried` pairs (S, A) are worth `worth`."""
     model = belief.mean_mdp()
-    heaven = heaven & ~model.outcomes.terminal[:, None]
+    untried = untried & ~model.outcomes.terminal[:, None]
 
     def algorithm(m: Model, v: Floats | None, target: float) -> Iterate:
-        return fastest(with_heaven(m, heaven, worth) if heaven.any() else m, v, target)
+        return fastest(with_absorbing_pairs(m, untried, worth) if untried.any() else m, v, target)
 
     solution = solved(model, algorithm, "auto", initial=warm, bonus=bonus)
     return solution.q, solution.values
 
 
-def with_heaven(m: Model, heaven: Bools, worth: float) -> Model:
-    """The model in which the pairs in `heaven` pay `worth` and end everything: like a terminal state's, rows are empty.
+def with_absorbing_pairs(m: Model, untried: Bools, worth: float) -> Model:
+    """The model in which the `untried` pairs pay `worth` and end the episode: their rows are empty.
 
-    That is a step to a state where every step pays R_max, without the state: nothing has to be listed anew.
+    This equals a step to an absorbing state in which every step pays R_max, and it needs no further state.
     """
-    ending = m._replace(r=frozen(np.where(heaven, worth, m.r)), free=False)
+    ending = m._replace(r=frozen(np.where(untried, worth, m.r)), free=False)
     if len(m.matrix):
-        return ending._replace(matrix=frozen(np.where(heaven.reshape(-1, 1), 0.0, m.matrix)))
+        return ending._replace(matrix=frozen(np.where(untried.reshape(-1, 1), 0.0, m.matrix)))
     return ending._replace(
         prob=frozen(np.vstack([m.prob, np.zeros((1, m.prob.shape[1]))])),
-        group=frozen(np.where(heaven, np.int32(len(m.size)), m.group)),
+        group=frozen(np.where(untried, np.int32(len(m.size)), m.group)),
         size=frozen(np.append(m.size, np.int32(0))),
     )

@@ -1,34 +1,39 @@
 """Bayesian exploration bonus (Kolter and Ng 2009; survey §4.6).
 
-Act greedily on the mean model with beta / (1 + n(s, a)) added to every reward, where n is the total Dirichlet count,
-prior counts included; the belief is not updated inside the plan, so plain dynamic programming solves it. The bonus
-falls as 1/n, faster than PAC-MDP bonuses: the method follows the Bayes-optimal policy, not necessarily the true
+The agent acts greedily on the mean model with beta / (1 + n(s, a)) added to every reward; n is the total Dirichlet
+count, prior counts included. The belief is not updated inside the plan, so plain dynamic programming solves it. The
+bonus falls as 1/n, faster than PAC-MDP bonuses: the method follows the Bayes-optimal policy, not necessarily the true
 optimum.
 
-Paper to code: the bonus is `bonus`, the Bellman equation `mean_model_q`.
+Paper to code: the bonus is in `plan`, the Bellman equation is `mean_model_q`.
 Deviations: the paper's problem is undiscounted over a horizon H; here the infinite-horizon problem at the belief's
-discount is solved, as in the public codes (the survey's formula lacks gamma and has a misprint, ERRATA 6). Those
-codes hold beta as an unsigned integer; here it is a number. With unknown rewards the mean rewards are used, and the
-bonus is the transitions' or the rewards' own, beta / (1 + rewards seen), whichever is greater: each visit teaches both,
-so that is the one of which less was known at first. Ties go to the first action.
+discount is solved, as in the public codes (the survey's formula lacks gamma and has a misprint, ERRATA 6). Those codes
+hold beta as an unsigned integer; here it is a number. If rewards are unknown, their means are used, and the bonus is
+the larger of two: that of the transitions and that of the rewards, beta / (1 + rewards seen). Each visit teaches both,
+so the larger bonus belongs to what was less known at first. Ties go to the first action.
 Cost: one warm-started solve per decision. Claims: totals on the double-loop (deterministic); values at a point
 belief.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import TIES, best_action, mean_model_q, must_end, state_in
-from bayesrl.bamdp._posterior import doubt_of_rewards, reward_bounds
-from bayesrl.bamdp.optimism.pac_bounds import THEORY, beb_beta, effective_horizon, number_or_theory
-from bayesrl.checks import Floats, choice
+from bayesrl.bamdp._greedy import Ties, best_action, mean_model_q, must_end, state_in
+from bayesrl.bamdp._posterior import finite_reward_range
+from bayesrl.bamdp.optimism.pac_bounds import THEORY, beb_beta, effective_horizon
+from bayesrl.capabilities import CountsPairs, HasMeanMDP, HasRewardDoubt, HasRewardRange
+from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+
+
+class Asked(HasMeanMDP, CountsPairs, HasRewardDoubt, HasRewardRange, Protocol):
+    """What BEB asks."""
 
 
 @register(
@@ -44,23 +49,30 @@ from bayesrl.registry import register
         "tests/bamdp/test_optimism.py::test_beb_explores_rewards_where_transitions_are_known",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class BEB:
-    """Greedy on the mean model with a bonus of beta / (1 + count)."""
+    """Act greedily on the mean model with a bonus of beta / (1 + count).
 
-    beta: float | str = 1.0
-    """Size of the bonus; "theory" for the theorem's 2 H^2, times the range of the rewards."""
-    ties: str = "first"
-    """What to do with equal actions: take the first, or one at random."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> world = b.make_world("chain")
+    >>> agent = b.BayesAgent(b.DirichletMDP.flat(world), BEB(beta=3.0))
+    >>> print(b.run(agent, world, steps=100, seed=0).total)
+    152.0
+    """
 
-    needs: ClassVar[tuple[str, ...]] = ("mean_mdp", "counts")
+    beta: Annotated[
+        float | Literal["theory"],
+        AtLeast(0),
+        'Size of the bonus; "theory" for the theorem\'s 2 H^2, times the range of the rewards.',
+    ] = 1.0
+    ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
-    def __post_init__(self) -> None:
-        number_or_theory("BEB", "beta", self.beta)
-        choice("BEB", "ties", self.ties, TIES)
+    needs: ClassVar[tuple[type, ...]] = (Asked,)
 
-    def check(self, belief: Any) -> None:
-        """Raise where there is neither a discount nor an end, or where theory prescribes no bonus."""
+    def check(self, belief: Asked) -> None:
+        """Raise an error if there is neither a discount nor an end, or if theory prescribes no bonus."""
         self.size(belief)
         must_end("BEB", belief)
 
@@ -69,19 +81,18 @@ class BEB:
         return None
 
     def plan(
-        self, belief: Any, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
+        self, belief: Asked, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Solve the mean model with the bonus and act greedily."""
         s = state_in("BEB", belief, observation)
-        bonus = self.size(belief) / (1.0 + belief.counts())
-        if hasattr(belief, "rewards"):
-            bonus = np.maximum(bonus, self.size(belief) * doubt_of_rewards(belief))
+        size = self.size(belief)
+        bonus = np.maximum(size / (1.0 + belief.counts()), size * belief.reward_doubt())
         q, values = mean_model_q(belief, memory, bonus)
         return Decision(best_action(q[s], self.ties, rng), values, {"q": q[s]})
 
-    def size(self, belief: Any) -> float:
+    def size(self, belief: Asked) -> float:
         """beta, or what the theorem prescribes for this belief's discount and rewards."""
         if self.beta != THEORY:
             return float(self.beta)
-        low, high = reward_bounds("BEB", belief)
+        low, high = finite_reward_range("BEB", belief)
         return beb_beta(effective_horizon(belief.gamma), high - low)

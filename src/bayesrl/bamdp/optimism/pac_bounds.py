@@ -1,12 +1,13 @@
 """Sample complexity: the section's theorems as functions, and the parameters that they prescribe (survey §4.6).
 
-A PAC theorem says that with probability at least 1 - delta all but so many steps are near-optimal, within an error that
-epsilon sets: near V* of the true MDP (BOSS, VBRB, MBIE-EB, R-max: PAC-MDP) or near the Bayes-optimal value (BEB, BOLT,
-BFS3: PAC-BAMDP). The functions named `..._bound` give that number of steps without the constant the O(.) hides, so
-they say how bounds grow and compare, not what will happen. The other functions give the parameter a theorem asks for;
-a planner takes it by the word "theory", `make("bolt", eta="theory")`, with the epsilon and delta that stand here.
+A PAC theorem bounds the number of steps that are not near-optimal, with probability at least 1 - delta. Near-optimal
+means within an error that epsilon sets: near V* of the true MDP (BOSS, VBRB, MBIE-EB, R-max: PAC-MDP) or near the
+Bayes-optimal value (BEB, BOLT, BFS3: PAC-BAMDP). The functions named `..._bound` give that number of steps without the
+constant that O(.) hides. They show how bounds grow and compare; they do not predict. The other functions give the
+parameter that a theorem prescribes. A planner takes it by the word "theory", `make("bolt", eta="theory")`, with the
+EPSILON and DELTA of this module.
 
-Theorems presume rewards in [0, 1]; a range of rewards r scales what is measured in rewards (epsilon, bonuses).
+Theorems assume rewards in [0, 1]; a range of rewards r scales what is measured in rewards (epsilon, bonuses).
 
 Paper to code: each function names its theorem. The survey's BOLT theorem has its inequality the wrong way round
 (ERRATA 7); in the VBRB one it is the bonus, not the sample complexity, that falls as 1/sqrt(n) (ERRATA 17).
@@ -22,25 +23,25 @@ from collections.abc import Callable
 from functools import wraps
 from inspect import signature
 from math import ceil, isfinite, log, sqrt
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 from bayesrl.checks import integer, number
 from bayesrl.errors import InvalidArgument
 from bayesrl.registry import register
 
-THEORY = "theory"
-"""In place of a number: the one that the method's theorem asks for."""
+THEORY: Final = "theory"
+"""In place of a number: the one that the method's theorem prescribes."""
 EPSILON = DELTA = 0.1
-"""The error and the chance of failure for which parameters are prescribed."""
+"""The error and the probability of failure for which parameters are prescribed."""
 
 P = ParamSpec("P")
 X = TypeVar("X", float, int, tuple[float, float])
 
 
 def checked(f: Callable[P, X]) -> Callable[P, X]:
-    """Refuse what no theorem allows, by the names that the functions below give their arguments.
+    """Refuse arguments that no theorem allows; their names tell their bounds.
 
-    Where each argument is allowed but what the theorem asks for is no number, the most extreme one is named.
+    If each argument is allowed but the result is not finite, the error names the most extreme argument.
     """
     names = signature(f)
 
@@ -65,28 +66,19 @@ def checked(f: Callable[P, X]) -> Callable[P, X]:
             found = f(*args, **kwargs)
             if all(map(isfinite, found if isinstance(found, tuple) else (found,))):
                 return found
-        except (ArithmeticError, InvalidArgument):  # of what follows from the arguments
+        except (ArithmeticError, InvalidArgument):  # raised by a quantity computed from the arguments
             pass
         name = max(given.arguments, key=lambda name: _extremity(name, given.arguments[name]))
-        expected = "less extreme, as what the theorem asks for is too large a number"
+        expected = "less extreme, as the theorem prescribes too large a number"
         raise InvalidArgument(f.__name__, name, expected, given.arguments[name])
 
     return careful
 
 
 def _extremity(name: str, x: Any) -> float:
-    """How many orders of magnitude an argument is away from one."""
+    """The distance of an argument from one, in orders of magnitude."""
     x = 1.0 - x if name == "gamma" else x
     return abs(log(x)) if x > 0.0 else 0.0
-
-
-def number_or_theory(owner: str, name: str, x: Any, low: float = 0.0) -> None:
-    """Refuse what is neither a number of at least `low` nor the word "theory"."""
-    if isinstance(x, str):
-        if x != THEORY:
-            raise InvalidArgument(owner, name, f'a number or "{THEORY}"', x)
-    else:
-        number(owner, name, x, low)
 
 
 # What the theorems prescribe -----------------------------------------------------------------------------------------
@@ -94,7 +86,7 @@ def number_or_theory(owner: str, name: str, x: Any, low: float = 0.0) -> None:
 
 @checked
 def effective_horizon(gamma: float, accuracy: float = 0.01) -> int:
-    """H, the decisions after which at most this part of the largest value is left: gamma^H <= accuracy.
+    """H, the number of decisions after which at most this share of the largest value is left: gamma^H <= accuracy.
 
     >>> effective_horizon(0.95)
     90
@@ -125,7 +117,7 @@ def vbrb_betas(
 
 @checked
 def mbie_eb_visits(states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA) -> float:
-    """Strehl and Littman's m, visits that are enough: (S + log(S A / eps (1-gamma) delta)) / eps^2 (1-gamma)^4."""
+    """Strehl and Littman's m, enough visits: (S + log(S A / eps (1-gamma) delta)) / eps^2 (1-gamma)^4."""
     rest = epsilon * (1.0 - gamma)
     return (states + log(states * actions / (rest * delta))) / (rest**2 * (1.0 - gamma) ** 2)
 
@@ -134,7 +126,7 @@ def mbie_eb_visits(states: int, actions: int, gamma: float, epsilon: float = EPS
 def mbie_eb_beta(
     states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA, reward_range: float = 1.0
 ) -> float:
-    """Strehl and Littman's beta = sqrt(log(2 S A m / delta) / 2) / (1 - gamma), or 0 if every policy will do."""
+    """Strehl and Littman's beta = sqrt(log(2 S A m / delta) / 2) / (1 - gamma), or 0 if any policy will do."""
     if reward_range <= epsilon * (1.0 - gamma):
         return 0.0
     m = mbie_eb_visits(states, actions, gamma, epsilon / reward_range, delta)
@@ -178,20 +170,20 @@ def boss_knownness(
 def boss_bound(
     states: int, actions: int, gamma: float, samples: int = 5, epsilon: float = EPSILON, delta: float = DELTA
 ) -> float:
-    """All but so many steps are 4 eps-optimal in the true MDP with probability 1 - 4 delta (Asmuth et al. 2009)."""
+    """Steps that are not 4 eps-optimal in the true MDP, with probability 1 - 4 delta (Asmuth et al. 2009)."""
     B = boss_knownness(states, actions, gamma, samples, epsilon, delta)
     return states * actions * B * _escapes(gamma, epsilon, delta)
 
 
 @checked
 def beb_bound(states: int, actions: int, horizon: int, epsilon: float = EPSILON, delta: float = DELTA) -> float:
-    """All but so many steps are eps-Bayes-optimal over H decisions (Kolter and Ng 2009, theorem 1)."""
+    """Steps that are not eps-Bayes-optimal over H decisions (Kolter and Ng 2009, theorem 1)."""
     return states * actions * horizon**6 / epsilon**2 * log(states * actions / delta)
 
 
 @checked
 def vbrb_bound(states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA) -> float:
-    """All but so many steps are 4 eps-optimal in the true MDP with probability 1 - 4 delta (Sorg et al. 2010)."""
+    """Steps that are not 4 eps-optimal in the true MDP, with probability 1 - 4 delta (Sorg et al. 2010)."""
     pairs = states * actions
     C = dirichlet_visits(states, epsilon * (1.0 - gamma) ** 2 / 4.0, delta / pairs, delta / (2.0 * pairs**2))
     return pairs * C * _escapes(gamma, epsilon, delta)
@@ -199,7 +191,7 @@ def vbrb_bound(states: int, actions: int, gamma: float, epsilon: float = EPSILON
 
 @checked
 def bolt_bound(states: int, actions: int, gamma: float, eta: float, epsilon: float = EPSILON) -> float:
-    """All but so many steps are eps-Bayes-optimal, logarithms left out as well (Araya-López et al. 2012)."""
+    """Steps that are not eps-Bayes-optimal, without logarithmic factors (Araya-López et al. 2012)."""
     return states * actions * eta**2 / (epsilon**2 * (1.0 - gamma) ** 2)
 
 
@@ -211,14 +203,14 @@ def bfs3_bound(states: int, actions: int, depth: int, knownness: int, delta: flo
 
 @checked
 def mbie_eb_bound(states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA) -> float:
-    """All but so many steps are eps-optimal in the true MDP (Strehl and Littman 2008, theorem 2)."""
+    """Steps that are not eps-optimal in the true MDP (Strehl and Littman 2008, theorem 2)."""
     m = mbie_eb_visits(states, actions, gamma, epsilon, delta)
     return states * actions * m * _escapes(gamma, epsilon, delta)
 
 
 def _escapes(gamma: float, epsilon: float, delta: float) -> float:
-    """Steps spent for each visit of something unknown: log(1/delta) log(1 / eps (1-gamma)) / eps (1-gamma)^2."""
-    rest = epsilon * (1.0 - gamma)  # 1 or more: every policy is as good as that
+    """Steps for each visit of something unknown: log(1/delta) log(1 / eps (1-gamma)) / eps (1-gamma)^2."""
+    rest = epsilon * (1.0 - gamma)  # if this is 1 or more, every policy is near-optimal
     return log(1.0 / delta) * max(log(1.0 / rest), 0.0) / (rest * (1.0 - gamma))
 
 
@@ -241,7 +233,7 @@ def pac_bounds(
     epsilon: float = EPSILON,
     delta: float = DELTA,
 ) -> dict[str, float]:
-    """Steps that may be worse than epsilon, by method, as the section's theorems bound them (constants left out).
+    """The theorems' bounds on the number of steps with an error above epsilon, by method (without constants).
 
     >>> bounds = pac_bounds(5, 2, gamma=0.95, horizon=20)
     >>> sorted(bounds, key=bounds.get)

@@ -1,37 +1,42 @@
 """POT, probably optimistic transitions (Kawaguchi and Araya 2013; survey §4.6).
 
-BOLT imagines that every one of eta coming transitions from (s, a) may lead to the state it likes best. That is far more
-than is likely. POT imagines only as many as are probable: an upper confidence bound on the share of sigma,
+BOLT imagines that all of the next eta transitions from (s, a) lead to the state that it likes best, which is unlikely.
+POT imagines only as many as are probable, by an upper confidence bound on the share of sigma,
 
     eta(s, a, sigma) = eta min(1, E[P(sigma|s, a)] + beta sd[P(sigma|s, a)]),
 
-from the present estimate of the transition and the posterior's deviation. It is greedier than BOLT, and the more so the
-surer the posterior is; a prior that thinks the good transitions next to impossible misleads it.
+from the present estimate of the transition and the posterior's deviation. It is greedier than BOLT, and becomes more so
+as the posterior becomes more certain. A prior that gives the good transitions almost no probability misleads it.
 
-Paper to code: the bound is `probable_share`; the rest is BOLT's (`imagined`, `extended_q`).
+Paper to code: the bound is `probable_share`; the rest is BOLT's (`imagined_model`, `extended_q`).
 Deviations: the paper was not at hand. The survey says that eta is no longer constant, that it is found online for each
 state and action from the estimate of the transition and its variance in the manner of an upper confidence bound, and
 that beta sets it; the formula above is our reading of that, with BOLT's eta kept as the number of coming transitions.
-Of the largest value of an unknown reward as many more are imagined as are probable, by the same bound on its share;
-rewards without a largest value are taken at their means. Ties go to the first action.
+If rewards are unknown, as many pseudo-observations of the largest one are added as are probable, by the same bound on
+its share; rewards without a largest value are taken at their means. Ties go to the first action.
 Cost: as BOLT. Claims: equal to the listed extended MDP; between the mean model's values and BOLT's, equal to BOLT's for
 large beta; values at a point belief.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import TIES, best_action, state_in
-from bayesrl.bamdp.optimism.bolt import discounted, extended_q, imagined
-from bayesrl.bamdp.optimism.pac_bounds import THEORY, bolt_eta, effective_horizon, number_or_theory
-from bayesrl.checks import Floats, choice, integer, number
+from bayesrl.bamdp._greedy import Ties, best_action, state_in
+from bayesrl.bamdp.optimism.bolt import discounted, extended_q, imagined_model
+from bayesrl.bamdp.optimism.pac_bounds import THEORY, bolt_eta, effective_horizon
+from bayesrl.capabilities import BoundsBestRewards, CountsPairs, HasRowVariance, ImaginesRewards
+from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+
+
+class Asked(ImaginesRewards, BoundsBestRewards, CountsPairs, HasRowVariance, Protocol):
+    """What POT asks."""
 
 
 @register(
@@ -46,30 +51,34 @@ from bayesrl.registry import register
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class POT:
-    """Greedy on the mean model with as many imagined transitions as are probable."""
+    """Act greedily on the mean model with as many imagined transitions as are probable.
 
-    beta: float = 1.0
-    """Standard deviations above the mean that count as probable."""
-    eta: float | str = 10.0
-    """Coming transitions from a (s, a), BOLT's eta; "theory" for H (`horizon`, or the discount's effective one)."""
-    horizon: int | None = None
-    """Decisions planned ahead, H; None for the infinite horizon at the belief's discount."""
-    ties: str = "first"
-    """What to do with equal actions: take the first, or one at random."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> world = b.make_world("chain")
+    >>> agent = b.BayesAgent(b.DirichletMDP.flat(world), POT(beta=2.0))
+    >>> print(b.run(agent, world, steps=100, seed=0).total)
+    156.0
+    """
 
-    needs: ClassVar[tuple[str, ...]] = ("mean_mdp", "counts", "row_variance")
+    beta: Annotated[float, AtLeast(0), "Standard deviations above the mean that count as probable."] = 1.0
+    eta: Annotated[
+        float | Literal["theory"],
+        AtLeast(0),
+        'Transitions to come from a (s, a), BOLT\'s eta; "theory" for H (`horizon`, or the effective horizon).',
+    ] = 10.0
+    horizon: Annotated[
+        int | None, AtLeast(1), "Decisions planned ahead, H; None for the infinite horizon at the belief's discount."
+    ] = None
+    ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
-    def __post_init__(self) -> None:
-        number("POT", "beta", self.beta, 0.0)
-        number_or_theory("POT", "eta", self.eta)
-        if self.horizon is not None:
-            integer("POT", "horizon", self.horizon, 1)
-        choice("POT", "ties", self.ties, TIES)
+    needs: ClassVar[tuple[type, ...]] = (Asked,)
 
-    def check(self, belief: Any) -> None:
-        """Raise where there is neither a discount nor a horizon."""
+    def check(self, belief: Asked) -> None:
+        """Raise an error if there is neither a discount nor a horizon."""
         discounted("POT", belief.gamma, self.horizon)
 
     def start(self) -> Floats | None:
@@ -77,28 +86,18 @@ class POT:
         return None
 
     def plan(
-        self, belief: Any, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
+        self, belief: Asked, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Solve the extended MDP and act greedily."""
         s, H = state_in("POT", belief, observation), self.horizon
         eta = bolt_eta(H or effective_horizon(belief.gamma)) if self.eta == THEORY else float(self.eta)
-        paid = eta * probable_pay(belief, self.beta)
-        q, values = extended_q("POT", imagined(belief, eta * probable_share(belief, self.beta), paid), H, memory)
+        extra = eta * belief.best_reward_share(self.beta)
+        model = imagined_model(belief, eta * probable_share(belief, self.beta), extra)
+        q, values = extended_q("POT", model, H, memory)
         return Decision(best_action(q[s], self.ties, rng), values, {"q": q[s]})
 
 
-def probable_share(belief: Any, beta: float) -> Floats:
-    """The share of each outcome that is still probable, (G, K): mean plus beta standard deviations, at most 1."""
+def probable_share(belief: Asked, beta: float) -> Floats:
+    """An upper bound on the share of each outcome, (G, K): mean plus beta standard deviations, at most 1."""
     above = belief.mean_mdp().prob + beta * np.sqrt(belief.row_variance())
     return np.asarray(np.minimum(1.0, above))
-
-
-def probable_pay(belief: Any, beta: float) -> Floats:
-    """The same of the largest value of each unknown reward; 1 where there is none."""
-    if not hasattr(getattr(belief, "rewards", None), "value_counts"):
-        return np.ones(1)
-    values, alpha = belief.rewards.value_counts()
-    n = alpha.sum(axis=1)
-    p = alpha[:, np.argmax(values)] / n
-    above = p + beta * np.sqrt(p * (1.0 - p) / (n + 1.0))
-    return np.asarray(np.minimum(1.0, above).reshape(belief.rewards.mean_rewards().shape))

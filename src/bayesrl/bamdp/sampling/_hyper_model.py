@@ -1,19 +1,20 @@
-"""Many sampled models at once: merged into one hyper-model (BOSS and its kin), or solved side by side.
+"""Many sampled models at once: merged into one hyper-model (BOSS and its variants), or solved side by side.
 
-A model drawn from a flat belief over many states gives nearly all of its probability to few of them. A belief that
-draws such lists itself (`DirichletMDP.sample_rows`) is asked for the rows that are used, and the hyper-model consists
-of lists; any other belief draws whole models.
+A model drawn from a flat belief over many states gives nearly all of its probability to few of them. If a belief can
+draw single rows as short lists (`SamplesShortRows`), only the rows that are used are drawn, and the hyper-model
+consists of lists. Any other belief draws whole models.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Protocol, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesrl.capabilities import ListsOutcomes, SamplesMDPs, SamplesShortRows, offers
 from bayesrl.checks import Floats, Ints, frozen
 from bayesrl.kernels.jit import njit
 from bayesrl.models.mdp import Outcomes, TabularMDP
@@ -22,14 +23,22 @@ from bayesrl.models.solve import solve, solve_many
 SWEPT = 0.99
 """The largest discount at which a hyper-model of lists is solved by sweeps alone: factors of random lists fill up."""
 
+N = TypeVar("N", Floats, Ints)
+Sizes = NDArray[np.int64]
+"""How many models each group may choose from, (G,)."""
 
-def hyper_q(belief: Any, sizes: NDArray[np.int64], warm: Floats | None, rng: Generator) -> tuple[Floats, Floats]:
-    """(q[s, a], values[s]) of a hyper-model drawn from the belief, q being the best over its models.
 
-    Group g may be as in the first sizes[g] of them; `warm` are values to start from.
+class SamplesListedMDPs(SamplesMDPs, ListsOutcomes, Protocol):
+    """A belief from which models with listed outcomes can be drawn."""
+
+
+def hyper_q(belief: SamplesListedMDPs, sizes: Sizes, warm: Floats | None, rng: Generator) -> tuple[Floats, Floats]:
+    """(q[s, a], values[s]) of a hyper-model drawn from the belief; q is the best over its models.
+
+    Group g may choose from the first sizes[g] of them; `warm` are values to start from.
     """
     model, method = draw_merged(belief, sizes, rng), "auto"
-    if draws_lists(belief):
+    if draws_short_rows(belief):
         warm = model.mean_reward.max(axis=1) if warm is None else warm
         method = "modified-policy-iteration" if belief.gamma <= SWEPT else method
     solution = solve(model, initial=warm, method=method)
@@ -37,20 +46,20 @@ def hyper_q(belief: Any, sizes: NDArray[np.int64], warm: Floats | None, rng: Gen
     return solution.q.reshape(S, -1, A).max(axis=1), solution.values
 
 
-def draws_lists(belief: Any) -> bool:
-    """Whether the belief draws short lists of outcomes: its counts are equal and small, its states many."""
-    return getattr(belief, "even", None) is not None and belief.outcomes.is_flat and belief.gamma < 1.0
+def draws_short_rows(belief: object) -> TypeGuard[SamplesShortRows]:
+    """Whether the belief draws rows as short lists of outcomes."""
+    return offers(belief, SamplesShortRows) and belief.draws_short_rows
 
 
-def draw_merged(belief: Any, sizes: NDArray[np.int64], rng: Generator) -> TabularMDP:
-    """A hyper-model in which group g does as in one of sizes[g] models, all of them drawn from the belief."""
-    if not draws_lists(belief):
+def draw_merged(belief: SamplesListedMDPs, sizes: Sizes, rng: Generator) -> TabularMDP:
+    """A hyper-model in which group g behaves as in one of sizes[g] models, all of them drawn from the belief."""
+    if not draws_short_rows(belief):
         return hyper_model(used([belief.sample_mdp(rng) for _ in range(int(sizes.max()))], sizes))
     o, rows, most = belief.outcomes, np.repeat(np.arange(len(sizes)), sizes), int(sizes.max())
     S, A = o.group.shape
     size, succ, prob = belief.sample_rows(rows, rng)
     reward, r = paid(o.reward.reshape(S * A, -1), rows, size, succ, prob)
-    # Action i A + a of s is drawn as row `row`; one that is absent is a row that leads nowhere and is never the best.
+    # Action i A + a of s is drawn as row `row`; an absent action has an empty row with reward -inf: it is never best.
     i, first, sizes = np.arange(most)[:, None], np.cumsum(sizes) - sizes, sizes[o.group][:, None, :]
     row = np.where(i < sizes, first[o.group][:, None, :] + i, len(rows)).reshape(S, most * A)
     if (row == len(rows)).any():
@@ -65,7 +74,7 @@ def draw_merged(belief: Any, sizes: NDArray[np.int64], rng: Generator) -> Tabula
 
 @njit
 def paid(reward: Floats, rows: Ints, size: Ints, succ: Ints, prob: Floats) -> tuple[Floats, Floats]:
-    """Rewards of listed outcomes (n, L), and what the rows pay on average (n,)."""
+    """Rewards of listed outcomes (n, L), and the expected reward of each row (n,)."""
     listed, r = np.zeros(succ.shape), np.zeros(len(rows))
     for n in range(len(rows)):
         for k in range(size[n]):
@@ -74,8 +83,8 @@ def paid(reward: Floats, rows: Ints, size: Ints, succ: Ints, prob: Floats) -> tu
     return listed, r
 
 
-def used(models: Sequence[TabularMDP], sizes: NDArray[np.int64]) -> list[TabularMDP]:
-    """The models with the rows that are beyond a group's number replaced by those of the first model."""
+def used(models: Sequence[TabularMDP], sizes: Sizes) -> list[TabularMDP]:
+    """The models; beyond the number of a group, its rows are those of the first model."""
     if sizes.min() == sizes.max():
         return list(models)
     first, group = models[0], models[0].group
@@ -89,7 +98,7 @@ def used(models: Sequence[TabularMDP], sizes: NDArray[np.int64]) -> list[Tabular
 
 
 def hyper_model(models: Sequence[TabularMDP]) -> TabularMDP:
-    """M#: the states of the models, and action i A + a does what action a does in model i."""
+    """M#: the states are those of the models; action i A + a does what action a does in model i."""
     S, A = models[0].group.shape
     G, K = S * len(models) * A, max(m.outcomes.n_outcomes for m in models)
     prob = np.concatenate([_padded(m.prob[m.group], K) for m in models], axis=1)
@@ -103,11 +112,12 @@ def hyper_model(models: Sequence[TabularMDP]) -> TabularMDP:
     return TabularMDP.unchecked(outcomes, prob.reshape(G, K), models[0].gamma)
 
 
-def _padded(x: NDArray[Any], K: int) -> NDArray[Any]:
+def _padded(x: N, K: int) -> N:
+    """The same outcomes, padded to K."""
     return x if x.shape[2] == K else np.pad(x, [(0, 0), (0, 0), (0, K - x.shape[2])])
 
 
-def _unchecked(like: Outcomes, succ: Any, reward: Floats, group: Any, size: Any) -> Outcomes:
+def _unchecked(like: Outcomes, succ: Ints, reward: Floats, group: Ints, size: Ints) -> Outcomes:
     """Outcomes made of parts that were checked once, with the start and the terminal states of `like`."""
     new = object.__new__(Outcomes)
     group, size = group.astype(np.int32), size.astype(np.int32)
@@ -117,7 +127,7 @@ def _unchecked(like: Outcomes, succ: Any, reward: Floats, group: Any, size: Any)
 
 
 def solve_each(models: Sequence[TabularMDP], warm: Floats | None) -> tuple[Floats, Floats]:
-    """(values[i, s], q[i, s, a]) of every model; `warm` (S,) are values to start all of them from."""
+    """(values[i, s], q[i, s, a]) of every model; all solves start from the values `warm` (S,)."""
     first = models[0]
     if first.gamma == 1.0 or any(m.succ is not first.succ or m.group is not first.group for m in models):
         return solve_in_turn(models, warm)

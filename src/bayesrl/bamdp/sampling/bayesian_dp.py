@@ -1,24 +1,26 @@
 """Bayesian dynamic programming (Strens 2000; survey §4.4).
 
-Draw a model from the belief, solve it, and act greedily on it; draw again every n steps. Thompson sampling for MDPs:
-exploration comes from the drawing, and a model is kept long enough to be explored with purpose.
+The agent draws a model from the belief, solves it and acts greedily on it; it draws again every n steps. This is
+Thompson sampling for MDPs: exploration comes from the random draws. A model that is kept for several steps lets the
+agent carry a plan out.
 
-Deviations: none; the paper draws again at stated intervals, n is a parameter. Cost: one solve every n decisions.
+Deviations: none; the paper draws again at stated intervals, and n is a parameter. Cost: one solve every n decisions.
 Claims: values at a point belief equal the solved values; a new model exactly every n steps.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import draws_must_end, state_in
-from bayesrl.checks import Floats, integer
+from bayesrl.capabilities import SamplesMDPs
+from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.models.solve import solve
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
@@ -42,20 +44,25 @@ class Plan(NamedTuple):
         "tests/bamdp/test_figures.py::test_bayesian_dp_learns_the_double_loop",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class BayesianDP:
-    """Draw a model, solve it, act on it for n steps."""
+    """Draw a model, solve it, act on it for n steps.
 
-    every: int = 1
-    """Steps for which a model is used, n."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> world = b.make_world("chain")
+    >>> agent = b.BayesAgent(b.DirichletMDP.flat(world), BayesianDP(every=5))
+    >>> print(b.run(agent, world, steps=100, seed=0).total)
+    162.0
+    """
 
-    needs: ClassVar[tuple[str, ...]] = ("sample_mdp",)
+    every: Annotated[int, AtLeast(1), "Steps for which a model is used, n."] = 1
 
-    def __post_init__(self) -> None:
-        integer("BayesianDP", "every", self.every, 1)
+    needs: ClassVar[tuple[type, ...]] = (SamplesMDPs,)
 
-    def check(self, belief: Any) -> None:
-        """Raise where there is neither a discount nor an end."""
+    def check(self, belief: SamplesMDPs) -> None:
+        """Raise an error if there is neither a discount nor an end."""
         draws_must_end("BayesianDP", belief)
 
     def start(self) -> Plan | None:
@@ -63,7 +70,12 @@ class BayesianDP:
         return None
 
     def plan(
-        self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
+        self,
+        belief: SamplesMDPs,
+        observation: int,
+        memory: Plan | None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Act on the model in use, or on a new one."""
         s = state_in("BayesianDP", belief, observation)

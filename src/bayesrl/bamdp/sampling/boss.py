@@ -1,33 +1,39 @@
 """BOSS, best of sampled sets (Asmuth, Li, Littman, Nouri, Wingate 2009, Algorithm 1; survey §4.6).
 
-Draw K models from the belief and merge them into a hyper-model with K |A| actions: in every state the agent imagines
-that it may choose the action and the model that the action obeys. Its best policy is followed until some pair has been
-visited B times; then new models are drawn. The merged model is optimistic: its value is at least that of each of its
-models, and one of them is likely to be as good as the truth.
+The agent draws K models from the belief and merges them into a hyper-model with K |A| actions: in every state it
+imagines that it may choose the action and the model that the action obeys. It follows the best policy of the
+hyper-model until some pair has been visited B times; then it draws new models. The hyper-model is optimistic: its value
+is at least that of each of its models, and one of them is likely to be as good as the truth.
 
 Paper to code: the merged model M# is `draw_merged`, its solution `hyper_q`; "q_{s,a} = B" is `full`.
-Deviations: new models are drawn when a pair's visits *first reach* B, as in the paper and its public code, and not "a
-number of times for each pair" as the survey says (ERRATA 15). Visits are the planner's own; prior counts are none, and
-pairs that share a group share their visits, unless rewards are unknown; those are drawn with the models.
+Deviations: new models are drawn when the visits of a pair *first reach* B, as in the paper and its public code, and not
+"a number of times for each pair" as the survey says (ERRATA 15). Visits are the planner's own; prior counts do not
+count. Pairs that share a group share their visits, unless rewards are unknown. Unknown rewards are drawn with the
+models.
 Cost: a solve of K |A| actions at most |S||A| + 1 times, otherwise O(|S||A|). Claims: the hyper-model's value dominates
 each model's; equal to a transcription of the algorithm under the same random numbers; the public code's return.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import draws_must_end, state_in
-from bayesrl.bamdp._posterior import counter, visited
+from bayesrl.bamdp._posterior import visited
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, boss_knownness
-from bayesrl.bamdp.sampling._hyper_model import hyper_q
-from bayesrl.checks import Floats, integer
+from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs, hyper_q
+from bayesrl.capabilities import GroupsVisits
+from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+
+
+class Asked(SamplesListedMDPs, GroupsVisits, Protocol):
+    """What BOSS asks."""
 
 
 class Plan(NamedTuple):
@@ -52,24 +58,30 @@ class Plan(NamedTuple):
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class BOSS:
-    """Act on the best of K sampled models in every state; draw again when a pair becomes known."""
+    """Act on the best of K sampled models in every state; draw again when a pair becomes known.
 
-    samples: int = 5
-    """Models drawn, K."""
-    knownness: int | str = 10
-    """Visits after which a pair counts as known, B; "theory" for the theorem's (`boss_knownness`)."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> world = b.make_world("chain")
+    >>> agent = b.BayesAgent(b.DirichletMDP.flat(world), BOSS(samples=3, knownness=5))
+    >>> print(b.run(agent, world, steps=100, seed=0).total)
+    152.0
+    """
 
-    needs: ClassVar[tuple[str, ...]] = ("sample_mdp", "outcomes", "gamma")
+    samples: Annotated[int, AtLeast(1), "Models drawn, K."] = 5
+    knownness: Annotated[
+        int | Literal["theory"],
+        AtLeast(1),
+        'Visits after which a pair counts as known, B; "theory" for the theorem\'s (`boss_knownness`).',
+    ] = 10
 
-    def __post_init__(self) -> None:
-        integer("BOSS", "samples", self.samples, 1)
-        if not isinstance(self.knownness, str) or self.knownness != THEORY:
-            integer("BOSS", "knownness", self.knownness, 1)
+    needs: ClassVar[tuple[type, ...]] = (Asked,)
 
-    def check(self, belief: Any) -> None:
-        """Raise where there is neither a discount nor an end, or where theory prescribes no number."""
+    def check(self, belief: Asked) -> None:
+        """Raise an error if there is neither a discount nor an end, or if theory prescribes no finite number."""
         draws_must_end("BOSS", belief)
         self._knownness(belief)
 
@@ -78,12 +90,12 @@ class BOSS:
         return None
 
     def plan(
-        self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
+        self, belief: Asked, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Follow the hyper-model's policy; draw new models when a pair has just become known."""
         s = state_in("BOSS", belief, observation)
         visits = visited(None if memory is None else memory.visits, belief, last)
-        full = last is not None and visits[counter(belief)[last.state, last.action]] == self._knownness(belief)
+        full = last is not None and visits[belief.visit_groups()[last.state, last.action]] == self._knownness(belief)
         if memory is None or full:
             warm = None if memory is None else memory.values
             sizes = np.full(belief.outcomes.n_groups, self.samples)
@@ -91,7 +103,7 @@ class BOSS:
         here = memory.q[s]
         return Decision(int(np.argmax(here)), memory._replace(visits=visits), {"q": here})
 
-    def _knownness(self, belief: Any) -> int:
+    def _knownness(self, belief: Asked) -> int:
         if self.knownness != THEORY:
             return int(self.knownness)
         return boss_knownness(belief.n_states, belief.n_actions, belief.gamma, self.samples)

@@ -1,13 +1,13 @@
 """Posterior sampling for reinforcement learning (Osband, Russo, Van Roy 2013; survey §4.4).
 
-At the start of each episode draw a model from the belief, solve it, and follow its optimal policy until the episode
-ends.
+At the start of each episode the agent draws a model from the belief, solves it, and follows its optimal policy until
+the episode ends.
 
-Where episodes last a known number of steps tau (`horizon`), the drawn model's finite-horizon problem is solved and
-the policy depends on the step within the episode, as in the paper; a world that never ends an episode by itself is
-then cut into stretches of tau steps. Without `horizon` the policy is the stationary one at the belief's discount
-gamma; a problem without terminal states then has episodes of geometric length, each step being the last with
-probability 1 - gamma, which is what a discount means.
+If episodes last a known number of steps tau (`horizon`), the drawn model's finite-horizon problem is solved, and the
+policy depends on the step within the episode, as in the paper. A world that does not end its episodes is then cut into
+stretches of tau steps. Without `horizon` the policy is the stationary one at the belief's discount gamma. If such a
+problem has no terminal states, its episodes have geometric lengths: each step is the last with probability 1 - gamma,
+which is the meaning of a discount.
 
 Deviations: the stationary form is not in the paper. Cost: one solve per episode. Claims: values at a point belief
 equal the solved values; one model per episode; the Bayesian regret of the paper's theorem is `psrl_bound`.
@@ -15,19 +15,20 @@ equal the solved values; one model per episode; the Bayesian regret of the paper
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log, sqrt
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import draws_must_end, state_in
 from bayesrl.bamdp.optimism.pac_bounds import checked
-from bayesrl.checks import Floats, integer
+from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs
+from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import finite_horizon, solve
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
@@ -50,21 +51,27 @@ class Plan(NamedTuple):
         "tests/bamdp/test_planners.py::test_sampled_action_has_its_posterior_probability",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class PSRL:
-    """Draw a model at the start of each episode and follow its optimal policy."""
+    """Draw a model at the start of each episode and follow its optimal policy.
 
-    horizon: int | None = None
-    """Steps of an episode, tau; None for the stationary policy at the belief's discount."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> world = b.make_world("chain")
+    >>> agent = b.BayesAgent(b.DirichletMDP.flat(world), PSRL())
+    >>> print(b.run(agent, world, steps=100, seed=0).total)
+    230.0
+    """
 
-    needs: ClassVar[tuple[str, ...]] = ("sample_mdp", "outcomes", "gamma")
+    horizon: Annotated[
+        int | None, AtLeast(1), "Steps of an episode, tau; None for the stationary policy at the belief's discount."
+    ] = None
 
-    def __post_init__(self) -> None:
-        if self.horizon is not None:
-            integer("PSRL", "horizon", self.horizon, 1)
+    needs: ClassVar[tuple[type, ...]] = (SamplesListedMDPs,)
 
-    def check(self, belief: Any) -> None:
-        """Raise where there is neither a discount nor an end nor a horizon."""
+    def check(self, belief: SamplesListedMDPs) -> None:
+        """Raise an error if there is neither a discount nor an end nor a horizon."""
         if self.horizon is None:
             draws_must_end("PSRL", belief)
 
@@ -73,7 +80,12 @@ class PSRL:
         return None
 
     def plan(
-        self, belief: Any, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
+        self,
+        belief: SamplesListedMDPs,
+        observation: int,
+        memory: Plan | None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Follow the episode's policy; at the start of an episode draw a new model."""
         s = state_in("PSRL", belief, observation)
@@ -96,5 +108,5 @@ def episode_q(model: TabularMDP, tau: int) -> Floats:
 
 @checked
 def psrl_bound(states: int, actions: int, horizon: int, steps: int) -> float:
-    """Order of the Bayesian regret over T steps in episodes of tau: tau S sqrt(A T log(S A T)), constant left out."""
+    """Order of the Bayesian regret over T steps in episodes of tau: tau S sqrt(A T log(S A T))."""
     return horizon * states * sqrt(actions * steps * log(states * actions * steps))

@@ -1,45 +1,48 @@
 """Value of information (Dearden, Friedman, Andre 1999; survey §4.4).
 
-Draw models from the belief and solve them: their action values are a sample of what Q*(s, a) may be. The value of
-perfect information of an action is what the agent expects to gain by learning its true value, which is something only
-if that changes the choice: the best action (a_1) proves worse than the second (a_2), or another better than the best,
+The agent draws models from the belief and solves them: their action values are a sample of Q*(s, a). The value of
+perfect information of an action is the expected gain of learning its true value. There is a gain only if that changes
+the choice: the best action (a_1) proves worse than the second (a_2), or another action better than the best,
 
     gain = max(E[q_{a_2}] - q, 0) for a = a_1,   max(q - E[q_{a_1}], 0) for the others,   VPI(s, a) = E[gain].
 
-The action with the largest E[q] + VPI is taken. Myopic: it is as if one look at an action told its value.
+The action with the largest E[q] + VPI is taken. This is myopic: it assumes that one visit reveals an action's value.
 
-Two ways to keep the sample up to date. "fresh" draws and solves new models for every decision. "reweight" keeps models
-and their values, multiplies each model's weight by the probability it gave to the transition just seen, and draws anew
-when the weights have become too uneven: (sum w)^2 / sum w^2, the number of equally weighted models the sample is worth,
-has fallen to `renew` of what it was.
+There are two ways to keep the sample up to date. "fresh" draws and solves new models for every decision. "reweight"
+keeps models and their values and multiplies the weight of each model by the probability that it gave to the transition
+just seen. It draws again when the effective sample size (sum w)^2 / sum w^2 has fallen to the share `renew` of the
+number of models.
 
 Paper to code: the gains are `value_of_perfect_information` (the survey tests the second case against a_2 where it must
 be a_1, and so adds losses: ERRATA 3); weights are `likelihood`.
-Deviations: the paper draws anew when the total weight falls below a threshold; it falls also while all models agree.
-Its smoothing of the sampled values and its ways to repair old solutions are left out: solving is cheap here. With
-unknown rewards a drawn model holds mean rewards, which give a reward no probability, so only "fresh" is allowed.
-Ties go to the first action.
-Cost: `samples` solves per decision (fresh) or per drawing (reweight). Claims: VPI by hand and non-negative; equal to a
+Deviations: the paper draws again when the total weight falls below a threshold; that weight also falls while all models
+agree. Its smoothing of the sampled values and its repairs of old solutions are left out: solving is cheap here. With
+unknown rewards a drawn model holds mean rewards, which do not give a seen reward a probability, so only "fresh" is
+allowed. Ties go to the first action.
+Cost: `samples` solves per decision (fresh) or per draw (reweight). Claims: VPI by hand and non-negative; equal to a
 transcription under the same random numbers; both ways estimate the same expectations; values at a point belief.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import TIES, best_action, draws_must_end, state_in
-from bayesrl.bamdp.sampling._hyper_model import draws_lists, solve_each, solve_in_turn
-from bayesrl.checks import Floats, choice, integer, number
+from bayesrl.bamdp._greedy import Ties, best_action, draws_must_end, state_in
+from bayesrl.bamdp.sampling._hyper_model import draws_short_rows, solve_each, solve_in_turn
+from bayesrl.capabilities import KnowsRewards, SamplesMDPs
+from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.parameters import PROBABILITY, AtLeast, declared
 from bayesrl.registry import register
 
-UPDATES = ("fresh", "reweight")
+
+class Asked(SamplesMDPs, KnowsRewards, Protocol):
+    """What this planner asks."""
 
 
 class Sample(NamedTuple):
@@ -64,39 +67,43 @@ class Sample(NamedTuple):
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class ValueOfInformation:
-    """Act on expected value plus myopic value of perfect information, both from solved samples of models."""
+    """Act on expected value plus myopic value of perfect information, both from solved samples of models.
 
-    samples: int = 50
-    """Models drawn, k."""
-    update: str = "fresh"
-    """How the sample follows the belief: "fresh", drawn for every decision, or "reweight", by importance."""
-    renew: float = 0.5
-    """With "reweight": the part of the sample's worth at which new models are drawn."""
-    ties: str = "first"
-    """What to do with equal actions: take the first, or one at random."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> belief = b.DirichletMDP.flat(b.make_world("chain"))
+    >>> decision = ValueOfInformation(samples=20).plan(belief, 0, None, default_rng(0))
+    >>> decision.info["vpi"].round(1)
+    array([5.6, 5.8])
+    """
 
-    needs: ClassVar[tuple[str, ...]] = ("sample_mdp", "outcomes", "gamma")
+    samples: Annotated[int, AtLeast(1), "Models drawn, k."] = 50
+    update: Annotated[
+        Literal["fresh", "reweight"], "How the sample follows the belief: drawn for every decision, or reweighted."
+    ] = "fresh"
+    renew: Annotated[
+        float, PROBABILITY, 'With "reweight": the effective share of the sample at which new models are drawn.'
+    ] = 0.5
+    ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
-    def __post_init__(self) -> None:
-        integer("ValueOfInformation", "samples", self.samples, 1)
-        choice("ValueOfInformation", "update", self.update, UPDATES)
-        number("ValueOfInformation", "renew", self.renew, 0.0, 1.0)
-        choice("ValueOfInformation", "ties", self.ties, TIES)
+    needs: ClassVar[tuple[type, ...]] = (Asked,)
 
-    def check(self, belief: Any) -> None:
-        """Raise where there is neither a discount nor an end, or rewards are unknown and models are to be kept."""
+    def check(self, belief: Asked) -> None:
+        """Raise an error if there is neither a discount nor an end, or to reweight models of unknown rewards."""
         draws_must_end("ValueOfInformation", belief)
-        if self.update == "reweight" and hasattr(belief, "rewards"):
-            raise InvalidArgument("ValueOfInformation", "update", '"fresh" where rewards are unknown', self.update)
+        if self.update == "reweight" and not belief.rewards_known:
+            raise InvalidArgument("ValueOfInformation", "update", '"fresh" if rewards are unknown', self.update)
 
     def start(self) -> Sample | None:
         """No models yet."""
         return None
 
     def plan(
-        self, belief: Any, observation: int, memory: Sample | None, rng: Generator, last: Transition | None = None
+        self, belief: Asked, observation: int, memory: Sample | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Bring the sample up to date and weigh value against information."""
         self.check(belief)
@@ -109,11 +116,11 @@ class ValueOfInformation:
             sample = sample._replace(models=())
         return Decision(best_action(q + vpi, self.ties, rng), sample, {"q": q, "vpi": vpi})
 
-    def drawn(self, belief: Any, warm: Floats | None, rng: Generator) -> Sample:
+    def drawn(self, belief: Asked, warm: Floats | None, rng: Generator) -> Sample:
         """A new sample from the belief."""
         models: tuple[TabularMDP, ...] = ()
         draws = (belief.sample_mdp(rng) for _ in range(self.samples))
-        if self.update == "fresh" and draws_lists(belief):  # one at a time, as they are large
+        if self.update == "fresh" and draws_short_rows(belief):  # one at a time, as they are large
             values, q = solve_in_turn(draws, warm)
         else:
             models = tuple(draws)
@@ -121,7 +128,7 @@ class ValueOfInformation:
         return Sample(models, q, values.mean(axis=0), np.full(self.samples, 1.0 / self.samples))
 
     def reweighted(self, sample: Sample, last: Transition | None) -> Sample | None:
-        """The sample after a transition, or None if it is not worth enough any more."""
+        """The sample after a transition, or None if its effective size is too small."""
         if last is None:
             return sample
         weight = sample.weight * np.array([likelihood(m, last) for m in sample.models])

@@ -127,7 +127,7 @@ class KnownRewards:
 
 def row_reward_variance(model: TabularMDP, variance: Floats) -> Floats:
     """Var[R(s, a)] from the mean model and the variances of its rows (G, K)."""
-    p, r, var = model.prob[model.group], model.reward, variance[model.group]
+    p, r, var = model.outcomes.of_pairs(model.prob), model.reward, model.outcomes.of_pairs(variance)
     total, most = var.sum(axis=2), (p * (1.0 - p)).sum(axis=2)
     c = np.divide(total, most, out=np.zeros_like(total), where=most > 0.0)
     mean = (p * r).sum(axis=2)

@@ -125,6 +125,15 @@ class FiniteMDPs:
         return self.models[0].outcomes.flat()
 
     @property
+    def rewards_known(self) -> bool:
+        """Yes: each of the models lists the rewards that it may pay."""
+        return True
+
+    def visit_groups(self) -> Ints:
+        """A counter for each pair, (S, A)."""
+        return self.outcomes.group
+
+    @property
     def same_support(self) -> bool:
         """No: each model has outcomes of its own."""
         return False
