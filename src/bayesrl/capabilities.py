@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     Ints = NDArray[np.integer[Any]]
     Bools = NDArray[np.bool_]
 
+    class Asks(Protocol):
+        """A planner, or a solver that works on a belief."""
+
+        needs: ClassVar[tuple[type, ...]]
+
 C = TypeVar("C")
 
 
@@ -400,12 +405,6 @@ def members(capability: type) -> tuple[str, ...]:
             own = {**vars(parent).get("__annotations__", {}), **vars(parent)}
             names |= dict.fromkeys(name for name in own if not name.startswith("_"))
     return tuple(names)
-
-
-class Asks(Protocol):
-    """A planner, or a solver that works on a belief."""
-
-    needs: ClassVar[tuple[type, ...]]
 
 
 def demand(planner: Asks, belief: object) -> None:
