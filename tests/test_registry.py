@@ -1,13 +1,19 @@
 """Completeness: what is registered is documented, cited, and held to tests that exist."""
 
+from __future__ import annotations
+
 import ast
 import pathlib
 import re
+from dataclasses import replace
+from typing import Annotated, Literal
 
 import pytest
 
 import bayesrl as b
 from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.lab.build import parameters
+from bayesrl.parameters import DISCOUNT, AtLeast, declared
 from bayesrl.registry import entries, find, register
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -39,8 +45,6 @@ def test_summary_and_paper(name):
 
 @pytest.mark.parametrize("name", [n for n, e in ENTRIES.items() if e.kind in ("belief", "planner", "agent")])
 def test_fields_are_documented_and_an_example_exists(name):
-    from bayesrl.lab.build import parameters
-
     entry = ENTRIES[name]
     assert entry.example is not None, "the law suite needs an example"
     entry.example()
@@ -63,6 +67,24 @@ def test_unknown_names_are_answered_with_near_ones():
         b.make("beb", bta=3)
     with pytest.raises(UnknownName):
         find("nothing")
+    with pytest.raises(UnknownName, match=r"^There is no method called 'PSRL'\. Did you mean psrl\?$"):
+        b.make("PSRL")
+
+
+def test_a_world_is_no_method_and_the_other_way_round():
+    with pytest.raises(
+        UnknownName, match=r"There is no method called 'chain'\. chain is a world: make_world\(\"chain\"\)\."
+    ):
+        b.make("chain")
+    with pytest.raises(UnknownName, match=r"There is no world called 'psrl'\. psrl is a planner: make\(\"psrl\"\)\."):
+        b.make_world("psrl")
+    for name in ([], None, 3, {}):
+        for build, of in ((b.make, "a method"), (b.make_world, "a world"), (find, "a method or a world")):
+            with pytest.raises(InvalidArgument, match=f"'name' must be the name of {of}, got"):
+                build(name)
+
+
+def test_a_new_entry_has_a_known_kind():
     with pytest.raises(InvalidArgument, match="'kind' must be one of"):
         register("x", kind="thing", survey="4.1")
 
@@ -72,3 +94,30 @@ def test_methods_and_worlds_are_listed():
     assert {"chain", "gc", "dearden-maze"} <= {e.name for e in b.worlds()}
     card = find("beb").card()
     assert set(card) == {"name", "kind", "family", "survey", "paper", "summary", "evidence"}
+    assert card["family"] == find("beb").package == "bamdp"
+
+
+def test_parameters_are_read_from_their_declarations():
+    """Type, allowed values, default and meaning come from the declaration; classes and functions both have them."""
+    entry = replace(find("beb"), factory=Toy)
+    assert [tuple(p) for p in parameters(entry)] == [
+        ("size", "int", None, "Number of things, n.", "whole number at least 1"),
+        ("rule", "Literal['one', 'two'] | None", "'one'", "Which rule.", '"one", "two" or None'),
+        ("plain", "str", "''", "", ""),
+    ]
+    assert [tuple(p) for p in parameters(replace(entry, factory=toy))] == [
+        ("gamma", "float", "0.5", "Discount.", "number in [0, 1]")
+    ]
+
+
+@declared
+class Toy:
+    """A thing."""
+
+    size: Annotated[int, AtLeast(1), "Number of things, n."]
+    rule: Annotated[Literal["one", "two"] | None, "Which rule."] = "one"
+    plain: str = ""
+
+
+def toy(gamma: Annotated[float, DISCOUNT, "Discount."] = 0.5) -> None:
+    """A function that declares its parameter."""

@@ -152,6 +152,14 @@ class HasRowVariance(Protocol):
 
 
 @runtime_checkable
+class HasRowQuantiles(ListsOutcomes, Protocol):
+    """A belief with posterior quantiles of transition probabilities."""
+
+    def row_quantile(self, p: float, state: int, action: int) -> Floats:
+        """The p-quantile of the probability of each outcome of (s, a), in the order of `outcomes`."""
+
+
+@runtime_checkable
 class HasRewardRange(Protocol):
     """A belief that bounds the reward of a step."""
 

@@ -5,7 +5,8 @@ Errors are raised where a value enters the library; the objects of the caller ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -75,16 +76,63 @@ class BrokenContract(BayesRLError, TypeError):
 
 
 class UnknownName(BayesRLError, LookupError):
-    """No such name; the nearest ones are suggested."""
+    """No such name; the nearest ones are suggested, whatever their case.
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        self.kind, self.name, self.known = kind, name, tuple(known)
-        near = get_close_matches(str(name), self.known, n=3, cutoff=0.6)
-        meant = f" Did you mean {' or '.join(near)}?" if near else f" Known: {', '.join(sorted(self.known))}."
-        super().__init__(f"There is no {kind} called {name!r}.{meant}")
+    >>> raise UnknownName("method", "PSRL", ["psrl", "boss"])
+    Traceback (most recent call last):
+    ...
+    bayesrl.errors.UnknownName: There is no method called 'PSRL'. Did you mean psrl?
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        self.kind, self.name, self.known, self.hint = kind, name, tuple(known), hint
+        folded = {one.lower(): one for one in self.known}
+        near = [folded[one] for one in get_close_matches(str(name).lower(), folded, n=3, cutoff=0.6)]
+        listed = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(sorted(self.known))}."
+        super().__init__(f"There is no {kind} called {name!r}. {hint or listed}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.kind, self.name, self.known)
+        return type(self), (self.kind, self.name, self.known, self.hint)
+
+
+class MissingExtra(BayesRLError, ImportError):
+    """Something needs a package that is installed only with an extra.
+
+    >>> raise MissingExtra("Record.to_frame", "pandas", "lab")
+    Traceback (most recent call last):
+    ...
+    bayesrl.errors.MissingExtra: Record.to_frame needs pandas, which is not installed: pip install bayesrl[lab].
+    """
+
+    def __init__(self, owner: str, package: str, extra: str) -> None:
+        self.owner, self.package, self.extra = owner, package, extra
+        super().__init__(f"{owner} needs {package}, which is not installed: pip install bayesrl[{extra}].")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.owner, self.package, self.extra)
+
+
+@contextmanager
+def from_extra(owner: str, extra: str = "lab") -> Iterator[None]:
+    """Import packages of an extra in the body; one that is not installed raises `MissingExtra`."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtra(owner, (error.name or "a package").partition(".")[0], extra) from None
+
+
+class MissingMainGuard(BayesRLError, RuntimeError):
+    """A script starts processes at its top level: each process would run the script again."""
+
+    def __init__(self, owner: str, script: str, line: int) -> None:
+        self.owner, self.script, self.line = owner, script, line
+        super().__init__(
+            f"{owner}: every worker process runs '{script}' again, so put what line {line} does under "
+            f'`if __name__ == "__main__":`, or use backend="threads".'
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.owner, self.script, self.line)
 
 
 class NotConverged(BayesRLError, RuntimeError):

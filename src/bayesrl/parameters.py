@@ -19,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MemberDescriptorType, NoneType, UnionType
 from typing import Any, Literal, NamedTuple, TypeVar, Union, dataclass_transform, get_args, get_origin
@@ -106,16 +106,17 @@ class Declaration(NamedTuple):
         return ", ".join(alternatives[:-1]) + (" or " if len(alternatives) > 1 else "") + "".join(alternatives[-1:])
 
 
-def declarations(cls: type) -> tuple[Declaration, ...]:
-    """The declared parameters of a class, in the order of its constructor."""
-    return tuple(_declaration(name, hint) for name, hint in _hints(cls).items())
+def declarations(thing: type | Callable[..., Any]) -> tuple[Declaration, ...]:
+    """The declared parameters of a class, in the order of its constructor, or of a function."""
+    return tuple(_declaration(name, hint) for name, hint in _hints(thing).items())
 
 
-def _hints(cls: type) -> dict[str, Any]:
-    """The annotations of a class that say more than a type."""
-    scope = {**vars(sys.modules[cls.__module__]), **vars(cls)}
+def _hints(thing: type | Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of a class or a function that say more than a type."""
+    own = vars(thing) if isinstance(thing, type) else {"__annotations__": getattr(thing, "__annotations__", {})}
+    scope = {**vars(sys.modules[thing.__module__]), **own}
     found = {}
-    for name, hint in vars(cls).get("__annotations__", {}).items():
+    for name, hint in own.get("__annotations__", {}).items():
         if "Annotated" in str(hint):
             found[name] = eval(hint, scope) if isinstance(hint, str) else hint
     return found

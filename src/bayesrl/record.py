@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesrl.errors import from_extra
+
 READINGS = {
     "state": "observation",
     "next_state": "next_observation",
@@ -83,7 +85,8 @@ class Record:
 
     def to_frame(self) -> Any:
         """The columns as a pandas DataFrame, one row per step (needs the extra `lab`)."""
-        import pandas as pd
+        with from_extra("Record.to_frame"):
+            import pandas as pd
 
         flat = {name: column if column.ndim == 1 else list(column) for name, column in self.columns.items()}
         return pd.DataFrame(flat).rename_axis(index="step")

@@ -6,8 +6,8 @@ The command line, the documentation, the benchmark and the law suite all read it
     @dataclass(frozen=True, slots=True)
     class BEB: ...
 
-The family is the package that the file stands in; the summary is the first sentence of the docstring. `evidence` names
-the tests that would fail if the system were wrong; a system without evidence counts as missing.
+The package is the folder of `bayesrl` that the file stands in; the summary is the first sentence of the docstring.
+`evidence` names the tests that would fail if the system were wrong; a system without evidence counts as missing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Entry:
 
     name: str
     kind: str
-    family: str
+    package: str
+    """The folder of `bayesrl` it stands in, such as bamdp; of a user's own method the user's package."""
     survey: str
     paper: str
     summary: str
@@ -54,9 +55,16 @@ class Entry:
         return inspect.signature(self.factory).parameters
 
     def card(self) -> dict[str, Any]:
-        """The entry as JSON."""
-        named = ("name", "kind", "family", "survey", "paper", "summary", "evidence")
-        return {k: list(v) if isinstance(v := getattr(self, k), tuple) else v for k in named}
+        """The entry as JSON. The package is called `family` there, as in the first release."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "family": self.package,
+            "survey": self.survey,
+            "paper": self.paper,
+            "summary": self.summary,
+            "evidence": list(self.evidence),
+        }
 
 
 _entries: dict[str, Entry] = {}
@@ -82,15 +90,15 @@ def register(
         doc = inspect.getdoc(made) or ""
         summary = " ".join(doc.split("\n\n")[0].split())
         home = made.__module__.split(".")
-        family = home[1] if home[0] == "bayesrl" else home[0]  # a user's own method is of the user's own package
-        _entries[name] = Entry(name, kind, family, survey, paper, summary, evidence, made, example)
+        package = home[1] if home[0] == "bayesrl" else home[0]
+        _entries[name] = Entry(name, kind, package, survey, paper, summary, evidence, made, example)
         return thing
 
     return enter
 
 
 def entries(packages: tuple[str, ...] = PACKAGES) -> dict[str, Entry]:
-    """Everything registered, by name, after importing every family (or only those named)."""
+    """Everything registered, by name, after importing every package (or only those named)."""
     for package in packages:
         _import_all(package)
     return dict(sorted(_entries.items()))
@@ -115,34 +123,54 @@ def worlds() -> list[Entry]:
 
 def make(name: str, **parameters: Any) -> Any:
     """Build a method by its name: `make("beb", beta=3.0)`."""
-    return _build("method", methods(), name, parameters)
+    _check_name("make", "a method", name)
+    known = {entry.name: entry for entry in methods()}
+    if name not in known:
+        is_world = any(entry.name == name for entry in worlds())
+        hint = f'{name} is a world: make_world("{name}").' if is_world else ""
+        raise UnknownName("method", name, known, hint)
+    return _build(known[name], parameters)
 
 
 def make_world(name: str, **parameters: Any) -> Any:
     """Build a world or a family of worlds by its name: `make_world("chain", gamma=0.95)`."""
-    return _build("world", worlds(), name, parameters)
+    _check_name("make_world", "a world", name)
+    known = {entry.name: entry for entry in worlds()}
+    if name not in known:
+        other = entries().get(name)
+        hint = "" if other is None else f'{name} is {with_article(other.kind)}: make("{name}").'
+        raise UnknownName("world", name, known, hint)
+    return _build(known[name], parameters)
 
 
 def find(name: str) -> Entry:
     """The entry of that name, whatever its kind."""
+    _check_name("find", "a method or a world", name)
     known = entries()
     if name not in known:
         raise UnknownName("method or world", name, known)
     return known[name]
 
 
-def _build(kind: str, among: list[Entry], name: str, parameters: Mapping[str, Any]) -> Any:
-    known = {e.name: e for e in among}
-    if name not in known:
-        raise UnknownName(kind, name, known)
-    takes = known[name].parameters
+def with_article(kind: str) -> str:
+    """A kind of entry with its article: "an agent", "a planner"."""
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+
+
+def _check_name(owner: str, of: str, name: object) -> None:
+    if not isinstance(name, str):
+        raise InvalidArgument(owner, "name", f"the name of {of}", name)
+
+
+def _build(entry: Entry, parameters: Mapping[str, Any]) -> Any:
+    takes = entry.parameters
     for given in parameters:
         if given not in takes:
-            raise UnknownName(f"parameter of {name}", given, takes)
+            raise UnknownName(f"parameter of {entry.name}", given, takes)
     missing = [p.name for p in takes.values() if p.default is p.empty and p.name not in parameters]
     if missing:
-        raise InvalidArgument(name, missing[0], "given", None)
-    return known[name].factory(**parameters)
+        raise InvalidArgument(entry.name, missing[0], "given", None)
+    return entry.factory(**parameters)
 
 
 def parameters_of(thing: Any) -> dict[str, Any]:

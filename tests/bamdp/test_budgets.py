@@ -15,7 +15,7 @@ BUDGETS = (
     "basis", "steps", "iterations", "restarts", "models", "trajectories",
 )  # fmt: skip
 """Parameters that say how much is to be done; trajectories begin at two, as their mean is taken."""
-METHODS = {e.name: e for e in methods() if e.family == "bamdp" and (acts(e) or e.name == "bamdp-exact")}
+METHODS = {e.name: e for e in methods() if e.package == "bamdp" and (acts(e) or e.name == "bamdp-exact")}
 GIVEN = [(name, budget) for name, e in METHODS.items() for budget in BUDGETS if budget in e.parameters]
 CHEAP = {"beetle": {"beliefs": 3, "basis": 2, "steps": 3}, "finite-state-controller": {"restarts": 1, "models": 4}}
 """So that the least budget in one parameter is not drowned by the defaults of the others."""

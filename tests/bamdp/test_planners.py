@@ -16,7 +16,7 @@ from bayesrl.testing import assert_frequencies, assert_mean_equal, check_agent, 
 METHODS = {
     e.name: e
     for e in entries().values()
-    if e.family == "bamdp" and e.kind in ("planner", "solver", "agent") and e.name != "bamdp-exact"  # which only solves
+    if e.package == "bamdp" and e.kind in ("planner", "solver", "agent") and e.name != "bamdp-exact"
 }
 PLANNERS = {name: e for name, e in METHODS.items() if e.kind == "planner"}
 # No values, values of a finite horizon, or values that only approach the exact ones: see their own tests.

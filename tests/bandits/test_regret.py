@@ -52,7 +52,7 @@ PLANNERS = {
 
 
 def test_every_planner_is_compared_with_the_optimum():
-    known = {e.name for e in methods() if e.kind == "planner" and e.family == "bandits"}
+    known = {e.name for e in methods() if e.kind == "planner" and e.package == "bandits"}
     assert known - {"thompson-combinatorial"} == PLANNERS.keys()
     assert 2 * len(PLANNERS) == COMPARISONS["no less than the optimum"]
 

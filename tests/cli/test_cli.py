@@ -121,8 +121,17 @@ def test_show(name, page, line):
 
 def test_show_tells_parameters_apart(page):
     found = {p["name"]: p for p in page("show q-learning")["parameters"]}
-    assert found["rate"] == {"name": "rate", "type": "float", "default": "0.1", "doc": "Step size."}
+    rate = {key: found["rate"][key] for key in ("name", "type", "default", "doc")}
+    assert rate == {"name": "rate", "type": "float", "default": "0.1", "doc": "Step size."}
     assert found["n_states"]["default"] is None
+
+
+def test_show_tells_parameters_once(line):
+    """The docstring's own list of parameters is not repeated above the table."""
+    for name in (e.name for e in registry.methods()):
+        text = line(f"show {name}")
+        assert not re.search(r"^Parameters$", text, re.MULTILINE)
+        assert len(re.findall(r"^parameter +allowed", text, re.MULTILINE)) <= 1
 
 
 # How it does ---------------------------------------------------------------------------------------------------------
@@ -277,6 +286,20 @@ def test_demo(capsys, tmp_path):
         assert text in out
     assert "100%" in err
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_demo_without_the_extra(capsys, monkeypatch, tmp_path):
+    """A plain installation has no matplotlib: the table is printed, and a note says why there is no picture."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "--runs", "2", "--workers", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert "3665.83" in out
+    assert "No curves were drawn: that needs matplotlib, pip install bayesrl[lab]." in err
+    assert list(tmp_path.iterdir()) == []
+    assert main(["demo", "--runs", "2", "--workers", "1", "--plot", "chain.png"]) == 2
+    said = "--plot needs matplotlib, which is not installed: pip install bayesrl[lab].\n"
+    assert capsys.readouterr().err == said
 
 
 def test_scalars():

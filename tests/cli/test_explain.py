@@ -12,20 +12,9 @@ from bayesrl.beliefs import RewardBeta, SparseDirichletMDP, UnknownRewards
 from bayesrl.cli import main
 from bayesrl.core import Streams, Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.explain import (
-    ARROWS,
-    LETTERS,
-    Plan,
-    _map,
-    explain,
-    lived,
-    plot_explanation,
-    plot_policy,
-    posterior_row,
-    sketch,
-    sketched_map,
-    sketched_root,
-)
+from bayesrl.lab.explain import Plan, after_steps, explain, posterior_row
+from bayesrl.lab.plots.explanation import ARROWS, _map, plot_explanation, plot_policy
+from bayesrl.lab.sketches import LETTERS, sketch, sketched_map, sketched_root
 from bayesrl.models.solve import solve
 
 
@@ -51,7 +40,7 @@ def test_the_root_is_what_the_planner_thought():
     agent = b.BayesAgent(b.DirichletMDP.flat(world, 0.5), b.make("bamcp", simulations=60, depth=15))
     why = explain("bamcp:simulations=60,depth=15", "chain:gamma=0.9", 3, steps=steps, prior="flat:1/2", seed=4)
     streams = Streams.of(4)
-    mind, seen = lived(agent, world, steps, streams)
+    mind, seen = after_steps(agent, world, steps, streams)
     record = b.run(agent, world, steps, seed=4)
     assert seen == record.next_state[-1]
     assert mind.belief == agent.prior.update_many(record)

@@ -18,11 +18,11 @@ FILE = pathlib.Path(__file__).parent / "traces.json"
 TRACES = json.loads(FILE.read_text()) if FILE.exists() else {}
 HOMES = {"bamdp": "chain", "bandits": "bernoulli"}
 OWN_HOMES = {"thompson-combinatorial": "combinatorial"}
-ACTING = [n for n, e in entries().items() if e.kind in ("planner", "agent") and e.family in HOMES]
+ACTING = [n for n, e in entries().items() if e.kind in ("planner", "agent") and e.package in HOMES]
 
 
 def trace(name):
-    home = OWN_HOMES.get(name, HOMES[entries()[name].family])
+    home = OWN_HOMES.get(name, HOMES[entries()[name].package])
     world = make_world(home)
     record = run(agent_for(name, world), world, 40, seed=1)
     return {"world": home, "action": record.action.tolist(), "reward": [round(r, 9) for r in record.reward.tolist()]}

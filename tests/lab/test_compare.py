@@ -9,12 +9,17 @@ import numpy as np
 import pytest
 from lab_toys import Always, Arms, Betas, Counts, Dies, Draws, DrawsTogether, Fails, Interrupts, Noise, UniformArms
 
+from bayesrl.beliefs import BetaBernoulli
 from bayesrl.core import BayesAgent, Streams, run
-from bayesrl.errors import InvalidArgument, UnknownName
-from bayesrl.io.records import save
+from bayesrl.errors import InvalidArgument, MissingExtra, UnknownName
+from bayesrl.io.records import save, to_arrow
 from bayesrl.lab import compare as module
 from bayesrl.lab.compare import BLOCK, compact, compare
+from bayesrl.lab.explain import explain
+from bayesrl.lab.plots.explanation import plot_explanation, plot_policy
+from bayesrl.lab.plots.posteriors import plot_posteriors
 from bayesrl.lab.statistics import independent_difference, mean_interval, paired_difference
+from bayesrl.registry import make_world
 
 FIXED = Arms(np.array([0.3, 0.6, 0.5]))
 ONE_BY_ONE = BayesAgent(Betas.ones(3), Draws())
@@ -283,3 +288,62 @@ def test_imports_are_light():
     code = f"import sys, bayesrl.lab.compare, bayesrl.io.records; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+# Scripts and installations -------------------------------------------------------------------------------------------
+
+SCRIPT = """\
+import bayesrl as b
+
+world = b.make_world("chain")
+agent = b.BayesAgent(b.DirichletMDP.flat(world), b.make("exploit"))
+{call}
+"""
+CALL = 'print(b.compare(agent, world, 5, 4, workers=2, backend="processes").runs)'
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "out", "err"),
+    [
+        (
+            CALL,
+            1,
+            "",
+            "bayesrl.errors.MissingMainGuard: compare: every worker process runs 'script.py' again, so put what line 5 "
+            'does under `if __name__ == "__main__":`, or use backend="threads".',
+        ),
+        (f'def main():\n    {CALL}\nif __name__ == "__main__":\n    main()', 0, "4\n", ""),
+        (CALL.replace("processes", "threads"), 0, "4\n", ""),
+    ],
+    ids=["no guard", "guard", "threads"],
+)
+def test_processes_need_a_main_guard(tmp_path, call, code, out, err):
+    """Worker processes import the script: without a guard that is refused in one sentence, before anything starts."""
+    (tmp_path / "script.py").write_text(SCRIPT.format(call=call))
+    done = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (code, out)
+    assert done.stderr.strip().endswith(err)
+    assert done.stderr.count("Traceback") == code
+
+
+@pytest.mark.parametrize("package", ["pandas", "pyarrow", "matplotlib"])
+def test_a_missing_extra_is_named(monkeypatch, tmp_path, package):
+    found = compare(ONE_BY_ONE, FIXED, 5, 2)
+    uses = {
+        "pandas": [found.to_frame, found["Draws"].to_frame],
+        "pyarrow": [lambda: to_arrow(found)],
+        "matplotlib": [
+            lambda: found.plot(tmp_path / "a.png"),
+            lambda: plot_posteriors(BetaBernoulli.uniform(2), tmp_path / "a.png"),
+            lambda: plot_policy(make_world("grid5"), tmp_path / "a.png"),
+            lambda: plot_explanation(explain("beb", "chain"), tmp_path / "a.png"),
+        ],
+    }
+    monkeypatch.setitem(sys.modules, package, None)
+    for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
+        monkeypatch.setitem(sys.modules, name, None)
+    for use in uses[package]:
+        with pytest.raises(
+            MissingExtra, match=rf"needs {package}, which is not installed: pip install bayesrl\[lab\]\.$"
+        ):
+            use()

@@ -12,7 +12,8 @@ from bayesrl.core import BayesAgent
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.compare import compare
 from bayesrl.lab.literature.figures import Figure
-from bayesrl.lab.report import ROOM, bounds_table, comparison_table, curves, duration, interval, sheet_of
+from bayesrl.lab.plots.curves import ROOM, curves, sheet_of
+from bayesrl.lab.report import bounds_table, comparison_table, duration, interval
 from bayesrl.lab.statistics import Interval
 from bayesrl.registry import make, make_world
 from bayesrl.worlds.bandits.bernoulli import BernoulliBandit

@@ -162,7 +162,7 @@ MUTANTS = {
         "bayesrl.bandits.bandit_bounds", "s * np.sqrt(2.0 * H", "s * np.sqrt(H",
         ["tests/lab/test_report.py::test_bounds_are_drawn_where_the_formulas_put_them"]),
     "a bound is drawn elsewhere": (
-        "bayesrl.lab.report", "axes.plot(bound.steps, bound.value,", "axes.plot(bound.steps, 2.0 * bound.value,",
+        "bayesrl.lab.plots.curves", "axes.plot(bound.steps, bound.value,", "axes.plot(bound.steps, 2.0 * bound.value,",
         ["tests/lab/test_report.py::test_bounds_are_drawn_where_the_formulas_put_them"]),
     "a prior's bound for any prior": (
         "bayesrl.bandits.bandit_bounds", "if prior is None or prior == own else {}", "",

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesrl.errors import InvalidArgument, UnreadableFile
+from bayesrl.errors import InvalidArgument, UnreadableFile, from_extra
 from bayesrl.io.archive import PLAIN, Refused, array_in, file_name, packed, read, unpacked, write
 from bayesrl.lab.comparison import Comparison
 from bayesrl.record import Record
@@ -43,7 +43,8 @@ def load(path: str | os.PathLike[str]) -> Record | Comparison:
 
 def to_arrow(thing: Record | Comparison) -> Any:
     """The same as one long pyarrow Table (method, run, step, columns), for Parquet and friends (needs `lab`)."""
-    import pyarrow as pa
+    with from_extra("to_arrow"):
+        import pyarrow as pa
 
     parts = []
     for label, record in _methods(thing).items():

@@ -23,7 +23,8 @@ from numpy.random import default_rng
 from bayesrl.core import BayesAgent
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.lab.priors import prior_for
-from bayesrl.registry import Entry, entries, make, make_world, worlds
+from bayesrl.parameters import declarations
+from bayesrl.registry import Entry, entries, make, make_world, with_article, worlds
 
 SOLVE_SEED = 0
 """The seed of the work that solvers do ahead: runs of one experiment share what was solved, whatever their own seed."""
@@ -75,7 +76,8 @@ def world_for(text: str, params: Mapping[str, Any] | None = None) -> Any:
     """A world or a family of worlds from its name, its parameters after a colon, and further ones."""
     name, own = named(text)
     if all(name != entry.name for entry in worlds()) and (other := entries().get(name)) is not None:
-        raise InvalidArgument("world_for", "world", "a world or a family of worlds", name, f"It is {_a(other.kind)}.")
+        hint = f"It is {with_article(other.kind)}."
+        raise InvalidArgument("world_for", "world", "a world or a family of worlds", name, hint)
     return make_world(name, **merged(name, own, params or {}))
 
 
@@ -95,7 +97,7 @@ def acting(method: str) -> Entry:
     if method not in known:
         raise UnknownName("method", method, [entry.name for entry in known.values() if acts(entry)])
     if not acts(known[method]):
-        hint = f"It is {_a(known[method].kind)}, not something that acts."
+        hint = f"It is {with_article(known[method].kind)}, not something that acts."
         raise InvalidArgument("agent_for", "method", "a planner or an agent", method, hint)
     return known[method]
 
@@ -161,23 +163,42 @@ class Parameter(NamedTuple):
     default: str | None
     """As it is written in Python; None: it must be given."""
     doc: str
+    allowed: str
+    """Which values are allowed, in a few words; empty if the type says it all."""
 
 
 def parameters(entry: Entry) -> list[Parameter]:
-    """What an entry takes, with the sentence that stands under each field."""
-    docs = _field_docs(entry.factory) if inspect.isclass(entry.factory) else {}
+    """What an entry takes, as its class or function declares it.
+
+    >>> parameters(entries()["psrl"])[0].name
+    'horizon'
+    """
+    told = {d.name: d for d in declarations(entry.factory)}
+    below = _sentences_below_fields(entry.factory) if isinstance(entry.factory, type) else {}
     return [
         Parameter(
             p.name,
-            p.annotation if isinstance(p.annotation, str) else inspect.formatannotation(p.annotation),
+            _type(p.annotation),
             None if p.default is p.empty else repr(p.default),
-            docs.get(p.name, ""),
+            told[p.name].doc if p.name in told else below.get(p.name, ""),
+            told[p.name].expects if p.name in told else "",
         )
         for p in entry.parameters.values()
     ]
 
 
-def _field_docs(cls: type) -> dict[str, str]:
+def _type(annotation: Any) -> str:
+    """An annotation as text, without what `Annotated` adds to it."""
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    tree = ast.parse(text, mode="eval").body
+    if isinstance(tree, ast.Subscript) and ast.unparse(tree.value).endswith("Annotated"):
+        assert isinstance(tree.slice, ast.Tuple)
+        return ast.unparse(tree.slice.elts[0])
+    return text
+
+
+def _sentences_below_fields(cls: type) -> dict[str, str]:
+    """The sentence under each field of a class that does not declare its parameters."""
     body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
     assert isinstance(body, ast.ClassDef)
     return {
@@ -186,7 +207,3 @@ def _field_docs(cls: type) -> dict[str, str]:
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
         if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str)
     }
-
-
-def _a(kind: str) -> str:
-    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"

@@ -19,16 +19,17 @@ HEAD = """\
 
 {methods} methods and {worlds} worlds. This page is made from the registry by
 `python -m bayesrl.lab.catalogue docs/catalogue.md`; do not edit it. `bayesrl show NAME` prints the page of one entry.
-§ is the section of the survey, paper a key of [references.bib](references.bib), evidence the tests that would fail if
-the entry were wrong.
+§ is the section of the survey, paper a key of [references.bib](references.bib). A parameter is listed with its type,
+its default, the values that are allowed and its meaning. Evidence names the tests that would fail if the entry were
+wrong.
 """
 
 
 def page() -> str:
     """The whole catalogue."""
-    known = [e for e in entries().values() if e.family in PACKAGES]  # not what a user registered beside ours
+    known = [e for e in entries().values() if e.package in PACKAGES]  # not what a user registered beside ours
     n_worlds = sum(e.kind in ("world", "family") for e in known)
-    groups = {package: [e for e in known if e.family == package] for package in PACKAGES}
+    groups = {package: [e for e in known if e.package == package] for package in PACKAGES}
     parts = [HEAD.format(methods=len(known) - n_worlds, worlds=n_worlds), overview(known)]
     for package, members in groups.items():
         if members:
@@ -55,7 +56,9 @@ def section(entry: Entry) -> str:
     ]
     for p in parameters(entry):
         default = "" if p.default is None else f" = {p.default}"
-        lines.append(f"- `{p.name}: {p.type}{default}`" + (f": {' '.join(p.doc.split())}" if p.doc else ""))
+        allowed = f" ({p.allowed})" if p.allowed else ""
+        doc = f": {' '.join(p.doc.split())}" if p.doc else ""
+        lines.append(f"- `{p.name}: {p.type}{default}`{allowed}{doc}")
     lines.append("- evidence: " + (", ".join(f"`{test}`" for test in entry.evidence) or "none yet"))
     return "\n".join([*lines, ""])
 

@@ -15,6 +15,7 @@ help where it is spent in Python. Ctrl-C ends processes at once, threads when th
 
 from __future__ import annotations
 
+import ast
 import multiprocessing
 import pickle
 import signal
@@ -22,8 +23,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
+from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +34,7 @@ from numpy.typing import NDArray
 
 from bayesrl.checks import choice, integer
 from bayesrl.core import Family, World, run
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import InvalidArgument, MissingMainGuard
 from bayesrl.lab.comparison import Comparison
 from bayesrl.record import Record
 
@@ -70,6 +73,7 @@ def compare(
     pooled = workers > 1
     if pooled and backend == "processes":
         _check_pickles(agents, world)
+        _check_main_guard()
 
     chunk = max(1, runs // (8 * workers)) if pooled and backend == "processes" else 1
     jobs = [
@@ -255,6 +259,28 @@ def _check_pickles(agents: Mapping[str, Any], world: Any) -> None:
         except Exception as error:  # whatever an object's own pickling raises
             hint = f"Pickling failed: {error}" if str(error).endswith(".") else f"Pickling failed: {error}."
             raise InvalidArgument("compare", name, "picklable when workers are processes", thing, hint) from None
+
+
+def _check_main_guard() -> None:
+    """Refuse a script that calls this at its top level: each worker process would run the script again from its start.
+
+    A call inside any `if` statement is taken to be guarded, and so is one that comes from an interactive session.
+    """
+    main = sys.modules["__main__"]
+    path = getattr(main, "__file__", None)
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and (frame.f_globals is not vars(main) or frame.f_code.co_name != "<module>"):
+        frame = frame.f_back
+    if frame is None or path is None:
+        return
+    try:
+        script = ast.parse(Path(path).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return
+    for statement in script.body:
+        here = statement.lineno <= frame.f_lineno <= (statement.end_lineno or statement.lineno)
+        if here and not isinstance(statement, ast.If):
+            raise MissingMainGuard("compare", Path(path).name, frame.f_lineno)
 
 
 @contextmanager

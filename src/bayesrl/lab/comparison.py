@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesrl.checks import Floats, choice
-from bayesrl.errors import UnknownName
+from bayesrl.errors import UnknownName, from_extra
 from bayesrl.lab.statistics import Interval, independent_difference, mean_interval, paired_difference
 from bayesrl.parameters import value
 from bayesrl.record import Record
@@ -107,7 +107,8 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with one row for each method and run (needs the extra `lab`)."""
-        import pandas as pd
+        with from_extra("Comparison.to_frame"):
+            import pandas as pd
 
         rows = [
             pd.DataFrame({"method": label, "run": np.arange(self.runs), "total": r.total, "discounted": r.discounted})
@@ -133,6 +134,6 @@ class Comparison:
 
         Needs the extra `lab`.
         """
-        from bayesrl.lab.report import curves
+        from bayesrl.lab.plots.curves import curves
 
         curves(self, path, regrets, bounds=bounds)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bayesrl._version import __version__
+from bayesrl._version import code_version
 from bayesrl.core import describe
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.lab.build import acting, agent_for, believes, merged, named, world_for
@@ -80,7 +80,7 @@ class Experiment:
                 **({"regret": self.regrets[label].total.to_json()} if self.regrets else {}),
                 **({"bounds": bounds} if bounds else {}),
                 "seconds_per_step": summary[label].seconds_per_step,
-                "version": __version__,
+                "version": code_version(),
             }
             for label, entrant in self.entrants.items()
         ]

@@ -89,6 +89,10 @@ class UnknownRewards:
         """Posterior variance of each probability, (G, K); that of mean rewards is `rewards.reward_variances()`."""
         return self.transitions.row_variance()
 
+    def row_quantile(self, p: float, state: int, action: int) -> Floats:
+        """The p-quantile of the probability of each outcome of (s, a)."""
+        return self.transitions.row_quantile(p, state, action)
+
     def mean_mdp(self) -> TabularMDP:
         """The model of posterior means."""
         return self.paying(self.transitions.mean_mdp(), self.rewards.mean_rewards())

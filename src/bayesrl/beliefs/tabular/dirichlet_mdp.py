@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
+from scipy.special import betaincinv, gammaln
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards, share
@@ -250,6 +250,14 @@ class DirichletMDP(KnownRewards):
         variance /= total + 1.0
         variance[self.known] = 0.0
         return np.asarray(variance)
+
+    def row_quantile(self, p: float, state: int, action: int) -> Floats:
+        """The p-quantile of the probability of each outcome of (s, a): Beta's, or known exactly."""
+        g = self.group.item(state, action)
+        alpha = self.alpha[g, : self.outcomes.size.item(g)]
+        if self.known[g] or len(alpha) == 1:
+            return np.asarray(alpha / alpha.sum())
+        return np.asarray(betaincinv(alpha, alpha.sum() - alpha, p))
 
     def code(self, datum: Transition) -> int:
         """The outcome that a compiled simulation would have called this transition."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesrl._version import __version__
+from bayesrl._version import code_version
 from bayesrl.errors import UnknownName, UnreadableFile
 from bayesrl.lab.build import acting, acts, believes, named, world_for
 from bayesrl.lab.experiment import experiment
@@ -86,7 +86,7 @@ def _rows(page: Mapping[str, Any]) -> tuple[Row, ...]:
 
 def chapter() -> list[Entry]:
     """The methods that every world has a row for: those of chapter 4 that act."""
-    return [entry for entry in entries().values() if entry.family == "bamdp" and acts(entry)]
+    return [entry for entry in entries().values() if entry.package == "bamdp" and acts(entry)]
 
 
 def chosen(worlds: Sequence[str] = (), *, quick: bool = False) -> list[Row]:
@@ -129,7 +129,7 @@ def measure(row: Row, seed: int = 0, runs: int | None = None, **how: Any) -> Sco
     record = done.comparison[row.method]
     ours = mean_interval(record.columns["reward"][row.since :].sum(axis=0) if row.since else record.total)
     pace = float(page["seconds_per_step"])
-    return Score(row, ours, page["params"], page["steps"], float(done.world.gamma), seed, pace, __version__)
+    return Score(row, ours, page["params"], page["steps"], float(done.world.gamma), seed, pace, code_version())
 
 
 def reproduce(
@@ -144,7 +144,7 @@ def reproduce(
     old = {_identity(score.row, score.ours.n, score.seed, score.version): score for score in known}
     scores = []
     for row in rows:
-        score = old.get(_identity(row, runs or row.runs, seed, __version__))
+        score = old.get(_identity(row, runs or row.runs, seed, code_version()))
         if score is None:
             score = measure(row, seed, runs, **how)
             tell(row, score)

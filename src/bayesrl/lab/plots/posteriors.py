@@ -20,7 +20,8 @@ from scipy import special
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.measures.regret import Regret
-from bayesrl.lab.report import _look, regret_panel, write
+from bayesrl.lab.plots._sheet import look, new_sheet, write
+from bayesrl.lab.plots.curves import regret_panel
 
 if TYPE_CHECKING:
     from bayesrl.bandits.bandit_bounds import Bound
@@ -37,8 +38,6 @@ def plot_posteriors(
 
     A dot marks the mean and a bar beneath it the central 95%. `context` is what the belief takes.
     """
-    from matplotlib.figure import Figure as Sheet
-
     mean = np.asarray(belief.mean(context))
     if mean.ndim != 1:
         raise InvalidArgument("plot_posteriors", "belief", "of a single experiment", mean)
@@ -46,14 +45,14 @@ def plot_posteriors(
     if len(labels) != len(mean):
         raise InvalidArgument("plot_posteriors", "names", f"{len(mean)} of them, one for each arm", labels)
     x, height, ends, top = densities(belief, context)
-    sheet = Sheet(figsize=(7.2, 4.2 + 0.12 * len(mean)), dpi=150, layout="constrained")
+    sheet = new_sheet("plot_posteriors", 7.2, 4.2 + 0.12 * len(mean))
     upper, lower = sheet.subplots(2, 1, sharex=True, height_ratios=(3.0, 0.3 + 0.16 * len(mean)))
     for a, label in enumerate(labels):
-        look = _look(a)
-        upper.plot(x[a], height[a], label=label, linewidth=1.6, **look)
-        upper.fill_between(x[a], height[a], color=look["color"], alpha=0.10, linewidth=0)
-        lower.plot(ends[:, a], [a, a], linewidth=2.0, solid_capstyle="butt", **look)
-        lower.plot(mean[a], a, "o", color=look["color"], markersize=4.5)
+        style = look(a)
+        upper.plot(x[a], height[a], label=label, linewidth=1.6, **style)
+        upper.fill_between(x[a], height[a], color=style["color"], alpha=0.10, linewidth=0)
+        lower.plot(ends[:, a], [a, a], linewidth=2.0, solid_capstyle="butt", **style)
+        lower.plot(mean[a], a, "o", color=style["color"], markersize=4.5)
     upper.set(ylabel="posterior density", ylim=(0, min(1.05 * height.max(), top)), yticks=[])
     lower.set(xlabel="mean reward (dot: expected, bar: 95%)", yticks=range(len(labels)), ylim=(len(labels) - 0.4, -0.6))
     lower.set_yticklabels(labels)
@@ -62,7 +61,7 @@ def plot_posteriors(
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.tick_params(left=False)
     upper.legend(frameon=False, fontsize="small")
-    _write("plot_posteriors", sheet, path, title)
+    write("plot_posteriors", sheet, path, title)
 
 
 def plot_regret(
@@ -75,16 +74,14 @@ def plot_regret(
 
     Needs the extra `lab`.
     """
-    from matplotlib.figure import Figure as Sheet
-
     if not regrets:
         raise InvalidArgument("plot_regret", "regrets", "of at least one method", dict(regrets))
-    sheet = Sheet(figsize=(6.4, 4.2), dpi=150, layout="constrained")
+    sheet = new_sheet("plot_regret", 6.4, 4.2)
     axes = sheet.subplots()
     regret_panel(axes, regrets, bounds or {}, tuple(regrets))
     axes.set_ylim(bottom=0.0)
     axes.legend(frameon=False)
-    _write("plot_regret", sheet, path, title)
+    write("plot_regret", sheet, path, title)
 
 
 def densities(belief: Any, context: Any = None) -> tuple[Floats, Floats, Floats, float]:
@@ -109,9 +106,3 @@ def densities(belief: Any, context: Any = None) -> tuple[Floats, Floats, Floats,
     height = np.repeat([np.histogram(column, edges, density=True)[0] for column in drawn.T], 2, axis=1)
     x = np.tile(np.repeat(edges, 2)[1:-1], (len(height), 1))
     return x, height, np.quantile(drawn, (0.025, 0.975), axis=0), np.inf
-
-
-def _write(owner: str, sheet: Any, path: str | Path, title: str | None) -> None:
-    if title:
-        sheet.suptitle(title, fontsize="medium")
-    write(owner, sheet, path)

@@ -1,0 +1,63 @@
+"""The command line: `bayesrl methods`, `worlds`, `show`, `run`, `compare`, `reproduce`, `explain`, `solve`, `demo`.
+
+Results go to standard output, everything else (progress, notes, errors) to standard error. With --json standard output
+holds strict JSON and nothing else. A mistake of the user is answered with one sentence and exit code 2, a mistake of
+the library with exit code 1 (and, with BAYESRL_DEBUG=1 in the environment, a traceback).
+
+Methods and worlds are named NAME or NAME:KEY=VALUE,KEY=VALUE (see lab/build.py). Heavy modules are imported inside the
+commands, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from bayesrl.cli import decisions, experiments, listings
+from bayesrl.cli.app import app
+from bayesrl.errors import BayesRLError
+
+__all__ = ["app", "decisions", "experiments", "listings", "main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code; no exception leaves."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the caller has closed it
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        if hasattr(getattr(sys, name), "reconfigure"):
+            getattr(sys, name).reconfigure(errors="replace")  # a terminal without our letters shows ? in their place
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except OSError as error:  # the disk is full, or the reader went away: nothing more can be said there
+        if error.errno != errno.EPIPE:
+            print(f"The system refused: {error.strerror}.", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        typer.main.get_command(app)(args=arguments, prog_name="bayesrl")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+    except BayesRLError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except OSError:
+        raise
+    except Exception as error:
+        if os.environ.get("BAYESRL_DEBUG"):
+            raise
+        said = f"{type(error).__name__}: {error}".rstrip(": ")
+        print(f"This is a bug in bayesrl, please report it ({said}); BAYESRL_DEBUG=1 shows where.", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,104 @@
+"""Single decisions and known worlds: `bayesrl explain`, `bayesrl solve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayesrl._version import code_version
+from bayesrl.cli.app import METHOD, WORLD, Json, Prior, Seed, Set, app, check_plot
+from bayesrl.cli.output import put, put_json, put_table
+
+STATES_SHOWN, ACTIONS_SHOWN, OUTCOMES_SHOWN = 30, 4, 10
+"""The sizes of the tables."""
+
+
+@app.command()
+def explain(
+    method: Annotated[str, typer.Argument(help=METHOD, metavar="METHOD")],
+    world: Annotated[str, typer.Argument(help=WORLD, metavar="WORLD")],
+    state: Annotated[int | None, typer.Option(help="Where to decide.", show_default="where the run has got to")] = None,
+    steps: Annotated[int, typer.Option(help="Steps to live in the world first.")] = 0,
+    prior: Prior = None,
+    set_: Set = None,
+    seed: Seed = 0,
+    plot: Annotated[Path | None, typer.Option(help="Draw it into this file (.png, .pdf or .svg).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Explain a decision: the root of the search and what is believed of the action chosen."""
+    from bayesrl.lab.build import settings
+    from bayesrl.lab.explain import explain as ask
+    from bayesrl.lab.sketches import sketch, sketched_map, sketched_root, unlisted
+
+    check_plot(plot)
+    why = ask(method, world, state, steps=steps, prior=prior, params=settings("--set", set_ or ()), seed=seed)
+    if plot is not None:
+        from bayesrl.lab.plots.explanation import plot_explanation
+
+        plot_explanation(why, plot)
+    if as_json:
+        return put_json({**why.page(), "version": code_version()})
+    put(f"{why.title}: {why.actions[why.action]}.\n", style="bold")
+    rows = [
+        (("> " if a == why.action else "  ") + name, *(f"{column[a]:.6g}" for column in why.root.values()), drawn)
+        for a, (name, drawn) in enumerate(zip(why.actions, sketched_root(why), strict=True))
+    ]
+    put_table(("  action", *why.root, ""), rows)
+    if not why.outcomes:
+        return put("\nIt has no belief about where actions lead.")
+    put(f"\nWhere {why.actions[why.action]} leads from {why.state}, as believed:")
+    likeliest = why.outcomes[:OUTCOMES_SHOWN]
+    put_table(
+        ("next state", "reward", "probability", "95% interval", "from 0 to 1"),
+        [
+            (str(o[0]), f"{o[1]:g}", f"{o[2]:.4f}", f"{o[3]:.4f} to {o[4]:.4f}", sketch(o[3], o[2], o[4], 0.0, 1.0))
+            for o in likeliest
+        ],
+    )
+    for line in unlisted(why.outcomes, OUTCOMES_SHOWN):
+        put(f"... {line}: --json prints them all.")
+    if plan := sketched_map(why):
+        put("\nThe best policy of the mean model:")
+        put("\n".join(plan))
+    return None
+
+
+@app.command()
+def solve(
+    world: Annotated[str, typer.Argument(help=WORLD, metavar="WORLD")],
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A parameter of the world; may be repeated.", metavar="KEY=VALUE")
+    ] = None,
+    method: Annotated[str, typer.Option(help="value-iteration, policy-iteration, mdp-lp, ...")] = "auto",
+    plot: Annotated[Path | None, typer.Option(help="Draw the policy on the world's map into this file.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Solve a known world: optimal values, policy, bound on the error."""
+    from bayesrl.lab.build import settings, world_for
+    from bayesrl.models import solve as exact
+
+    check_plot(plot)
+    place = world_for(world, settings("--set", set_ or ()))
+    if plot is not None:
+        from bayesrl.lab.plots.explanation import plot_policy
+
+        plot_policy(place, plot)
+    values, q, policy, error, _, solver = exact.solve(place, method=method)
+    first = float(place.mdp.outcomes.start @ values)
+    if as_json:
+        page = {"world": place.name, "gamma": place.gamma, "start_value": first, "error_bound": error, "method": solver}
+        return put_json(
+            {**page, "values": values.tolist(), "policy": policy.tolist(), "q": q.tolist(), "version": code_version()}
+        )
+    actions = place.actions or tuple(map(str, range(place.n_actions)))
+    rows = [
+        (str(s), f"{values[s]:.4f}", actions[policy[s]], *(f"{x:.4f}" for x in q[s, :ACTIONS_SHOWN]))
+        for s in range(min(place.n_states, STATES_SHOWN))
+    ]
+    put_table(("state", "value", "best", *(f"q({a})" for a in actions[:ACTIONS_SHOWN])), rows)
+    if place.n_states > STATES_SHOWN:
+        put(f"... and {place.n_states - STATES_SHOWN} more states: --json prints them all.")
+    put(f"From the start {first:.6g} at discount {place.gamma:g}, error at most {error:.2g}, by {solver}.")
+    return put(f"Undiscounted total of the best policy over {place.steps} steps: {place.optimum():.6g}.")

@@ -1,0 +1,192 @@
+"""How methods do: `bayesrl run`, `bayesrl compare`, `bayesrl reproduce`, `bayesrl demo`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayesrl.cli.app import (
+    METHOD,
+    WORLD,
+    Backend,
+    Horizon,
+    Json,
+    Plot,
+    Prior,
+    Runs,
+    Save,
+    Seed,
+    Set,
+    Steps,
+    Workers,
+    app,
+    can_plot,
+    check_file,
+    check_plot,
+)
+from bayesrl.cli.output import console, put, put_json, put_results
+from bayesrl.errors import InvalidArgument
+
+DEMO = (
+    "exploit:ties=first", "exploit:ties=random", "bayesian-dp", "psrl", "beb", "epsilon-greedy", "softmax",
+    "q-learning", "random",
+)  # fmt: skip
+"""The methods of the demonstration."""
+DEMO_PLOT = Path("out/chain.png")
+
+
+@app.command()
+def run(
+    method: Annotated[str, typer.Argument(help=METHOD, metavar="METHOD")],
+    world: Annotated[str, typer.Argument(help=WORLD, metavar="WORLD")],
+    prior: Prior = None,
+    steps: Steps = None,
+    runs: Runs = 20,
+    seed: Seed = 0,
+    set_: Set = None,
+    horizon: Horizon = None,
+    workers: Workers = 1,
+    backend: Backend = "threads",
+    save: Save = None,
+    as_json: Json = False,
+) -> None:
+    """Run a method in a world several times and say what it earned."""
+    from bayesrl.io.records import save as write
+    from bayesrl.lab.build import settings
+    from bayesrl.lab.experiment import experiment
+
+    check_file("--save", save)
+    params = settings("--set", set_ or ())
+    done = experiment(
+        [method], world, prior, params,
+        steps=steps, runs=runs, seed=seed, horizon=horizon, workers=workers, backend=backend,
+    )  # fmt: skip
+    if save is not None:
+        write(done.comparison, save)
+    if as_json:
+        put_json(done.pages()[0])
+    else:
+        put_results(done)
+
+
+@app.command()
+def compare(
+    method: Annotated[list[str], typer.Argument(help=METHOD, metavar="METHOD")],
+    world: Annotated[str, typer.Option(help=WORLD, metavar="WORLD")],
+    prior: Prior = None,
+    steps: Steps = None,
+    runs: Runs = 20,
+    seed: Seed = 0,
+    set_: Set = None,
+    horizon: Horizon = None,
+    workers: Workers = 1,
+    backend: Backend = "threads",
+    save: Save = None,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> None:
+    """Run several methods in one world, with the same luck.
+
+    The prior goes to every method that has a belief, a --set to every method that has the parameter. With --json: a
+    list of what `run` prints.
+    """
+    from bayesrl.io.records import save as write
+    from bayesrl.lab.build import settings
+    from bayesrl.lab.experiment import experiment
+
+    check_file("--save", save)
+    check_plot(plot)
+    params = settings("--set", set_ or ())
+    done = experiment(
+        method, world, prior, params,
+        steps=steps, runs=runs, seed=seed, horizon=horizon, workers=workers, backend=backend,
+    )  # fmt: skip
+    if save is not None:
+        write(done.comparison, save)
+    if plot is not None:
+        done.comparison.plot(plot, done.regrets, done.bounds)
+    if as_json:
+        put_json(done.pages())
+    else:
+        put_results(done)
+
+
+@app.command()
+def reproduce(
+    world: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this world; may be repeated.", metavar="WORLD", show_default="all that have scores"),
+    ] = None,
+    runs: Annotated[int | None, typer.Option(help="Runs of every row.", show_default="as each row has it")] = None,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    quick: Annotated[bool, typer.Option("--quick", help="Three runs of what takes seconds.")] = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Keep the scores in this file (JSON); what it holds already is not run again."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run every method of chapter 4 on the worlds of the literature, beside published figures.
+
+    Everything takes hours on one core, the chain some ten minutes; --quick takes about a minute for each world.
+    """
+    from bayesrl.checks import integer
+    from bayesrl.lab.literature import reproduce as lab
+
+    check_file("--save", save)
+    runs = None if runs is None else integer("bayesrl", "--runs", runs, 1)
+    rows = lab.chosen(world or (), quick=quick)
+    known = [] if save is None or not save.exists() else lab.read(save)
+    done = list(known)
+
+    def tell(row: lab.Row, score: lab.Score) -> None:
+        done.append(score)
+        if save is not None:
+            lab.write(done, save)
+        if not sys.stderr.isatty():
+            print(f"{row.world} {row.method}: {score.ours.mean:.6g}, {score.ours.n} runs", file=sys.stderr)
+
+    how = {"workers": workers, "backend": "processes" if workers > 1 else "threads"}
+    scores = lab.reproduce(rows, seed, lab.QUICK_RUNS if quick and runs is None else runs, known, tell, **how)
+    if as_json:
+        return put_json(lab.pages(scores))
+    for table in lab.tables(scores):
+        console().print(table, "")
+    return None
+
+
+@app.command()
+def demo(
+    runs: Runs = 100,
+    workers: Workers = 2,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw the curves into this file (.png, .pdf or .svg).", show_default="out/chain.png"),
+    ] = None,
+) -> None:
+    """Run a handful of methods on the Chain: a table and, with the extra `lab`, a plot."""
+    from bayesrl.lab.experiment import experiment
+    from bayesrl.lab.literature.figures import lookup
+
+    picture = plot if plot is not None or not can_plot() else DEMO_PLOT
+    if picture is not None:
+        try:
+            picture.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidArgument("bayesrl", "--plot", "in a directory", str(picture), f"{error.strerror}.") from None
+        check_plot(picture)
+    done = experiment(DEMO, "chain:gamma=0.99", runs=runs, workers=workers, backend="processes", progress=True)
+    best, ahead, back = (lookup(name, "chain")[0].value for name in ("optimum", "always-a", "always-b"))
+    put_results(done)
+    put(f"Known exactly: the optimum is {best:.2f}, always choosing a gives {ahead:.2f}, always b {back:.2f}.")
+    if picture is None:
+        print("No curves were drawn: that needs matplotlib, pip install bayesrl[lab].", file=sys.stderr)
+        return
+    from bayesrl.lab.plots.curves import curves
+
+    curves(done.comparison, picture, done.regrets, {"optimum": best}, "The chain")
+    put(f"The curves are in {picture}.")

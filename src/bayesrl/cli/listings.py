@@ -1,0 +1,91 @@
+"""What there is: `bayesrl methods`, `bayesrl worlds`, `bayesrl show NAME`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bayesrl.cli.app import Json, app
+from bayesrl.cli.output import put, put_json, put_table
+
+if TYPE_CHECKING:
+    from bayesrl.registry import Entry
+
+
+@app.command()
+def methods(as_json: Json = False) -> None:
+    """List every method: beliefs, planners, agents, solvers and tools."""
+    from bayesrl import registry
+
+    found = registry.methods()
+    if as_json:
+        return put_json([entry.card() for entry in found])
+    rows = [(e.name, e.kind, e.package, e.survey, e.summary) for e in found]
+    return put_table(("method", "kind", "package", "§", "what it does"), rows)
+
+
+@app.command()
+def worlds(as_json: Json = False) -> None:
+    """List every world and family of worlds."""
+    from bayesrl import registry
+
+    found = registry.worlds()
+    if as_json:
+        return put_json([{"name": e.name, "kind": e.kind, "summary": e.summary} for e in found])
+    made = [(e, registry.make_world(e.name)) for e in found]
+    rows = [(e.name, e.kind, w.prior, str(w.steps), e.summary) for e, w in made]
+    return put_table(("world", "kind", "prior", "steps", "what it is"), rows)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="A method or a world.", metavar="NAME")], as_json: Json = False
+) -> None:
+    """Show a method or a world: its idea, its parameters and the tests that vouch for it."""
+    from bayesrl import registry
+    from bayesrl.lab.build import parameters
+
+    entry = registry.find(name)
+    takes = parameters(entry)
+    if as_json:
+        return put_json({**entry.card(), "doc": doc_of(entry), "parameters": [p._asdict() for p in takes]})
+    paper = f", paper {entry.paper}" if entry.paper else ""
+    put(f"{entry.name}: {entry.summary}", style="bold")
+    put(f"{entry.kind} of {entry.package}, survey §{entry.survey}{paper}\n")
+    for paragraph in doc_of(entry).split("\n\n"):
+        lines = paragraph.splitlines()
+        drawn = any(line.startswith((" ", "- ", ">>>", "---")) for line in lines)  # a formula, a list, an example
+        for part in [paragraph] if drawn else re.split(r"\n(?=[A-Z][a-z ]+:)", paragraph):
+            put(part if drawn else " ".join(part.split()))
+        put("")
+    if takes:
+        without = "from the world" if entry.kind == "agent" else "to be given"
+        rows = [(p.name, p.allowed or p.type, p.default or without, p.doc) for p in takes]
+        columns = ("parameter", "allowed", "default", "meaning")
+        said = 4 if any(p.doc for p in takes) else 3
+        put_table(columns[:said], [row[:said] for row in rows])
+        put("")
+    if entry.kind in ("world", "family"):
+        made = registry.make_world(name)
+        sizes = [f"{getattr(made, f'n_{what}')} {what}" for what in ("states", "actions") if hasattr(made, f"n_{what}")]
+        put(", ".join([f"Default prior {made.prior}", f"{made.steps} steps", *sizes]) + ".\n")
+    put("Evidence, the tests that fail if it is wrong:" if entry.evidence else "There is no evidence for it yet.")
+    for test in entry.evidence:
+        print(f"  {test}")
+    return None
+
+
+def doc_of(entry: Entry) -> str:
+    """The page of an entry: what its file says, and what its class or function adds to its summary.
+
+    The Parameters section is left out, because a table of parameters follows.
+    """
+    import inspect
+
+    page = inspect.getdoc(sys.modules[entry.factory.__module__]) or ""
+    own = (inspect.getdoc(entry.factory) or "").partition("\n\n")[2]
+    own = re.sub(r"(?m)^Parameters\n-+\n(?:.+\n?)*", "", own)
+    return "\n\n".join(part.strip() for part in (page, own) if part.strip())

@@ -1,0 +1,50 @@
+"""A sheet of matplotlib to draw on, and writing it to a file. Nothing here touches a screen or global state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesrl.errors import InvalidArgument, from_extra
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's colours, which colour-blind readers can tell apart; after seven of them lines change their dash."""
+DASHES = ("-", "--", "-.", ":")
+
+
+def new_sheet(owner: str, width: float, height: float) -> Figure:
+    """An empty sheet of that size in inches; `owner` is named in the error if matplotlib is not installed."""
+    with from_extra(owner):
+        from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), dpi=150, layout="constrained")
+
+
+def panels_of(sheet: Figure, rows: int, columns: int) -> Sequence[Axes]:
+    """The panels of a sheet, row by row."""
+    return list(np.atleast_1d(sheet.subplots(rows, columns)).ravel())
+
+
+def look(k: int) -> Mapping[str, Any]:
+    """The colour and the dash of line k."""
+    return {"color": PALETTE[k % len(PALETTE)], "linestyle": DASHES[k // len(PALETTE) % len(DASHES)]}
+
+
+def write(owner: str, sheet: Figure, path: str | Path, title: str | None = None) -> None:
+    """Write a sheet into a file, whose ending decides the format."""
+    if title:
+        sheet.suptitle(title, fontsize="medium")
+    try:
+        sheet.savefig(path)
+    except ValueError:
+        raise InvalidArgument(owner, "path", "a file that ends in .png, .pdf or .svg", str(path)) from None
+    except OSError as error:
+        raise InvalidArgument(owner, "path", "a file that can be written", str(path), f"{error.strerror}.") from None

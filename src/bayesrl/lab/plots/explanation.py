@@ -1,0 +1,160 @@
+"""Explanations and policies as pictures: the root of a search, a posterior row, and a map of what to do.
+
+plot_explanation(why, "why.png")        why this action, with a map where the world has one
+plot_policy(world, "map.png")           the optimal policy of a world that has a map
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesrl.checks import Ints
+from bayesrl.errors import InvalidArgument, from_extra
+from bayesrl.lab.explain import Explanation, Plan, best_plan
+from bayesrl.lab.plots._sheet import PALETTE, new_sheet, panels_of, write
+from bayesrl.lab.sketches import reading, unlisted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+
+    from bayesrl.worlds.tabular import MDPWorld
+
+SHOWN = 12
+"""Outcomes in a picture, the likeliest first."""
+CHOSEN, OTHER = PALETTE[1], PALETTE[0]
+ARROWS = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0)}
+"""What these words mean on a map, whose rows are counted from the top."""
+
+
+def plot_explanation(why: Explanation, path: str | Path) -> None:
+    """Draw the root, the posterior of the chosen row and, where there is one, the map into a file (png, pdf, svg)."""
+    mapped = why.mean_plan is not None and why.layout is not None
+    panels = [name for name, there in (("root", why.root), ("row", why.outcomes), ("map", mapped)) if there]
+    if not panels:
+        raise InvalidArgument("plot_explanation", "why", "of a method that gives reasons", why.method)
+    sheet = new_sheet("plot_explanation", 0.6 + 4.2 * len(panels), 3.8)
+    for axes, name in zip(panels_of(sheet, 1, len(panels)), panels, strict=True):
+        if name == "root":
+            _root(axes, why)
+        elif name == "row":
+            _row(axes, why)
+        else:
+            assert why.mean_plan is not None
+            assert why.layout is not None
+            panel = next(p for p in why.layout if why.state in p)
+            image = _map(axes, panel, why.mean_plan, why.actions, (None, None), why.state)
+            axes.set_title("best policy and values of the mean model", fontsize="medium")
+            sheet.colorbar(image, ax=axes, shrink=0.8)
+    write("plot_explanation", sheet, path, why.title)
+
+
+def plot_policy(world: MDPWorld, path: str | Path) -> None:
+    """Draw the optimal policy of a world with a map into a file: arrows for actions, colours for values."""
+    if getattr(world, "layout", None) is None:
+        raise InvalidArgument("plot_policy", "world", "one with a map", getattr(world, "name", type(world).__name__))
+    plan = best_plan(world.mdp)
+    if plan is None:
+        raise InvalidArgument("plot_policy", "gamma", "less than 1", 1.0)
+    panels, rows, columns = world.layout.shape
+    across = min(panels, 4)
+    down = -(-panels // across)
+    size = np.clip(4.6 / max(rows, columns) / max(across / 2, 1), 0.3, 0.9)
+    sheet = new_sheet("plot_policy", 1.6 + size * (columns + 0.3) * across, 0.5 + size * (rows + 0.4) * down)
+    grid = panels_of(sheet, down, across)
+    shown = plan.values[world.layout[world.layout >= 0]]
+    ends = float(shown.min()), float(shown.max())
+    for k, axes in enumerate(grid):
+        if k < panels:
+            image = _map(axes, world.layout[k], plan, world.actions, ends)
+        else:
+            axes.set_visible(False)
+    sheet.colorbar(image, ax=grid, label="value", shrink=0.9)
+    write("plot_policy", sheet, path, f"{world.name}: optimal policy at discount {world.gamma:g}")
+
+
+def _root(axes: Axes, why: Explanation) -> None:
+    """Action values as points with their bounds (or bars of probabilities), visits beside them."""
+    n, y = len(why.actions), np.arange(len(why.actions))
+    colours = [CHOSEN if a == why.action else OTHER for a in range(n)]
+    bounded = "lower" in why.root and "upper" in why.root
+    key = reading(why)
+    if bounded:
+        axes.hlines(y, why.root["lower"], why.root["upper"], colors=colours, linewidth=2.5, alpha=0.45)
+    if key is not None:
+        axes.scatter(why.root[key], y, color=colours, s=45, zorder=3)
+    axes.margins(x=0.12)
+    axes.locator_params(axis="x", nbins=5)
+    axes.ticklabel_format(axis="x", useOffset=False)
+    visits = [f"\n{n:g} visits" for n in why.root["visits"]] if "visits" in why.root else [""] * n
+    axes.set_yticks(y, [name + said for name, said in zip(why.actions, visits, strict=True)])
+    axes.get_yticklabels()[why.action].set(color=CHOSEN, fontweight="bold")
+    axes.set_ylim(n - 0.5, -0.5)
+    said = {"q": "value", "upper": "upper bound", "probability": "probability of choosing it", "visits": "visits"}
+    axes.set_xlabel((said[key] if key else "") + (" (line: bounds)" if bounded else ""))
+    axes.set_title(f"at the root, {why.actions[why.action]} is chosen", fontsize="medium")
+    _plain(axes)
+
+
+def _row(axes: Axes, why: Explanation) -> None:
+    """The likeliest outcomes of the chosen action with their intervals."""
+    shown = why.outcomes[:SHOWN]
+    y = np.arange(len(shown))
+    axes.hlines(y, [o.low for o in shown], [o.high for o in shown], color=CHOSEN, linewidth=2.5, alpha=0.45)
+    axes.scatter([o.mean for o in shown], y, color=CHOSEN, s=30, zorder=3)
+    axes.set_yticks(y, [f"to {o.next_state}, pays {o.reward:.3g}" for o in shown])
+    axes.set(xlim=(-0.02, 1.02), ylim=(max(len(shown), 4) - 0.5, -0.5))
+    axes.set_xlabel("\n".join(["probability (dot: mean, line: 95%)", *unlisted(why.outcomes, SHOWN)]))
+    axes.set_title(f"where {why.actions[why.action]} leads from {why.state}, as believed", fontsize="medium")
+    _plain(axes)
+
+
+def _plain(axes: Axes) -> None:
+    axes.grid(axis="x", color="0.9", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(left=False)
+
+
+def _map(
+    axes: Axes,
+    panel: Ints,
+    plan: Plan,
+    actions: Sequence[str],
+    ends: tuple[float | None, float | None],
+    here: int | None = None,
+) -> AxesImage:
+    """One panel of a map: values as colours, actions as arrows where they are directions, else as words."""
+    with from_extra("plot_policy"):
+        from matplotlib.patches import Rectangle
+
+    rows, columns = panel.shape
+    free = panel >= 0
+    values = np.ma.masked_where(~free, plan.values[np.where(free, panel, 0)])
+    image = axes.imshow(values, cmap="cividis", vmin=ends[0], vmax=ends[1])
+    axes.set_facecolor("0.82")
+    numbered = rows * columns <= 144
+    for y, x in np.argwhere(free):
+        s = int(panel[y, x])
+        dark = image.norm(plan.values[s]) < 0.55
+        ink, name = ("white" if dark else "black"), actions[plan.policy[s]] if actions else str(plan.policy[s])
+        if name in ARROWS:
+            dx, dy = (0.28 * d for d in ARROWS[name])
+            style = {"arrowstyle": "-|>", "color": ink, "linewidth": 1.1, "shrinkA": 0, "shrinkB": 0}
+            axes.annotate("", (x + dx, y + 0.06 + dy), (x - dx, y + 0.06 - dy), arrowprops=style)
+        else:
+            axes.text(x, y, name, color=ink, ha="center", va="center")
+        if numbered:
+            axes.text(x - 0.44, y - 0.42, s, color=ink, alpha=0.75, fontsize=5, ha="left", va="top")
+        if s == here:
+            axes.add_patch(Rectangle((x - 0.46, y - 0.46), 0.92, 0.92, fill=False, edgecolor=CHOSEN, linewidth=2.2))
+    axes.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(rows + 1) - 0.5, minor=True)
+    axes.grid(which="minor", color="white", linewidth=0.8)
+    axes.tick_params(which="both", bottom=False, left=False, labelbottom=False, labelleft=False)
+    axes.spines[:].set_visible(False)
+    return image
