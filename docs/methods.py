@@ -16,10 +16,10 @@ PAGE = Path(__file__).with_suffix(".md")
 HEAD = """\
 # Methods by name
 
-Every system of the survey has one name, which it keeps in the registry, on the command line and in files. {there} methods
-and {worlds} worlds are there; {missing} names are still to come. The [catalogue](catalogue.md) describes what is there in
-full. § is the section of the survey, paper a key of [references.bib](references.bib) or, for a system to come, of the
-survey. `python docs/methods.py` writes this page; do not edit it.
+Every system of the survey has one name. It keeps this name in the registry, on the command line and in files. There are
+{there} methods and {worlds} worlds so far; {missing} names are still to come. The [catalogue](catalogue.md) describes
+what is there in full. § is the section of the survey. A paper is a key of [references.bib](references.bib) or, for a
+system to come, of the survey. `python docs/methods.py` writes this page; do not edit it.
 
 """
 
@@ -86,7 +86,7 @@ variable-reward-transfer | belief | 7.4 | Mehta08 | the same dynamics, new weigh
 
 def page() -> str:
     """The whole page."""
-    known = [e for e in entries().values() if e.family in PACKAGES]  # not what a user registered beside ours
+    known = [e for e in entries().values() if e.package in PACKAGES]  # not what a user registered beside ours
     rows = [(e.survey, e.name, f"[{e.name}](catalogue.md#{e.name})", e.kind, e.paper, e.summary) for e in known]
     taken = {e.name for e in known}
     missing = 0

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.tabular.reward_normal import RewardNormal as RewardNormal
     from bayesrl.beliefs.tabular.row_column_beta import RowColumnBeta as RowColumnBeta
     from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP as SparseDirichletMDP
+    from bayesrl.beliefs.tabular.tied_dirichlet import tied as tied
 
 export(
     __name__,
@@ -60,6 +61,7 @@ export(
         "tabular.reward_normal": ("RewardNormal",),
         "tabular.row_column_beta": ("RowColumnBeta",),
         "tabular.sparse_dirichlet": ("SparseDirichletMDP",),
+        "tabular.tied_dirichlet": ("tied",),
         "tabular._unknown_rewards": ("UnknownRewards",),
     },
 )
