@@ -445,11 +445,14 @@ CALLS = {
     ),
     "exact_q: no belief": (
         lambda: exact_q(T.chain, 0, horizon=1),
-        "exact_q: 'belief' must be a DirichletMDP, SparseDirichletMDP or UnknownRewards, got 'MDPWorld'.",
+        Incompatible,
+        "exact_q needs a belief with 'outcomes', 'exact_rows', which MDPWorld lacks.",
     ),
     "exact_q: too many rewards": (
         lambda: exact_q(UnknownRewards(T.flat, T.normal), 0, horizon=1),
-        "exact_q: 'belief' must be with finitely many rewards, got 'RewardNormal'.",
+        Incompatible,
+        "exact_q needs a belief with 'exact_rows', which UnknownRewards lacks. The rewards of RewardNormal do not take "
+        "finitely many values.",
     ),
     "step: no such state": (
         lambda: T.chain.step(5, 0, T.rng),

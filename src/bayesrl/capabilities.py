@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeGuard, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeGuard, TypeVar, runtime_checkable
 
 from bayesrl.errors import Incompatible
 
@@ -31,17 +31,12 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from bayesrl.core import Transition
+    from bayesrl.core import Planner, Transition
     from bayesrl.models.mdp import Outcomes, TabularMDP
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.integer[Any]]
     Bools = NDArray[np.bool_]
-
-    class Asks(Protocol):
-        """A planner, or a solver that works on a belief."""
-
-        needs: ClassVar[tuple[type, ...]]
 
 C = TypeVar("C")
 
@@ -415,12 +410,16 @@ def members(capability: type) -> tuple[str, ...]:
     return tuple(names)
 
 
-def demand(planner: Asks, belief: object) -> None:
-    """Raise `Incompatible`, with the names of what is missing, if a belief does not offer what a planner needs."""
-    missing = dict.fromkeys(name for need in planner.needs for name in lacking(belief, need))
+def require(owner: str, belief: object, *needs: type, hint: str = "") -> None:
+    """Raise `Incompatible`, with the names of what is missing, if a belief lacks a capability that `owner` needs."""
+    missing = dict.fromkeys(name for need in needs for name in lacking(belief, need))
     if missing:
-        hint = reasons(belief, missing) or getattr(planner, "elsewhere", "")
-        raise Incompatible(type(planner).__name__, type(belief).__name__, missing, hint)
+        raise Incompatible(owner, type(belief).__name__, missing, reasons(belief, missing) or hint)
+
+
+def demand(planner: Planner[Any, Any], belief: object) -> None:
+    """Raise an error if a belief does not offer what a planner needs, or if the planner's own `check` refuses it."""
+    require(type(planner).__name__, belief, *planner.needs, hint=getattr(planner, "elsewhere", ""))
     check = getattr(planner, "check", None)
     if check is not None:
         check(belief)

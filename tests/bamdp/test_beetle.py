@@ -407,15 +407,21 @@ def test_values_are_bounded_where_beliefs_are_unforeseen():
 def test_refusals():
     ones = np.ones((5, 2))
     unknown = UnknownRewards(b.DirichletMDP.flat(b.make_world("chain")), RewardBeta(ones, ones))
-    with pytest.raises(InvalidArgument, match="BEETLE: 'prior' must be a DirichletMDP, got 'UnknownRewards'"):
+    with pytest.raises(Incompatible, match="BEETLE needs a belief with 'alpha', 'known', which UnknownRewards lacks"):
         BEETLE().solve(unknown, default_rng(0))
+    with pytest.raises(InvalidArgument, match=r"BEETLE: 'rng' must be a numpy Generator, .* got 0"):
+        BEETLE().solve(TIED, 0)
     forever = b.DirichletMDP.structured(b.make_world("chain-tied", gamma=1.0))
     with pytest.raises(InvalidArgument, match=r"BEETLE: 'gamma' must be in \[0, 1\), got 1.0"):
         BEETLE().solve(forever, default_rng(0))
     with pytest.raises(InvalidArgument, match="BEETLE: 'basis' must be a whole number of at least 1, got 0"):
         BEETLE(basis=0)
-    other = b.DirichletMDP.flat(b.make_world("chain-tied"))
-    with pytest.raises(InvalidArgument, match="AlphaFunctions: 'belief' must be about the problem that was solved"):
-        BEETLE(beliefs=5, basis=2, iterations=2).solve(TIED, default_rng(0)).plan(other, 0, None, default_rng(0))
+    other, solved = (
+        b.DirichletMDP.flat(b.make_world("chain-tied")),
+        BEETLE(beliefs=5, basis=2, iterations=2).solve(TIED, default_rng(0)),
+    )
+    for refused in (lambda: solved.plan(other, 0, None, default_rng(0)), lambda: b.BayesAgent(other, solved)):
+        with pytest.raises(InvalidArgument, match="AlphaFunctions: 'belief' must be about the problem that was solved"):
+            refused()
     with pytest.raises(Incompatible):
-        b.BayesAgent(unknown, BEETLE(beliefs=5, basis=2, iterations=2).solve(TIED, default_rng(0)))
+        b.BayesAgent(unknown, solved)

@@ -7,8 +7,9 @@ from numpy.random import default_rng
 from bayesrl import DirichletMDP, make, make_world
 from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.offline.bamdp_exact import BAMDPExact
-from bayesrl.beliefs import RewardBeta, RewardDirichlet, SparseDirichletMDP, UnknownRewards
+from bayesrl.beliefs import FiniteMDPs, RewardBeta, RewardDirichlet, RewardNormal, SparseDirichletMDP, UnknownRewards
 from bayesrl.core import Transition
+from bayesrl.errors import Incompatible
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.solve import finite_horizon
 
@@ -78,6 +79,26 @@ def test_known_model_equals_finite_horizon():
     world = make_world("chain", gamma=0.9)
     belief = DirichletMDP.structured(world, known=True)
     np.testing.assert_allclose(BAMDPExact(horizon=8).solve(belief), finite_horizon(world, 8).q, atol=1e-9)
+
+
+def test_long_horizons_need_no_recursion():
+    """A known model over 2000 decisions, and the tied chain over 300, the first 150 of which decide: .9^150 < 1e-6."""
+    world = make_world("chain", gamma=0.99)
+    known = DirichletMDP.structured(world, known=True)
+    np.testing.assert_allclose(exact_q(known, 0, 2000), finite_horizon(world, 2000).q[0], rtol=1e-10)
+    tied = DirichletMDP.structured(make_world("chain-tied", gamma=0.9))
+    long, short = exact_q(tied, 0, 300), exact_q(tied, 0, 150)
+    assert (long >= short).all()
+    np.testing.assert_allclose(long, short, atol=10.0 / 0.1 * 0.9**150)
+
+
+def test_beliefs_that_do_not_fit():
+    mdp = TabularMDP.from_dense(np.full((2, 2, 2), 0.5), np.eye(2), 0.9)
+    with pytest.raises(Incompatible, match="exact_q needs a belief with 'exact_rows', which FiniteMDPs lacks"):
+        exact_q(FiniteMDPs((mdp,)), 0, 2)
+    vague = UnknownRewards(DirichletMDP.flat(mdp), RewardNormal.strens((2, 2)))
+    with pytest.raises(Incompatible, match=r"BAMDPExact needs .* RewardNormal do not take finitely many values"):
+        BAMDPExact().solve(vague)
 
 
 def test_information_has_value():

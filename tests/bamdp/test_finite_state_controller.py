@@ -22,11 +22,11 @@ from bayesrl.bamdp.offline.finite_state_controller import (
     start,
 )
 from bayesrl.beliefs import BetaBernoulli, RewardBeta, UnknownRewards
-from bayesrl.core import Transition
+from bayesrl.core import Policy, Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import evaluate_policy
-from bayesrl.testing import assert_mean_equal, check_agent, check_planner
+from bayesrl.testing import assert_frequencies, assert_mean_equal, check_agent, check_planner
 
 
 def tied(gamma=0.6, alpha=((1.3, 0.6),)):
@@ -254,6 +254,7 @@ def test_laws():
     check_planner(planner, prior, 2, rng=default_rng(0))
     check_agent(b.BayesAgent(prior, planner), world)
     check_agent(b.BayesAgent(b.DirichletMDP.flat(world), planner), world)  # it never looks at the belief
+    check_agent(planner, world)
 
 
 def test_edges_are_followed():
@@ -275,6 +276,30 @@ def test_edges_are_followed():
     assert after(1, 0, 0, q=1, terminated=True) == after(1, 0, 0, q=1, truncated=True) == 0
 
 
+def test_a_controller_is_an_agent_and_a_policy():
+    """As an agent it moves when it learns; as a policy it takes (node, state). 4000 draws, false alarm 1e-6."""
+    rng, Q, S, A = default_rng(3), 2, 3, 2
+    psi, eta = rng.dirichlet(np.ones(A), (Q, S)), rng.dirichlet(np.ones(Q), (Q, S, A, S))
+    controller = Controller(FiniteStateController(), psi, eta, 0.0)
+    assert isinstance(controller, Policy)
+    assert controller.start() == 0
+    step = Transition(0, 1, 0.0, 2)
+    nodes = [controller.learn(1, step, rng) for _ in range(4000)]
+    assert_frequencies(np.bincount(nodes, minlength=Q), eta[1, 0, 1, 2])
+    assert controller.learn(1, step._replace(terminated=True), rng) == 0
+    for drawn in (
+        [controller.act(1, 2, rng).action for _ in range(4000)],
+        [controller.sample((1, 2), rng) for _ in range(4000)],
+    ):
+        assert_frequencies(np.bincount(drawn, minlength=A), psi[1, 2])
+    assert controller.act(1, 2, rng).memory == 1
+    assert controller.log_prob((1, 2), 0) == pytest.approx(np.log(psi[1, 2, 0]))
+    assert (
+        Controller(FiniteStateController(), np.eye(2)[None], np.ones((1, 2, 2, 2, 1)), 0.0).log_prob((0, 1), 0)
+        == -np.inf
+    )
+
+
 def test_unknown_rewards():
     """Any belief that models can be drawn from will do."""
     prior = UnknownRewards(b.DirichletMDP.flat(b.make_world("chain")), RewardBeta(np.ones((5, 2)), np.ones((5, 2))))
@@ -283,9 +308,15 @@ def test_unknown_rewards():
 
 
 def test_refusals():
-    with pytest.raises(Incompatible, match="FiniteStateController needs a belief with 'sample_mdp'"):
+    with pytest.raises(Incompatible, match=r"FiniteStateController needs a belief with .*'sample_mdp'"):
         FiniteStateController().solve(BetaBernoulli(np.ones(2), np.ones(2)), default_rng(0))
     with pytest.raises(InvalidArgument, match=r"FiniteStateController: 'gamma' must be in \[0, 1\), got 1.0"):
         FiniteStateController().solve(tied(1.0), default_rng(0))
     with pytest.raises(InvalidArgument, match="'trajectories' must be a whole number of at least 2, got 1"):
         FiniteStateController(trajectories=1)
+    with pytest.raises(InvalidArgument, match=r"FiniteStateController: 'rng' must be a numpy Generator, .* got None"):
+        FiniteStateController().solve(tied())
+    with pytest.raises(InvalidArgument, match=r"Controller: 'eta' must be an array of shape \(1, 2, 2, 2, 1\), got"):
+        Controller(FiniteStateController(), np.eye(2)[None], np.ones((1, 2, 2, 2, 2)), 0.0)
+    with pytest.raises(InvalidArgument, match=r"Controller: 'psi' must be rows that sum to 1, got 2.0"):
+        Controller(FiniteStateController(), np.ones((1, 2, 2)), np.ones((1, 2, 2, 2, 1)), 0.0)

@@ -14,7 +14,7 @@ STICKS, BROKEN = "bayesrl.kernels.stick_breaking", "tests/beliefs/test_dirichlet
 MUTANTS = {
     # name: (module, old, new, tests)
     "discount forgotten in the exact recursion": (
-        "bayesrl.bamdp.offline.bamdp_exact", "+ self.gamma * self.v(y, then, d - 1)", "+ self.v(y, then, d - 1)", [EXACT]),
+        "bayesrl.bamdp.offline.bamdp_exact", "+ self.gamma * values.get(new, 0.0)", "+ values.get(new, 0.0)", [EXACT]),
     "discount forgotten in psrl": (
         "bayesrl.bamdp.sampling.psrl", "model.mean_reward + model.gamma * later", "model.mean_reward + later",
         [PLANNERS + "test_psrl_over_a_horizon_gives_finite_horizon_values"]),

@@ -35,10 +35,10 @@ MUTANTS = {
         FSC, ".J < here.J + SUFFICIENT * step * promise", ".J < here.J - 1.0",
         [CONTROLLER + "test_ascent_never_falls"]),
     "the planner follows the edge into the wrong state": (
-        FSC, "[q, last.state, last.action, last.next_state]", "[q, last.next_state, last.action, last.state]",
+        FSC, "pick(self.eta[mind, s, a, y]", "pick(self.eta[mind, y, a, s]",
         [CONTROLLER + "test_edges_are_followed"]),
     "the node survives its episode": (
-        FSC, "q = 0 if last.ends_episode else pick", "q = pick", [CONTROLLER + "test_edges_are_followed"]),
+        FSC, "        if transition.ends_episode:\n            return 0\n", "", [CONTROLLER + "test_edges_are_followed"]),
     "the discount is forgotten in a backup": (
         BEETLE, "f = problem.gamma * alphas", "f = 1.0 * alphas",
         [ALPHA + "test_a_basis_that_spans_gives_exact_values"]),

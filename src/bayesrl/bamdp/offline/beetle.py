@@ -1,27 +1,28 @@
 """BEETLE: an analytic solution of the Bayes-adaptive MDP (Poupart, Vlassis, Hoey, Regan 2006; survey §4.3).
 
-The optimal value of a state is an upper envelope of alpha-functions, V(s, b) = max_alpha E_b[alpha(theta)], and each of
-them is a polynomial in the unknown probabilities theta: a Bellman backup at (s, b) multiplies and adds,
+The optimal value of a state is an upper envelope of alpha-functions, V(s, b) = max_alpha E_b[alpha(theta)]. Each of
+them is a polynomial in the unknown probabilities theta, because a Bellman backup at (s, b) multiplies and adds,
 
     alpha'(theta) = sum_k theta_{g k} [ r_k + gamma alpha_k(theta) ],   g = group(s, a*),   alpha_k best at (s_k, b_k),
 
 where a* and the alpha_k are chosen at b and hold for every theta. The number of terms explodes, so alpha' is projected
 on a basis: densities of sampled hyper-states, which are the monomials prod theta^n of the outcomes n they have seen.
-All work is done ahead; acting looks expectations up. For problems with few unknowns (tied rows, known rows): with many,
-no sampled life is like the true one, and what is left is one step of look-ahead on the values of the prior.
+All work is done ahead; to act is to look expectations up. The method is for problems with few unknowns (tied rows,
+known rows). With many unknowns no sampled history resembles the true one, and the result is one step of look-ahead on
+the values of the prior.
 
 Paper to code: hyper-states from random interaction `interact`; moments of monomials under a Dirichlet `log_moments`;
 least squares on the basis `span` and `backup`; a stage of Perseus `sweep`.
-Deviations: distances are measured under the even mixture of the sampled beliefs (the paper: uniformly). On average
-that is the prior (but for repetitions: posteriors average to it), yet it has weight wherever values are looked up, so
-that E_b[alpha] errs by at most sqrt(B) times the distance. Under the prior itself there is no such bound, and with many
-unknowns and small counts, where it hardly foresees any belief, values came out as rounding errors times 1e54. Every
-sampled belief is backed up in every state: on the few states that chance leaves it in, values of states behind a gap
-stay those of a policy that does not learn. Ages of the beliefs are log-uniform, one to a simulated life, since beliefs
-change by ratios of counts. The basis is normalised and nearly dependent directions are dropped (`RCOND`), as monomials
-of like counts are nearly equal. The action comes from a one-step look-ahead, not from a label of the best
-alpha-function: that errs where alpha-functions nearly meet.
-Cost: what is zero is not stored, as nearly all exponents are where there are many unknowns. For n basis functions, m
+Deviations: distances are measured under the even mixture of the sampled beliefs (the paper: uniformly). Apart from
+repetitions this mixture is the prior on average, since posteriors average to the prior. But it has weight at every
+belief at which values are looked up, so that E_b[alpha] errs by at most sqrt(B) times the distance. Under the prior
+itself there is no such bound: with many unknowns and small counts the prior gives the sampled beliefs hardly any
+weight, and values were rounding errors times 1e54. Every sampled belief is backed up in every state: if it is backed up
+only in the states that were visited, states that few histories reach keep the values of a policy that does not learn.
+The lengths of the histories are log-uniform, since beliefs change by ratios of counts. The basis is normalised, and
+nearly dependent directions are dropped (`RCOND`), as monomials of similar counts are nearly equal. The action comes
+from a one-step look-ahead, not from a label of the best alpha-function: such labels err if alpha-functions nearly meet.
+Cost: zeros are not stored, as nearly all exponents are zero if there are many unknowns. For n basis functions, m
 alpha-functions, B beliefs and z cells (g, k) that some of them has seen, z_g of these in the row of an action: O(B n (G
 K + z + n G)) time and O(n^2 z) memory ahead; a backup O(n K + n^2 z_g), after a look-ahead of O(K + m n) for each
 action, O(K) where no phi_i counts its row; a decision O(G K + z + m n) and a look-ahead.
@@ -32,26 +33,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import logsumexp
 
 from bayesrl.bamdp._greedy import best_action, state_in
-from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
-from bayesrl.checks import Bools, Floats, Ints, frozen, integer, number
+from bayesrl.capabilities import HasDirichletRows, SamplesMDPs, require
+from bayesrl.checks import Floats, Ints, frozen, generator, number
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.arrays import B1, F1, F2, F3, I1, I2, I3
 from bayesrl.kernels.jit import njit
-from bayesrl.parameters import value
+from bayesrl.parameters import AtLeast, declared, value
 from bayesrl.registry import register
 
 RCOND = 1e-10
 """Directions of the basis with less than this share of the largest eigenvalue are rounding, not functions."""
 PATIENCE = 20
 """Stages without a rise before the end: a stage backs few points up, perhaps none of those that could gain."""
+
+
+class SampledDirichletRows(SamplesMDPs, HasDirichletRows, Protocol):
+    """What BEETLE asks of a prior."""
 
 
 @register(
@@ -67,39 +72,44 @@ PATIENCE = 20
         "tests/bamdp/test_beetle.py::test_root_values_approach_the_exact_ones",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class BEETLE:
-    """Alpha-functions that are polynomials in the unknown probabilities, improved ahead at sampled hyper-states."""
+    """Alpha-functions that are polynomials in the unknown probabilities, improved ahead at sampled hyper-states.
 
-    beliefs: int = 60
-    """Beliefs b at which backups are made, in every state each."""
-    basis: int = 50
-    """Basis functions phi_i at most: monomials of the outcomes that some of these beliefs have seen."""
-    steps: int = 200
-    """Random steps that the oldest of these beliefs may have behind it."""
-    iterations: int = 1000
-    """Stages of Perseus at most."""
-    tolerance: float = 1e-3
-    """Stop when further stages seem to raise no value by more than this share of the largest."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> world = b.make_world("chain-tied")
+    >>> prior = b.DirichletMDP.structured(world)
+    >>> planner = BEETLE(beliefs=12, basis=10, iterations=60).solve(prior, default_rng(0))
+    >>> print(b.run(b.BayesAgent(prior, planner), world, steps=100, seed=0).total)
+    328.0
+    """
+
+    beliefs: Annotated[int, AtLeast(1), "Beliefs b at which backups are made, each in every state."] = 60
+    basis: Annotated[
+        int, AtLeast(1), "Largest number of basis functions phi_i: monomials of what some of these beliefs have seen."
+    ] = 50
+    steps: Annotated[int, AtLeast(1), "Length of the longest random history of these beliefs."] = 200
+    iterations: Annotated[int, AtLeast(1), "Largest number of stages of Perseus."] = 1000
+    tolerance: Annotated[
+        float, AtLeast(0), "Stop when further stages seem to raise no value by more than this share of the largest."
+    ] = 1e-3
 
     yields: ClassVar[str] = "planner"
 
-    def __post_init__(self) -> None:
-        integer("BEETLE", "beliefs", self.beliefs, 1)
-        integer("BEETLE", "basis", self.basis, 1)
-        integer("BEETLE", "steps", self.steps, 1)
-        integer("BEETLE", "iterations", self.iterations, 1)
-        number("BEETLE", "tolerance", self.tolerance, 0.0)
-
-    def solve(self, prior: DirichletMDP, rng: Generator) -> AlphaFunctions:
+    def solve(self, problem: SampledDirichletRows, rng: Generator | None = None) -> AlphaFunctions:
         """Alpha-functions for the beliefs that may follow this prior."""
-        if not isinstance(prior, DirichletMDP):
-            raise InvalidArgument("BEETLE", "prior", "a DirichletMDP", type(prior).__name__)
+        require("BEETLE", problem, SampledDirichletRows)
+        prior, rng = problem, generator("BEETLE", rng)
         number("BEETLE", "gamma", prior.gamma, 0.0, 1.0, below=True)
-        lives = sorted(set(interact(prior, self.beliefs, self.steps, rng)), key=dense_order)  # the prior comes first
-        chosen = np.sort(rng.permutation(len(lives) - 1)[: self.basis - 1]) + 1
-        basis = span(prior, [lives[i] for i in (0, *chosen)], lives)
-        alphas = self._improve(points_of(prior, lives, basis), lowest(prior, basis), problem_of(prior), basis, rng)
+        histories = sorted(
+            set(interact(prior, self.beliefs, self.steps, rng)), key=dense_order
+        )  # the prior comes first
+        chosen = np.sort(rng.permutation(len(histories) - 1)[: self.basis - 1]) + 1
+        basis = span(prior, [histories[i] for i in (0, *chosen)], histories)
+        alphas = self._improve(points_of(prior, histories, basis), lowest(prior, basis), problem_of(prior), basis, rng)
         c, first = frozen(alphas.coefficient), frozen(alphas.first)
         return AlphaFunctions(self, prior.alpha.shape, frozen(basis.exponent), frozen(basis.scale), c, first)
 
@@ -118,10 +128,10 @@ class BEETLE:
 
 @value
 class AlphaFunctions:
-    """A solved value function, which is a planner: V(s, b) = max_alpha E_b[alpha], one step ahead."""
+    """A solved value function V(s, b) = max_alpha E_b[alpha]. It is a planner that looks one step ahead."""
 
     solver: BEETLE
-    """What made it."""
+    """The solver that made it."""
     shape: tuple[int, ...]
     """Groups and outcomes (G, K) of the problem."""
     exponent: Ints
@@ -131,50 +141,54 @@ class AlphaFunctions:
     coefficient: Floats
     """Coefficients c_i of the alpha-functions, by states, (m, n)."""
     first: Ints
-    """Where those of each state begin, (S + 1,)."""
+    """Index of the first alpha-function of each state, (S + 1,)."""
 
-    needs: ClassVar[tuple[str, ...]] = ("alpha", "known", "outcomes", "gamma")
+    needs: ClassVar[tuple[type, ...]] = (HasDirichletRows,)
 
-    def start(self) -> None:
-        """Nothing to remember: the belief says it all."""
-
-    def plan(
-        self, belief: DirichletMDP, observation: int, memory: None, rng: Generator, last: Transition | None = None
-    ) -> Decision:
-        """Values of the actions under the best alpha-functions one step ahead; ties go to the first action."""
+    def check(self, belief: HasDirichletRows) -> None:
+        """Raise an error if the belief is about another problem."""
         if belief.alpha.shape != self.shape or belief.n_states != len(self.first) - 1:
             raise InvalidArgument("AlphaFunctions", "belief", "about the problem that was solved", belief)
+
+    def start(self) -> None:
+        """Nothing to remember: the belief holds everything."""
+
+    def plan(
+        self, belief: HasDirichletRows, observation: int, memory: None, rng: Generator, last: Transition | None = None
+    ) -> Decision:
+        """Take the action of the largest value under the best alpha-functions one step ahead; ties to the first."""
+        self.check(belief)
         s = state_in("AlphaFunctions", belief, observation)
         e = np.exp(log_moments(self.exponent, belief.alpha, len(self.scale)) - self.scale)
         v, alphas = self.coefficient @ e, Alphas(self.coefficient, self.first)
-        best, rows = highest(v, self.first), belief.alpha[belief.group[s]]
+        best, rows = highest(v, self.first), belief.alpha[belief.outcomes.group[s]]
         q, _ = look_ahead(s, rows, e, v, best, alphas, problem_of(belief), self.exponent)
         return Decision(best_action(q, "first", rng), None, {"q": q, "value": float(v[best[s]])})
 
 
 # Monomials -----------------------------------------------------------------------------------------------------------
 
-Life = tuple[tuple[int, int, int], ...]
+History = tuple[tuple[int, int, int], ...]
 """What was seen since the prior, sorted (g, k, n): outcome k of group g, n times. Also a monomial, n its exponents."""
 
 
-def listed(lives: Sequence[Life]) -> Ints:
-    """Rows (g, k, i, n) for all that life i has seen, sorted, (z, 4)."""
-    rows = [(g, k, i, n) for i, life in enumerate(lives) for g, k, n in life]
+def listed(histories: Sequence[History]) -> Ints:
+    """Rows (g, k, i, n) for all that history i has seen, sorted, (z, 4)."""
+    rows = [(g, k, i, n) for i, history in enumerate(histories) for g, k, n in history]
     return np.array(sorted(rows), np.int64).reshape(-1, 4)
 
 
-def after(alpha: Floats, life: Life) -> Floats:
-    """Dirichlet counts after a life."""
+def after(alpha: Floats, history: History) -> Floats:
+    """Dirichlet counts after a history."""
     new = alpha.copy()
-    for g, k, n in life:
+    for g, k, n in history:
         new[g, k] += n
     return new
 
 
-def dense_order(life: Life) -> list[tuple[int, int, int]]:
-    """A key that sorts lives as if their counts were written out in arrays (G, K)."""
-    return [(-g, -k, n) for g, k, n in life]
+def dense_order(history: History) -> list[tuple[int, int, int]]:
+    """A key that sorts histories as if their counts were written out in arrays (G, K)."""
+    return [(-g, -k, n) for g, k, n in history]
 
 
 class Basis(NamedTuple):
@@ -183,32 +197,32 @@ class Basis(NamedTuple):
     Outcomes of a row that nobody has seen differ by their alpha_gk alone, so that one matrix serves them all.
     """
 
-    exponent: Ints  # (z, 4) rows (g, k, i, n); the first monomial has none: a constant
-    scale: Floats  # (n,) log norms
-    identity: Floats  # (n, n) projections of the phi_j
-    cell: Ints  # (c, 2) sorted (g, k) that some belief has seen; k = -1 before them stands for the other outcomes of g
-    product: Floats  # (c, n, n) projections of theta_{g k} phi_j; for k = -1, of theta_{g k} phi_j / alpha_gk
+    exponent: I2  # (z, 4) rows (g, k, i, n); the first monomial has none: a constant
+    scale: F1  # (n,) log norms
+    identity: F2  # (n, n) projections of the phi_j
+    cell: I2  # (c, 2) sorted (g, k) that some belief has seen; k = -1 before them stands for the other outcomes of g
+    product: F3  # (c, n, n) projections of theta_{g k} phi_j; for k = -1, of theta_{g k} phi_j / alpha_gk
 
 
-def span(prior: DirichletMDP, monomials: Sequence[Life], lives: Sequence[Life]) -> Basis:
-    """The basis of these monomials, with distances under the even mixture of the beliefs after these lives.
+def span(prior: HasDirichletRows, monomials: Sequence[History], histories: Sequence[History]) -> Basis:
+    """The basis of these monomials, with distances under the even mixture of the beliefs after these histories.
 
     E_b[phi_i phi_j] = E_b[phi_i] E[phi_j | b, and what i has seen]: weighting with a monomial is seeing its outcomes.
     """
     exponent, n = listed(monomials), len(monomials)
-    both = np.array([after_each(monomials, after(prior.alpha, life), exponent, n) for life in lives])
-    both += after_each(lives, prior.alpha, exponent, n)[:, :, None]
-    scale = 0.5 * (logsumexp(both.diagonal(axis1=1, axis2=2), axis=0) - np.log(len(lives)))
+    both = np.array([after_each(monomials, after(prior.alpha, history), exponent, n) for history in histories])
+    both += after_each(histories, prior.alpha, exponent, n)[:, :, None]
+    scale = 0.5 * (logsumexp(both.diagonal(axis1=1, axis2=2), axis=0) - np.log(len(histories)))
     joint = np.exp(both - scale[:, None] - scale)  # (B, n, n) E_b[phi_i phi_j]
     gram = joint.mean(axis=0)
     inverse = np.linalg.pinv(gram, rcond=RCOND, hermitian=True)
-    cell, product = products(joint, listed(lives), exponent, prior.alpha)
+    cell, product = products(joint, listed(histories), exponent, prior.alpha)
     return Basis(exponent, scale, inverse @ gram, cell, inverse @ product)
 
 
-def after_each(lives: Sequence[Life], alpha: Floats, exponent: Ints, n: int) -> Floats:
-    """Logarithms of the n moments after each of these lives."""
-    return np.array([log_moments(exponent, after(alpha, life), n) for life in lives])
+def after_each(histories: Sequence[History], alpha: Floats, exponent: Ints, n: int) -> Floats:
+    """Logarithms of the n moments after each of these histories."""
+    return np.array([log_moments(exponent, after(alpha, history), n) for history in histories])
 
 
 def products(joint: Floats, seen: Ints, exponent: Ints, alpha: Floats) -> tuple[Ints, Floats]:
@@ -234,7 +248,7 @@ def products(joint: Floats, seen: Ints, exponent: Ints, alpha: Floats) -> tuple[
 
 
 def in_group(rows: Ints, g: int, shape: tuple[int, int]) -> Floats:
-    """What is listed of group g, written out by member and outcome."""
+    """The entries of group g as a dense array, by member and outcome."""
     dense = np.zeros(shape)
     mine = rows[rows[:, 0] == g]
     dense[mine[:, 2], mine[:, 1]] = mine[:, 3]
@@ -247,20 +261,20 @@ def in_group(rows: Ints, g: int, shape: tuple[int, int]) -> Floats:
 class Points(NamedTuple):
     """The beliefs at which backups are made, in every state each."""
 
-    seen: Ints  # (z, 4) rows (g, k, i, n): belief i has seen outcome k of group g n times since the prior
-    moment: Floats  # (B, n) E_b[phi_i]
+    seen: I2  # (z, 4) rows (g, k, i, n): belief i has seen outcome k of group g n times since the prior
+    moment: F2  # (B, n) E_b[phi_i]
 
 
-def points_of(prior: DirichletMDP, lives: Sequence[Life], basis: Basis) -> Points:
-    """Beliefs after these lives."""
-    moment = after_each(lives, prior.alpha, basis.exponent, len(basis.scale))
-    return Points(listed(lives), np.exp(moment - basis.scale))
+def points_of(prior: HasDirichletRows, histories: Sequence[History], basis: Basis) -> Points:
+    """Beliefs after these histories."""
+    moment = after_each(histories, prior.alpha, basis.exponent, len(basis.scale))
+    return Points(listed(histories), np.exp(moment - basis.scale))
 
 
-def interact(prior: DirichletMDP, beliefs: int, steps: int, rng: Generator) -> list[Life]:
-    """What is seen in random interaction, one life for each belief; the first sees nothing."""
+def interact(prior: SampledDirichletRows, beliefs: int, steps: int, rng: Generator) -> list[History]:
+    """Histories of random interaction, one for each belief; the first one is empty."""
     o = prior.outcomes
-    lives: list[Life] = [()]
+    histories: list[History] = [()]
     for _ in range(1, beliefs):
         cdf = np.cumsum(prior.sample_mdp(rng).prob, axis=1)
         s = int(rng.choice(len(o.start), p=o.start))
@@ -272,8 +286,8 @@ def interact(prior: DirichletMDP, beliefs: int, steps: int, rng: Generator) -> l
                 seen[g, k] += 1
             s = int(o.succ[s, a, k])
             s = int(rng.choice(len(o.start), p=o.start)) if o.terminal[s] else s
-        lives.append(tuple((g, k, n) for (g, k), n in sorted(seen.items())))
-    return lives
+        histories.append(tuple((g, k, n) for (g, k), n in sorted(seen.items())))
+    return histories
 
 
 # The compiled part: letters as above ---------------------------------------------------------------------------------
@@ -282,37 +296,37 @@ def interact(prior: DirichletMDP, beliefs: int, steps: int, rng: Generator) -> l
 class Problem(NamedTuple):
     """What the kernels read of a belief."""
 
-    succ: Ints
-    reward: Floats
-    group: Ints
-    size: Ints
-    terminal: Bools
-    alpha: Floats  # (G, K) the prior's counts, probabilities where known
+    succ: I3
+    reward: F3
+    group: I2
+    size: I1
+    terminal: B1
+    alpha: F2  # (G, K) the prior's counts, probabilities where known
     gamma: float
 
 
 class Alphas(NamedTuple):
     """Alpha-functions sum_i c_i phi_i, those of state s from first[s] to first[s + 1]."""
 
-    coefficient: Floats  # (m, n)
-    first: Ints  # (S + 1,)
+    coefficient: F2  # (m, n)
+    first: I1  # (S + 1,)
 
 
-def problem_of(belief: DirichletMDP) -> Problem:
+def problem_of(belief: HasDirichletRows) -> Problem:
     """The arrays of a belief."""
     o = belief.outcomes
     return Problem(o.succ, o.reward, o.group, o.size, o.terminal, belief.alpha, belief.gamma)
 
 
-def lowest(prior: DirichletMDP, basis: Basis) -> Alphas:
-    """One constant alpha-function for each state, below every policy's value: to be paid least for ever."""
+def lowest(prior: HasDirichletRows, basis: Basis) -> Alphas:
+    """One constant alpha-function for each state, below every policy's value: the smallest reward at every step."""
     c = np.zeros((prior.n_states, len(basis.scale)))
     c[~prior.outcomes.terminal, 0] = prior.outcomes.reward.min() / (1.0 - prior.gamma)
     return Alphas(c, np.arange(prior.n_states + 1))
 
 
 @njit
-def log_moments(exponent: Any, alpha: Any, n: int) -> Any:
+def log_moments(exponent: I2, alpha: F2, n: int) -> F1:
     """log E[prod theta^n] for each of n monomials under Dirichlet rows alpha (G, K).
 
     It is the chance that an urn gives these outcomes one after the other, each of them (alpha_gk + n_gk) / (alpha_g +
@@ -330,10 +344,10 @@ def log_moments(exponent: Any, alpha: Any, n: int) -> Any:
 
 
 @njit
-def sweep(order: Any, points: Any, old: Any, problem: Any, basis: Any) -> Any:
-    """A stage of Perseus: back hyper-states s B + i up in this order, passing over those no worse than before.
+def sweep(order: I1, points: Points, old: Alphas, problem: Problem, basis: Basis) -> tuple[F2, I1, F2]:
+    """A stage of Perseus: back hyper-states s B + i up in this order, except those no worse than before.
 
-    Returns the new alpha-functions (coefficient, first) and the values V(s, b_i) (S, B), none of which falls.
+    Returns the new alpha-functions (coefficient, first) and the values V(s, b_i) (S, B). No value falls.
     """
     (B, n), S = points.moment.shape, len(old.first) - 1
     v, v_new = np.dot(points.moment, old.coefficient.T), np.full((S, B), -np.inf)  # v (B, m)
@@ -359,7 +373,7 @@ def sweep(order: Any, points: Any, old: Any, problem: Any, basis: Any) -> Any:
 
 
 @njit
-def highest(v: Any, first: Any) -> Any:
+def highest(v: F1, first: I1) -> I1:
     """Which alpha-function is the best of each state, (S,), given their values v; ties go to the first."""
     best = first[:-1].copy()
     for s in range(len(best)):
@@ -370,13 +384,13 @@ def highest(v: Any, first: Any) -> Any:
 
 
 @njit
-def of_group(exponent: Any, g: int) -> Any:
+def of_group(exponent: I2, g: int) -> tuple[int, int]:
     """Where the rows of group g begin and end in a list."""
     return np.searchsorted(exponent[:, 0], g), np.searchsorted(exponent[:, 0], g + 1)
 
 
 @njit
-def rows_after(s: int, i: int, seen: Any, problem: Any) -> Any:
+def rows_after(s: int, i: int, seen: I2, problem: Problem) -> F2:
     """The counts (A, K) of belief i for the actions in s."""
     rows = problem.alpha[problem.group[s]]
     for a in range(len(rows)):
@@ -388,7 +402,9 @@ def rows_after(s: int, i: int, seen: Any, problem: Any) -> Any:
 
 
 @njit
-def look_ahead(s: int, rows: Any, e: Any, v: Any, best: Any, alphas: Any, problem: Any, exponent: Any) -> Any:
+def look_ahead(
+    s: int, rows: F2, e: F1, v: F1, best: I1, alphas: Alphas, problem: Problem, exponent: I2
+) -> tuple[F1, I2]:
     """Q(s, b, a) (A,) and the best alpha-function after each outcome (A, K).
 
     Of the belief b: its counts `rows` (A, K) for the actions in s, e_i = E_b[phi_i], the alpha-functions' values v, and
@@ -426,7 +442,7 @@ def look_ahead(s: int, rows: Any, e: Any, v: Any, best: Any, alphas: Any, proble
 
 
 @njit
-def backup(s: int, a: int, pick: Any, alphas: Any, problem: Any, basis: Any) -> Any:
+def backup(s: int, a: int, pick: I1, alphas: Alphas, problem: Problem, basis: Basis) -> F1:
     """Coefficients of the projection of sum_k theta_{g k} [ r_k + gamma alpha_pick(k) ] on the basis."""
     g = problem.group[s, a]
     chance = problem.alpha[g, : problem.size[g]].copy()

@@ -1,19 +1,19 @@
 """Finite-state controllers for the Bayes-adaptive MDP (Duff 2001; survey §4.3).
 
-A policy that remembers one of a few nodes q instead of a belief: it acts by psi(a | q, s) and goes on along the edge of
-what it saw by eta(q' | q, s, a, s'). In one model theta its values solve |S||Q| linear equations,
+A controller is a policy that remembers one of a few nodes q instead of a belief. It draws its action from
+psi(a | q, s) and its next node from eta(q' | q, s, a, s'). In one model theta its values solve |S||Q| linear equations,
 
     V(q, s) = sum_a psi(a | q, s) sum_s' theta_{s a s'} [ r + gamma sum_q' eta(q' | q, s, a, s') V(q', s') ],
 
 and its value in the BAMDP is their expectation over the prior (not the value in the mean model, ERRATA 31). Both
-distributions are soft-maxes of free parameters, which ascend the gradient of that expectation; there are many local
-optima (to remember nothing is one), hence many starts. For small problems; all work is done ahead.
+distributions are soft-maxes of free parameters, which ascend the gradient of that expectation. There are many local
+optima (to remember nothing is one), hence many starts. The method is for small problems; all work is done ahead.
 
-Paper to code: the linear system `evaluate` and its adjoint `gradient`; gradients from simulated lives
-`monte_carlo_gradient`; ascent `climb`, `climb_by_simulation`.
-Deviations: actions depend on the state too, which is seen anyway: with actions on nodes alone, a node would have to be
-kept for each state. The expectation is over models fixed ahead, the same for all controllers: points of a Gauss rule
-where the prior has few unknowns, else draws. Starts stay in a node more often than not (`STAY`), which finds
+Paper to code: the linear system is `evaluate` and its adjoint `gradient`; gradients from simulated trajectories are
+`monte_carlo_gradient`; the ascent is `climb` or `climb_by_simulation`.
+Deviations: actions depend on the state too, which is observed: with actions that depend on nodes alone, each state
+would need a node. The expectation is over models fixed ahead, the same for all controllers: points of a Gauss rule if
+the prior has few unknowns, otherwise draws. Random starts prefer to stay in their node (`STAY`), which finds
 controllers with a use for memory far more often. "Gradient descent" in the survey is ascent.
 Cost: O(n (S Q)^3 + n S^2 A Q^2) a value for n models, O(n S^2 A Q^2) its gradient; O(1) a decision.
 Claims: values and gradients equal dynamic programming over hyper-states, finite differences and simulation; one node
@@ -22,33 +22,34 @@ finds the best memoryless policy; the ascent never falls.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg.lapack import dgetrf, dgetrs
 from scipy.special import roots_jacobi
 
-from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
-from bayesrl.checks import Floats, frozen, integer, number
+from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs
+from bayesrl.capabilities import HasDirichletRows, ListsOutcomes, offers, require
+from bayesrl.checks import Floats, array, frozen, generator, integer, number, rows_sum_to_one
 from bayesrl.core import Decision, Transition
-from bayesrl.errors import Incompatible
+from bayesrl.kernels.arrays import F1, F3, F4, I3
 from bayesrl.kernels.jit import njit
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.parameters import value
+from bayesrl.parameters import AtLeast, Shape, declared, value
 from bayesrl.registry import register
 
+F5: TypeAlias = np.ndarray[tuple[int, int, int, int, int], np.dtype[np.float64]]
 STAY = 3.0
-"""How much a start prefers to stay in its node, added to logits of standard deviation one."""
+"""Preference of a random start for its present node, added to logits of standard deviation one."""
 FINE = 8
-"""A Gauss rule with this many points for each unknown is taken to be exact."""
+"""A Gauss rule with this many points for each unknown counts as exact."""
 SMALL_GAIN = 1e-7
 """The ascent ends when a step gains less than this share of the largest conceivable value."""
 SUFFICIENT = 1e-4
 """A step must gain at least this share of what the gradient promises."""
 TAIL = 0.01
-"""Simulated lives end where all later rewards weigh less than this share."""
+"""Simulated trajectories end when all later rewards weigh less than this share."""
 
 
 @register(
@@ -64,37 +65,37 @@ TAIL = 0.01
         "tests/bamdp/test_finite_state_controller.py::test_one_node_is_the_best_memoryless_policy",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class FiniteStateController:
-    """The best controller of a few memory nodes for a prior, found by gradient ascent."""
+    """The best controller of a few memory nodes for a prior, found by gradient ascent.
 
-    nodes: int = 3
-    """Memory nodes at most, |Q|: controllers of 1, 2, ... nodes are tried, and the best is kept."""
-    restarts: int = 20
-    """Random starts for each number of nodes."""
-    models: int = 64
-    """Models over which the expectation is taken."""
-    iterations: int = 300
-    """Steps of one ascent at most."""
-    trajectories: int | None = None
-    """Simulated lives for each gradient; None for exact gradients."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> world = b.make_world("chain-tied")
+    >>> prior = b.DirichletMDP.structured(world)
+    >>> controller = FiniteStateController(nodes=2, restarts=1, models=8).solve(prior, default_rng(0))
+    >>> print(b.run(controller, world, steps=100, seed=0).total)
+    154.0
+    """
+
+    nodes: Annotated[
+        int, AtLeast(1), "Largest number of memory nodes, |Q|: the best controller of 1, 2, ... nodes is kept."
+    ] = 3
+    restarts: Annotated[int, AtLeast(1), "Random starts for each number of nodes."] = 20
+    models: Annotated[int, AtLeast(1), "Models over which the expectation is taken."] = 64
+    iterations: Annotated[int, AtLeast(1), "Largest number of steps of one ascent."] = 300
+    trajectories: Annotated[
+        int | None, AtLeast(2), "Simulated trajectories for each gradient; None for exact gradients."
+    ] = None
 
     yields: ClassVar[str] = "planner"
 
-    def __post_init__(self) -> None:
-        owner = "FiniteStateController"
-        integer(owner, "nodes", self.nodes, 1)
-        integer(owner, "restarts", self.restarts, 1)
-        integer(owner, "models", self.models, 1)
-        integer(owner, "iterations", self.iterations, 1)
-        if self.trajectories is not None:
-            integer(owner, "trajectories", self.trajectories, 2)
-
-    def solve(self, prior: Any, rng: Generator) -> Controller:
+    def solve(self, problem: SamplesListedMDPs, rng: Generator | None = None) -> Controller:
         """The best controller found, by its value on the models."""
-        missing = [need for need in ("sample_mdp", "outcomes", "gamma") if not hasattr(prior, need)]
-        if missing:
-            raise Incompatible("FiniteStateController", type(prior).__name__, missing)
+        require("FiniteStateController", problem, SamplesListedMDPs)
+        prior, rng = problem, generator("FiniteStateController", rng)
         number("FiniteStateController", "gamma", prior.gamma, 0.0, 1.0, below=True)
         models = models_of(prior, self.models, rng)
         found = [self._ascend(start(nodes, models, rng), models, prior, rng) for nodes in self._sizes()]
@@ -106,7 +107,7 @@ class FiniteStateController:
     def _sizes(self) -> list[int]:
         return [nodes for nodes in range(1, self.nodes + 1) for _ in range(self.restarts)]
 
-    def _ascend(self, first: Logits, models: Models, prior: Any, rng: Generator) -> Logits:
+    def _ascend(self, first: Logits, models: Models, prior: SamplesListedMDPs, rng: Generator) -> Logits:
         if self.trajectories is None:
             return climb(first, models, self.iterations)[0]
         return climb_by_simulation(first, prior, self.iterations, self.trajectories, rng)
@@ -114,32 +115,65 @@ class FiniteStateController:
 
 @value
 class Controller:
-    """A finite-state controller, which is a planner: its memory is a node, and it never looks at the belief."""
+    """A finite-state controller. It is a planner that ignores the belief, an agent, and a policy over nodes and states.
+
+    As a policy it takes pairs (node, state) for observations.
+    """
 
     solver: FiniteStateController
-    """What made it."""
-    psi: Floats
-    """Probability of action a in node q and state s, (Q, S, A)."""
-    eta: Floats
-    """Probability of going on to node q' from q when (s, a, s') was seen, (Q, S, A, S, Q)."""
-    value: float
-    """Expected discounted return under the prior it was made for."""
+    """The solver that made it."""
+    psi: Annotated[Floats, AtLeast(0), Shape("(Q, S, A)"), "Probability of action a in node q and state s."]
+    eta: Annotated[
+        Floats,
+        AtLeast(0),
+        Shape("(Q, S, A, S, Q)"),
+        "Probability of node q' after node q and (s, a, s').",
+    ]
+    value: Annotated[float, "Expected discounted return under the prior that it was made for."]
 
-    needs: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[type, ...]] = ()
+
+    def __post_init__(self) -> None:
+        array("Controller", "psi", self.psi, (None, None, None))
+        Q, S, A = self.psi.shape
+        array("Controller", "eta", self.eta, (Q, S, A, S, Q))
+        rows_sum_to_one("Controller", "psi", self.psi)
+        rows_sum_to_one("Controller", "eta", self.eta)
 
     def start(self) -> int:
         """The first node."""
         return 0
 
     def plan(
-        self, belief: Any, observation: int, memory: int, rng: Generator, last: Transition | None = None
+        self, belief: object, observation: int, memory: int, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Move along the edge just seen and draw an action; a new episode begins in the first node."""
-        q, s = memory, integer("Controller", "observation", observation, 0, self.psi.shape[1] - 1)
-        if last is not None:
-            q = 0 if last.ends_episode else pick(self.eta[q, last.state, last.action, last.next_state], rng.random())
-        p = self.psi[q, s]
-        return Decision(int(pick(p, rng.random())), int(q), {"probability": p, "node": q})
+        self._state(observation)
+        return self.act(memory if last is None else self.learn(memory, last, rng), observation, rng)
+
+    def act(self, mind: int, observation: int, rng: Generator) -> Decision:
+        """Draw an action of the present node."""
+        p = self.psi[mind, self._state(observation)]
+        return Decision(int(pick(p, rng.random())), mind, {"probability": p, "node": mind})
+
+    def learn(self, mind: int, transition: Transition, rng: Generator) -> int:
+        """Move along the edge just seen; a new episode begins in the first node."""
+        if transition.ends_episode:
+            return 0
+        s, a, y = transition.state, transition.action, transition.next_state
+        return int(pick(self.eta[mind, s, a, y], rng.random()))
+
+    def sample(self, observation: tuple[int, int], rng: Generator) -> int:
+        """An action of a node in a state, given as (node, state)."""
+        return int(pick(self.psi[observation], generator("Controller", rng).random()))
+
+    def log_prob(self, observation: tuple[int, int], action: int) -> float:
+        """The logarithm of an action's probability, given (node, state)."""
+        p = float(self.psi[(*observation, action)])
+        return float(np.log(p)) if p > 0.0 else -np.inf
+
+    def _state(self, observation: int) -> int:
+        return integer("Controller", "observation", observation, 0, self.psi.shape[1] - 1)
 
 
 # The expectation over the prior --------------------------------------------------------------------------------------
@@ -155,40 +189,39 @@ class Models(NamedTuple):
     gamma: float
 
 
-def models_of(prior: Any, n: int, rng: Generator) -> Models:
-    """At most n models whose weighted average is the expectation: a Gauss rule where n is enough, else draws."""
-    free = unknowns(prior) if isinstance(prior, DirichletMDP) else None
-    if free is not None and FINE ** len(free) <= n:
+def models_of(prior: SamplesListedMDPs, n: int, rng: Generator) -> Models:
+    """At most n models whose weighted average is the expectation: a Gauss rule if n points suffice, otherwise draws."""
+    if offers(prior, HasDirichletRows) and FINE ** len(free := unknowns(prior)) <= n:
         return stack(prior, *gauss(prior, free, int(n ** (1.0 / max(len(free), 1)) + 1e-9)))
     return drawn(prior, n, rng)
 
 
-def drawn(prior: Any, n: int, rng: Generator) -> Models:
+def drawn(prior: SamplesListedMDPs, n: int, rng: Generator) -> Models:
     """Models drawn from the prior."""
     return stack(prior, [prior.sample_mdp(rng) for _ in range(n)], np.full(n, 1.0 / n))
 
 
-def stack(prior: Any, models: list[TabularMDP], weight: Floats) -> Models:
+def stack(prior: ListsOutcomes, models: list[TabularMDP], weight: Floats) -> Models:
     """Models as arrays."""
     S, A = models[0].n_states, models[0].n_actions
     P = np.array([m.matrix for m in models]).reshape(-1, S, A, S)
     return Models(P, np.array([m.mean_reward for m in models]), weight, prior.outcomes.start, prior.gamma)
 
 
-def unknowns(prior: DirichletMDP) -> list[tuple[int, int]]:
-    """The cells (g, k) that are free: all but the last of each unknown group."""
+def unknowns(prior: HasDirichletRows) -> list[tuple[int, int]]:
+    """The cells (g, k) of free probabilities: all but the last of each unknown group."""
     size = prior.outcomes.size
     return [(int(g), k) for g in np.flatnonzero(~prior.known) for k in range(size[g] - 1)]
 
 
-def gauss(prior: DirichletMDP, free: list[tuple[int, int]], n: int) -> tuple[list[TabularMDP], Floats]:
-    """Gauss-Jacobi points and weights, n for each unknown: a Dirichlet row is a stick, broken in Beta proportions."""
+def gauss(prior: HasDirichletRows, free: list[tuple[int, int]], n: int) -> tuple[list[TabularMDP], Floats]:
+    """Gauss-Jacobi points and weights, n for each unknown: by stick breaking a Dirichlet row is a product of Betas."""
     alpha, known, last = prior.alpha, prior.known, prior.outcomes.size - 1
     rules = [roots_jacobi(n, alpha[g, k + 1 :].sum() - 1.0, alpha[g, k] - 1.0) for g, k in free]  # on [-1, 1]
     models, weights = [], []
     for index in np.ndindex(*[n] * len(free)):
         prob, weight = np.where(known[:, None], alpha, 0.0), 1.0
-        prob[~known, last[~known]] = 1.0  # the last outcome holds what is left of the stick
+        prob[~known, last[~known]] = 1.0  # the last outcome holds the rest of the stick
         for (g, k), (x, w), i in zip(free, rules, index, strict=True):
             prob[g, k] = 0.5 * (1.0 + x[i]) * prob[g, last[g]]
             prob[g, last[g]] -= prob[g, k]
@@ -204,7 +237,7 @@ def gauss(prior: DirichletMDP, free: list[tuple[int, int]], n: int) -> tuple[lis
 class Logits(NamedTuple):
     """Free parameters of a controller, whose soft-maxes are psi and eta; also their gradients.
 
-    Next states come last, so that all that is done for each of them is done on what lies side by side.
+    Next states come last, so that loops over them read contiguous memory.
     """
 
     action: Floats  # (Q, S, A)
@@ -240,7 +273,7 @@ def softmax(x: Floats, axis: int) -> Floats:
 
 
 def start(nodes: int, models: Models, rng: Generator) -> Logits:
-    """A random controller that would rather stay in its node."""
+    """A random controller that prefers to stay in its node."""
     _, S, A, _ = models.P.shape
     node = rng.standard_normal((nodes, S, A, S, nodes)) + STAY * np.eye(nodes)[:, None, None, None, :]
     return Logits(rng.standard_normal((nodes, S, A)), np.ascontiguousarray(node.swapaxes(-1, -2)))
@@ -285,7 +318,7 @@ def gradient(found: Evaluation, models: Models) -> Logits:
 
 
 @njit
-def system(edge: Any, P: Any, gamma: float) -> Any:
+def system(edge: F5, P: F4, gamma: float) -> F3:
     """I - gamma P on pairs (q, s), one matrix for each model, (n, QS, QS); edge = psi eta."""
     Q, S, A = edge.shape[:3]
     M = np.zeros((len(P), Q, S, Q, S))
@@ -301,7 +334,7 @@ def system(edge: Any, P: Any, gamma: float) -> Any:
 
 
 @njit
-def crossings(d: Any, P: Any, V: Any) -> Any:
+def crossings(d: F3, P: F4, V: F3) -> F5:
     """The sum over models of d(q, s) theta_{s a s'} V(q', s'), (Q, S, A, Q, S)."""
     (n, Q, S), A = d.shape, P.shape[2]
     total = np.zeros((Q, S, A, Q, S))
@@ -321,14 +354,14 @@ def through_softmax(slope: Floats, p: Floats, axis: int) -> Floats:
 
 
 def monte_carlo_gradient(logits: Logits, models: Models, horizon: int, rng: Generator) -> Logits:
-    """An unbiased estimate of the gradient of the `horizon`-step value, from one life in each of these drawn models.
+    """An unbiased estimate of the gradient of the `horizon`-step value: one trajectory in each of these drawn models.
 
-    The score of each choice (one for what was chosen, less its probabilities) is weighted with the discounted return
-    that came after it, less the mean of the other lives from then on: the same expectation, and less variance.
+    The score of each choice (one for the choice, less its probabilities) is weighted with the discounted return after
+    it, less the mean of the other trajectories from then on. This baseline keeps the expectation and lowers variance.
     """
     psi, eta = logits.probabilities()
     n = len(models.P)
-    q, s, a, y, then = live(rng.random((n, horizon, 3)), rng.random(n), models.first, models.P, psi, eta)
+    q, s, a, y, then = simulate(rng.random((n, horizon, 3)), rng.random(n), models.first, models.P, psi, eta)
     rewards = models.gamma ** np.arange(horizon) * models.r[np.arange(n)[:, None], s, a]
     returns = np.cumsum(rewards[:, ::-1], axis=1)[:, ::-1]  # of t and later, discounted to the beginning
     returns = (returns - returns.mean(axis=0)) * n / (n - 1)  # less the mean of the others
@@ -344,8 +377,8 @@ def scores(p: Floats, axis: int, chosen: tuple[Any, ...], weight: Floats) -> Flo
 
 
 @njit
-def live(u: Any, u_first: Any, first: Any, P: Any, psi: Any, eta: Any) -> Any:
-    """A life of T steps in each model, from uniform numbers u (n, T, 3): its (q, s, a, s', q'), (5, n, T)."""
+def simulate(u: F3, u_first: F1, first: F1, P: F4, psi: F3, eta: F5) -> I3:
+    """A trajectory of T steps in each model, from uniform numbers u (n, T, 3): its (q, s, a, s', q'), (5, n, T)."""
     n, T, _ = u.shape
     path = np.empty((5, n, T), np.int64)
     for i in range(n):
@@ -360,8 +393,8 @@ def live(u: Any, u_first: Any, first: Any, P: Any, psi: Any, eta: Any) -> Any:
 
 
 @njit
-def pick(p: Any, u: float) -> int:
-    """The index that a uniform number stands for."""
+def pick(p: F1, u: float) -> int:
+    """The index that a uniform number selects."""
     for k in range(len(p) - 1):
         u -= p[k]
         if u < 0.0:
@@ -373,9 +406,9 @@ def pick(p: Any, u: float) -> int:
 
 
 def climb(logits: Logits, models: Models, iterations: int) -> tuple[Logits, list[float]]:
-    """Exact gradient ascent, steps found by backtracking: where it ends, and the values on the way, which never fall.
+    """Exact gradient ascent with backtracking: the last parameters, and the values on the way, which never fall.
 
-    No logit moves by more than one in a step, so that memory and actions take shape together.
+    No logit moves by more than one in a step, so that memory and actions develop together.
     """
     enough = SMALL_GAIN * np.abs(models.r).max() / (1.0 - models.gamma)
     here = evaluate(logits, models)
@@ -397,8 +430,10 @@ def climb(logits: Logits, models: Models, iterations: int) -> tuple[Logits, list
     return logits, values
 
 
-def climb_by_simulation(logits: Logits, prior: Any, iterations: int, trajectories: int, rng: Generator) -> Logits:
-    """Stochastic gradient ascent: the largest logit moves by 1 / sqrt(t) in step t, each on fresh models and lives."""
+def climb_by_simulation(
+    logits: Logits, prior: SamplesListedMDPs, iterations: int, trajectories: int, rng: Generator
+) -> Logits:
+    """Stochastic gradient ascent: the largest logit moves by 1 / sqrt(t) in step t, each on new models."""
     horizon = 1 + int(np.log(TAIL) / np.log(max(prior.gamma, TAIL)))
     for t in range(1, iterations + 1):
         slope = monte_carlo_gradient(logits, drawn(prior, trajectories, rng), horizon, rng)
