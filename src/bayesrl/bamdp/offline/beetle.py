@@ -386,7 +386,7 @@ def highest(v: F1, first: I1) -> I1:
 @njit
 def of_group(exponent: I2, g: int) -> tuple[int, int]:
     """Where the rows of group g begin and end in a list."""
-    return np.searchsorted(exponent[:, 0], g), np.searchsorted(exponent[:, 0], g + 1)
+    return int(np.searchsorted(exponent[:, 0], g)), int(np.searchsorted(exponent[:, 0], g + 1))
 
 
 @njit
@@ -450,10 +450,12 @@ def backup(s: int, a: int, pick: I1, alphas: Alphas, problem: Problem, basis: Ba
     f[:, 0] += problem.reward[s, a, : len(chance)]
     begin, end = of_group(basis.cell, g)
     if begin == end:
-        return np.dot(basis.identity, np.dot(chance, f)) / chance.sum()
+        known: F1 = np.dot(basis.identity, np.dot(chance, f))
+        return known / chance.sum()
     c = np.zeros(f.shape[1])
     for j in range(begin + 1, end):
         k = basis.cell[j, 1]
         c += np.dot(basis.product[j], f[k])
         chance[k] = 0.0
-    return c + np.dot(basis.product[begin], np.dot(chance, f))
+    rest: F1 = np.dot(basis.product[begin], np.dot(chance, f))
+    return c + rest

@@ -63,8 +63,8 @@ def draw_merged(belief: SamplesListedMDPs, sizes: Sizes, rng: Generator) -> Tabu
     i, first, sizes = np.arange(most)[:, None], np.cumsum(sizes) - sizes, sizes[o.group][:, None, :]
     row = np.where(i < sizes, first[o.group][:, None, :] + i, len(rows)).reshape(S, most * A)
     if (row == len(rows)).any():
-        size, r = np.append(size, np.int32(0)), np.append(r, -np.inf)
-        succ, prob, reward = (np.pad(x, [(0, 1), (0, 0)]) for x in (succ, prob, reward))
+        size, r, one = np.append(size, np.int32(0)), np.append(r, -np.inf), [(0, 1), (0, 0)]
+        succ, prob, reward = np.pad(succ, one), np.pad(prob, one), np.pad(reward, one)
     outcomes = _unchecked(o, succ[row], reward[row], row, size)
     outcomes.__dict__.update(is_flat=False, largest_reward=o.largest_reward)
     model = TabularMDP.unchecked(outcomes, prob, belief.gamma)
