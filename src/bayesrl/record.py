@@ -67,7 +67,7 @@ class Record:
             self.gamma == other.gamma
             and self.provenance == other.provenance
             and mine.keys() == theirs.keys()
-            and all(a.dtype == theirs[k].dtype and np.array_equal(a, theirs[k]) for k, a in mine.items())
+            and all(_same(a, theirs[k]) for k, a in mine.items())
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -84,12 +84,29 @@ class Record:
         return weight @ self.columns["reward"]
 
     def to_frame(self) -> Any:
-        """The columns as a pandas DataFrame, one row per step (needs the extra `lab`)."""
+        """The columns as a pandas DataFrame, one row per step (needs the extra `lab`).
+
+        The parts of a column of tuples become columns of their own, for example `observation.answer`.
+        """
         with from_extra("Record.to_frame"):
             import pandas as pd
 
-        flat = {name: column if column.ndim == 1 else list(column) for name, column in self.columns.items()}
+        flat: dict[str, Any] = {}
+        for name, column in self.columns.items():
+            parts = {f"{name}.{part}": column[part] for part in column.dtype.names or ()} or {name: column}
+            flat |= {k: part if part.ndim == 1 else list(part) for k, part in parts.items()}
         return pd.DataFrame(flat).rename_axis(index="step")
+
+
+def _same(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Whether two columns are of one kind and hold the same; nan is the same as nan."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a.dtype.names is not None:
+        return all(_same(a[part], b[part]) for part in a.dtype.names)
+    if a.dtype.kind == "O":  # vectors of different lengths
+        return all(np.array_equal(x, y) for x, y in zip(a.flat, b.flat, strict=True))
+    return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
 
 
 def column(name: str, values: Sequence[Any]) -> NDArray[Any]:

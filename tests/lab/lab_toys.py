@@ -4,6 +4,7 @@ import dataclasses
 import os
 import signal
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -160,3 +161,45 @@ class Dies(Always):
 
     def act(self, mind, seen, rng):
         os._exit(1)
+
+
+class Seen(NamedTuple):
+    """What the tiger's world shows: a sound, and the oracle's answer with how sure it is."""
+
+    sound: str
+    answer: int
+    trust: float
+
+
+@dataclass(frozen=True)
+class OracleTiger:
+    """The tiger behind one of two doors; an action is (door or listen, whether to ask the oracle)."""
+
+    gamma: float = 0.95
+    hidden: bool = True
+
+    def reset(self, rng):
+        return int(rng.integers(2)), Seen("", -1, float("nan"))
+
+    def step(self, state, action, rng):
+        door, ask = action
+        if door < 2:
+            return int(rng.integers(2)), Seen("", -1, float("nan")), -100.0 if door == state else 10.0, True
+        heard = state if rng.random() < 0.85 else 1 - state
+        said = Seen(("left", "right")[heard], state if ask else -1, 0.9 if ask else float("nan"))
+        return state, said, -1.0 - ask, False
+
+
+@dataclass(frozen=True)
+class Listens:
+    """Listens twice, then opens a door; says a value for each action."""
+
+    def start(self):
+        return 0
+
+    def act(self, mind, observation, rng):
+        action = (2, mind % 2 == 1) if mind % 3 < 2 else (int(rng.integers(2)), False)
+        return Decision(action, mind + 1, {"q": np.array([1.0, np.nan, float(mind)])})
+
+    def learn(self, mind, transition, rng):
+        return mind

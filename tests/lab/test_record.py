@@ -7,7 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from lab_toys import Always, Arms, Betas, Draws, DrawsTogether, Noise, UniformArms
+from lab_toys import Always, Arms, Betas, Draws, DrawsTogether, Listens, Noise, OracleTiger, UniformArms
 
 from bayesrl.core import BayesAgent, Record, run
 from bayesrl.errors import InvalidArgument, UnreadableFile
@@ -101,6 +101,55 @@ def test_columns_are_readable_by_numpy_alone(path):
     with zipfile.ZipFile(path) as archive:
         reward = np.load(io.BytesIO(archive.read("1/reward.npy")), allow_pickle=False)
     np.testing.assert_array_equal(reward, found["many"].reward)
+
+
+def test_tuples_vectors_and_text_are_columns(path):
+    """A tiger with an oracle: observations and actions are tuples, the hidden state and action values are kept."""
+    record = run(Listens(), OracleTiger(), 12, seed=1, keep=("state", "q"))
+    assert record.observation.dtype.names == ("sound", "answer", "trust")
+    assert record.next_observation["sound"].dtype.kind == "U"
+    assert record.action.dtype.names == ("f0", "f1")
+    assert record.q.shape == (12, 3)
+    assert np.isnan(record.q).any()
+    save(record, path)
+    kept = load(path)
+    assert kept == record  # nan is nan
+    assert [kept.columns[k].dtype for k in record.columns] == [c.dtype for c in record.columns.values()]
+    q = record.q.copy()
+    q[3, 0] = 2.0
+    assert kept != Record({**record.columns, "q": q}, record.gamma, record.provenance)
+    frame = record.to_frame()
+    assert frame["next_observation.sound"].tolist() == record.next_observation["sound"].tolist()
+    assert len(frame["q"][0]) == 3
+    table = to_arrow(record)
+    row = table.slice(1, 1).to_pylist()[0]
+    seen = record.next_observation[1]
+    assert row["next_observation"] == {"sound": seen["sound"], "answer": seen["answer"], "trust": seen["trust"]}
+    assert row["q"][2] == 1.0
+
+
+def test_tuples_of_many_runs(path):
+    found = compare({"a": Listens()}, OracleTiger(), 9, 3)
+    save(found, path)
+    assert load(path) == found
+    assert found["a"].observation.shape == (9, 3)
+    alone = run(Listens(), OracleTiger(), 9, replicate=2)
+    np.testing.assert_array_equal(found["a"].next_observation["sound"][:, 2], alone.next_observation["sound"])
+    assert to_arrow(found).num_rows == 27
+
+
+def test_a_structured_column_must_be_what_the_page_says(path):
+    """A field that holds objects, or other fields than announced, is refused."""
+    save(run(Listens(), OracleTiger(), 5), path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    page = json.loads(members["meta.json"])
+    assert page["methods"][0]["columns"]["action"] == [[["f0", "<i8"], ["f1", "|b1"]], [5]]
+    page["methods"][0]["columns"]["action"][0][0][0] = "g0"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in (members | {"meta.json": json.dumps(page)}).items():
+            archive.writestr(name, data)
+    assert "0/action.npy is [['f0', '<i8'], ['f1', '|b1']] (5,), not [['g0'" in sentence(path)
 
 
 def test_arrow_has_a_row_for_each_method_run_and_step():

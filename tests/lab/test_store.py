@@ -5,6 +5,7 @@ import io
 import json
 import math
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,13 +21,14 @@ from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
 from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.beliefs.arms.semi_bandit import SemiBandit
 from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards
+from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.beliefs.tabular.reward_beta import RewardBeta
 from bayesrl.checks import same
 from bayesrl.core import BayesAgent, Mind, Transition, run
 from bayesrl.errors import InvalidArgument, UnreadableFile
-from bayesrl.io.store import _state, load, save
+from bayesrl.io.store import _state, homes, load, save
 from bayesrl.live import LiveAgent
-from bayesrl.registry import methods
+from bayesrl.registry import entries, make, make_world, methods
 from bayesrl.testing import probe_for
 
 SHELF = ["book", "film", "game"]
@@ -271,7 +273,7 @@ OTHER = "which is no value of this library."
         (BETA, put("type", to="bayesrl.cli:main"), f"it holds a bayesrl.cli:main, {OTHER}"),
         (BETA, put("type", to="bayesrl.io.store:os"), f"it holds a bayesrl.io.store:os, {OTHER}"),
         (BETA, put("type", to="bayesrl.core:dataclass"), f"it holds a bayesrl.core:dataclass, {OTHER}"),
-        (BETA, put("type", to="bayesrl.nothing:BetaBernoulli"), f"it holds a bayesrl.nothing:BetaBernoulli, {OTHER}"),
+        (BETA, put("type", to="bayesrl.nothing:Nothing"), f"it holds a bayesrl.nothing:Nothing, {OTHER}"),
         (BETA, put("type", to="bayesrl.core:Belief"), f"it holds a bayesrl.core:Belief, {OTHER}"),
         (BETA, put("type", to="bayesrl/../os:path"), f"it holds a bayesrl/../os:path, {OTHER}"),
         (BETA, put("type", to=7), NO_VALUE),
@@ -435,3 +437,35 @@ def test_scrambled_pages(good, path):
         else:  # a change that makes another valid agent, a seed of 0 for instance: it works
             assert isinstance(kept, LiveAgent)
             serve(kept, None, 2)
+
+
+# Files of the previous release ---------------------------------------------------------------------------------------
+
+DATA = Path(__file__).parent / "data"
+
+
+def test_files_of_the_previous_release_are_read():
+    """They name modules that have moved, `bayesrl.beliefs.beta_bernoulli` say, and columns `state` and `next_state`."""
+    shop = load(DATA / "shop-0.1.zip")
+    fresh = LiveAgent(BayesAgent(BetaBernoulli.uniform(3), Thompson()), actions=["book", "film", "game"])
+    for i in range(5):
+        fresh.learn(fresh.act(), reward=float(i % 2))
+    assert shop.mind == fresh.mind
+    assert [shop.act() for _ in range(20)] == [fresh.act() for _ in range(20)]
+    record = load(DATA / "record-0.1.zip")
+    world = make_world("chain")
+    again = run(BayesAgent(DirichletMDP.flat(world), make("exploit")), world, 20)
+    assert list(record.columns)[:4] == ["state", "action", "reward", "next_state"]
+    for old, new in (("state", "observation"), ("action", "action"), ("next_state", "next_observation")):
+        np.testing.assert_array_equal(record.columns[old], again.columns[new])
+        np.testing.assert_array_equal(getattr(record, new), getattr(again, old))
+    assert DirichletMDP.flat(world).update_many(record) == DirichletMDP.flat(world).update_many(again)
+
+
+def test_everything_registered_has_a_name_of_its_own():
+    """So that a file is read after its class has moved."""
+    known = homes()
+    kinds = {type(e.example()) for e in entries().values() if e.example and e.kind in ("belief", "planner", "agent")}
+    moved = [kind for kind in kinds if kind.__module__.startswith("bayesrl.")]
+    assert moved
+    assert [kind for kind in moved if known.get(kind.__name__) is not kind] == []

@@ -26,11 +26,28 @@ FORMAT, VERSION = "bayesrl", 1
 STILL = (1980, 1, 1, 0, 0, 0)
 """The time stamp of every member: the first that a zip can say."""
 PLAIN = "?biufcSU"
-"""Kinds of dtype that are plain data."""
+"""Kinds of dtype that are plain data: numbers and text."""
 
 
 class Refused(Exception):
     """Why a file cannot be read, as the end of a sentence."""
+
+
+# Kinds of arrays -----------------------------------------------------------------------------------------------------
+
+
+def is_plain(dtype: np.dtype[Any]) -> bool:
+    """Whether arrays of this dtype hold numbers and text alone; of a structured dtype every field must."""
+    if dtype.subdtype is not None:
+        return is_plain(dtype.subdtype[0])
+    if dtype.fields is not None:
+        return all(is_plain(field[0]) for field in dtype.fields.values())
+    return dtype.kind in PLAIN
+
+
+def described(dtype: np.dtype[Any]) -> Any:
+    """A dtype as JSON: "<f8", or for a structured one a list of [name, dtype, shape]."""
+    return json.loads(json.dumps(npy.dtype_to_descr(dtype)))
 
 
 # Files, whole or not at all ------------------------------------------------------------------------------------------
@@ -99,7 +116,7 @@ def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     return page, members
 
 
-def array_in(members: Mapping[str, bytes], name: str, dtype: str, shape: list[int]) -> NDArray[Any]:
+def array_in(members: Mapping[str, bytes], name: str, dtype: Any, shape: list[int]) -> NDArray[Any]:
     """The array of that member, which must be what the page says."""
     if name not in members:
         raise Refused(f"its member {name} is missing")
@@ -109,10 +126,10 @@ def array_in(members: Mapping[str, bytes], name: str, dtype: str, shape: list[in
         found, fortran, kind = npy.read_array_header_1_0(member)
     except (ValueError, EOFError):
         raise Refused(f"its member {name} is not a .npy array") from None
-    if kind.kind not in PLAIN:
+    if not is_plain(kind):
         raise Refused(f"its member {name} holds something else than numbers or text")
-    if (kind.str, list(found)) != (dtype, shape) or not shape:
-        raise Refused(f"its member {name} is {kind.str} {found}, not {dtype} {tuple(shape)} as meta.json says")
+    if (described(kind), list(found)) != (dtype, shape) or not shape:
+        raise Refused(f"its member {name} is {described(kind)} {found}, not {dtype} {tuple(shape)} as meta.json says")
     rest = member.read()
     if len(rest) != kind.itemsize * math.prod(shape):
         raise Refused(f"its member {name} has the wrong length")

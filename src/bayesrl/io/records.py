@@ -5,7 +5,9 @@
     0/reward.npy     the columns of the first method, readable by numpy alone
     ...
 
-What the seed determines is saved, wall times are not: equal records make equal files.
+A column of numbers, text or vectors has its dtype in the page as "<f8"; a column of tuples with parts of different
+kinds is a structured array, and the page lists its fields. What the seed determines is saved, wall times are not: equal
+records make equal files.
 """
 
 from __future__ import annotations
@@ -13,15 +15,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesrl.errors import InvalidArgument, UnreadableFile, from_extra
-from bayesrl.io.archive import PLAIN, Refused, array_in, file_name, packed, read, unpacked, write
+from bayesrl.io.archive import Refused, array_in, described, file_name, is_plain, packed, read, unpacked, write
 from bayesrl.lab.comparison import Comparison
 from bayesrl.record import Record
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def save(thing: Record | Comparison, path: str | os.PathLike[str]) -> None:
@@ -41,7 +46,7 @@ def load(path: str | os.PathLike[str]) -> Record | Comparison:
         raise UnreadableFile(path, str(refused)) from None
 
 
-def to_arrow(thing: Record | Comparison) -> Any:
+def to_arrow(thing: Record | Comparison) -> pa.Table:
     """The same as one long pyarrow Table (method, run, step, columns), for Parquet and friends (needs `lab`)."""
     with from_extra("to_arrow"):
         import pyarrow as pa
@@ -55,13 +60,27 @@ def to_arrow(thing: Record | Comparison) -> Any:
             "step": np.repeat(np.arange(len(record)), runs),
         }
         for name, column in record.columns.items():
-            rows = column.reshape(len(record) * runs, -1)
-            flat = pa.array(np.ascontiguousarray(rows).ravel())
-            width = rows.shape[1]
-            columns[name] = flat if width == 1 else pa.FixedSizeListArray.from_arrays(flat, width)
+            shared = column.shape[:2] != (len(record), runs) and record.columns["reward"].ndim == 2
+            whole = np.broadcast_to(column[:, None], (len(record), runs)) if shared else column
+            columns[name] = _arrow(whole, len(record) * runs)
         parts.append(pa.table(columns))
     page = json.dumps({label: dict(r.provenance) for label, r in _methods(thing).items()}, sort_keys=True)
     return pa.concat_tables(parts, promote_options="permissive").replace_schema_metadata({"bayesrl": page})
+
+
+def _arrow(column: NDArray[Any], rows: int) -> pa.Array:
+    """A column with so many rows as an arrow array: of vectors lists, of tuples structs with the same field names."""
+    import pyarrow as pa
+
+    table = column.reshape(rows, -1)
+    width = table.shape[1]
+    flat = np.ascontiguousarray(table).ravel()
+    if flat.dtype.names is None:
+        made = pa.array(flat)
+    else:
+        names = list(flat.dtype.names)
+        made = pa.StructArray.from_arrays([_arrow(flat[name], len(flat)) for name in names], names)
+    return made if width == 1 else pa.FixedSizeListArray.from_arrays(made, width)
 
 
 def _methods(thing: Record | Comparison) -> Mapping[str, Record]:
@@ -95,9 +114,9 @@ def _packed(thing: Record | Comparison) -> bytes:
 def _kind(name: str, column: NDArray[Any]) -> list[Any]:
     if not name.isidentifier():
         raise InvalidArgument("save", "columns", "named by identifiers", name)
-    if column.dtype.kind not in PLAIN:
+    if not is_plain(column.dtype):
         raise InvalidArgument("save", name, "a column of plain numbers or text", f"dtype {column.dtype}")
-    return [column.dtype.str, list(column.shape)]
+    return [described(column.dtype), list(column.shape)]
 
 
 # Reading -------------------------------------------------------------------------------------------------------------

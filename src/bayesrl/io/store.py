@@ -12,9 +12,10 @@ arrays in them; records and comparisons too (record.py). In the page
     {"array": [0, "<f8", [3]]}                                            member arrays/0.npy, the dtype and the shape
     {"tuple": [...]}  {"list": [...]}  {"dict": [[key, value], ...]}  {"float": "inf"}  {"ledger": ...}
 
-Reading runs nothing that a file names but constructors of this library, which check what they are given: a class is
-looked up inside the package only. What they derive (priors, evidence, ledgers) must be of the kind they give it. So a
-damaged or foreign file is refused with one sentence.
+Reading runs nothing that a file names but constructors of this library, which check what they are given. A class is
+looked up inside the package only; one that has moved since the file was written is found by its name. What constructors
+derive (priors, evidence, ledgers) must be of the kind they give it. So a damaged or foreign file is refused with one
+sentence.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ import inspect
 import math
 import os
 import re
+import sys
+from collections import Counter
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
 
@@ -41,8 +44,9 @@ from bayesrl.io.archive import PLAIN, Refused
 from bayesrl.lab.comparison import Comparison
 from bayesrl.live import LiveAgent
 from bayesrl.record import Record
+from bayesrl.registry import entries
 
-NAME = re.compile(r"(bayesrl(?:\.[a-z]\w*)+):([A-Za-z]\w*)")
+NAME = re.compile(r"(bayesrl(?:\.[a-z_]\w*)+):([A-Za-z]\w*)")
 STREAMS = ("thought", "learning")
 """The generators of a LiveAgent that move."""
 
@@ -232,13 +236,27 @@ def _made(node: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
 def _class(name: str) -> Any:
     """The class of that name, which must be one of this package's own."""
     found = NAME.fullmatch(name)
+    if found is None:
+        raise Refused(f"it holds a {name}, which is no value of this library")
     try:
-        kind = getattr(import_module(found[1]), found[2]) if found else None
+        kind = getattr(import_module(found[1]), found[2])
     except (ImportError, AttributeError):
         kind = None
-    if not isinstance(kind, type) or not _is_ours(kind) or found is None or kind.__module__ != found[1]:
+    if not isinstance(kind, type) or not _is_ours(kind) or kind.__module__ != found[1]:
+        kind = homes().get(found[2])  # it may have moved since the file was written
+    if kind is None:
         raise Refused(f"it holds a {name}, which is no value of this library")
     return kind
+
+
+@cache
+def homes() -> Mapping[str, type]:
+    """Every class of this library that can be saved, by its name, if no other class has that name."""
+    entries()  # imports every package
+    ours = [module for name, module in sys.modules.items() if name.startswith("bayesrl.")]
+    kinds = {kind for module in ours for kind in vars(module).values() if isinstance(kind, type) and _is_ours(kind)}
+    names = Counter(kind.__name__ for kind in kinds)
+    return {kind.__name__: kind for kind in kinds if names[kind.__name__] == 1}
 
 
 def _alike(a: Any, b: Any) -> bool:
