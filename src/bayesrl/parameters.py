@@ -199,6 +199,19 @@ def value(cls: type[T]) -> type[T]:
     return dataclasses.dataclass(frozen=True, eq=False, init="__init__" not in vars(cls))(cls)
 
 
+def unchecked(thing: T, **changed: Any) -> T:
+    """`dataclasses.replace` without the checks, for an `update` that knows its values.
+
+    What the object has cached stays, but for the names that its class lists in `depends_on_data`.
+    """
+    new = object.__new__(type(thing))
+    new.__dict__.update(thing.__dict__, **changed)
+    for name in getattr(type(thing), "depends_on_data", ()):
+        if name not in changed:
+            new.__dict__.pop(name, None)
+    return new
+
+
 def _prepare(cls: type) -> None:
     """Put the checks into `__post_init__` and the Parameters section into `__doc__`."""
     told = declarations(cls)

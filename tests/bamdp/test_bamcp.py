@@ -6,12 +6,12 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.search.bamcp import BAMCP, Memory, below, best_actions, learned, planted, rollout_action, search
+from bayesrl.bamdp.search.bamcp import BAMCP, Memory, below, best_actions, learned, planted, search
 from bayesrl.beliefs import RewardBeta, RewardNormal, UnknownRewards
 from bayesrl.core import Transition, run
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.simulator import forget, step
-from bayesrl.kernels.urn import draw
+from bayesrl.kernels.urn import draw, rollout_action
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import finite_horizon, solve
 from bayesrl.testing import assert_frequencies, assert_mean_equal

@@ -79,7 +79,8 @@ MUTANTS = {
         DIRICHLET, "if (prior == even[:, None])[learnt].all() else None", "",
         [BROKEN + "test_where_sticks_are_broken"]),
     "a later belief forgets that its counts were equal": (
-        DIRICHLET, 'new.__dict__["_even"] = self.__dict__["_even"]', 'new.__dict__["_even"] = None',
+        DIRICHLET, 'depends_on_data: ClassVar[tuple[str, ...]] = ("_alpha",)',
+        'depends_on_data: ClassVar[tuple[str, ...]] = ("_alpha", "even")',
         ["tests/bamdp/test_boss.py::test_lists_are_the_models_they_stand_for"]),
     "tiny counts underflow": (DIRICHLET, "SMALL_ALPHA = 0.1", "SMALL_ALPHA = 0.0", ["tests/beliefs/test_dirichlet.py"]),
     "variance without the +1": (

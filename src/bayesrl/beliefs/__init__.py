@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.arms.semi_bandit import SemiBandit as SemiBandit
     from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards as UnknownRewards
     from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP as DirichletMDP
+    from bayesrl.beliefs.tabular.dirichlet_mixture import DirichletMixture as DirichletMixture
     from bayesrl.beliefs.tabular.finite_mdps import FiniteMDPs as FiniteMDPs
     from bayesrl.beliefs.tabular.reward_beta import RewardBeta as RewardBeta
     from bayesrl.beliefs.tabular.reward_dirichlet import RewardDirichlet as RewardDirichlet
@@ -55,6 +56,7 @@ export(
         "arms.poisson_arm": ("PoissonArm",),
         "arms.semi_bandit": ("SemiBandit",),
         "tabular.dirichlet_mdp": ("DirichletMDP",),
+        "tabular.dirichlet_mixture": ("DirichletMixture",),
         "tabular.finite_mdps": ("FiniteMDPs",),
         "tabular.reward_beta": ("RewardBeta",),
         "tabular.reward_dirichlet": ("RewardDirichlet",),

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import begin, forget, implements, step
-from bayesrl.kernels.urn import Urn, draw
+from bayesrl.kernels.simulator import begin, forget, implements, step, wander
+from bayesrl.kernels.urn import Urn, draw, rollout_action
 
 
 class PaidUrn(NamedTuple):
@@ -39,6 +39,9 @@ def _step(model, s, a, rng):
     j = draw(model.pays, c, rng)
     mark = int(g) * len(model.pays.rows) + c
     return int(k) * len(model.values) + int(j), np.int64(y), model.values[j], model.moves.terminal[y], mark
+
+
+implements(wander, PaidUrn)(rollout_action)
 
 
 @implements(forget, PaidUrn)

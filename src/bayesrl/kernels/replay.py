@@ -71,7 +71,7 @@ def _out_dirichlet(urn, g):
 @njit
 def _share_dirichlet(urn, g, k):
     row = urn.rows[g]
-    weight = urn.cdf[g, k] - (urn.cdf[g, k - 1] if k > 0 else 0.0)
+    weight = urn.cdf[row.prior, k] - (urn.cdf[row.prior, k - 1] if k > 0 else 0.0)
     return (weight + balls(urn, row, k)) / row.total
 
 

@@ -197,8 +197,8 @@ def summed(m, s, a, gamma, v):
 
 def model_urn(mdp: Any) -> Urn:
     """A known model as urns that no draw changes: a simulator that costs O(log K) a step."""
-    o, cdf = mdp.outcomes, np.cumsum(mdp.prob, axis=1)
-    return urns(o.alike, empty_urns(mdp.prob, o.size, False), cdf, np.zeros(0, np.int64), 0)
+    o = mdp.outcomes
+    return urns(o.alike, *empty_urns(mdp.prob, o.size, False), np.zeros(0, np.int64), 0)
 
 
 # Rules of choice -----------------------------------------------------------------------------------------------------

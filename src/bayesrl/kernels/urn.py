@@ -21,7 +21,7 @@ import numpy as np
 from numba.extending import overload
 
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import INLINED, begin, forget, implements, inlined, step
+from bayesrl.kernels.simulator import INLINED, begin, forget, implements, inlined, step, wander
 from bayesrl.kernels.stream import uniform
 
 index = np.uint32
@@ -40,6 +40,7 @@ Row = record(
     ("mass", np.float64),  # prior count of the urn in all
     ("total", np.float64),  # mass + count
     ("scale", np.float64),  # outcomes for each unit of mass, where all prior counts are equal, else 0
+    ("prior", index),  # which row of `cdf` holds its prior counts
     ("last", index),  # the last outcome
     ("first", index),  # where its balls begin in `balls`
     ("count", index),  # how many balls there are: seen, and of the running simulation
@@ -59,7 +60,7 @@ class Urn(NamedTuple):
     terminal: np.ndarray  # (S,)
     rows: np.ndarray  # (G,) of Row
     balls: np.ndarray  # outcomes, urn after urn, with room for D more in each
-    cdf: np.ndarray  # (G, K) cumulative prior counts
+    cdf: np.ndarray  # (U, K) cumulative prior counts, each different row once
 
 
 def urns(moves: Any, rows: Any, cdf: Any, entries: Any, depth: int) -> Urn:
@@ -91,15 +92,21 @@ def _poured(rows, entries, K, depth):
     return balls
 
 
-def empty_urns(prior: Any, size: Any, learns: Any) -> Any:
-    """The rows of empty urns with prior counts (G, K), of which the first `size` are outcomes."""
-    rows = np.zeros(len(prior), Row)
-    valid = np.arange(prior.shape[1]) < size[:, None]
-    equal = (~valid | (prior == prior[:, :1])).all(axis=1)
-    rows["mass"] = np.cumsum(prior, axis=1)[:, -1]
+def empty_urns(prior: Any, size: Any, learns: Any) -> tuple[Any, Any]:
+    """Empty urns with prior counts (G, K), of which the first `size` are outcomes: their rows, and `cdf`.
+
+    If all groups share one row of prior counts (a broadcast array), that row is summed once.
+    """
+    rows, shared = np.zeros(len(prior), Row), prior.strides[0] == 0
+    different = prior[:1] if shared else prior
+    valid = np.arange(prior.shape[1]) < (size[:1] if shared else size)[:, None]
+    equal = (~valid | (different == different[:, :1])).all(axis=1)
+    cdf = np.cumsum(different, axis=1)
+    rows["mass"] = cdf[:, -1]
     rows["scale"] = np.where(equal, size / rows["mass"], 0.0)
+    rows["prior"] = 0 if shared else np.arange(len(prior))
     rows["last"], rows["limit"] = size - 1, learns
-    return rows
+    return rows, cdf
 
 
 def draw(urn: Any, g: int, rng: Any) -> int:
@@ -117,7 +124,7 @@ def draw_dirichlet(urn, g, rng):
     elif row.scale > 0.0:
         k = min(index(u * row.scale), row.last)
     else:
-        k = min(index(np.searchsorted(urn.cdf[g], u, side="right")), row.last)
+        k = min(index(np.searchsorted(urn.cdf[row.prior], u, side="right")), row.last)
     if n < row.limit:
         urn.balls[row.first + n] = k
         row.count = n + ONE
@@ -283,6 +290,26 @@ def _unseen(urn, row, rng):
 def _draw_by_kind(urn, g, rng):
     kernel = draw_sparse if urn.instance_class is SparseUrn else draw_dirichlet
     return getattr(kernel, "py_func", kernel)
+
+
+AGAIN = np.uint16(0xFFFF)
+"""Instead of an action: draw once more."""
+
+
+@njit
+def rollout_action(model, P, s, a, epsilon, rng):
+    """Epsilon-greedy, ties at random; one random number, mostly, and no branch that it decides."""
+    S, M = index(len(P) - 1), P.shape[1]
+    while True:
+        u = uniform(rng)
+        free = u < epsilon
+        u = u * (M / epsilon) if free else (u - epsilon) * (M / (1.0 - epsilon))
+        a = P[S if free else index(s), min(index(u), index(M - 1))]
+        if a != AGAIN:
+            return a
+
+
+implements(wander, Urn, SparseUrn)(rollout_action)
 
 
 # A search's view of urns (`simulator.py`): states are listed, nothing is drawn at the root ---------------------------

@@ -14,6 +14,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP, dirichlet_rows
+from bayesrl.beliefs.tabular.dirichlet_mixture import DirichletMixture
 from bayesrl.beliefs.tabular.reward_beta import RewardBeta
 from bayesrl.beliefs.tabular.reward_dirichlet import RewardDirichlet
 from bayesrl.beliefs.tabular.reward_normal import RewardNormal
@@ -160,6 +161,7 @@ def _cell(shape: tuple[int, ...], rng: Generator) -> tuple[int, ...]:
 
 
 probe_for.register(DirichletMDP, lambda belief: DirichletProbe())
+probe_for.register(DirichletMixture, lambda belief: DirichletProbe())
 probe_for.register(SparseDirichletMDP, lambda belief: DirichletProbe())
 probe_for.register(RewardBeta, lambda belief: BetaProbe())
 probe_for.register(RewardDirichlet, lambda belief: RewardDirichletProbe())

@@ -30,11 +30,10 @@ from bayesrl.bamdp.search._lookahead import LEAVES, can_be_searched, leaf_values
 from bayesrl.checks import Floats, choice, frozen, integer, number, truth
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.paid_urn import PaidUrn
-from bayesrl.kernels.simulator import begin, borrowed, forget, implements, step, wander
-from bayesrl.kernels.stream import stream, uniform
+from bayesrl.kernels.simulator import begin, borrowed, forget, step, wander
+from bayesrl.kernels.stream import stream
 from bayesrl.kernels.tree import select
-from bayesrl.kernels.urn import SparseUrn, Urn, index
+from bayesrl.kernels.urn import AGAIN
 from bayesrl.registry import register
 
 FIRST_CAPACITY = 1000
@@ -283,24 +282,6 @@ def slot_of(tree, h, e):  # type: ignore[no-untyped-def]
     while tree.slots[slot] >= 0 and (tree.parent[tree.slots[slot]] != h or tree.edge[tree.slots[slot]] != e):
         slot = (slot + 1) & (len(tree.slots) - 1)
     return slot
-
-
-AGAIN = np.uint16(0xFFFF)
-"""Instead of an action: draw once more."""
-
-
-@implements(wander, Urn, SparseUrn, PaidUrn)
-@njit
-def rollout_action(model, P, s, a, epsilon, rng):  # type: ignore[no-untyped-def]
-    """Epsilon-greedy, ties at random; one random number, mostly, and no branch that it decides."""
-    S, M = index(len(P) - 1), P.shape[1]
-    while True:
-        u = uniform(rng)
-        free = u < epsilon
-        u = u * (M / epsilon) if free else (u - epsilon) * (M / (1.0 - epsilon))
-        a = P[S if free else index(s), min(index(u), index(M - 1))]
-        if a != AGAIN:
-            return a
 
 
 @njit

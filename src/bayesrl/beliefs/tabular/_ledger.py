@@ -53,6 +53,13 @@ class Ledger:
         """How often each cell was seen; a fresh array."""
         return self._dense + 0.0 if self._n == self._counted else self._recount()
 
+    def between(self, first: int, end: int) -> Floats:
+        """How often each of the cells first, ..., end - 1 was seen; a fresh array."""
+        counts = self._dense[first:end].copy()
+        late = self._book.entries[self._counted : self._n]
+        np.add.at(counts, late[(late >= first) & (late < end)] - first, 1.0)
+        return counts
+
     def _recount(self) -> Floats:
         dense = self._dense.copy()
         np.add.at(dense, self._book.entries[self._counted : self._n], 1.0)

@@ -115,8 +115,8 @@ class UnknownRewards:
             expected = "a reward belief with finitely many values"
             raise InvalidArgument("UnknownRewards.simulate", "rewards", expected, type(self.rewards).__name__)
         values, alpha = self.rewards.value_counts()
-        rows = empty_urns(alpha, np.full(len(alpha), len(values)), True)
-        pays = urns(_NO_MOVES, rows, np.cumsum(alpha, axis=1), np.zeros(0, np.int64), depth)
+        rows, cdf = empty_urns(alpha, np.full(len(alpha), len(values)), True)
+        pays = urns(_NO_MOVES, rows, cdf, np.zeros(0, np.int64), depth)
         return PaidUrn(self.transitions.simulate(depth), pays, self._cells, values)
 
     # What planners ask -----------------------------------------------------------------------------------------------

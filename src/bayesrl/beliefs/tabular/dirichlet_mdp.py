@@ -20,8 +20,9 @@ the belief laws (martingale, calibration, purity, order-freeness, concentration)
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -39,7 +40,7 @@ from bayesrl.kernels.stick_breaking import dense_rows, listed_rows
 from bayesrl.kernels.tree import Counts
 from bayesrl.kernels.urn import Urn, empty_urns, urns
 from bayesrl.models.mdp import Outcomes, TabularMDP
-from bayesrl.parameters import value
+from bayesrl.parameters import unchecked, value
 from bayesrl.registry import register
 
 SMALL_ALPHA = 0.1
@@ -79,6 +80,15 @@ class DirichletMDP(KnownRewards):
     known: Bools
     """Which groups are known, (G,)."""
 
+    even: Floats | None = field(init=False, repr=False, compare=False)
+    """The prior count of each outcome of a group, (G,), if these are many, equal and small; else None."""
+    _prior: Floats = field(init=False, repr=False, compare=False)
+    _ledger: Ledger = field(init=False, repr=False, compare=False)
+    _shared: dict[str, Any] = field(init=False, repr=False, compare=False)
+    """What follows from the prior alone; all its posteriors share it."""
+
+    depends_on_data: ClassVar[tuple[str, ...]] = ("_alpha",)
+
     def __init__(self, outcomes: Outcomes, alpha: ArrayLike, gamma: float, known: ArrayLike | None = None) -> None:
         owner = "DirichletMDP"
         if not isinstance(outcomes, Outcomes):
@@ -100,11 +110,9 @@ class DirichletMDP(KnownRewards):
         if (where := outcomes.ambiguous) is not None:
             hint = "Merge them, or give them different rewards."
             raise InvalidArgument(owner, "outcomes", "distinguishable by next state or reward", where, hint)
-        self._fill(outcomes, frozen(prior), number(owner, "gamma", gamma, 0.0, 1.0), frozen(fixed), Ledger(G * K))
-        self.__dict__["_even"] = even_counts(prior, learnt)
-
-    def _fill(self, outcomes: Outcomes, prior: Floats, gamma: float, known: Bools, ledger: Ledger) -> None:
-        self.__dict__.update(outcomes=outcomes, gamma=gamma, known=known, _prior=prior, _ledger=ledger)
+        discount, even = number(owner, "gamma", gamma, 0.0, 1.0), even_counts(prior, learnt)
+        self.__dict__.update(outcomes=outcomes, gamma=discount, known=frozen(fixed))
+        self.__dict__.update(_prior=frozen(prior), _ledger=Ledger(G * K), even=even, _shared={})
 
     @classmethod
     def flat(cls, problem: Any, concentration: ArrayLike = 1.0) -> DirichletMDP:
@@ -141,7 +149,7 @@ class DirichletMDP(KnownRewards):
         g = self.outcomes.group.item(s, a)
         if self.known[g]:
             return self
-        return self._with(self._ledger.append(g * self.outcomes.n_outcomes + k))
+        return unchecked(self, _ledger=self._ledger.append(g * self.outcomes.n_outcomes + k))
 
     def update_many(self, log: Log) -> DirichletMDP:
         """The posterior after a log: transitions, a record, or columns state, action, reward, next_state."""
@@ -151,7 +159,7 @@ class DirichletMDP(KnownRewards):
             g = self.outcomes.group.item(s, a)
             if not self.known[g]:
                 cells.append(g * K + k)
-        return self._with(self._ledger.extend(np.array(cells, np.int64)))
+        return unchecked(self, _ledger=self._ledger.extend(np.array(cells, np.int64)))
 
     def outcome(self, datum: Transition, *, rewarded: bool = True) -> tuple[int, int, int]:
         """(s, a, k): which outcome a transition was. `rewarded=False` tells outcomes apart by next state alone."""
@@ -160,21 +168,12 @@ class DirichletMDP(KnownRewards):
             raise impossible("DirichletMDP", self.outcomes, datum, rewarded)
         return s, a, k
 
-    def _with(self, ledger: Ledger) -> DirichletMDP:
-        new = object.__new__(DirichletMDP)
-        new._fill(self.outcomes, self._prior, self.gamma, self.known, ledger)
-        new.__dict__["_even"] = self.__dict__["_even"]
-        return new
-
     # What planners ask -----------------------------------------------------------------------------------------------
 
     @property
-    def _prior(self) -> Floats:
-        return self.__dict__["_prior"]  # type: ignore[no-any-return]
-
-    @property
-    def _ledger(self) -> Ledger:
-        return self.__dict__["_ledger"]  # type: ignore[no-any-return]
+    def alpha(self) -> Floats:  # type: ignore[no-redef]
+        """The prior's counts plus what was seen, (G, K)."""
+        return self._alpha
 
     @cached_property
     def _alpha(self) -> Floats:
@@ -193,6 +192,11 @@ class DirichletMDP(KnownRewards):
         """How many transitions the belief has learnt from."""
         return len(self._ledger)
 
+    @property
+    def entries(self) -> Ints:
+        """The outcomes learnt from, oldest first: g K + k for outcome k of group g."""
+        return self._ledger.entries
+
     def counts(self) -> Floats:
         """Total count of each (s, a), prior counts included, (S, A); infinite where the group is known."""
         total = np.where(self.known, np.inf, self.alpha.sum(axis=1))
@@ -200,8 +204,18 @@ class DirichletMDP(KnownRewards):
 
     def predictive_row(self, state: int, action: int) -> Floats:
         """Probability of each outcome k of (s, a) under the belief."""
-        row = self.alpha[self.group[state, action]]
+        row = self._counts_of(self.group.item(state, action))
         return np.asarray(row / row.sum())
+
+    def chance(self, s: int, a: int, k: int) -> float:
+        """Probability of outcome k of (s, a) under the belief."""
+        row = self._counts_of(self.group.item(s, a))
+        return float(row[k] / row.sum())
+
+    def _counts_of(self, g: int) -> Floats:
+        """The row alpha[g], (K,), in time O(K)."""
+        K = self.outcomes.n_outcomes
+        return np.asarray(self._prior[g] + self._ledger.between(g * K, (g + 1) * K))
 
     def mean_mdp(self) -> TabularMDP:
         """The model whose probabilities are the posterior means."""
@@ -217,11 +231,6 @@ class DirichletMDP(KnownRewards):
             prob = dense_rows(np.arange(len(self.known)), self.even, self.outcomes.size, self.alpha, rng)
         prob[self.known] = self._prior[self.known]
         return TabularMDP.unchecked(self.outcomes, prob, self.gamma)
-
-    @property
-    def even(self) -> Floats | None:
-        """The prior count of each outcome of a group, (G,), if these are many, equal and small; else None."""
-        return self.__dict__["_even"]  # type: ignore[no-any-return]
 
     @property
     def same_support(self) -> bool:
@@ -265,12 +274,13 @@ class DirichletMDP(KnownRewards):
 
     def simulate(self, depth: int) -> Urn:
         """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
-        return urns(self.outcomes.alike, *self._prior_urns, self._ledger.entries, depth)
+        return urns(self.outcomes.alike, *self.prior_urns(), self._ledger.entries, depth)
 
-    @cached_property
-    def _prior_urns(self) -> tuple[Any, Floats]:
-        """The rows of the urns before anything is seen, and cumulative prior counts."""
-        return empty_urns(self._prior, self.outcomes.size, ~self.known), np.cumsum(self._prior, axis=1)
+    def prior_urns(self) -> tuple[Any, Floats]:
+        """The rows of the urns before anything is seen, and cumulative prior counts: made once for a prior."""
+        if "urns" not in self._shared:
+            self._shared["urns"] = empty_urns(self._prior, self.outcomes.size, ~self.known)
+        return self._shared["urns"]
 
     def enumerable(self, depth: int) -> Counts:
         """The counts, for a search that enumerates outcomes."""
@@ -294,14 +304,13 @@ class DirichletMDP(KnownRewards):
         valid = self.outcomes.valid & learnt[:, None]
         return float(rows.sum() + (gammaln(alpha[valid]) - gammaln(prior[valid])).sum())
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: kept for name, kept in self.__dict__.items() if name != "_alpha"} | {"_shared": {}}
+
     def __repr__(self) -> str:
         o = self.outcomes
         size = f"states={o.n_states}, actions={o.n_actions}, groups={o.n_groups}"
         return f"DirichletMDP({size}, outcomes={o.n_outcomes}, seen={self.seen}, gamma={self.gamma})"
-
-
-# A field of the dataclass, so that `replace(belief, alpha=...)` sets the prior; a reading, so that it is never stale.
-DirichletMDP.alpha = property(lambda self: self._alpha)  # type: ignore[assignment]
 
 
 def dirichlet_rows(alpha: Floats, rng: Generator) -> Floats:
