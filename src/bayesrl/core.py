@@ -219,6 +219,14 @@ class World(Protocol):
 
 
 @runtime_checkable
+class Copies(Protocol):
+    """A world that changes when it is used, as environments of other libraries do. Parallel runs need copies of it."""
+
+    def fresh(self) -> World:
+        """The same world, not yet used."""
+
+
+@runtime_checkable
 class Family(Protocol):
     """A distribution over worlds; `run` draws one for each run."""
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from bayesrl import BayesAgent, DirichletMDP, TabularMDP, Transition, make, make_world, run
+from bayesrl import BayesAgent, Decision, DirichletMDP, TabularMDP, Transition, compare, make, make_world, run, solve
 from bayesrl.adapters.gymnasium import GymWorld, exported, register, to_gymnasium
+from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.core import World
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 
 IDS = [f"bayesrl/{entry.name}-v0" for entry in exported()]
 
@@ -198,3 +199,162 @@ def test_the_same_through_run():
     again = run(agent, GymWorld(gymnasium.make("FrozenLake-v1"), gamma=0.95), steps=500, seed=1, horizon=100)
     assert record == again  # the seed determines the environment too
     assert record.terminated.any()
+
+
+# Ends in states that are not terminal --------------------------------------------------------------------------------
+
+
+class Follow:
+    """A planner that acts by a policy, whatever is believed."""
+
+    needs = ()
+
+    def __init__(self, policy):
+        self.policy = policy
+
+    def start(self):
+        return None
+
+    def plan(self, belief, observation, memory, rng, last=None):
+        return Decision(int(self.policy[observation]), None, {})
+
+
+TAXI = TabularMDP.from_gymnasium(gymnasium.make("Taxi-v4"), 0.95)
+PRIORS = {
+    "structured": DirichletMDP.structured(TAXI),
+    "flat": DirichletMDP.flat(TAXI, 1 / 500),
+    "sparse": SparseDirichletMDP.flat(TAXI),
+}
+
+
+def chance(mdp, s, a, y):
+    return mdp.prob[mdp.group[s, a]][mdp.succ[s, a] == y].sum()
+
+
+def test_the_end_of_taxi_is_a_state_of_the_table():
+    # A drop-off ends the episode in a state that is also entered alive, when the passenger is put down elsewhere.
+    assert (TAXI.n_states, TAXI.outcomes.end) == (501, 500)
+    assert np.flatnonzero(TAXI.outcomes.terminal).tolist() == [500]
+    assert [TAXI.observe(0, terminated) for terminated in (False, True)] == [0, 500]
+    assert TAXI.outcomes.flat().end == 500
+    with pytest.raises(InvalidArgument, match="'observation' must be a whole number of at least 0 and at most 500"):
+        TAXI.observe(501)
+
+
+@pytest.mark.parametrize("prior", PRIORS.values(), ids=PRIORS)
+def test_taxi_is_learnt_in_the_users_own_loop(prior):
+    env, rng, done = gymnasium.make("Taxi-v4"), np.random.default_rng(0), []
+    agent = BayesAgent(prior, Follow(solve(TAXI).policy))
+    mind = agent.start()
+    observation, _ = env.reset(seed=0)
+    for _ in range(60):
+        action, mind, _ = agent.act(mind, observation, rng)
+        new, reward, terminated, truncated, _ = env.step(action)
+        seen = Transition(observation, action, reward, new, terminated, truncated)
+        mind = agent.learn(mind, seen, rng)
+        done += [seen] if terminated else []
+        observation = env.reset()[0] if terminated or truncated else new
+    assert len(done) >= 2
+    assert mind.belief.seen == 60
+    last = done[-1]
+    ends = [chance(belief.mean_mdp(), last.state, last.action, 500) for belief in (prior, mind.belief)]
+    assert ends[1] > ends[0] + 0.4 or ends == [1.0, 1.0]  # the structured prior knew it
+    # A log says the same as the steps one by one.
+    assert prior.update_many(done).seen == len(done)
+
+
+def test_psrl_learns_taxi():
+    world = GymWorld(gymnasium.make("Taxi-v4"), gamma=0.95)
+    agent = BayesAgent(PRIORS["structured"], make("psrl"))
+    record = run(agent, world, 1000, horizon=world.horizon)
+    assert record.terminated.sum() > 40  # the best policy is done after 13 steps
+    assert record.next_state.max() < 500  # the environment reports no state of the table's own
+
+
+def test_an_end_that_the_table_does_not_know_is_still_impossible():
+    lake = DirichletMDP.structured(TabularMDP.from_gymnasium(gymnasium.make("FrozenLake-v1"), 0.95))
+    with pytest.raises(ImpossibleEvidence, match="that state is not terminal in it"):
+        lake.update(Transition(0, 0, 0.0, 4, terminated=True))
+
+
+# Many runs -----------------------------------------------------------------------------------------------------------
+
+
+def test_each_run_has_an_environment_of_its_own():
+    # On threads a shared environment is stepped by several runs at once, and refuses.
+    env = gymnasium.make("FrozenLake-v1")
+    agent = BayesAgent(DirichletMDP.structured(TabularMDP.from_gymnasium(env, 0.95)), make("random"))
+    world = GymWorld(env, gamma=0.95)
+    agents = {"random": agent}
+    alone, together = (
+        compare(agents, world, 150, runs=6, horizon=world.horizon, workers=workers, progress=False)
+        for workers in (1, 3)
+    )
+    assert np.array_equal(alone.records["random"].reward, together.records["random"].reward)
+    single = run(agent, world, 150, replicate=4, horizon=world.horizon)
+    assert np.array_equal(alone.records["random"].state[:, 4], single.state)
+
+
+def test_fresh_environments():
+    world = GymWorld(gymnasium.make("FrozenLake-v1", is_slippery=False, max_episode_steps=7), gamma=0.9)
+    copy = world.fresh()
+    assert copy.env is not world.env
+    assert (copy.gamma, copy.horizon, copy.env.spec.kwargs) == (0.9, 7, world.env.spec.kwargs)
+    without_spec = GymWorld(Offset())
+    assert without_spec.fresh().env is not without_spec.env
+    made = GymWorld(Offset, gamma=0.5)  # a function that makes one
+    assert isinstance(made.fresh().env, Offset)
+    assert made.fresh().gamma == 0.5
+
+
+def test_an_environment_that_cannot_be_copied_is_refused_by_name():
+    class Single(Offset):
+        def __deepcopy__(self, memo):
+            raise RuntimeError("there is one of me")
+
+    with pytest.raises(
+        InvalidArgument,
+        match=r"GymWorld: 'env' must be one that can be made again, as runs cannot share it, got 'Single'. "
+        "GymWorld also takes a function that makes an environment.",
+    ):
+        GymWorld(Single()).fresh()
+
+
+def test_compare_wants_a_world_not_an_environment():
+    env = gymnasium.make("FrozenLake-v1")
+    agent = BayesAgent(DirichletMDP.structured(TabularMDP.from_gymnasium(env, 0.95)), make("random"))
+    with pytest.raises(InvalidArgument, match="must be a world, not a Gymnasium environment"):
+        compare(agent, env, 10, runs=2)
+
+
+# What a move that the table does not list would pay ------------------------------------------------------------------
+
+
+def test_flat_rewards_do_not_tell_the_successor():
+    cliff = TabularMDP.from_gymnasium(gymnasium.make("CliffWalking-v1"), 0.95)
+    R = cliff.outcomes.flat().reward  # (S, A, S)
+    live = ~cliff.outcomes.terminal
+    assert (R[live] == cliff.mean_reward[live][:, :, None]).all()  # the same, wherever it leads
+    assert R[live].max() == -1.0  # no impossible move is better than the real ones
+    # FrozenLake pays for coming to the goal, from wherever one comes.
+    for slippery in (True, False):
+        lake = TabularMDP.from_gymnasium(gymnasium.make("FrozenLake-v1", is_slippery=slippery), 0.95)
+        R = lake.outcomes.flat().reward[~lake.outcomes.terminal]
+        assert (R == np.eye(16)[15]).all()
+
+
+def test_an_end_in_place():
+    # Action 1 of state 0 gives up where it stands; state 2 ends whatever is done there.
+    table = {
+        0: {0: [(0.5, 1, 1.0, False), (0.5, 0, 0.0, False)], 1: [(1.0, 0, -1.0, True)]},
+        1: {0: [(1.0, 0, 0.0, False)], 1: [(1.0, 2, 5.0, True)]},
+        2: {0: [(1.0, 2, 0.0, True)], 1: [(1.0, 2, 0.0, True)]},
+    }
+    mdp = TabularMDP.from_gymnasium(table, 0.5)
+    assert np.flatnonzero(mdp.outcomes.terminal).tolist() == [2, 3]
+    assert mdp.outcomes.end == 3
+    assert mdp.succ[0, 1, 0] == 3
+    assert [mdp.observe(2, True), mdp.observe(0, True), mdp.observe(0)] == [2, 3, 0]
+    belief = DirichletMDP.structured(mdp).update(Transition(0, 1, -1.0, 0, terminated=True))
+    assert belief.seen == 1
+    assert solve(mdp).values.round(6).tolist() == [2.333333, 5.0, 0.0, 0.0]  # V = (1 + 5 / 2) / 2 + V / 4

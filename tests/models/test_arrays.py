@@ -1,5 +1,8 @@
 """The known MDP itself: what constructors make of their arguments and what its readings say, against plain loops."""
 
+import subprocess
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
@@ -124,3 +127,69 @@ def test_lists_that_are_alike_are_kept_once():
     flat = TabularMDP.from_dense(np.full((6, 2, 6), 1 / 6), paid, 0.9).outcomes.flat()
     assert len(flat.alike[0]) == 2
     assert flat.alike[3]
+
+
+# Sparse models take what they hold -----------------------------------------------------------------------------------
+
+
+LEAN = """
+import resource
+import numpy as np
+from scipy import sparse
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solve import solve
+
+def ring(S):
+    s = np.arange(S)
+    right = sparse.coo_array((np.full(2 * S, 0.5), (np.tile(s, 2), np.r_[(s + 1) % S, s])), shape=(S, S))
+    return [right, right.T]
+
+small = TabularMDP.from_sparse(ring(100), np.ones((100, 2)), 0.5)
+solve(small)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+S = 20_000
+by_pair = TabularMDP.from_sparse(ring(S), np.ones((S, 2)), 0.5)
+by_move = TabularMDP.from_sparse(ring(S), ring(S), 0.5)
+table = {s: {a: [(1.0, (s + 1 + a) % S, float(s == 7), False)] for a in range(2)} for s in range(S)}
+listed = TabularMDP.from_gymnasium(table, 0.5)
+assert solve(by_pair).values[0] == 2.0
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_a_sparse_model_takes_what_it_holds():
+    # An identity of 20,000 states alone would take 3.2 GB.
+    done = subprocess.run([sys.executable, "-c", LEAN], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 150_000  # kB
+
+
+def test_sparse_rewards():
+    P = np.array([[[0.0, 0.5, 0.5], [1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [[1.0, 0.0, 0.0]] * 2])
+    R = np.where(P > 0, np.arange(18.0).reshape(3, 2, 3), 0.0)
+    full = TabularMDP.from_dense(P, R, 0.9)
+    both = (
+        TabularMDP.from_sparse(sparse.csr_array(P.reshape(6, 3)), sparse.csr_array(R.reshape(6, 3)), 0.9),
+        TabularMDP.from_sparse(*([sparse.csr_array(X[:, a]) for a in range(2)] for X in (P, R)), 0.9),
+    )
+    for mdp in both:
+        np.testing.assert_array_equal(mdp.reward, full.reward)
+        np.testing.assert_array_equal(mdp.prob, full.prob)
+        # (0, 0) pays 1 or 2, as often: what it would pay elsewhere is the smaller one. The others pay one reward.
+        assert mdp.outcomes.otherwise[..., 0].tolist() == [[1.0, 3.0], [7.0, 11.0], [12.0, 15.0]]
+    with pytest.raises(InvalidArgument, match="'R' must be of 3 states and 2 actions, as P, got '2 and 2'"):
+        TabularMDP.from_sparse(sparse.csr_array(P.reshape(6, 3)), [sparse.eye_array(2)] * 2, 0.9)
+
+
+def test_what_is_not_listed_pays_what_its_state_pays_if_states_pay():
+    P = np.array([[[0.5, 0.5, 0.0]], [[0.0, 0.0, 1.0]], [[0.0, 1.0, 0.0]]])
+    R = np.where(P > 0, [4.0, 5.0, 6.0], 0.0)
+    mdp = TabularMDP.from_sparse([sparse.csr_array(P[:, 0])], [sparse.csr_array(R[:, 0])], 0.9)
+    assert (mdp.dense()[1] == [4.0, 5.0, 6.0]).all()
+
+
+def test_the_end_must_be_terminal():
+    o = tied(np.random.default_rng(0), terminal=(3,)).outcomes
+    parts = (o.succ, o.reward, o.group, o.size, o.otherwise, o.start, o.terminal)
+    assert Outcomes(*parts, end=3).end == 3
+    with pytest.raises(InvalidArgument, match=r"Outcomes: 'end' must be a terminal state, got 2\."):
+        Outcomes(*parts, end=2)

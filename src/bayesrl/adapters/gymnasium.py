@@ -9,11 +9,13 @@ accord, but it imports a module that is named before a colon, so both of these w
     import bayesrl.adapters.gymnasium; gymnasium.make("bayesrl/chain-v0")
     gymnasium.make("bayesrl.adapters.gymnasium:bayesrl/chain-v0", gamma=0.9)
 
-The worlds here go on for ever: `gymnasium.make(..., max_episode_steps=1000)` sets a limit.
+The worlds here never end: `gymnasium.make(..., max_episode_steps=1000)` sets a limit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +23,8 @@ import gymnasium
 from gymnasium.spaces import Discrete, Space
 from numpy.random import Generator
 
-from bayesrl.checks import integer, number
-from bayesrl.core import Family
+from bayesrl.checks import generator, integer, number
+from bayesrl.core import Family, World, WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.registry import Entry, make_world, worlds
 
@@ -31,29 +33,61 @@ from bayesrl.registry import Entry, make_world, worlds
 class GymWorld:
     """A Gymnasium environment as a world. Discrete observations and actions are counted from 0.
 
+    Parameters
+    ----------
+    env: a Gymnasium environment, or a function without arguments that makes one
+    gamma = 1.0: number in [0, 1]
+        Discount.
+
     The true state is inside the environment, so it can only be stepped forward: a state here is the number of the step,
     and stepping from any but the latest is refused. Each episode is seeded from `rng`. A world has no time limit of its
     own; if the environment has one, give it to the loop: `run(agent, world, steps, horizon=world.horizon)`.
+
+    `run` uses the environment that it is given. `compare` gives each run an environment of its own (`fresh`).
+
+    Examples
+    --------
+    >>> world = GymWorld(gymnasium.make("FrozenLake-v1", is_slippery=False), gamma=0.95)
+    >>> from numpy.random import default_rng
+    >>> state, seen = world.reset(default_rng(0))
+    >>> world.step(state, 2, default_rng(0)).observation
+    1
     """
 
     env: Any
     gamma: float = 1.0
     _now: int = field(default=0, init=False, repr=False)
     _over: bool = field(default=True, init=False, repr=False)
+    _make: Callable[[], Any] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.env, gymnasium.Env) and callable(self.env):
+            self._make = self.env
+            self.env = self._make()
         if not isinstance(self.env, gymnasium.Env):
             raise InvalidArgument("GymWorld", "env", "a Gymnasium environment", type(self.env).__name__)
         self.gamma = number("GymWorld", "gamma", self.gamma, 0.0, 1.0)
 
+    def fresh(self) -> GymWorld:
+        """The same world with an environment of its own: made again by the function or the `spec`, else copied."""
+        if self._make is not None:
+            return GymWorld(self._make, self.gamma)
+        try:
+            made = deepcopy(self.env) if self.env.spec is None else gymnasium.make(self.env.spec)
+        except Exception as error:  # whatever an environment may do
+            expected = "one that can be made again, as runs cannot share it"
+            hint = "GymWorld also takes a function that makes an environment."
+            raise InvalidArgument("GymWorld", "env", expected, type(self.env).__name__, hint) from error
+        return GymWorld(made, self.gamma)
+
     @property
     def n_states(self) -> int:
-        """Number of observations, where they are discrete."""
+        """Number of observations, if they are discrete."""
         return _size("observation_space", self.env.observation_space)
 
     @property
     def n_actions(self) -> int:
-        """Number of actions, where they are discrete."""
+        """Number of actions, if they are discrete."""
         return _size("action_space", self.env.action_space)
 
     @property
@@ -63,11 +97,11 @@ class GymWorld:
 
     def reset(self, rng: Generator) -> tuple[int, Any]:
         """A new episode."""
-        seen, _ = self.env.reset(seed=int(rng.integers(2**31)))
+        seen, _ = self.env.reset(seed=int(generator("GymWorld", rng).integers(2**31)))
         self._now, self._over = self._now + 1, False
         return self._now, self._observed(seen)
 
-    def step(self, state: int, action: Any, rng: Generator) -> tuple[int, Any, float, bool]:
+    def step(self, state: int, action: Any, rng: Generator) -> WorldStep:
         """One step on; the environment's own generator decides, not `rng`."""
         if state != self._now:
             raise InvalidArgument("GymWorld", "state", "the latest one, as the environment cannot go back", state)
@@ -81,11 +115,15 @@ class GymWorld:
             raise InvalidArgument("GymWorld", "action", f"in {space}", action)
         seen, reward, terminated, truncated, _ = self.env.step(action)
         self._now, self._over = self._now + 1, bool(terminated or truncated)
-        return self._now, self._observed(seen), float(reward), bool(terminated)
+        return WorldStep(self._now, self._observed(seen), float(reward), bool(terminated))
 
     def _observed(self, seen: Any) -> Any:
         space = self.env.observation_space
         return int(seen) - int(space.start) if isinstance(space, Discrete) else seen
+
+
+Counted = World | Family
+"""A world or a family with finitely many actions, `n_actions`."""
 
 
 class WorldEnv(gymnasium.Env[Any, Any]):
@@ -98,13 +136,13 @@ class WorldEnv(gymnasium.Env[Any, Any]):
 
     metadata = {"render_modes": []}  # noqa: RUF012 (Gymnasium's own convention)
 
-    def __init__(self, world: Any) -> None:
+    def __init__(self, world: Counted) -> None:
         self.family = world if isinstance(world, Family) else None
         self.world: Any = None if self.family is not None else world
         self.observation_space = Discrete(
             getattr(world, "n_states", getattr(world, "n_contexts", getattr(world, "contexts", 1)))
         )
-        self.action_space = Discrete(world.n_actions)
+        self.action_space = Discrete(getattr(world, "n_actions", 1))
         self._state: Any = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
@@ -117,11 +155,11 @@ class WorldEnv(gymnasium.Env[Any, Any]):
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         """Observation, reward, terminated, truncated (never by the world itself), and no further information."""
-        self._state, seen, reward, terminated = self.world.step(self._state, action, self.np_random)
+        self._state, seen, reward, terminated = self.world.step(self._state, action, self.np_random)[:4]
         return seen, reward, terminated, False, {}
 
 
-def to_gymnasium(world: Any) -> WorldEnv:
+def to_gymnasium(world: Counted) -> WorldEnv:
     """A world, or a family of worlds, as a Gymnasium environment."""
     if not hasattr(world, "n_actions") or hasattr(world, "suggestions"):
         expected = "one in which one of finitely many actions is chosen at a time"

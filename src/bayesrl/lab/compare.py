@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesrl.checks import choice, integer
-from bayesrl.core import Family, World, run
+from bayesrl.core import Copies, Family, World, run
 from bayesrl.errors import InvalidArgument, MissingMainGuard
 from bayesrl.lab.comparison import Comparison
 from bayesrl.record import Record
@@ -124,7 +124,9 @@ class Job(NamedTuple):
 def work(job: Job) -> list[Record]:
     """The records of a job, in order."""
     _, agent, world, steps, seed, horizon, lockstep, replicates = job
-    return [run(agent, world, steps, seed, replicate=i, horizon=horizon, lockstep=lockstep) for i in replicates]
+    places = (world.fresh() if isinstance(world, Copies) else world for _ in replicates)  # each run has its own
+    numbered = zip(replicates, places, strict=True)
+    return [run(agent, place, steps, seed, replicate=i, horizon=horizon, lockstep=lockstep) for i, place in numbered]
 
 
 def _inline(jobs: Sequence[Job], advance: Advance) -> list[list[Record]]:

@@ -16,16 +16,24 @@ A terminal state is absorbing and pays nothing, whatever was said about its row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from bayesrl.checks import Bools, Floats, Ints, array, frozen, indices, integer, number, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
+from bayesrl.models._listed import (
+    Listed,
+    Matrices,
+    from_environment,
+    is_sparse,
+    listed,
+    listed_rewards,
+    unlisted_rewards,
+)
 from bayesrl.parameters import value
 
 
@@ -47,6 +55,9 @@ class Outcomes:
     """Distribution of the first state of an episode, shape (S,)."""
     terminal: Bools
     """States that end an episode, shape (S,)."""
+    end: int | None = None
+    """The terminal state that stands for every end of an episode in a state that is not terminal; None: an episode
+    ends in terminal states only."""
 
     def __post_init__(self) -> None:
         owner = "Outcomes"
@@ -68,6 +79,8 @@ class Outcomes:
             np.broadcast_to(otherwise, (S, A, S))
         except ValueError:
             raise InvalidArgument(owner, "otherwise", f"broadcastable to ({S}, {A}, {S})", otherwise) from None
+        if self.end is not None and not terminal[integer(owner, "end", self.end, 0, S - 1)]:
+            raise InvalidArgument(owner, "end", "a terminal state", self.end)
         start = array(owner, "start", self.start, (S,), low=0.0)
         start = rows_sum_to_one(owner, "start", start, self.start)
         # Padding is normalised, so that equal outcomes have equal arrays; terminal states absorb and pay nothing.
@@ -183,8 +196,8 @@ class Outcomes:
     def paying(self, reward: Floats) -> Outcomes:
         """The same outcomes with other rewards (S, A, K), unchecked: for models drawn from a belief about rewards."""
         new = object.__new__(Outcomes)
-        new.__dict__.update({f: getattr(self, f) for f in ("succ", "group", "size", "otherwise", "start", "terminal")})
-        new.__dict__["reward"] = reward
+        kept = ("succ", "group", "size", "otherwise", "start", "terminal", "end")
+        new.__dict__.update({name: getattr(self, name) for name in kept}, reward=reward)
         return new
 
     def flat(self) -> Outcomes:
@@ -198,6 +211,7 @@ class Outcomes:
             otherwise=self.otherwise,
             start=self.start,
             terminal=self.terminal,
+            end=self.end,
         )
 
 
@@ -254,111 +268,87 @@ class TabularMDP:
             raise InvalidArgument("TabularMDP", "P", "of shape (S, A, S)", P)
         P = rows_sum_to_one("TabularMDP", "P", P, given)
         s, a, y = np.nonzero(P)
-        return cls._listed(S, A, s, a, y, P[s, a, y], R, gamma, start, terminal)
+        return cls._of(Listed(S, A, s * A + a, y, P[s, a, y]), None, R, gamma, start, terminal)
 
     @classmethod
     def from_sparse(
-        cls, P: Any, R: ArrayLike, gamma: float, start: int | ArrayLike = 0, terminal: Sequence[int] = ()
+        cls,
+        P: Matrices,
+        R: ArrayLike | Matrices,
+        gamma: float,
+        start: int | ArrayLike = 0,
+        terminal: Sequence[int] = (),
     ) -> TabularMDP:
-        """From one scipy sparse (S, S) matrix for each action, or a single one of shape (S*A, S) with row s*A + a."""
-        if sparse.issparse(P):
-            S, A = P.shape[1], P.shape[0] // max(P.shape[1], 1)
-            matrix = P.tocoo()
-            if A * S != P.shape[0] or A == 0:
-                raise InvalidArgument("TabularMDP", "P", "of shape (S*A, S)", matrix)
-            s, a, y, p = matrix.row // A, matrix.row % A, matrix.col, matrix.data
-        else:
-            try:
-                parts = [sparse.coo_array(M) for M in P]
-            except (TypeError, ValueError):
-                parts = []
-            if not parts or any(M.shape != parts[0].shape or M.shape[0] != M.shape[1] for M in parts):
-                raise InvalidArgument("TabularMDP", "P", "one square sparse matrix for each action", type(P).__name__)
-            S, A = parts[0].shape[0], len(parts)
-            s, y, p = (np.concatenate([getattr(M, f) for M in parts]) for f in ("row", "col", "data"))
-            a = np.repeat(np.arange(A), [len(M.data) for M in parts])
-        given, p = p, array("TabularMDP", "P", p, (None,), low=0.0)
-        merged = sparse.coo_array((p, (s * A + a, y)), shape=(S * A, S)).tocsr()  # sums duplicates, sorts
-        total = np.asarray(merged.sum(axis=1)).reshape(S, A)
-        listed = rows_sum_to_one("TabularMDP", "P", total[:, :, None], given)
-        merged.data /= (total / listed[:, :, 0]).ravel().repeat(np.diff(merged.indptr))
-        row = np.repeat(np.arange(S * A), np.diff(merged.indptr))
-        return cls._listed(S, A, row // A, row % A, merged.indices, merged.data, R, gamma, start, terminal)
+        """From one scipy sparse (S, S) matrix for each action, or a single one of shape (S*A, S) with row s*A + a.
+
+        R is an array as in `from_dense`, or sparse like P. Sparse rewards are those of the possible transitions. What
+        an impossible one would pay, which a flat prior asks for, follows the rule of `from_gymnasium`.
+        """
+        t = listed(P)
+        if not is_sparse(R):
+            return cls._of(t, None, R, gamma, start, terminal)
+        return cls._of(t, listed_rewards(R, t), None, gamma, start, terminal)
 
     @classmethod
     def from_gymnasium(cls, env: Any, gamma: float) -> TabularMDP:
         """From an environment with a table `P[s][a] = [(probability, next state, reward, terminated), ...]`.
 
-        A state that is only ever entered by terminating transitions is terminal. One that is entered both ways keeps
-        its row, and the terminating transitions lead to an added terminal state instead.
+        A state that is only ever entered by terminating transitions is terminal. One that is also entered alive (in
+        Taxi) keeps its row, and the terminating transitions lead to an added terminal state, `outcomes.end`. The
+        environment never reports that state. Beliefs know what is meant if `terminated` is True; `observe` says it.
+
+        What an (s, a, s') that is not in the table would pay is chosen such that the rewards do not say which
+        transitions are possible: the reward of s' if each state is always entered with the same reward (FrozenLake);
+        otherwise the reward of (s, a) (CliffWalking, Taxi), the most probable one if it has several.
         """
-        table = getattr(getattr(env, "unwrapped", env), "P", env)
-        if not isinstance(table, Mapping) or not table:
-            raise InvalidArgument("TabularMDP", "env", "an environment with a transition table P", type(env).__name__)
-        S, A = len(table), len(next(iter(table.values())))
-        numbers = [set(row) if isinstance(row, Mapping) else set(range(len(row))) for row in table.values()]
-        if set(table) != set(range(S)) or any(actions != set(range(A)) for actions in numbers):
-            raise InvalidArgument("TabularMDP", "P", "a table of every state and action, numbered from 0", list(table))
-        rows = [(s, a, *out) for s in range(S) for a in range(A) for out in table[s][a] if out[0] > 0]
-        for s, a, _, y, *_ in rows:
-            if y not in table:
-                raise InvalidArgument("TabularMDP", f"P[{s}][{a}]", "of states that are in the table", y)
-        ended = {y for s, a, p, y, r, done in rows if done and y != s}
-        alive = {y for s, a, p, y, r, done in rows if not done and y != s}
-        both = ended & alive
-        n = S + bool(both)
-        s_, a_, p_, y_, r_ = zip(
-            *((s, a, p, S if done and y in both else y, r) for s, a, p, y, r, done in rows), strict=True
-        )
-        if both:
-            extra = [(S, a) for a in range(A)]
-            s_, a_ = s_ + tuple(s for s, _ in extra), a_ + tuple(a for _, a in extra)
-            p_, y_, r_ = p_ + (1.0,) * A, y_ + (S,) * A, r_ + (0.0,) * A
-        start = getattr(getattr(env, "unwrapped", env), "initial_state_distrib", None)
-        first = np.append(start, [0.0] * (n - S)) if start is not None else 0
-        terminal = sorted(ended - both) + ([S] if both else [])
-        mass = sparse.coo_array((p_, (np.array(s_) * A + np.array(a_), y_)), shape=(n * A, n)).tocsr()
-        paid = sparse.coo_array((np.multiply(p_, r_), (np.array(s_) * A + np.array(a_), y_)), shape=(n * A, n)).tocsr()
-        R = np.zeros((n, A, n))
-        row, col = mass.nonzero()
-        R[row // A, row % A, col] = np.asarray(paid[row, col]).ravel() / np.asarray(mass[row, col]).ravel()
-        return cls.from_sparse(mass, R, gamma, first, terminal)
+        t, reward, first, terminal, end = from_environment(env)
+        return cls._of(t, reward, None, gamma, 0 if first is None else first, terminal, end)
 
     @classmethod
-    def _listed(
+    def _of(
         cls,
-        S: int,
-        A: int,
-        s: Any,
-        a: Any,
-        y: Any,
-        p: Any,
-        R: ArrayLike,
+        t: Listed,
+        reward: Floats | None,
+        R: ArrayLike | None,
         gamma: float,
-        start: Any,
+        start: int | ArrayLike,
         terminal: Sequence[int],
+        end: int | None = None,
     ) -> TabularMDP:
-        """From sorted triples (s, a, y) with probability p."""
-        R = array("TabularMDP", "R", R)
-        if R.shape not in ((S, A, S), (S, A), (S,)):
-            raise InvalidArgument("TabularMDP", "R", f"of shape ({S}, {A}, {S}), ({S}, {A}) or ({S},)", R)
-        R = R.reshape(R.shape + (1,) * (3 - R.ndim))
-        n = np.bincount(s * A + a, minlength=S * A)
-        k = np.arange(len(s)) - np.repeat(np.cumsum(n) - n, n)
-        K = int(n.max())
-        succ, reward, prob = np.zeros((S, A, K), np.int32), np.zeros((S, A, K)), np.zeros((S * A, K))
-        succ[s, a, k], prob[s * A + a, k] = y, p
-        reward[s, a, k] = np.broadcast_to(R, (S, A, S))[s, a, y]
-        if np.ndim(start) == 0:
-            start = np.eye(S)[integer("TabularMDP", "start", start, 0, S - 1)]
+        """From a list of transitions with their rewards, or with a table R."""
+        S, A = t.S, t.A
         if np.ndim(terminal) != 1:
             raise InvalidArgument("TabularMDP", "terminal", "a sequence of states", terminal)
         ends = np.zeros(S, dtype=np.bool_)
-        ends[[integer("TabularMDP", "terminal", t, 0, S - 1) for t in terminal]] = True
-        outcomes = Outcomes(succ, reward, np.arange(S * A).reshape(S, A), n, R, start, ends)
-        return cls(outcomes, prob, gamma)
+        ends[[integer("TabularMDP", "terminal", x, 0, S - 1) for x in terminal]] = True
+        if reward is None:
+            table = array("TabularMDP", "R", R)
+            if table.shape not in ((S, A, S), (S, A), (S,)):
+                raise InvalidArgument("TabularMDP", "R", f"of shape ({S}, {A}, {S}), ({S}, {A}) or ({S},)", table)
+            otherwise = table.reshape(table.shape + (1,) * (3 - table.ndim))
+            reward = np.broadcast_to(otherwise, (S, A, S))[t.pair // A, t.pair % A, t.y]
+        else:
+            otherwise = unlisted_rewards(t, reward, ends)
+        n = np.bincount(t.pair, minlength=S * A)
+        k = np.arange(len(t.p)) - np.repeat(np.cumsum(n) - n, n)
+        K = int(n.max())
+        succ, paid, prob = np.zeros((S * A, K), np.int32), np.zeros((S * A, K)), np.zeros((S * A, K))
+        succ[t.pair, k], paid[t.pair, k], prob[t.pair, k] = t.y, reward, t.p
+        if np.ndim(start) == 0:
+            first = np.zeros(S)
+            first[integer("TabularMDP", "start", start, 0, S - 1)] = 1.0
+            start = first
+        group, shape = np.arange(S * A).reshape(S, A), (S, A, K)
+        return cls(
+            Outcomes(succ.reshape(shape), paid.reshape(shape), group, n, otherwise, start, ends, end), prob, gamma
+        )
 
     # Readings --------------------------------------------------------------------------------------------------------
+
+    def observe(self, observation: int, terminated: bool = False) -> int:
+        """The state of an environment's observation: another number only if the episode has ended (`outcomes.end`)."""
+        state, end = integer("TabularMDP", "observation", observation, 0, self.n_states - 1), self.outcomes.end
+        return end if terminated and end is not None and not self.outcomes.terminal[state] else state
 
     n_states = property(lambda self: self.outcomes.n_states, doc="S.")
     n_actions = property(lambda self: self.outcomes.n_actions, doc="A.")
@@ -379,10 +369,8 @@ class TabularMDP:
         S, A, K = self.succ.shape
         if self.outcomes.is_flat:
             return self.prob
-        P = np.zeros((S * A, S))
-        rows = np.repeat(np.arange(S * A), K)
-        np.add.at(P, (rows, self.succ.ravel()), self.prob[self.group].ravel())
-        return frozen(P)
+        cells = np.repeat(np.arange(S * A) * S, K) + self.succ.ravel()
+        return frozen(np.bincount(cells, self.prob[self.group].ravel(), S * A * S).reshape(S * A, S))
 
     def dense(self) -> tuple[Floats, Floats]:
         """(P[s, a, s'], R[s, a, s']), the reward defined for every triple."""

@@ -32,7 +32,7 @@ def outcome_of(owner: str, outcomes: Outcomes, datum: Transition, rewarded: bool
     """(s, a, k): which outcome a transition was; `rewarded=False` tells outcomes apart by next state alone."""
     s, a, y = _indices(owner, outcomes, datum)
     r = _reward(owner, datum) if rewarded else np.nan
-    no_end(owner, outcomes, datum)
+    y = arrival(owner, outcomes, y, datum)
     k = locate(outcomes.succ[s, a], outcomes.reward[s, a], outcomes.size[outcomes.group.item(s, a)], y, r)
     if k < 0 or outcomes.terminal[s]:
         raise impossible(owner, outcomes, datum, rewarded)
@@ -46,11 +46,15 @@ def impossible(owner: str, outcomes: Outcomes, datum: Transition, rewarded: bool
     return ImpossibleEvidence(owner, seen + (f" with reward {datum.reward:g}" if rewarded else ""), why)
 
 
-def no_end(owner: str, outcomes: Outcomes, datum: Transition) -> None:
-    """Refuse a transition that ends the episode (`terminated`) in a state that is not terminal."""
-    if datum.terminated and not outcomes.terminal[datum.next_state]:
+def arrival(owner: str, outcomes: Outcomes, y: int, datum: Transition) -> int:
+    """The state that a transition reached. The end of an episode (`terminated`) in a state that is not terminal is the
+    model's state `end`; a model without one refuses it."""
+    if not datum.terminated or outcomes.terminal[y]:
+        return y
+    if outcomes.end is None:
         seen = f"The end of the episode in state {datum.next_state}"
         raise ImpossibleEvidence(owner, seen, "that state is not terminal in it")
+    return outcomes.end
 
 
 @njit

@@ -18,7 +18,7 @@ from scipy import special
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.arms._arms import unchecked
-from bayesrl.beliefs.tabular._outcome_reading import no_end
+from bayesrl.beliefs.tabular._outcome_reading import arrival
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, rows_sum_to_one
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
@@ -84,7 +84,7 @@ class FiniteMDPs:
         a = integer("FiniteMDPs.update", "action", datum.action, 0, A - 1)
         y = integer("FiniteMDPs.update", "next_state", datum.next_state, 0, S - 1)
         r = number("FiniteMDPs.update", "reward", datum.reward)
-        no_end("FiniteMDPs", self.models[0].outcomes, datum)
+        y = arrival("FiniteMDPs", self.models[0].outcomes, y, datum)
         succ, reward, prob = self._tables
         same = (succ[:, s, a] == y) & (np.abs(reward[:, s, a] - r) <= 1e-9 * (1.0 + abs(r)))
         with np.errstate(divide="ignore"):
