@@ -202,8 +202,11 @@ class HasRewardDoubt(Protocol):
 class HasRewardVariance(Protocol):
     """A belief about expected rewards of pairs."""
 
-    def reward_variance(self) -> Floats:
-        """Posterior variance of the expected reward R(s, a), (S, A), where both rows and rewards may be unknown."""
+    def reward_variance(self, rows: Floats | None = None) -> Floats:
+        """Posterior variance of the expected reward R(s, a), (S, A), where both rows and rewards may be unknown.
+
+        `rows` is the belief's `row_variance()`, from a caller who has it already.
+        """
 
 
 @runtime_checkable

@@ -111,4 +111,5 @@ class VBRB:
 
 def variances(belief: Asked) -> tuple[Floats, Floats]:
     """(Var[R(s, a)], sum_s' Var[P(s'|s, a)]), both (S, A)."""
-    return belief.reward_variance(), np.asarray(belief.row_variance().sum(axis=1)[belief.outcomes.group])
+    rows = belief.row_variance()
+    return belief.reward_variance(rows), np.asarray(rows.sum(axis=1)[belief.outcomes.group])

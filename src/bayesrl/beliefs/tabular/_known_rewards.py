@@ -75,13 +75,13 @@ class KnownRewards:
         """Zero for every pair, (S, A)."""
         return np.zeros(self.outcomes.group.shape)
 
-    def reward_variance(self) -> Floats:
+    def reward_variance(self, rows: Floats | None = None) -> Floats:
         """Var[R(s, a)], (S, A): where rewards depend on the outcome, R is uncertain though each of them is known.
 
         A Dirichlet row with means p has covariance c (diag(p) - p p'), where c = sum Var / sum p (1 - p) = 1 / (n + 1).
         The row of another belief is taken to have that form too.
         """
-        return row_reward_variance(self.mean_mdp(), self.row_variance())  # type: ignore[attr-defined]
+        return row_reward_variance(self.mean_mdp(), self.row_variance() if rows is None else rows)  # type: ignore[attr-defined]
 
     def hopeful_mdp(self, extra: Floats | float) -> TabularMDP:
         """The mean model: there are no unknown rewards to imagine."""
@@ -128,7 +128,10 @@ class KnownRewards:
 def row_reward_variance(model: TabularMDP, variance: Floats) -> Floats:
     """Var[R(s, a)] from the mean model and the variances of its rows (G, K)."""
     p, r, var = model.outcomes.of_pairs(model.prob), model.reward, model.outcomes.of_pairs(variance)
-    total, most = var.sum(axis=2), (p * (1.0 - p)).sum(axis=2)
+    work = 1.0 - p  # one array serves all products: new ones would cost more than the sums
+    work *= p
+    total, most = var.sum(axis=2), work.sum(axis=2)
     c = np.divide(total, most, out=np.zeros_like(total), where=most > 0.0)
-    mean = (p * r).sum(axis=2)
-    return np.maximum(c * ((p * r * r).sum(axis=2) - mean**2), 0.0)
+    mean = np.multiply(p, r, out=work).sum(axis=2)
+    work *= r
+    return np.maximum(c * (work.sum(axis=2) - mean**2), 0.0)

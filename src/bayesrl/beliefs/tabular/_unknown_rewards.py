@@ -155,9 +155,9 @@ class UnknownRewards:
         model = self.transitions.mean_mdp()
         return np.asarray((model.prob[model.group] * share).sum(axis=2))
 
-    def reward_variance(self) -> Floats:
+    def reward_variance(self, rows: Floats | None = None) -> Floats:
         """Var[R(s, a)], (S, A): that of the row, plus E[p_k^2] Var[r_k], or plus Var[r] where s' does not matter."""
-        model, variance = self.mean_mdp(), self.row_variance()
+        model, variance = self.mean_mdp(), self.row_variance() if rows is None else rows
         p, var, doubt = model.prob[model.group], variance[model.group], self.rewards.reward_variances()
         own = doubt if doubt.ndim == 2 else ((var + p * p) * doubt).sum(axis=2)
         return np.asarray(row_reward_variance(model, variance) + own)
