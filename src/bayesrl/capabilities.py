@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
+    from bayesrl.beliefs.arms._best_arm import BestArm
+    from bayesrl.beliefs.arms._states import ArmPosteriors, ArmStates
     from bayesrl.core import Planner, Transition
     from bayesrl.models.mdp import Outcomes, TabularMDP
 
@@ -374,6 +376,150 @@ class CountsPlays(Protocol):
 
     def average(self) -> Floats:
         """The average reward of each arm, nan where it has not been played."""
+
+
+@runtime_checkable
+class HasBestArm(Protocol):
+    """A belief that says which arm is best, and what that tells about the arms' means."""
+
+    @property
+    def tells_information(self) -> bool:
+        """Whether `best_arm` can also say how much a play of each arm tells about which one is best."""
+
+    def best_arm(self, context: object = None, samples: int = ..., rng: Generator | None = None) -> BestArm:
+        """The distribution of the best arm and the arms' means given which one it is.
+
+        It is exact if the belief can be integrated or listed. Otherwise it is estimated from `samples` draws by `rng`.
+        """
+
+
+@runtime_checkable
+class HasArmStates(Protocol):
+    """A belief about independent arms, each of which is a bandit process whose state is its posterior."""
+
+    @property
+    def gamma(self) -> float:
+        """Discount, in [0, 1]."""
+
+    def arm_states(self) -> ArmStates:
+        """The state of each arm."""
+
+
+@runtime_checkable
+class HasBetaArms(Protocol):
+    """A belief about independent arms that pay 0 or 1, with a Beta distribution for each."""
+
+    @property
+    def gamma(self) -> float:
+        """Discount, in [0, 1]."""
+
+    @property
+    def alpha(self) -> Floats:
+        """Prior count of ones plus those seen."""
+
+    @property
+    def beta(self) -> Floats:
+        """Prior count of zeros plus those seen."""
+
+
+@runtime_checkable
+class ListsPosteriors(Protocol):
+    """A belief about arms with finitely many outcomes, whose posteriors after any rewards can be listed."""
+
+    @property
+    def gamma(self) -> float:
+        """Discount, in [0, 1]."""
+
+    @property
+    def n_actions(self) -> int:
+        """K."""
+
+    @property
+    def posterior_size(self) -> int:
+        """How many numbers one posterior takes per arm and outcome, replicates included."""
+
+    def reward_values(self) -> Floats:
+        """What an arm can pay, (Y,)."""
+
+    def posteriors_after(self, seen: Ints) -> ArmPosteriors:
+        """The posteriors after arm a has shown outcome y another seen[n, a, y] times, (N, K, Y)."""
+
+
+@runtime_checkable
+class MergesReplicates(Protocol):
+    """A belief in lockstep that can tell which of its replicates are equal."""
+
+    def distinct_replicates(self) -> tuple[Self, Ints]:
+        """The distinct replicates, and for each replicate which of them it is equal to."""
+
+    def some_replicates(self, part: slice) -> Self:
+        """Only these replicates."""
+
+
+@runtime_checkable
+class ListsArms(Protocol):
+    """A belief that knows how many arms there are."""
+
+    @property
+    def n_actions(self) -> int:
+        """K."""
+
+
+@runtime_checkable
+class HasRewardDeviation(Protocol):
+    """A belief that bounds the tails of a reward."""
+
+    def reward_deviation(self) -> float:
+        """A reward of any arm is sub-Gaussian with this deviation, now and after any further rewards."""
+
+
+@runtime_checkable
+class KnowsUniform(Protocol):
+    """A belief that says whether it is the uniform one that theorems assume."""
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether arms pay 0 or 1 and every probability is uniform on [0, 1]."""
+
+
+@runtime_checkable
+class ListsArmModels(Protocol):
+    """A belief that the bandit is one of finitely many."""
+
+    def model_means(self) -> Floats:
+        """Mean reward of arm a in model i, (N, K)."""
+
+    def posterior(self) -> Floats:
+        """Probability of each model, (N,)."""
+
+
+@runtime_checkable
+class LinearInFeatures(Protocol):
+    """A belief about rewards that are linear in known features of the arms."""
+
+    def linear_features(self) -> Floats:
+        """The arms' features, (K, d), or (C, K, d) for C kinds of contexts."""
+
+
+@runtime_checkable
+class TakesFeatures(Protocol):
+    """A belief to which a context may be a matrix with a row of features for each arm."""
+
+    @property
+    def n_weights(self) -> int:
+        """d, the number of features of an arm."""
+
+    @property
+    def features(self) -> Floats | None:
+        """The arms' features if they are known in advance, (K, d) or (C, K, d)."""
+
+
+@runtime_checkable
+class Fades(Protocol):
+    """A belief in the exponential family, whose evidence can be made to count less."""
+
+    def fade(self, prior: Self, keep: float) -> Self:
+        """The belief with natural parameters (1 - keep) prior + keep own."""
 
 
 # Asking --------------------------------------------------------------------------------------------------------------

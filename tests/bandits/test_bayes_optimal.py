@@ -201,9 +201,7 @@ def test_lockstep_equals_single():
 
 def test_laws_and_bad_input():
     check_planner(BayesOptimalBandit(), BetaBernoulli.uniform(3), 0, rng=default_rng(0))
-    with pytest.raises(
-        InvalidArgument, match="'arms' must be a BetaBernoulli, FiniteModels with finitely many outcomes"
-    ):
+    with pytest.raises(InvalidArgument, match="'arms' must be a belief with finitely many outcomes"):
         bayes_optimal_value(FiniteModels(GaussianModels(np.eye(2))), 3)
     with pytest.raises(InvalidArgument, match="'arms' must be"):
         bayes_optimal_value([(1, 1, 1)], 3)

@@ -21,7 +21,7 @@ from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.beliefs.arms.poisson_arm import PoissonArm
 from bayesrl.core import Transition
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.retirement import LANES, Lattice, advantage, calibrate
 from bayesrl.registry import make_world
 from bayesrl.testing import check_planner
@@ -301,8 +301,8 @@ def test_planner_in_lockstep_is_the_planner_alone():
 def test_planner_is_lawful_and_needs_a_belief_with_an_index():
     check_planner(Gittins(0.5), BetaBernoulli.uniform(3), 0, rng=default_rng(0))
     check_planner(Gittins(0.5), NormalArm.standard(3), 0, rng=default_rng(0))
-    with pytest.raises(InvalidArgument, match="'belief' must be a BetaBernoulli or a NormalArm, got 'PoissonArm'"):
-        Gittins().plan(PoissonArm(np.ones(2), np.ones(2)), 0, Gittins().start(), default_rng(0))
+    with pytest.raises(Incompatible, match="Gittins needs a belief with 'arm_states', which PoissonArm lacks"):
+        BayesAgent(PoissonArm(np.ones(2), np.ones(2)), Gittins())
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,6 @@ from scipy import integrate, special, stats
 from bayesrl import BayesAgent, run
 from bayesrl.bandits.information_directed import (
     InformationDirected,
-    best_arm,
-    information_gain,
     information_ratio,
     two_points,
 )
@@ -23,7 +21,7 @@ from bayesrl.beliefs.arms.logistic_arms import LogisticArms
 from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.beliefs.arms.poisson_arm import PoissonArm
 from bayesrl.core import Streams, meet
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.registry import make_world
 from bayesrl.testing import check_planner
 
@@ -58,7 +56,7 @@ def test_integrals_equal_quadrature(alpha, beta):
         lambda x, a=a, b=b: a / (a + b) * special.betainc(a + 1, b, x) for a, b in zip(alpha, beta, strict=True)
     ]
     p, given = quadrature(arms, partial, 0.0, 1.0)
-    known = best_arm(BetaBernoulli(alpha, beta))
+    known = BetaBernoulli(alpha, beta).best_arm()
     np.testing.assert_allclose(known.p, p, atol=1e-7)
     np.testing.assert_allclose(known.given, given, atol=1e-6)
     np.testing.assert_allclose(known.p @ known.given, known.mean, atol=1e-7)  # the tower rule
@@ -69,7 +67,7 @@ def test_integrals_of_gaussian_arms_equal_quadrature():
     arms = [stats.norm(*arm) for arm in zip(m, s, strict=True)]
     partial = [lambda x, d=d, v=v: d.mean() * d.cdf(x) - v * d.pdf(x) for d, v in zip(arms, s**2, strict=True)]
     p, given = quadrature(arms, partial, -20.0, 20.0)
-    known = best_arm(NormalArm(m, 0.49 / s**2, noise=0.7))
+    known = NormalArm(m, 0.49 / s**2, noise=0.7).best_arm()
     np.testing.assert_allclose(known.p, p, atol=1e-8)
     np.testing.assert_allclose(known.given, given, atol=1e-7)
 
@@ -83,7 +81,7 @@ def test_ratio_of_two_uniform_arms():
 def test_information_of_gaussian_arms():
     """Against a histogram of 200000 draws; three percent is six of its standard errors."""
     belief, rng = NormalArm(np.array([0.0, 0.3, -0.5]), np.array([1.0, 3.0, 0.7]), noise=0.8), default_rng(0)
-    gain = information_gain(belief, best_arm(belief))
+    gain = belief.best_arm().gain()
     theta = belief.mean_ + np.sqrt(belief.variance()) * rng.standard_normal((200_000, 3))
     y = theta + 0.8 * rng.standard_normal(theta.shape)
     best = theta.argmax(axis=1)
@@ -95,33 +93,33 @@ def test_information_of_gaussian_arms():
         assert gain[a] == pytest.approx(special.rel_entr(joint, apart).sum() - bias, rel=0.03)
     # One arm that is known tells nothing; of two equal arms each tells the same.
     sure = NormalArm(np.array([0.0, 0.0]), np.array([1.0, 1e4]))
-    assert information_gain(sure, best_arm(sure))[1] < 1e-4
+    assert sure.best_arm().gain()[1] < 1e-4
     twin = NormalArm.standard(2)
-    np.testing.assert_allclose(*information_gain(twin, best_arm(twin)))
+    np.testing.assert_allclose(*twin.best_arm().gain())
 
 
 def test_gaussian_models_and_linear_arms_agree_with_integration():
     """A fine grid of models, and draws from a linear belief with an arm for each feature, are independent arms."""
     belief = NormalArm(np.array([0.0, 0.4]), np.array([1.0, 2.0]))
-    exact, gain = best_arm(belief), information_gain(belief, best_arm(belief))
+    exact, gain = belief.best_arm(), belief.best_arm().gain()
     x, w = np.polynomial.hermite_e.hermegauss(80)
     theta = [m + s * x for m, s in zip(belief.mean_, np.sqrt(belief.variance()), strict=True)]
     models = FiniteModels(
         GaussianModels(np.stack(np.meshgrid(*theta), axis=-1).reshape(-1, 2)), np.outer(w, w).ravel() / w.sum() ** 2
     )
-    known = best_arm(models)
+    known = models.best_arm()
     np.testing.assert_allclose(known.p, exact.p, atol=2e-2)
-    np.testing.assert_allclose(information_gain(models, known), gain, rtol=5e-2)
+    np.testing.assert_allclose(known.gain(), gain, rtol=5e-2)
     linear = LinearGaussianArms(belief.mean_, np.diag(np.sqrt(belief.variance())), features=np.eye(2))
-    drawn = best_arm(linear, rng=default_rng(0), samples=20_000)
+    drawn = linear.best_arm(rng=default_rng(0), samples=20_000)
     np.testing.assert_allclose(drawn.p, exact.p, atol=0.02)  # five standard errors
     np.testing.assert_allclose(drawn.given, exact.given, atol=0.05)
-    np.testing.assert_allclose(information_gain(linear, drawn), gain, rtol=0.1)
+    np.testing.assert_allclose(drawn.gain(), gain, rtol=0.1)
 
 
 def test_outcomes_of_finite_models_by_hand():
     means, weights = np.array([[0.2, 0.7], [0.9, 0.4], [0.5, 0.3]]), np.array([0.5, 0.2, 0.3])
-    known = best_arm(FiniteModels(BernoulliModels(means), weights))
+    known = FiniteModels(BernoulliModels(means), weights).best_arm()
     np.testing.assert_allclose(known.p, [0.5, 0.5])
     np.testing.assert_allclose(known.given[0], (0.2 * means[1] + 0.3 * means[2]) / 0.5)
     np.testing.assert_allclose(known.given[1], means[0])
@@ -250,7 +248,7 @@ def test_linear_variance_form_equals_its_transcription():
     """v_a = a' L a with L = sum p (mu_a* - mu) (mu_a* - mu)', from the same draws of the weights."""
     X, rng = default_rng(1).normal(size=(7, 3)), default_rng(2)
     belief = LinearGaussianArms(np.array([0.1, -0.2, 0.3]), np.tril(rng.normal(size=(3, 3))), features=X)
-    known = best_arm(belief, 0, default_rng(9), samples=500)
+    known = belief.best_arm(0, 500, default_rng(9))
     theta = belief.mean_ + default_rng(9).standard_normal((500, 3)) @ belief.root.T
     best, mu = (theta @ X.T).argmax(axis=1), theta.mean(axis=0)
     L = np.zeros((3, 3))
@@ -285,11 +283,14 @@ def test_laws_and_bad_input():
     )
     both = InformationDirected("variance", samples=50).plan(linear.batch(4), np.zeros(4, int), None, default_rng(0))
     assert both.action.shape == (4,)
-    with pytest.raises(
-        InvalidArgument, match=r"Bernoulli or Gaussian rewards, got 'PoissonArm'\. Use the variance form"
-    ):
-        InformationDirected(samples=5).plan(PoissonArm(np.ones(2), np.ones(2)), 0, None, default_rng(0))
-    with pytest.raises(InvalidArgument, match="got 'OutcomeModels'"):
+    poisson = PoissonArm(np.ones(2), np.ones(2))
+    lacks = "needs a belief with 'information of a play', which PoissonArm lacks.* Use form='variance'"
+    with pytest.raises(Incompatible, match=lacks):
+        BayesAgent(poisson, InformationDirected(samples=5))
+    with pytest.raises(Incompatible, match="which PoissonArm lacks"):
+        InformationDirected(samples=5).plan(poisson, 0, None, default_rng(0))
+    BayesAgent(poisson, InformationDirected("variance"))
+    with pytest.raises(Incompatible, match="which FiniteModels lacks"):
         information_ratio(FiniteModels(OutcomeModels(np.array([0.0, 2.0]), np.full((1, 2, 2), 0.5))))
     with pytest.raises(InvalidArgument, match="'rng' must be given for a belief that is sampled, got None"):
         information_ratio(linear)

@@ -14,7 +14,7 @@ from bayesrl.bandits.ucb1 import UCB1
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.exponential_arm import ExponentialArm
 from bayesrl.beliefs.arms.finite_models import FiniteModels
-from bayesrl.beliefs.arms.forgetting import FADES, Forgetting
+from bayesrl.beliefs.arms.forgetting import Forgetting
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.beliefs.arms.logistic_arms import LogisticArms
 from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
@@ -126,7 +126,7 @@ def test_a_belief_that_starts_with_evidence(kind):
 def test_logistic_beliefs_fade_in_information_form(kind):
     prior = PRIORS[kind]
     belief = learnt(prior, log_of(kind, 30))
-    now = FADES[type(belief)](belief, prior, KEEP)
+    now = belief.fade(prior, KEEP)
     S, S0, S1 = (np.diag(1 / x.precision) if kind == "logistic" else x.covariance for x in (belief, prior, now))
     P = (1 - KEEP) * np.linalg.inv(S0) + KEEP * np.linalg.inv(S)
     h = (1 - KEEP) * np.linalg.inv(S0) @ prior.mean_ + KEEP * np.linalg.inv(S) @ belief.mean_
@@ -252,8 +252,7 @@ def test_replacing_keep_keeps_the_belief():
     [
         (
             lambda: Forgetting(FiniteModels.two([0.5, 0.8], [0.5, 0.3], 0.2)),
-            "Forgetting: 'belief' must be one of BetaBernoulli, PoissonArm, ExponentialArm, NormalArm, "
-            "NormalGammaArm, LinearGaussianArms, LogisticArms, LogisticLaplaceArms, got 'FiniteModels'.",
+            "Forgetting: 'belief' must be a belief about arms that can fade (fade), got 'FiniteModels'.",
         ),
         (lambda: Forgetting(PRIORS["beta"], keep=0.0), "Forgetting: 'keep' must be in (0, 1], got 0.0."),
         (lambda: Forgetting(PRIORS["beta"], keep=1.5), "Forgetting: 'keep' must be in (0, 1], got 1.5."),

@@ -1,7 +1,7 @@
 """The regret bounds of chapter 3 as functions of the instance, to be drawn beside measured regret (survey §3.1, §3.3).
 
-An instance is the arms' means: Bernoulli unless `noise`, the deviation of Gaussian rewards, is given. `steps` (T) may
-be an array. Each function says what kind of statement it is:
+An instance is the arms' means. Arms are Bernoulli unless `noise`, the deviation of Gaussian rewards, is given. `steps`
+(T) may be an array. Each function says what kind of statement it is:
 
     exact    every constant is given: the number is a bound
     limit    every constant is given, but the bound holds in the limit of large T
@@ -14,9 +14,10 @@ Lower bounds on frequentist regret: `lai_robbins` (limit), `mannor_tsitsiklis` (
 `agrawal_goyal_linear` (order), and on the plays of worse arms `gopalan` (leading); Bayesian: `russo_van_roy` (exact),
 `russo_van_roy_linear` (order); stochastic: `guha_munagala` (exact). For Bayes-UCB: `kaufmann_bayes_ucb` (leading).
 
-`bounds_of` gives those that hold in a world or a family, for `compare` to draw; `bandit_bounds` those that arms' means
-determine. Claims: closed forms on instances worked by hand; Gopalan's program against enumeration; measured and exact
-regrets are on the right side of the exact bounds.
+`bounds_of` gives the bounds that hold in a world or a family, for `compare` to draw. `bandit_bounds` gives those that
+the arms' means determine. A bound that exceeds what can be lost by the last step says nothing there: it is `vacuous`,
+and `bounds_of` leaves it out. Claims: closed forms on instances worked by hand; Gopalan's program against enumeration;
+measured and exact regrets are on the right side of the exact bounds.
 """
 
 from __future__ import annotations
@@ -24,18 +25,23 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_value
-from bayesrl.bandits.information_directed import best_arm
-from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.arms.finite_models import BernoulliModels, FiniteModels
-from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
-from bayesrl.beliefs.arms.normal_arm import NormalArm
+from bayesrl.bandits.bayes_optimal_bandit import Arms, bayes_optimal_value
+from bayesrl.capabilities import (
+    HasBestArm,
+    HasRewardDeviation,
+    KnowsUniform,
+    LinearInFeatures,
+    ListsArmModels,
+    ListsArms,
+    ListsPosteriors,
+    offers,
+)
 from bayesrl.checks import Floats, array, integer, number
 from bayesrl.core import Family
 from bayesrl.errors import InvalidArgument
@@ -62,11 +68,18 @@ class Bound(NamedTuple):
     """frequentist, Bayesian, or stochastic: a bound on the number of plays of worse arms."""
     paper: str
     """Key in references.bib."""
+    most: float = math.inf
+    """The most that a step can add to the regret."""
 
     @property
     def end(self) -> float:
         """The bound at the last of the steps."""
         return float(np.ravel(self.value)[-1])
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the bound says nothing at the last of the steps: it exceeds all that can be lost by then."""
+        return self.end > self.most * float(np.ravel(self.steps)[-1])
 
 
 @register(
@@ -83,29 +96,42 @@ class Bound(NamedTuple):
     ),
 )
 def bandit_bounds(
-    means: ArrayLike, steps: ArrayLike, noise: float | None = None, belief: Any = None, epsilon: float = 0.1
+    means: ArrayLike,
+    steps: ArrayLike,
+    noise: float | None = None,
+    belief: Integrated | None = None,
+    epsilon: float = 0.1,
 ) -> Mapping[str, Bound]:
-    """Every bound of chapter 3 that the arms' means (and, for Bayesian regret, the prior belief) determine, by name."""
-    K, T = len(_means("bandit_bounds", means)), _steps("bandit_bounds", steps)
+    """Every bound of chapter 3 that the arms' means (and, for Bayesian regret, the prior belief) determine, by name.
+
+    Examples
+    --------
+    >>> bound = bandit_bounds([0.5, 0.6], steps=1000)["Lai-Robbins"]
+    >>> bound.side, bound.kind, round(bound.end, 2), bound.vacuous
+    ('lower', 'limit', 33.84, False)
+    """
+    m, T = _means("bandit_bounds", means), _steps("bandit_bounds", steps)
+    K, most = len(m), float(m.max() - m.min())
     bounds = {
-        "Lai-Robbins": Bound(T, lai_robbins(means, T, noise), "lower", "limit", "frequentist", "Lai85AE"),
-        "Mannor-Tsitsiklis": Bound(T, mannor_tsitsiklis(means, T), "lower", "order", "frequentist", "Mannor04SC"),
+        "Lai-Robbins": Bound(T, lai_robbins(means, T, noise), "lower", "limit", "frequentist", "Lai85AE", most),
+        "Mannor-Tsitsiklis": Bound(T, mannor_tsitsiklis(means, T), "lower", "order", "frequentist", "Mannor04SC", most),
         "Thompson, Agrawal-Goyal 2012": Bound(
-            T, agrawal_goyal_dependent(means, T), "upper", "order", "frequentist", "Agrawal11AT"
+            T, agrawal_goyal_dependent(means, T), "upper", "order", "frequentist", "Agrawal11AT", most
         ),
         "Thompson, Kaufmann": Bound(
-            T, kaufmann_thompson(means, T, epsilon, noise), "upper", "leading", "frequentist", "Kaufmann12TS"
+            T, kaufmann_thompson(means, T, epsilon, noise), "upper", "leading", "frequentist", "Kaufmann12TS", most
         ),
         "Bayes-UCB, Kaufmann": Bound(
-            T, kaufmann_bayes_ucb(means, T, epsilon, noise), "upper", "leading", "frequentist", "Kaufmann12BU"
+            T, kaufmann_bayes_ucb(means, T, epsilon, noise), "upper", "leading", "frequentist", "Kaufmann12BU", most
         ),
         "Thompson, Agrawal-Goyal 2013": Bound(
-            T, agrawal_goyal_independent(K, T), "upper", "order", "frequentist", "agrawal2013further"
+            T, agrawal_goyal_independent(K, T), "upper", "order", "frequentist", "agrawal2013further", most
         ),
         "Bubeck-Cesa-Bianchi": Bound(T, bayesian_lower(K, T), "lower", "order", "Bayesian", "Bubeck12RA"),
     }
     if belief is not None:
-        value = russo_van_roy(entropy(best_arm(belief).p), K, T, _deviation(belief))
+        known = belief.best_arm()
+        value = russo_van_roy(entropy(known.p), K, T, belief.reward_deviation())
         bounds["Thompson, Russo-Van Roy"] = Bound(T, value, "upper", "exact", "Bayesian", "Russo14IT")
     return bounds
 
@@ -113,12 +139,13 @@ def bandit_bounds(
 # What holds in a world -----------------------------------------------------------------------------------------------
 
 
-def bounds_of(world: Any, steps: ArrayLike, prior: Any = None) -> dict[str, Bound]:
+def bounds_of(world: object, steps: ArrayLike, prior: object = None, *, vacuous: bool = False) -> dict[str, Bound]:
     """The bounds of chapter 3 that hold in a bandit, by name: on frequentist regret in a world, Bayesian in a family.
 
-    `prior` is the belief of those who play, by default the world's own. In a world it decides which theorems apply: a
-    uniform prior, or finitely many models of which one is true. In a family it must be what worlds are drawn from.
-    There are none for worlds that the chapter's theorems do not speak of: the answer is then empty.
+    `prior` is the agents' belief, by default the world's own. In a world it decides which theorems apply: those for a
+    uniform prior, or those for finitely many models of which one is true. In a family it must be the distribution of
+    the worlds. The answer is empty for worlds that the chapter's theorems do not cover. Bounds that say nothing at the
+    last of the steps, because they exceed what can be lost by then, are left out unless `vacuous` is True.
 
     >>> from bayesrl.registry import make_world
     >>> bound = bounds_of(make_world("bernoulli", arms=2), 1000)["Thompson, Russo-Van Roy"]
@@ -126,91 +153,116 @@ def bounds_of(world: Any, steps: ArrayLike, prior: Any = None) -> dict[str, Boun
     ('exact', 26.328)
     """
     T = _steps("bounds_of", steps, low=2.0)
-    if not hasattr(world, "default_prior"):
+    found = _of_world(world, T, prior)
+    return {name: bound for name, bound in found.items() if vacuous or not bound.vacuous}
+
+
+class Bandit(Protocol):
+    """A bandit world or family that says which belief fits it."""
+
+    def default_prior(self) -> object:
+        """The belief that fits."""
+
+
+@runtime_checkable
+class PlainBandit(Protocol):
+    """A bandit without contexts."""
+
+    means: Floats
+    rewards: str
+
+
+def _of_world(world: object, T: Floats, prior: object) -> dict[str, Bound]:
+    if not offers(world, Bandit):
         return {}
     own = world.default_prior()
     if isinstance(world, Family):
         return _of_family(own, T) if prior is None or prior == own else {}
-    rewards = getattr(world, "rewards", None)
-    if rewards not in ("bernoulli", "gaussian") or world.means.ndim != 1:
+    if not isinstance(world, PlainBandit) or world.rewards not in ("bernoulli", "gaussian") or world.means.ndim != 1:
         return {}
     belief = own if prior is None else prior
-    if isinstance(belief, FiniteModels):
+    if offers(belief, ListsArmModels):
         return _of_models(world.means, belief, T)
-    every = bandit_bounds(world.means, T, None if rewards == "bernoulli" else 1.0)
-    uniform = isinstance(belief, BetaBernoulli) and bool(np.all(belief.alpha == 1.0) and np.all(belief.beta == 1.0))
+    every = bandit_bounds(world.means, T, None if world.rewards == "bernoulli" else 1.0)
+    uniform = offers(belief, KnowsUniform) and belief.is_uniform
     names = [name for name, bound in every.items() if bound.regret == "frequentist"]
     return {name: every[name] for name in names if every[name].side == "lower" or uniform}
 
 
-def _of_family(belief: Any, T: Floats) -> dict[str, Bound]:
-    """Bayesian regret where worlds are drawn from the belief."""
-    if isinstance(belief, LinearGaussianArms):
+class Integrated(HasBestArm, HasRewardDeviation, ListsArms, Protocol):
+    """What the bound of Russo and Van Roy is computed from."""
+
+
+def _of_family(belief: object, T: Floats) -> dict[str, Bound]:
+    """Bayesian regret if worlds are drawn from the belief."""
+    if offers(belief, Linear):
         return _of_linear(belief, T)
-    if not isinstance(belief, (BetaBernoulli, NormalArm)):
+    if not offers(belief, Integrated):
         return {}
-    K = belief.n_actions
-    value = russo_van_roy(entropy(best_arm(belief).p), K, T, _deviation(belief))
+    K, known = belief.n_actions, belief.best_arm()
+    most = float(known.shortfall.max())
+    value = russo_van_roy(entropy(known.p), K, T, belief.reward_deviation())
     bounds = {
-        "Bubeck-Cesa-Bianchi": Bound(T, bayesian_lower(K, T), "lower", "order", "Bayesian", "Bubeck12RA"),
-        "Thompson, Russo-Van Roy": Bound(T, value, "upper", "exact", "Bayesian", "Russo14IT"),
+        "Bubeck-Cesa-Bianchi": Bound(T, bayesian_lower(K, T), "lower", "order", "Bayesian", "Bubeck12RA", most),
+        "Thompson, Russo-Van Roy": Bound(T, value, "upper", "exact", "Bayesian", "Russo14IT", most),
     }
-    if isinstance(belief, BetaBernoulli):
+    if offers(belief, KnowsUniform) and belief.is_uniform:
         independent = agrawal_goyal_independent(K, T)
         bounds["Thompson, Agrawal-Goyal 2013"] = Bound(
-            T, independent, "upper", "order", "Bayesian", "agrawal2013further"
+            T, independent, "upper", "order", "Bayesian", "agrawal2013further", most
         )
-        if K == 2 and T.max() <= OPTIMAL_STEPS:
-            few = _few(T)
-            twice = np.array([guha_munagala(belief, int(t)) for t in few])
-            bounds["Thompson, Guha-Munagala"] = Bound(few, twice, "upper", "exact", "stochastic", "guha2014stochastic")
+    if K == 2 and T.max() <= OPTIMAL_STEPS and offers(belief, ListsPosteriors):
+        few = _few(T)
+        twice = np.array([guha_munagala(belief, int(t)) for t in few])
+        bounds["Thompson, Guha-Munagala"] = Bound(few, twice, "upper", "exact", "stochastic", "guha2014stochastic", 1.0)
     return bounds
 
 
-def _of_linear(belief: LinearGaussianArms, T: Floats) -> dict[str, Bound]:
-    assert belief.features is not None
-    d, K = belief.features.shape[-1], belief.features.shape[-2]
+class Linear(LinearInFeatures, HasRewardDeviation, Protocol):
+    """What the bounds for linear rewards are computed from."""
+
+
+def _of_linear(belief: Linear, T: Floats) -> dict[str, Bound]:
+    features = belief.linear_features()
+    d, K = features.shape[-1], features.shape[-2]
+    # The expected maximum of K Gaussians of deviation s is at most s sqrt(2 ln K), the minimum at least minus that.
+    most = 2.0 * belief.reward_deviation() * math.sqrt(2.0 * math.log(max(K, 2)))
     bounds = {
         "Rusmevichientong-Tsitsiklis": Bound(
-            T, linear_lower(d, T), "lower", "order", "Bayesian", "rusmevichientong2010linearly"
+            T, linear_lower(d, T), "lower", "order", "Bayesian", "rusmevichientong2010linearly", most
         ),
         "Thompson, Russo-Van Roy linear": Bound(
-            T, russo_van_roy_linear(d, T), "upper", "order", "Bayesian", "russo2014learning"
+            T, russo_van_roy_linear(d, T), "upper", "order", "Bayesian", "russo2014learning", most
         ),
         "Thompson, Agrawal-Goyal linear": Bound(
-            T, agrawal_goyal_linear(d, T, 0.5), "upper", "order", "Bayesian", "agrawal2013thompson"
+            T, agrawal_goyal_linear(d, T, 0.5), "upper", "order", "Bayesian", "agrawal2013thompson", most
         ),
     }
-    if belief.features.size == K * d:  # one kind of context; there H(p_1) <= log K
-        value = russo_van_roy(math.log(K), d, T, _deviation(belief))
-        bounds["Thompson, Russo-Van Roy"] = Bound(T, value, "upper", "exact", "Bayesian", "Russo14IT")
+    if features.size == K * d:  # one kind of context; there H(p_1) <= log K
+        value = russo_van_roy(math.log(K), d, T, belief.reward_deviation())
+        bounds["Thompson, Russo-Van Roy"] = Bound(T, value, "upper", "exact", "Bayesian", "Russo14IT", most)
     return bounds
 
 
-def _of_models(means: Floats, belief: FiniteModels, T: Floats) -> dict[str, Bound]:
-    """Thompson sampling over finitely many Bernoulli models, of which the world must be one (a grain of truth)."""
-    true = np.flatnonzero((belief.models.means == means).all(axis=1))
-    if not isinstance(belief.models, BernoulliModels) or not true.size:
+def _of_models(means: Floats, belief: ListsArmModels, T: Floats) -> dict[str, Bound]:
+    """Thompson sampling over finitely many Bernoulli models, one of which must be the world (a grain of truth)."""
+    models = belief.model_means()
+    true = np.flatnonzero((models == means).all(axis=1))
+    if not offers(belief, ListsPosteriors) or belief.reward_values().tolist() != [0.0, 1.0] or not true.size:
         return {}
-    few, truth = _few(T), int(true[0])
-    plays = np.array([float(gopalan(belief.models.means, truth, int(t))) for t in few])
-    bounds = {"Thompson, Gopalan": Bound(few, plays, "upper", "leading", "stochastic", "Gopalan14TS")}
+    few, truth, most = _few(T), int(true[0]), float(means.max() - means.min())
+    plays = np.array([float(gopalan(models, truth, int(t))) for t in few])
+    bounds = {"Thompson, Gopalan": Bound(few, plays, "upper", "leading", "stochastic", "Gopalan14TS", 1.0)}
     weight = float(belief.posterior()[truth])
-    if belief.models.means.shape == (2, 2) and weight > 0.0:
+    if models.shape == (2, 2) and weight > 0.0:
         small, large = liu_li(weight, T)
-        bounds["Thompson, Liu-Li, unlikely truth"] = Bound(T, small, "upper", "order", "frequentist", "Liu2015prior")
-        bounds["Thompson, Liu-Li, likely truth"] = Bound(T, large, "upper", "order", "frequentist", "Liu2015prior")
+        bounds["Thompson, Liu-Li, unlikely truth"] = Bound(
+            T, small, "upper", "order", "frequentist", "Liu2015prior", most
+        )
+        bounds["Thompson, Liu-Li, likely truth"] = Bound(
+            T, large, "upper", "order", "frequentist", "Liu2015prior", most
+        )
     return bounds
-
-
-def _deviation(belief: Any) -> float:
-    """The sub-Gaussian deviation of a reward, before and after anything is learned."""
-    if isinstance(belief, NormalArm):
-        return float(np.sqrt(np.max(belief.variance()) + belief.noise**2))
-    if isinstance(belief, LinearGaussianArms):
-        spread = np.square(np.asarray(belief.features) @ belief.root).sum(axis=-1)
-        return float(np.sqrt(spread.max() + belief.noise**2))
-    return 0.5
 
 
 def _few(T: Floats) -> Floats:
@@ -388,7 +440,7 @@ def bayesian_lower(arms: int, steps: ArrayLike) -> Floats:
     return np.asarray(np.sqrt(integer("bayesian_lower", "arms", arms, 1) * _steps("bayesian_lower", steps)))
 
 
-def guha_munagala(arms: Any, horizon: int) -> float:
+def guha_munagala(arms: Arms, horizon: int) -> float:
     """2 OPT(T): Thompson's stochastic regret with two arms, or arms that a single play reveals (exact).
 
     OPT is computed by dynamic programming; `arms` as in `bayes_optimal_value`.
@@ -411,12 +463,12 @@ def _instance(means: ArrayLike, noise: float | None) -> tuple[Floats, Floats]:
     best = m.max()
     worse = m[m < best]
     if noise is None:
-        return best - worse, np.asarray(_bernoulli_kl(worse, best))
+        return best - worse, _bernoulli_kl(worse, best)
     return best - worse, 0.5 * ((best - worse) / number("bandit_bounds", "noise", noise, 0.0, above=True)) ** 2
 
 
-def _bernoulli_kl(p: Any, q: Any) -> Any:
-    return special.rel_entr(p, q) + special.rel_entr(1.0 - p, 1.0 - q)
+def _bernoulli_kl(p: Floats, q: Floats) -> Floats:
+    return np.asarray(special.rel_entr(p, q) + special.rel_entr(1.0 - p, 1.0 - q))
 
 
 def _steps(owner: str, steps: ArrayLike, low: float = 1.0) -> Floats:

@@ -1,15 +1,15 @@
 """Bayes-optimal play of small bandits: dynamic programming over posteriors (survey §3.1; Guha and Munagala 2014, §3.3).
 
-What is known after t plays is how often each arm showed each outcome, so the posteriors after t plays are the ways to
-write t as an ordered sum of K Y counts; they are listed in lexicographic order and found again by their rank. Going
+After t plays it is known how often each arm showed each outcome. So the posteriors after t plays are the ways to write
+t as an ordered sum of K Y counts. They are listed in lexicographic order and found again by their rank. Going
 backwards,
 
     Q_t(c, a) = r_t(c, a) + gamma sum_y P(y | c, a) V_{t+1}(c + e_{a y}),
 
-where r is the expected reward of arm a, or the probability that no arm is better: then T - V is the *stochastic
-regret*, the expected number of plays of worse arms. `policy_value` evaluates any policy on the same tree, exactly:
-Thompson sampling, which plays an arm with the probability that it is best, is `thompson`. Arms may be Bernoulli with
-Beta beliefs, or one of finitely many models with finitely many outcomes.
+where r is the expected reward of arm a, or the probability that no arm is better. In the second case T - V is the
+*stochastic regret*, the expected number of plays of worse arms. `policy_value` evaluates any policy exactly on the same
+tree, for example `thompson`, which plays an arm with the probability that it is best. The belief lists its posteriors:
+Beta beliefs about Bernoulli arms, or finitely many models with finitely many outcomes.
 
 Deviations: none (the survey names the computation only). Cost: the last of T steps has binom(T + K Y - 1, K Y - 1)
 posteriors. Claims: equal to enumeration of all histories; expected successes of two uniform arms over ten plays
@@ -20,26 +20,26 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import special
 
-from bayesrl.bandits.gittins import distinct
 from bayesrl.bandits.thompson import best
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.arms.finite_models import BernoulliModels, FiniteModels, OutcomeModels
+from bayesrl.capabilities import ListsPosteriors, MergesReplicates, offers
 from bayesrl.checks import Floats, choice, frozen, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.best_arm import best_beta
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 CRITERIA = ("reward", "regret")
+Arms = ListsPosteriors | Sequence[tuple[float, float]]
+"""A belief whose posteriors can be listed, or (alpha, beta) of each Bernoulli arm."""
 LARGEST = 20_000_000
 """Most numbers that one step of the tree may hold."""
 
@@ -56,9 +56,9 @@ class Posteriors(NamedTuple):
     best: Callable[[], Floats]
     """P(no arm is better than arm a), (..., N, K)."""
     drawn: Callable[[], Floats]
-    """P(Thompson sampling plays arm a), (..., N, K): the same, but that of equally good arms it plays the first."""
+    """P(Thompson sampling plays arm a), (..., N, K). It plays the first of equally good arms."""
     left: int
-    """Plays that are left, this one included."""
+    """Plays that are left, including this one."""
 
     @property
     def mean(self) -> Floats:
@@ -83,32 +83,38 @@ Policy = Callable[[Posteriors], Floats]
         "tests/bandits/test_bayes_optimal.py::test_planner_earns_the_optimal_value",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class BayesOptimalBandit:
-    """Exact dynamic programming over posteriors, as far ahead as it is told to look."""
+    """Exact dynamic programming over posteriors, a given number of plays ahead.
 
-    depth: int = 3
-    """How many plays to look ahead, this one included."""
-    horizon: int | None = None
-    """Plays in all, T: the last ones look no further than the end; with depth T the policy is optimal. None: no end."""
-    criterion: str = "reward"
-    """What to maximise: the expected reward, or the expected number of plays of the best arm (least regret)."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> two = b.make_world("bernoulli", arms=2)
+    >>> agent = b.BayesAgent(two.default_prior(), BayesOptimalBandit(depth=10, horizon=10))
+    >>> b.run(agent, two, steps=10).action
+    array([0, 0, 1, 1, 1, 1, 1, 1, 1, 1])
+    """
 
-    needs: ClassVar[tuple[str, ...]] = ("mean", "gamma")
+    depth: Annotated[int, AtLeast(1), "How many plays to look ahead, including this one."] = 3
+    horizon: Annotated[
+        int | None,
+        AtLeast(1),
+        "Number of plays in all, T: nothing is planned beyond it. With depth T the policy is optimal. None: no end.",
+    ] = None
+    criterion: Annotated[
+        Literal["reward", "regret"], "Maximise the expected reward, or the expected number of plays of the best arm."
+    ] = "reward"
+
+    needs: ClassVar[tuple[type, ...]] = (ListsPosteriors,)
     batched: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        integer("BayesOptimalBandit", "depth", self.depth, 1)
-        if self.horizon is not None:
-            integer("BayesOptimalBandit", "horizon", self.horizon, 1)
-        choice("BayesOptimalBandit", "criterion", self.criterion, CRITERIA)
 
     def start(self) -> int:
         """Plays so far."""
         return 0
 
     def plan(
-        self, belief: Any, observation: Any, memory: int, rng: Generator, last: Transition | None = None
+        self, belief: ListsPosteriors, observation: Any, memory: int, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """The action of largest value; ties go to the first."""
         left = self.depth if self.horizon is None else min(self.depth, max(self.horizon - memory, 1))
@@ -116,22 +122,22 @@ class BayesOptimalBandit:
         return Decision(best(q), memory + 1, {"q": q})
 
 
-def _each(belief: Any, left: int, criterion: str) -> Floats:
-    """Root values for every replicate: posteriors that several share are looked at once, and not too many at a time."""
-    if isinstance(belief, BetaBernoulli) and belief.alpha.ndim == 2:
-        states, which = distinct(np.concatenate([belief.alpha, belief.beta], axis=1))
-        K = belief.n_actions
-        at_once = max(LARGEST // (2 * K * int(special.comb(left + 2 * K - 2, 2 * K - 1, exact=True))), 1)
-        parts = [states[i : i + at_once] for i in range(0, len(states), at_once)]
-        q = [bayes_optimal_q(BetaBernoulli(s[:, :K], s[:, K:], belief.gamma), left, criterion) for s in parts]
-        return np.asarray(np.concatenate(q)[which])
-    return bayes_optimal_q(belief, left, criterion)
+def _each(belief: ListsPosteriors, left: int, criterion: str) -> Floats:
+    """Root values for every replicate. Equal replicates are solved once, and not too many at a time."""
+    if belief.posterior_size == 1 or not offers(belief, MergesReplicates):
+        return bayes_optimal_q(belief, left, criterion)
+    some: Any
+    some, which = belief.distinct_replicates()
+    m = some.n_actions * len(some.reward_values())
+    at_once = max(LARGEST // (m * int(special.comb(left + m - 2, m - 1, exact=True))), 1)
+    parts = [some.some_replicates(slice(i, i + at_once)) for i in range(0, some.posterior_size, at_once)]
+    return np.asarray(np.concatenate([bayes_optimal_q(part, left, criterion) for part in parts])[which])
 
 
 # Values --------------------------------------------------------------------------------------------------------------
 
 
-def bayes_optimal_value(arms: Any, horizon: int, criterion: str = "reward") -> float:
+def bayes_optimal_value(arms: Arms, horizon: int, criterion: str = "reward") -> float:
     """The most that `horizon` plays can earn in expectation, or the least expected number of suboptimal plays.
 
     `arms` is a belief, or (alpha, beta) of each Bernoulli arm. The discount is the belief's (1 for a list).
@@ -143,12 +149,12 @@ def bayes_optimal_value(arms: Any, horizon: int, criterion: str = "reward") -> f
     return _total(_belief(arms).gamma, horizon) - value if criterion == "regret" else value
 
 
-def bayes_optimal_q(arms: Any, horizon: int, criterion: str = "reward") -> Floats:
+def bayes_optimal_q(arms: Arms, horizon: int, criterion: str = "reward") -> Floats:
     """The value of each first play, followed by optimal ones: expected reward, or plays of the best arm; (..., K)."""
     return _backwards(_belief(arms), horizon, criterion, lambda _, q: q.max(axis=-1))
 
 
-def policy_value(arms: Any, horizon: int, policy: Policy, criterion: str = "reward") -> float:
+def policy_value(arms: Arms, horizon: int, policy: Policy, criterion: str = "reward") -> float:
     """What a policy earns in expectation, or its expected number of suboptimal plays (stochastic regret)."""
     belief = _belief(arms)
     q = _backwards(belief, horizon, criterion, lambda known, q: (policy(known) * q).sum(axis=-1))
@@ -166,7 +172,9 @@ def greedy(index: Callable[[Posteriors], Floats]) -> Policy:
     return lambda known: np.eye(known.seen.shape[1])[index(known).argmax(axis=-1)]
 
 
-def _backwards(belief: Any, horizon: int, criterion: str, value: Callable[[Posteriors, Floats], Floats]) -> Floats:
+def _backwards(
+    belief: ListsPosteriors, horizon: int, criterion: str, value: Callable[[Posteriors, Floats], Floats]
+) -> Floats:
     """Q at the root, given how a step's values follow from its action values."""
     T = integer("bayes_optimal_q", "horizon", horizon, 1)
     choice("bayes_optimal_q", "criterion", criterion, CRITERIA)
@@ -187,45 +195,23 @@ def _total(gamma: float, T: int) -> float:
 # Posteriors ----------------------------------------------------------------------------------------------------------
 
 
-def _belief(arms: Any) -> Any:
-    if isinstance(arms, BetaBernoulli) or (
-        isinstance(arms, FiniteModels) and isinstance(arms.models, (BernoulliModels, OutcomeModels))
-    ):
+def _belief(arms: Arms) -> ListsPosteriors:
+    if offers(arms, ListsPosteriors):
         return arms
     if isinstance(arms, Sequence) and arms and all(np.shape(arm) == (2,) for arm in arms):
         return BetaBernoulli(*np.transpose(np.array(arms, np.float64)))
-    expected = "a BetaBernoulli, FiniteModels with finitely many outcomes, or pairs (alpha, beta)"
+    expected = "a belief with finitely many outcomes, such as BetaBernoulli, or pairs (alpha, beta)"
     raise InvalidArgument("bayes_optimal_value", "arms", expected, arms)
 
 
-def _posteriors(belief: Any, plays: int, left: int) -> Posteriors:
+def _posteriors(belief: ListsPosteriors, plays: int, left: int) -> Posteriors:
     """All posteriors that `plays` plays can lead to."""
-    if isinstance(belief, BetaBernoulli):
-        _check(plays, belief.n_actions, 2, belief.alpha.size // belief.n_actions)
-        seen = _counts(plays, belief.n_actions, 2)
-        alpha, beta = belief.alpha[..., None, :] + seen[..., 1], belief.beta[..., None, :] + seen[..., 0]
-        p = alpha / (alpha + beta)
-        prob = np.stack([1.0 - p, p], axis=-1)
-
-        def best_of_betas() -> Floats:
-            return best_beta(alpha, beta)[0]
-
-        return Posteriors(seen, prob, np.array([0.0, 1.0]), best_of_betas, best_of_betas, left)
-    models, values = belief.models, np.array([0.0, 1.0])
-    if isinstance(models, OutcomeModels):
-        table, values = models.prob, models.values
-    else:
-        table = np.stack([1.0 - models.means, models.means], axis=-1)  # (models, K, Y)
-    K, Y = table.shape[1:]
-    _check(plays, K, Y, belief.log_joint.size)
+    values = belief.reward_values()
+    K, Y = belief.n_actions, len(values)
+    _check(plays, K, Y, belief.posterior_size)
     seen = _counts(plays, K, Y)
-    log_joint = belief.log_joint[..., None, :] + special.xlogy(seen[:, None], table).sum(axis=(-2, -1))
-    possible = log_joint.max(axis=-1, keepdims=True) > -np.inf  # others are never reached
-    weight = np.where(possible, special.softmax(np.where(possible, log_joint, 0.0), axis=-1), 0.0)
-    tied = (models.means >= models.means.max(axis=-1, keepdims=True)).astype(np.float64)  # (models, K)
-    first = np.eye(K)[models.means.argmax(axis=-1)]
-    prob = np.tensordot(weight, table, axes=1)
-    return Posteriors(seen, prob, values, lambda: np.asarray(weight @ tied), lambda: np.asarray(weight @ first), left)
+    prob, best_arm, drawn = belief.posteriors_after(seen)
+    return Posteriors(seen, prob, values, best_arm, drawn, left)
 
 
 def _check(t: int, K: int, Y: int, replicates: int) -> None:

@@ -1,11 +1,11 @@
 """Gittins's index (Gittins 1979; survey §3.1, the theorem on simple families of alternative bandit processes).
 
-An arm is a process that moves only when it is played, its state being the posterior. Playing the arm of largest index
+An arm is a process whose state is the posterior. It moves only when it is played. Playing the arm of largest index
 
     G(s) = sup_{tau >= 1}  E[ sum_{t < tau} gamma^t R(s_t) ] / E[ sum_{t < tau} gamma^t ]
 
-maximises the expected discounted reward, prior included: the full Bayesian solution for independent arms, one arm at a
-time. The index is also the sure income for which one would as soon retire as play on, which is how it is computed here.
+maximises the expected discounted reward. It is the full Bayesian solution for independent arms, one arm at a time. The
+index is also the sure income at which retiring is worth as much as playing on. It is computed that way here.
 
 `gittins_index` (Bernoulli arms): dynamic programming over the posteriors of the next k plays, gamma^k = 4e-4 (1 -
 gamma)^(-1/3), after which one retires at once or never. That is a lower bound; `gittins_bounds` also computes an upper
@@ -15,8 +15,8 @@ for discounts from .2 to .99).
 (bandits/_normal_retirement.py); the horizon costs at most 2e-7 by the bound in `_horizon`, integration less than 1e-9.
 `gittins_index_process`: any finite bandit process, eliminating states from the largest index down, to rounding.
 
-Deviations: states of one lattice (a0 + i, b0 + j) are computed together. Where the belief's discount is 1 there is no
-index, and `surrogate` is used. Ties go to the first arm.
+Deviations: states of one lattice (a0 + i, b0 + j) are computed together. If the belief's discount is 1 there is no
+index, and the discount `surrogate` is used. Ties go to the first arm.
 Cost: a Bernoulli state alone .8 ms at discount .99, in a table 11 microseconds, five times less at .9; a chain of
 Gaussian states .35 s at .99. The planner computes an index when its state is first met.
 Claims: reference tables to 1e-5; an independent retirement computation to 1e-6; the index policy's value is the optimum
@@ -26,8 +26,7 @@ on products of finite processes and on two Bernoulli arms.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -35,18 +34,21 @@ from numpy.typing import ArrayLike
 
 from bayesrl.bandits._normal_retirement import boundaries
 from bayesrl.bandits.thompson import best
-from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.arms.normal_arm import NormalArm
-from bayesrl.checks import Floats, array, number, rows_sum_to_one
+from bayesrl.beliefs.arms._arms import distinct_rows
+from bayesrl.capabilities import HasArmStates
+from bayesrl.checks import Floats, Ints, array, number, rows_sum_to_one
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.retirement import Lattice, calibrate
+from bayesrl.parameters import Within, declared
 from bayesrl.registry import register
 
 WIDTH = 2e-7
 """Width of the interval in which a zero is found."""
 DROP = 1e-8
 """What neglecting hopeless options to retire may cost an index."""
+LARGEST = 1e12
+"""Most observations that a Gaussian arm may be worth: beyond it the index equals the mean in floating point."""
 BLOCK = 64
 """States of a finite process that are eliminated before its transitions are brought up to date."""
 
@@ -76,50 +78,50 @@ class Known(NamedTuple):
         "tests/bandits/test_gittins.py::test_planner_plays_the_largest_index",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class Gittins:
-    """Play the arm with the largest Gittins index: optimal for independent arms and discounted rewards."""
+    """Play the arm with the largest Gittins index: optimal for independent arms and discounted rewards.
 
-    surrogate: float = 0.99
-    """Discount to use where the belief's is 1, for which no index exists."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> shop = b.make_world("online-shop", gamma=0.9)
+    >>> agent = b.BayesAgent(shop.default_prior(), Gittins())
+    >>> b.run(agent, shop, steps=50).action[:10]
+    array([0, 1, 2, 3, 4, 5, 6, 7, 0, 1])
+    """
 
-    needs: ClassVar[tuple[str, ...]] = ("mean", "gamma")
+    surrogate: Annotated[
+        float, Within(0.0, 1.0, open_high=True), "Discount to use if the belief's is 1, for which no index exists."
+    ] = 0.99
+
+    needs: ClassVar[tuple[type, ...]] = (HasArmStates,)
     batched: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        number("Gittins", "surrogate", self.surrogate, 0.0, 1.0, below=True)
 
     def start(self) -> Known:
         """No index known."""
         return Known({}, None, None)
 
     def plan(
-        self, belief: Any, observation: Any, memory: Known, rng: Generator, last: Transition | None = None
+        self, belief: HasArmStates, observation: Any, memory: Known, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Look up the indices of the arms whose states have changed, and play the largest."""
         gamma = belief.gamma if belief.gamma < 1.0 else self.surrogate
-        key: Any
-        base: Any
-        if isinstance(belief, BetaBernoulli):
-            key, base, scale = np.stack([belief.alpha, belief.beta], axis=-1), 0.0, 1.0
-        elif isinstance(belief, NormalArm):
-            key, base, scale = belief.strength[..., None], belief.mean_, belief.noise
-        else:
-            raise InvalidArgument("Gittins", "belief", "a BetaBernoulli or a NormalArm", type(belief).__name__)
-        key = np.round(key, 9)  # sums of ones that differ by rounding are one state
+        kind, state, base, scale = belief.arm_states()
+        key = np.round(state, 9)  # sums of ones that differ by rounding are one state
         table, q = memory.table, np.empty(key.shape[:-1]) if memory.q is None else memory.q.copy()
         new = np.ones(q.shape, np.bool_) if memory.key is None else (key != memory.key).any(axis=-1)
         states = [tuple(state) for state in key[new].tolist()]
         missing = sorted({state for state in states if state not in table})
         if missing:
-            table = table | (_bernoulli(missing, gamma) if key.shape[-1] == 2 else _normal(missing, gamma))
+            table = table | (_bernoulli(missing, gamma) if kind == "bernoulli" else _normal(missing, gamma))
         q[new] = [table[state] for state in states]
         index = base + scale * q
         return Decision(best(index), Known(table, key, q), {"q": index})
 
 
 def _bernoulli(states: list[tuple[float, ...]], gamma: float) -> dict[tuple[float, ...], float]:
-    """A few states cost hardly less than with those of the next three plays."""
+    """The indices of these states. Few states are computed together with those of the next three plays."""
     ahead = 4 if len(states) < 32 else 1
     wanted = sorted(
         {(round(a + i, 9), round(b + j, 9)) for a, b in states for i in range(ahead) for j in range(ahead - i)}
@@ -129,7 +131,7 @@ def _bernoulli(states: list[tuple[float, ...]], gamma: float) -> dict[tuple[floa
 
 
 def _normal(states: list[tuple[float, ...]], gamma: float) -> dict[tuple[float, ...], float]:
-    """A chain of states costs as much as its first: the next hundred plays, or twice as many as there have been."""
+    """The indices of these states and of the next plays, at least a hundred: a chain costs as much as its head."""
     wanted = sorted({(round(n + i, 9),) for (n,) in states for i in range(max(100, int(n)))})
     return dict(zip(wanted, gittins_index_normal(0.0, np.array(wanted)[:, 0], gamma).tolist(), strict=True))
 
@@ -165,7 +167,7 @@ def _calibrated(
     )
     if c.max() >= 1.0:
         raise InvalidArgument(owner, "gamma", "in [0, 1)", float(c.max()))
-    states, back = distinct(np.stack([c, a, b], axis=-1).reshape(-1, 3))
+    states, back = distinct_rows(np.stack([c, a, b], axis=-1).reshape(-1, 3))
     low = states[:, 1] / (states[:, 1] + states[:, 2])  # the index at discount 0
     high = low.copy()
     # Posteriors of one arm differ by whole numbers; rounding of sums of ones must not tell them apart.
@@ -180,20 +182,10 @@ def _calibrated(
     return low[back].reshape(shape), high[back].reshape(shape)
 
 
-def groups(labels: Any, members: Any) -> list[Any]:
+def groups(labels: Floats, members: Ints) -> list[Ints]:
     """The members with equal labels (rows), group by group."""
-    names, group = distinct(labels)
+    names, group = distinct_rows(labels)
     return [members[group == g] for g in range(len(names))]
-
-
-def distinct(rows: Any) -> tuple[Any, Any]:
-    """The distinct rows of a table in order, and which of them each row is (numpy's unique for axis=0 is slow)."""
-    order = np.lexsort(rows.T[::-1])
-    new = np.ones(len(rows), np.bool_)
-    new[1:] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
-    which = np.empty(len(rows), np.int64)
-    which[order] = np.cumsum(new) - 1
-    return rows[order[new]], which
 
 
 def _one_lattice(a: Floats, b: Floats, gamma: float, k: int, generous: bool) -> tuple[Floats, Floats]:
@@ -225,7 +217,10 @@ def gittins_index_normal(mean: ArrayLike, n: ArrayLike, gamma: ArrayLike) -> Flo
     )
     if c.max() >= 1.0:
         raise InvalidArgument(owner, "gamma", "in [0, 1)", float(c.max()))
-    states, back = distinct(np.stack([c, n_], axis=-1).reshape(-1, 2))
+    if n_.max() > LARGEST or n_.min() < 1.0 / LARGEST:
+        bad = float(n_.max()) if n_.max() > LARGEST else float(n_.min())
+        raise InvalidArgument(owner, "n", f"from {1.0 / LARGEST:g} to {LARGEST:g}", bad)
+    states, back = distinct_rows(np.stack([c, n_], axis=-1).reshape(-1, 2))
     above = np.zeros(len(states))
     chain = np.column_stack([states[:, 0], np.round(states[:, 1] % 1.0, 9) % 1.0])
     for which in groups(chain[states[:, 0] > 0.0], np.flatnonzero(states[:, 0] > 0.0)):

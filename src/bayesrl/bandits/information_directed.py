@@ -5,75 +5,38 @@ g_a = I(A*; Y_a) what a play of arm a tells about A*, in nats. Thompson sampling
 
     Gamma = sum_a p_a Delta_a / sqrt(sum_a p_a g_a)
 
-is at most sqrt(K / 2) for rewards in [0, 1], sqrt(d / 2) if they are linear in d features, and bounds its Bayesian
-regret by Gamma sqrt(H(p_1) T). This is the survey's convention; later papers square the ratio (ERRATA 28).
-Information-directed sampling plays the distribution pi that minimises the ratio itself, (sum pi Delta)^2 / sum pi g,
-which needs no more than two arms. The variance form has v_a = Var(E[theta_a | A*]) in place of g_a: cheaper, available
-whatever the rewards, and g_a >= 2 v_a for rewards in [0, 1].
+is at most sqrt(K / 2) for rewards in [0, 1] and sqrt(d / 2) if they are linear in d features. It bounds the Bayesian
+regret of Thompson sampling by Gamma sqrt(H(p_1) T). This is the survey's convention; later papers square the ratio
+(ERRATA 28). Information-directed sampling plays the distribution pi that minimises the ratio (sum pi Delta)^2 / sum pi
+g. It needs at most two arms. The variance form replaces g_a by v_a = Var(E[theta_a | A*]). It is cheaper and available
+for all rewards, and g_a >= 2 v_a for rewards in [0, 1].
 
-How p, E[theta_a | A*] and g are computed:
+The belief computes p, E[theta_a | A*] and g (beliefs/arms/_best_arm.py): by integration for independent Beta and
+Gaussian arms, by sums over finitely many models, and from `samples` draws for all others. The information is available
+for rewards that are 0 or 1 and for Gaussian rewards.
 
-    BetaBernoulli, NormalArm   numerical integration (kernels/best_arm.py, `_gaussian_joint`), errors below 1e-8
-    FiniteModels               sums over the models
-    anything that samples      `samples` draws; g for linear Gaussian and logistic arms, else the variance form only
-
-Deviations: g of Gaussian rewards is the mutual information itself where the paper takes the variance form. An estimate
-of g by sampling is too large by about K / 2 samples. Ties go to the first arm.
-Cost: for Beta arms 16 microseconds a decision with 10 arms; linear, O(samples K d). Information of Gaussian arms is
-slow, some 10 ms. Claims: ratio within its bounds; two-point optimum against a fine search over the simplex; integrals
-against quadrature and sampling.
+Deviations: g of Gaussian rewards is the mutual information itself; the paper uses the variance form. An estimate of g
+by sampling is too large by about K / (2 samples). Ties go to the first arm. Cost: for Beta arms 16 microseconds a
+decision with 10 arms; linear, O(samples K d). Information of Gaussian arms is slow, some 10 ms. Claims: ratio within
+its bounds; two-point optimum against a fine search over the simplex; integrals against quadrature and sampling.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
-from scipy import special
 
-from bayesrl.beliefs.arms._contexts import features_of
-from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.arms.finite_models import BernoulliModels, FiniteModels, GaussianModels
-from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
-from bayesrl.beliefs.arms.logistic_arms import LogisticArms
-from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
-from bayesrl.beliefs.arms.normal_arm import NormalArm
-from bayesrl.capabilities import SamplesMeans
-from bayesrl.checks import Floats, choice, integer
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm
+from bayesrl.capabilities import HasBestArm
+from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
-from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.best_arm import DEVIATIONS, NODES, UP_TO, WEIGHTS, best_beta, best_normal
+from bayesrl.errors import BrokenContract, Incompatible
+from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
-
-FORMS = ("information", "variance")
-
-
-class BestArm(NamedTuple):
-    """What a posterior says about which arm is best; leading axes, if any, are replicates."""
-
-    p: Floats
-    """P(A* = a), (..., K)."""
-    given: Floats
-    """E[theta_b | A* = a], (..., K, K), row a."""
-    mean: Floats
-    """E[theta_b], (..., K)."""
-    atoms: tuple[Floats, Floats] | None = None
-    """Possible means (..., N, K) and their weights (..., N), where the posterior is a list of them."""
-
-    @property
-    def shortfall(self) -> Floats:
-        """Delta_a = E[theta_{A*}] - E[theta_a], (..., K)."""
-        best = np.einsum("...a,...aa->...", self.p, self.given)
-        return np.asarray(np.maximum(best[..., None] - self.mean, 0.0))
-
-    @property
-    def variance(self) -> Floats:
-        """v_a = Var(E[theta_a | A*]), (..., K)."""
-        return np.asarray(np.einsum("...a,...ab->...b", self.p, (self.given - self.mean[..., None, :]) ** 2))
 
 
 @register(
@@ -90,31 +53,42 @@ class BestArm(NamedTuple):
         "tests/bandits/test_information_directed.py::test_planner_equals_naive_transcription",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class InformationDirected:
-    """Play the distribution over arms with the least squared shortfall per nat learned about the best arm."""
+    """Play the distribution over arms with the least squared shortfall per nat learned about the best arm.
 
-    form: str = "information"
-    """What learning is measured by: mutual information, or the variance of conditional means (V-IDS)."""
-    samples: int = 1000
-    """Draws from a belief that can be neither integrated nor listed."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> shop = b.make_world("online-shop")
+    >>> agent = b.BayesAgent(shop.default_prior(), InformationDirected())
+    >>> b.run(agent, shop, steps=50).action[:10]
+    array([0, 3, 5, 1, 4, 7, 2, 6, 2, 0])
+    """
 
-    needs: ClassVar[tuple[type, ...]] = (SamplesMeans,)
+    form: Annotated[
+        Literal["information", "variance"],
+        "How learning is measured: mutual information, or the variance of conditional means (V-IDS).",
+    ] = "information"
+    samples: Annotated[int, AtLeast(2), "Draws from a belief that can be neither integrated nor listed."] = 1000
+
+    needs: ClassVar[tuple[type, ...]] = (HasBestArm,)
     batched: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        choice("InformationDirected", "form", self.form, FORMS)
-        integer("InformationDirected", "samples", self.samples, 2)
+    def check(self, belief: HasBestArm) -> None:
+        """Refuse a belief that cannot say what a play tells, if that is what is asked."""
+        if self.form == "information":
+            _check_information("InformationDirected", belief, "Use form='variance'.")
 
     def start(self) -> None:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Any, observation: Any, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: HasBestArm, observation: Any, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
-        """One of two arms, at random."""
-        known = best_arm(belief, observation, rng, self.samples)
-        gain = known.variance if self.form == "variance" else information_gain(belief, known)
+        """Play one of two arms, at random."""
+        known = belief.best_arm(observation, self.samples, rng)
+        gain = known.variance if self.form == "variance" else _information("InformationDirected", belief, known)
         K = known.p.shape[-1]
         first, second, chance = two_points(known.shortfall.reshape(-1, K), gain.reshape(-1, K))
         action = np.where(rng.random(len(chance)) < chance, first, second)
@@ -125,133 +99,46 @@ class InformationDirected:
         return Decision(int(action[0]) if known.p.ndim == 1 else action, None, info)
 
 
-def information_ratio(belief: Any, context: Any = None, rng: Generator | None = None, samples: int = 10_000) -> Floats:
+def information_ratio(
+    belief: HasBestArm, context: object = None, samples: int = DRAWS, rng: Generator | None = None
+) -> Floats:
     """The information ratio Gamma of Thompson sampling under this belief, one for each replicate (unsquared).
 
-    Where the best arm is known, its expected shortfall being below 1e-9, it is 0.
+    It is 0 if the expected shortfall is below 1e-9, that is, if the best arm is known.
 
+    >>> from bayesrl.beliefs import BetaBernoulli
     >>> round(float(information_ratio(BetaBernoulli.uniform(2))), 4)
     0.7003
     """
-    known = best_arm(belief, context, rng, samples)
+    known = belief.best_arm(context, samples, rng)
     lost = (known.p * known.shortfall).sum(axis=-1)
-    learned = (known.p * information_gain(belief, known)).sum(axis=-1)
+    learned = (known.p * _information("information_ratio", belief, known)).sum(axis=-1)
     unsure = lost > 1e-9
     return np.asarray(np.where(unsure, lost / np.sqrt(np.where(unsure, learned, 1.0)), 0.0))
 
 
-# Which arm is best ---------------------------------------------------------------------------------------------------
-
-
-def best_arm(belief: Any, context: Any = None, rng: Generator | None = None, samples: int = 10_000) -> BestArm:
-    """The distribution of the best arm and the conditional means, by integration, listing or sampling."""
-    if isinstance(belief, BetaBernoulli):
-        return BestArm(*best_beta(belief.alpha, belief.beta), belief.mean())
-    if isinstance(belief, NormalArm):
-        return BestArm(*best_normal(belief.mean_, np.sqrt(belief.variance())), belief.mean_)
-    if isinstance(belief, FiniteModels):
-        weight = belief.posterior()
-        theta = np.broadcast_to(belief.models.means, (*weight.shape, belief.n_actions))
-    elif rng is None:
-        raise InvalidArgument("best_arm", "rng", "given for a belief that is sampled", None)
-    else:
-        theta = _draws(belief, context, rng, samples)
-        weight = np.full(theta.shape[:-1], 1.0 / samples)
-    hit = weight[..., None] * np.eye(theta.shape[-1])[theta.argmax(axis=-1)]  # (..., N, K)
-    p, sums = hit.sum(axis=-2), np.swapaxes(hit, -1, -2) @ theta
-    mean = np.einsum("...n,...nk->...k", weight, theta)
-    given = np.where(p[..., None] > 0.0, sums / np.where(p > 0.0, p, 1.0)[..., None], mean[..., None, :])
-    return BestArm(p, given, mean, (np.asarray(theta), weight))
-
-
-def _draws(belief: Any, context: Any, rng: Generator, samples: int) -> Floats:
-    """Means drawn from the belief, (..., samples, K)."""
-    if not isinstance(belief, LinearGaussianArms):
-        return np.stack([belief.sample_means(context, rng) for _ in range(samples)], axis=-2)
-    d, replicates = belief.mean_.shape[-1], belief.mean_.shape[:-1]
-    X = features_of("best_arm", belief.features, context, replicates, d)
-    z = rng.standard_normal((*replicates, samples, d))
-    return np.asarray((belief.mean_[..., None, :] + z @ np.swapaxes(belief.root, -1, -2)) @ np.swapaxes(X, -1, -2))
-
-
-# What a play tells ---------------------------------------------------------------------------------------------------
-
-
-def information_gain(belief: Any, known: BestArm) -> Floats:
+def _information(owner: str, belief: HasBestArm, known: BestArm) -> Floats:
     """g_a = I(A*; Y_a) in nats for each arm, (..., K)."""
-    models = belief.models if isinstance(belief, FiniteModels) else None
-    if isinstance(belief, (BetaBernoulli, LogisticArms, LogisticLaplaceArms)) or isinstance(models, BernoulliModels):
-        q, m = known.given, known.mean[..., None, :]
-        nats = special.rel_entr(q, m) + special.rel_entr(1.0 - q, 1.0 - m)
-        return np.asarray(np.einsum("...a,...ab->...b", known.p, nats))
-    if isinstance(belief, NormalArm):
-        deviation, K = np.sqrt(belief.variance()).reshape(-1, belief.n_actions), belief.n_actions
-        each = zip(belief.mean_.reshape(-1, K), deviation, strict=True)
-        pairs = [_gaussian_joint(m, s, belief.noise) for m, s in each]
-        gains = [[_mutual_information(x, J[:, b], belief.noise) for b in range(K)] for x, J in pairs]
-        return np.array(gains).reshape(known.p.shape)
-    if isinstance(belief, LinearGaussianArms) or isinstance(models, GaussianModels):
-        assert known.atoms is not None
-        noise, K, N = getattr(models, "noise", None) or belief.noise, known.p.shape[-1], known.atoms[1].shape[-1]
-        gains = []
-        for theta, weight in zip(known.atoms[0].reshape(-1, N, K), known.atoms[1].reshape(-1, N), strict=True):
-            hit = weight * np.eye(K)[theta.argmax(axis=-1)].T
-            gains.append([_mutual_information(theta[:, b], hit, noise) for b in range(K)])
-        return np.array(gains).reshape(known.p.shape)
-    hint = "Use the variance form."
-    kind = type(belief).__name__ if models is None else type(models).__name__
-    raise InvalidArgument("information_gain", "belief", "one with Bernoulli or Gaussian rewards", kind, hint)
+    if known.gain is None:
+        _check_information(owner, belief)
+        raise BrokenContract(f"{type(belief).__name__}.best_arm", "say what a play tells", known.gain)
+    return known.gain()
 
 
-def _gaussian_joint(mean: Floats, deviation: Floats, noise: float) -> tuple[Floats, Floats]:
-    """Nodes x and weights J[a, b, x] of the joint law of (A* = a, theta_b = x) for independent Gaussian arms.
-
-    The density is f_a(x) prod_{c != a} F_c(x) where b = a, else f_b(x) int_x^inf f_a prod_{c != a, b} F_c.
-    """
-    low, high = (mean - DEVIATIONS * deviation).min(), (mean + DEVIATIONS * deviation).max()
-    panels = math.ceil((high - low) / (3.0 * min(deviation.min(), noise)))
-    half = 0.5 * (high - low) / panels
-    x = (low + half * (2.0 * np.arange(panels)[:, None] + 1.0 + NODES)).ravel()
-    w = np.tile(half * WEIGHTS, panels)
-    z = (x - mean[:, None]) / deviation[:, None]
-    f = np.exp(-0.5 * z * z) / (deviation[:, None] * math.sqrt(2.0 * math.pi))
-    log_F = np.asarray(special.log_ndtr(z))
-    K = len(mean)
-    J = np.empty((K, K, len(x)))
-    for a in range(K):
-        for b in range(K):
-            others = log_F.sum(axis=0) - log_F[a] - (log_F[b] if b != a else 0.0)
-            h = f[a] * np.exp(others)
-            J[a, b] = w * (h if b == a else f[b] * _above(h.reshape(panels, 8), half))
-    return x, J
-
-
-def _above(h: Floats, half: float) -> Floats:
-    """The integral of h from each node to the right end, h given at the nodes of panels of this half width."""
-    panel = half * (h @ WEIGHTS)
-    from_left = np.concatenate([[0.0], np.cumsum(panel)[:-1]])[:, None] + half * (h @ UP_TO.T)
-    return np.asarray(panel.sum() - from_left).ravel()
-
-
-def _mutual_information(x: Floats, J: Floats, noise: float) -> float:
-    """I(A; Y) of Y = theta + N(0, noise^2), where J[a, x] is the probability of A = a and theta = x."""
-    low, high = x.min() - DEVIATIONS * noise, x.max() + DEVIATIONS * noise
-    panels = math.ceil((high - low) / (3.0 * noise))
-    half = 0.5 * (high - low) / panels
-    y = (low + half * (2.0 * np.arange(panels)[:, None] + 1.0 + NODES)).ravel()
-    density = J @ (np.exp(-0.5 * ((y - x[:, None]) / noise) ** 2) / (noise * math.sqrt(2.0 * math.pi)))  # (K, Y)
-    apart = np.outer(J.sum(axis=1), density.sum(axis=0))
-    return max(float(special.rel_entr(density, apart).sum(axis=0) @ np.tile(half * WEIGHTS, panels)), 0.0)
+def _check_information(owner: str, belief: HasBestArm, hint: str = "") -> None:
+    if not belief.tells_information:
+        why = "It is known for rewards that are 0 or 1 and for Gaussian ones."
+        raise Incompatible(owner, type(belief).__name__, ["information of a play"], f"{why} {hint}".strip())
 
 
 # Two arms ------------------------------------------------------------------------------------------------------------
 
 
 @njit
-def two_points(delta: Floats, g: Floats) -> tuple[Any, Any, Floats]:
+def two_points(delta: F2, g: F2) -> tuple[I1, I1, F1]:
     """The arms i, j and the chance q of i that minimise (q D_i + (1 - q) D_j)^2 / (q g_i + (1 - q) g_j), row by row.
 
-    The ratio is convex in q, with its minimum at q = D_j / (D_i - D_j) - 2 g_j / (g_i - g_j) where that is in [0, 1].
+    The ratio is convex in q. Its minimum is at q = D_j / (D_i - D_j) - 2 g_j / (g_i - g_j), clipped to [0, 1].
     """
     R, K = delta.shape
     first, second, chance = np.zeros(R, np.int64), np.zeros(R, np.int64), np.ones(R)
@@ -267,6 +154,6 @@ def two_points(delta: Floats, g: Floats) -> tuple[Any, Any, Floats]:
                 ratio = D * D / G if G > 0.0 else (0.0 if D == 0.0 else np.inf)
                 if ratio < least:
                     least, first[r], second[r], chance[r] = ratio, i, j, q
-        if least == np.inf:  # nothing is learned by anybody
+        if least == np.inf:  # no arm tells anything
             first[r] = second[r] = np.argmin(delta[r])
     return first, second, chance

@@ -1,7 +1,7 @@
-"""What beliefs about arms share: which entries a choice touches, what a log says, copies that do not check again.
+"""What beliefs about arms share: reading choices, rewards and logs, changing arrays, copying without checks.
 
-Arrays have shape (K,), one experiment, or (replicates, K), that many in lockstep. A choice is then a whole number, or
-one for each replicate; its place in the flattened arrays serves both.
+Arrays have shape (K,) for one experiment or (replicates, K) for experiments in lockstep. A choice is a whole number, or
+one for each replicate. In both cases code uses its place in the flattened arrays.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ import math
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._log import Log, columns
-from bayesrl.checks import Floats, array, frozen, integer
-from bayesrl.errors import InvalidArgument
+from bayesrl.checks import Floats, Ints, frozen, integer
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 
 T = TypeVar("T")
 Shape = tuple[int, ...]
@@ -23,33 +22,61 @@ Shape = tuple[int, ...]
 # What comes in -------------------------------------------------------------------------------------------------------
 
 
-def arms(owner: str, name: str, x: ArrayLike, shape: Shape | None = None, *, positive: bool = False) -> Floats:
-    """A read-only array of shape (K,) or (replicates, K)."""
-    y = array(owner, name, x, shape, low=0.0 if positive else -np.inf, above=positive)
-    if y.ndim not in (1, 2):
-        raise InvalidArgument(owner, name, "an array of shape (arms,) or (replicates, arms)", x)
-    return y
+def check_shapes(owner: str, **named: Floats) -> None:
+    """Refuse arrays that are not all of one shape, (K,) or (replicates, K)."""
+    first, shape = next(iter(named)), next(iter(named.values())).shape
+    if len(shape) not in (1, 2):
+        raise InvalidArgument(owner, first, "an array of shape (arms,) or (replicates, arms)", named[first])
+    for name, x in named.items():
+        check_like(owner, name, x, shape)
+
+
+def check_like(owner: str, name: str, x: Floats, shape: Shape) -> None:
+    """Refuse an array of another shape."""
+    if x.shape != shape:
+        wanted = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+        raise InvalidArgument(owner, name, f"an array of shape {wanted}", x)
 
 
 def chosen(owner: str, shape: Shape, action: Any) -> Any:
-    """The place of the chosen arm in the flattened arrays, or one for each replicate."""
+    """The place of the chosen arm in the flattened arrays, one for each replicate in lockstep."""
     K = shape[-1]
     if len(shape) == 1:
         return action if type(action) is int and 0 <= action < K else integer(owner, "action", action, 0, K - 1)
     return places(owner, shape, np.asarray(action), shape[:-1])
 
 
+def check_set(owner: str, shape: Shape, action: Any) -> Ints:
+    """A set of different arms, or one set for each replicate, (..., M)."""
+    items, K = np.asarray(action), shape[-1]
+    if items.dtype.kind not in "iu" or items.shape[:-1] != shape[:-1] or items.ndim != len(shape) or not items.size:
+        raise InvalidArgument(owner, "action", f"sets of arms from 0 to {K - 1}", action)
+    low, high = items.min(), items.max()
+    if low < 0 or high >= K:
+        raise InvalidArgument(owner, "action", f"sets of arms from 0 to {K - 1}", action)
+    if (np.diff(np.sort(items, axis=-1), axis=-1) == 0).any():
+        raise InvalidArgument(owner, "action", "sets of different arms", action)
+    return items
+
+
 def paid(owner: str, shape: Shape, reward: Any) -> Any:
     """The reward as a finite float, or one for each replicate."""
     if len(shape) == 1:
         try:
-            r = float(reward)
+            r = math.nan if isinstance(reward, (str, bytes)) else float(reward)
         except (TypeError, ValueError):
             r = math.nan
         if not math.isfinite(r):
             raise InvalidArgument(owner, "reward", "a finite number", reward)
         return r
     return amounts(owner, np.asarray(reward), shape[:-1])
+
+
+def binary(owner: str, y: Floats) -> None:
+    """Refuse rewards other than 0 and 1."""
+    bad = (y != 0.0) & (y != 1.0)
+    if np.any(bad):
+        raise ImpossibleEvidence(owner, f"reward {np.asarray(y)[bad].ravel()[0]:g}", "rewards are 0 or 1")
 
 
 def logged(owner: str, shape: Shape, log: Log) -> tuple[Any, Floats]:
@@ -96,15 +123,48 @@ def summed(shape: Shape, where: Any, amount: Any) -> Floats:
 
 
 def tiled(owner: str, replicates: int, *arrays: Floats) -> list[Floats]:
-    """The arrays of one experiment, repeated for so many replicates."""
+    """The arrays of one experiment, repeated for each replicate."""
     n = integer(owner, "replicates", replicates, 1)
-    if arrays[0].ndim != 1:
-        raise InvalidArgument(owner, "belief", "of a single experiment", arrays[0])
+    single(owner, arrays[0])
     return [frozen(np.tile(x, (n, 1))) for x in arrays]
 
 
-def unchecked(belief: T, **changed: Any) -> T:
-    """`dataclasses.replace` without checking again what was checked before."""
+def single(owner: str, x: Floats) -> None:
+    """Refuse a belief that holds replicates."""
+    if x.ndim != 1:
+        raise InvalidArgument(owner, "belief", "of a single experiment", x)
+
+
+def unchecked(belief: T, /, **changed: Any) -> T:
+    """A copy with some fields changed. Nothing is checked again."""
     new = object.__new__(type(belief))
     new.__dict__.update(belief.__dict__, **changed)
     return new
+
+
+def distinct_rows(rows: Floats) -> tuple[Floats, Ints]:
+    """The distinct rows of a table in order, and which of them each row is (numpy's unique with axis=0 is slow)."""
+    order = np.lexsort(rows.T[::-1])
+    new = np.ones(len(rows), np.bool_)
+    new[1:] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+    which = np.empty(len(rows), np.int64)
+    which[order] = np.cumsum(new) - 1
+    return rows[order[new]], which
+
+
+# Forgetting ----------------------------------------------------------------------------------------------------------
+
+
+def faded(x: Floats, x0: Floats, keep: float) -> Floats:
+    """A natural parameter, such as a count, that fades from x towards x0."""
+    return frozen((1.0 - keep) * x0 + keep * x)
+
+
+def faded_normal(kappa: Floats, m: Floats, kappa0: Floats, m0: Floats, keep: float) -> tuple[Floats, Floats, Floats]:
+    """A Gaussian of precision kappa and mean m that fades towards (kappa0, m0): its precision and its mean.
+
+    The third result is the weighted sum of squared distances of m and m0 from the new mean.
+    """
+    mixed = (1.0 - keep) * kappa0 + keep * kappa
+    back = (1.0 - keep) * kappa0 / mixed
+    return frozen(mixed), frozen(m + back * (m0 - m)), keep * kappa * back * (m - m0) ** 2

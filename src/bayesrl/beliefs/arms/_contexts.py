@@ -1,13 +1,13 @@
-"""What contextual beliefs share: the features of the arms, a row for each.
+"""What contextual beliefs share: the features of the arms, one row for each arm.
 
-What is observed before a choice says which features the arms have now:
+The context is what is observed before a choice. It says which features the arms have now:
 
-    nothing            the arms have features of their own, a table (K, d) that the belief holds
-    a whole number     one of C kinds of customers; the belief holds a table (C, K, d)
-    a matrix (K, d)    the features themselves, whatever they are this time
+    None               the arms have fixed features, a table (K, d) that the belief holds
+    a whole number     one of C kinds of contexts; the belief holds a table (C, K, d)
+    a matrix (K, d)    the features themselves
 
-In lockstep each replicate has its own observation: whole numbers (replicates,), matrices (replicates, K, d), or one
-matrix for all.
+In lockstep each replicate has its own context: whole numbers (replicates,), matrices (replicates, K, d), or one matrix
+for all.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from scipy import special
 from bayesrl.beliefs._log import Log, columns
 from bayesrl.beliefs.arms._arms import amounts
 from bayesrl.checks import Floats, array, frozen
-from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.errors import InvalidArgument
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 
 def table(owner: str, features: ArrayLike | None, d: int) -> Floats | None:
-    """The table of features that a belief holds: (K, d), (C, K, d) or none."""
+    """The table of features that a belief holds: (K, d), (C, K, d) or None."""
     if features is None:
         return None
     x = array(owner, "features", features)
@@ -83,13 +83,6 @@ def apply(A: Floats, x: Floats) -> Floats:
     return np.asarray(A @ x if x.ndim == 1 else np.matmul(A, x[..., None])[..., 0])
 
 
-def binary(owner: str, y: Floats) -> None:
-    """Refuse rewards other than 0 and 1."""
-    bad = (y != 0.0) & (y != 1.0)
-    if bad.any():
-        raise ImpossibleEvidence(owner, f"reward {y[bad].ravel()[0]:g}", "rewards are 0 or 1")
-
-
 def logistic_moments(centre: Floats, spread: Floats) -> tuple[Floats, Floats]:
     """Mean and variance of sigmoid(z), z ~ N(centre, spread^2), by Gauss-Hermite quadrature."""
     p = special.expit(centre[..., None] + spread[..., None] * NODES)
@@ -103,3 +96,32 @@ def _wanted(features: Floats | None, d: int) -> str:
     if features.ndim == 3:
         return f"a whole number from 0 to {len(features) - 1} or a matrix of shape {features.shape[1:]}"
     return f"left out or a matrix of shape {features.shape}"
+
+
+def faded_gaussian(mean: Floats, root: Floats, mean0: Floats, root0: Floats, keep: float) -> tuple[Floats, Floats]:
+    """A Gaussian with covariance S S' (S = root) that fades towards another one: its mean and its root.
+
+    Natural parameters are the precision matrix and its product with the mean. With W = S^-1 the precision is W' W, so
+    the mixture's is that of the two W stacked, each times the square root of its weight. This is a least-squares
+    problem. QR solves it without squaring a condition number.
+    """
+    old, new = np.sqrt(1.0 - keep), np.sqrt(keep)
+    W0, W = old * np.linalg.inv(root0), new * np.linalg.inv(root)
+    target = np.concatenate([W0 @ mean0[..., None], W @ mean[..., None]], axis=-2)
+    Q, R = np.linalg.qr(np.concatenate([W0, W], axis=-2))
+    inverse = np.linalg.inv(R)
+    m = inverse @ (np.swapaxes(Q, -1, -2) @ target)
+    return frozen(m[..., 0]), frozen(inverse)
+
+
+def check_weights(owner: str, mean: Floats) -> None:
+    """Refuse means of weights of another shape than (d,) or (replicates, d)."""
+    if mean.ndim not in (1, 2):
+        raise InvalidArgument(owner, "mean_", "of shape (d,) or (replicates, d)", mean)
+
+
+def arms_in(owner: str, features: Floats | None) -> int:
+    """K, if the belief holds the arms' features."""
+    if features is None:
+        raise InvalidArgument(owner, "features", "given to know the number of arms", None)
+    return int(features.shape[-2])

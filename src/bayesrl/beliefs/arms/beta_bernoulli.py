@@ -3,24 +3,39 @@
 Arm a pays 1 with unknown probability theta_a ~ Beta(alpha_a, beta_a), else 0. A reward y adds y to alpha_a and 1 - y to
 beta_a (the survey's l.626 misprints the second; ERRATA 1).
 
-Deviations: none. Cost: update O(K), a copy; sample K Beta draws. Claims: belief laws; mean, variance, quantiles and
-evidence against quadrature of prior times likelihood.
+Deviations: none. Cost: O(K) for an update, K Beta draws for a sample. Claims: belief laws; mean, variance, quantiles
+and evidence against quadrature of prior times likelihood.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import arms, chosen, logged, paid, raised, summed, tiled, unchecked
-from bayesrl.checks import Floats, frozen, integer, number
+from bayesrl.beliefs.arms._arms import (
+    binary,
+    check_shapes,
+    chosen,
+    distinct_rows,
+    faded,
+    logged,
+    paid,
+    raised,
+    summed,
+    tiled,
+    unchecked,
+)
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, independent_betas
+from bayesrl.beliefs.arms._states import ArmPosteriors, ArmStates
+from bayesrl.checks import Floats, Ints, frozen, integer
 from bayesrl.core import Transition
-from bayesrl.errors import ImpossibleEvidence
-from bayesrl.parameters import value
+from bayesrl.kernels.best_arm import best_beta
+from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.registry import register
 
 
@@ -37,23 +52,28 @@ from bayesrl.registry import register
 )
 @value
 class BetaBernoulli:
-    """Arms that pay 1 or 0, with a Beta belief about each one's probability."""
+    """Arms that pay 1 or 0, with a Beta belief about each one's probability.
 
-    alpha: Floats
-    """Prior count of ones plus those seen, shape (K,) or (replicates, K)."""
-    beta: Floats
-    """Prior count of zeros plus those seen, the same shape."""
-    gamma: float = 1.0
-    """Discount."""
+    Examples
+    --------
+    >>> belief = BetaBernoulli.uniform(2).update(Transition(0, action=1, reward=1.0, next_observation=0))
+    >>> belief.alpha, belief.beta
+    (array([1., 2.]), array([1., 1.]))
+    >>> belief.quantile(0.95).round(3)
+    array([0.95 , 0.975])
+    """
+
+    alpha: Annotated[Floats, Above(0.0), Shape("(K,) or (replicates, K)"), "Prior count of ones plus those seen."]
+    beta: Annotated[Floats, Above(0.0), Shape("(K,) or (replicates, K)"), "Prior count of zeros plus those seen."]
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     prior: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
     """alpha and beta before any reward."""
 
+    tells_information: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
-        owner, set_ = "BetaBernoulli", object.__setattr__
-        set_(self, "alpha", arms(owner, "alpha", self.alpha, positive=True))
-        set_(self, "beta", arms(owner, "beta", self.beta, self.alpha.shape, positive=True))
-        set_(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
-        set_(self, "prior", (self.alpha, self.beta))
+        check_shapes("BetaBernoulli", alpha=self.alpha, beta=self.beta)
+        object.__setattr__(self, "prior", (self.alpha, self.beta))
 
     @classmethod
     def uniform(cls, arms: int, gamma: float = 1.0) -> BetaBernoulli:
@@ -66,7 +86,7 @@ class BetaBernoulli:
         return cls(ones, ones, gamma)
 
     def batch(self, replicates: int) -> BetaBernoulli:
-        """So many experiments side by side."""
+        """The same belief for each of several replicates in lockstep."""
         alpha, beta, *prior = tiled("BetaBernoulli.batch", replicates, self.alpha, self.beta, *self.prior)
         return unchecked(self, alpha=alpha, beta=beta, prior=tuple(prior))
 
@@ -79,19 +99,22 @@ class BetaBernoulli:
         if self.alpha.ndim == 1 and y in (0.0, 1.0):
             name = "alpha" if y else "beta"
             return unchecked(self, **{name: raised(getattr(self, name), where, 1.0)})
-        _binary(y)
+        binary("BetaBernoulli", y)
         return unchecked(self, alpha=raised(self.alpha, where, y), beta=raised(self.beta, where, 1.0 - y))
 
     def update_many(self, log: Log) -> BetaBernoulli:
         """The posterior after a log of choices and rewards."""
         where, y = logged("BetaBernoulli.update_many", self.alpha.shape, log)
-        _binary(y)
+        binary("BetaBernoulli", y)
         wins, losses = (summed(self.alpha.shape, where, x) for x in (y, 1.0 - y))
         return unchecked(self, alpha=frozen(self.alpha + wins), beta=frozen(self.beta + losses))
 
     # What planners ask -----------------------------------------------------------------------------------------------
 
-    n_actions = property(lambda self: self.alpha.shape[-1], doc="K.")
+    @property
+    def n_actions(self) -> int:
+        """K."""
+        return self.alpha.shape[-1]
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
@@ -111,7 +134,7 @@ class BetaBernoulli:
         return np.asarray(special.betaincinv(self.alpha, self.beta, p))
 
     def plays(self) -> Floats:
-        """How often each arm has been played."""
+        """How often each arm has been played. The prior does not count."""
         return (self.alpha - self.prior[0]) + (self.beta - self.prior[1])
 
     def average(self) -> Floats:
@@ -124,8 +147,54 @@ class BetaBernoulli:
         each = special.betaln(self.alpha, self.beta) - special.betaln(*self.prior)
         return np.asarray(each.sum(axis=-1))
 
+    def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
+        """Which arm is best, by numerical integration."""
+        return independent_betas(self.alpha, self.beta, self.mean())
 
-def _binary(y: Floats) -> None:
-    bad = (y != 0.0) & (y != 1.0)
-    if np.any(bad):
-        raise ImpossibleEvidence("BetaBernoulli", f"reward {np.asarray(y)[bad].ravel()[0]:g}", "rewards are 0 or 1")
+    def reward_deviation(self) -> float:
+        """A reward in [0, 1] is sub-Gaussian with deviation 1/2."""
+        return 0.5
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether every probability is uniform on [0, 1]."""
+        return bool(np.all(self.alpha == 1.0) and np.all(self.beta == 1.0))
+
+    def fade(self, prior: BetaBernoulli, keep: float) -> BetaBernoulli:
+        """Counts that fade towards those of the prior."""
+        return unchecked(self, alpha=faded(self.alpha, prior.alpha, keep), beta=faded(self.beta, prior.beta, keep))
+
+    # What planners that look ahead ask -------------------------------------------------------------------------------
+
+    def arm_states(self) -> ArmStates:
+        """The state of each arm: (alpha, beta)."""
+        return ArmStates("bernoulli", np.stack([self.alpha, self.beta], axis=-1), 0.0, 1.0)
+
+    @property
+    def posterior_size(self) -> int:
+        """Replicates."""
+        return self.alpha.size // self.n_actions
+
+    def reward_values(self) -> Floats:
+        """An arm pays 0 or 1."""
+        return np.array([0.0, 1.0])
+
+    def posteriors_after(self, seen: Ints) -> ArmPosteriors:
+        """The posteriors after seen[n, a, y] further rewards y of arm a, (N, K, 2)."""
+        alpha, beta = self.alpha[..., None, :] + seen[..., 1], self.beta[..., None, :] + seen[..., 0]
+        p = alpha / (alpha + beta)
+
+        def best() -> Floats:
+            return best_beta(alpha, beta)[0]
+
+        return ArmPosteriors(np.stack([1.0 - p, p], axis=-1), best, best)
+
+    def distinct_replicates(self) -> tuple[BetaBernoulli, Ints]:
+        """The distinct replicates, and for each replicate which of them it is equal to."""
+        rows, which = distinct_rows(np.concatenate([self.alpha, self.beta], axis=1))
+        K = self.n_actions
+        return BetaBernoulli(rows[:, :K], rows[:, K:], self.gamma), which
+
+    def some_replicates(self, part: slice) -> BetaBernoulli:
+        """Only these replicates."""
+        return BetaBernoulli(self.alpha[part], self.beta[part], self.gamma)

@@ -3,9 +3,9 @@
 A reward r in [0, 1] is replaced by the outcome of a coin that shows 1 with probability r. The coin's mean is the arm's
 mean, so Thompson sampling for Bernoulli arms, and the proof of its regret bound, apply to every distribution on [0, 1].
 
-The coin is tossed where the belief learns, so this stands around a belief and every planner can use it; it is the one
-belief about arms whose `update` needs `rng` (rewards that are 0 or 1 need no coin, but a number is drawn for each
-reward all the same, so that streams stay aligned).
+The coin is tossed when the belief learns. So this is a belief around another one, and every planner can use it. It is
+the one belief about arms whose `update` needs `rng`. A number is drawn for each reward, also for rewards that are 0 or
+1, so that streams stay aligned.
 
 Deviations: none. Cost: one random number for each reward. Claims: unbiased; equal to the belief inside on zeros and
 ones.
@@ -13,19 +13,19 @@ ones.
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, columns
 from bayesrl.beliefs.arms._arms import amounts, chosen, paid
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
-from bayesrl.checks import Floats
+from bayesrl.checks import Floats, generator
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.parameters import value
 from bayesrl.registry import register
 
 
@@ -41,60 +41,83 @@ from bayesrl.registry import register
         "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )
-@dataclass(frozen=True)
+@value
 class BinarisedRewards:
-    """Rewards in [0, 1], each turned into 1 or 0 by a coin with that probability."""
+    """Rewards in [0, 1], each turned into 1 or 0 by a coin with that probability.
 
-    inside: BetaBernoulli
-    """The belief about zeros and ones."""
+    Examples
+    --------
+    >>> belief = BinarisedRewards(BetaBernoulli.uniform(2))
+    >>> belief.update(Transition(0, action=1, reward=0.7, next_observation=0), np.random.default_rng(0)).inside
+    BetaBernoulli(alpha=array([1., 2.]), beta=array([1., 1.]), gamma=1.0)
+    """
+
+    inside: Annotated[BetaBernoulli, "The belief about zeros and ones."]
+
+    tells_information: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.inside, BetaBernoulli):
+            raise InvalidArgument("BinarisedRewards", "inside", "a BetaBernoulli belief", self.inside)
 
     def batch(self, replicates: int) -> BinarisedRewards:
-        """So many experiments side by side."""
-        return dataclasses.replace(self, inside=self.inside.batch(replicates))
+        """The same belief for each of several replicates in lockstep."""
+        return BinarisedRewards(self.inside.batch(replicates))
 
     def update(self, datum: Transition, rng: Generator | None = None) -> BinarisedRewards:
         """The posterior after the coin's outcome."""
-        if rng is None:
-            raise InvalidArgument("BinarisedRewards.update", "rng", "given: a coin is tossed", None)
+        rng = generator("BinarisedRewards.update", rng)
         chosen("BinarisedRewards.update", self.inside.alpha.shape, datum.action)  # before a coin is tossed
         r = paid("BinarisedRewards.update", self.inside.alpha.shape, datum.reward)
         return BinarisedRewards(self.inside.update(datum._replace(reward=_coin(r, rng)), rng))
 
     def update_many(self, log: Log, rng: Generator) -> BinarisedRewards:
         """The posterior after a log of choices and rewards, a coin for each."""
+        rng = generator("BinarisedRewards.update_many", rng)
         action, reward = columns("BinarisedRewards.update_many", log, "action", "reward")
         r = amounts("BinarisedRewards.update_many", reward, action.shape)
         return BinarisedRewards(self.inside.update_many({"action": action, "reward": _coin(r, rng)}))
 
-    gamma = property(lambda self: self.inside.gamma, doc="Discount.")
-    n_actions = property(lambda self: self.inside.n_actions, doc="K.")
+    @property
+    def gamma(self) -> float:
+        """Discount."""
+        return self.inside.gamma
+
+    @property
+    def n_actions(self) -> int:
+        """K, the arms to choose from."""
+        return self.inside.n_actions
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
         return self.inside.sample_means(context, rng)
 
-    def mean(self, context: Any = None) -> Floats:
+    def mean(self, context: object = None) -> Floats:
         """Expected reward of each arm."""
         return self.inside.mean(context)
 
-    def variance(self, context: Any = None) -> Floats:
+    def variance(self, context: object = None) -> Floats:
         """Posterior variance of each arm's mean reward."""
         return self.inside.variance(context)
 
-    def quantile(self, p: float, context: Any = None) -> Floats:
+    def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
         return self.inside.quantile(p, context)
 
     def plays(self) -> Floats:
-        """How often each arm has been played."""
+        """How often each arm has been played. The prior does not count."""
         return self.inside.plays()
 
     def average(self) -> Floats:
         """The average coin of each arm, nan where it has not been played."""
         return self.inside.average()
 
+    def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
+        """Which arm is best, by numerical integration. What a play tells is what its coin tells."""
+        return self.inside.best_arm(context, samples, rng)
 
-def _coin(r: Any, rng: Generator) -> Any:
+
+def _coin(r: Floats | float, rng: Generator) -> Floats:
     bad = (np.asarray(r) < 0.0) | (np.asarray(r) > 1.0)
     if bad.any():
         raise ImpossibleEvidence(

@@ -3,24 +3,26 @@
 Arm a pays an exponential amount of mean 1 / lambda_a, and lambda_a ~ Gamma(shape, rate). A reward x adds 1 to the shape
 and x to the rate. The mean reward 1 / lambda_a is inverse gamma.
 
-Deviations: none. Cost: update O(K), a copy; sample K gamma draws. Claims: belief laws; moments, quantiles and evidence
-against quadrature of prior times likelihood.
+Deviations: none. Cost: O(K) for an update, K gamma draws for a sample. Claims: belief laws; moments, quantiles and
+evidence against quadrature of prior times likelihood.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import arms, chosen, logged, paid, raised, summed, tiled, unchecked
-from bayesrl.checks import Floats, frozen, integer, number
+from bayesrl.beliefs.arms._arms import check_shapes, chosen, faded, logged, paid, raised, summed, tiled, unchecked
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
+from bayesrl.checks import Floats, frozen, integer
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence
-from bayesrl.parameters import value
+from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.registry import register
 
 
@@ -36,23 +38,28 @@ from bayesrl.registry import register
 )
 @value
 class ExponentialArm:
-    """Arms that pay exponential amounts, with a gamma belief about each one's rate."""
+    """Arms that pay exponential amounts, with a gamma belief about each one's rate.
 
-    shape: Floats
-    """Shape of the gamma belief about the rate 1 / mean, shape (K,) or (replicates, K)."""
-    rate: Floats
-    """Rate of that gamma belief, the same shape."""
-    gamma: float = 1.0
-    """Discount."""
+    Examples
+    --------
+    >>> belief = ExponentialArm.weak(2).update(Transition(0, action=1, reward=4.0, next_observation=0))
+    >>> belief.mean()
+    array([1., 2.])
+    """
+
+    shape: Annotated[
+        Floats, Above(0.0), Shape("(K,) or (replicates, K)"), "Shape of the gamma belief about the rate 1 / mean."
+    ]
+    rate: Annotated[Floats, Above(0.0), Shape("(K,) or (replicates, K)"), "Rate of that gamma belief."]
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     prior: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
     """shape and rate before any reward."""
 
+    tells_information: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
-        owner, set_ = "ExponentialArm", object.__setattr__
-        set_(self, "shape", arms(owner, "shape", self.shape, positive=True))
-        set_(self, "rate", arms(owner, "rate", self.rate, self.shape.shape, positive=True))
-        set_(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
-        set_(self, "prior", (self.shape, self.rate))
+        check_shapes("ExponentialArm", shape=self.shape, rate=self.rate)
+        object.__setattr__(self, "prior", (self.shape, self.rate))
 
     @classmethod
     def weak(cls, arms: int, gamma: float = 1.0) -> ExponentialArm:
@@ -61,7 +68,7 @@ class ExponentialArm:
         return cls(3.0 * ones, 2.0 * ones, gamma)
 
     def batch(self, replicates: int) -> ExponentialArm:
-        """So many experiments side by side."""
+        """The same belief for each of several replicates in lockstep."""
         shape, rate, *prior = tiled("ExponentialArm.batch", replicates, self.shape, self.rate, *self.prior)
         return unchecked(self, shape=shape, rate=rate, prior=tuple(prior))
 
@@ -83,7 +90,10 @@ class ExponentialArm:
 
     # What planners ask -----------------------------------------------------------------------------------------------
 
-    n_actions = property(lambda self: self.shape.shape[-1], doc="K.")
+    @property
+    def n_actions(self) -> int:
+        """K."""
+        return self.shape.shape[-1]
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
@@ -104,7 +114,7 @@ class ExponentialArm:
         return self.rate / np.asarray(special.gammainccinv(self.shape, p), np.float64)
 
     def plays(self) -> Floats:
-        """How often each arm has been played."""
+        """How often each arm has been played. The prior does not count."""
         return self.shape - self.prior[0]
 
     def average(self) -> Floats:
@@ -117,6 +127,14 @@ class ExponentialArm:
         a, b = self.prior
         each = special.gammaln(self.shape) - special.gammaln(a) + a * np.log(b) - self.shape * np.log(self.rate)
         return np.asarray(each.sum(axis=-1))
+
+    def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
+        """Which arm is best, estimated from draws."""
+        return drawn(self, context, samples, rng, None)
+
+    def fade(self, prior: ExponentialArm, keep: float) -> ExponentialArm:
+        """Shapes and rates that fade towards those of the prior."""
+        return unchecked(self, shape=faded(self.shape, prior.shape, keep), rate=faded(self.rate, prior.rate, keep))
 
 
 def _amount(x: Floats) -> None:

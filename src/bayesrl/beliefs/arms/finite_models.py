@@ -1,10 +1,10 @@
 """Any prior on finitely many bandits: correlated arms, two models, particles (Gopalan et al. 2014; survey §3.3).
 
-The unknown is which of N bandits is the true one, with prior weights; Bayes' rule multiplies each weight by the
-likelihood of what was seen. Arms may be correlated in any way: a reward of one arm tells about the others through the
-models. A prior that cannot be listed may be sampled: N bandits drawn from it with equal weights.
+The true bandit is one of N, with prior weights. Bayes' rule multiplies each weight by the likelihood of what was seen.
+Arms may be correlated in any way: a reward of one arm tells about the others through the models. A prior that cannot be
+listed may be sampled: N bandits drawn from it with equal weights.
 
-What a reward says is up to the kind of models:
+The kind of models decides how likely a reward is:
 
     BernoulliModels(means)        arm a of model i pays 1 with probability means[i, a], else 0
     GaussianModels(means, noise)  arm a of model i pays N(means[i, a], noise^2)
@@ -13,14 +13,14 @@ What a reward says is up to the kind of models:
 
 Liu and Li's (2015) case is `FiniteModels.two(true, false, weight)`: two arms, two models.
 
-Deviations: none. Cost: update O(N) (sums: O(N M^2)), sample O(N). Claims: weights equal Bayes' rule by hand; sums
+Deviations: none. Cost: O(N) for an update (sums: O(N M^2)) or a sample. Claims: weights equal Bayes' rule by hand; sums
 against enumeration; belief laws.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, Protocol
+from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
@@ -28,20 +28,35 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log, columns
-from bayesrl.beliefs.arms._arms import chosen, paid, unchecked
-from bayesrl.checks import Floats, array, frozen, integer, number, rows_sum_to_one
+from bayesrl.beliefs.arms._arms import check_set, chosen, paid, single, unchecked
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, Law, weighted
+from bayesrl.beliefs.arms._states import ArmPosteriors
+from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, rows_sum_to_one
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
-from bayesrl.parameters import value
+from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
 from bayesrl.registry import register
 
 
+@runtime_checkable
 class Models(Protocol):
-    """Finitely many bandits: the arms' mean rewards and what a reward says about which bandit it came from."""
+    """Finitely many bandits: the arms' mean rewards, and how likely a reward is in each bandit."""
 
     @property
     def means(self) -> Floats:
         """Mean reward of arm a in model i, shape (N, K)."""
+
+    @property
+    def law(self) -> Law:
+        """The law of a reward given its mean."""
+
+    @property
+    def deviation(self) -> float | None:
+        """A reward of any model is sub-Gaussian with this deviation; None: it depends on the action."""
+
+    @property
+    def table(self) -> tuple[Floats, Floats] | None:
+        """What arms can pay, (Y,), and the probabilities of that, (N, K, Y); None: that cannot be listed."""
 
     def log_likelihood(self, owner: str, action: Any, reward: Any, replicates: tuple[int, ...]) -> Floats:
         """Log likelihood of the reward under each model, (N,) or (replicates, N)."""
@@ -61,26 +76,32 @@ class Models(Protocol):
 )
 @value
 class FiniteModels:
-    """A bandit that is one of finitely many, with a weight for each."""
+    """A bandit that is one of finitely many, with a weight for each.
 
-    models: Models
-    """The bandits."""
-    weights: Floats | None = None
-    """Prior probability of each, shape (N,) or (replicates, N); None: equal."""
-    gamma: float = 1.0
-    """Discount."""
+    Examples
+    --------
+    >>> belief = FiniteModels(BernoulliModels([[0.1, 0.6], [0.7, 0.2]]))  # arms are correlated through the models
+    >>> belief.update(Transition(0, action=1, reward=1.0, next_observation=0)).posterior()
+    array([0.75, 0.25])
+    """
+
+    models: Annotated[Models, "The bandits."]
+    weights: Annotated[ArrayLike | None, "Prior probability of each, (N,) or (replicates, N); None: equal."] = None
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     log_joint: Floats = field(init=False, repr=False)
-    """Log of prior weight times likelihood of all that was seen, the shape of the weights."""
+    """Log of prior weight times likelihood of all that was seen, in the shape of the weights."""
 
     def __post_init__(self) -> None:
         owner, set_ = "FiniteModels", object.__setattr__
+        if not isinstance(self.models, Models):
+            expected = "BernoulliModels, GaussianModels, OutcomeModels, BernoulliSums or the like"
+            raise InvalidArgument(owner, "models", expected, self.models)
         N = len(self.models.means)
         w = array(owner, "weights", np.full(N, 1.0 / N) if self.weights is None else self.weights, low=0.0)
         if w.ndim not in (1, 2) or w.shape[-1] != N:
             raise InvalidArgument(owner, "weights", f"of shape ({N},)", w)
         w = rows_sum_to_one(owner, "weights", w, self.weights)
         set_(self, "weights", w)
-        set_(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
         with np.errstate(divide="ignore"):
             set_(self, "log_joint", frozen(np.log(w)))
 
@@ -93,13 +114,14 @@ class FiniteModels:
         array([0.4, 0.6])
         """
         p = number("FiniteModels.two", "weight", weight, 0.0, 1.0)
-        return cls(BernoulliModels(np.array([true, false])), np.array([p, 1.0 - p]), gamma)
+        one = array("FiniteModels.two", "true", true, (None,))
+        other = array("FiniteModels.two", "false", false, one.shape)
+        return cls(BernoulliModels(np.array([one, other])), np.array([p, 1.0 - p]), gamma)
 
     def batch(self, replicates: int) -> FiniteModels:
-        """So many experiments side by side."""
+        """The same belief for each of several replicates in lockstep."""
         n = integer("FiniteModels.batch", "replicates", replicates, 1)
-        if self.log_joint.ndim != 1:
-            raise InvalidArgument("FiniteModels.batch", "belief", "of a single experiment", self.log_joint)
+        single("FiniteModels.batch", self.log_joint)
         weights, joint = (frozen(np.tile(np.asarray(x), (n, 1))) for x in (self.weights, self.log_joint))
         return unchecked(self, weights=weights, log_joint=joint)
 
@@ -124,7 +146,22 @@ class FiniteModels:
 
     # What planners ask -----------------------------------------------------------------------------------------------
 
-    n_actions = property(lambda self: self.models.means.shape[1], doc="K.")
+    @property
+    def n_actions(self) -> int:
+        """K."""
+        return self.models.means.shape[1]
+
+    @property
+    def unsupported(self) -> dict[str, str]:
+        """What these models cannot offer."""
+        kind = type(self.models).__name__
+        missing: dict[str, str] = {}
+        if self.models.table is None:
+            why = f"The rewards of {kind} do not take finitely many values."
+            missing |= dict.fromkeys(("posterior_size", "reward_values", "posteriors_after"), why)
+        if self.models.deviation is None:
+            missing["reward_deviation"] = f"The spread of a reward of {kind} depends on how many arms are chosen."
+        return missing
 
     def posterior(self) -> Floats:
         """Posterior probability of each model."""
@@ -133,7 +170,7 @@ class FiniteModels:
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards of the arms in a model drawn from the belief."""
         below = np.cumsum(self.posterior(), axis=-1)
-        u = rng.random(below.shape[:-1]) * below[..., -1]
+        u = generator("FiniteModels.sample_means", rng).random(below.shape[:-1]) * below[..., -1]
         model = np.sum(below <= u[..., None] if below.ndim == 2 else below <= u, axis=-1)
         return np.asarray(self.models.means[model])
 
@@ -147,7 +184,7 @@ class FiniteModels:
         return np.asarray(np.einsum("...i,...ik->...k", w, (self.models.means - mean[..., None, :]) ** 2))
 
     def quantile(self, p: float, context: object = None) -> Floats:
-        """The least of each arm's mean rewards below which, itself included, lies probability p."""
+        """The p-quantile of each arm's mean reward: the least one that is exceeded with probability at most 1 - p."""
         order = np.argsort(self.models.means, axis=0)  # (N, K)
         below = np.cumsum(self.posterior()[..., order], axis=-2)
         first = np.argmax(below >= p * below[..., -1:, :], axis=-2)  # (..., K)
@@ -158,6 +195,50 @@ class FiniteModels:
         """log P(rewards | choices) under the prior, for each replicate."""
         return np.asarray(special.logsumexp(self.log_joint, axis=-1))
 
+    def model_means(self) -> Floats:
+        """Mean reward of arm a in model i, (N, K)."""
+        return self.models.means
+
+    @property
+    def tells_information(self) -> bool:
+        """Whether rewards are 0 or 1, or Gaussian."""
+        return self.models.law is not None
+
+    def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
+        """Which arm is best, by sums over the models."""
+        weight = self.posterior()
+        theta = np.broadcast_to(self.models.means, (*weight.shape, self.n_actions))
+        return weighted(theta, weight, self.models.law)
+
+    def reward_deviation(self) -> float:
+        """A reward of any model is sub-Gaussian with this deviation."""
+        assert self.models.deviation is not None
+        return self.models.deviation
+
+    # What planners that look ahead ask -------------------------------------------------------------------------------
+
+    @property
+    def posterior_size(self) -> int:
+        """Models times replicates."""
+        return self.log_joint.size
+
+    def reward_values(self) -> Floats:
+        """What an arm can pay, (Y,)."""
+        assert self.models.table is not None
+        return self.models.table[0]
+
+    def posteriors_after(self, seen: Ints) -> ArmPosteriors:
+        """The posteriors after seen[n, a, y] further outcomes y of arm a, (N, K, Y)."""
+        assert self.models.table is not None
+        table, means = self.models.table[1], self.models.means
+        log_joint = self.log_joint[..., None, :] + special.xlogy(seen[:, None], table).sum(axis=(-2, -1))
+        possible = log_joint.max(axis=-1, keepdims=True) > -np.inf  # others are never reached
+        weight = np.where(possible, special.softmax(np.where(possible, log_joint, 0.0), axis=-1), 0.0)
+        tied = (means >= means.max(axis=-1, keepdims=True)).astype(np.float64)  # (models, K)
+        first = np.eye(self.n_actions)[means.argmax(axis=-1)]
+        prob = np.tensordot(weight, table, axes=1)
+        return ArmPosteriors(prob, lambda: np.asarray(weight @ tied), lambda: np.asarray(weight @ first))
+
 
 # Kinds of models -----------------------------------------------------------------------------------------------------
 
@@ -166,11 +247,18 @@ class FiniteModels:
 class BernoulliModels:
     """Arms that pay 1 or 0."""
 
-    means: Floats
-    """Probability that arm a of model i pays, shape (N, K)."""
+    means: Annotated[Floats, AtLeast(0.0), Shape("(N, K)"), "Probability that arm a of model i pays."]
+
+    law: ClassVar[Law] = "bernoulli"
+    deviation: ClassVar[float | None] = 0.5
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "means", _probabilities("BernoulliModels", self.means))
+        _check_probabilities("BernoulliModels", self.means)
+
+    @property
+    def table(self) -> tuple[Floats, Floats]:
+        """0 and 1, and their probabilities, (N, K, 2)."""
+        return np.array([0.0, 1.0]), np.stack([1.0 - self.means, self.means], axis=-1)
 
     def log_likelihood(self, owner: str, action: Any, reward: Any, replicates: tuple[int, ...]) -> Floats:
         """Log likelihood of the reward under each model."""
@@ -183,14 +271,23 @@ class BernoulliModels:
 class GaussianModels:
     """Arms with Gaussian rewards of known variance."""
 
-    means: Floats
-    """Mean reward of arm a in model i, shape (N, K)."""
-    noise: float = 1.0
-    """Standard deviation of a reward."""
+    means: Annotated[Floats, Shape("(N, K)"), "Mean reward of arm a in model i."]
+    noise: Annotated[float, Above(0.0), "Standard deviation of a reward."] = 1.0
+
+    table: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "means", array("GaussianModels", "means", self.means, (None, None)))
-        object.__setattr__(self, "noise", number("GaussianModels", "noise", self.noise, 0.0, above=True))
+        _check_matrix("GaussianModels", "means", self.means)
+
+    @property
+    def law(self) -> Law:
+        """Gaussian."""
+        return self.noise
+
+    @property
+    def deviation(self) -> float:
+        """Noise plus a mean within the range of the models."""
+        return float(np.sqrt(self.noise**2 + 0.25 * np.ptp(self.means, axis=0).max() ** 2))
 
     def log_likelihood(self, owner: str, action: Any, reward: Any, replicates: tuple[int, ...]) -> Floats:
         """Log likelihood of the reward under each model."""
@@ -203,11 +300,13 @@ class OutcomeModels:
     """Arms that pay one of finitely many amounts."""
 
     values: Floats
-    """What can be paid, shape (Y,), all different."""
+    """What can be paid, all different, shape (Y,)."""
     prob: Floats
     """Probability that arm a of model i pays values[y], shape (N, K, Y)."""
     means: Floats = field(init=False, repr=False)
     """Mean reward of arm a in model i, shape (N, K)."""
+
+    law: ClassVar[Law] = None
 
     def __post_init__(self) -> None:
         values = array("OutcomeModels", "values", self.values, (None,))
@@ -219,6 +318,16 @@ class OutcomeModels:
         object.__setattr__(self, "prob", prob)
         object.__setattr__(self, "means", frozen(prob @ values))
 
+    @property
+    def deviation(self) -> float:
+        """Half of the range of rewards."""
+        return float(0.5 * np.ptp(self.values))
+
+    @property
+    def table(self) -> tuple[Floats, Floats]:
+        """What can be paid, and its probabilities."""
+        return self.values, self.prob
+
     def log_likelihood(self, owner: str, action: Any, reward: Any, replicates: tuple[int, ...]) -> Floats:
         """Log likelihood of the reward under each model."""
         p = np.swapaxes(self.prob, 0, 1)[_arm(owner, action, replicates, self.means.shape[1])]  # (..., N, Y)
@@ -229,25 +338,20 @@ class OutcomeModels:
 
 @value
 class BernoulliSums:
-    """Several arms at once, each paying 1 or 0, of which only the sum is seen (full-bandit feedback)."""
+    """Several arms at once, each of which pays 1 or 0. Only the sum is seen (full-bandit feedback)."""
 
-    means: Floats
-    """Probability that arm a of model i pays, shape (N, K)."""
+    means: Annotated[Floats, AtLeast(0.0), Shape("(N, K)"), "Probability that arm a of model i pays."]
+
+    law: ClassVar[Law] = None
+    deviation: ClassVar[float | None] = None
+    table: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "means", _probabilities("BernoulliSums", self.means))
+        _check_probabilities("BernoulliSums", self.means)
 
     def log_likelihood(self, owner: str, action: Any, reward: Any, replicates: tuple[int, ...]) -> Floats:
         """Log probability of the sum under each model: a Poisson-binomial, one arm folded in after the other."""
-        chosen = np.asarray(action)
-        K = self.means.shape[1]
-        if (
-            chosen.dtype.kind not in "iu"
-            or chosen.shape[:-1] != replicates
-            or not 0 <= chosen.min() <= chosen.max() < K
-        ):
-            raise InvalidArgument(owner, "action", f"sets of arms from 0 to {K - 1}", action)
-        p = self.means.T[chosen]  # (..., M, N)
+        p = self.means.T[check_set(owner, (*replicates, self.means.shape[1]), action)]  # (..., M, N)
         M = p.shape[-2]
         mass = np.zeros((*p.shape[:-2], M + 1, p.shape[-1]))
         mass[..., 0, :] = 1.0
@@ -260,11 +364,15 @@ class BernoulliSums:
             return np.asarray(np.log(np.sum(mass * hit, axis=-2)))
 
 
-def _probabilities(owner: str, means: ArrayLike) -> Floats:
-    p = array(owner, "means", means, (None, None), low=0.0)
-    if p.max() > 1.0:
-        raise InvalidArgument(owner, "means", "at most 1 everywhere", float(p.max()))
-    return p
+def _check_matrix(owner: str, name: str, x: Floats) -> None:
+    if x.ndim != 2:
+        raise InvalidArgument(owner, name, "an array of shape (any, any)", x)
+
+
+def _check_probabilities(owner: str, means: Floats) -> None:
+    _check_matrix(owner, "means", means)
+    if means.max() > 1.0:
+        raise InvalidArgument(owner, "means", "at most 1 everywhere", float(means.max()))
 
 
 def _arm(owner: str, action: Any, replicates: tuple[int, ...], K: int) -> Any:

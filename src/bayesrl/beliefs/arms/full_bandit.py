@@ -1,29 +1,29 @@
 """Full-bandit feedback: of several arms chosen at once, only the sum of their rewards is seen (survey §3.3).
 
-The sum's mean is linear in the arms' means, so a Gaussian belief about the means is updated as in
-linear_gaussian_arms.py with the indicator of the chosen set as features: one sum correlates the arms that made it.
-The noise is that of a sum of M rewards. For zeros and ones this is an approximation (an exact one on finitely many
-models is `FiniteModels(BernoulliSums(...))`).
+The sum's mean is linear in the arms' means. So a Gaussian belief about the means is updated as in
+linear_gaussian_arms.py, with the indicator of the chosen set as features. A sum correlates the arms that made it. The
+noise is that of a sum of M rewards. For zeros and ones this is an approximation; `FiniteModels(BernoulliSums(...))` is
+exact on finitely many models.
 
-Deviations: the Gaussian likelihood. Cost: update O(K^2), sample O(K^2). Claims: equal to linear regression on
+Deviations: the Gaussian likelihood. Cost: O(K^2) for an update or a sample. Claims: equal to linear regression on
 indicators.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, columns
-from bayesrl.beliefs.arms._arms import paid
+from bayesrl.beliefs.arms._arms import check_set, paid
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.parameters import value
 from bayesrl.registry import register
 
 
@@ -38,12 +38,24 @@ from bayesrl.registry import register
         "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )
-@dataclass(frozen=True)
+@value
 class FullBandit:
-    """A Gaussian belief about single arms that learns from sums of several."""
+    """A Gaussian belief about single arms that learns from sums of several.
 
-    weights: LinearGaussianArms
-    """The belief about the arms' means, one weight for each arm."""
+    Examples
+    --------
+    >>> belief = FullBandit.uniform(arms=3, suggestions=2)
+    >>> belief.update(Transition(0, action=np.array([0, 2]), reward=2.0, next_observation=0)).mean()
+    array([0.66666667, 0.5       , 0.66666667])
+    """
+
+    weights: Annotated[LinearGaussianArms, "The belief about the arms' means, one weight for each arm."]
+
+    tells_information: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.weights, LinearGaussianArms):
+            raise InvalidArgument("FullBandit", "weights", "a LinearGaussianArms belief", self.weights)
 
     @classmethod
     def uniform(cls, arms: int, suggestions: int, gamma: float = 1.0) -> FullBandit:
@@ -54,15 +66,13 @@ class FullBandit:
         return cls(LinearGaussianArms(np.full(K, 0.5), root, float(np.sqrt(M / 6.0)), None, np.eye(K), gamma))
 
     def batch(self, replicates: int) -> FullBandit:
-        """So many experiments side by side."""
-        return dataclasses.replace(self, weights=self.weights.batch(replicates))
+        """The same belief for each of several replicates in lockstep."""
+        return FullBandit(self.weights.batch(replicates))
 
     def update(self, datum: Transition, rng: Generator | None = None) -> FullBandit:
         """The posterior after a set of arms and the sum of what they paid."""
         m = self.weights.mean_
-        items, K = np.asarray(datum.action), m.shape[-1]
-        if items.dtype.kind not in "iu" or items.shape[:-1] != m.shape[:-1] or not 0 <= items.min() <= items.max() < K:
-            raise InvalidArgument("FullBandit.update", "action", f"sets of arms from 0 to {K - 1}", datum.action)
+        items = check_set("FullBandit.update", m.shape, datum.action)
         x = np.zeros(m.shape)
         np.put_along_axis(x, items, 1.0, axis=-1)
         return FullBandit(self.weights.observe(x, paid("FullBandit.update", m.shape, datum.reward)))
@@ -74,16 +84,27 @@ class FullBandit:
             new = new.update(Transition(0, action, reward, 0))
         return new
 
-    gamma = property(lambda self: self.weights.gamma, doc="Discount.")
-    n_actions = property(lambda self: self.weights.mean_.shape[-1], doc="K, the arms to choose from.")
+    @property
+    def gamma(self) -> float:
+        """Discount."""
+        return self.weights.gamma
+
+    @property
+    def n_actions(self) -> int:
+        """K, the arms to choose from."""
+        return self.weights.n_weights
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
-        """Mean rewards of single arms drawn from the belief."""
+        """Mean rewards of single arms, drawn from the belief."""
         return self.weights.sample_weights(rng)
 
-    def mean(self, context: Any = None) -> Floats:
+    def mean(self, context: object = None) -> Floats:
         """Expected reward of each arm."""
         return self.weights.mean_
+
+    def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
+        """Which single arm is best, estimated from draws."""
+        return drawn(self, context, samples, rng, None)
 
     def log_evidence(self) -> Floats:
         """Log density of the sums under the prior, for each replicate."""

@@ -1,24 +1,23 @@
 """Rewards linear in features, with a Gaussian belief about the weights (Agrawal and Goyal 2013; survey §2.5, §3.3).
 
-Arm a with features x_a pays x_a' theta + N(0, sigma^2), and theta ~ N(m, S S'). With a Gaussian prior the posterior is
-Gaussian; a reward r of features x moves it by a rank-one update of the square root S (Potter), so that the covariance
-stays positive however many rewards come:
+Arm a with features x_a pays x_a' theta + N(0, sigma^2), and theta ~ N(m, S S'). The posterior is Gaussian. A reward r
+of features x moves it by a rank-one update of the square root S (Potter), so the covariance always stays positive:
 
     phi = S' x,   c = sigma^2 + phi' phi,   m' = m + S phi (r - x' m) / c,   S' = S - S phi phi' / (c + sigma sqrt(c)).
 
-Agrawal and Goyal's method draws theta from N(m, v^2 B^-1) with B = I + sum x x' and a v of their own that does not come
-from a noise model: that is the posterior of prior N(0, sigma^2 I) with its draws stretched by v / sigma. `v` says so;
-`agrawal_goyal(...)` builds their belief and `their_v` is the v of their theorem. Without v draws are exact.
+Agrawal and Goyal draw theta from N(m, v^2 B^-1) with B = I + sum x x'. Their v does not come from a noise model. This
+is the posterior of the prior N(0, sigma^2 I) with its draws stretched by v / sigma. The parameter `v` does that,
+`agrawal_goyal(...)` builds their belief, and `their_v` is the v of their theorem. Without v draws are exact.
 
-Deviations: none. Cost: update O(d^2), sample O(d^2 + K d). Claims: belief laws; equal to the batch formula of the
-survey (its eq. for the linear model) to rounding; v stretches draws and nothing else.
+Deviations: none. Cost: O(d^2) for an update, O(d^2 + K d) for a sample. Claims: belief laws; equal to the batch formula
+of the survey (its eq. for the linear model) to rounding; v stretches draws and nothing else.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import field
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -26,12 +25,21 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import paid, unchecked
-from bayesrl.beliefs.arms._contexts import apply, features_of, logged, row_of, table
-from bayesrl.checks import Floats, array, frozen, integer, number
+from bayesrl.beliefs.arms._arms import check_like, paid, single, unchecked
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, check_draws, weighted
+from bayesrl.beliefs.arms._contexts import (
+    apply,
+    arms_in,
+    check_weights,
+    faded_gaussian,
+    features_of,
+    logged,
+    row_of,
+    table,
+)
+from bayesrl.checks import Floats, array, frozen, generator, integer, number
 from bayesrl.core import Transition
-from bayesrl.errors import InvalidArgument
-from bayesrl.parameters import value
+from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
 from bayesrl.registry import register
 
 
@@ -49,35 +57,39 @@ from bayesrl.registry import register
 )
 @value
 class LinearGaussianArms:
-    """Rewards linear in the arms' features with Gaussian noise, and a Gaussian belief about the weights."""
+    """Rewards linear in the arms' features with Gaussian noise, and a Gaussian belief about the weights.
 
-    mean_: Floats
-    """Posterior mean of the weights, m, shape (d,) or (replicates, d)."""
-    root: Floats
-    """A square root S of their covariance S S', shape (d, d) or (replicates, d, d)."""
-    noise: float = 1.0
-    """Standard deviation of a reward, sigma."""
-    v: float | None = None
-    """Agrawal and Goyal's v: draws are stretched by v / noise. None: exact draws."""
-    features: Floats | None = None
-    """What arms look like where that is known in advance: (K, d), or (C, K, d) for C kinds of contexts."""
-    gamma: float = 1.0
-    """Discount."""
+    Examples
+    --------
+    >>> belief = LinearGaussianArms.prior(2)  # the context is a matrix with a row of features for each arm
+    >>> arms = np.array([[1.0, 0.0], [1.0, 1.0]])
+    >>> belief.update(Transition(arms, action=1, reward=3.0, next_observation=0)).mean(arms)
+    array([1., 2.])
+    """
+
+    mean_: Annotated[Floats, Shape("(d,) or (replicates, d)"), "Mean of the weights, m."]
+    root: Annotated[Floats, Shape("(d, d) or (replicates, d, d)"), "A square root S of the weights' covariance S S'."]
+    noise: Annotated[float, Above(0.0), "Standard deviation of a reward, sigma."] = 1.0
+    v: Annotated[
+        float | None, AtLeast(0.0), "Agrawal and Goyal's v: draws are stretched by v / noise. None: exact draws."
+    ] = None
+    features: Annotated[
+        Floats | None,
+        Shape("(K, d), or (C, K, d) for C kinds of contexts"),
+        "The arms' features if they are known in advance.",
+    ] = None
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     evidence: Floats = field(init=False, repr=False)
     """Log density of the rewards seen, shape () or (replicates,)."""
 
+    tells_information: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
-        owner, set_ = "LinearGaussianArms", object.__setattr__
-        mean = array(owner, "mean_", self.mean_)
-        if mean.ndim not in (1, 2):
-            raise InvalidArgument(owner, "mean_", "of shape (d,) or (replicates, d)", mean)
-        set_(self, "mean_", mean)
-        set_(self, "root", array(owner, "root", self.root, (*mean.shape, mean.shape[-1])))
-        set_(self, "noise", number(owner, "noise", self.noise, 0.0, above=True))
-        set_(self, "v", None if self.v is None else number(owner, "v", self.v, 0.0))
-        set_(self, "features", table(owner, self.features, mean.shape[-1]))
-        set_(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
-        set_(self, "evidence", frozen(np.zeros(mean.shape[:-1])))
+        owner, d = "LinearGaussianArms", self.mean_.shape[-1:]
+        check_weights(owner, self.mean_)
+        check_like(owner, "root", self.root, self.mean_.shape + d)
+        object.__setattr__(self, "features", table(owner, self.features, *d))
+        object.__setattr__(self, "evidence", frozen(np.zeros(self.mean_.shape[:-1])))
 
     @classmethod
     def prior(
@@ -104,10 +116,9 @@ class LinearGaussianArms:
         return cls(np.zeros(d), np.eye(d), 1.0, v, x, gamma)
 
     def batch(self, replicates: int) -> LinearGaussianArms:
-        """So many experiments side by side."""
+        """The same belief for each of several replicates in lockstep."""
         n = integer("LinearGaussianArms.batch", "replicates", replicates, 1)
-        if self.mean_.ndim != 1:
-            raise InvalidArgument("LinearGaussianArms.batch", "belief", "of a single experiment", self.mean_)
+        single("LinearGaussianArms.batch", self.mean_)
         return unchecked(
             self,
             mean_=frozen(np.tile(self.mean_, (n, 1))),
@@ -140,10 +151,9 @@ class LinearGaussianArms:
         )
 
     def update_many(self, log: Log) -> LinearGaussianArms:
-        """The posterior of one experiment after a log of choices, rewards and (where they vary) contexts."""
+        """The posterior of one experiment after a log of choices, rewards and, if they vary, contexts."""
         owner = "LinearGaussianArms.update_many"
-        if self.mean_.ndim != 1:
-            raise InvalidArgument(owner, "belief", "of a single experiment", self.mean_)
+        single(owner, self.mean_)
         X, r = logged(owner, self.features, log, len(self.mean_))
         new = self
         for x, y in zip(X, r, strict=True):
@@ -154,10 +164,13 @@ class LinearGaussianArms:
 
     @property
     def n_actions(self) -> int:
-        """K, where the belief holds the arms' features."""
-        if self.features is None:
-            raise InvalidArgument("LinearGaussianArms", "features", "given to know the number of arms", None)
-        return int(self.features.shape[-2])
+        """K, if the belief holds the arms' features."""
+        return arms_in("LinearGaussianArms", self.features)
+
+    @property
+    def n_weights(self) -> int:
+        """d."""
+        return self.mean_.shape[-1]
 
     @property
     def covariance(self) -> Floats:
@@ -171,21 +184,21 @@ class LinearGaussianArms:
 
     def sample_weights(self, rng: Generator) -> Floats:
         """Weights drawn from the belief (stretched by v / noise)."""
-        z = rng.standard_normal(self.mean_.shape)
+        z = generator("LinearGaussianArms.sample_means", rng).standard_normal(self.mean_.shape)
         if self.v is not None:
             z *= self.v / self.noise
         return self.mean_ + apply(self.root, z)
 
-    def mean(self, context: Any = None) -> Floats:
+    def mean(self, context: object = None) -> Floats:
         """Expected reward of each arm."""
         return apply(self._features("LinearGaussianArms.mean", context), self.mean_)
 
-    def variance(self, context: Any = None) -> Floats:
+    def variance(self, context: object = None) -> Floats:
         """Posterior variance of each arm's mean reward."""
         spread = self._features("LinearGaussianArms.variance", context) @ self.root
         return np.asarray(np.sum(spread * spread, axis=-1))
 
-    def quantile(self, p: float, context: Any = None) -> Floats:
+    def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
         return self.mean(context) + np.sqrt(self.variance(context)) * float(special.ndtri(p))
 
@@ -193,7 +206,31 @@ class LinearGaussianArms:
         """Log density of the rewards given the choices under the prior, for each replicate."""
         return self.evidence
 
-    def _features(self, owner: str, context: Any) -> Floats:
+    def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
+        """Which arm is best, estimated from draws of the weights. The draws are exact: v does not stretch them."""
+        rng = check_draws(self, samples, rng)
+        X, replicates = self._features("LinearGaussianArms.best_arm", context), self.mean_.shape[:-1]
+        z = rng.standard_normal((*replicates, samples, self.n_weights))
+        weights = self.mean_[..., None, :] + z @ np.swapaxes(self.root, -1, -2)
+        theta = np.asarray(weights @ np.swapaxes(X, -1, -2))
+        return weighted(theta, np.full(theta.shape[:-1], 1.0 / samples), self.noise)
+
+    def reward_deviation(self) -> float:
+        """The largest deviation of a predicted reward. Further rewards do not widen it."""
+        spread = np.square(self.linear_features() @ self.root).sum(axis=-1)
+        return float(np.sqrt(spread.max() + self.noise**2))
+
+    def linear_features(self) -> Floats:
+        """The arms' features, (K, d) or (C, K, d)."""
+        arms_in("LinearGaussianArms", self.features)
+        return np.asarray(self.features)
+
+    def fade(self, prior: LinearGaussianArms, keep: float) -> LinearGaussianArms:
+        """The precision and its product with the mean fade towards those of the prior."""
+        mean, root = faded_gaussian(self.mean_, self.root, prior.mean_, prior.root, keep)
+        return unchecked(self, mean_=mean, root=root)
+
+    def _features(self, owner: str, context: object) -> Floats:
         return features_of(owner, self.features, context, self.mean_.shape[:-1], self.mean_.shape[-1])
 
 

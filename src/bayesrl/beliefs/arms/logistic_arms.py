@@ -7,17 +7,18 @@ by the curvature there:
     m' = argmin_w  1/2 sum_i q_i (w_i - m_i)^2 + sum_j log(1 + exp(-+ w' x_j)),
     q_i' = q_i + sum_j x_ij^2 p_j (1 - p_j).
 
-With one answer at a time the mode lies on the line m + c x / q, and c is the root of an equation in one unknown. What
-is drawn may be reshaped by alpha, as in the paper's Table 2: standard deviations are multiplied by it.
+With one answer at a time the mode lies on the line m + c x / q, and c is the root of an equation in one unknown. The
+factor `reshaping` multiplies the standard deviations of draws, alpha in the paper's Table 2.
 
 Deviations: none; `update` is the paper's batch of one, `update_many` one batch. The belief approximates the posterior
-and depends on the order of batches. Cost: update O(d), sample O(K d). Claims: the mode's gradient vanishes; moments
-against quadrature; near the exact posterior where there is much data. With correlations: logistic_laplace_arms.py.
+and depends on the order of batches. Cost: O(d) for an update, O(K d) for a sample. Claims: the mode's gradient
+vanishes; moments against quadrature; near the exact posterior if there is much data. logistic_laplace_arms.py keeps
+correlations.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -25,13 +26,22 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import paid, unchecked
-from bayesrl.beliefs.arms._contexts import apply, binary, features_of, logged, logistic_moments, row_of, table
+from bayesrl.beliefs.arms._arms import binary, check_like, faded_normal, paid, single, unchecked
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
+from bayesrl.beliefs.arms._contexts import (
+    apply,
+    arms_in,
+    check_weights,
+    features_of,
+    logged,
+    logistic_moments,
+    row_of,
+    table,
+)
 from bayesrl.checks import Floats, array, frozen, integer, number
 from bayesrl.core import Transition
-from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.logistic import mode_after_many, mode_after_one
-from bayesrl.parameters import value
+from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
 from bayesrl.registry import register
 
 
@@ -49,29 +59,33 @@ from bayesrl.registry import register
 )
 @value
 class LogisticArms:
-    """Zeros and ones with log-odds linear in the arms' features, and independent Gaussian weights."""
+    """Zeros and ones with log-odds linear in the arms' features, and independent Gaussian weights.
 
-    mean_: Floats
-    """Centre of the belief about the weights, m, shape (d,) or (replicates, d)."""
-    precision: Floats
-    """Inverse variance of each weight, q, the same shape."""
-    reshaping: float = 1.0
-    """Factor on the standard deviation of what is drawn, alpha."""
-    features: Floats | None = None
-    """What arms look like where that is known in advance: (K, d), or (C, K, d) for C kinds of contexts."""
-    gamma: float = 1.0
-    """Discount."""
+    Examples
+    --------
+    >>> belief = LogisticArms.prior(2)  # the context is a matrix with a row of features for each arm
+    >>> arms = np.array([[1.0, 0.0], [1.0, 1.0]])
+    >>> belief.update(Transition(arms, action=1, reward=1.0, next_observation=0)).mean(arms).round(3)
+    array([0.571, 0.626])
+    """
+
+    mean_: Annotated[Floats, Shape("(d,) or (replicates, d)"), "Mean of the weights, m."]
+    precision: Annotated[Floats, Above(0.0), Shape("(d,) or (replicates, d)"), "Inverse variance of each weight, q."]
+    reshaping: Annotated[float, AtLeast(0.0), "Factor on the standard deviation of draws, alpha."] = 1.0
+    features: Annotated[
+        Floats | None,
+        Shape("(K, d), or (C, K, d) for C kinds of contexts"),
+        "The arms' features if they are known in advance.",
+    ] = None
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
+
+    tells_information: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        owner, set_ = "LogisticArms", object.__setattr__
-        mean = array(owner, "mean_", self.mean_)
-        if mean.ndim not in (1, 2):
-            raise InvalidArgument(owner, "mean_", "of shape (d,) or (replicates, d)", mean)
-        set_(self, "mean_", mean)
-        set_(self, "precision", array(owner, "precision", self.precision, mean.shape, low=0.0, above=True))
-        set_(self, "reshaping", number(owner, "reshaping", self.reshaping, 0.0))
-        set_(self, "features", table(owner, self.features, mean.shape[-1]))
-        set_(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
+        owner, d = "LogisticArms", self.mean_.shape[-1:]
+        check_weights(owner, self.mean_)
+        check_like(owner, "precision", self.precision, self.mean_.shape)
+        object.__setattr__(self, "features", table(owner, self.features, *d))
 
     @classmethod
     def prior(
@@ -84,10 +98,9 @@ class LogisticArms:
         return cls(np.zeros(d), q, 1.0, x, gamma)
 
     def batch(self, replicates: int) -> LogisticArms:
-        """So many experiments side by side."""
+        """The same belief for each of several replicates in lockstep."""
         n = integer("LogisticArms.batch", "replicates", replicates, 1)
-        if self.mean_.ndim != 1:
-            raise InvalidArgument("LogisticArms.batch", "belief", "of a single experiment", self.mean_)
+        single("LogisticArms.batch", self.mean_)
         mean, precision = (frozen(np.tile(x, (n, 1))) for x in (self.mean_, self.precision))
         return unchecked(self, mean_=mean, precision=precision)
 
@@ -111,8 +124,7 @@ class LogisticArms:
     def update_many(self, log: Log) -> LogisticArms:
         """The belief of one experiment after a log, taken as one batch."""
         owner = "LogisticArms.update_many"
-        if self.mean_.ndim != 1:
-            raise InvalidArgument(owner, "belief", "of a single experiment", self.mean_)
+        single(owner, self.mean_)
         X, y = logged(owner, self.features, log, len(self.mean_))
         binary("LogisticArms", y)
         mean, weight = mode_after_many(X, y, self.mean_, np.diag(self.precision))
@@ -122,10 +134,13 @@ class LogisticArms:
 
     @property
     def n_actions(self) -> int:
-        """K, where the belief holds the arms' features."""
-        if self.features is None:
-            raise InvalidArgument("LogisticArms", "features", "given to know the number of arms", None)
-        return int(self.features.shape[-2])
+        """K, if the belief holds the arms' features."""
+        return arms_in("LogisticArms", self.features)
+
+    @property
+    def n_weights(self) -> int:
+        """d."""
+        return self.mean_.shape[-1]
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Probabilities of the arms for weights drawn from the belief (reshaped by alpha)."""
@@ -133,23 +148,32 @@ class LogisticArms:
         w = self.mean_ + self.reshaping * rng.standard_normal(self.mean_.shape) / np.sqrt(self.precision)
         return np.asarray(special.expit(apply(X, w)))
 
-    def mean(self, context: Any = None) -> Floats:
+    def mean(self, context: object = None) -> Floats:
         """Expected reward of each arm."""
         return logistic_moments(*self._score("LogisticArms.mean", context))[0]
 
-    def variance(self, context: Any = None) -> Floats:
+    def variance(self, context: object = None) -> Floats:
         """Variance of each arm's mean reward under the belief."""
         return logistic_moments(*self._score("LogisticArms.variance", context))[1]
 
-    def quantile(self, p: float, context: Any = None) -> Floats:
+    def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward under the belief."""
         centre, spread = self._score("LogisticArms.quantile", context)
         return np.asarray(special.expit(centre + spread * special.ndtri(p)))
 
-    def _score(self, owner: str, context: Any) -> tuple[Floats, Floats]:
+    def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
+        """Which arm is best, estimated from draws."""
+        return drawn(self, context, samples, rng, "bernoulli")
+
+    def fade(self, prior: LogisticArms, keep: float) -> LogisticArms:
+        """Precision and precision times mean of each weight fade towards those of the prior."""
+        q, m, _ = faded_normal(self.precision, self.mean_, prior.precision, prior.mean_, keep)
+        return unchecked(self, mean_=m, precision=q)
+
+    def _score(self, owner: str, context: object) -> tuple[Floats, Floats]:
         """Mean and standard deviation of each arm's log-odds."""
         X = self._features(owner, context)
         return apply(X, self.mean_), np.sqrt(apply(X * X, 1.0 / self.precision))
 
-    def _features(self, owner: str, context: Any) -> Floats:
+    def _features(self, owner: str, context: object) -> Floats:
         return features_of(owner, self.features, context, self.mean_.shape[:-1], self.mean_.shape[-1])

@@ -1,19 +1,19 @@
 """Clicks with log-odds linear in features: Laplace's approximation with full covariance (survey §3.3).
 
-As logistic_arms.py, but the Gaussian belief N(m, S S') keeps the correlations between weights. After an answer m moves
-to the mode of prior times likelihood and the precision grows by the curvature there, w x x' with w = p (1 - p); the
-square root S follows by the rank-one update of linear_gaussian_arms.py with noise variance 1 / w:
+This is logistic_arms.py with a Gaussian belief N(m, S S') that keeps the correlations between weights. After an answer
+m moves to the mode of prior times likelihood. The precision grows by the curvature there, w x x' with w = p (1 - p).
+The square root S follows by the rank-one update of linear_gaussian_arms.py with noise variance 1 / w:
 
     phi = S' x,  h = phi' phi,  m' = m + S phi (y - p),  S' = S - w S phi phi' / (1 + w h + sqrt(1 + w h)).
 
-Deviations: Chapelle and Li use the diagonal; this is the version they left out for speed. Cost: update O(d^2), sample
-O(d^2 + K d). Claims: the mode's gradient vanishes, the precision is the Hessian there; near the exact posterior where
-there is much data.
+Deviations: Chapelle and Li use the diagonal; this is the version they left out for speed. Cost: O(d^2) for an update,
+O(d^2 + K d) for a sample. Claims: the mode's gradient vanishes and the precision is the Hessian there; near the exact
+posterior if there is much data.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -21,13 +21,23 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import paid, unchecked
-from bayesrl.beliefs.arms._contexts import apply, binary, features_of, logged, logistic_moments, row_of, table
+from bayesrl.beliefs.arms._arms import binary, check_like, paid, single, unchecked
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
+from bayesrl.beliefs.arms._contexts import (
+    apply,
+    arms_in,
+    check_weights,
+    faded_gaussian,
+    features_of,
+    logged,
+    logistic_moments,
+    row_of,
+    table,
+)
 from bayesrl.checks import Floats, array, frozen, integer, number
 from bayesrl.core import Transition
-from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.logistic import mode_after_many, mode_after_one
-from bayesrl.parameters import value
+from bayesrl.parameters import DISCOUNT, AtLeast, Shape, value
 from bayesrl.registry import register
 
 
@@ -45,29 +55,33 @@ from bayesrl.registry import register
 )
 @value
 class LogisticLaplaceArms:
-    """Zeros and ones with log-odds linear in the arms' features, and a joint Gaussian belief about the weights."""
+    """Zeros and ones with log-odds linear in the arms' features, and a joint Gaussian belief about the weights.
 
-    mean_: Floats
-    """Centre of the belief about the weights, m, shape (d,) or (replicates, d)."""
-    root: Floats
-    """A square root S of their covariance S S', shape (d, d) or (replicates, d, d)."""
-    reshaping: float = 1.0
-    """Factor on the standard deviation of what is drawn, alpha."""
-    features: Floats | None = None
-    """What arms look like where that is known in advance: (K, d), or (C, K, d) for C kinds of contexts."""
-    gamma: float = 1.0
-    """Discount."""
+    Examples
+    --------
+    >>> belief = LogisticLaplaceArms.prior(2)  # the context is a matrix with a row of features for each arm
+    >>> arms = np.array([[1.0, 0.0], [1.0, 1.0]])
+    >>> belief.update(Transition(arms, action=1, reward=1.0, next_observation=0)).mean(arms).round(3)
+    array([0.571, 0.629])
+    """
+
+    mean_: Annotated[Floats, Shape("(d,) or (replicates, d)"), "Mean of the weights, m."]
+    root: Annotated[Floats, Shape("(d, d) or (replicates, d, d)"), "A square root S of the weights' covariance S S'."]
+    reshaping: Annotated[float, AtLeast(0.0), "Factor on the standard deviation of draws, alpha."] = 1.0
+    features: Annotated[
+        Floats | None,
+        Shape("(K, d), or (C, K, d) for C kinds of contexts"),
+        "The arms' features if they are known in advance.",
+    ] = None
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
+
+    tells_information: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        owner, set_ = "LogisticLaplaceArms", object.__setattr__
-        mean = array(owner, "mean_", self.mean_)
-        if mean.ndim not in (1, 2):
-            raise InvalidArgument(owner, "mean_", "of shape (d,) or (replicates, d)", mean)
-        set_(self, "mean_", mean)
-        set_(self, "root", array(owner, "root", self.root, (*mean.shape, mean.shape[-1])))
-        set_(self, "reshaping", number(owner, "reshaping", self.reshaping, 0.0))
-        set_(self, "features", table(owner, self.features, mean.shape[-1]))
-        set_(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
+        owner, d = "LogisticLaplaceArms", self.mean_.shape[-1:]
+        check_weights(owner, self.mean_)
+        check_like(owner, "root", self.root, self.mean_.shape + d)
+        object.__setattr__(self, "features", table(owner, self.features, *d))
 
     @classmethod
     def prior(
@@ -80,10 +94,9 @@ class LogisticLaplaceArms:
         return cls(np.zeros(d), np.eye(d) / np.sqrt(q), 1.0, x, gamma)
 
     def batch(self, replicates: int) -> LogisticLaplaceArms:
-        """So many experiments side by side."""
+        """The same belief for each of several replicates in lockstep."""
         n = integer("LogisticLaplaceArms.batch", "replicates", replicates, 1)
-        if self.mean_.ndim != 1:
-            raise InvalidArgument("LogisticLaplaceArms.batch", "belief", "of a single experiment", self.mean_)
+        single("LogisticLaplaceArms.batch", self.mean_)
         mean, root = frozen(np.tile(self.mean_, (n, 1))), frozen(np.tile(self.root, (n, 1, 1)))
         return unchecked(self, mean_=mean, root=root)
 
@@ -110,8 +123,7 @@ class LogisticLaplaceArms:
     def update_many(self, log: Log) -> LogisticLaplaceArms:
         """The belief of one experiment after a log, taken as one batch: its mode and the Hessian there."""
         owner = "LogisticLaplaceArms.update_many"
-        if self.mean_.ndim != 1:
-            raise InvalidArgument(owner, "belief", "of a single experiment", self.mean_)
+        single(owner, self.mean_)
         X, y = logged(owner, self.features, log, len(self.mean_))
         binary("LogisticLaplaceArms", y)
         Q = np.asarray(np.linalg.inv(self.covariance), np.float64)
@@ -123,10 +135,13 @@ class LogisticLaplaceArms:
 
     @property
     def n_actions(self) -> int:
-        """K, where the belief holds the arms' features."""
-        if self.features is None:
-            raise InvalidArgument("LogisticLaplaceArms", "features", "given to know the number of arms", None)
-        return int(self.features.shape[-2])
+        """K, if the belief holds the arms' features."""
+        return arms_in("LogisticLaplaceArms", self.features)
+
+    @property
+    def n_weights(self) -> int:
+        """d."""
+        return self.mean_.shape[-1]
 
     @property
     def covariance(self) -> Floats:
@@ -139,23 +154,32 @@ class LogisticLaplaceArms:
         w = self.mean_ + self.reshaping * apply(self.root, rng.standard_normal(self.mean_.shape))
         return np.asarray(special.expit(apply(X, w)))
 
-    def mean(self, context: Any = None) -> Floats:
+    def mean(self, context: object = None) -> Floats:
         """Expected reward of each arm."""
         return logistic_moments(*self._score("LogisticLaplaceArms.mean", context))[0]
 
-    def variance(self, context: Any = None) -> Floats:
+    def variance(self, context: object = None) -> Floats:
         """Variance of each arm's mean reward under the belief."""
         return logistic_moments(*self._score("LogisticLaplaceArms.variance", context))[1]
 
-    def quantile(self, p: float, context: Any = None) -> Floats:
+    def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward under the belief."""
         centre, spread = self._score("LogisticLaplaceArms.quantile", context)
         return np.asarray(special.expit(centre + spread * special.ndtri(p)))
 
-    def _score(self, owner: str, context: Any) -> tuple[Floats, Floats]:
+    def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
+        """Which arm is best, estimated from draws."""
+        return drawn(self, context, samples, rng, "bernoulli")
+
+    def fade(self, prior: LogisticLaplaceArms, keep: float) -> LogisticLaplaceArms:
+        """The precision and its product with the mean fade towards those of the prior."""
+        mean, root = faded_gaussian(self.mean_, self.root, prior.mean_, prior.root, keep)
+        return unchecked(self, mean_=mean, root=root)
+
+    def _score(self, owner: str, context: object) -> tuple[Floats, Floats]:
         """Mean and standard deviation of each arm's log-odds."""
         X = self._features(owner, context)
         return apply(X, self.mean_), np.sqrt(np.sum((X @ self.root) ** 2, axis=-1))
 
-    def _features(self, owner: str, context: Any) -> Floats:
+    def _features(self, owner: str, context: object) -> Floats:
         return features_of(owner, self.features, context, self.mean_.shape[:-1], self.mean_.shape[-1])

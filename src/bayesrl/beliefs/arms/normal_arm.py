@@ -3,23 +3,36 @@
 Arm a pays N(mu_a, sigma^2) with sigma known, and mu_a ~ N(m_a, sigma^2 / kappa_a): the prior is worth kappa_a
 observations. A reward x gives kappa' = kappa + 1 and m' = m + (x - m) / kappa'.
 
-Deviations: none. Cost: update O(K), a copy; sample K Gaussian draws. Claims: belief laws; moments, quantiles and
+Deviations: none. Cost: O(K) for an update, K Gaussian draws for a sample. Claims: belief laws; moments, quantiles and
 evidence against quadrature of prior times likelihood. Unknown variance: normal_gamma_arm.py.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import arms, chosen, logged, paid, raised, summed, tiled, unchecked
-from bayesrl.checks import Floats, frozen, integer, number
+from bayesrl.beliefs.arms._arms import (
+    check_shapes,
+    chosen,
+    faded_normal,
+    logged,
+    paid,
+    raised,
+    summed,
+    tiled,
+    unchecked,
+)
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, independent_normals
+from bayesrl.beliefs.arms._states import ArmStates
+from bayesrl.checks import Floats, frozen, integer
 from bayesrl.core import Transition
-from bayesrl.parameters import value
+from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.registry import register
 
 
@@ -35,29 +48,35 @@ from bayesrl.registry import register
 )
 @value
 class NormalArm:
-    """Arms with Gaussian rewards of known variance, with a Gaussian belief about each mean."""
+    """Arms with Gaussian rewards of known variance, with a Gaussian belief about each mean.
 
-    mean_: Floats
-    """Posterior mean of each arm's mean reward, m, shape (K,) or (replicates, K)."""
-    strength: Floats
-    """Observations the belief is worth, kappa, the same shape: the variance of the mean is noise^2 / strength."""
-    noise: float = 1.0
-    """Standard deviation of a reward, sigma."""
-    gamma: float = 1.0
-    """Discount."""
+    Examples
+    --------
+    >>> belief = NormalArm.standard(2).update(Transition(0, action=1, reward=3.0, next_observation=0))
+    >>> belief.mean(), belief.variance()
+    (array([0. , 1.5]), array([1. , 0.5]))
+    """
+
+    mean_: Annotated[Floats, Shape("(K,) or (replicates, K)"), "Posterior mean of each arm's mean reward, m."]
+    strength: Annotated[
+        Floats,
+        Above(0.0),
+        Shape("(K,) or (replicates, K)"),
+        "Observations that the belief is worth, kappa. The variance of the mean is noise^2 / strength.",
+    ]
+    noise: Annotated[float, Above(0.0), "Standard deviation of a reward, sigma."] = 1.0
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     spread: Floats = field(init=False, repr=False)
-    """Sum of kappa / (kappa + 1) (x - m)^2 over the rewards seen: what the evidence needs beside the moments."""
+    """Sum of kappa / (kappa + 1) (x - m)^2 over the rewards seen, which the evidence needs."""
     prior: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
     """mean_ and strength before any reward."""
 
+    tells_information: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
-        owner, set_ = "NormalArm", object.__setattr__
-        set_(self, "mean_", arms(owner, "mean_", self.mean_))
-        set_(self, "strength", arms(owner, "strength", self.strength, self.mean_.shape, positive=True))
-        set_(self, "noise", number(owner, "noise", self.noise, 0.0, above=True))
-        set_(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
-        set_(self, "spread", frozen(np.zeros(self.mean_.shape)))
-        set_(self, "prior", (self.mean_, self.strength))
+        check_shapes("NormalArm", mean_=self.mean_, strength=self.strength)
+        object.__setattr__(self, "spread", frozen(np.zeros(self.mean_.shape)))
+        object.__setattr__(self, "prior", (self.mean_, self.strength))
 
     @classmethod
     def standard(cls, arms: int, gamma: float = 1.0) -> NormalArm:
@@ -70,7 +89,7 @@ class NormalArm:
         return cls(np.zeros(n), np.ones(n), 1.0, gamma)
 
     def batch(self, replicates: int) -> NormalArm:
-        """So many experiments side by side."""
+        """The same belief for each of several replicates in lockstep."""
         own = (self.mean_, self.strength, self.spread, *self.prior)
         mean, strength, spread, *prior = tiled("NormalArm.batch", replicates, *own)
         return unchecked(self, mean_=mean, strength=strength, spread=spread, prior=tuple(prior))
@@ -106,7 +125,10 @@ class NormalArm:
 
     # What planners ask -----------------------------------------------------------------------------------------------
 
-    n_actions = property(lambda self: self.mean_.shape[-1], doc="K.")
+    @property
+    def n_actions(self) -> int:
+        """K."""
+        return self.mean_.shape[-1]
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
@@ -125,7 +147,7 @@ class NormalArm:
         return self.mean_ + self._deviation() * float(special.ndtri(p))
 
     def plays(self) -> Floats:
-        """How often each arm has been played."""
+        """How often each arm has been played. The prior does not count."""
         return self.strength - self.prior[1]
 
     def average(self) -> Floats:
@@ -139,6 +161,23 @@ class NormalArm:
         n, variance = self.plays(), self.noise**2
         each = np.log(self.prior[1] / self.strength) - self.spread / variance - n * np.log(2.0 * np.pi * variance)
         return np.asarray(0.5 * each.sum(axis=-1))
+
+    def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
+        """Which arm is best, by numerical integration."""
+        return independent_normals(self.mean_, np.sqrt(self.variance()), self.noise)
+
+    def reward_deviation(self) -> float:
+        """The largest deviation of a predicted reward. Further rewards do not widen it."""
+        return float(np.sqrt(np.max(self.variance()) + self.noise**2))
+
+    def arm_states(self) -> ArmStates:
+        """The state of each arm: n of a belief N(0, 1/n) about an arm of unit noise."""
+        return ArmStates("normal", self.strength[..., None], self.mean_, self.noise)
+
+    def fade(self, prior: NormalArm, keep: float) -> NormalArm:
+        """kappa and kappa m fade towards those of the prior. The spread follows the same weights."""
+        kappa, m, squares = faded_normal(self.strength, self.mean_, prior.strength, prior.mean_, keep)
+        return unchecked(self, mean_=m, strength=kappa, spread=frozen(keep * self.spread + squares))
 
     def _deviation(self) -> Floats:
         return self.noise / np.sqrt(self.strength)

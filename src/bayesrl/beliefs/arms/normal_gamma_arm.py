@@ -1,26 +1,40 @@
 """Gaussian arms of unknown mean and variance, with a normal-gamma belief for each (survey §2.5 and §4.7).
 
-Arm a pays N(mu_a, 1 / lambda_a); lambda_a ~ Gamma(a, rate b) and mu_a | lambda_a ~ N(m, 1 / (kappa lambda_a)). It is
-the algebra of reward_normal.py (Strens 2000, corrected), here for arms and for many experiments in lockstep. The mean
-reward is marginally Student: (mu - m) / sqrt(b / (a kappa)) has t distribution with 2a degrees of freedom.
+Arm a pays N(mu_a, 1 / lambda_a), lambda_a ~ Gamma(a, rate b) and mu_a | lambda_a ~ N(m, 1 / (kappa lambda_a)). The
+algebra is that of reward_normal.py (Strens 2000, corrected), here for arms and for experiments in lockstep. The mean
+reward has a marginal Student distribution: (mu - m) / sqrt(b / (a kappa)) has t distribution with 2a degrees of
+freedom.
 
-Deviations: none. Cost: update O(K), a copy; sample K Student draws. Claims: belief laws; moments, quantiles and
+Deviations: none. Cost: O(K) for an update, K Student draws for a sample. Claims: belief laws; moments, quantiles and
 evidence against quadrature of prior times likelihood; equal to `RewardNormal` on the same rewards.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import arms, chosen, logged, paid, raised, summed, tiled, unchecked
-from bayesrl.checks import Floats, frozen, integer, number
+from bayesrl.beliefs.arms._arms import (
+    check_shapes,
+    chosen,
+    faded,
+    faded_normal,
+    logged,
+    paid,
+    raised,
+    summed,
+    tiled,
+    unchecked,
+)
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
+from bayesrl.checks import Floats, frozen, integer
 from bayesrl.core import Transition
-from bayesrl.parameters import value
+from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.registry import register
 
 FIELDS = ("mean_", "strength", "shape", "rate")
@@ -40,28 +54,29 @@ FIELDS = ("mean_", "strength", "shape", "rate")
 )
 @value
 class NormalGammaArm:
-    """Arms with Gaussian rewards of unknown mean and variance, with a normal-gamma belief for each."""
+    """Arms with Gaussian rewards of unknown mean and variance, with a normal-gamma belief for each.
 
-    mean_: Floats
-    """Posterior mean of each arm's mean reward, m, shape (K,) or (replicates, K)."""
-    strength: Floats
-    """Observations behind the mean, kappa."""
-    shape: Floats
-    """Shape of the gamma belief about the precision, a."""
-    rate: Floats
-    """Rate of the gamma belief about the precision, b."""
-    gamma: float = 1.0
-    """Discount."""
+    Examples
+    --------
+    >>> belief = NormalGammaArm.weak(2).update(Transition(0, action=1, reward=3.0, next_observation=0))
+    >>> belief.mean(), belief.variance()
+    (array([0. , 1.5]), array([1.        , 1.08333333]))
+    """
+
+    mean_: Annotated[Floats, Shape("(K,) or (replicates, K)"), "Posterior mean of each arm's mean reward, m."]
+    strength: Annotated[Floats, Above(0.0), Shape("like mean_"), "Observations behind the mean, kappa."]
+    shape: Annotated[Floats, Above(0.0), Shape("like mean_"), "Shape of the gamma belief about the precision, a."]
+    rate: Annotated[Floats, Above(0.0), Shape("like mean_"), "Rate of the gamma belief about the precision, b."]
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     prior: tuple[Floats, Floats, Floats, Floats] = field(init=False, repr=False, compare=False)
     """mean_, strength, shape and rate before any reward."""
 
+    tells_information: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
-        owner, set_ = "NormalGammaArm", object.__setattr__
-        set_(self, "mean_", arms(owner, "mean_", self.mean_))
-        for name in FIELDS[1:]:
-            set_(self, name, arms(owner, name, getattr(self, name), self.mean_.shape, positive=True))
-        set_(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
-        set_(self, "prior", tuple(getattr(self, name) for name in FIELDS))
+        own = {name: getattr(self, name) for name in FIELDS}
+        check_shapes("NormalGammaArm", **own)
+        object.__setattr__(self, "prior", tuple(own.values()))
 
     @classmethod
     def weak(cls, arms: int, gamma: float = 1.0) -> NormalGammaArm:
@@ -70,7 +85,7 @@ class NormalGammaArm:
         return cls(0.0 * one, one, 2.0 * one, one, gamma)
 
     def batch(self, replicates: int) -> NormalGammaArm:
-        """So many experiments side by side."""
+        """The same belief for each of several replicates in lockstep."""
         own = tiled("NormalGammaArm.batch", replicates, *(getattr(self, name) for name in FIELDS), *self.prior)
         return unchecked(self, prior=tuple(own[4:]), **dict(zip(FIELDS, own[:4], strict=True)))
 
@@ -107,7 +122,10 @@ class NormalGammaArm:
 
     # What planners ask -----------------------------------------------------------------------------------------------
 
-    n_actions = property(lambda self: self.mean_.shape[-1], doc="K.")
+    @property
+    def n_actions(self) -> int:
+        """K."""
+        return self.mean_.shape[-1]
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
@@ -127,7 +145,7 @@ class NormalGammaArm:
         return self.mean_ + self._scale() * np.asarray(special.stdtrit(2.0 * self.shape, p), np.float64)
 
     def plays(self) -> Floats:
-        """How often each arm has been played."""
+        """How often each arm has been played. The prior does not count."""
         return self.strength - self.prior[1]
 
     def average(self) -> Floats:
@@ -142,6 +160,16 @@ class NormalGammaArm:
         each = special.gammaln(self.shape) - special.gammaln(a) + a * np.log(b) - self.shape * np.log(self.rate)
         each += 0.5 * (np.log(kappa / self.strength) - n * np.log(2.0 * np.pi))
         return np.asarray(each.sum(axis=-1))
+
+    def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
+        """Which arm is best, estimated from draws."""
+        return drawn(self, context, samples, rng, None)
+
+    def fade(self, prior: NormalGammaArm, keep: float) -> NormalGammaArm:
+        """kappa, kappa m, a and b + kappa m^2 / 2 fade towards those of the prior. The last one is read back as b."""
+        kappa, m, squares = faded_normal(self.strength, self.mean_, prior.strength, prior.mean_, keep)
+        rate = (1.0 - keep) * prior.rate + keep * self.rate + 0.5 * squares
+        return unchecked(self, mean_=m, strength=kappa, shape=faded(self.shape, prior.shape, keep), rate=frozen(rate))
 
     def _scale(self) -> Floats:
         return np.sqrt(self.rate / (self.shape * self.strength))

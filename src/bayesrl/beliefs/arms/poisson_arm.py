@@ -2,24 +2,26 @@
 
 Arm a pays Poisson(lambda_a), and lambda_a ~ Gamma(shape, rate). A reward y adds y to the shape and 1 to the rate.
 
-Deviations: none. Cost: update O(K), a copy; sample K gamma draws. Claims: belief laws; moments, quantiles and evidence
-against quadrature of prior times likelihood.
+Deviations: none. Cost: O(K) for an update, K gamma draws for a sample. Claims: belief laws; moments, quantiles and
+evidence against quadrature of prior times likelihood.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import arms, chosen, logged, paid, raised, summed, tiled, unchecked
-from bayesrl.checks import Floats, frozen, integer, number
+from bayesrl.beliefs.arms._arms import check_shapes, chosen, faded, logged, paid, raised, summed, tiled, unchecked
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
+from bayesrl.checks import Floats, frozen, integer
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence
-from bayesrl.parameters import value
+from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.registry import register
 
 
@@ -35,26 +37,29 @@ from bayesrl.registry import register
 )
 @value
 class PoissonArm:
-    """Arms that pay 0, 1, 2, ... with a gamma belief about each one's rate."""
+    """Arms that pay 0, 1, 2, ... with a gamma belief about each one's rate.
 
-    shape: Floats
-    """Shape of the gamma belief, shape (K,) or (replicates, K)."""
-    rate: Floats
-    """Rate of the gamma belief, the same shape."""
-    gamma: float = 1.0
-    """Discount."""
+    Examples
+    --------
+    >>> belief = PoissonArm.exponential(2).update(Transition(0, action=1, reward=4.0, next_observation=0))
+    >>> belief.mean()
+    array([1. , 2.5])
+    """
+
+    shape: Annotated[Floats, Above(0.0), Shape("(K,) or (replicates, K)"), "Shape of the gamma belief."]
+    rate: Annotated[Floats, Above(0.0), Shape("(K,) or (replicates, K)"), "Rate of the gamma belief."]
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     factorials: Floats = field(init=False, repr=False)
-    """Sum of log y! over the rewards seen: what the evidence needs beside the moments."""
+    """Sum of log y! over the rewards seen, which the evidence needs."""
     prior: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
     """shape and rate before any reward."""
 
+    tells_information: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
-        owner, set_ = "PoissonArm", object.__setattr__
-        set_(self, "shape", arms(owner, "shape", self.shape, positive=True))
-        set_(self, "rate", arms(owner, "rate", self.rate, self.shape.shape, positive=True))
-        set_(self, "gamma", number(owner, "gamma", self.gamma, 0.0, 1.0))
-        set_(self, "factorials", frozen(np.zeros(self.shape.shape)))
-        set_(self, "prior", (self.shape, self.rate))
+        check_shapes("PoissonArm", shape=self.shape, rate=self.rate)
+        object.__setattr__(self, "factorials", frozen(np.zeros(self.shape.shape)))
+        object.__setattr__(self, "prior", (self.shape, self.rate))
 
     @classmethod
     def exponential(cls, arms: int, gamma: float = 1.0) -> PoissonArm:
@@ -63,7 +68,7 @@ class PoissonArm:
         return cls(ones, ones, gamma)
 
     def batch(self, replicates: int) -> PoissonArm:
-        """So many experiments side by side."""
+        """The same belief for each of several replicates in lockstep."""
         own = (self.shape, self.rate, self.factorials, *self.prior)
         shape, rate, factorials, *prior = tiled("PoissonArm.batch", replicates, *own)
         return unchecked(self, shape=shape, rate=rate, factorials=factorials, prior=tuple(prior))
@@ -96,7 +101,10 @@ class PoissonArm:
 
     # What planners ask -----------------------------------------------------------------------------------------------
 
-    n_actions = property(lambda self: self.shape.shape[-1], doc="K.")
+    @property
+    def n_actions(self) -> int:
+        """K."""
+        return self.shape.shape[-1]
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
@@ -115,7 +123,7 @@ class PoissonArm:
         return np.asarray(special.gammaincinv(self.shape, p)) / self.rate
 
     def plays(self) -> Floats:
-        """How often each arm has been played."""
+        """How often each arm has been played. The prior does not count."""
         return self.rate - self.prior[1]
 
     def average(self) -> Floats:
@@ -128,6 +136,19 @@ class PoissonArm:
         a, b = self.prior
         each = special.gammaln(self.shape) - special.gammaln(a) + a * np.log(b) - self.shape * np.log(self.rate)
         return np.asarray((each - self.factorials).sum(axis=-1))
+
+    def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
+        """Which arm is best, estimated from draws."""
+        return drawn(self, context, samples, rng, None)
+
+    def fade(self, prior: PoissonArm, keep: float) -> PoissonArm:
+        """Shapes and rates that fade towards those of the prior."""
+        return unchecked(
+            self,
+            shape=faded(self.shape, prior.shape, keep),
+            rate=faded(self.rate, prior.rate, keep),
+            factorials=faded(self.factorials, prior.factorials, keep),
+        )
 
 
 def _count(y: Floats) -> None:

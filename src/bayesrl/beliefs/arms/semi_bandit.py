@@ -3,24 +3,39 @@
 This belief wraps any belief about single arms. The datum's action is a set of arms, its `next_observation` is the
 reward of each of them, and its reward is their sum. The arms' rewards are independent observations.
 
-Deviations: none. Cost: one update of the belief inside for each arm chosen. Claims: equal to single updates.
+Deviations: none. Cost: one update of the belief inside for each chosen arm. Claims: equal to single updates.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Protocol, Self
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, columns
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.capabilities import Batches, HasMeans, SamplesMeans, lacking, offers
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import Incompatible, InvalidArgument
+from bayesrl.parameters import value
 from bayesrl.registry import register
+
+
+class Arms(SamplesMeans, HasMeans, Protocol):
+    """A belief about single arms."""
+
+    @property
+    def gamma(self) -> float:
+        """Discount."""
+
+    @property
+    def n_actions(self) -> int:
+        """K."""
+
+    def update(self, datum: Transition, rng: Generator | None = None) -> Self:
+        """The posterior after a choice and its reward."""
 
 
 @register(
@@ -34,21 +49,36 @@ from bayesrl.registry import register
         "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )
-@dataclass(frozen=True)
+@value
 class SemiBandit:
-    """A belief about single arms that learns from several at once, each one's reward being seen."""
+    """A belief about single arms that learns from several at once and sees each one's reward.
 
-    arms: Any
-    """The belief about single arms."""
+    Examples
+    --------
+    >>> belief = SemiBandit(BetaBernoulli.uniform(3))
+    >>> paid = np.array([1.0, 0.0])
+    >>> belief.update(Transition(0, action=np.array([0, 2]), reward=1.0, next_observation=paid)).mean()
+    array([0.66666667, 0.5       , 0.33333333])
+    """
+
+    arms: Annotated[Arms, "The belief about single arms."]
+
+    def __post_init__(self) -> None:
+        missing = lacking(self.arms, Arms)
+        if missing:
+            expected = "a belief about single arms (" + ", ".join(missing) + ")"
+            raise InvalidArgument("SemiBandit", "arms", expected, self.arms)
 
     def batch(self, replicates: int) -> SemiBandit:
-        """So many experiments side by side."""
-        return dataclasses.replace(self, arms=self.arms.batch(replicates))
+        """The same belief for each of several replicates in lockstep."""
+        if not offers(self.arms, Batches):
+            raise Incompatible("A lockstep run", type(self.arms).__name__, ["batch"])
+        return SemiBandit(self.arms.batch(replicates))
 
     def update(self, datum: Transition, rng: Generator | None = None) -> SemiBandit:
         """The posterior after a set of arms and what each paid."""
         items, paid = np.asarray(datum.action), np.asarray(datum.next_observation)
-        if items.ndim == 0 or items.shape != paid.shape:
+        if items.ndim == 0 or items.shape != paid.shape or paid.dtype.kind not in "biuf":
             raise InvalidArgument("SemiBandit.update", "next_observation", f"a reward for each of {items.shape}", paid)
         inside = self.arms
         for j in range(items.shape[-1]):
@@ -64,13 +94,20 @@ class SemiBandit:
             new = new.update(Transition(0, action, float(np.sum(paid)), paid))
         return new
 
-    gamma = property(lambda self: self.arms.gamma, doc="Discount.")
-    n_actions = property(lambda self: self.arms.n_actions, doc="K, the arms to choose from.")
+    @property
+    def gamma(self) -> float:
+        """Discount."""
+        return self.arms.gamma
+
+    @property
+    def n_actions(self) -> int:
+        """K, the arms to choose from."""
+        return self.arms.n_actions
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
-        """Mean rewards of single arms drawn from the belief."""
+        """Mean rewards of single arms, drawn from the belief. What was observed is rewards, not a context."""
         return np.asarray(self.arms.sample_means(None, rng))
 
-    def mean(self, context: Any = None) -> Floats:
+    def mean(self, context: object = None) -> Floats:
         """Expected reward of each arm."""
         return np.asarray(self.arms.mean())
