@@ -18,12 +18,12 @@ from bayesrl.testing.stripped import stripped
 
 PLANNERS = {name: e for name, e in entries().items() if e.kind == "planner"}
 WORLDS = {"bamdp": "chain", "bandits": "bernoulli"}
-OWN_WORLDS = {"thompson-combinatorial": "combinatorial"}
+OWN_WORLDS = {"thompson-combinatorial": b.make_world("combinatorial", suggestions=2)}
 PROTOCOLS = [x for x in vars(capabilities).values() if getattr(x, "_is_protocol", False) and x is not Protocol]
 
 
 def home(name):
-    return b.make_world(OWN_WORLDS.get(name, WORLDS[PLANNERS[name].factory.__module__.split(".")[1]]))
+    return OWN_WORLDS.get(name) or b.make_world(WORLDS[PLANNERS[name].factory.__module__.split(".")[1]])
 
 
 @pytest.mark.parametrize("name", PLANNERS)

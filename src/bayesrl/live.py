@@ -7,11 +7,11 @@
     shop.learn(suggestion, reward=1.0)
     shop.probability()                              # how often each would be suggested now
 
-Everything else in this library is a value that is passed in and handed back. Here that would be in the way: whoever
-asks for a suggestion and whoever reports a purchase are different places of a program, at different times, and neither
-wants to carry a mind and a generator to the other. So `LiveAgent` is the one object that changes, and it is thin: all
-it holds is a mind and the streams of `run`, and a loop of `act` and `learn` gives the very actions of
-`run(agent, world, seed=seed)`. A call that fails changes nothing. One thread at a time.
+Everything else in this library is a value that is passed in and handed back. In service that would be in the way: one
+place of a program asks for a suggestion, another one reports a purchase later, and neither wants to carry a mind and a
+generator to the other. So `LiveAgent` is the one object that changes. It holds a mind and the streams of `run`, and a
+loop of `act` and `learn` gives the same actions as `run(agent, world, seed=seed)`. A call that fails changes nothing.
+Use it from one thread at a time.
 """
 
 from __future__ import annotations
@@ -24,36 +24,54 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, columns
+from bayesrl.capabilities import HasMeans, HasQuantiles, ListsArms, SamplesMeans, TakesFeatures, offers
 from bayesrl.checks import Floats, array, integer, number
-from bayesrl.core import Mind, Streams, Transition
-from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.core import Agent, Mind, Streams, Transition
+from bayesrl.errors import Incompatible, InvalidArgument, UnknownName
 
 T = TypeVar("T")
 DRAWS = 1000
-"""Draws behind an estimated probability, whose standard error is then at most .016."""
+"""Draws for an estimated probability. Its standard error is then at most .016."""
 
 
 class Outlook(NamedTuple):
     """What is believed about one action, and how often it would be chosen."""
 
-    action: Any
+    action: Hashable
     mean: float
+    """Expected reward."""
     low: float
     high: float
+    """The ends of an interval that holds the mean reward with the asked probability."""
     probability: float
+    """How probable it is that this action is chosen now."""
 
 
 class LiveAgent:
     """An agent that remembers by itself: ask it with `act`, tell it with `learn`, at any time and in any order.
 
-    `actions` are the names of the arms; without them arms are numbered. A context is whatever the belief takes (a whole
-    number, a matrix with a row of features for each arm) or, where actions are named, a vector x about the customer:
-    then each of the K actions has weights of its own on it, and the belief needs K times as many weights as x has
-    numbers, `LogisticLaplaceArms.prior(K * len(x))` say.
+    A context is what the belief takes: a whole number, or a matrix with a row of features for each arm. If actions are
+    named, it may also be a vector x about the customer. Then each of the K actions has its own weights on x, and the
+    belief needs K * len(x) weights, for example `LogisticLaplaceArms.prior(K * len(x))`.
+
+    Parameters
+    ----------
+    agent: an agent, usually BayesAgent(prior, planner)
+    seed = 0: whole number at least 0
+    actions = None: the names of the arms, words or whole numbers; None: arms are numbered from 0
+
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> from bayesrl.beliefs import BetaBernoulli
+    >>> shop = LiveAgent(b.BayesAgent(BetaBernoulli.uniform(2), b.make("thompson")), actions=["book", "film"])
+    >>> shop.learn("film", reward=1.0)
+    >>> [(row.action, round(row.mean, 2)) for row in shop.explain()]
+    [('book', 0.5), ('film', 0.67)]
     """
 
-    def __init__(self, agent: Any, seed: int = 0, actions: Sequence[Hashable] | None = None) -> None:
-        if not all(hasattr(agent, need) for need in ("start", "act", "learn")):
+    def __init__(self, agent: Agent[Any], seed: int = 0, actions: Sequence[Hashable] | None = None) -> None:
+        if not isinstance(agent, Agent):
             hint = "A planner needs a belief: BayesAgent(prior, planner)." if hasattr(agent, "plan") else ""
             raise InvalidArgument("LiveAgent", "agent", "an agent (start, act, learn)", agent, hint)
         self.agent = agent
@@ -62,12 +80,17 @@ class LiveAgent:
         self._number = {name: a for a, name in enumerate(self.actions or ())}
         self.mind: Any = agent.start()
         self.streams = Streams.of(self.seed)
-        known = _number_of_arms(getattr(self.mind, "belief", None))
+        known = _number_of_arms(self._belief)
         if self.actions is not None and known not in (None, len(self.actions)):
             raise InvalidArgument("LiveAgent", "actions", f"{known} names, one for each arm", list(self.actions))
 
     def __repr__(self) -> str:
         return f"LiveAgent({self.agent!r}, seed={self.seed}, actions={self.actions})"
+
+    @property
+    def _belief(self) -> object:
+        """The belief, or None if the agent has none to show."""
+        return self.mind.belief if isinstance(self.mind, Mind) else None
 
     @property
     def belief(self) -> Any:
@@ -79,7 +102,7 @@ class LiveAgent:
     # Choosing and learning -------------------------------------------------------------------------------------------
 
     def act(self, context: Any = None) -> Any:
-        """The action to take now: an arm's number, or its name; where sets are chosen, a list of them."""
+        """The action to take now: an arm's number or its name, or a list of them if the planner chooses sets."""
         seen = self.observation(context)
 
         def choose(rng: Generator) -> tuple[Any, Any]:
@@ -90,9 +113,9 @@ class LiveAgent:
         return action
 
     def learn(self, action: Any, reward: Any, context: Any = None) -> None:
-        """Learn what an action earned in that context, taken whenever and by whomever.
+        """Learn what an action earned in that context. It need not be an action that `act` returned.
 
-        Of a set of actions `reward` is what each earned, in the same order, or the sum where nothing else is seen.
+        The reward of a set of actions is what each earned, in the same order, or the sum if only that is seen.
         """
         step = self._step(action, reward, context)
         self.mind = _or_rewind(self.streams.learning, lambda rng: self.agent.learn(self.mind, step, rng))
@@ -122,11 +145,11 @@ class LiveAgent:
     # Looking inside: nothing below changes the agent ------------------------------------------------------------------
 
     def probability(self, context: Any = None, draws: int = DRAWS) -> Floats:
-        """How probable it is that each arm is chosen now, in order; of sets, that it is in the set.
+        """How probable it is that each arm is chosen now, in order, or that it is in the chosen set.
 
-        Exact where the planner says so or uses no chance. Else it is the share of that many decisions drawn, with
-        standard error sqrt(p (1 - p) / draws). The draws come from a stream of their own: the same question gets the
-        same answer, and what `act` does next is not disturbed.
+        The answer is exact if the planner tells it or does not randomise. Otherwise it is a share of `draws` decisions,
+        with standard error sqrt(p (1 - p) / draws). The draws come from a separate stream: the same question gets the
+        same answer, and what `act` does next does not change.
         """
         draws = integer("LiveAgent.probability", "draws", draws, 1)
         seen, rng = self.observation(context), Streams.of(self.seed).draw
@@ -141,11 +164,17 @@ class LiveAgent:
         return np.bincount(np.ravel(chosen), minlength=K) / len(chosen)
 
     def observation(self, context: Any) -> Any:
-        """The context as the belief is shown it: a vector becomes a matrix with a block for each action."""
-        if context is None or np.ndim(context) == 0:
+        """The context as the belief is shown it. A vector becomes a matrix with a block for each action."""
+        if context is None:
+            return None
+        scalar = np.ndim(context) == 0
+        if not (scalar and context == 0):  # worlds without contexts show 0
+            self._check_contextual("LiveAgent", context)
+        if scalar:
             return context
         x = array("LiveAgent", "context", context)
         if x.ndim != 1 or self.actions is None:
+            self._check_rows("LiveAgent", x, x.shape[:-1])
             return x
         self._check_size("LiveAgent", len(x))
         return np.kron(np.eye(len(self.actions)), x)
@@ -153,14 +182,18 @@ class LiveAgent:
     def explain(self, context: Any = None, confidence: float = 0.95, draws: int = DRAWS) -> list[Outlook]:
         """For each arm its expected reward, an interval that holds it with this probability, and `probability`.
 
-        `pandas.DataFrame(agent.explain())` is a table of it. Where a belief has no quantiles they are those of draws.
+        `pandas.DataFrame(agent.explain())` makes a table of it. If a belief has no quantiles, draws estimate them.
         """
         confidence = number("LiveAgent.explain", "confidence", confidence, 0.0, 1.0, above=True, below=True)
         chance, seen, belief = self.probability(context, draws), self.observation(context), self.belief
         ends = (0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence)
-        if hasattr(belief, "quantile"):
+        if not offers(belief, HasMeans):
+            raise Incompatible("LiveAgent.explain", type(belief).__name__, ["mean"])
+        if offers(belief, HasQuantiles):
             low, high = (belief.quantile(p, seen) for p in ends)
         else:
+            if not offers(belief, SamplesMeans):
+                raise Incompatible("LiveAgent.explain", type(belief).__name__, ["sample_means"])
             rng = Streams.of(self.seed).draw
             low, high = np.quantile([belief.sample_means(seen, rng) for _ in range(draws)], ends, axis=0)
         names = self.actions or range(len(chance))
@@ -177,7 +210,9 @@ class LiveAgent:
         return self.actions[action]
 
     def _arm(self, action: Any) -> Any:
-        """The number of the arm that is called so, or those of a set."""
+        """The number of the arm of this name, or the numbers of a set."""
+        if isinstance(action, np.ndarray) and action.ndim == 0:
+            action = action.item()
         if isinstance(action, (list, tuple, np.ndarray)):
             return np.array([self._arm(one) for one in action])
         if self.actions is None:
@@ -194,12 +229,31 @@ class LiveAgent:
             raise InvalidArgument("LiveAgent.learn", "reward", f"a number for each of {action}", reward)
         return Transition(seen, arm, float(paid.sum()), paid if paid.ndim else 0)
 
+    def _check_contextual(self, owner: str, context: object) -> None:
+        """Refuse a context if the belief about arms has none."""
+        belief = self._belief
+        if offers(belief, HasMeans) and not offers(belief, TakesFeatures):
+            expected = f"left out: {type(belief).__name__} has no contexts"
+            raise InvalidArgument(owner, "context", expected, context)
+
     def _check_size(self, owner: str, d: int) -> None:
-        """Refuse a vector of a size that the belief's weights, a block for each action, do not have."""
-        K, weights = len(self.actions or ()), getattr(getattr(self.mind, "belief", None), "mean_", None)
-        if weights is not None and weights.shape[-1] != K * d:
-            n = weights.shape[-1]
-            raise InvalidArgument(owner, "context", f"of {n / K:g} numbers ({n} weights for {K} arms)", d)
+        """Refuse a vector if the belief does not have d weights for each action."""
+        K, belief = len(self.actions or ()), self._belief
+        if not offers(belief, TakesFeatures) or belief.n_weights == K * d:
+            return
+        n = belief.n_weights
+        if n % K:
+            expected = f"a matrix of shape ({K}, {n}), because {n} weights do not divide among {K} arms"
+        else:
+            expected = f"of {n // K} numbers ({n} weights for {K} arms)"
+        raise InvalidArgument(owner, "context", expected, d if n % K == 0 else f"a vector of {d} numbers")
+
+    def _check_rows(self, owner: str, x: Floats, rows: tuple[int, ...]) -> None:
+        """Refuse a matrix that does not have a row for each arm."""
+        belief = self._belief
+        K = len(self.actions) if self.actions else _number_of_arms(belief)
+        if K is not None and offers(belief, TakesFeatures) and (not rows or rows[-1] != K):
+            raise InvalidArgument(owner, "context", f"a matrix with a row for each of {K} arms", x)
 
     def _columns(self, log: Log, action: str, reward: str, context: str | Sequence[str] | None) -> dict[str, Any]:
         """A log as the belief takes it: the columns of a transition that there are."""
@@ -216,24 +270,26 @@ class LiveAgent:
             table |= {"reward": paid.sum(axis=1), "next_observation": paid}
         if not told:
             return table
+        self._check_contextual(owner, context)
         seen = told[0] if isinstance(context, str) else np.column_stack(told)
         if seen.ndim == 1 and seen.dtype.kind in "iu":
             return table | {"observation": seen}
         x = array(owner, "context", seen.tolist())
         if x.ndim != 2 or self.actions is None:
+            self._check_rows(owner, x, x.shape[1:-1])
             return table | {"observation": x}
         n, d, K = *x.shape, len(self.actions)
         self._check_size(owner, d)
-        if getattr(self.belief, "features", 0) is not None:
+        if not offers(self._belief, TakesFeatures) or self._belief.features is not None:
             return table | {"observation": np.einsum("ab,nd->nabd", np.eye(K), x).reshape(n, K, K * d)}
-        # Only the chosen arm's features matter to a posterior, so only they are made: a matrix of one row.
+        # The posterior depends on the chosen arm's features only: a matrix of one row is enough.
         rows = np.zeros((n, K, d))
         rows[np.arange(n), arm] = x
         return {"action": np.zeros(n, np.int64), "reward": table["reward"], "observation": rows.reshape(n, 1, K * d)}
 
 
 def _or_rewind(rng: Generator, call: Callable[[Generator], T]) -> T:
-    """What the call gives; if it fails, the generator is as if it had never been called."""
+    """The result of a call. If it fails, the generator is set back."""
     kept = rng.bit_generator.state
     try:
         return call(rng)
@@ -250,9 +306,9 @@ def _names(actions: Any) -> tuple[Any, ...]:
     return names
 
 
-def _number_of_arms(belief: Any) -> int | None:
-    """K, where the belief knows it."""
+def _number_of_arms(belief: object) -> int | None:
+    """K, if the belief knows it."""
     try:
-        return getattr(belief, "n_actions", None)
-    except InvalidArgument:
+        return belief.n_actions if offers(belief, ListsArms) else None
+    except InvalidArgument:  # a contextual belief that learns the number of arms from each context
         return None

@@ -112,7 +112,7 @@ CALLS = [
     (lambda: FiniteModels(BernoulliModels(np.full((2, 3), 0.5)), np.array([0.5, 0.6])), "FiniteModels: 'weights' must be rows that sum to 1, got 1.1."),
     (lambda: BernoulliModels(np.array([[0.5, 1.5]])), "BernoulliModels: 'means' must be at most 1 everywhere, got 1.5."),
     (lambda: OutcomeModels(np.array([1.0, 1.0]), np.full((1, 1, 2), 0.5)), "OutcomeModels: 'values' must be all different, got [1.0, 1.0]."),
-    (lambda: BinarisedRewards(BETA).update(step(0, 0.5)), "BinarisedRewards.update: 'rng' must be given: a coin is tossed, got None."),
+    (lambda: BinarisedRewards(BETA).update(step(0, 0.5)), "BinarisedRewards.update: 'rng' must be a numpy Generator, such as numpy.random.default_rng(0), got None."),
     (lambda: BayesUCB(c=-1.0), "BayesUCB: 'c' must be at least 0, got -1.0."),
     (lambda: BayesUCB.theorem(1), "BayesUCB: 'horizon' must be a whole number of at least 3, got 1."),
     (lambda: ThompsonCombinatorial(0), "ThompsonCombinatorial: 'suggestions' must be a whole number of at least 1, got 0."),

@@ -147,7 +147,7 @@ T = np.array([10.0, 1000.0])
 
 
 def values(world, prior=None):
-    found = bounds_of(world, T, prior)
+    found = bounds_of(world, T, prior, vacuous=True)
     for bound in found.values():
         assert bound.steps.shape == bound.value.shape
     return {name: bound.value for name, bound in found.items()}
@@ -174,6 +174,23 @@ def test_bounds_of_fixed_arms():
     found = values(GaussianBandit(np.array([0.0, 0.5, -1.0])))
     assert found.keys() == lower.keys()
     np.testing.assert_allclose(found["Lai-Robbins"], (2 / 0.5 + 2 / 1.5) * np.log(T))
+
+
+def test_bounds_that_say_nothing_are_left_out():
+    """Ten steps with gaps of at most .01 cannot lose more than .1: Lai and Robbins's c ln T says nothing there."""
+    world, steps = BernoulliBandit(np.array([0.5, 0.51])), np.array([2.0, 10.0])
+    every = bounds_of(world, steps, vacuous=True)
+    assert every["Lai-Robbins"].end > 10 * 0.01
+    assert every["Lai-Robbins"].vacuous
+    assert "Lai-Robbins" not in bounds_of(world, steps)
+    assert not any(bound.vacuous for bound in bounds_of(world, steps).values())
+    # With enough steps it says something, however small the gap.
+    enough = bounds_of(world, 10.0**8)["Lai-Robbins"]
+    assert enough.end < 0.01 * 10**8
+    # In a family the most is what always playing one arm loses: E max - E theta = 2/3 - 1/2 for two uniform arms.
+    exact = bounds_of(make_world("bernoulli", arms=2), 1000)["Thompson, Russo-Van Roy"]
+    assert exact.most == pytest.approx(2 / 3 - 1 / 2, abs=1e-8)
+    assert "Thompson, Russo-Van Roy" not in bounds_of(make_world("bernoulli", arms=2), 10)
 
 
 def test_bounds_of_families():

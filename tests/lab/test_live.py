@@ -182,19 +182,16 @@ def test_warm_start_with_columns_of_context(kind, wrap):
     assert one.belief == live.belief
 
 
-def test_warm_start_with_kinds_of_customers_and_with_what_needs_no_context():
+def test_warm_start_with_kinds_of_customers():
     features = np.arange(12.0).reshape(2, 3, 2) / 12
     kinds = {"kind": [0, 1, 1], "action": [2, 0, 1], "reward": [0.5, 1.0, -1.0]}
     live = shop(LinearGaussianArms.prior(2, features=features))
     live.warm_start(kinds, context="kind")
     steps = [Transition(k, a, r, 0) for k, a, r in zip(*kinds.values(), strict=True)]
     assert live.belief == LinearGaussianArms.prior(2, features=features).update_many(steps)
-    # A belief that takes no context must not take the place of an arm's features for its number.
-    ignorant = shop(actions=SHELF)
-    ignorant.warm_start(frame(), "shown", "bought", ["age", "cart"])
-    plain = shop(actions=SHELF)
-    plain.warm_start(frame(), "shown", "bought")
-    assert ignorant.belief == plain.belief
+    # A belief that takes no context refuses one.
+    with pytest.raises(InvalidArgument, match="'context' must be left out: BetaBernoulli has no contexts"):
+        shop(actions=SHELF).warm_start(frame(), "shown", "bought", ["age", "cart"])
 
 
 def test_warm_start_of_beliefs_that_learn_otherwise():
@@ -350,6 +347,65 @@ GAPS = {"action": SHELF, "reward": [1.0, np.nan, 0.0]}
             CONTEXTUAL,
             lambda s: s.act([1.0]),
             "LiveAgent: 'context' must be of 2 numbers (6 weights for 3 arms), got 1.",
+        ),
+        (
+            CONTEXTUAL,
+            lambda s: s.act(np.ones((2, 6))),
+            "LiveAgent: 'context' must be a matrix with a row for each of 3 arms, got an array of shape (2, 6).",
+        ),
+        (
+            CONTEXTUAL,
+            lambda s: s.learn("game", 1, np.ones((4, 6))),
+            "LiveAgent: 'context' must be a matrix with a row for each of 3 arms, got an array of shape (4, 6).",
+        ),
+        (
+            CONTEXTUAL,
+            lambda s: s.warm_start({"action": ["book"], "reward": [1], "x": np.ones((1, 2, 6))}, context="x"),
+            "LiveAgent.warm_start: 'context' must be a matrix with a row for each of 3 arms, "
+            "got an array of shape (1, 2, 6).",
+        ),
+        (
+            TABLE,
+            lambda s: s.act(np.ones((4, 2))),
+            "LiveAgent: 'context' must be a matrix with a row for each of 3 arms, got an array of shape (4, 2).",
+        ),
+        (
+            shop(LinearGaussianArms.prior(7), actions=list("abcde")),
+            lambda s: s.act([1.0, 2.0]),
+            "LiveAgent: 'context' must be a matrix of shape (5, 7), because 7 weights do not divide among 5 arms, "
+            "got 'a vector of 2 numbers'.",
+        ),
+        (
+            NAMED,
+            lambda s: s.act([1.0, 2.0]),
+            "LiveAgent: 'context' must be left out: BetaBernoulli has no contexts, got [1.0, 2.0].",
+        ),
+        (
+            NAMED,
+            lambda s: s.learn("book", 1, 2),
+            "LiveAgent: 'context' must be left out: BetaBernoulli has no contexts, got 2.",
+        ),
+        (
+            NAMED,
+            lambda s: s.warm_start(LOG, "shown", "bought", "age"),
+            "LiveAgent.warm_start: 'context' must be left out: BetaBernoulli has no contexts, got 'age'.",
+        ),
+        (
+            NAMED,
+            lambda s: s.warm_start(None),
+            "LiveAgent.warm_start: 'log' must be transitions, a record, or columns "
+            "observation, action, reward, next_observation, got None.",
+        ),
+        (NAMED, lambda s: s.learn(np.array(3), 1.0), "There is no action called 3. Known: book, film, game."),
+        (
+            shop(),
+            lambda s: s.learn(np.array(3), 1.0),
+            "BetaBernoulli.update: 'action' must be a whole number of at least 0 and at most 2, got 3.",
+        ),
+        (
+            shop(),
+            lambda s: s.learn("book", 1.0),
+            "BetaBernoulli.update: 'action' must be a whole number of at least 0 and at most 2, got 'book'.",
         ),
         (
             CONTEXTUAL,
