@@ -37,7 +37,8 @@ def chain(gamma: float = 0.95) -> MDPWorld:
 
     The full version: nothing is shared between the rows, and the usual prior is a Dirichlet over all five states for
     each of them. Runs last 1000 steps; the optimum is 3665.83. Poupart et al. (2006) ran it with discount .99.
-    What `exploit` earns here depends on its tie rule (3175 or 2275): state it.
+    What `exploit` earns at that discount depends on its rule for equal actions: 3149 ± 73 (first action, 300 runs) or
+    2152 ± 46 (random, 1000 runs).
     """
     return chain_with(np.arange(2 * LENGTH).reshape(LENGTH, 2), gamma, "chain", "flat:1", ("chain", "chain_full"))
 
