@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.arms._best_arm import BestArm
     from bayesrl.beliefs.arms._states import ArmPosteriors, ArmStates
     from bayesrl.core import Planner, Transition
+    from bayesrl.kernels.tree import Counts
     from bayesrl.models.mdp import Outcomes, TabularMDP
 
     Floats = NDArray[np.float64]
@@ -285,7 +286,7 @@ class SamplesShortRows(ListsOutcomes, Protocol):
 
 
 @runtime_checkable
-class Simulates(HasRewardRange, Protocol):
+class Simulates(Protocol):
     """A belief that compiled searches can simulate. States need not be listed: a search sees whole numbers."""
 
     @property
@@ -306,18 +307,23 @@ class Simulates(HasRewardRange, Protocol):
     def is_terminal(self, state: int) -> bool:
         """Whether an encoded state ends the episode."""
 
-    def simulate(self, depth: int) -> Any:
+    def simulate(self, depth: int) -> object:
         """The belief as a compiled simulator for at most `depth` steps (`kernels/simulator.py`)."""
+
+
+@runtime_checkable
+class NamesOutcomes(Protocol):
+    """A belief that finds a real transition among the outcomes of its simulator."""
 
     def code(self, datum: Transition) -> int:
         """The outcome that the simulator would have called this transition."""
 
 
 @runtime_checkable
-class Enumerates(ListsOutcomes, HasRewardRange, Protocol):
+class Enumerates(ListsStates, Protocol):
     """A belief whose outcomes and their probabilities can be enumerated after any history."""
 
-    def enumerable(self, depth: int) -> Any:
+    def enumerable(self, depth: int) -> Counts:
         """The belief as counts that a search of `depth` steps adds to and takes from (`kernels/tree.py: Counts`)."""
 
 

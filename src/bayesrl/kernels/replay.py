@@ -1,4 +1,4 @@
-"""What a search that comes back to a history asks of a simulator, besides `simulator.py`'s four functions:
+"""What a search that comes back to a history asks of a simulator, besides the four functions of `simulator.py`:
 
     replay(model, s, a, k)        take the step from (s, a) whose outcome k is known
     undo(model, s, a, k)          take back the last step of the simulation, which was this one
@@ -7,7 +7,10 @@
 For urns (`urn.py`, `paid_urn.py`): to replay a step is to put its ball in, to undo it to take the last ball out.
 """
 
+from __future__ import annotations
+
 from functools import singledispatch
+from typing import Any
 
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.paid_urn import PaidUrn
@@ -16,33 +19,35 @@ from bayesrl.kernels.urn import ONE, SparseUrn, Urn, weigh
 
 
 @singledispatch
-def replay(model, s, a, k):
+def replay(model: object, s: int, a: int, k: int) -> None:
     """Take the step from (s, a) with outcome k."""
 
 
 @singledispatch
-def undo(model, s, a, k):
+def undo(model: object, s: int, a: int, k: int) -> None:
     """Take back the last step, from (s, a) with outcome k."""
 
 
 @singledispatch
-def likelihood(model, s, a, k):
+def likelihood(model: object, s: int, a: int, k: int) -> float:
     """Probability of outcome k of (s, a)."""
+    raise NotImplementedError
 
 
 @singledispatch
-def put(urn, g, k):
-    """A ball of outcome k into urn g."""
+def put(urn: object, g: int, k: int) -> None:
+    """Put a ball of outcome k into urn g."""
 
 
 @singledispatch
-def out(urn, g):
-    """The last ball of urn g out again."""
+def take_out(urn: object, g: int) -> None:
+    """Take the last ball of urn g out again."""
 
 
 @singledispatch
-def share(urn, g, k):
+def share(urn: object, g: int, k: int) -> float:
     """Probability that the next ball of urn g is of outcome k."""
+    raise NotImplementedError
 
 
 # Dirichlet urns ------------------------------------------------------------------------------------------------------
@@ -50,7 +55,7 @@ def share(urn, g, k):
 
 @implements(put, Urn)
 @njit
-def _put_dirichlet(urn, g, k):
+def _put_dirichlet(urn: Urn, g: int, k: int) -> None:
     row = urn.rows[g]
     if row.count < row.limit:
         urn.balls[row.first + row.count] = k
@@ -58,9 +63,9 @@ def _put_dirichlet(urn, g, k):
         row.total += 1.0
 
 
-@implements(out, Urn)
+@implements(take_out, Urn)
 @njit
-def _out_dirichlet(urn, g):
+def _take_out_dirichlet(urn: Urn, g: int) -> None:
     row = urn.rows[g]
     if row.count > row.seen:
         row.count -= ONE
@@ -69,15 +74,15 @@ def _out_dirichlet(urn, g):
 
 @implements(share, Urn)
 @njit
-def _share_dirichlet(urn, g, k):
+def _share_dirichlet(urn: Urn, g: int, k: int) -> float:
     row = urn.rows[g]
     weight = urn.cdf[row.prior, k] - (urn.cdf[row.prior, k - 1] if k > 0 else 0.0)
     return (weight + balls(urn, row, k)) / row.total
 
 
 @njit
-def balls(urn, row, k):
-    """How many balls of outcome k an urn holds: seen, and of the running simulation."""
+def balls(urn: Urn | SparseUrn, row: Any, k: int) -> int:
+    """The number of balls of outcome k in an urn: seen, and of the running simulation."""
     count = 0
     for j in range(row.first, row.first + row.count):
         if urn.balls[j] == k:
@@ -90,7 +95,7 @@ def balls(urn, row, k):
 
 @implements(put, SparseUrn)
 @njit
-def _put_sparse(urn, g, k):
+def _put_sparse(urn: SparseUrn, g: int, k: int) -> None:
     row = urn.rows[g]
     if balls(urn, row, k) == 0:
         urn.kinds[row.kinds_first + row.kinds] = k
@@ -100,9 +105,9 @@ def _put_sparse(urn, g, k):
     weigh(urn, row)
 
 
-@implements(out, SparseUrn)
+@implements(take_out, SparseUrn)
 @njit
-def _out_sparse(urn, g):
+def _take_out_sparse(urn: SparseUrn, g: int) -> None:
     row = urn.rows[g]
     row.count -= ONE
     if balls(urn, row, urn.balls[row.first + row.count]) == 0:
@@ -112,7 +117,7 @@ def _out_sparse(urn, g):
 
 @implements(share, SparseUrn)
 @njit
-def _share_sparse(urn, g, k):
+def _share_sparse(urn: SparseUrn, g: int, k: int) -> float:
     row, alpha = urn.rows[g], urn.prior[0]
     k0, N, n = row.kinds, row.count, balls(urn, row, k)
     if n > 0:
@@ -125,25 +130,25 @@ def _share_sparse(urn, g, k):
 
 @implements(replay, Urn, SparseUrn)
 @njit
-def _replay(model, s, a, k):
+def _replay(model: Urn | SparseUrn, s: int, a: int, k: int) -> None:
     put(model, model.place[s, a, 0], k)
 
 
 @implements(undo, Urn, SparseUrn)
 @njit
-def _undo(model, s, a, k):
-    out(model, model.place[s, a, 0])
+def _undo(model: Urn | SparseUrn, s: int, a: int, k: int) -> None:
+    take_out(model, model.place[s, a, 0])
 
 
 @implements(likelihood, Urn, SparseUrn)
 @njit
-def _likelihood(model, s, a, k):
+def _likelihood(model: Urn | SparseUrn, s: int, a: int, k: int) -> float:
     return share(model, model.place[s, a, 0], k)
 
 
 @implements(replay, PaidUrn)
 @njit
-def _replay_paid(model, s, a, k):
+def _replay_paid(model: PaidUrn, s: int, a: int, k: int) -> None:
     V = len(model.values)
     put(model.moves, model.moves.place[s, a, 0], k // V)
     put(model.pays, model.cell[s, a, k // V], k % V)
@@ -151,14 +156,14 @@ def _replay_paid(model, s, a, k):
 
 @implements(undo, PaidUrn)
 @njit
-def _undo_paid(model, s, a, k):
-    out(model.moves, model.moves.place[s, a, 0])
-    out(model.pays, model.cell[s, a, k // len(model.values)])
+def _undo_paid(model: PaidUrn, s: int, a: int, k: int) -> None:
+    take_out(model.moves, model.moves.place[s, a, 0])
+    take_out(model.pays, model.cell[s, a, k // len(model.values)])
 
 
 @implements(likelihood, PaidUrn)
 @njit
-def _likelihood_paid(model, s, a, k):
+def _likelihood_paid(model: PaidUrn, s: int, a: int, k: int) -> float:
     V = len(model.values)
     p = share(model.moves, model.moves.place[s, a, 0], k // V)
     return p * share(model.pays, model.cell[s, a, k // V], k % V)

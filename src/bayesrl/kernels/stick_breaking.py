@@ -19,6 +19,8 @@ it adds up: `listed_rows` gives the lists, `dense_rows` the same draws with all 
 import numpy as np
 
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.simulator import inlined
+from bayesrl.kernels.stream import uniform
 
 LEFT = 2.0**-54
 """The part of a row that is too small to matter: half of the last digit of one."""
@@ -34,27 +36,19 @@ def listed_rows(rows, a, size, alpha, rng):
     k, p = np.empty(64 * len(rows), np.int32), np.empty(64 * len(rows))
     for i in range(len(rows)):
         g = rows[i]
-        K, j, total, mass = size[g], end[i], 0.0, size[g] * a[g]
+        K, j, mass = size[g], end[i], size[g] * a[g]
         if j + K > len(p):
             k, p = doubled(k, K), doubled(p, K)
         if any_above(alpha[g, :K], a[g]):
             for y in range(K):
                 if alpha[g, y] > a[g]:
                     k[j], p[j] = y, rng.standard_gamma(np.rint(alpha[g, y] - a[g]))
-                    total += p[j]
                     j += 1
-        left = rng.standard_gamma(mass) if j > end[i] else 1.0
-        total += left
-        for seen in range(end[i], j):
-            p[seen] /= total
-        left /= total
+        left = share_of_prior(p, end[i], j, mass, rng)
+        j, left = break_stick(k, p, j, left, mass, K, rng)
         while left >= LEFT:
-            if j == len(p):
-                k, p = doubled(k, 1), doubled(p, 1)
-            x = rng.random() if mass == 1.0 else rng.random() ** (1.0 / mass)
-            k[j], p[j] = int(rng.random() * K), left * (1.0 - x)
-            left *= x
-            j += 1
+            k, p = doubled(k, 1), doubled(p, 1)
+            j, left = break_stick(k, p, j, left, mass, K, rng)
         end[i + 1] = j
     n = np.diff(end).astype(np.int32)
     outcome, prob = np.zeros((len(rows), n.max()), np.int32), np.zeros((len(rows), n.max()))
@@ -73,6 +67,32 @@ def dense_rows(rows, a, size, alpha, rng):
         for j in range(n[i]):
             out[i, outcome[i, j]] += prob[i, j]
     return out
+
+
+@inlined
+def share_of_prior(p, start, end, mass, rng):
+    """Normalise the gamma variates p[start:end] of the outcomes seen: the share that is left for the prior."""
+    left, total = rng.standard_gamma(mass) if end > start else 1.0, 0.0
+    for j in range(start, end):
+        total += p[j]
+    total += left
+    for j in range(start, end):
+        p[j] /= total
+    return left / total
+
+
+@inlined
+def break_stick(k, p, j, left, mass, K, rng):
+    """Break what is left of a row into pieces, listed in k and p from j on: (where the list ends, what is left).
+
+    It stops when less than LEFT is left, or when the lists are full. `rng` is a generator or a stream.
+    """
+    while left >= LEFT and j < len(p):
+        x = uniform(rng) if mass == 1.0 else uniform(rng) ** (1.0 / mass)
+        k[j], p[j] = int(uniform(rng) * K), left * (1.0 - x)
+        left *= x
+        j += 1
+    return j, left
 
 
 @njit

@@ -1,20 +1,27 @@
 """What the tree searches share: counts that a search adds to and takes from, sparse trees with bounds, rules of choice.
 
 Exact searches enumerate outcomes: they read the posterior predictive off `Counts`, add the outcome they follow, and
-take it away again on the way back. Sparse searches sample them, into `Sparse`.
+take it away again on the way back. Sparse searches sample outcomes into `Sparse`.
 
 Shapes: S states, A actions, K outcomes, G groups, D decisions, C draws of a (node, action), N nodes.
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
+from bayesrl.kernels.arrays import B1, F1, F2, F3, F4, I1, I2, I3, I4
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.replay import likelihood, undo
 from bayesrl.kernels.simulator import inlined, step
 from bayesrl.kernels.stream import uniform
 from bayesrl.kernels.urn import Urn, empty_urns, urns, weight_of_all
+
+if TYPE_CHECKING:
+    from bayesrl.models.mdp import TabularMDP
 
 # Counts --------------------------------------------------------------------------------------------------------------
 
@@ -26,46 +33,46 @@ KINDS, DRAWS, NEWS = 0, 1, 2
 class Counts(NamedTuple):
     """A Dirichlet belief as counts, and the outcomes that the running search has added to them.
 
-    Where rewards are unknown, with V values, each cell has counts of its own, and outcome e of (s, a) is the pair of a
-    move k = e // V and a value j = e % V; else e is k, and there are no values.
+    If rewards are unknown, with V values, each cell has counts of its own, and outcome e of (s, a) is the pair of a
+    move k = e // V and a value j = e % V. Otherwise e is k, and there are no values.
 
-    A sparse Dirichlet (`sparse_dirichlet.py`) is known by its alpha: its counts are of what was seen, its total
-    is T(k0, N) of `urn.py`, and a move that was seen weighs alpha + n of it. One that was not has the chance NEWS.
+    A sparse Dirichlet (`sparse_dirichlet.py`) has alpha > 0: its counts are those of the outcomes seen, its total is
+    T(k0, N) of `urn.py`, a move seen n times has probability (alpha + n) / T, and each move not seen has NEWS.
     """
 
-    succ: np.ndarray  # (S, A, K) next state of move k
-    reward: np.ndarray  # (S, A, K) its reward, where that is known
-    group: np.ndarray  # (S, A) which row of `phi` draws it
-    terminal: np.ndarray  # (S,)
-    size: np.ndarray  # (G,) number of moves
-    phi: np.ndarray  # (G, K) counts, or probabilities where known
-    total: np.ndarray  # (G,) their sum; of a sparse Dirichlet T(k0, N)
-    gain: np.ndarray  # (G,) what a move adds to its count: 1, or 0 where known
-    cell: np.ndarray  # (S, A, K) which row of `pay` pays move k, where rewards are unknown
-    values: np.ndarray  # (V,) the rewards there can be
-    pay: np.ndarray  # (cells, V) counts of them
-    pay_total: np.ndarray  # (cells,) their sum
-    alpha: float  # of a sparse Dirichlet: the count of a move that can be; else 0
+    succ: I3  # (S, A, K) next state of move k
+    reward: F3  # (S, A, K) its reward, if it is known
+    group: I2  # (S, A) which row of `phi` draws it
+    terminal: B1  # (S,)
+    size: I1  # (G,) number of moves
+    phi: F2  # (G, K) counts, or probabilities of a known row
+    total: F1  # (G,) their sum; of a sparse Dirichlet T(k0, N)
+    gain: F1  # (G,) what a move adds to its count: 1, or 0 in a known row
+    cell: I3  # (S, A, K) which row of `pay` pays move k, if rewards are unknown
+    values: F1  # (V,) the rewards there can be
+    pay: F2  # (cells, V) counts of them
+    pay_total: F1  # (cells,) their sum
+    alpha: float  # of a sparse Dirichlet: the prior count of a move in the support; else 0
     exponent: float  # a support of size k has prior weight k^-exponent
-    support: np.ndarray  # (G, 3) different moves seen k0, moves seen N, the chance of each move not seen; else 0
-    weights: np.ndarray  # T(k0, N) of a group of K moves, nan where it is not known yet
+    support: F2  # (G, 3) different moves seen k0, moves seen N, the probability of each move not seen; else 0
+    weights: F2  # T(k0, N) of a group of K moves, nan if it has not been computed yet
 
 
 @inlined
-def branches(m, s, a):
-    """How many outcomes (s, a) has."""
+def branches(m: Counts, s: int, a: int) -> int:
+    """The number of outcomes of (s, a)."""
     return m.size[m.group[s, a]] * max(len(m.values), 1)
 
 
 @inlined
-def chance(m, g, k):
+def chance(m: Counts, g: int, k: int) -> float:
     """Posterior predictive probability of move k of group g."""
     n = m.phi[g, k]
     return (m.alpha + n) / m.total[g] if n > 0.0 else m.support[g, NEWS]
 
 
 @inlined
-def look(m, s, a, e):
+def look(m: Counts, s: int, a: int, e: int) -> tuple[float, int, float]:
     """(Posterior predictive probability, next state, reward) of outcome e of (s, a).
 
     States are all int64, so that a recursion has one compiled version: Numba's cache loses its way between two.
@@ -80,8 +87,8 @@ def look(m, s, a, e):
 
 
 @inlined
-def add(m, s, a, e, by):
-    """The counts after outcome e of (s, a) (by = 1), or before it (by = -1)."""
+def add(m: Counts, s: int, a: int, e: int, by: float) -> None:
+    """Add outcome e of (s, a) to the counts (by = 1), or take it away again (by = -1)."""
     g, V = m.group[s, a], len(m.values)
     k = e // V if V > 0 else e
     m.phi[g, k] += by * m.gain[g]
@@ -95,8 +102,8 @@ def add(m, s, a, e, by):
 
 
 @njit
-def recount(m, g, k, by):
-    """The rest of `add` where the Dirichlet is sparse."""
+def recount(m: Counts, g: int, k: int, by: float) -> None:
+    """The rest of `add` for a sparse Dirichlet."""
     m.support[g, DRAWS] += by
     if m.phi[g, k] == max(by, 0.0):  # the first of its kind came, or the last went
         m.support[g, KINDS] += by
@@ -104,23 +111,23 @@ def recount(m, g, k, by):
 
 
 @njit
-def weigh_all(m):
-    """Weigh every group."""
+def weigh_all(m: Counts) -> None:
+    """Set the totals of every group of a sparse Dirichlet."""
     for g in range(len(m.size)):
         weigh(m, g)
 
 
 @njit
-def weigh(m, g):
-    """Set what group g of a sparse Dirichlet weighs in all, and the chance of each move that was not seen."""
+def weigh(m: Counts, g: int) -> None:
+    """Set the total of group g of a sparse Dirichlet, and the probability of each move that was not seen."""
     k0, N = m.support[g, KINDS], m.support[g, DRAWS]
     m.total[g] = weight(m, g, k0, N)
-    m.support[g, NEWS] = news(m, g, k0, N, m.total[g])
+    m.support[g, NEWS] = new_chance(m, g, k0, N, m.total[g])
 
 
 @njit
-def weight(m, g, k0, N):
-    """T(k0, N) of group g: from the table, or into it where it has a place there."""
+def weight(m: Counts, g: int, k0: float, N: float) -> float:
+    """T(k0, N) of group g: from the table, or into it if it has a place there."""
     i, j = int(k0), int(N)
     if m.size[g] != m.phi.shape[1] or i >= m.weights.shape[0] or j >= m.weights.shape[1]:
         return weight_of_all(k0, N, m.size[g], m.alpha, m.exponent)
@@ -130,13 +137,13 @@ def weight(m, g, k0, N):
 
 
 @njit
-def news(m, g, k0, N, T):
-    """The chance of each move of group g that was not seen, (1 - (k0 alpha + N) / T) / (L - k0)."""
+def new_chance(m: Counts, g: int, k0: float, N: float, T: float) -> float:
+    """The probability of each move of group g that was not seen, (1 - (k0 alpha + N) / T) / (L - k0)."""
     return max(0.0, 1.0 - (k0 * m.alpha + N) / T) / max(m.size[g] - k0, 1.0)
 
 
 @inlined
-def drawn(m, s, a, rng):
+def draw_outcome(m: Counts, s: int, a: int, rng: Generator) -> int:
     """An outcome of (s, a) from the posterior predictive; one random number."""
     u, last = uniform(rng), 0
     for e in range(branches(m, s, a)):
@@ -149,31 +156,31 @@ def drawn(m, s, a, rng):
 
 
 class Sums(NamedTuple):
-    """Expectations that a search takes at node after node, under the counts that its path from the root has left.
+    """Expectations that a search needs at many nodes.
 
-    A row that the path has not added to has the same ones at every node: they are summed once for each decision.
+    A row that the path has not added to has the same expectation at every node. It is summed once for each decision.
     """
 
-    table: np.ndarray  # (D, S, A) sum_e p_e [r_e + gamma v_d(s_e)] of a row as it is at the root; nan: not asked yet
-    added: np.ndarray  # (G,) outcomes that the path has added to each group
+    table: F3  # (D, S, A) sum_e p_e [r_e + gamma v_d(s_e)] of a row as it is at the root; nan: not computed yet
+    added: I1  # (G,) outcomes that the path has added to each group
 
 
 @njit
-def no_sums(m, D):
+def no_sums(m: Counts, D: int) -> Sums:
     """Nothing summed yet, for D different v."""
     S, A = m.group.shape
     return Sums(np.full((D, S, A), np.nan), np.zeros(len(m.size), np.int64))
 
 
 @inlined
-def follow(m, sums, s, a, e, by):
+def follow(m: Counts, sums: Sums, s: int, a: int, e: int, by: float) -> None:
     """Like `add`, on the path of a search that keeps sums."""
     add(m, s, a, e, by)
     sums.added[m.group[s, a]] += int(by)
 
 
 @inlined
-def expected(m, sums, d, s, a, gamma, v):
+def expected(m: Counts, sums: Sums, d: int, s: int, a: int, gamma: float, v: F1) -> float:
     """sum_e p_e [r_e + gamma v(s_e)] over the outcomes of (s, a); v is always the same for the same d."""
     if sums.added[m.group[s, a]] > 0:
         return summed(m, s, a, gamma, v)
@@ -183,7 +190,7 @@ def expected(m, sums, d, s, a, gamma, v):
 
 
 @inlined
-def summed(m, s, a, gamma, v):
+def summed(m: Counts, s: int, a: int, gamma: float, v: F1) -> float:
     """sum_e p_e [r_e + gamma v(s_e)] under the present counts."""
     x = 0.0
     for e in range(branches(m, s, a)):
@@ -195,7 +202,7 @@ def summed(m, s, a, gamma, v):
 # A known model -------------------------------------------------------------------------------------------------------
 
 
-def model_urn(mdp: Any) -> Urn:
+def model_urn(mdp: TabularMDP) -> Urn:
     """A known model as urns that no draw changes: a simulator that costs O(log K) a step."""
     o = mdp.outcomes
     return urns(o.alike, *empty_urns(mdp.prob, o.size, False), np.zeros(0, np.int64), 0)
@@ -205,8 +212,8 @@ def model_urn(mdp: Any) -> Urn:
 
 
 @njit
-def highest(rng, x):
-    """The place of the largest entry, ties at random."""
+def highest(rng: Generator, x: F1) -> int:
+    """The index of the largest entry, ties at random."""
     best, ties, place = -np.inf, 0, 0
     for i in range(len(x)):
         if x[i] > best:
@@ -219,7 +226,7 @@ def highest(rng, x):
 
 
 @njit
-def select(rng, Q, N, n, h, c):
+def select(rng: Generator, Q: F2, N: I2, n: int, h: int, c: float) -> int:
     """The UCB rule: argmax_a Q(h, a) + c sqrt(log N(h) / N(h, a)), untried actions first, ties at random."""
     best, ties, action = -np.inf, 0, 0
     log_n = np.log(n)
@@ -241,12 +248,12 @@ class Ends(NamedTuple):
     """What is known of a value without any search: the discount, the leaves, and the range of what can be earned."""
 
     gamma: float
-    leaf: np.ndarray  # (S,) value beyond the last decision, zero in terminal states; without states: zero anywhere
-    range: np.ndarray  # (D + 1, 2) V_min and V_max with d decisions to go
+    leaf: F1  # (S,) value beyond the last decision, zero in terminal states; if empty, every leaf is zero
+    range: F2  # (D + 1, 2) V_min and V_max with d decisions to go
 
 
 @inlined
-def unseen(ends, s, d, done):
+def unseen(ends: Ends, s: int, d: int, done: bool) -> tuple[float, float]:
     """Bounds on the value of a hyper-state at s with d to go."""
     if done or (d == 0 and len(ends.leaf) == 0):
         return 0.0, 0.0
@@ -268,21 +275,21 @@ class Sparse(NamedTuple):
     """The tree of forward-search sparse sampling.
 
     The C draws of a (node, action) are kept as distinct outcomes with two weights: how often each was drawn, n / C,
-    and how probable it is, p. The first give bounds on the value of the sampled tree, as in the papers; the second,
-    with what was not drawn at its worst and best, give bounds on the value itself.
+    and how probable it is, p. The first give bounds on the value of the sampled tree, as in the papers. The second give
+    bounds on the value itself, with outcomes that were not drawn at their worst and best.
     """
 
-    value: np.ndarray  # (N, 4) bounds of V(h)
-    q: np.ndarray  # (N, 4, A) bounds of Q(h, a)
-    size: np.ndarray  # (N, A) distinct outcomes drawn, 0 where the node has not been expanded
-    edge: np.ndarray  # (N, A, C, 4) of each: outcome, next state, whether it is terminal, child node (-1: none yet)
-    weight: np.ndarray  # (N, A, C, 3) n / C, p, and the reward
-    nodes: np.ndarray  # (1,) how many there are
+    value: F2  # (N, 4) bounds of V(h)
+    q: F3  # (N, 4, A) bounds of Q(h, a)
+    size: I2  # (N, A) distinct outcomes drawn, 0 before the node is expanded
+    edge: I4  # (N, A, C, 4) of each: outcome, next state, whether it is terminal, child node (-1: none yet)
+    weight: F4  # (N, A, C, 3) n / C, p, and the reward
+    nodes: I1  # (1,) how many there are
 
 
 @njit
-def sparse_tree(N, A, C):
-    """An empty tree with room for N nodes; what is never used is never touched."""
+def sparse_tree(N: int, A: int, C: int) -> Sparse:
+    """An empty tree with room for N nodes; memory that no node uses is never touched."""
     return Sparse(
         np.empty((N, 4)), np.empty((N, 4, A)), np.empty((N, A), np.int64), np.empty((N, A, C, 4), np.int64),
         np.empty((N, A, C, 3)), np.zeros(1, np.int64),
@@ -290,8 +297,8 @@ def sparse_tree(N, A, C):
 
 
 @njit
-def plant(tree, low, high):
-    """A new node, not expanded, with these bounds: its number."""
+def add_node(tree: Sparse, low: float, high: float) -> int:
+    """Add a node, not expanded, with these bounds: its number."""
     n = tree.nodes[0]
     tree.nodes[0] = n + 1
     tree.value[n, LOWER] = tree.value[n, SURE_LOWER] = low
@@ -301,7 +308,7 @@ def plant(tree, low, high):
 
 
 @njit
-def sample(rng, tree, model, h, s):
+def sample(rng: Generator, tree: Sparse, model: object, h: int, s: int) -> None:
     """Draw C outcomes of every action of node h, which is at s; the model holds its hyper-state."""
     A, C = tree.edge.shape[1], tree.edge.shape[2]
     for a in range(A):
@@ -325,8 +332,8 @@ def sample(rng, tree, model, h, s):
 
 
 @njit
-def back_up(tree, ends, h, a, d):
-    """Bounds of Q(h, a) from its children's, and of V(h) from its actions'; d decisions to go."""
+def back_up(tree: Sparse, ends: Ends, h: int, a: int, d: int) -> None:
+    """Set the bounds of Q(h, a) from its children's, and of V(h) from its actions'; d decisions to go."""
     low, high, sure_low, sure_high, rest = 0.0, 0.0, 0.0, 0.0, 1.0
     for i in range(tree.size[h, a]):
         n, p, r = tree.weight[h, a, i, DRAWN], tree.weight[h, a, i, CHANCE], tree.weight[h, a, i, PAID]
@@ -342,7 +349,7 @@ def back_up(tree, ends, h, a, d):
         sure_low += p * (r + ends.gamma * l)
         sure_high += p * (r + ends.gamma * u)
         rest -= p
-    rest = max(rest, 0.0)  # what was not drawn may be at its worst or best
+    rest = max(rest, 0.0)  # outcomes that were not drawn may be at their worst or best
     tree.q[h, LOWER, a], tree.q[h, SURE_LOWER, a] = low, sure_low + rest * ends.range[d, 0]
     tree.q[h, UPPER, a], tree.q[h, SURE_UPPER, a] = high, sure_high + rest * ends.range[d, 1]
     for j in range(4):
@@ -353,8 +360,8 @@ def back_up(tree, ends, h, a, d):
 
 
 @njit
-def widest(rng, tree, ends, h, a, d):
-    """The child of (h, a) with the largest n (U - L), ties at random; -1 where nothing is left to learn."""
+def widest(rng: Generator, tree: Sparse, ends: Ends, h: int, a: int, d: int) -> int:
+    """The child of (h, a) with the largest n (U - L), ties at random; -1 if every child's value is settled."""
     best, ties, place = 0.0, 0, -1
     for i in range(tree.size[h, a]):
         c = tree.edge[h, a, i, CHILD]

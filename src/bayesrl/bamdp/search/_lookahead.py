@@ -1,54 +1,59 @@
-"""What the searches share before they begin: the belief as counts, the rewards there can be, and what lies beyond."""
+"""What the searches prepare in Python: the belief as counts, the values of the leaves, the range of what can be earned.
+
+`Leaf` is the value beyond the last decision: zero, or that of the mean model at the root, solved for an infinite
+horizon.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from bayesrl.capabilities import Enumerates, HasMeanMDP, lacking, offers, reasons
+from bayesrl.capabilities import Enumerates, HasMeanMDP, demand, offers
 from bayesrl.checks import Floats
+from bayesrl.core import Planner
 from bayesrl.errors import Incompatible
 from bayesrl.kernels.tree import Counts, Ends
-from bayesrl.models.mdp import Outcomes
 from bayesrl.models.solve import solve
 
-LEAVES = ("zero", "mean")
-"""Nothing, or the value of the mean model at the root, solved for an infinite horizon."""
+Leaf = Literal["zero", "mean"]
 
 
-def can_be_searched(planner: str, belief: Any, leaf: str) -> None:
-    """Raise an error if there is no mean model for the leaves."""
-    if leaf == "mean" and not offers(belief, HasMeanMDP):
+def counts_of(planner: Planner[Any, Any], belief: Enumerates, depth: int) -> Counts:
+    """The belief as counts for a search of `depth` steps.
+
+    A planner that is used without an agent refuses a belief that does not fit with the agent's sentence.
+    """
+    try:
+        return belief.enumerable(depth)
+    except AttributeError:
+        demand(planner, belief)
+        raise
+
+
+def check_leaf(planner: str, belief: object, leaf: Leaf) -> None:
+    """Raise an error if the leaves need a mean model and the belief has none."""
+    if leaf == "mean":
+        _with_mean_model(planner, belief)
+
+
+def leaf_values(planner: str, belief: object, n_states: int, leaf: Leaf) -> Floats:
+    """The value beyond the last decision, V_0(s), (S,); zero in terminal states; empty if states are not listed."""
+    if leaf == "zero":
+        return np.zeros(n_states)
+    return np.array(solve(_with_mean_model(planner, belief).mean_mdp()).values)
+
+
+def _with_mean_model(planner: str, belief: object) -> HasMeanMDP:
+    if not offers(belief, HasMeanMDP):
         raise Incompatible(f"{planner} with leaf='mean'", type(belief).__name__, ["mean_mdp"])
+    return belief
 
 
-def counts_of(planner: str, belief: Any, depth: int = 0) -> Counts:
-    """The belief as counts to enumerate, with room for what a search of `depth` steps may see."""
-    if missing := lacking(belief, Enumerates):
-        raise Incompatible(planner, type(belief).__name__, missing, reasons(belief, missing))
-    counts: Counts = belief.enumerable(depth)
-    return counts
-
-
-def rewards_of(belief: Any) -> Floats:
-    """The range of rewards."""
-    return np.array(belief.reward_range())
-
-
-def listed_rewards(outcomes: Outcomes) -> Floats:
-    """The rewards of all outcomes, without padding."""
-    return np.asarray(outcomes.reward[outcomes.valid[outcomes.group]])
-
-
-def leaf_values(belief: Any, leaf: str) -> Floats:
-    """The value beyond the last decision, V_0(s), shape (S,); zero in terminal states; empty where none are listed."""
-    return np.array(solve(belief.mean_mdp()).values) if leaf == "mean" else np.zeros(getattr(belief, "n_states", 0))
-
-
-def ends_of(rewards: Floats, gamma: float, depth: int, leaf: Floats) -> Ends:
+def ends_of(reward_range: tuple[float, float], gamma: float, depth: int, leaf: Floats) -> Ends:
     """Leaves, and the range of what d rewards and a leaf can come to: V_max(d + 1) = r_max + gamma V_max(d)."""
-    low, high = rewards.min(), rewards.max()
+    low, high = reward_range
     v = np.empty((depth + 1, 2))
     v[0] = (leaf.min(), leaf.max()) if len(leaf) else 0.0
     for d in range(depth):

@@ -1,58 +1,63 @@
-"""Flat models of many states, each row split into what all its outcomes have in common and the few that have more.
+"""Flat models of many states, each row split into a count that all its outcomes share and the few that have more.
 
 A row of counts is phi_k = b + n_k, and n_k is zero for all outcomes but those seen. So
 
 - its mean, sum_k phi_k v_k = b sum_k v_k + sum_k n_k v_k, costs O(seen): the first sum is the same for all rows;
 - a Dirichlet draw is Gamma(n_k) for every outcome seen, and Gamma(c), c = K b, times a draw from the Dirichlet of b
-  alone, normalised. The latter is a stick that is broken again and again, each piece thrown at an outcome chosen at
-  random: breaking leaves the share U^(1/c) of what there was (Sethuraman 1994). Once what is left is less than what
-  rounding does to a sum of K terms, it is dropped: where c = 1 that takes some 30 pieces instead of K gamma variates.
+  alone, normalised. The latter is drawn by stick breaking (`kernels/stick_breaking.py`): if c = 1 that takes some 37
+  pieces instead of K gamma variates.
 
 Shapes: S states, A actions, K = S outcomes (outcome k leads to state k), G = S A rows, N entries of lists.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
+from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.stream import stream, uniform
+from bayesrl.kernels.stick_breaking import break_stick, share_of_prior
+from bayesrl.kernels.stream import stream
+from bayesrl.kernels.tree import Counts
 
-MANY = 64
+MANY_STATES = 64
 """Number of states from which rows are split."""
-RARE = 1 / MANY
+LARGEST_BASE = 1 / MANY_STATES
 """The largest b: a row then has about half as many pieces as outcomes."""
 
 
 class Split(NamedTuple):
     """Counts of a flat model, and the outcomes that a search has added to them."""
 
-    base: np.ndarray  # (G,) b, the count that every outcome has
-    total: np.ndarray  # (G,) sum of all counts
-    reward: np.ndarray  # (G, K)
-    paid: np.ndarray  # (G,) the sum of a row's rewards
-    first: np.ndarray  # (G,) where the row's list begins
-    size: np.ndarray  # (G,) how long it is
-    k: np.ndarray  # (N,) outcome; may be listed twice
-    n: np.ndarray  # (N,) its count beyond b
+    base: F1  # (G,) b, the count that every outcome has
+    total: F1  # (G,) sum of all counts
+    reward: F2  # (G, K)
+    paid: F1  # (G,) the sum of a row's rewards
+    first: I1  # (G,) where the row's list begins
+    size: I1  # (G,) how long it is
+    k: I1  # (N,) outcome; may be listed twice
+    n: F1  # (N,) its count beyond b
 
 
-class Light(NamedTuple):
+class ListedModel(NamedTuple):
     """A model: in row g every outcome has probability share[g], and those listed have p more."""
 
-    r: np.ndarray  # (G,) expected reward
-    share: np.ndarray  # (G,)
-    first: np.ndarray  # (G + 1,) where the row's list begins; the last one ends where the next would begin
-    k: np.ndarray  # (N,)
-    p: np.ndarray  # (N,)
+    r: F1  # (G,) expected reward
+    share: F1  # (G,)
+    first: I1  # (G + 1,) where the row's list begins; it ends where the next one begins
+    k: I1  # (N,)
+    p: F1  # (N,)
 
 
 @njit
-def split(m, flat, D):
-    """The counts of a flat model with room for D more of each row; empty where splitting them does not pay."""
+def split_rows(m: Counts, flat: bool, D: int) -> Split:
+    """The counts of a flat model with room for D more in each row; empty if splitting them does not pay."""
     S, A, K = m.succ.shape
     base, seen = np.empty(S * A), 0
-    fits = flat and K >= MANY and len(m.values) == 0 and m.gain.min() > 0.0 and m.alpha == 0.0
+    fits = flat and K >= MANY_STATES and len(m.values) == 0 and m.gain.min() > 0.0 and m.alpha == 0.0
     if fits:
         for g in range(S * A):
             base[g] = m.phi[g, 0]
@@ -62,7 +67,7 @@ def split(m, flat, D):
                 n = m.phi[g, k] - base[g]
                 seen += n > 0.0
                 fits = fits and (n == 0.0 or n > 0.5)  # smaller ones would have to be drawn through logarithms
-            fits = fits and base[g] <= RARE
+            fits = fits and base[g] <= LARGEST_BASE
     G = S * A if fits else 0
     N = seen + G * D if fits else 0
     c = Split(
@@ -81,7 +86,7 @@ def split(m, flat, D):
 
 
 @njit
-def put(c, g, k):
+def add_outcome(c: Split, g: int, k: int) -> None:
     """Add outcome k to row g."""
     i = c.first[g] + c.size[g]
     c.k[i], c.n[i] = k, 1.0
@@ -90,22 +95,22 @@ def put(c, g, k):
 
 
 @njit
-def take(c, g):
-    """Take away the outcome that was last added to row g."""
+def remove_outcome(c: Split, g: int) -> None:
+    """Remove the outcome that was last added to row g."""
     c.size[g] -= 1
     c.total[g] -= 1.0
 
 
 @njit
-def room(c):
-    """A model to be filled, with room for four times as many pieces as there are on average where b is largest."""
+def empty_model(c: Split) -> ListedModel:
+    """A model to be filled, with room for more than three times the expected number of pieces even if b is largest."""
     G, K = c.reward.shape
     N = 2 * G * K + len(c.k)
-    return Light(np.empty(G), np.zeros(G), np.zeros(G + 1, np.int64), np.empty(N, np.int32), np.empty(N))
+    return ListedModel(np.empty(G), np.zeros(G), np.zeros(G + 1, np.int64), np.empty(N, np.int32), np.empty(N))
 
 
 @njit
-def mean_rows(c, x):
+def mean_rows(c: Split, x: ListedModel) -> None:
     """x <- the mean of the counts."""
     i = 0
     for g in range(len(c.base)):
@@ -119,34 +124,24 @@ def mean_rows(c, x):
 
 
 @njit
-def drawn_rows(rng, c, x):
+def drawn_rows(rng: Generator, c: Split, x: ListedModel) -> None:
     """x <- a draw from the Dirichlets of the counts."""
     K, own = c.reward.shape[1], stream(rng)
     i = 0
     for g in range(len(c.base)):
-        start, mass, total = i, K * c.base[g], 0.0
+        start, mass = i, K * c.base[g]
         for j in range(c.first[g], c.first[g] + c.size[g]):
             x.k[i], x.p[i] = c.k[j], rng.standard_gamma(c.n[j])
-            total += x.p[i]
             i += 1
-        left = rng.standard_gamma(mass) if i > start else 1.0
-        total += left
-        for j in range(start, i):
-            x.p[j] /= total
-        left /= total
-        while left > K * 2.0**-53:
-            u = uniform(own)
-            rest = left * (u if mass == 1.0 else u ** (1.0 / mass))
-            x.k[i], x.p[i] = int(uniform(own) * K), left - rest
-            left = rest
-            i += 1
+        left = share_of_prior(x.p, start, i, mass, rng)
+        i, left = break_stick(x.k, x.p, i, left, mass, K, own)
         x.share[g], x.r[g], x.first[g + 1] = 0.0, 0.0, i
         for j in range(start, i):
             x.r[g] += x.p[j] * c.reward[g, x.k[j]]
 
 
 @njit
-def lookahead(x, s0, d, gamma, V0, v, q):
+def listed_lookahead(x: ListedModel, s0: int, d: int, gamma: float, V0: F1, v: F2, q: F1) -> float:
     """Backward induction: q[a] = Q_d(s0, a), and returned V_d(s0). v (2, S) is scratch."""
     for s in range(len(V0)):
         v[0, s] = V0[s]
@@ -158,7 +153,7 @@ def lookahead(x, s0, d, gamma, V0, v, q):
 
 
 @njit
-def backup(x, s, gamma, v, total, q):
+def backup(x: ListedModel, s: int, gamma: float, v: F1, total: float, q: F1) -> float:
     """q[a] = r + gamma sum_k P(k | s, a) v[k], and the largest of them; total is the sum of v."""
     A, best = len(q), -np.inf
     for a in range(A):
@@ -172,7 +167,7 @@ def backup(x, s, gamma, v, total, q):
 
 
 @njit
-def sum_of(x):
+def sum_of(x: F1) -> float:
     """The sum of x."""
     total = 0.0
     for i in range(len(x)):

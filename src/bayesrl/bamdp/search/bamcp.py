@@ -5,11 +5,11 @@ root converge to the Bayes-optimal ones. (The survey says one model per step; it
 Beyond the tree, rollouts follow an epsilon-greedy policy on a Q-table that is learned from the real transitions alone
 (ERRATA 30).
 
-Paper to code: `Simulate` is the first loop of `search`, `Rollout` the second, the UCB rule is `select`, the learned
-rollout policy `learned`. A node is a history, found by hashing (parent, action, outcome).
-Deviations: models are not drawn but outcomes are, from urns (`kernels/urn.py`), which has the same law and costs O(1)
-a step where a row of a model costs O(S). The tree is made anew at every decision, as its author does, unless `reuse`
-says otherwise. Ties are broken at random. Where states cannot be listed (no `n_states`) there is no table, and
+Paper to code: Search is `plan` and the loop of `search` over simulations, Simulate and Rollout are the two loops in it,
+the UCB rule is `select`, the learned rollout policy `learned`. A node is a history: `_history_tree.py`.
+Deviations: outcomes are drawn from urns (`kernels/urn.py`) instead of models from the posterior. This has the same law
+and costs O(1) a step, where a row of a model costs O(S). The tree is made anew at every decision, as in the author's
+code, unless `reuse` keeps a part of it. Ties are broken at random. If states cannot be listed there is no Q-table, and
 rollouts are those of the simulator (`kernels/simulator.py`), as the author's are on the infinite grid.
 Cost: O(simulations x depth x actions). Claims: root values approach the exact ones; the author's returns; equal in
 law to a naive transcription that draws models.
@@ -17,29 +17,43 @@ law to a naive transcription that draws models.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from time import perf_counter
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import state_in
-from bayesrl.bamdp.search._lookahead import LEAVES, can_be_searched, leaf_values
-from bayesrl.checks import Floats, choice, frozen, integer, number, truth
+from bayesrl.bamdp.search._history_tree import Tree, child_of, new_tree, subtree
+from bayesrl.bamdp.search._lookahead import Leaf, check_leaf, leaf_values
+from bayesrl.capabilities import NamesOutcomes, Simulates
+from bayesrl.checks import Floats, frozen
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.arrays import F1, F2, I2
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import begin, borrowed, forget, step, wander
 from bayesrl.kernels.stream import stream
 from bayesrl.kernels.tree import select
 from bayesrl.kernels.urn import AGAIN
+from bayesrl.parameters import PROBABILITY, Above, AtLeast, declared
 from bayesrl.registry import register
 
 FIRST_CAPACITY = 1000
-"""Histories that a tree has room for at first, where the number of simulations is not known in advance."""
+"""Histories that a tree has room for at first, if the number of simulations is not known in advance."""
 COMPILING = 0.005
-"""Seconds beyond its time by which the first decision on a new kind of belief gives itself away."""
+"""If the first simulation takes this many seconds more than the whole budget, it was spent on compiling."""
+
+
+class Asked(Simulates, NamesOutcomes, Protocol):
+    """What BAMCP asks."""
+
+
+class Memory(NamedTuple):
+    """The rollout policy's table, and the tree of the last search if it is to be used again."""
+
+    Q: Floats
+    tree: Tree | None
 
 
 @register(
@@ -55,173 +69,88 @@ COMPILING = 0.005
         "tests/bamdp/test_bamcp.py::test_returns_of_the_authors_code",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class BAMCP:
-    """Monte-Carlo tree search on the Bayes-adaptive MDP with root sampling."""
+    """Monte-Carlo tree search on the Bayes-adaptive MDP with root sampling.
 
-    simulations: int = 1000
-    """Simulations per decision, K; not read where a time is given."""
-    depth: int = 89
-    """Decisions of a simulation. 89 is accuracy .01 at discount .95."""
-    exploration: float = 3.0
-    """The UCB constant, c."""
-    rollout_epsilon: float = 0.5
-    """Probability of a random action in a rollout."""
-    rollout_rate: float = 0.2
-    """Learning rate of the rollout policy's Q-table."""
-    milliseconds: float | None = None
-    """Time per decision instead of a number of simulations; what was done then depends on the machine."""
-    reuse: bool = False
-    """Whether to keep the part of the tree below what really happened, for the next decision."""
-    leaf: str = "zero"
-    """The value beyond the last decision: zero, or the mean model's (mean)."""
+    Examples
+    --------
+    In the chain, advancing (action 0) pays only after many steps, but a search that learns as it simulates finds it
+    worth trying. `info` has the root's values and visits.
 
-    needs: ClassVar[tuple[str, ...]] = ("simulate", "n_actions", "gamma")
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> prior = b.DirichletMDP.flat(b.make_world("chain"))
+    >>> decision = BAMCP(simulations=2000, depth=30).plan(prior, 0, None, default_rng(0))
+    >>> decision.action, int(decision.info["visits"].sum())
+    (0, 2000)
+    """
 
-    def __post_init__(self) -> None:
-        integer("BAMCP", "simulations", self.simulations, 1)
-        integer("BAMCP", "depth", self.depth, 1)
-        number("BAMCP", "exploration", self.exploration, 0.0)
-        number("BAMCP", "rollout_epsilon", self.rollout_epsilon, 0.0, 1.0)
-        number("BAMCP", "rollout_rate", self.rollout_rate, 0.0, 1.0)
-        if self.milliseconds is not None:
-            number("BAMCP", "milliseconds", self.milliseconds, 0.0, above=True)
-        truth("BAMCP", "reuse", self.reuse)
-        choice("BAMCP", "leaf", self.leaf, LEAVES)
+    simulations: Annotated[int, AtLeast(1), "Simulations per decision, K; not used if `milliseconds` is given."] = 1000
+    depth: Annotated[int, AtLeast(1), "Decisions of a simulation. 89 is accuracy .01 at discount .95."] = 89
+    exploration: Annotated[float, AtLeast(0), "The UCB constant, c."] = 3.0
+    rollout_epsilon: Annotated[float, PROBABILITY, "Probability of a random action in a rollout."] = 0.5
+    rollout_rate: Annotated[float, PROBABILITY, "Learning rate of the rollout policy's Q-table."] = 0.2
+    milliseconds: Annotated[
+        float | None,
+        Above(0),
+        "Time per decision instead of a number of simulations; results then depend on the machine.",
+    ] = None
+    reuse: Annotated[bool, "Whether the next decision keeps the part of the tree below what really happened."] = False
+    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
 
-    def check(self, belief: Any) -> None:
-        """Raise where rewards cannot be told apart, or where there is no mean model for the leaves."""
-        can_be_searched("BAMCP", belief, self.leaf)
+    needs: ClassVar[tuple[type, ...]] = (Asked,)
+
+    def check(self, belief: Asked) -> None:
+        """Raise an error if the leaves need a mean model and there is none."""
+        check_leaf("BAMCP", belief, self.leaf)
 
     def start(self) -> Memory | None:
         """No rollout policy and no tree yet."""
         return None
 
     def plan(
-        self, belief: Any, observation: Any, memory: Memory | None, rng: Generator, last: Transition | None = None
+        self, belief: Asked, observation: Any, memory: Memory | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Search from the present state and belief."""
         began = perf_counter()
-        listed, A = hasattr(belief, "n_states"), belief.n_actions
-        s = state_in("BAMCP", belief, observation) if listed else belief.encode(observation)
-        Q = np.zeros((belief.n_states if listed else 0, A)) if memory is None else memory.Q
-        if listed:
+        S, A, s = belief.numbered_states, belief.n_actions, belief.encode(observation, "BAMCP")
+        Q = np.zeros((S, A)) if memory is None else memory.Q
+        if S > 0:
             Q = learned(Q, last, belief.gamma, self.rollout_rate)
-        kept = None
-        if self.reuse and memory and last and last.next_state == observation:  # no reset in between
-            kept = below(memory.tree, belief.code(last), last.action)
-        tree = planted(A, self.simulations if self.milliseconds is None else FIRST_CAPACITY, kept)
+        tree = new_tree(
+            A,
+            self.simulations if self.milliseconds is None else FIRST_CAPACITY,
+            self._kept(belief, observation, memory, last),
+        )
         settings = np.array([belief.gamma, self.exploration, self.rollout_epsilon])
-        depth = 0 if listed and belief.outcomes.terminal[s] else self.depth  # nothing comes after the end
-        model, V0 = belief.simulate(self.depth), leaf_values(belief, self.leaf)
+        depth = 0 if belief.is_terminal(s) else self.depth  # nothing comes after the end
+        model, V0 = belief.simulate(self.depth), leaf_values("BAMCP", belief, S, self.leaf)
         simulations = partial(search, rng, model, s, Q, V0, settings, depth)
         if self.milliseconds is None:
             done, steps = self.simulations, simulations(tree, self.simulations)
         else:
-            tree, done, steps = self.search_for_a_while(simulations, tree, began)
+            tree, done, steps = search_for(self.milliseconds / 1000.0, simulations, tree, began)
         q, n = tree.Q[0].copy(), tree.N[0].copy()
         best = np.flatnonzero(q == q.max())
         action = int(best[int(rng.random() * len(best))])
         info = {"q": q, "visits": n, "simulations": done, "steps": int(steps)}
         return Decision(action, Memory(Q, tree if self.reuse else None), info)
 
-    def search_for_a_while(self, simulations: Any, tree: Tree, began: float) -> tuple[Tree, int, int]:
-        """Search in chunks of at most a tenth of the time, as long as there is time: (tree, simulations, steps).
-
-        Calling costs more than a simulation does, so chunks grow, and no call is made for which there is no time. What
-        comes before the second simulation does not count where it takes COMPILING longer than all the time there is.
-        """
-        budget = self.milliseconds / 1000.0  # type: ignore[operator]
-        steps, done = simulations(tree, 1), 1
-        if perf_counter() - began > budget + COMPILING:
-            began = perf_counter()
-        chunk, call = 1, 0.0
-        while (left := budget - (perf_counter() - began)) > call:
-            if tree.used[0] + chunk >= len(tree.total):
-                tree = planted(tree.N.shape[1], 2 * (len(tree.total) + chunk), tree)
-            lap = perf_counter()
-            steps += simulations(tree, chunk)
-            done += chunk
-            lap = perf_counter() - lap
-            call = min(lap, call or lap)
-            chunk = max(1, int(chunk * min(2.0, (left - lap - call) / lap, 0.1 * budget / lap)))
-        return tree, done, steps
+    def _kept(self, belief: Asked, observation: Any, memory: Memory | None, last: Transition | None) -> Tree | None:
+        """The part of the last tree that can be used again; none if the episode was reset in between."""
+        if not self.reuse or memory is None or memory.tree is None or last is None:
+            return None
+        return subtree(memory.tree, belief.code(last), last.action) if last.next_state == observation else None
 
 
-class Tree(NamedTuple):
-    """Histories h as rows of flat arrays; row 0 is the root. Children come after their parents."""
-
-    N: np.ndarray[Any, Any]  # (n, A) N(h, a)
-    Q: np.ndarray[Any, Any]  # (n, A) Q(h, a)
-    total: np.ndarray[Any, Any]  # (n,) N(h)
-    parent: np.ndarray[Any, Any]  # (n,) the history before
-    edge: np.ndarray[Any, Any]  # (n,) outcome * A + action by which it went on
-    slots: np.ndarray[Any, Any]  # hash table: (parent, edge) -> h, or -1
-    used: np.ndarray[Any, Any]  # (1,) rows in use
-
-
-class Memory(NamedTuple):
-    """The rollout policy's table, and the tree of the last search where it is to be used again."""
-
-    Q: Floats
-    tree: Tree | None
-
-
-def planted(A: int, more: int, kept: Tree | None = None) -> Tree:
-    """A tree with room for so many histories more, holding those of another one, if given."""
-    used = 1 if kept is None else int(kept.used[0])
-    n = used + int(more) + 1
-    slots = np.full(1 << (2 * n).bit_length(), -1, np.int64)
-    tree = Tree(
-        np.zeros((n, A), np.int64), np.zeros((n, A)), np.zeros(n, np.int64), np.zeros(n, np.int64),
-        np.zeros(n, np.int64), slots, np.array([used]),
-    )  # fmt: skip
-    if kept is not None:
-        for mine, theirs in zip(tree[:5], kept[:5], strict=True):
-            mine[:used] = theirs[:used]
-    hash_all(tree)
-    return tree
-
-
-def below(tree: Tree | None, code: int, action: int) -> Tree | None:
-    """The part of a tree below a real step from its root, as a tree of its own."""
-    if tree is None:
-        return None
-    root = int(tree.slots[slot_of(tree, 0, code * tree.N.shape[1] + action)])
-    if root < 0:
-        return None
-    place = renumbered(tree.parent[: tree.used[0]], root)
-    rows = np.flatnonzero(place >= 0)
-    parent = place[tree.parent[rows]]
-    parent[0] = 0
-    n = np.array([len(rows)])
-    return Tree(tree.N[rows], tree.Q[rows], tree.total[rows], parent, tree.edge[rows], tree.slots[:0], n)
+# Algorithm 1 ---------------------------------------------------------------------------------------------------------
 
 
 @njit
-def renumbered(parent, root):  # type: ignore[no-untyped-def]
-    """New numbers for a root and what is below it, in order; -1 for the rest."""
-    place, n = np.full(len(parent), -1), 1
-    place[root] = 0
-    for h in range(root + 1, len(parent)):
-        if place[parent[h]] >= 0:
-            place[h] = n
-            n += 1
-    return place
-
-
-def learned(Q: Floats, last: Transition | None, gamma: float, rate: float) -> Floats:
-    """One step of Q-learning on the transition just seen, on a copy."""
-    if last is None:
-        return Q
-    s, a, r, y, terminated = last[:5]
-    new = Q.copy()
-    new[s, a] += rate * ((r if terminated else r + gamma * Q[y].max()) - Q[s, a])
-    return frozen(new)
-
-
-@njit
-def search(rng, model, s0, Q_rollout, V0, settings, D, tree, K):  # type: ignore[no-untyped-def]
+def search(
+    rng: Generator, model: object, s0: int, Q_rollout: F2, V0: F1, settings: F1, D: int, tree: Tree, K: int
+) -> int:
     """K simulations of D decisions from s0, worth V0 after the last, entered into the tree: the steps simulated."""
     gamma, c, epsilon = settings
     rng, model, P = stream(rng), borrowed(model), best_actions(Q_rollout)
@@ -241,13 +170,7 @@ def search(rng, model, s0, Q_rollout, V0, settings, D, tree, K):  # type: ignore
             depth_of_tree = d
             if fresh:
                 break
-            e = int(k) * A + a
-            slot = slot_of(tree, h, e)
-            if tree.slots[slot] < 0:
-                new = tree.used[0]
-                tree.slots[slot], tree.parent[new], tree.edge[new] = new, h, e
-                tree.used[0] = new + 1
-            h = tree.slots[slot]
+            h = child_of(tree, h, int(k) * A + a)
         R, discount = 0.0, 1.0
         while d < D and not done:  # Rollout
             a = wander(model, P, s, a, epsilon, rng)
@@ -257,7 +180,7 @@ def search(rng, model, s0, Q_rollout, V0, settings, D, tree, K):  # type: ignore
             d += 1
         if len(V0) > 0 and not done:
             R += discount * V0[s]
-        for t in range(depth_of_tree - 1, -1, -1):
+        for t in range(depth_of_tree - 1, -1, -1):  # back up
             R = path_r[t] + gamma * R
             h, a = path_h[t], path_a[t]
             total[h] += 1
@@ -268,28 +191,25 @@ def search(rng, model, s0, Q_rollout, V0, settings, D, tree, K):  # type: ignore
     return steps
 
 
-@njit
-def hash_all(tree):  # type: ignore[no-untyped-def]
-    """Enter the histories of a tree into its hash table."""
-    for h in range(1, tree.used[0]):
-        tree.slots[slot_of(tree, tree.parent[h], tree.edge[h])] = h
+# The rollout policy --------------------------------------------------------------------------------------------------
+
+
+def learned(Q: Floats, last: Transition | None, gamma: float, rate: float) -> Floats:
+    """One step of Q-learning on the transition just seen, on a copy."""
+    if last is None:
+        return Q
+    s, a, r, y, terminated = last[:5]
+    new = Q.copy()
+    new[s, a] += rate * ((r if terminated else r + gamma * Q[y].max()) - Q[s, a])
+    return frozen(new)
 
 
 @njit
-def slot_of(tree, h, e):  # type: ignore[no-untyped-def]
-    """Where the history that follows h by e stands in the hash table, or would stand."""
-    slot = ((h * 0x9E3779B1 + e * 0x85EBCA77) >> 3) & (len(tree.slots) - 1)
-    while tree.slots[slot] >= 0 and (tree.parent[tree.slots[slot]] != h or tree.edge[tree.slots[slot]] != e):
-        slot = (slot + 1) & (len(tree.slots) - 1)
-    return slot
-
-
-@njit
-def best_actions(Q):  # type: ignore[no-untyped-def]
+def best_actions(Q: F2) -> I2:
     """The best actions of each state, in the last row all actions, each equally often in M columns: (S + 1, M).
 
-    M is a multiple of all numbers up to A, if A is at most 6; else columns that are left over say AGAIN, so that any
-    number of actions is shared out evenly.
+    M is a multiple of all numbers up to A, if A is at most 6. Otherwise the columns that are left over say AGAIN, so
+    that every action has the same number of columns.
     """
     S, A = Q.shape
     M = 12 if A <= 4 else 60
@@ -300,9 +220,37 @@ def best_actions(Q):  # type: ignore[no-untyped-def]
         best, ties = np.max(Q[s]) if s < S else -np.inf, 0
         for a in range(A):
             ties += s == S or Q[s, a] == best
-        each, j = M // ties, 0
+        all_alike = s == S or ties == 0  # no action is best if a value is not a number
+        each, j = M // (A if all_alike else ties), 0
         for a in range(A):
-            if s == S or Q[s, a] == best:
+            if all_alike or Q[s, a] == best:
                 P[s, j : j + each] = a
                 j += each
     return P
+
+
+# A budget of time ----------------------------------------------------------------------------------------------------
+
+
+def search_for(
+    seconds: float, simulations: Callable[[Tree, int], int], tree: Tree, began: float
+) -> tuple[Tree, int, int]:
+    """Search in chunks of at most a tenth of the time until the time is spent: (tree, simulations, steps).
+
+    A call costs more than a simulation, so chunks grow, and no call is made if there is no time left for it. The first
+    simulation may have to be compiled: if it shows (COMPILING), the clock starts after it.
+    """
+    steps, done = simulations(tree, 1), 1
+    if perf_counter() - began > seconds + COMPILING:
+        began = perf_counter()
+    chunk, call = 1, 0.0
+    while (left := seconds - (perf_counter() - began)) > call:
+        if tree.used[0] + chunk >= len(tree.total):
+            tree = new_tree(tree.N.shape[1], 2 * (len(tree.total) + chunk), tree)
+        lap = perf_counter()
+        steps += simulations(tree, chunk)
+        done += chunk
+        lap = perf_counter() - lap
+        call = min(lap, call or lap)
+        chunk = max(1, int(chunk * min(2.0, (left - lap - call) / lap, 0.1 * seconds / lap)))
+    return tree, done, steps

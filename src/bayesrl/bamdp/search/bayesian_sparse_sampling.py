@@ -1,44 +1,59 @@
 """Bayesian sparse sampling (Wang, Lizotte, Bowling, Schuurmans 2005; survey §4.5).
 
-Sparse sampling on hyper-states, with a tree that grows where it matters: at every node an action is drawn with the
-probability that it is the best one (a model is drawn from the posterior at that node and solved for the decisions to
-go), an outcome from the posterior predictive, until an outcome is new. It becomes a leaf, worth what the mean model at
-its own posterior promises. Values are backed up by mean over draws and maximum over actions.
+Sparse sampling on hyper-states, with a tree that grows where it matters. At every node a model is drawn from the
+posterior there and solved for the decisions to go, so that an action is drawn with the probability that it is the best
+one. An outcome is drawn from the posterior predictive. The descent ends at the first new outcome. It becomes a leaf,
+and its value is that of the mean model at its own posterior. Values are backed up by mean over draws and maximum over
+actions.
 
 Paper to code: a simulation is one descent of `search`; the drawn model is `drawn_model`, solved by `lookahead`, and so
 is the leaf's `mean_model`. In flat models of many states, `bamdp/search/_split_rows.py` does the same with split rows.
 Deviations: the paper also draws actions by their immediate reward alone, which in an MDP that must wait for its reward
 never tries the right action; here the drawn model is always solved. In a bandit the leaf's value, the best mean reward
-for every decision to go, is the paper's. The belief may be a sparse Dirichlet as well: the size of each support is then
+for every decision to go, is the paper's. The belief may be a sparse Dirichlet as well: then the size of each support is
 drawn, which outcomes are in it, and their probabilities. An action that was not drawn at a node has the mean model's
 value there. Ties are broken at random.
-Cost: O(simulations x depth x (G K gamma variates + depth S A K)); with split rows some 30 c uniform numbers for a row
+Cost: O(simulations x depth x (G K gamma variates + depth S A K)); with split rows some 37 c uniform numbers for a row
 of c prior counts instead of K gamma variates, and as many terms in a backup (not under a sparse prior). Claims: equal
 in law to a naive transcription, and with split rows to the search with tables; root values approach the exact ones
-(where every action that matters is the best one in some model: an action that is good for its information alone may
+(if every action that matters is the best one in some model: an action that is good for its information alone may
 never be drawn).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import best_action, state_in
-from bayesrl.bamdp.search._lookahead import LEAVES, counts_of, leaf_values
-from bayesrl.bamdp.search._split_rows import Light, Split, drawn_rows, mean_rows, put, room, split, take
-from bayesrl.bamdp.search._split_rows import lookahead as light_lookahead
-from bayesrl.checks import Floats, choice, integer
+from bayesrl.bamdp.search._lookahead import Leaf, counts_of, leaf_values
+from bayesrl.bamdp.search._split_rows import (
+    ListedModel,
+    Split,
+    add_outcome,
+    drawn_rows,
+    empty_model,
+    listed_lookahead,
+    mean_rows,
+    remove_outcome,
+    split_rows,
+)
+from bayesrl.capabilities import Enumerates, ListsOutcomes
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.arrays import F1, F2, F3, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed
 from bayesrl.kernels.stream import uniform
-from bayesrl.kernels.tree import DRAWS, KINDS, add, branches, chance, drawn, highest, look
+from bayesrl.kernels.tree import DRAWS, KINDS, Counts, add, branches, chance, draw_outcome, highest, look
 from bayesrl.kernels.urn import log_weight
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+
+
+class Asked(ListsOutcomes, Enumerates, Protocol):
+    """What Bayesian sparse sampling asks."""
 
 
 @register(
@@ -53,53 +68,54 @@ from bayesrl.registry import register
         "tests/bamdp/test_bss.py::test_root_values_approach_the_exact_ones",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class BayesianSparseSampling:
-    """A sampled tree of hyper-states whose actions are drawn by posterior sampling."""
+    """A sampled tree of hyper-states whose actions are drawn by posterior sampling.
 
-    simulations: int = 200
-    """Descents per decision; each adds one leaf."""
-    depth: int = 8
-    """Decisions looked ahead, d."""
-    leaf: str = "zero"
-    """The value beyond the last decision: zero, or the mean model's (mean)."""
+    Examples
+    --------
+    Every descent adds one leaf; `visits` counts how often each action of the root was drawn.
 
-    needs: ClassVar[tuple[str, ...]] = ("simulate", "outcomes", "mean_mdp")
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> prior = b.DirichletMDP.structured(b.make_world("chain-tied"))
+    >>> decision = BayesianSparseSampling(simulations=50, depth=5).plan(prior, 0, None, default_rng(0))
+    >>> decision.action in (0, 1), int(decision.info["visits"].sum())
+    (True, 50)
+    """
 
-    def __post_init__(self) -> None:
-        integer("BayesianSparseSampling", "simulations", self.simulations, 1)
-        integer("BayesianSparseSampling", "depth", self.depth, 1)
-        choice("BayesianSparseSampling", "leaf", self.leaf, LEAVES)
+    simulations: Annotated[int, AtLeast(1), "Descents per decision; each adds one leaf."] = 200
+    depth: Annotated[int, AtLeast(1), "Decisions looked ahead, d."] = 8
+    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
 
-    def check(self, belief: Any) -> None:
-        """Raise where outcomes cannot be enumerated."""
-        counts_of("BayesianSparseSampling", belief)
+    needs: ClassVar[tuple[type, ...]] = (Asked,)
 
     def start(self) -> None:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Any, observation: int, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: Asked, observation: int, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Grow the tree from the present state and belief."""
         s = state_in("BayesianSparseSampling", belief, observation)
-        m, leaf = counts_of("BayesianSparseSampling", belief, self.depth), leaf_values(belief, self.leaf)
+        m = counts_of(self, belief, self.depth)
+        leaf = leaf_values("BayesianSparseSampling", belief, belief.n_states, self.leaf)
         q, n = search(rng, m, belief.outcomes.is_flat, s, belief.gamma, leaf, self.simulations, self.depth)
         return Decision(best_action(q, "random", rng), None, {"q": q, "visits": n, "simulations": self.simulations})
 
 
 class Models(NamedTuple):
-    """Where a search keeps the model it has just made: split rows where that pays, tables where it does not."""
+    """The model that a search has just made: of split rows if that pays, otherwise tables."""
 
     split: Split  # the counts as split rows, or nothing
-    light: Light  # a model of them
-    theta: Floats  # (G, K) a model as tables: probabilities
-    reward: Floats  # (S, A, K) and rewards
-    v: Floats  # (2, S) scratch
+    listed: ListedModel  # a model of them
+    theta: F2  # (G, K) a model as tables: probabilities
+    reward: F3  # (S, A, K) and rewards
+    v: F2  # (2, S) scratch
 
 
 @njit
-def search(rng, m, flat, s0, gamma, V0, n, D):  # type: ignore[no-untyped-def]
+def search(rng: Generator, m: Counts, flat: bool, s0: int, gamma: float, V0: F1, n: int, D: int) -> tuple[F1, I1]:
     """n descents of at most D decisions from s0: (Q(root, a), N(root, a))."""
     m, A, E = borrowed(m), m.group.shape[1], m.succ.shape[2] * max(len(m.values), 1)
     Q, N = np.zeros((n + 1, A)), np.zeros((n + 1, A), np.int64)
@@ -107,7 +123,7 @@ def search(rng, m, flat, s0, gamma, V0, n, D):  # type: ignore[no-untyped-def]
     child, times = np.full((n + 1, A, E), -1, np.int64), np.zeros((n + 1, A, E), np.int64)
     if m.terminal[s0]:
         return Q[0], N[0]
-    w, q = models(m, flat, D), np.empty(A)
+    w, q = empty_models(m, flat, D), np.empty(A)
     mean_q(m, w, s0, D, gamma, V0, Q[0])
     state[0], nodes = s0, 1
     path_h, path_a, path_e = np.empty(D, np.int64), np.empty(D, np.int64), np.empty(D, np.int64)
@@ -117,7 +133,7 @@ def search(rng, m, flat, s0, gamma, V0, n, D):  # type: ignore[no-untyped-def]
             s = state[h]
             drawn_q(rng, m, w, s, D - t, gamma, V0, q)
             a = highest(rng, q)
-            e = drawn(m, s, a, rng)
+            e = draw_outcome(m, s, a, rng)
             y = look(m, s, a, e)[1]
             learn(m, w, s, a, e)
             path_h[t], path_a[t], path_e[t] = h, a, e
@@ -149,56 +165,56 @@ def search(rng, m, flat, s0, gamma, V0, n, D):  # type: ignore[no-untyped-def]
 
 
 @njit
-def models(m, flat, D):  # type: ignore[no-untyped-def]
+def empty_models(m: Counts, flat: bool, D: int) -> Models:
     """Room for the models of a search."""
-    c = split(m, flat, D)
+    c = split_rows(m, flat, D)
     G, S = (0, 0) if len(c.base) else (len(m.phi), len(m.succ))
     return Models(
-        c, room(c), np.empty((G, m.phi.shape[1])), np.empty((S, *m.succ.shape[1:])), np.empty((2, len(m.succ)))
+        c, empty_model(c), np.empty((G, m.phi.shape[1])), np.empty((S, *m.succ.shape[1:])), np.empty((2, len(m.succ)))
     )
 
 
 @njit
-def mean_q(m, w, s, d, gamma, V0, q):  # type: ignore[no-untyped-def]
+def mean_q(m: Counts, w: Models, s: int, d: int, gamma: float, V0: F1, q: F1) -> float:
     """q[a] = Q_d(s, a) in the mean model of the present counts, and returned V_d(s)."""
     if len(w.split.base):
-        mean_rows(w.split, w.light)
-        return light_lookahead(w.light, s, d, gamma, V0, w.v, q)
+        mean_rows(w.split, w.listed)
+        return listed_lookahead(w.listed, s, d, gamma, V0, w.v, q)
     mean_model(m, w.theta, w.reward)
     return lookahead(m, w.theta, w.reward, s, d, gamma, V0, w.v, q)
 
 
 @njit
-def drawn_q(rng, m, w, s, d, gamma, V0, q):  # type: ignore[no-untyped-def]
+def drawn_q(rng: Generator, m: Counts, w: Models, s: int, d: int, gamma: float, V0: F1, q: F1) -> float:
     """The same in a model drawn from their posterior."""
     if len(w.split.base):
-        drawn_rows(rng, w.split, w.light)
-        return light_lookahead(w.light, s, d, gamma, V0, w.v, q)
+        drawn_rows(rng, w.split, w.listed)
+        return listed_lookahead(w.listed, s, d, gamma, V0, w.v, q)
     drawn_model(rng, m, w.theta, w.reward)
     return lookahead(m, w.theta, w.reward, s, d, gamma, V0, w.v, q)
 
 
 @njit
-def learn(m, w, s, a, e):  # type: ignore[no-untyped-def]
-    """The counts after outcome e of (s, a)."""
+def learn(m: Counts, w: Models, s: int, a: int, e: int) -> None:
+    """Add outcome e of (s, a) to the counts."""
     add(m, s, a, e, 1.0)
     if len(w.split.base):
-        put(w.split, m.group[s, a], e)
+        add_outcome(w.split, m.group[s, a], e)
 
 
 @njit
-def unlearn(m, w, s, a, e):  # type: ignore[no-untyped-def]
-    """The counts before it."""
+def unlearn(m: Counts, w: Models, s: int, a: int, e: int) -> None:
+    """Remove it again."""
     add(m, s, a, e, -1.0)
     if len(w.split.base):
-        take(w.split, m.group[s, a])
+        remove_outcome(w.split, m.group[s, a])
 
 
 # Tables --------------------------------------------------------------------------------------------------------------
 
 
 @njit
-def lookahead(m, theta, reward, s0, d, gamma, V0, v, q):  # type: ignore[no-untyped-def]
+def lookahead(m: Counts, theta: F2, reward: F3, s0: int, d: int, gamma: float, V0: F1, v: F2, q: F1) -> float:
     """Backward induction in a model: q[a] = Q_d(s0, a), and returned V_d(s0). v (2, S) is scratch."""
     S, A = m.group.shape
     for s in range(S):
@@ -218,7 +234,7 @@ def lookahead(m, theta, reward, s0, d, gamma, V0, v, q):  # type: ignore[no-unty
 
 
 @njit
-def mean_model(m, theta, reward):  # type: ignore[no-untyped-def]
+def mean_model(m: Counts, theta: F2, reward: F3) -> None:
     """The mean of the present counts: probabilities and rewards."""
     for g in range(len(theta)):
         for k in range(m.size[g]):
@@ -231,7 +247,7 @@ def mean_model(m, theta, reward):  # type: ignore[no-untyped-def]
 
 
 @njit
-def drawn_model(rng, m, theta, reward):  # type: ignore[no-untyped-def]
+def drawn_model(rng: Generator, m: Counts, theta: F2, reward: F3) -> None:
     """A model from the posterior of the present counts; its rewards are the drawn means."""
     if m.alpha > 0.0:
         drawn_supports(rng, m, theta)
@@ -250,7 +266,7 @@ def drawn_model(rng, m, theta, reward):  # type: ignore[no-untyped-def]
 
 
 @njit
-def drawn_supports(rng, m, theta):  # type: ignore[no-untyped-def]
+def drawn_supports(rng: Generator, m: Counts, theta: F2) -> None:
     """Probabilities from the posterior of a sparse Dirichlet: sizes, then supports, then Dirichlets on them."""
     sizes, counts = np.empty(m.phi.shape[1] + 1), np.empty((1, m.phi.shape[1]))
     k0, N, L = -1.0, -1.0, -1
@@ -261,7 +277,7 @@ def drawn_supports(rng, m, theta):  # type: ignore[no-untyped-def]
         left, k = uniform(rng) * sizes[L], 1
         while k < L and left >= sizes[k]:
             k += 1
-        need, rest = k - k0, L - k0  # of those not seen, one after the other with the chance need / rest
+        need, rest = k - k0, L - k0  # each outcome not seen is in the support with probability need / rest
         for k in range(L):
             counts[0, k] = m.alpha + m.phi[g, k]
             if m.phi[g, k] == 0.0:
@@ -274,8 +290,8 @@ def drawn_supports(rng, m, theta):  # type: ignore[no-untyped-def]
 
 
 @njit
-def size_law(k0, N, L, alpha, exponent, total):  # type: ignore[no-untyped-def]
-    """total[k] <- what the sizes 1..k of the support weigh, after N moves of k0 kinds; k0 = 0 only where N = 0."""
+def size_law(k0: float, N: float, L: int, alpha: float, exponent: float, total: F1) -> None:
+    """total[k] <- the weight of the sizes 1..k of the support, after N moves of k0 kinds; k0 = 0 only if N = 0."""
     low, top = max(int(k0), 1), -np.inf
     for k in range(low, L + 1):
         top = max(top, log_weight(k, k0, N, alpha, exponent))
@@ -285,8 +301,8 @@ def size_law(k0, N, L, alpha, exponent, total):  # type: ignore[no-untyped-def]
 
 
 @njit
-def fill(m, paid, reward):  # type: ignore[no-untyped-def]
-    """The reward of each move: known, or what its cell pays."""
+def fill(m: Counts, paid: F1, reward: F3) -> None:
+    """Set the reward of each move: known, or what its cell pays."""
     S, A, K = m.succ.shape
     for s in range(S):
         for a in range(A):
@@ -295,10 +311,10 @@ def fill(m, paid, reward):  # type: ignore[no-untyped-def]
 
 
 @njit
-def dirichlet(rng, alpha, g, n, x):  # type: ignore[no-untyped-def]
-    """A draw from the Dirichlet of alpha[g, :n], into x; where alpha is zero, x is.
+def dirichlet(rng: Generator, alpha: F2, g: int, n: int, x: F1) -> None:
+    """A draw from the Dirichlet of alpha[g, :n], into x; entries with alpha = 0 are 0.
 
-    Gamma(a) has the law of Gamma(a + 1) e^(-E / a) with E exponential; logarithms, so that tiny counts do not vanish.
+    Gamma(a) has the law of Gamma(a + 1) e^(-E / a) with E exponential. Logarithms keep tiny counts from underflow.
     """
     top, total = -np.inf, 0.0
     for k in range(n):

@@ -1,37 +1,38 @@
 """Bayesian forward-search sparse sampling (Asmuth, Littman 2011; survey §4.6).
 
 FSSS (fsss.py) on the Bayes-adaptive MDP: the sampled tree is over hyper-states, so that a trajectory learns as it
-goes. Every action of the root has C successors drawn; from each a tree of its own is searched, and the action is worth
-the mean of what these trees promise, their upper bounds. Use it where a lookahead of moderate width is affordable and
-optimism is wanted.
+goes. Every action of the root has C successors drawn. From each of them a tree of its own is searched, and the action
+is worth the mean of the upper bounds of these trees. Use it if a lookahead of moderate width is affordable and optimism
+is wanted.
 
 Paper to code: FSSS on hyper-states is `trajectories`, the outer loop over the root's successors is `search`. A node is
 a history: coming back to one replays its outcomes (kernels/replay.py), so a hyper-state is never copied.
-Deviations: n(s, a, s') is how often s' was drawn, not visited (ERRATA 35). The decisions of `depth` include the root's,
-which in the public C++ code are one more; V_min and V_max with d to go are those of d rewards, where that code has
-r_max / (1 - gamma) at any depth: the same order of upper bounds. `q` is the mean of upper bounds; `lower` and `upper`
-bracket the Bayes-optimal value itself for certain, draws weighed by their predictive probabilities and what was not
-drawn at its worst and best. Ties are broken at random. On a simulator that is not made of urns (the infinite grid)
-probabilities are those of the coins of the moment, and `lower` and `upper` estimates.
+Deviations: n(s, a, s') counts how often s' was drawn, not how often it was visited (ERRATA 35). The decisions of
+`depth` include the root's; the public C++ code counts one less. V_min and V_max with d to go are those of d rewards;
+that code has r_max / (1 - gamma) at any depth, which gives the same order of upper bounds. `q` is the mean of upper
+bounds. `lower` and `upper` bracket the Bayes-optimal value itself for certain: draws are weighted by their predictive
+probabilities, and outcomes that were not drawn are taken at their worst and best. Ties are broken at random. On a
+simulator that is not made of urns (the infinite grid) probabilities depend on the sampled coins, and `lower` and
+`upper` are estimates.
 Cost: O(A x simulations x depth x (width + balls of a group)). Claims: equal in law to a naive transcription; bounds
 bracket the exact values; root values approach them as width and simulations grow. On the double-loop (counts 1/9, width
 5, depth 40, 500 trajectories) ten runs of 1000 steps gave 317.2 (standard error 2.8), five of the public code 315.0
-(3.9). That is not independent evidence: a tree for each successor of the root, as the public code has it, was adopted
-after seeing that figure; one tree for all gave 198.8.
+(3.9). That is not independent evidence: a tree for each successor of the root, as in the public code, was adopted after
+seeing that figure; one tree for all gave 198.8.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import best_action, state_in
-from bayesrl.bamdp.search._lookahead import LEAVES, can_be_searched, ends_of, leaf_values, rewards_of
-from bayesrl.checks import choice, integer
+from bayesrl.bamdp._greedy import best_action
+from bayesrl.bamdp.search._lookahead import Leaf, check_leaf, ends_of, leaf_values
+from bayesrl.capabilities import HasRewardRange, Simulates
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.arrays import F2
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.replay import replay, undo
 from bayesrl.kernels.simulator import begin, borrowed
@@ -47,15 +48,22 @@ from bayesrl.kernels.tree import (
     SURE_LOWER,
     SURE_UPPER,
     UPPER,
+    Ends,
+    Sparse,
+    add_node,
     back_up,
     highest,
-    plant,
     sample,
     sparse_tree,
     unseen,
     widest,
 )  # fmt: skip
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+
+
+class Asked(Simulates, HasRewardRange, Protocol):
+    """What BFS3 asks."""
 
 
 @register(
@@ -71,53 +79,56 @@ from bayesrl.registry import register
         "tests/bamdp/test_bfs3.py::test_root_values_approach_the_exact_ones",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class BFS3:
-    """Forward-search sparse sampling over hyper-states."""
+    """Forward-search sparse sampling over hyper-states.
 
-    simulations: int = 100
-    """Trajectories for each action of the root, K; each of its C successors has K / C of them, at least one."""
-    depth: int = 15
-    """Decisions looked ahead, D."""
-    width: int = 5
-    """Successors drawn for each node and action, C."""
-    leaf: str = "zero"
-    """The value beyond the last decision: zero, or the mean model's (mean)."""
+    Examples
+    --------
+    The action has the highest upper bound `q`. `lower` and `upper` bracket the Bayes-optimal values.
 
-    needs: ClassVar[tuple[str, ...]] = ("simulate", "n_actions", "gamma")
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> prior = b.DirichletMDP.structured(b.make_world("chain-tied"))
+    >>> info = BFS3(simulations=20, depth=4, width=3).plan(prior, 0, None, default_rng(0)).info
+    >>> bool((info["lower"] <= info["upper"]).all())
+    True
+    """
 
-    def __post_init__(self) -> None:
-        integer("BFS3", "simulations", self.simulations, 1)
-        integer("BFS3", "depth", self.depth, 1)
-        integer("BFS3", "width", self.width, 1)
-        choice("BFS3", "leaf", self.leaf, LEAVES)
+    simulations: Annotated[
+        int, AtLeast(1), "Trajectories for each action of the root, K: K / C (at least one) for each successor."
+    ] = 100
+    depth: Annotated[int, AtLeast(1), "Decisions looked ahead, D."] = 15
+    width: Annotated[int, AtLeast(1), "Successors drawn for each node and action, C."] = 5
+    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
 
-    def check(self, belief: Any) -> None:
-        """Raise where rewards have no bounds, or where there is no mean model for the leaves."""
-        can_be_searched("BFS3", belief, self.leaf)
+    needs: ClassVar[tuple[type, ...]] = (Asked,)
+
+    def check(self, belief: Asked) -> None:
+        """Raise an error if the leaves need a mean model and there is none."""
+        check_leaf("BFS3", belief, self.leaf)
 
     def start(self) -> None:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Any, observation: Any, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: Asked, observation: Any, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Search from the present state and belief; `q` are the upper bounds by which the action is chosen."""
-        listed = hasattr(belief, "n_states")
-        s = state_in("BFS3", belief, observation) if listed else belief.encode(observation)
+        s = belief.encode(observation, "BFS3")
         q, done = np.zeros((4, belief.n_actions)), 0
-        if not listed or not belief.outcomes.terminal[s]:
-            model, leaf = belief.simulate(self.depth), leaf_values(belief, self.leaf)
-            ends = ends_of(rewards_of(belief), belief.gamma, self.depth, leaf)
+        if not belief.is_terminal(s):
+            leaf = leaf_values("BFS3", belief, belief.numbered_states, self.leaf)
+            ends = ends_of(belief.reward_range(), belief.gamma, self.depth, leaf)
             n = max(1, self.simulations // self.width)
-            done = search(rng, model, ends, s, q, n, self.depth, self.width)
+            done = search(rng, belief.simulate(self.depth), ends, s, q, n, self.depth, self.width)
         info = {"q": q[UPPER], "lower": q[SURE_LOWER], "upper": q[SURE_UPPER], "simulations": int(done)}
         return Decision(best_action(info["q"], "random", rng), None, info)
 
 
 @njit
-def search(rng, model, ends, s0, q, n, D, C):  # type: ignore[no-untyped-def]
-    """Add up the bounds of Q(s0, phi, a) in q (4, A): n trajectories from each of C successors. How many there were."""
+def search(rng: Generator, model: object, ends: Ends, s0: int, q: F2, n: int, D: int, C: int) -> int:
+    """Add the bounds of Q(s0, phi, a) into q (4, A), by n trajectories from each of C successors: how many in all."""
     model, A = borrowed(model), q.shape[1]
     root, tree, total = sparse_tree(1, A, C), sparse_tree(1 + n * max(D - 2, 0), A, C), 0
     begin(model, rng)
@@ -133,7 +144,7 @@ def search(rng, model, ends, s0, q, n, D, C):  # type: ignore[no-untyped-def]
                 begin(model, rng)
                 replay(model, s0, a, k)
                 tree.nodes[0] = 0
-                plant(tree, low, high)
+                add_node(tree, low, high)
                 total += trajectories(rng, tree, model, ends, y, n, D - 1)
                 undo(model, s0, a, k)
                 q[LOWER, a] += (r + ends.gamma * tree.value[0, LOWER]) / C
@@ -149,8 +160,8 @@ def search(rng, model, ends, s0, q, n, D, C):  # type: ignore[no-untyped-def]
 
 
 @njit
-def trajectories(rng, tree, model, ends, s0, n, D):  # type: ignore[no-untyped-def]
-    """At most n trajectories of D decisions from the tree's root (s0, phi), where the model holds phi: how many."""
+def trajectories(rng: Generator, tree: Sparse, model: object, ends: Ends, s0: int, n: int, D: int) -> int:
+    """At most n trajectories of D decisions from the tree's root (s0, phi); the model holds phi. Returns how many."""
     path_h, path_s = np.empty(D, np.int64), np.empty(D, np.int64)
     path_a, path_k = np.empty(D, np.int64), np.empty(D, np.int64)
     done = 0
@@ -171,7 +182,7 @@ def trajectories(rng, tree, model, ends, s0, n, D):  # type: ignore[no-untyped-d
             replay(model, s, a, k)
             if tree.edge[h, a, i, CHILD] < 0:
                 low, high = unseen(ends, y, D - t - 1, False)
-                tree.edge[h, a, i, CHILD] = plant(tree, low, high)
+                tree.edge[h, a, i, CHILD] = add_node(tree, low, high)
             h, s, t = tree.edge[h, a, i, CHILD], y, t + 1
         back_up(tree, ends, h, a, D - t)
         for u in range(t - 1, -1, -1):

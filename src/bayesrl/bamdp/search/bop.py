@@ -1,9 +1,9 @@
 """Bayesian optimistic planning (Fonteneau, Busoniu, Munos 2013; survey §4.5).
 
-Best-first search over hyper-states. An unexpanded hyper-state is worth between r_min / (1 - gamma) and r_max /
+Best-first search over hyper-states. The value of an unexpanded hyper-state lies between r_min / (1 - gamma) and r_max /
 (1 - gamma). The action of highest upper bound at every node makes the optimistic subtree T+, and of its leaves the one
-that contributes most, argmax_x P(x) gamma^depth(x), is expanded. What is done is the action with the highest lower
-bound. Use it for an anytime search with certain bounds where few outcomes are possible.
+that contributes most, argmax_x P(x) gamma^depth(x), is expanded. The chosen action has the highest lower bound. Use it
+for an anytime search with certain bounds if few outcomes are possible.
 
 Paper to code: T+ and its leaf are found by the descent in `search`, B and nu are the upper and lower bounds of
 `evaluate`. Every node keeps the largest contribution of a leaf of T+ below it, so the descent need not list T+.
@@ -17,21 +17,26 @@ a naive transcription that builds T+.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import best_action, state_in
-from bayesrl.bamdp.search._lookahead import LEAVES, counts_of, ends_of, leaf_values, rewards_of
-from bayesrl.checks import Floats, choice, integer
+from bayesrl.bamdp.search._lookahead import Leaf, counts_of, ends_of, leaf_values
+from bayesrl.capabilities import Enumerates, HasRewardRange
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.arrays import F1, F2, F3, I1, I3
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed, inlined
-from bayesrl.kernels.tree import Ends, add, branches, look, unseen
+from bayesrl.kernels.tree import Counts, Ends, add, branches, look, unseen
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+
+
+class Asked(HasRewardRange, Enumerates, Protocol):
+    """What BOP asks."""
 
 
 @register(
@@ -46,55 +51,59 @@ from bayesrl.registry import register
         "tests/bamdp/test_enumerating_search.py::test_bop_bounds_bracket_the_exact_values_and_never_widen",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class BOP:
-    """Optimistic best-first search over hyper-states, with certain bounds."""
+    """Optimistic best-first search over hyper-states, with certain bounds.
 
-    nodes: int = 500
-    """Hyper-states expanded per decision, n."""
-    depth: int | None = None
-    """Decisions looked ahead at most; None: no limit, which needs a discount below 1."""
-    leaf: str = "zero"
-    """The value beyond them: zero, or the mean model's (mean), which needs a depth."""
+    Examples
+    --------
+    More nodes give tighter bounds on the Bayes-optimal values.
 
-    needs: ClassVar[tuple[str, ...]] = ("simulate", "outcomes", "mean_mdp")
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> prior = b.DirichletMDP.structured(b.make_world("chain-tied"))
+    >>> few, many = (BOP(nodes=n).plan(prior, 0, None, default_rng(0)).info for n in (10, 1000))
+    >>> bool((many["upper"] - many["lower"] < few["upper"] - few["lower"]).all())
+    True
+    """
+
+    nodes: Annotated[int, AtLeast(1), "Hyper-states expanded per decision, n."] = 500
+    depth: Annotated[
+        int | None, AtLeast(1), "Decisions looked ahead at most; None: no limit, which needs a discount below 1."
+    ] = None
+    leaf: Annotated[Leaf, "The value beyond them: zero, or the mean model's, which needs a depth."] = "zero"
+
+    needs: ClassVar[tuple[type, ...]] = (Asked,)
 
     def __post_init__(self) -> None:
-        integer("BOP", "nodes", self.nodes, 1)
-        if self.depth is not None:
-            integer("BOP", "depth", self.depth, 1)
-        choice("BOP", "leaf", self.leaf, LEAVES)
         if self.depth is None and self.leaf != "zero":
             raise InvalidArgument("BOP", "leaf", "zero where there is no depth", self.leaf)
 
-    def check(self, belief: Any) -> None:
-        """Raise where outcomes cannot be enumerated, or where there is neither a discount nor a depth."""
-        counts_of("BOP", belief)
-        self._discounted(belief)
+    def check(self, belief: Asked) -> None:
+        """Raise an error if there is neither a discount nor a depth."""
+        if self.depth is None and belief.gamma == 1.0:
+            raise InvalidArgument("BOP", "depth", "given where the discount is 1", None)
 
     def start(self) -> None:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Any, observation: int, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: Asked, observation: int, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Search; `q` is the lower bound, by which the action is chosen."""
         s = state_in("BOP", belief, observation)
-        m = counts_of("BOP", belief, self.depth or self.nodes)
+        m = counts_of(self, belief, self.depth or self.nodes)
         q, nodes = search(m, s, self._ends(belief), self.nodes)
         lower, upper = q[:, 0].copy(), q[:, 1].copy()
         info = {"q": lower, "lower": lower, "upper": upper, "nodes": int(nodes)}
         return Decision(best_action(lower, "random", rng), None, info)
 
-    def _discounted(self, belief: Any) -> None:
-        if self.depth is None and belief.gamma == 1.0:
-            raise InvalidArgument("BOP", "depth", "given where the discount is 1", None)
-
-    def _ends(self, belief: Any) -> Ends:
+    def _ends(self, belief: Asked) -> Ends:
         """V_min and V_max with d decisions to go; without a limit no path of `nodes` nodes comes to d = 0."""
-        self._discounted(belief)
+        self.check(belief)
         depth = self.nodes + 1 if self.depth is None else self.depth
-        ends = ends_of(rewards_of(belief), belief.gamma, depth, leaf_values(belief, self.leaf))
+        leaf = leaf_values("BOP", belief, belief.n_states, self.leaf)
+        ends = ends_of(belief.reward_range(), belief.gamma, depth, leaf)
         if self.depth is None:
             v = ends.range
             v[:] = (v[1] - belief.gamma * v[0]) / (1.0 - belief.gamma)
@@ -104,16 +113,16 @@ class BOP:
 class Tree(NamedTuple):
     """The expanded hyper-states."""
 
-    child: Any  # (n, A, E) the node that outcome e of action a leads to, -1: a leaf
-    chance: Floats  # (n, A, E) its probability
-    q: Floats  # (n, A, 2) lower and upper bound of Q(h, a)
-    value: Floats  # (n, 2) of V(h)
-    star: Any  # (n,) the optimistic action
-    leaf: Floats  # (n,) the largest P(x) gamma^depth(x) of a leaf x of T+ below, seen from here; 0: none
+    child: I3  # (n, A, E) the node that outcome e of action a leads to, -1: a leaf
+    chance: F3  # (n, A, E) its probability
+    q: F3  # (n, A, 2) lower and upper bound of Q(h, a)
+    value: F2  # (n, 2) of V(h)
+    star: I1  # (n,) the optimistic action
+    leaf: F1  # (n,) the largest P(x) gamma^depth(x) of a leaf x of T+ below, seen from here; 0: none
 
 
 @njit
-def search(m, s0, ends, n):  # type: ignore[no-untyped-def]
+def search(m: Counts, s0: int, ends: Ends, n: int) -> tuple[F2, int]:
     """(Lower and upper bounds of the root's actions, nodes expanded)."""
     A, E, D = m.group.shape[1], m.succ.shape[2] * max(len(m.values), 1), len(ends.range) - 1
     tree = Tree(
@@ -152,7 +161,7 @@ def search(m, s0, ends, n):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def expand(m, t, h, s, d, ends):  # type: ignore[no-untyped-def]
+def expand(m: Counts, t: Tree, h: int, s: int, d: int, ends: Ends) -> None:
     """Make node h of the hyper-state (s, phi) with d decisions to go; phi is what `m` holds now."""
     for a in range(m.group.shape[1]):
         for e in range(branches(m, s, a)):
@@ -161,9 +170,10 @@ def expand(m, t, h, s, d, ends):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def evaluate(m, t, h, s, d, ends):  # type: ignore[no-untyped-def]
+def evaluate(m: Counts, t: Tree, h: int, s: int, d: int, ends: Ends) -> None:
     """Bounds of node h, its optimistic action, and the largest contribution of a leaf below."""
     t.value[h, 0] = t.value[h, 1] = -np.inf
+    t.star[h], t.leaf[h] = 0, 0.0  # they stay if no bound is a number
     for a in range(m.group.shape[1]):
         lower, upper, leaf = 0.0, 0.0, 0.0
         for e in range(branches(m, s, a)):
@@ -180,7 +190,7 @@ def evaluate(m, t, h, s, d, ends):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def below(m, t, c, y, d, ends):  # type: ignore[no-untyped-def]
+def below(m: Counts, t: Tree, c: int, y: int, d: int, ends: Ends) -> tuple[float, float, float]:
     """(Lower, upper, contribution of the best leaf) of node c, or of the leaf at y with d to go (c < 0)."""
     if c >= 0:
         return t.value[c, 0], t.value[c, 1], t.leaf[c]

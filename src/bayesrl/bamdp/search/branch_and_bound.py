@@ -1,52 +1,67 @@
 """Branch and bound search in the Bayes-adaptive MDP (Paquet, Tobin, Chaib-draa 2005; survey §4.5).
 
-Forward search that leaves out what cannot matter: actions are tried in the order of an upper bound on their value, and
-once the bound of the next one is no more than the value already found, the rest is pruned. The values are those of
-forward search, for fewer nodes; how many fewer is up to the bounds.
+Forward search that prunes: actions are tried in the order of an upper bound on their value, and once the bound of the
+next one is at most the value already found, the rest is pruned. The values are those of forward search, for fewer
+nodes; how many fewer depends on the bounds.
 
 - `naive`: V_d <= sum_{i<d} gamma^i r_max, whatever the state (and r_min below).
 - `optimistic`: after n more outcomes the predictive of a group is (phi + e) / (phi_0 + n) for some e >= 0 of sum n, so
   U_d(s) = max_a max_j sum_k (phi_k + n 1[k = j]) / (phi_0 + n) [r_k + gamma U_{d-1}(s_k)], n = depth - d, bounds V_d
-  at every hyper-state with d decisions to go, and the same with the worst j bounds it from below. Two solves of the
-  mean model with n counts moved to the best and to the worst outcome, done once for each decision.
+  at every hyper-state with d decisions to go, and the same with the worst j bounds it from below. These are two solves
+  of the mean model with n counts moved to the best and to the worst outcome, done once for each decision.
 
-Under a sparse prior one outcome says much about the others, and the optimistic bound is another. After i more outcomes
-of a group, j of them of kinds B not seen before, what was seen weighs alpha + n_k of T = T(k0 + j, N + i), and each
-outcome not seen has the chance q = E[(k - k0 - j) alpha / (k alpha + N + i)] / (L - k0 - j), over sizes k <= L of the
-support. So q <= alpha / T, and with x_k = r_k + gamma U_{d-1}(s_k) each kind of B, which came once at least, adds
-((alpha + 1) / T - q) x_k to the mean, with a factor above zero: the mean is highest where B are the j best of those not
-seen and the other i - j outcomes the best of what was seen or is in B. U_d(s) is the highest of these means over a,
-i <= n and j <= i (`highest_mean`), and L_d(s) = max_a of the lowest. Where one outcome moves the predictive nearly all
-the way, that is not far below the naive bound (doors in test_convergence.py, nine decisions: 16136 nodes of 87381, with
-the naive bound 16203).
+Under a sparse prior one outcome says much about the others, and the optimistic bound is a different one. After i more
+outcomes of a group, of which a set B of j kinds was not seen before, an outcome that was seen has weight alpha + n_k of
+T = T(k0 + j, N + i), and each outcome not seen has probability q = E[(k - k0 - j) alpha / (k alpha + N + i)] /
+(L - k0 - j), over sizes k <= L of the support. So q <= alpha / T, and with x_k = r_k + gamma U_{d-1}(s_k) each kind of
+B, which came at least once, adds ((alpha + 1) / T - q) x_k to the mean, with a positive factor. The mean is therefore
+highest if B are the j best of those not seen and the other i - j outcomes are the best of what was seen or is in B.
+U_d(s) is the highest of these means over a, i <= n and j <= i (`highest_mean`), and L_d(s) = max_a of the lowest. If
+one outcome moves the predictive nearly all the way, this is not far below the naive bound (doors in
+test_convergence.py, nine decisions: 16136 nodes of 87381, with the naive bound 16203).
 
 Paper to code: the recursion is `value_of`, its bounds are tables made by `naive` and `extremes`.
-Deviations: a branch is also given up in the midst of its outcomes, when the bounds of those to come cannot lift it to
-what it must exceed. The mean model's own value is no bound (outcomes of one row are correlated), so it serves as a
-leaf only. The root is not pruned, so that every root value is exact. Ties are broken at random.
-Cost: at most forward search's, and O(depth S A K) for the bounds (sparse: K log K + depth (K + depth) for K); bounds of
-a row that the path has not added to are summed once for each decision. Claims: forward search's values at every depth
-with fewer nodes; the bounds bracket them.
+Deviations: a branch is also given up between its outcomes, as soon as the bounds of those to come cannot lift it above
+the value it must exceed. The mean model's own value is not a bound (outcomes of one row are correlated), so it serves
+as a leaf only. The root is not pruned, so that every root value is exact. Ties are broken at random.
+Cost: at most forward search's, and O(depth S A K) for the bounds (sparse: K log K + depth (K + depth) instead of K);
+bounds of a row that the path has not added to are summed once for each decision. Claims: forward search's values at
+every depth with fewer nodes; the bounds bracket them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import best_action, state_in
-from bayesrl.bamdp.search._lookahead import LEAVES, counts_of, ends_of, leaf_values, rewards_of
-from bayesrl.checks import Floats, choice, integer
+from bayesrl.bamdp.search._lookahead import Leaf, counts_of, ends_of, leaf_values
+from bayesrl.capabilities import Enumerates, HasRewardRange
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.arrays import F1, F2, F3, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed
-from bayesrl.kernels.tree import DRAWS, KINDS, Counts, Sums, branches, expected, follow, look, news, no_sums, weight
+from bayesrl.kernels.tree import (
+    DRAWS,
+    KINDS,
+    Counts,
+    Sums,
+    branches,
+    expected,
+    follow,
+    look,
+    new_chance,
+    no_sums,
+    weight,
+)
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
-BOUNDS = ("naive", "optimistic")
+
+class Asked(HasRewardRange, Enumerates, Protocol):
+    """What branch and bound asks."""
 
 
 @register(
@@ -62,39 +77,45 @@ BOUNDS = ("naive", "optimistic")
         "tests/bamdp/test_enumerating_search.py::test_bounds_bracket_the_exact_values_of_every_hyper_state",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class BranchAndBound:
-    """Forward search over hyper-states that prunes what cannot be best."""
+    """Forward search over hyper-states that prunes what cannot be best.
 
-    depth: int = 4
-    """Decisions looked ahead, D."""
-    bound: str = "optimistic"
-    """Where the bounds come from: the rewards alone (naive), or solves of the mean model moved to its extremes."""
-    leaf: str = "zero"
-    """The value beyond the last decision: zero, or the mean model's (mean)."""
+    Examples
+    --------
+    The values are those of forward search, for fewer nodes.
 
-    needs: ClassVar[tuple[str, ...]] = ("simulate", "outcomes", "mean_mdp")
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> prior = b.DirichletMDP.structured(b.make_world("chain-tied"))
+    >>> pruned, full = (
+    ...     planner.plan(prior, 0, None, default_rng(0)).info
+    ...     for planner in (BranchAndBound(depth=5), b.make("forward-search", depth=5))
+    ... )
+    >>> bool(abs(pruned["q"] - full["q"]).max() < 1e-12), pruned["nodes"] < full["nodes"]
+    (True, True)
+    """
 
-    def __post_init__(self) -> None:
-        integer("BranchAndBound", "depth", self.depth, 1)
-        choice("BranchAndBound", "bound", self.bound, BOUNDS)
-        choice("BranchAndBound", "leaf", self.leaf, LEAVES)
+    depth: Annotated[int, AtLeast(1), "Decisions looked ahead, D."] = 4
+    bound: Annotated[
+        Literal["naive", "optimistic"], "Bounds from the rewards alone, or from the mean model moved to its extremes."
+    ] = "optimistic"
+    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
 
-    def check(self, belief: Any) -> None:
-        """Raise where outcomes cannot be enumerated."""
-        counts_of("BranchAndBound", belief)
+    needs: ClassVar[tuple[type, ...]] = (Asked,)
 
     def start(self) -> None:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Any, observation: int, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: Asked, observation: int, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
-        """Search; `lower` and `upper` are what the bounds alone say of the root's actions."""
+        """Search; `lower` and `upper` are the bounds on the root's actions before the search."""
         s = state_in("BranchAndBound", belief, observation)
-        m, leaf = counts_of("BranchAndBound", belief, self.depth), leaf_values(belief, self.leaf)
+        m = counts_of(self, belief, self.depth)
+        leaf = leaf_values("BranchAndBound", belief, belief.n_states, self.leaf)
         if self.bound == "naive":
-            bounds = naive(m, ends_of(rewards_of(belief), belief.gamma, self.depth, leaf).range, leaf)
+            bounds = naive(m, ends_of(belief.reward_range(), belief.gamma, self.depth, leaf).range, leaf)
         else:
             bounds = extremes(m, self.depth, belief.gamma, leaf)
         q, lower, upper, nodes = search(m, s, self.depth, belief.gamma, bounds)
@@ -102,8 +123,8 @@ class BranchAndBound:
         return Decision(best_action(q, "random", rng), None, info)
 
 
-def naive(m: Counts, reach: Floats, leaf: Floats) -> Floats:
-    """(2, D + 1, S): what d rewards can come to, whatever the state."""
+def naive(m: Counts, reach: F2, leaf: F1) -> F3:
+    """(2, D + 1, S): the least and the most that d rewards can come to, whatever the state."""
     bounds = np.repeat(reach.T[:, :, None], len(leaf), axis=2)
     bounds[:, :, m.terminal] = 0.0
     bounds[:, 0] = leaf
@@ -111,7 +132,7 @@ def naive(m: Counts, reach: Floats, leaf: Floats) -> Floats:
 
 
 @njit
-def extremes(m, D, gamma, V0):  # type: ignore[no-untyped-def]
+def extremes(m: Counts, D: int, gamma: float, V0: F1) -> F3:
     """(2, D + 1, S): L_d(s) and U_d(s) with n = D - d outcomes added where they are worst and best."""
     S, A = m.group.shape
     b, X, Z = np.zeros((2, D + 1, S)), np.empty(m.phi.shape[1]), np.empty(m.phi.shape[1])
@@ -142,7 +163,7 @@ def extremes(m, D, gamma, V0):  # type: ignore[no-untyped-def]
 
 
 @njit
-def highest_mean(m, g, n, x):  # type: ignore[no-untyped-def]
+def highest_mean(m: Counts, g: int, n: int, x: F1) -> float:
     """The highest sum_k p_k x_k of group g of a sparse Dirichlet after at most n more outcomes."""
     k0, N, L = m.support[g, KINDS], m.support[g, DRAWS], m.size[g]
     seen, top, rest, u = 0.0, -np.inf, np.empty(L), 0
@@ -161,13 +182,13 @@ def highest_mean(m, g, n, x):  # type: ignore[no-untyped-def]
         for i in range(j, n + 1 if k0 + j > 0.0 else 1):
             T = weight(m, g, k0 + j, N + i)
             again = (i - j) * top if i > j else 0.0
-            best = max(best, (seen + again) / T + news(m, g, k0 + j, N + i, T) * others)
+            best = max(best, (seen + again) / T + new_chance(m, g, k0 + j, N + i, T) * others)
     return best
 
 
 @njit
-def pays(m, n):  # type: ignore[no-untyped-def]
-    """The reward of each move, (S, A, K), and again; where it is unknown its mean after n more, the worst or best."""
+def pays(m: Counts, n: int) -> tuple[F3, F3]:
+    """The least and the largest mean reward of each move after n more, (S, A, K) each; the reward itself if known."""
     if len(m.values) == 0:
         return m.reward, m.reward
     low, high = np.empty(len(m.pay)), np.empty(len(m.pay))
@@ -184,15 +205,15 @@ class Search(NamedTuple):
     """What stays the same during a search, and what it keeps."""
 
     gamma: float
-    lower: Floats  # (D + 1, S)
-    upper: Floats  # (D + 1, S)
-    bound: Floats  # (D + 1, A) scratch: bounds of the actions of the node with d to go
+    lower: F2  # (D + 1, S)
+    upper: F2  # (D + 1, S)
+    bound: F2  # (D + 1, A) scratch: bounds of the actions of the node with d to go
     sums: Sums  # bounds of the actions whose rows the path has not added to
-    nodes: Any  # (1,) hyper-states expanded
+    nodes: I1  # (1,) hyper-states expanded
 
 
 @njit
-def search(m, s, D, gamma, bounds):  # type: ignore[no-untyped-def]
+def search(m: Counts, s: int, D: int, gamma: float, bounds: F3) -> tuple[F1, F1, F1, int]:
     """(Q_D(s, phi, a) of each action, lower and upper bounds before the search, hyper-states expanded)."""
     A = m.group.shape[1]
     q, lower, upper = np.zeros(A), np.zeros(A), np.zeros(A)
@@ -214,8 +235,8 @@ def search(m, s, D, gamma, bounds):  # type: ignore[no-untyped-def]
 
 
 @njit
-def value_of(m, s, d, t, floor):  # type: ignore[no-untyped-def]
-    """V_d(s, phi) where it exceeds floor, else floor."""
+def value_of(m: Counts, s: int, d: int, t: Search, floor: float) -> float:
+    """V_d(s, phi) if it exceeds floor, else floor."""
     t.nodes[0] += 1
     x = t.bound[d]
     for a in range(len(x)):
@@ -226,9 +247,9 @@ def value_of(m, s, d, t, floor):  # type: ignore[no-untyped-def]
         for b in range(1, len(x)):
             if x[b] > x[a]:
                 a = b
-        if d == 1 or x[a] <= best:  # beyond the last decision bounds are values
+        if d == 1 or not x[a] > best:  # at the last decision bounds are values; nothing exceeds what is not a number
             return max(best, x[a])
-        q = x[a]  # values where they are known, bounds elsewhere
+        q = x[a]  # values of the outcomes searched, bounds of the others
         for e in range(branches(m, s, a)):
             p, y, _ = look(m, s, a, e)
             weight = t.gamma * p

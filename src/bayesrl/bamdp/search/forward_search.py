@@ -1,8 +1,8 @@
 """Forward search in the Bayes-adaptive MDP (Ross, Chaib-draa, Pineau 2008; survey §4.5, Algorithm 1).
 
-The tree of all hyper-states that a few decisions can reach, backed up by expectation over outcomes and maximum over
-actions; the best action of the root is done, and the next hyper-state is searched anew. Use it where few outcomes are
-possible (tied or listed models): values are Bayes-optimal for the horizon, with nothing sampled.
+The tree of all hyper-states that a few decisions can reach is backed up by expectation over outcomes and maximum over
+actions. The best action of the root is taken, and the next hyper-state is searched anew. Use it if few outcomes are
+possible (tied or listed models): values are Bayes-optimal for the horizon, and nothing is sampled.
 
 Paper to code: the recursion is `value_of`; phi' is phi with one outcome added and taken away again in place, so that
 the whole of phi is passed on (the survey copies one row and never returns the action, ERRATA 4); V_0 is `leaf`.
@@ -14,19 +14,20 @@ tied, partly known) and sparse ones alike.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import best_action, state_in
-from bayesrl.bamdp.search._lookahead import LEAVES, counts_of, leaf_values
-from bayesrl.checks import Floats, choice, integer
+from bayesrl.bamdp.search._lookahead import Leaf, counts_of, leaf_values
+from bayesrl.capabilities import Enumerates
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.arrays import F1, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed
-from bayesrl.kernels.tree import Sums, branches, expected, follow, look, no_sums
+from bayesrl.kernels.tree import Counts, Sums, branches, expected, follow, look, no_sums
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
@@ -42,34 +43,36 @@ from bayesrl.registry import register
         "tests/bamdp/test_enumerating_search.py::test_leaves_are_the_mean_models",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class ForwardSearch:
-    """Full expectimax search over hyper-states to a fixed depth."""
+    """Full expectimax search over hyper-states to a fixed depth.
 
-    depth: int = 4
-    """Decisions looked ahead, d."""
-    leaf: str = "zero"
-    """The value V_0 beyond them: zero, or the mean model's (mean)."""
+    Examples
+    --------
+    The values are the Bayes-optimal ones of that many decisions.
 
-    needs: ClassVar[tuple[str, ...]] = ("simulate", "outcomes", "mean_mdp")
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> prior = b.DirichletMDP.structured(b.make_world("chain-tied"))
+    >>> q = ForwardSearch(depth=3).plan(prior, 0, None, default_rng(0)).info["q"]
+    >>> bool(abs(q - b.bamdp.exact_q(prior, 0, 3)).max() < 1e-12)
+    True
+    """
 
-    def __post_init__(self) -> None:
-        integer("ForwardSearch", "depth", self.depth, 1)
-        choice("ForwardSearch", "leaf", self.leaf, LEAVES)
+    depth: Annotated[int, AtLeast(1), "Decisions looked ahead, d."] = 4
+    leaf: Annotated[Leaf, "The value V_0 beyond them: zero, or the mean model's."] = "zero"
 
-    def check(self, belief: Any) -> None:
-        """Raise where outcomes cannot be enumerated."""
-        counts_of("ForwardSearch", belief)
+    needs: ClassVar[tuple[type, ...]] = (Enumerates,)
 
     def start(self) -> None:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Any, observation: int, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: Enumerates, observation: int, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Search every future of `depth` decisions."""
         s = state_in("ForwardSearch", belief, observation)
-        m, leaf = counts_of("ForwardSearch", belief, self.depth), leaf_values(belief, self.leaf)
+        m, leaf = counts_of(self, belief, self.depth), leaf_values("ForwardSearch", belief, belief.n_states, self.leaf)
         q, nodes = search(m, s, self.depth, belief.gamma, leaf)
         return Decision(best_action(q, "random", rng), None, {"q": q, "nodes": int(nodes)})
 
@@ -78,13 +81,13 @@ class Search(NamedTuple):
     """What stays the same during a search, and what it keeps."""
 
     gamma: float
-    leaf: Floats  # (S,) V_0
+    leaf: F1  # (S,) V_0
     sums: Sums  # Q_1 of rows that the path has not added to
-    nodes: Any  # (1,) hyper-states expanded
+    nodes: I1  # (1,) hyper-states expanded
 
 
 @njit
-def search(m, s, d, gamma, V0):  # type: ignore[no-untyped-def]
+def search(m: Counts, s: int, d: int, gamma: float, V0: F1) -> tuple[F1, int]:
     """(Q_d(s, phi, a) of each action, hyper-states expanded)."""
     q, kept = np.zeros(m.group.shape[1]), Search(gamma, V0, no_sums(m, 1), np.zeros(1, np.int64))
     if not m.terminal[s]:
@@ -98,10 +101,10 @@ def search(m, s, d, gamma, V0):  # type: ignore[no-untyped-def]
 
 
 @njit
-def value_of(m, s, a, d, t):  # type: ignore[no-untyped-def]
+def value_of(m: Counts, s: int, a: int, d: int, t: Search) -> float:
     """Q_d(s, phi, a) = sum_e P(e | phi, s, a) [r_e + gamma max_b Q_{d-1}(s_e, phi + e, b)], d > 1.
 
-    Q_1 is taken in its place: a call with all these arrays costs more than it does.
+    Q_1 is computed without a call: a call with all these arrays costs more than Q_1 does.
     """
     q = 0.0
     for e in range(branches(m, s, a)):

@@ -2,35 +2,35 @@
 
 Sparse sampling with bounds that say where to look: every node, a state with d decisions to go, has a lower and an
 upper bound. A trajectory takes the action of highest upper bound and then, of the C successors drawn for it, the one
-with the largest n (U - L), where n is how often it was drawn (not how often it was visited, ERRATA 35), down to the
-last decision, and bounds are backed up behind it. It finds the value of sparse sampling's tree without walking all of
-it. BFS3 extends it to hyper-states.
+with the largest n (U - L), where n is how often it was drawn (not how often it was visited, ERRATA 35). It goes on to
+the last decision, and bounds are backed up along its path. It finds the value of sparse sampling's tree without
+visiting all of it. BFS3 extends it to hyper-states.
 
-The generative model is the belief's mean model; where the belief is a point, that is the model. The belief is not
-updated inside the plan.
+The generative model is the belief's mean model (a point belief's only model). The belief is not updated inside the
+plan.
 
 Paper to code: a trajectory is the inner loop of `search`; K^d(s, a), L and U are the arrays of `Sparse` in
 kernels/tree.py. A state met again with as many decisions to go is the same node, as in the paper.
 Deviations: V_min and V_max with d to go are those of d rewards, which are tighter than r / (1 - gamma) and finite at
 discount 1. The paper's bounds bracket the value of the sampled tree and are `q` (upper) at the root; since the model's
-probabilities are known, `lower` and `upper` also bracket the value itself: the draws weighed by their probabilities,
-what was not drawn at its worst and best. Ties are broken at random.
+probabilities are known, `lower` and `upper` also bracket the value itself: draws are weighted by their probabilities,
+and outcomes that were not drawn are taken at their worst and best. Ties are broken at random.
 Cost: O(simulations x depth x width), and A width draws for each new node. Claims: equal to a naive transcription draw
 for draw; `lower` and `upper` bracket the solved values and tighten with every trajectory.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import best_action, state_in
-from bayesrl.bamdp.search._lookahead import LEAVES, ends_of, leaf_values, listed_rewards
-from bayesrl.checks import choice, integer
+from bayesrl.bamdp.search._lookahead import Leaf, ends_of, leaf_values
+from bayesrl.capabilities import HasMeanMDP
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.arrays import F2, I2
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed
 from bayesrl.kernels.tree import (
@@ -41,15 +41,19 @@ from bayesrl.kernels.tree import (
     SURE_LOWER,
     SURE_UPPER,
     UPPER,
+    Ends,
+    Sparse,
+    add_node,
     back_up,
     highest,
     model_urn,
-    plant,
     sample,
     sparse_tree,
     unseen,
     widest,
 )  # fmt: skip
+from bayesrl.kernels.urn import Urn
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
@@ -65,52 +69,58 @@ from bayesrl.registry import register
         "tests/bamdp/test_known_model_search.py::test_root_values_approach_the_solved_ones",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class FSSS:
-    """Sparse sampling in the mean model, guided by bounds."""
+    """Sparse sampling in the mean model, guided by bounds.
 
-    simulations: int = 500
-    """Trajectories per decision, at most (fewer where the tree is settled before)."""
-    depth: int = 20
-    """Decisions looked ahead, H."""
-    width: int = 10
-    """Successors drawn for each node and action, C."""
-    leaf: str = "zero"
-    """The value beyond the last decision: zero, or the mean model's (mean)."""
+    Examples
+    --------
+    The bounds bracket the solved values of the mean model.
 
-    needs: ClassVar[tuple[str, ...]] = ("mean_mdp", "n_states", "n_actions")
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> world = b.make_world("chain", gamma=0.9)
+    >>> point = b.DirichletMDP.structured(world, known=True)
+    >>> info = FSSS(simulations=200, depth=10, leaf="mean").plan(point, 4, None, default_rng(0)).info
+    >>> q = b.solve(world).q[4]
+    >>> bool((info["lower"] <= q).all() and (q <= info["upper"]).all())
+    True
+    """
 
-    def __post_init__(self) -> None:
-        integer("FSSS", "simulations", self.simulations, 1)
-        integer("FSSS", "depth", self.depth, 1)
-        integer("FSSS", "width", self.width, 1)
-        choice("FSSS", "leaf", self.leaf, LEAVES)
+    simulations: Annotated[
+        int, AtLeast(1), "Trajectories per decision, at most: it stops as soon as the sampled tree's value is known."
+    ] = 500
+    depth: Annotated[int, AtLeast(1), "Decisions looked ahead, H."] = 20
+    width: Annotated[int, AtLeast(1), "Successors drawn for each node and action, C."] = 10
+    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
+
+    needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
 
     def start(self) -> None:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Any, observation: int, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: HasMeanMDP, observation: int, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Search the mean model; `q` is the upper bound of the sampled tree, by which the action is chosen."""
         s = state_in("FSSS", belief, observation)
         mdp = belief.mean_mdp()
-        leaf = leaf_values(belief, self.leaf)
-        ends = ends_of(listed_rewards(mdp.outcomes), mdp.gamma, self.depth, leaf)
+        leaf = leaf_values("FSSS", belief, belief.n_states, self.leaf)
+        ends = ends_of(mdp.outcomes.reward_range, mdp.gamma, self.depth, leaf)
         q, done = search(rng, model_urn(mdp), ends, s, self.simulations, self.depth, self.width)
         info = {"q": q[UPPER], "lower": q[SURE_LOWER], "upper": q[SURE_UPPER], "simulations": int(done)}
         return Decision(best_action(info["q"], "random", rng), None, info)
 
 
 @njit
-def search(rng, model, ends, s0, K, D, C):  # type: ignore[no-untyped-def]
+def search(rng: Generator, model: Urn, ends: Ends, s0: int, K: int, D: int, C: int) -> tuple[F2, int]:
     """At most K trajectories of D decisions from s0: (bounds of Q(s0, a), trajectories)."""
     model, (S, A) = borrowed(model), model.place.shape[:2]
     tree = sparse_tree(min(1 + (D - 1) * S, 1 + K * (D - 1) * A * C), A, C)
     node = np.full((D, S), -1, np.int64)  # of a state after t decisions
     path_h, path_a = np.empty(D, np.int64), np.empty(D, np.int64)
     low, high = unseen(ends, s0, D, model.terminal[s0])
-    root, done = plant(tree, low, high), 0
+    root, done = add_node(tree, low, high), 0
     while done < K and tree.value[root, LOWER] < tree.value[root, UPPER]:
         h, s, t = root, s0, 0
         while True:
@@ -136,8 +146,8 @@ def search(rng, model, ends, s0, K, D, C):  # type: ignore[no-untyped-def]
 
 
 @njit
-def link(tree, node, ends, h, t):  # type: ignore[no-untyped-def]
-    """Children of h: the node that stands for (depth, state) already, or a new one."""
+def link(tree: Sparse, node: I2, ends: Ends, h: int, t: int) -> None:
+    """Set the children of h: the node that (depth, state) already has, or a new one."""
     D = len(node)
     for a in range(tree.q.shape[2]):
         for i in range(tree.size[h, a]):
@@ -145,5 +155,5 @@ def link(tree, node, ends, h, t):  # type: ignore[no-untyped-def]
             if t + 1 < D and not tree.edge[h, a, i, DONE]:
                 if node[t + 1, y] < 0:
                     low, high = unseen(ends, y, D - t - 1, False)
-                    node[t + 1, y] = plant(tree, low, high)
+                    node[t + 1, y] = add_node(tree, low, high)
                 tree.edge[h, a, i, CHILD] = node[t + 1, y]

@@ -1,15 +1,15 @@
 """Linear programming on the sampled hyper-state tree (Castro, Precup 2007; survey §4.5).
 
 Trajectories of hyper-states are sampled from the present one, with actions at random and outcomes from the posterior
-predictive. The hyper-states they pass make a tree, whose values are the smallest that satisfy every Bellman inequality:
-a linear program with a variable for each hyper-state. What lies beyond (after the last decision, and outcomes that no
-trajectory drew) is worth what plain Q-learning on the real transitions says of the physical state.
+predictive. The hyper-states they pass form a tree. Its values are the smallest that satisfy every Bellman inequality:
+a linear program with a variable for each hyper-state. Hyper-states beyond the tree (after the last decision, and
+outcomes that no trajectory drew) have the value that plain Q-learning on the real transitions gives the physical state.
 
     min sum_x V(x),   V(x) >= sum_k P(k | x, a) [ r_k + gamma ( V(x_k) if x_k is in the tree, else max_b Q(s_k, b) ) ]
 
-Paper to code: the sampling is `grow`, the program `solved`, Q-learning `learned` (that of bamcp.py). The survey's table
-has the program at the leaves; it is in the tree, and Q-learning at the fringe (ERRATA 22).
-Deviations: the posterior predictive weighs all outcomes of a hyper-state, drawn or not, so that values are exact for
+Paper to code: the sampling is `grow`, the program `solve_program`, Q-learning `learned` (that of bamcp.py). The
+survey's table has the program at the leaves; it is in the tree, and Q-learning at the fringe (ERRATA 22).
+Deviations: the posterior predictive weights all outcomes of a hyper-state, drawn or not, so that values are exact for
 their fringe; a hyper-state is a history, so histories with equal counts are separate variables. The paper solves every
 few steps; here every decision is solved anew. The belief may be a sparse Dirichlet as well. Terminal states are worth
 zero. Ties are broken at random.
@@ -20,8 +20,7 @@ exact_q's with the fringe's values at the leaves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -31,12 +30,15 @@ from scipy.optimize import linprog
 from bayesrl.bamdp._greedy import best_action, state_in
 from bayesrl.bamdp.search._lookahead import counts_of
 from bayesrl.bamdp.search.bamcp import learned
-from bayesrl.checks import Floats, Ints, integer, number
+from bayesrl.capabilities import Enumerates
+from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import BayesRLError
+from bayesrl.kernels.arrays import F1, F2, F3, I2, I3
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed
-from bayesrl.kernels.tree import add, branches, drawn, look
+from bayesrl.kernels.tree import Counts, add, branches, draw_outcome, look
+from bayesrl.parameters import PROBABILITY, AtLeast, declared
 from bayesrl.registry import register
 
 
@@ -53,53 +55,57 @@ from bayesrl.registry import register
         "tests/bamdp/test_enumerating_search.py::test_tree_is_sampled_like_a_naive_transcription",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class HMDP:
-    """A sampled tree of hyper-states solved by linear programming, with Q-learning at the fringe."""
+    """A sampled tree of hyper-states solved by linear programming, with Q-learning at the fringe.
 
-    simulations: int = 40
-    """Trajectories sampled per decision."""
-    depth: int = 4
-    """Decisions of a trajectory, d."""
-    fringe_rate: float = 0.1
-    """Learning rate of the fringe's Q-table."""
+    Examples
+    --------
+    `nodes` is the number of hyper-states in the program.
 
-    needs: ClassVar[tuple[str, ...]] = ("simulate", "outcomes", "gamma")
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> prior = b.DirichletMDP.structured(b.make_world("chain-tied"))
+    >>> decision = HMDP(simulations=20, depth=3).plan(prior, 0, None, default_rng(0))
+    >>> decision.action in (0, 1), decision.info["nodes"] > 5
+    (True, True)
+    """
 
-    def __post_init__(self) -> None:
-        integer("HMDP", "simulations", self.simulations, 1)
-        integer("HMDP", "depth", self.depth, 1)
-        number("HMDP", "fringe_rate", self.fringe_rate, 0.0, 1.0)
+    simulations: Annotated[int, AtLeast(1), "Trajectories sampled per decision."] = 40
+    depth: Annotated[int, AtLeast(1), "Decisions of a trajectory, d."] = 4
+    fringe_rate: Annotated[float, PROBABILITY, "Learning rate of the fringe's Q-table."] = 0.1
 
-    def check(self, belief: Any) -> None:
-        """Raise where outcomes cannot be enumerated."""
-        counts_of("HMDP", belief)
+    needs: ClassVar[tuple[type, ...]] = (Enumerates,)
 
     def start(self) -> Floats | None:
         """No Q-table yet."""
         return None
 
     def plan(
-        self, belief: Any, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
+        self,
+        belief: Enumerates,
+        observation: int,
+        memory: Floats | None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Sample the tree, solve the program, and compare the root's actions."""
-        s, o = state_in("HMDP", belief, observation), belief.outcomes
-        Q = np.zeros((o.n_states, o.n_actions)) if memory is None else memory
+        s, m = state_in("HMDP", belief, observation), counts_of(self, belief, self.depth)
+        Q = np.zeros((belief.n_states, belief.n_actions)) if memory is None else memory
         Q = learned(Q, last, belief.gamma, self.fringe_rate)
-        if o.terminal[s]:
-            q, nodes = np.zeros(o.n_actions), 0
+        if m.terminal[s]:
+            q, nodes = np.zeros(belief.n_actions), 0
         else:
-            m = counts_of("HMDP", belief, self.depth)
             child, p, y, r = grow(rng, m, s, self.simulations, self.depth)
-            fringe = np.where(o.terminal, 0.0, Q.max(axis=1))[y]
-            V, nodes = solved(child, p, r, fringe, belief.gamma), len(child)
+            fringe = np.where(m.terminal, 0.0, Q.max(axis=1))[y]
+            V, nodes = solve_program(child, p, r, fringe, belief.gamma), len(child)
             later = np.where(child[0] >= 0, V[child[0]], fringe[0])
             q = (p[0] * (r[0] + belief.gamma * later)).sum(axis=1)
         return Decision(best_action(q, "random", rng), Q, {"q": q, "nodes": nodes})
 
 
-def solved(child: Ints, p: Floats, reward: Floats, fringe: Floats, gamma: float) -> Floats:
-    """V of each hyper-state x, (N,), by HiGHS; the arguments are of its outcomes, (N, A, E)."""
+def solve_program(child: I3, p: F3, reward: F3, fringe: F3, gamma: float) -> F1:
+    """V of each hyper-state x, (N,), by HiGHS; the arguments are about its outcomes, (N, A, E)."""
     N, A, _ = child.shape
     inside = child >= 0
     r = (p * (reward + gamma * np.where(inside, 0.0, fringe))).sum(axis=2)
@@ -114,7 +120,7 @@ def solved(child: Ints, p: Floats, reward: Floats, fringe: Floats, gamma: float)
 
 
 @njit
-def grow(rng, m, s0, n, D):  # type: ignore[no-untyped-def]
+def grow(rng: Generator, m: Counts, s0: int, n: int, D: int) -> tuple[I3, F3, I3, F3]:
     """The hyper-states before the last decision of n trajectories, and their outcomes.
 
     (child[x, a, e] or -1, P(e | x, a), next state, reward), each (N, A, E).
@@ -130,7 +136,7 @@ def grow(rng, m, s0, n, D):  # type: ignore[no-untyped-def]
         x, t = 0, 0
         while t < D - 1:
             s, a = state[x], int(rng.random() * A)
-            e = drawn(m, s, a, rng)
+            e = draw_outcome(m, s, a, rng)
             if m.terminal[y[x, a, e]]:
                 break
             add(m, s, a, e, 1.0)
@@ -147,7 +153,7 @@ def grow(rng, m, s0, n, D):  # type: ignore[no-untyped-def]
 
 
 @njit
-def predict(m, s, p, y, r):  # type: ignore[no-untyped-def]
+def predict(m: Counts, s: int, p: F2, y: I2, r: F2) -> None:
     """The outcomes of the hyper-state (s, phi); phi is what `m` holds now."""
     for a in range(m.group.shape[1]):
         for e in range(branches(m, s, a)):

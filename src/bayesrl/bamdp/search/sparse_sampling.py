@@ -1,12 +1,12 @@
 """Sparse sampling (Kearns, Mansour, Ng 1999; survey §4.5).
 
-Plan in a known model through draws from it: from the present state, C successors of every action, C successors of
-each of their actions, and so on for d decisions; the tree is backed up by mean over draws and maximum over actions.
+Plan in a known model through draws from it: from the present state draw C successors of every action, C successors of
+each of their actions, and so on for d decisions. The tree is backed up by mean over draws and maximum over actions.
 The number of draws that a given accuracy takes does not depend on the number of states. Bayesian sparse sampling and
 BFS3 extend it.
 
-The generative model is the belief's mean model; where the belief is a point, that is the model. The belief is not
-updated inside the plan.
+The generative model is the belief's mean model (a point belief's only model). The belief is not updated inside the
+plan.
 
 Paper to code: EstimateQ is `estimate`, and EstimateV the maximum over actions in it.
 Deviations: rewards may depend on the outcome. One width for every level, as in the paper's main algorithm. Ties are
@@ -16,19 +16,21 @@ the finite-horizon optimum of the model as the width grows (from above: the maxi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import best_action, state_in
-from bayesrl.bamdp.search._lookahead import LEAVES, leaf_values
-from bayesrl.checks import choice, integer
+from bayesrl.bamdp.search._lookahead import Leaf, leaf_values
+from bayesrl.capabilities import HasMeanMDP
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.arrays import F1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed, step
 from bayesrl.kernels.tree import model_urn
+from bayesrl.kernels.urn import Urn
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
@@ -43,39 +45,40 @@ from bayesrl.registry import register
         "tests/bamdp/test_known_model_search.py::test_root_values_approach_the_solved_ones",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class SparseSampling:
-    """A sampled lookahead tree of fixed depth and width in the mean model."""
+    """A sampled lookahead tree of fixed depth and width in the mean model.
 
-    depth: int = 4
-    """Decisions looked ahead, H."""
-    width: int = 4
-    """Successors drawn for each node and action, C."""
-    leaf: str = "zero"
-    """The value beyond the last decision: zero, or the mean model's (mean)."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> point = b.DirichletMDP.structured(b.make_world("chain", gamma=0.9), known=True)
+    >>> SparseSampling(depth=3, width=8).plan(point, 4, None, default_rng(0)).action  # advance: it pays 10 there
+    0
+    """
 
-    needs: ClassVar[tuple[str, ...]] = ("mean_mdp", "n_states", "n_actions")
+    depth: Annotated[int, AtLeast(1), "Decisions looked ahead, H."] = 4
+    width: Annotated[int, AtLeast(1), "Successors drawn for each node and action, C."] = 4
+    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
 
-    def __post_init__(self) -> None:
-        integer("SparseSampling", "depth", self.depth, 1)
-        integer("SparseSampling", "width", self.width, 1)
-        choice("SparseSampling", "leaf", self.leaf, LEAVES)
+    needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
 
     def start(self) -> None:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Any, observation: int, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: HasMeanMDP, observation: int, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Draw the tree from the mean model."""
         s = state_in("SparseSampling", belief, observation)
-        model, leaf = model_urn(belief.mean_mdp()), leaf_values(belief, self.leaf)
+        model, leaf = model_urn(belief.mean_mdp()), leaf_values("SparseSampling", belief, belief.n_states, self.leaf)
         q = search(rng, model, s, self.depth, self.width, belief.gamma, leaf)
         return Decision(best_action(q, "random", rng), None, {"q": q})
 
 
 @njit
-def search(rng, model, s, d, C, gamma, V0):  # type: ignore[no-untyped-def]
+def search(rng: Generator, model: Urn, s: int, d: int, C: int, gamma: float, V0: F1) -> F1:
     """Q_d(s, a) of each action."""
     model, q = borrowed(model), np.zeros(model.place.shape[1])
     if not model.terminal[s]:
@@ -85,7 +88,7 @@ def search(rng, model, s, d, C, gamma, V0):  # type: ignore[no-untyped-def]
 
 
 @njit
-def estimate(rng, model, s, a, d, C, gamma, V0):  # type: ignore[no-untyped-def]
+def estimate(rng: Generator, model: Urn, s: int, a: int, d: int, C: int, gamma: float, V0: F1) -> float:
     """Q_d(s, a) = 1/C sum over C draws (r, y) of r + gamma max_b Q_{d-1}(y, b)."""
     q = 0.0
     for _ in range(C):

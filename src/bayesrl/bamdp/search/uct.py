@@ -1,11 +1,11 @@
 """Upper confidence bounds applied to trees (Kocsis, Szepesvari 2006; survey §4.5).
 
 Monte-Carlo planning in a known model. Every simulation chooses actions by the UCB rule at each (state, depth) it
-passes, which spends draws where values are high or uncertain, and returns are averaged along its path. Root values
+passes, so that most draws go where values are high or uncertain. Returns are averaged along its path. Root values
 converge to the finite-horizon optimum. BAMCP extends it to hyper-states.
 
-The generative model is the belief's mean model; where the belief is a point, that is the model. The belief is not
-updated inside the plan.
+The generative model is the belief's mean model (a point belief's only model). The belief is not updated inside the
+plan.
 
 Paper to code: `search` is MonteCarloPlanning with its recursion unrolled, selectAction is `select` in kernels/tree.py,
 N_{s,d} and N_{s,a,d} are `total` and `N`.
@@ -17,19 +17,21 @@ root values approach the finite-horizon optimum of the model (from below: return
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import best_action, state_in
-from bayesrl.bamdp.search._lookahead import LEAVES, leaf_values
-from bayesrl.checks import choice, integer, number
+from bayesrl.bamdp.search._lookahead import Leaf, leaf_values
+from bayesrl.capabilities import HasMeanMDP
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.arrays import F1, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed, step
 from bayesrl.kernels.tree import model_urn, select
+from bayesrl.kernels.urn import Urn
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
@@ -44,42 +46,43 @@ from bayesrl.registry import register
         "tests/bamdp/test_known_model_search.py::test_root_values_approach_the_solved_ones",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class UCT:
-    """Monte-Carlo tree search with the UCB rule in the mean model."""
+    """Monte-Carlo tree search with the UCB rule in the mean model.
 
-    simulations: int = 1000
-    """Simulations per decision."""
-    depth: int = 50
-    """Decisions of a simulation, D."""
-    exploration: float = 3.0
-    """The UCB constant, 2 C_p."""
-    leaf: str = "zero"
-    """The value beyond the last decision: zero, or the mean model's (mean)."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> point = b.DirichletMDP.structured(b.make_world("chain", gamma=0.9), known=True)
+    >>> decision = UCT(simulations=2000, depth=8, exploration=30.0).plan(point, 4, None, default_rng(0))
+    >>> decision.action, int(decision.info["visits"].sum())  # advance: it pays 10 there
+    (0, 2000)
+    """
 
-    needs: ClassVar[tuple[str, ...]] = ("mean_mdp", "n_states", "n_actions")
+    simulations: Annotated[int, AtLeast(1), "Simulations per decision."] = 1000
+    depth: Annotated[int, AtLeast(1), "Decisions of a simulation, D."] = 50
+    exploration: Annotated[float, AtLeast(0), "The UCB constant, 2 C_p."] = 3.0
+    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
 
-    def __post_init__(self) -> None:
-        integer("UCT", "simulations", self.simulations, 1)
-        integer("UCT", "depth", self.depth, 1)
-        number("UCT", "exploration", self.exploration, 0.0)
-        choice("UCT", "leaf", self.leaf, LEAVES)
+    needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
 
     def start(self) -> None:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Any, observation: int, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: HasMeanMDP, observation: int, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Simulate in the mean model."""
         s = state_in("UCT", belief, observation)
         model, settings = model_urn(belief.mean_mdp()), np.array([belief.gamma, self.exploration])
-        q, n = search(rng, model, s, settings, leaf_values(belief, self.leaf), self.simulations, self.depth)
+        leaf = leaf_values("UCT", belief, belief.n_states, self.leaf)
+        q, n = search(rng, model, s, settings, leaf, self.simulations, self.depth)
         return Decision(best_action(q, "random", rng), None, {"q": q, "visits": n, "simulations": self.simulations})
 
 
 @njit
-def search(rng, model, s0, settings, V0, K, D):  # type: ignore[no-untyped-def]
+def search(rng: Generator, model: Urn, s0: int, settings: F1, V0: F1, K: int, D: int) -> tuple[F1, I1]:
     """K simulations of D decisions from s0: (Q(root, a), N(root, a))."""
     gamma, c = settings
     model, (S, A) = borrowed(model), model.place.shape[:2]
