@@ -6,7 +6,8 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.search.bamcp import BAMCP, Memory, below, best_actions, learned, planted, search
+from bayesrl.bamdp.search._history_tree import new_tree, subtree
+from bayesrl.bamdp.search.bamcp import BAMCP, Memory, best_actions, learned, search
 from bayesrl.beliefs import RewardBeta, RewardNormal, UnknownRewards
 from bayesrl.core import Transition, run
 from bayesrl.errors import Incompatible, InvalidArgument
@@ -173,7 +174,7 @@ def test_every_simulation_starts_from_the_belief_and_stops_at_the_end():
     belief = small()
     model = belief.simulate(6)
     settings = np.array([0.8, 1.0, 0.5])
-    steps = search(default_rng(0), model, 0, np.zeros((3, 2)), np.zeros(3), settings, 6, planted(2, 40), 40)
+    steps = search(default_rng(0), model, 0, np.zeros((3, 2)), np.zeros(3), settings, 6, new_tree(2, 40), 40)
     assert (model.rows["count"] == model.rows["seen"]).all()
     assert (model.rows["total"] == model.rows["mass"] + model.rows["seen"]).all()
     assert steps < 40 * 6
@@ -188,7 +189,7 @@ def test_the_kept_tree_is_the_part_below_what_happened():
     child = tree.slots[
         [i for i, h in enumerate(tree.slots) if h > 0 and tree.parent[h] == 0 and tree.edge[h] == 1 * 2 + 1]
     ][0]
-    kept = below(tree, belief.code(happened), 1)
+    kept = subtree(tree, belief.code(happened), 1)
     assert kept.total[0] == tree.total[child] > 20
     np.testing.assert_array_equal(kept.Q[0], tree.Q[child])
     grandchildren = [h for h in range(tree.used[0]) if tree.parent[h] == child]

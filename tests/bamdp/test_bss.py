@@ -6,9 +6,15 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.search._lookahead import counts_of
-from bayesrl.bamdp.search._split_rows import drawn_rows, mean_rows, put, room, split, take
-from bayesrl.bamdp.search._split_rows import lookahead as light_lookahead
+from bayesrl.bamdp.search._split_rows import (
+    add_outcome,
+    drawn_rows,
+    empty_model,
+    listed_lookahead,
+    mean_rows,
+    remove_outcome,
+    split_rows,
+)
 from bayesrl.bamdp.search.bayesian_sparse_sampling import BayesianSparseSampling, dirichlet, drawn_model, search
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, SparseDirichletMDP, UnknownRewards
 from bayesrl.core import Transition
@@ -155,7 +161,7 @@ def test_drawn_models_are_from_the_posterior():
         assert_mean_equal(rows, mean)
         assert_mean_equal(np.square(rows), mean * (alpha[g] + 1.0) / (total + 1.0))
     belief, theta = small(), np.zeros((6, 3))
-    drawn_model(rng, counts_of("test", belief), theta, np.empty((3, 2, 3)))
+    drawn_model(rng, belief.enumerable(0), theta, np.empty((3, 2, 3)))
     np.testing.assert_array_equal(theta[3], belief.alpha[3])
     np.testing.assert_allclose(theta.sum(axis=1), 1.0)
 
@@ -168,7 +174,7 @@ def test_drawn_supports_are_from_the_posterior(added):
     standard deviation, .12 of the last two.
     """
     belief, rng = sparse(), default_rng(2)
-    m, theta = counts_of("test", belief), np.full((6, 3), np.nan)
+    m, theta = belief.enumerable(0), np.full((6, 3), np.nan)
     for s, a, k in added:
         add(m, s, a, k, 1.0)
         belief = belief.seen_outcome(s, a, k)
@@ -214,10 +220,10 @@ def test_rows_drawn_in_pieces_are_dirichlet(mass):
     each; sees a fifth of a standard deviation of h p in a row seen, a fiftieth in the others.
     """
     rng, belief = default_rng(5), wide(mass / 64)
-    c, h = split(counts_of("test", belief), True, 2), default_rng(6).uniform(-1.0, 1.0, (64, 6))
-    x, alpha = room(c), np.array(belief.alpha)
+    c, h = split_rows(belief.enumerable(0), True, 2), default_rng(6).uniform(-1.0, 1.0, (64, 6))
+    x, alpha = empty_model(c), np.array(belief.alpha)
     for _ in range(2):
-        put(c, 1, 60)
+        add_outcome(c, 1, 60)
         alpha[1, 60] += 1.0
     found = np.empty((2000, 128, 6))
     for row in found:
@@ -239,9 +245,9 @@ def test_rows_drawn_in_pieces_are_dirichlet(mass):
 def test_split_rows_have_the_mean_models_values():
     """Beside backward induction in the mean model, before and after outcomes are added and taken away again."""
     belief, V0 = wide(1 / 64), default_rng(2).uniform(0.0, 1.0, 64)
-    m = counts_of("test", belief)
-    c, q, v = split(m, True, 3), np.empty(2), np.empty((2, 64))
-    x = room(c)
+    m = belief.enumerable(0)
+    c, q, v = split_rows(m, True, 3), np.empty(2), np.empty((2, 64))
+    x = empty_model(c)
 
     def check(now):
         mean_rows(c, x)
@@ -252,18 +258,18 @@ def test_split_rows_have_the_mean_models_values():
                 Q = mdp.mean_reward + 0.9 * (mdp.matrix @ expected).reshape(64, 2)
                 expected = Q.max(axis=1)
             for s in (0, 2, 50):
-                assert light_lookahead(x, s, d, 0.9, V0, v, q) == pytest.approx(expected[s])
+                assert listed_lookahead(x, s, d, 0.9, V0, v, q) == pytest.approx(expected[s])
                 np.testing.assert_allclose(q, Q[s])
 
     check(belief)
-    put(c, 101, 7)
-    put(c, 0, 3)
-    put(c, 101, 7)
+    add_outcome(c, 101, 7)
+    add_outcome(c, 0, 3)
+    add_outcome(c, 101, 7)
     check(belief.seen_outcome(50, 1, 7).seen_outcome(0, 0, 3).seen_outcome(50, 1, 7))
-    take(c, 101)
+    remove_outcome(c, 101)
     check(belief.seen_outcome(50, 1, 7).seen_outcome(0, 0, 3))
-    take(c, 0)
-    take(c, 101)
+    remove_outcome(c, 0)
+    remove_outcome(c, 101)
     check(belief)
 
 
@@ -286,9 +292,7 @@ def test_a_leaf_of_split_rows_is_worth_what_the_mean_model_promises():
 def test_split_rows_and_tables_give_the_same_search_in_law():
     """Root values and visits of 200 searches each; false alarm 1e-6 each, sees .6 of a standard deviation."""
     belief, rng, V0 = wide(1 / 64), default_rng(3), np.zeros(64)
-    found = [
-        [search(rng, counts_of("test", belief), flat, 1, 0.9, V0, 8, 3) for _ in range(200)] for flat in (True, False)
-    ]
+    found = [[search(rng, belief.enumerable(0), flat, 1, 0.9, V0, 8, 3) for _ in range(200)] for flat in (True, False)]
     for i in range(2):
         ours, theirs = ([each[i] for each in searches] for searches in found)
         assert_mean_equal(np.subtract(ours, theirs, dtype=float), 0.0)
@@ -302,8 +306,8 @@ def test_rows_are_split_where_that_pays():
         (b.DirichletMDP.flat(b.make_world("grid5")), False),
         (b.DirichletMDP.flat(b.make_world("grid10"), np.linspace(0.001, 0.01, 100)), False),
     ]:
-        assert (len(split(counts_of("test", belief), True, 1).base) > 0) == pays
-    assert len(split(counts_of("test", wide(1 / 64)), False, 1).base) == 0
+        assert (len(split_rows(belief.enumerable(0), True, 1).base) > 0) == pays
+    assert len(split_rows(wide(1 / 64).enumerable(0), False, 1).base) == 0
 
 
 def test_point_belief_and_leaves():
@@ -330,7 +334,7 @@ def test_small_budgets_and_ends():
         BayesianSparseSampling(5).plan(sparse(), 2, None, default_rng(0)).info["q"], [0.0, 0.0]
     )
     few = FiniteMDPs([small().mean_mdp()])
-    with pytest.raises(Incompatible, match="BayesianSparseSampling needs a belief with 'Dirichlet counts'"):
+    with pytest.raises(Incompatible, match=r"BayesianSparseSampling needs a belief with '.*enumerable'"):
         BayesianSparseSampling(5).plan(few, 0, None, default_rng(0))
-    with pytest.raises(Incompatible, match="BayesianSparseSampling needs a belief with 'simulate"):
+    with pytest.raises(Incompatible, match=r"BayesianSparseSampling needs a belief with '.*enumerable'"):
         b.BayesAgent(few, BayesianSparseSampling(5))

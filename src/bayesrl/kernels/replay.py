@@ -15,7 +15,7 @@ from typing import Any
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.paid_urn import PaidUrn
 from bayesrl.kernels.simulator import implements
-from bayesrl.kernels.urn import ONE, SparseUrn, Urn, weigh
+from bayesrl.kernels.urn import ONE, SparseUrn, Urn, new_chance, weigh
 
 
 @singledispatch
@@ -77,7 +77,8 @@ def _take_out_dirichlet(urn: Urn, g: int) -> None:
 def _share_dirichlet(urn: Urn, g: int, k: int) -> float:
     row = urn.rows[g]
     weight = urn.cdf[row.prior, k] - (urn.cdf[row.prior, k - 1] if k > 0 else 0.0)
-    return (weight + balls(urn, row, k)) / row.total
+    total: float = row.total
+    return (weight + balls(urn, row, k)) / total
 
 
 @njit
@@ -120,9 +121,11 @@ def _take_out_sparse(urn: SparseUrn, g: int) -> None:
 def _share_sparse(urn: SparseUrn, g: int, k: int) -> float:
     row, alpha = urn.rows[g], urn.prior[0]
     k0, N, n = row.kinds, row.count, balls(urn, row, k)
+    size: float = row.size
+    total: float = row.total
     if n > 0:
-        return (alpha + n) / row.total
-    return (1.0 - (k0 * alpha + N) / row.total) / (row.size - k0) if k < row.size else 0.0
+        return (alpha + n) / total
+    return new_chance(k0, N, size, alpha, total) if k < size else 0.0
 
 
 # Steps ---------------------------------------------------------------------------------------------------------------

@@ -16,24 +16,29 @@ So a row is a list of about 37 K a pieces, whatever K. An outcome may be listed 
 it adds up: `listed_rows` gives the lists, `dense_rows` the same draws with all outcomes in order.
 """
 
-import numpy as np
+from typing import TypeVar
 
-from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import inlined
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.kernels.arrays import F1, F2, I1, I2
+from bayesrl.kernels.jit import inlined, njit
 from bayesrl.kernels.stream import uniform
 
+X = TypeVar("X", F1, I1)
 LEFT = 2.0**-54
 """The part of a row that is too small to matter: half of the last digit of one."""
 
 
 @njit
-def listed_rows(rows, a, size, alpha, rng):
+def listed_rows(rows: I1, a: F1, size: I1, alpha: F2, rng: Generator) -> tuple[I1, I2, F2]:
     """Draws of the rows g of alpha (G, K), whose prior counts are all a[g], as lists of outcomes.
 
     How many are listed (n,), which ones (n, L) and with what probability (n, L).
     """
     end = np.zeros(len(rows) + 1, np.int64)
-    k, p = np.empty(64 * len(rows), np.int32), np.empty(64 * len(rows))
+    k: I1 = np.empty(64 * len(rows), np.int32)
+    p: F1 = np.empty(64 * len(rows))
     for i in range(len(rows)):
         g = rows[i]
         K, j, mass = size[g], end[i], size[g] * a[g]
@@ -59,7 +64,7 @@ def listed_rows(rows, a, size, alpha, rng):
 
 
 @njit
-def dense_rows(rows, a, size, alpha, rng):
+def dense_rows(rows: I1, a: F1, size: I1, alpha: F2, rng: Generator) -> F2:
     """The same draws as probabilities of all outcomes (n, K)."""
     n, outcome, prob = listed_rows(rows, a, size, alpha, rng)
     out = np.zeros((len(rows), alpha.shape[1]))
@@ -70,7 +75,7 @@ def dense_rows(rows, a, size, alpha, rng):
 
 
 @inlined
-def share_of_prior(p, start, end, mass, rng):
+def share_of_prior(p: F1, start: int, end: int, mass: float, rng: Generator) -> float:
     """Normalise the gamma variates p[start:end] of the outcomes seen: the share that is left for the prior."""
     left, total = rng.standard_gamma(mass) if end > start else 1.0, 0.0
     for j in range(start, end):
@@ -82,7 +87,7 @@ def share_of_prior(p, start, end, mass, rng):
 
 
 @inlined
-def break_stick(k, p, j, left, mass, K, rng):
+def break_stick(k: I1, p: F1, j: int, left: float, mass: float, K: int, rng: Generator) -> tuple[int, float]:
     """Break what is left of a row into pieces, listed in k and p from j on: (where the list ends, what is left).
 
     It stops when less than LEFT is left, or when the lists are full. `rng` is a generator or a stream.
@@ -96,7 +101,7 @@ def break_stick(k, p, j, left, mass, K, rng):
 
 
 @njit
-def any_above(x, a):
+def any_above(x: F1, a: float) -> bool:
     """Whether some x is larger than a: counted, as that runs in vector registers."""
     n = 0
     for y in range(len(x)):
@@ -105,7 +110,7 @@ def any_above(x, a):
 
 
 @njit
-def doubled(x, more):
+def doubled(x: X, more: int) -> X:
     """The same array with as much room again, and for some more."""
     y = np.empty(2 * len(x) + more, x.dtype)
     y[: len(x)] = x

@@ -18,7 +18,7 @@ from bayesrl.kernels.jit import njit
 from bayesrl.kernels.replay import likelihood, undo
 from bayesrl.kernels.simulator import inlined, step
 from bayesrl.kernels.stream import uniform
-from bayesrl.kernels.urn import Urn, empty_urns, urns, weight_of_all
+from bayesrl.kernels.urn import Urn, empty_urns, new_chance, tabled_weight, urns
 
 if TYPE_CHECKING:
     from bayesrl.models.mdp import TabularMDP
@@ -75,15 +75,15 @@ def chance(m: Counts, g: int, k: int) -> float:
 def look(m: Counts, s: int, a: int, e: int) -> tuple[float, int, float]:
     """(Posterior predictive probability, next state, reward) of outcome e of (s, a).
 
-    States are all int64, so that a recursion has one compiled version: Numba's cache loses its way between two.
+    Adding 0 makes every state an int64, so that a recursion has one compiled version: Numba's cache fails with two.
     """
     g, V = m.group[s, a], len(m.values)
     k = e // V if V > 0 else e
     p = chance(m, g, k)
     if V == 0:
-        return p, np.int64(m.succ[s, a, k]), m.reward[s, a, k]
+        return p, 0 + m.succ[s, a, k], m.reward[s, a, k]
     c, j = m.cell[s, a, k], e % V
-    return p * m.pay[c, j] / m.pay_total[c], np.int64(m.succ[s, a, k]), m.values[j]
+    return p * m.pay[c, j] / m.pay_total[c], 0 + m.succ[s, a, k], m.values[j]
 
 
 @inlined
@@ -122,24 +122,15 @@ def weigh(m: Counts, g: int) -> None:
     """Set the total of group g of a sparse Dirichlet, and the probability of each move that was not seen."""
     k0, N = m.support[g, KINDS], m.support[g, DRAWS]
     m.total[g] = weight(m, g, k0, N)
-    m.support[g, NEWS] = new_chance(m, g, k0, N, m.total[g])
+    m.support[g, NEWS] = new_chance(k0, N, m.size[g], m.alpha, m.total[g])
 
 
 @njit
 def weight(m: Counts, g: int, k0: float, N: float) -> float:
-    """T(k0, N) of group g: from the table, or into it if it has a place there."""
+    """T(k0, N) of group g: from the table if it has a place there."""
     i, j = int(k0), int(N)
-    if m.size[g] != m.phi.shape[1] or i >= m.weights.shape[0] or j >= m.weights.shape[1]:
-        return weight_of_all(k0, N, m.size[g], m.alpha, m.exponent)
-    if np.isnan(m.weights[i, j]):
-        m.weights[i, j] = weight_of_all(k0, N, m.size[g], m.alpha, m.exponent)
-    return m.weights[i, j]
-
-
-@njit
-def new_chance(m: Counts, g: int, k0: float, N: float, T: float) -> float:
-    """The probability of each move of group g that was not seen, (1 - (k0 alpha + N) / T) / (L - k0)."""
-    return max(0.0, 1.0 - (k0 * m.alpha + N) / T) / max(m.size[g] - k0, 1.0)
+    kept = m.size[g] == m.phi.shape[1] and i < m.weights.shape[0] and j < m.weights.shape[1]
+    return tabled_weight(m.weights, kept, i, j, m.size[g], m.alpha, m.exponent)
 
 
 @inlined

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
+from bayesrl.kernels.arrays import F2
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import INLINED, begin, forget, implements, inlined, step, wander
 from bayesrl.kernels.stream import uniform
@@ -209,14 +210,8 @@ def weigh(urn, row):
 
     The chance of nothing new is C(k0, N) = sum_k P(size k | data) (k0 alpha + N) / (k alpha + N) = (k0 alpha + N) / T.
     """
-    k0, N = row.kinds, row.count
     kept = row.size == urn.prior[2]
-    if kept and not np.isnan(urn.weights[k0, N]):
-        row.total = urn.weights[k0, N]
-        return
-    row.total = weight_of_all(k0, N, row.size, urn.prior[0], urn.prior[1])
-    if kept:
-        urn.weights[k0, N] = row.total
+    row.total = tabled_weight(urn.weights, kept, row.kinds, row.count, row.size, urn.prior[0], urn.prior[1])
 
 
 @njit
@@ -224,6 +219,22 @@ def _weigh_all(urn):
     for g in range(len(urn.rows)):
         weigh(urn, urn.rows[g])
         urn.rows[g].total_seen = urn.rows[g].total
+
+
+@inlined
+def tabled_weight(weights: F2, kept: bool, k0: int, N: int, L: float, alpha: float, exponent: float) -> float:
+    """T(k0, N) of a group of L outcomes, which has a place in the table of weights if it is `kept` there."""
+    if not kept:
+        return weight_of_all(k0, N, L, alpha, exponent)
+    if np.isnan(weights[k0, N]):
+        weights[k0, N] = weight_of_all(k0, N, L, alpha, exponent)
+    return weights[k0, N]
+
+
+@njit
+def new_chance(k0: float, N: float, L: float, alpha: float, T: float) -> float:
+    """The probability of each of the L - k0 outcomes not seen: T = T(k0, N), of which those seen have k0 alpha + N."""
+    return max(0.0, 1.0 - (k0 * alpha + N) / T) / max(L - k0, 1.0)
 
 
 @njit

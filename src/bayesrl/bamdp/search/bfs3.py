@@ -123,7 +123,7 @@ class BFS3:
             n = max(1, self.simulations // self.width)
             done = search(rng, belief.simulate(self.depth), ends, s, q, n, self.depth, self.width)
         info = {"q": q[UPPER], "lower": q[SURE_LOWER], "upper": q[SURE_UPPER], "simulations": int(done)}
-        return Decision(best_action(info["q"], "random", rng), None, info)
+        return Decision(best_action(q[UPPER], "random", rng), None, info)
 
 
 @njit

@@ -52,10 +52,10 @@ from bayesrl.kernels.tree import (
     expected,
     follow,
     look,
-    new_chance,
     no_sums,
     weight,
 )
+from bayesrl.kernels.urn import new_chance
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -182,7 +182,7 @@ def highest_mean(m: Counts, g: int, n: int, x: F1) -> float:
         for i in range(j, n + 1 if k0 + j > 0.0 else 1):
             T = weight(m, g, k0 + j, N + i)
             again = (i - j) * top if i > j else 0.0
-            best = max(best, (seen + again) / T + new_chance(m, g, k0 + j, N + i, T) * others)
+            best = max(best, (seen + again) / T + new_chance(k0 + j, N + i, L, m.alpha, T) * others)
     return best
 
 

@@ -109,7 +109,7 @@ class FSSS:
         ends = ends_of(mdp.outcomes.reward_range, mdp.gamma, self.depth, leaf)
         q, done = search(rng, model_urn(mdp), ends, s, self.simulations, self.depth, self.width)
         info = {"q": q[UPPER], "lower": q[SURE_LOWER], "upper": q[SURE_UPPER], "simulations": int(done)}
-        return Decision(best_action(info["q"], "random", rng), None, info)
+        return Decision(best_action(q[UPPER], "random", rng), None, info)
 
 
 @njit

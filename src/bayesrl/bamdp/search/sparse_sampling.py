@@ -97,6 +97,6 @@ def estimate(rng: Generator, model: Urn, s: int, a: int, d: int, C: int, gamma: 
         if d > 1 and not done:
             v = -np.inf
             for b in range(model.place.shape[1]):
-                v = max(v, estimate(rng, model, np.int64(y), b, d - 1, C, gamma, V0))
+                v = max(v, estimate(rng, model, y, b, d - 1, C, gamma, V0))
         q += (r + gamma * v) / C
     return q
