@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.replay import likelihood, out, put, replay, share, undo
+from bayesrl.kernels.replay import likelihood, put, replay, share, take_out, undo
 from bayesrl.kernels.simulator import begin, forget, implements, step, wander
 from bayesrl.kernels.stream import uniform
 from bayesrl.kernels.urn import Urn, draw, rollout_action
@@ -103,11 +103,11 @@ def _replay(model, s, a, k):
 def _undo(model, s, a, k):
     now = model.now
     if now[STEPS] > 0:  # a step of the running simulation: only its component has seen it
-        out(model.urn, _group(model, now[COMPONENT], s, a))
+        take_out(model.urn, _group(model, now[COMPONENT], s, a))
         now[STEPS] -= 1
     else:
         for c in range(model.weights.shape[1]):
-            out(model.urn, _group(model, c, s, a))
+            take_out(model.urn, _group(model, c, s, a))
         now[TOLD] -= 1
     if now[STEPS] == 0:
         now[COMPONENT] = -1
