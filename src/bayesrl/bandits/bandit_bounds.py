@@ -78,8 +78,11 @@ class Bound(NamedTuple):
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound says nothing at the last of the steps: it exceeds all that can be lost by then."""
-        return self.end > self.most * float(np.ravel(self.steps)[-1])
+        """Whether the bound says nothing at the last of the steps: it exceeds all that can be lost by then.
+
+        Bounds of kind order have no constant, so their numbers cannot be compared with anything.
+        """
+        return self.kind != "order" and self.end > self.most * float(np.ravel(self.steps)[-1])
 
 
 @register(
