@@ -9,16 +9,15 @@ import bayesrl as b
 from bayesrl.bamdp.baselines.bayesian_q_learning import (
     LEAST,
     BayesianQLearning,
-    NormalGamma,
     conjugate,
     future,
     inverse_gap,
     mixture_update,
     moment_update,
     returns,
-    sampled_means,
     vpi,
 )
+from bayesrl.beliefs._normal_gamma import NormalGamma, sample_means
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.build import agent_for
@@ -136,7 +135,7 @@ def test_choices():
     np.testing.assert_allclose(careful.info["vpi"], gain)
     assert careful.action == int(np.argmax(np.array([0.3, 0.0]) + gain)) == 1  # the unsure one is worth a look
     draws = np.array(
-        [sampled_means(NormalGamma(*(x[0] for x in mind._replace(shape=mind.shape + 3))), rng) for _ in range(4000)]
+        [sample_means(NormalGamma(*(x[0] for x in mind._replace(shape=mind.shape + 3))), rng) for _ in range(4000)]
     )
     assert_mean_equal(draws, [0.3, 0.0])
 

@@ -90,10 +90,10 @@ MUTANTS = {
         'add_at(self.beta if not win else self.alpha, cell, 1.0 if win else -0.5)',
         ["tests/beliefs/test_laws.py::test_belief_laws[reward-beta]"]),
     "the survey's misprinted normal posterior": (
-        "bayesrl.beliefs.tabular.reward_normal", "0.5 * kappa * delta * delta / (kappa + 1.0)", "0.5 * delta * delta",
+        "bayesrl.beliefs._normal_gamma", "0.5 * strength * delta * step", "0.5 * delta * delta",
         ["tests/beliefs/test_laws.py::test_belief_laws[reward-normal]"]),
     "the prior mean ignored": (
-        "bayesrl.beliefs.tabular.reward_normal", "delta / (kappa + 1.0)),", "delta / kappa),",
+        "bayesrl.beliefs._normal_gamma", "delta / (strength + 1.0)", "delta / strength",
         ["tests/beliefs/test_laws.py::test_belief_laws[reward-normal]"]),
     "the bonus falls as 1/sqrt(n)": (
         "bayesrl.bamdp.optimism.beb", "(1.0 + belief.counts())", "(1.0 + belief.counts()) ** 0.5",

@@ -34,13 +34,14 @@ fixed before it was tried, 20 runs (standard error): chain, mixture 2842 (69) by
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.random import Generator
 from scipy import special
 
 from bayesrl.bamdp._greedy import best_action, step_in
+from bayesrl.beliefs._normal_gamma import NormalGamma, increments, sample_means, scale_of_mean
 from bayesrl.checks import Floats, frozen, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
@@ -53,15 +54,6 @@ NODES = 64
 """Points of the quadrature over the return to come."""
 NARROW = 1e-100
 """The smallest range of rewards, and the inverse of the largest: variances are representable in between."""
-
-
-class NormalGamma(NamedTuple):
-    """Beliefs about the mean and precision of returns: arrays (S, A), or the numbers of one pair."""
-
-    mean: Any  # mu_0
-    strength: Any  # lambda
-    shape: Any  # alpha
-    rate: Any  # beta
 
 
 @register(
@@ -139,7 +131,7 @@ class BayesianQLearning:
         s = integer("BayesianQLearning", "observation", observation, 0, self.n_states - 1)
         here = NormalGamma(*(x[s] for x in mind))
         if self.choose == "sampling":
-            return Decision(int(np.argmax(sampled_means(here, rng))), mind, {"q": here.mean})
+            return Decision(int(np.argmax(sample_means(here, rng))), mind, {"q": here.mean})
         gain = vpi(here)
         return Decision(best_action(here.mean + gain, "random", rng), mind, {"q": here.mean, "vpi": gain})
 
@@ -165,9 +157,8 @@ class BayesianQLearning:
 
 def conjugate(cell: NormalGamma, x: Floats | float, square: Floats | float) -> NormalGamma:
     """The posterior after one return of mean x and mean square `square` (of value x if that is x^2)."""
-    mu, lam, alpha, beta = cell
-    spread = 0.5 * (square - x * x) + 0.5 * lam * (x - mu) ** 2 / (lam + 1.0)
-    return NormalGamma((lam * mu + x) / (lam + 1.0), lam + 1.0, alpha + 0.5, beta + spread)
+    new = NormalGamma(*(old + more for old, more in zip(cell, increments(cell.strength, x - cell.mean), strict=True)))
+    return new._replace(rate=new.rate + 0.5 * (square - x * x))
 
 
 def future(after: NormalGamma) -> tuple[float, float]:
@@ -225,22 +216,16 @@ def inverse_gap(gap: float) -> float:
 # Choosing -------------------------------------------------------------------------------------------------------------
 
 
-def sampled_means(cells: NormalGamma, rng: Generator) -> Floats:
-    """A draw of mu for each cell: the precision first, then the mean given it."""
-    tau = rng.standard_gamma(cells.shape) / cells.rate
-    return np.asarray(cells.mean + rng.standard_normal(cells.mean.shape) / np.sqrt(cells.strength * tau))
-
-
 def vpi(cells: NormalGamma) -> Floats:
     """Myopic value of perfect information of each action of a state."""
-    mu, lam, alpha, beta = cells
+    mu, _, alpha, _ = cells
     if len(mu) == 1:
         return np.zeros(1)
     second, first = np.argsort(mu, kind="stable")[-2:]
     level = np.full(len(mu), mu[first])
     level[first] = mu[second]
     side = np.where(np.arange(len(mu)) == first, -1.0, 1.0)  # the best action must prove worse, another one better
-    return excess(side * mu, 2.0 * alpha, np.sqrt(beta / (lam * alpha)), side * level)
+    return excess(side * mu, 2.0 * alpha, scale_of_mean(cells), side * level)
 
 
 def excess(centre: Floats, nu: Floats, scale: Floats, level: Floats) -> Floats:

@@ -20,10 +20,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from bayesrl.beliefs._normal_gamma import NormalGamma, increments, sample_means, variance_of_mean
 from bayesrl.beliefs.tabular.reward_beta import add_at, observed
 from bayesrl.checks import Floats, array, generator, number
 from bayesrl.errors import InvalidArgument
-from bayesrl.parameters import value
+from bayesrl.parameters import unchecked, value
 from bayesrl.registry import register
 
 
@@ -72,16 +73,14 @@ class RewardNormal:
         """The posterior after a reward in a cell."""
         cell, r = observed("RewardNormal.update", datum, self.mean_.shape)
         x = number("RewardNormal.update", "reward", r)
-        strength = add_at(self.strength, cell, 1.0)
-        kappa, delta = self.strength[cell], x - self.mean_[cell]
-        new = object.__new__(RewardNormal)
-        new.__dict__.update(
-            mean_=add_at(self.mean_, cell, delta / (kappa + 1.0)),
-            strength=strength,
-            shape=add_at(self.shape, cell, 0.5),
-            rate=add_at(self.rate, cell, 0.5 * kappa * delta * delta / (kappa + 1.0)),
+        more = increments(self.strength[cell], x - self.mean_[cell])
+        return unchecked(
+            self,
+            mean_=add_at(self.mean_, cell, more.mean),
+            strength=add_at(self.strength, cell, more.strength),
+            shape=add_at(self.shape, cell, more.shape),
+            rate=add_at(self.rate, cell, more.rate),
         )
-        return new
 
     def mean_rewards(self) -> Floats:
         """Expected reward of each cell."""
@@ -89,9 +88,7 @@ class RewardNormal:
 
     def reward_variances(self) -> Floats:
         """Posterior variance of each cell's mean reward; infinite where the shape is at most 1."""
-        with np.errstate(divide="ignore"):
-            spread = self.rate / (self.strength * np.maximum(self.shape - 1.0, 0.0))
-        return np.asarray(spread)
+        return variance_of_mean(self._cells)
 
     def reward_counts(self) -> Floats:
         """How many rewards each cell's mean is worth, prior ones included: kappa."""
@@ -100,5 +97,8 @@ class RewardNormal:
     def sample_rewards(self, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief: the precision first, then the mean given it."""
         generator("RewardNormal.sample_rewards", rng)
-        precision = rng.standard_gamma(self.shape) / self.rate
-        return np.asarray(self.mean_ + rng.standard_normal(self.mean_.shape) / np.sqrt(self.strength * precision))
+        return sample_means(self._cells, rng)
+
+    @property
+    def _cells(self) -> NormalGamma:
+        return NormalGamma(self.mean_, self.strength, self.shape, self.rate)
