@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -26,7 +26,7 @@ class SharesMeanSupport(HasMeanMDP, SharesSupport, Protocol):
     """A belief that says whether the models it draws lead to the same states as its mean model."""
 
 
-def state_in(owner: str, belief: ListsStates, observation: Any) -> int:
+def state_in(owner: str, belief: ListsStates, observation: object) -> int:
     """The observed state, which must be one of the belief's."""
     return integer(owner, "observation", observation, 0, belief.n_states - 1)
 

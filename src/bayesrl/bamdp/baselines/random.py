@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -43,7 +43,7 @@ class Random:
         return
 
     def plan(
-        self, belief: ListsActions, observation: Any, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: ListsActions, observation: object, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Draw any action."""
         A = belief.n_actions

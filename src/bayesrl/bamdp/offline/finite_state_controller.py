@@ -22,7 +22,7 @@ finds the best memoryless policy; the ascent never falls.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
+from typing import Annotated, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -31,7 +31,7 @@ from scipy.special import roots_jacobi
 
 from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs
 from bayesrl.capabilities import HasDirichletRows, ListsOutcomes, offers, require
-from bayesrl.checks import Floats, array, frozen, generator, integer, number, rows_sum_to_one
+from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, rows_sum_to_one
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, F3, F4, I3
 from bayesrl.kernels.jit import njit
@@ -286,7 +286,7 @@ class Evaluation(NamedTuple):
     psi: Floats
     eta: Floats
     V: Floats  # (n, Q, S)
-    factors: list[Any]  # of M, for each model
+    factors: list[tuple[Floats, Ints]]  # of M, for each model
 
 
 def evaluate(logits: Logits, models: Models) -> Evaluation:
@@ -369,7 +369,7 @@ def monte_carlo_gradient(logits: Logits, models: Models, horizon: int, rng: Gene
     return Logits(scores(psi, -1, (q, s, a), returns / n), scores(eta, -2, (q, s, a, then, y), after / n))
 
 
-def scores(p: Floats, axis: int, chosen: tuple[Any, ...], weight: Floats) -> Floats:
+def scores(p: Floats, axis: int, chosen: tuple[Ints, ...], weight: Floats) -> Floats:
     """The sum over choices of weight times the gradient of log p in the logits."""
     cell = np.ravel_multi_index(chosen, p.shape).ravel()
     total = np.bincount(cell, weight.ravel(), p.size).reshape(p.shape)

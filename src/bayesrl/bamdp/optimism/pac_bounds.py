@@ -23,7 +23,7 @@ from collections.abc import Callable
 from functools import wraps
 from inspect import signature
 from math import ceil, isfinite, log, sqrt
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from bayesrl.checks import integer, number
 from bayesrl.errors import InvalidArgument
@@ -75,7 +75,7 @@ def checked(f: Callable[P, X]) -> Callable[P, X]:
     return careful
 
 
-def _extremity(name: str, x: Any) -> float:
+def _extremity(name: str, x: float) -> float:
     """The distance of an argument from one, in orders of magnitude."""
     x = 1.0 - x if name == "gamma" else x
     return abs(log(x)) if x > 0.0 else 0.0

@@ -19,6 +19,7 @@ from numpy.random import Generator
 from scipy import special
 
 from bayesrl.beliefs._log import Log
+from bayesrl.beliefs._normal_gamma import NormalGamma, increments, scale_of_mean, variance_of_mean
 from bayesrl.beliefs.arms._arms import (
     check_shapes,
     chosen,
@@ -95,14 +96,13 @@ class NormalGammaArm:
         """The posterior after a choice and its reward (or one of each for every replicate)."""
         where = chosen("NormalGammaArm.update", self.mean_.shape, datum.action)
         x = paid("NormalGammaArm.update", self.mean_.shape, datum.reward)
-        kappa, delta = self.strength.reshape(-1)[where], x - self.mean_.reshape(-1)[where]
-        step = delta / (kappa + 1.0)
+        more = increments(self.strength.reshape(-1)[where], x - self.mean_.reshape(-1)[where])
         return unchecked(
             self,
-            mean_=raised(self.mean_, where, step),
-            strength=raised(self.strength, where, 1.0),
-            shape=raised(self.shape, where, 0.5),
-            rate=raised(self.rate, where, 0.5 * kappa * delta * step),
+            mean_=raised(self.mean_, where, more.mean),
+            strength=raised(self.strength, where, more.strength),
+            shape=raised(self.shape, where, more.shape),
+            rate=raised(self.rate, where, more.rate),
         )
 
     def update_many(self, log: Log) -> NormalGammaArm:
@@ -137,8 +137,7 @@ class NormalGammaArm:
 
     def variance(self, context: object = None) -> Floats:
         """Posterior variance of each arm's mean reward; infinite where the shape is at most 1."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(self.rate / (self.strength * np.maximum(self.shape - 1.0, 0.0)))
+        return variance_of_mean(self._cells)
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
@@ -172,4 +171,8 @@ class NormalGammaArm:
         return unchecked(self, mean_=m, strength=kappa, shape=faded(self.shape, prior.shape, keep), rate=frozen(rate))
 
     def _scale(self) -> Floats:
-        return np.sqrt(self.rate / (self.shape * self.strength))
+        return scale_of_mean(self._cells)
+
+    @property
+    def _cells(self) -> NormalGamma:
+        return NormalGamma(self.mean_, self.strength, self.shape, self.rate)
