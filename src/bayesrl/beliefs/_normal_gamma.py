@@ -33,7 +33,7 @@ def increments(strength: Any, delta: Any) -> NormalGamma:
 
 def scale_of_mean(cells: NormalGamma) -> Floats:
     """The scale of mu's law, Student's t."""
-    return np.sqrt(cells.rate / (cells.shape * cells.strength))
+    return np.asarray(np.sqrt(cells.rate / (cells.shape * cells.strength)))
 
 
 def variance_of_mean(cells: NormalGamma) -> Floats:
