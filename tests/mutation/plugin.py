@@ -1,6 +1,7 @@
 """A pytest plugin that plants one bug: a module's source is read with one piece of text replaced.
 
-The bug comes as JSON in the environment variable BAYESRL_MUTANT: module, old, new.
+The bug comes as JSON in the environment variable BAYESRL_MUTANT: module, old, new, and, if only one place is meant,
+start, where the old text begins.
 """
 
 import importlib.abc
@@ -15,10 +16,12 @@ MUTANT = json.loads(os.environ.get("BAYESRL_MUTANT", "null"))
 
 class Loader(importlib.machinery.SourceFileLoader):
     def get_code(self, fullname):
-        source = self.get_source(fullname)
-        if source.count(MUTANT["old"]) < 1:
+        source, old, new = self.get_source(fullname), MUTANT["old"], MUTANT["new"]
+        start = MUTANT.get("start", source.find(old))
+        if start < 0 or source[start : start + len(old)] != old:
             os._exit(99)  # the text is gone: the suite must be kept up with the code
-        return compile(source.replace(MUTANT["old"], MUTANT["new"]), self.path, "exec")
+        changed = source.replace(old, new) if "start" not in MUTANT else source[:start] + new + source[start + len(old) :]
+        return compile(changed, self.path, "exec")
 
 
 class Finder(importlib.abc.MetaPathFinder):

@@ -1,0 +1,205 @@
+"""Nonsense, systematically: every public constructor and method is called with arguments that make no sense.
+
+    python tests/fuzz/fuzz.py --calls 50000 --seed 0
+
+Whatever comes, the library answers with a result or with one of its own errors. Another exception, a call that takes
+more than ten seconds, a crash, and a NaN in a result are findings. Targets are read off the registry and the
+signatures, so that a new method is fuzzed as soon as it is registered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import signal
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator, default_rng
+
+from bayesrl.core import Decision, Transition
+from bayesrl.errors import BayesRLError
+from bayesrl.registry import Entry, entries
+
+SECONDS = 10
+"""The longest that one call may take."""
+NONSENSE: list[Callable[[], Any]] = [
+    lambda: None, lambda: "x", lambda: "", lambda: float("nan"), lambda: float("inf"), lambda: -float("inf"),
+    lambda: -1, lambda: 0, lambda: 1, lambda: 2, lambda: 2**70, lambda: -(2**70), lambda: 1e308, lambda: 1e-320,
+    lambda: 0.5, lambda: 3.5, lambda: -2.5, lambda: True, lambda: [], lambda: {}, lambda: (), lambda: object(),
+    lambda: np.array([]), lambda: np.array(3), lambda: np.full((2, 2), np.nan), lambda: np.zeros((0, 3)),
+    lambda: np.ones(3), lambda: np.ones((2, 3)), lambda: -np.ones((2, 2)), lambda: np.eye(2), lambda: np.full(2, 1e308),
+    lambda: np.full((2, 2, 2), 0.5), lambda: b"x", lambda: (1, 2, 3), lambda: [[1], [2, 3]], lambda: np.array(["a"]),
+    lambda: 1j, lambda: len, lambda: int, lambda: {"action": [0]}, lambda: Transition(0, 0, 0.0, 0),
+    lambda: Transition(None, "x", float("nan"), -1), lambda: Transition(0, 99, 1.0, 99, True),
+    lambda: [Transition(0, 0, 0.0, 0)], lambda: np.datetime64("2020-01-01"), lambda: default_rng(0),
+]  # fmt: skip
+NAN_IS_SAID = {"average"}
+"""Methods whose documentation gives NaN a meaning."""
+
+
+class Finding(NamedTuple):
+    """A call that was not answered as it should be."""
+
+    target: str
+    what: str
+    arguments: str
+
+
+class TooLong(Exception):
+    """A call that did not come back."""
+
+
+def targets() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
+    """(name, callable, arguments that make sense where they are known)."""
+    for name, entry in entries().items():
+        yield name, entry.factory, {}
+        made = example(entry)
+        if made is None or inspect.isfunction(made):
+            continue
+        for method in public_methods(made):
+            yield f"{name}.{method}", getattr(made, method), sensible(entry, made)
+
+
+def example(entry: Entry) -> Any:
+    """A small instance of what is registered."""
+    if entry.example is not None:
+        return entry.example()
+    try:
+        return entry.factory()
+    except (TypeError, BayesRLError):
+        return None
+
+
+def public_methods(made: Any) -> list[str]:
+    """The public methods of an instance, class methods included."""
+    names = [name for name in dir(type(made)) if not name.startswith("_")]
+    return [name for name in names if callable(inspect.getattr_static(type(made), name, None)) or _bound(made, name)]
+
+
+def _bound(made: Any, name: str) -> bool:
+    return isinstance(inspect.getattr_static(type(made), name, None), (classmethod, staticmethod))
+
+
+def sensible(entry: Entry, made: Any) -> dict[str, Any]:
+    """Arguments that make sense, by name: a belief that fits a planner, a world's state and action, a memory."""
+    given: dict[str, Any] = {"observation": 0, "state": 0, "action": 0, "context": None, "memory": None, "mind": None}
+    given |= {"datum": Transition(0, 0, 0.0, 0), "transition": Transition(0, 0, 0.0, 0), "last": None}
+    if entry.kind == "planner":
+        given["belief"] = belief_for(entry)
+    if hasattr(made, "start") and callable(made.start):
+        given["memory"] = given["mind"] = made.start()
+    if entry.kind == "world":
+        given["state"] = made.reset(default_rng(0))[0]
+    return given
+
+
+def belief_for(entry: Entry) -> Any:
+    """A belief that a planner fits."""
+    from bayesrl.lab.priors import prior_for
+    from bayesrl.registry import make_world
+
+    home = "combinatorial" if entry.name == "thompson-combinatorial" else None
+    home = home or ("bernoulli" if ".bandits." in entry.factory.__module__ else "chain")
+    return prior_for(make_world(home))
+
+
+def arguments(call: Callable[..., Any], known: dict[str, Any], rng: Generator) -> dict[str, Any] | None:
+    """Arguments for a call, some or all of them nonsense; None if its signature cannot be read."""
+    try:
+        parameters = [p for p in inspect.signature(call).parameters.values() if p.name != "self"]
+    except (TypeError, ValueError):
+        return None
+    share = rng.choice([0.3, 0.6, 1.0])
+    chosen: dict[str, Any] = {}
+    for p in parameters:
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.POSITIONAL_ONLY):
+            continue
+        bad = rng.random() < share
+        if p.name == "rng":
+            chosen[p.name] = nonsense(rng) if rng.random() < 0.1 else default_rng(0)
+        elif bad or (p.default is p.empty and p.name not in known):
+            chosen[p.name] = nonsense(rng)
+        elif p.name in known:
+            chosen[p.name] = known[p.name]
+    return chosen
+
+
+def nonsense(rng: Generator) -> Any:
+    """Something that makes no sense, mostly."""
+    return NONSENSE[int(rng.integers(len(NONSENSE)))]()
+
+
+def attempt(name: str, call: Callable[..., Any], given: dict[str, Any]) -> Finding | None:
+    """Make one call; a finding if it is not answered as it should be."""
+    before = signal.signal(signal.SIGALRM, _ring)
+    signal.alarm(SECONDS)
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            result = call(**given)
+            if inspect.isgenerator(result):
+                result = next(result, None)
+    except BayesRLError:
+        return None
+    except BaseException as wrong:
+        signal.alarm(0)
+        return Finding(name, f"{type(wrong).__name__}: {wrong}"[:150], shown(given))
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    if name.rpartition(".")[2] not in NAN_IS_SAID and has_nan(result) and not any(has_nan(x) for x in given.values()):
+        return Finding(name, "NaN in the result", shown(given))
+    return None
+
+
+def _ring(*_: Any) -> None:
+    raise TooLong(f"more than {SECONDS} seconds")
+
+
+def has_nan(x: Any, depth: int = 0) -> bool:
+    """Whether there is a NaN in a number, an array, or a tuple of them."""
+    if isinstance(x, float):
+        return x != x
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind == "f" and bool(np.isnan(x).any())
+    if isinstance(x, Decision):
+        return any(has_nan(v, depth + 1) for v in x.info.values())
+    return depth < 3 and isinstance(x, (tuple, list)) and any(has_nan(v, depth + 1) for v in x)
+
+
+def shown(given: dict[str, Any]) -> str:
+    """The arguments in a line."""
+    return ", ".join(f"{k}={' '.join(repr(v).split())[:40]}" for k, v in given.items())
+
+
+def fuzz(calls: int, seed: int, only: str = "") -> list[Finding]:
+    """Make so many calls, spread over all targets."""
+    rng = default_rng(seed)
+    all_targets = [t for t in targets() if only in t[0]]
+    findings: dict[tuple[str, str], Finding] = {}
+    for i in range(calls):
+        name, call, known = all_targets[i % len(all_targets)]
+        given = arguments(call, known, rng)
+        if given is None:
+            continue
+        found = attempt(name, call, given)
+        if found is not None:
+            findings.setdefault((found.target, found.what[:40]), found)
+    return list(findings.values())
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--calls", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="")
+    asked = parser.parse_args()
+    found = fuzz(asked.calls, asked.seed, asked.only)
+    for one in found:
+        print(f"{one.target}: {one.what}  <-  {one.arguments}")
+    kinds = Counter(one.what.partition(":")[0] for one in found)
+    print(f"{len(found)} findings in {asked.calls} calls: {dict(kinds)}")
