@@ -87,6 +87,10 @@ def register(
         made: Any = thing
         if name in _entries and _entries[name].factory.__qualname__ != made.__qualname__:
             raise InvalidArgument("register", "name", "new", name)
+        if inspect.isclass(made):
+            from bayesrl._explained import explain_failures
+
+            explain_failures(made)
         doc = inspect.getdoc(made) or ""
         summary = " ".join(doc.split("\n\n")[0].split())
         home = made.__module__.split(".")
