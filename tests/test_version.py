@@ -8,7 +8,7 @@ from pathlib import Path
 
 import bayesrl as b
 from bayesrl._version import __version__, code_version
-from bayesrl.core import versions
+from bayesrl.provenance import versions
 
 ROOT = Path(b.__file__).parent
 SAY = "from bayesrl._version import code_version; print(code_version())"

@@ -29,7 +29,7 @@ SECONDS = 10
 NONSENSE: list[Callable[[], Any]] = [
     lambda: None, lambda: "x", lambda: "", lambda: float("nan"), lambda: float("inf"), lambda: -float("inf"),
     lambda: -1, lambda: 0, lambda: 1, lambda: 2, lambda: 2**70, lambda: -(2**70), lambda: 1e308, lambda: 1e-320,
-    lambda: 0.5, lambda: 3.5, lambda: -2.5, lambda: True, lambda: [], lambda: {}, lambda: (), lambda: object(),
+    lambda: 0.5, lambda: 3.5, lambda: -2.5, lambda: True, list, dict, lambda: (), lambda: object(),
     lambda: np.array([]), lambda: np.array(3), lambda: np.full((2, 2), np.nan), lambda: np.zeros((0, 3)),
     lambda: np.ones(3), lambda: np.ones((2, 3)), lambda: -np.ones((2, 2)), lambda: np.eye(2), lambda: np.full(2, 1e308),
     lambda: np.full((2, 2, 2), 0.5), lambda: b"x", lambda: (1, 2, 3), lambda: [[1], [2, 3]], lambda: np.array(["a"]),

@@ -20,7 +20,9 @@ class Loader(importlib.machinery.SourceFileLoader):
         start = MUTANT.get("start", source.find(old))
         if start < 0 or source[start : start + len(old)] != old:
             os._exit(99)  # the text is gone: the suite must be kept up with the code
-        changed = source.replace(old, new) if "start" not in MUTANT else source[:start] + new + source[start + len(old) :]
+        changed = (
+            source.replace(old, new) if "start" not in MUTANT else source[:start] + new + source[start + len(old) :]
+        )
         return compile(changed, self.path, "exec")
 
 

@@ -345,7 +345,9 @@ def run(n: int, seed: int, workers: int) -> None:
                 print(f"# {done} done, {dict(count)}, {time.perf_counter() - began:.0f} s", flush=True)
     caught, total = count["caught"] + count["endless"], sum(count.values())
     low, high = wilson(caught, total)
-    print(f"{caught} of {total} caught: {caught / total:.1%} [{low:.1%}, {high:.1%}], of {len(pool)} mutants, seed {seed}")
+    print(
+        f"{caught} of {total} caught: {caught / total:.1%} [{low:.1%}, {high:.1%}], of {len(pool)} mutants, seed {seed}"
+    )
 
 
 def wilson(k: int, n: int, z: float = 1.96) -> tuple[float, float]:

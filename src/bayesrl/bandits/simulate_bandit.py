@@ -32,9 +32,10 @@ from bayesrl.bandits.ucb1 import UCB1
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.checks import Floats, Ints, integer
-from bayesrl.core import BayesAgent, Streams, describe, meet, provenance
+from bayesrl.core import BayesAgent, Streams, meet
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.jit import njit
+from bayesrl.provenance import describe, provenance
 from bayesrl.record import Record
 from bayesrl.registry import register
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesrl._version import code_version
-from bayesrl.core import describe
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.lab.build import acting, agent_for, believes, merged, named, world_for
 from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
 from bayesrl.lab.literature.figures import Figure, lookup
 from bayesrl.lab.measures.regret import Regret
+from bayesrl.provenance import describe
 from bayesrl.registry import find, parameters_of
 
 if TYPE_CHECKING:

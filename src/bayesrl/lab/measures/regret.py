@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesrl.checks import Floats, frozen
-from bayesrl.core import Family, Streams, describe, meet
+from bayesrl.core import Family, Streams, meet
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.statistics import Interval, mean_interval
 from bayesrl.parameters import value
+from bayesrl.provenance import describe
 from bayesrl.record import Record
 from bayesrl.registry import register
 
