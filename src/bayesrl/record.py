@@ -42,7 +42,7 @@ class Record:
             column.setflags(write=False)
 
     def __getattr__(self, name: str) -> NDArray[Any]:
-        columns = self.__dict__.get("columns", {})
+        columns: Mapping[str, NDArray[Any]] = self.__dict__.get("columns", {})
         if name in columns:
             return columns[name]
         if READINGS.get(name) in columns and not self.provenance.get("hidden"):

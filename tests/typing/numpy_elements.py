@@ -10,13 +10,15 @@ or the kind of an index is unknown, the answer of the stubs stays.
 from collections.abc import Callable
 
 from mypy.plugin import AttributeContext, FunctionContext, MethodContext, Plugin
-from mypy.types import AnyType, Instance, LiteralType, NoneType, TupleType, Type, TypeOfAny, get_proper_type
+from mypy.types import AnyType, Instance, LiteralType, NoneType, TupleType, Type, TypeOfAny, UnionType, get_proper_type
 
 ARRAY = "numpy.ndarray"
 UFUNCS = {f"numpy._typing._ufunc._UFunc_Nin{n}_Nout1" for n in (1, 2)}
-REDUCTIONS = {"sum", "prod", "min", "max", "mean", "std", "var"}
+REDUCTIONS = {"sum", "prod", "min", "max", "mean", "std", "var", "any", "all"}
 MEANS = {"mean", "std", "var"}
 ADDING = {"sum", "prod"}
+OPERATORS = {f"__{r}{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow") for r in ("", "r")}
+OPERATORS |= {f"__{name}__" for name in ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "xor")}
 PREDICATES = {"isnan", "isinf", "isfinite", "signbit", "logical_not", "logical_and", "logical_or", "logical_xor"} | {
     "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"
 }  # fmt: skip
@@ -140,6 +142,19 @@ def iterated(ctx: MethodContext) -> Type:
     return ctx.api.named_generic_type("typing.Iterator", [with_axes(ctx, array, n - 1)])
 
 
+def combined(ctx: MethodContext) -> Type:
+    """x + y, x < y and their kind: as many axes as the operand with most of them."""
+    made, left = array_in(ctx.default_return_type), array_in(ctx.type)
+    other = get_proper_type(ctx.arg_types[0][0]) if ctx.arg_types and ctx.arg_types[0] else None
+    if made is None or left is None or other is None:
+        return ctx.default_return_type
+    right = array_in(other)
+    known = [axes(left)] + ([] if right is None else [axes(right)])
+    if None in known or (right is None and python_name(names_of(other)) is None):
+        return ctx.default_return_type
+    return with_axes(ctx, made, max(n for n in known if n is not None))
+
+
 def multiplied(ctx: MethodContext) -> Type:
     """x @ y: the last axis of x meets the last but one of y."""
     left, right = array_in(ctx.type), array_in(ctx.arg_types[0][0]) if ctx.arg_types and ctx.arg_types[0] else None
@@ -155,10 +170,12 @@ def multiplied(ctx: MethodContext) -> Type:
 def over_axes(name: str, ctx: MethodContext | FunctionContext, array: Instance | None) -> Type:
     """x.sum(), np.sum(x) and their kind: over all axes, or over one."""
     of = None if array is None else element(array)
-    if array is None or of is None or not isinstance(get_proper_type(ctx.default_return_type), AnyType):
+    if array is None or of is None or not isinstance(get_proper_type(ctx.default_return_type), (AnyType, UnionType)):
         return ctx.default_return_type
     if name in MEANS:
         of = "float"
+    elif name in ("any", "all"):
+        of = "bool"
     elif of == "bool" and name in ADDING:
         of = "int"
     given = zip(ctx.callee_arg_names, ctx.arg_types, strict=False)
@@ -226,6 +243,8 @@ class NumpyElements(Plugin):
                 return iterated
             if name == "__matmul__":
                 return multiplied
+            if name in OPERATORS:
+                return combined
             if name in REDUCTIONS:
                 return reduced(name)
         if owner in UFUNCS and name == "__call__":

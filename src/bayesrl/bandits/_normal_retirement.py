@@ -15,6 +15,7 @@ import math
 
 import numpy as np
 
+from bayesrl.kernels.arrays import F1
 from bayesrl.kernels.jit import njit
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
@@ -23,7 +24,7 @@ WINDOW = 7.5
 
 
 @njit
-def boundaries(n0, wanted, rows, gamma, drop):
+def boundaries(n0: float, wanted: int, rows: int, gamma: float, drop: float) -> F1:
     """-b_n for n = n0, n0 + 1, ..., `wanted` of them; Y of the row n0 + rows is that of retiring at once or never."""
     G = 1.0 / (1.0 - gamma)
     found = np.empty(wanted)
@@ -49,7 +50,7 @@ def boundaries(n0, wanted, rows, gamma, drop):
 
 
 @njit
-def play(x, s, b, h, y, Y, gamma, G):
+def play(x: float, s: float, b: float, h: float, y: F1, Y: F1, gamma: float, G: float) -> float:
     """Q(x) from the row after: -x G below b, then Y at nodes y in panels of width 2h."""
     z = (b - x) / s
     total = G * (s * math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi) - 0.5 * x * math.erfc(-z / math.sqrt(2.0)))
@@ -64,7 +65,7 @@ def play(x, s, b, h, y, Y, gamma, G):
 
 
 @njit
-def boundary(n, s, b, h, y, Y, gamma, G):
+def boundary(n: float, s: float, b: float, h: float, y: F1, Y: F1, gamma: float, G: float) -> float:
     """The zero of x G + Q(x), which rises, by regula falsi (Illinois) between 0 and `retirement.enclosure`'s bound."""
     T = 0.5 * (G - 1.0)
     lo, hi = -T / math.sqrt(n * (1.0 + 2.0 * T)), 0.0

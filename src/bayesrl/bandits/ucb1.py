@@ -59,7 +59,7 @@ class UCB1:
         """The first arm not yet played, else the largest index."""
         n = belief.plays()
         t = n.sum(axis=-1)
-        twice_log = 2.0 * math.log(max(t, 1.0)) if n.ndim == 1 else 2.0 * np.log(np.maximum(t, 1.0))[:, None]
+        twice_log = 2.0 * math.log(max(float(t), 1.0)) if n.ndim == 1 else 2.0 * np.log(np.maximum(t, 1.0))[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             q = np.where(n > 0.0, belief.average() + np.sqrt(twice_log / n), np.inf)
         return Decision(best(q), None, {"q": q})

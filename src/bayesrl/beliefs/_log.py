@@ -22,6 +22,7 @@ class Frame(Protocol):
     """A data frame: columns by name."""
 
     def __contains__(self, name: object) -> bool: ...
+    def __iter__(self) -> Iterator[Any]: ...
     def __getitem__(self, name: str) -> Any: ...
     def to_numpy(self) -> NDArray[Any]: ...
 
@@ -53,7 +54,7 @@ def columns(owner: str, log: Log, *names: str) -> list[NDArray[Any]]:
         for name in names:
             called = column_name(table, name)
             if called is None:
-                raise InvalidArgument(owner, "log", f"with a column '{name}'", list(table))  # type: ignore[call-overload]
+                raise InvalidArgument(owner, "log", f"with a column '{name}'", list(table))
             found.append(np.asarray(table[called]))
     if len({len(column) for column in found}) != 1:
         raise InvalidArgument(owner, "log", "columns of one length", [len(column) for column in found])

@@ -6,13 +6,10 @@ Letters: v[s] values, q[s, a] action values, pi[s] a policy, T the Bellman opera
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from bayesrl.kernels.jit import njit
-
-# The order of a short sum is left to the compiler, so that it runs in vector registers; nothing else is relaxed.
-any_order = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+from bayesrl.kernels.arrays import F1, F2, I1, I2, I3
+from bayesrl.kernels.jit import any_order, njit
 
 BLOCK = 64
 """Long sums are taken in blocks of this many terms: their rounding grows with BLOCK + n / BLOCK instead of n."""
@@ -21,12 +18,12 @@ BLOCK = 64
 class Model(NamedTuple):
     """A known MDP. Rows of terminal states are empty: their values are zero."""
 
-    matrix: np.ndarray  # P, (S*A, S), or (0, 0) where the lists are to be used
-    succ: np.ndarray  # (S, A, K)
-    prob: np.ndarray  # (G, K)
-    group: np.ndarray  # (S, A)
-    size: np.ndarray  # (G,), outcomes of each group
-    r: np.ndarray  # (S, A), expected rewards
+    matrix: F2  # P, (S*A, S), or (0, 0) if the lists are to be used
+    succ: I3  # (S, A, K)
+    prob: F2  # (G, K)
+    group: I2  # (S, A)
+    size: I1  # (G,), outcomes of each group
+    r: F2  # (S, A), expected rewards
     gamma: float
     round_r: float
     round_v: float  # rounding moves one backup by at most round_r + round_v max|v|
@@ -37,7 +34,7 @@ class Model(NamedTuple):
 
 
 @any_order
-def short_dot(p, v):
+def short_dot(p: F1, v: F1) -> float:
     """Sum of p[k] v[k] in any order."""
     total = 0.0
     for k in range(len(p)):
@@ -46,7 +43,7 @@ def short_dot(p, v):
 
 
 @any_order
-def row_sums(p, w):
+def row_sums(p: F1, w: F1) -> tuple[float, float, float]:
     """Sums of p[k], of |p[k]| and of p[k] w[k]."""
     total, weight, mean = 0.0, 0.0, 0.0
     for k in range(len(p)):
@@ -57,7 +54,7 @@ def row_sums(p, w):
 
 
 @njit
-def dot(p, v):
+def dot(p: F1, v: F1) -> float:
     """Sum of p[k] v[k] in blocks."""
     total = 0.0
     for k in range(0, len(p), BLOCK):
@@ -66,7 +63,7 @@ def dot(p, v):
 
 
 @any_order
-def short_products(P, v, out):
+def short_products(P: F2, v: F1, out: F1) -> None:
     """out <- P v for rows of at most BLOCK entries; four rows at a time take half the time."""
     n = 0
     while n + 4 <= len(out):
@@ -85,7 +82,7 @@ def short_products(P, v, out):
 
 
 @any_order
-def short_products_of(pi, P, v, out):
+def short_products_of(pi: I1, P: F2, v: F1, out: F1) -> None:
     """The same for the rows s*A + pi[s] of P."""
     S = len(v)
     A = len(P) // S
@@ -107,7 +104,7 @@ def short_products_of(pi, P, v, out):
 
 
 @njit
-def backup(m, v, q):
+def backup(m: Model, v: F1, q: F2) -> tuple[float, float]:
     """q <- r + gamma P v; returns the extremes of Tv - v."""
     matrix, succ, prob, group, size, r, gamma, _, _, _ = m
     S, A = r.shape
@@ -135,7 +132,7 @@ def backup(m, v, q):
 
 
 @njit
-def follow(m, pi, v, new):
+def follow(m: Model, pi: I1, v: F1, new: F1) -> tuple[float, float]:
     """new <- r + gamma P v under the policy; returns the extremes of new - v."""
     matrix, succ, prob, group, size, r, gamma, _, _, _ = m
     S, A = r.shape
@@ -158,8 +155,8 @@ def follow(m, pi, v, new):
 
 
 @njit
-def sweep(m, v, pi, order):
-    """Gauss-Seidel: v[s] <- max_a r + gamma P v, states in that order; returns how often pi changed."""
+def sweep(m: Model, v: F1, pi: I1, order: I1) -> int:
+    """Gauss-Seidel: v[s] <- max_a r + gamma P v for the states in `order`; returns the number of changes of pi."""
     matrix, succ, prob, group, size, r, gamma, _, _, _ = m
     A = r.shape[1]
     changes = 0
@@ -180,12 +177,12 @@ def sweep(m, v, pi, order):
     return changes
 
 
-# What an answer is worth ---------------------------------------------------------------------------------------------
+# How exact an answer is ----------------------------------------------------------------------------------------------
 
 
 @njit
-def noise(m, v):
-    """What rounding may have done to one backup of v."""
+def noise(m: Model, v: F1) -> float:
+    """A bound on the rounding error of one backup of v."""
     largest = 0.0
     for s in range(len(v)):
         largest = max(largest, abs(v[s]))
@@ -193,15 +190,15 @@ def noise(m, v):
 
 
 @njit
-def enough(m, v, low, high, target):
-    """Whether the residual is surely within the target, or within three times what rounding may do."""
+def enough(m: Model, v: F1, low: float, high: float, target: float) -> bool:
+    """Whether the residual is certainly within the target, or within three times the rounding error."""
     slack = noise(m, v)
     return max(high, -low) + slack <= max(target, 3.0 * slack)
 
 
 @njit
-def improve(q, pi, slack):
-    """Change an action only for one that is better by more than the slack; returns how many changed."""
+def improve(q: F2, pi: I1, slack: float) -> int:
+    """Change an action only if another is better by more than the slack; returns the number of changes."""
     changes = 0
     for s in range(q.shape[0]):
         best = 0
@@ -218,10 +215,10 @@ def improve(q, pi, slack):
 
 
 @njit
-def eliminate(m, pi, v, work):
-    """v <- the values of a policy, (I - gamma P) v = r, by elimination in work (S, S); False if it never ends.
+def eliminate(m: Model, pi: I1, v: F1, work: F2) -> bool:
+    """v <- the values of a policy, (I - gamma P) v = r, by elimination in work (S, S); False if the policy never ends.
 
-    The matrix is diagonally dominant: no pivoting is needed. Zeros are skipped, so that a band costs what it holds.
+    The matrix is diagonally dominant: no pivoting is needed. Zeros are skipped, so a band costs little.
     """
     matrix, succ, prob, group, size, r, gamma, _, _, _ = m
     S, A = r.shape
@@ -251,7 +248,7 @@ def eliminate(m, pi, v, work):
 
 
 @njit
-def howard(m, v, q, pi, target, limit):
+def howard(m: Model, v: F1, q: F2, pi: I1, target: float, limit: int) -> tuple[int, float, float]:
     """Policy iteration by elimination from the policy that is greedy for v; returns (iterations, low, high).
 
     v and q are those of the last policy. Iterations is negative if some policy on the way never ends (gamma = 1).
@@ -269,13 +266,15 @@ def howard(m, v, q, pi, target, limit):
 
 
 @njit
-def relax(m, v, q, pi, target, limit, sweeps, patient):
+def relax(
+    m: Model, v: F1, q: F2, pi: I1, target: float, limit: int, sweeps: int, patient: bool
+) -> tuple[int, float, float]:
     """Modified policy iteration with shifted values; returns (iterations, low, high), iterations < 0 if it gave up.
 
-    After each backup the policy is followed until what its sweeps change is a twentieth of what the backup changed, for
-    so many sweeps at most; if that is not enough and we are not patient, the problem mixes too slowly.
-    Without terminal states V* lies between v + low/(1-gamma) and v + high/(1-gamma) (MacQueen, Porteus): v is moved to
-    the middle of it after every sweep, which leaves only the span high - low to be brought down.
+    After each backup the policy is followed until its sweeps change the values by a twentieth of what the backup
+    changed, for at most `sweeps` sweeps. If that is not enough and `patient` is false, it gives up: the problem mixes
+    too slowly. Without terminal states V* lies between v + low/(1-gamma) and v + high/(1-gamma) (MacQueen, Porteus):
+    v is moved to the middle after every sweep, so that only the span high - low has to fall.
     """
     S = len(v)
     new = np.empty(S)
@@ -302,6 +301,6 @@ def relax(m, v, q, pi, target, limit, sweeps, patient):
 
 
 @njit
-def gap(low, high, free):
-    """What still has to come down: the span, or without the freedom to shift the residual."""
+def gap(low: float, high: float, free: bool) -> float:
+    """What still has to fall: the span, or the residual if values may not be shifted."""
     return high - low if free else max(high, -low)

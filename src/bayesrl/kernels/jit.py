@@ -1,4 +1,4 @@
-"""The two ways in which this library compiles a function with Numba; both keep its signature for mypy.
+"""The ways in which this library compiles a function with Numba; all keep its signature for mypy.
 
 Compiled functions are annotated with the names of `arrays.py`; Numba ignores annotations.
 """
@@ -25,6 +25,11 @@ def njit(function: Callable[P, R]) -> Callable[P, R]:
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function into each kernel that calls it. Use this for small functions that take a model's arrays."""
     return cast(Callable[P, R], numba.njit(cache=True, nogil=True, **INLINED)(function))
+
+
+def any_order(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a kernel that may add short sums in any order, in vector registers; nothing else is relaxed."""
+    return cast(Callable[P, R], numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function))
 
 
 def plain(kernel: Callable[P, R]) -> Callable[P, R]:

@@ -1,20 +1,18 @@
 """Logistic regression with a Gaussian prior: the mode after one answer, and after many."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesrl.kernels.arrays import F1, F2
 from bayesrl.kernels.jit import njit
-
-Floats = NDArray[np.float64]
 
 
 @njit
-def mode_after_one(s, h, y):
+def mode_after_one(s: F1, h: F1, y: F1) -> F1:
     """Scores at the mode after one answer, elementwise: t = s + h (y - sigmoid(t)).
 
     The mode moves along the prior covariance times x, so only the score t = w'x is unknown: s is the score at the prior
     mean, h = x' Sigma x its variance, y in {0, 1} the answer. The root lies between s and s + h (2y - 1); Newton's step
-    is taken where it stays inside, else the bracket is halved.
+    is taken if it stays inside, else the bracket is halved.
     """
     t = np.empty_like(s)
     for i in range(s.size):
@@ -38,13 +36,13 @@ def mode_after_one(s, h, y):
     return t
 
 
-def mode_after_many(X: Floats, y: Floats, m: Floats, Q: Floats, sweeps: int = 100) -> tuple[Floats, Floats]:
+def mode_after_many(X: F2, y: F1, m: F1, Q: F2, sweeps: int = 100) -> tuple[F1, F1]:
     """The mode w of -1/2 (w - m)' Q (w - m) + sum log P(y | w'x), and the weights p (1 - p) there: damped Newton."""
     w = m.copy()
 
-    def loss(w):
+    def loss(w: F1) -> float:
         s, d = X @ w, w - m
-        return 0.5 * d @ Q @ d + np.logaddexp(0.0, np.where(y > 0.5, -s, s)).sum()
+        return float(0.5 * d @ Q @ d + np.logaddexp(0.0, np.where(y > 0.5, -s, s)).sum())
 
     best = loss(w)
     for _ in range(sweeps):

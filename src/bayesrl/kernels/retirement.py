@@ -25,7 +25,7 @@ and JUMP rows of it are one sum with binomial weights. Only the cells near the b
 before the states asked for, are computed row by row.
 
 The band: Y is computed from its last row downwards in r, and where it falls below a share of `drop` it is called zero;
-the shares add up to `drop`, and so much can be missing of C, and of the index. In an overvalued last row (see
+the shares add up to `drop`, which bounds what is missing of C, and of the index. In an overvalued last row (see
 `bonus`) the band ends where Y_r(t) <= G E(lambda - theta)^+ <= G sqrt(pi / 8n) exp(-n d^2 / 2v) does, where
 d = p - lambda > 0 and v is the largest x (1 - x) on [lambda, p]: Chernoff's bound for the Beta, P(theta < x) <=
 exp(-n KL(p, x)), integrated.
@@ -36,6 +36,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 
 LANES = 16
@@ -45,7 +46,7 @@ JUMP, BINOMIAL = 4, (1.0, 4.0, 6.0, 4.0, 1.0)
 STRIDE = 8
 """Rows from one trimming of the band to the next near the states."""
 SWEEPS = 32
-"""At most so many groups of incomes are tried on all states before every state gets incomes of its own."""
+"""The most groups of incomes that are tried on all states before every state gets incomes of its own."""
 APART = 1e-9
 """Incomes that are nearer to each other count as one: a secant through them would be made of rounding errors."""
 
@@ -67,7 +68,7 @@ class Lattice(NamedTuple):
 
 
 @njit
-def advantage(lam, t, r, lattice, C):
+def advantage(lam: F1, t: I1, r: I1, lattice: Lattice, C: F2) -> None:
     """C[s, l] of the states (t[s], r[s]), r falling, for the incomes lam[l]."""
     L, a0, n0, gamma = LANES, lattice.a0, lattice.a0 + lattice.b0, lattice.gamma
     row, G = lattice.rows, lattice.tail
@@ -113,7 +114,9 @@ def advantage(lam, t, r, lattice, C):
 
 
 @njit
-def far(arrays, lam, lo, hi, stop, share, lattice):
+def far(
+    arrays: tuple[F1, F1, F1, F1], lam: F1, lo: int, hi: int, stop: int, share: float, lattice: Lattice
+) -> tuple[F1, F1, int, float, int, int]:
     """From the last row to less than JUMP rows above `stop`: (Y, Z, row, G, lo, hi) as they are there."""
     A, Lam, Y, Z = arrays
     L, a0, b0, gamma, row, G = LANES, lattice.a0, lattice.b0, lattice.gamma, lattice.rows, lattice.tail
@@ -167,7 +170,7 @@ def far(arrays, lam, lo, hi, stop, share, lattice):
 
 
 @njit
-def unweigh(U, mid, last, weight, odds, row, lattice, Y):
+def unweigh(U: F1, mid: int, last: int, weight: float, odds: float, row: int, lattice: Lattice, Y: F1) -> None:
     """Y = U / h for mid <= t <= last, where 1 / h is `weight` at mid."""
     for t in range(mid, last + 1):
         if t > mid:
@@ -176,7 +179,7 @@ def unweigh(U, mid, last, weight, odds, row, lattice, Y):
 
 
 @njit
-def walk(U, taps, V):
+def walk(U: F1, taps: F1, V: F1) -> None:
     """V = the row JUMP rows before U, where nobody retires."""
     c0, c1, c2, c3, c4 = taps[0], taps[1], taps[2], taps[3], taps[4]
     u0, u1, u2, u3, u4 = U[: V.size], U[LANES:], U[2 * LANES :], U[3 * LANES :], U[4 * LANES :]
@@ -185,7 +188,7 @@ def walk(U, taps, V):
 
 
 @njit
-def play_or_retire(Y, A, Lam, w, gamma, G, Z):
+def play_or_retire(Y: F1, A: F1, Lam: F1, w: float, gamma: float, G: float, Z: F1) -> None:
     """Z = the row before Y, where somebody may retire."""
     down, up = Y[: Z.size], Y[LANES:]
     for k in range(Z.size):
@@ -194,7 +197,7 @@ def play_or_retire(Y, A, Lam, w, gamma, G, Z):
 
 
 @njit
-def play(Y, A, w, gamma, Z):
+def play(Y: F1, A: F1, w: float, gamma: float, Z: F1) -> None:
     """Z = the row before Y, where nobody retires."""
     down, up = Y[: Z.size], Y[LANES:]
     for k in range(Z.size):
@@ -203,21 +206,21 @@ def play(Y, A, w, gamma, Z):
 
 
 @njit
-def retire(A, Lam, w, G, Y):
+def retire(A: F1, Lam: F1, w: float, G: float, Y: F1) -> None:
     """Y where everybody retires."""
     for k in range(Y.size):
         Y[k] = (Lam[k] - A[k] * w) * G
 
 
 @njit
-def scale(U, weight, Y):
+def scale(U: F1, weight: float, Y: F1) -> None:
     """Y = weight U for one t."""
     for l in range(LANES):
         Y[l] = weight * U[l]
 
 
 @njit
-def players(Y, lam, p, G):
+def players(Y: F1, lam: F1, p: float, G: float) -> int:
     """In how many lanes one plays on at the first t of Y; p is the mean there, to the last bit as in `retire`."""
     n = 0
     for l in range(LANES):
@@ -226,7 +229,7 @@ def players(Y, lam, p, G):
 
 
 @njit
-def negligible(Y, little):
+def negligible(Y: F1, little: float) -> bool:
     """Whether the first t of Y has no more than a little in any lane."""
     most = 0.0
     for l in range(LANES):
@@ -235,7 +238,7 @@ def negligible(Y, little):
 
 
 @njit
-def playing(Y, t, lo, lam, a0, w, before, gamma, G, C):
+def playing(Y: F1, t: int, lo: int, lam: F1, a0: float, w: float, before: float, gamma: float, G: float, C: F1) -> None:
     """C of one state of the row before Y."""
     p, here, above = (a0 + t) * w, t * LANES, (t + 1) * LANES
     for l in range(LANES):
@@ -254,7 +257,7 @@ def playing(Y, t, lo, lam, a0, w, before, gamma, G, C):
 
 
 @njit
-def band(lam, row, rows, little, lattice):
+def band(lam: F1, row: int, rows: int, little: float, lattice: Lattice) -> tuple[int, int]:
     """The t of the last row between which Y is to be computed: below one retires, above Y is zero or negligible."""
     least, most, n = lam.min(), lam.max(), lattice.a0 + lattice.b0 + row
     first, last = n * least - lattice.a0, n * most - lattice.a0
@@ -265,7 +268,7 @@ def band(lam, row, rows, little, lattice):
 
 
 @njit
-def reach(lam, n, rows, little, lattice):
+def reach(lam: float, n: float, rows: int, little: float, lattice: Lattice) -> float:
     """How far above n lambda the successes can be before G E(lambda - theta)^+, `rows` rows away, is little."""
     G = lattice.tail
     L = max(math.log(G * math.sqrt(math.pi / (8.0 * n)) / little) + rows * math.log(lattice.gamma), 0.0)
@@ -274,7 +277,7 @@ def reach(lam, n, rows, little, lattice):
 
 
 @njit
-def bonus(p, lam, n, lattice):
+def bonus(p: float, lam: float, n: float, lattice: Lattice) -> float:
     """More than optimal play from the last row earns over retiring at once or never.
 
     It earns at most sum_k gamma^k E(p_k - lambda)^+, where p_k, the mean after k more plays, has variance
@@ -290,7 +293,7 @@ def bonus(p, lam, n, lattice):
 
 
 @njit
-def calibrate(t, r, lattice, width):
+def calibrate(t: I1, r: I1, lattice: Lattice, width: float) -> tuple[F1, F1]:
     """Intervals of at most this width that hold the indices of the states (t[s], r[s]), r falling: (low, high)."""
     S = len(r)
     x, c = np.empty((S, 4)), np.full((S, 4), np.nan)  # two incomes on either side of each zero, and C there
@@ -309,7 +312,7 @@ def calibrate(t, r, lattice, width):
         who = np.flatnonzero((low <= lam[LANES - 1] + 2.0 * apart) & np.isnan(c[:, 3]))
         if who.size > 0:
             advantage(lam, t[who], r[who], lattice, C)
-            take(who, lam, C, x, c)
+            keep(who, lam, C, x, c)
     todo, near = np.arange(S), np.empty(S)
     while todo.size > 0:
         for s in todo:
@@ -324,20 +327,20 @@ def calibrate(t, r, lattice, width):
                 s, share = who[l % n], (LANES - 1 - l % n) // n + 1
                 lam[l] = near[s] if share == 1 else low[s] + (high[s] - low[s]) * (l // n + 1) / (share + 1)
             advantage(lam, t[who], r[who], lattice, C)
-            take(who, lam, C, x, c)
+            keep(who, lam, C, x, c)
     return low, high
 
 
 @njit
-def take(who, lam, C, x, c):
-    """Note what was found about these states."""
+def keep(who: I1, lam: F1, C: F2, x: F2, c: F2) -> None:
+    """Keep what was found about these states."""
     for i in range(who.size):
         for l in range(LANES):
             note(x[who[i]], c[who[i]], lam[l], C[i, l])
 
 
 @njit
-def enclosure(t, r, lattice):
+def enclosure(t: int, r: int, lattice: Lattice) -> tuple[float, float]:
     """The index lies between the mean p and p + T sigma / sqrt(1 + 2T), where T = (G - 1) / 2.
 
     For C <= p - lambda + 2T E(theta - lambda)^+, and 2 E(theta - lambda)^+ <= sqrt(d^2 + sigma^2) - d, d = lambda - p.
@@ -349,7 +352,7 @@ def enclosure(t, r, lattice):
 
 
 @njit
-def note(x, c, lam, value):
+def note(x: F1, c: F1, lam: float, value: float) -> None:
     """Keep an income and its C where they are nearer to the zero than what is known; x rises, C > 0 on the left."""
     if value > 0.0:
         if lam > x[1] + APART:
@@ -363,7 +366,7 @@ def note(x, c, lam, value):
 
 
 @njit
-def between(x, c):
+def between(x: F1, c: F1) -> tuple[float, float]:
     """Where a convex falling function has its zero: left of the chord's, right of the zeros of the outer secants."""
     low, high = x[1], x[2]
     if c[1] > c[2]:  # false where one is not known
@@ -376,7 +379,7 @@ def between(x, c):
 
 
 @njit
-def guess(x, c, low, high):
+def guess(x: F1, c: F1, low: float, high: float) -> float:
     """Where the income, as a cubic in C through the four points, has C = 0; midway where one of them is not known."""
     if not c[0] > c[1] > c[2] > c[3]:
         return 0.5 * (low + high)

@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesrl.checks import Bools, Floats, Ints, array, frozen, indices, integer, number, rows_sum_to_one
+from bayesrl.checks import Floats, array, frozen, indices, integer, number, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.arrays import B1, B2, F1, F2, F3, I1, I2, I3
 from bayesrl.models._listed import (
     Listed,
     Matrices,
@@ -41,19 +42,19 @@ from bayesrl.parameters import value
 class Outcomes:
     """What can happen in each state under each action: the part of a model that is not uncertain."""
 
-    succ: Ints
+    succ: I3
     """Next state of outcome k, shape (S, A, K)."""
-    reward: Floats
+    reward: F3
     """Reward of outcome k, shape (S, A, K)."""
-    group: Ints
+    group: I2
     """The distribution that draws the outcome of (s, a), shape (S, A), numbered from 0 without gaps."""
-    size: Ints
+    size: I1
     """Number of outcomes of each group, shape (G,); outcomes k >= size[group[s, a]] are padding."""
     otherwise: Floats
     """Reward of an (s, a, s') that is not listed, broadcast to (S, A, S)."""
-    start: Floats
+    start: F1
     """Distribution of the first state of an episode, shape (S,)."""
-    terminal: Bools
+    terminal: B1
     """States that end an episode, shape (S,)."""
     end: int | None = None
     """The terminal state that stands for every end of an episode in a state that is not terminal; None: an episode
@@ -124,7 +125,7 @@ class Outcomes:
         return int(self.size.shape[0])
 
     @cached_property
-    def valid(self) -> Bools:
+    def valid(self) -> B2:
         """Which entries of a (G, K) array are outcomes, not padding."""
         return frozen(np.arange(self.n_outcomes) < self.size[:, None])
 
@@ -138,7 +139,7 @@ class Outcomes:
         return rows and bool((self.succ == np.arange(S)).all())
 
     @cached_property
-    def alike(self) -> tuple[Any, Floats, Any, bool, Bools]:
+    def alike(self) -> tuple[I2, F2, I3, bool, B1]:
         """What a simulation reads: each different list of outcomes once, so that lists stay in the cache.
 
         succ and reward (U, K); for each (s, a) its group and its list, (S, A, 2); whether the model is flat, with group
@@ -163,7 +164,7 @@ class Outcomes:
         paid = self.reward[self.valid[self.group]]
         return float(paid.min()), float(paid.max())
 
-    def of_pairs(self, x: Floats) -> Floats:
+    def of_pairs(self, x: F2) -> F3:
         """A table of groups (G, K) as one of pairs (S, A, K); the same memory where that can be."""
         return x.reshape(self.succ.shape) if self.is_flat else np.asarray(x[self.group])
 
@@ -184,7 +185,7 @@ class Outcomes:
                 return int(s), int(a)
         return None
 
-    def rewards(self) -> Floats:
+    def rewards(self) -> F3:
         """R[s, a, s'] for every triple. Listed outcomes with one next state and several rewards have no such table."""
         S, A, K = self.succ.shape
         R = np.array(np.broadcast_to(self.otherwise, (S, A, S)))
@@ -193,7 +194,7 @@ class Outcomes:
         R[s, a, self.succ[s, a, k]] = self.reward[s, a, k]
         return R
 
-    def paying(self, reward: Floats) -> Outcomes:
+    def paying(self, reward: F3) -> Outcomes:
         """The same outcomes with other rewards (S, A, K), unchecked: for models drawn from a belief about rewards."""
         new = object.__new__(Outcomes)
         kept = ("succ", "group", "size", "otherwise", "start", "terminal", "end")
@@ -220,7 +221,7 @@ class TabularMDP:
     """A known MDP: outcomes, their probabilities, and the discount (1 is allowed where episodes end)."""
 
     outcomes: Outcomes
-    prob: Floats
+    prob: F2
     """Probability of outcome k in group g, shape (G, K)."""
     gamma: float
     """Discount, in [0, 1]."""
@@ -350,21 +351,40 @@ class TabularMDP:
         state, end = integer("TabularMDP", "observation", observation, 0, self.n_states - 1), self.outcomes.end
         return end if terminated and end is not None and not self.outcomes.terminal[state] else state
 
-    n_states = property(lambda self: self.outcomes.n_states, doc="S.")
-    n_actions = property(lambda self: self.outcomes.n_actions, doc="A.")
-    succ = property(lambda self: self.outcomes.succ, doc="Next state of outcome k, (S, A, K).")
-    reward = property(lambda self: self.outcomes.reward, doc="Reward of outcome k, (S, A, K).")
-    group = property(lambda self: self.outcomes.group, doc="The distribution that draws (s, a)'s outcome, (S, A).")
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return self.outcomes.n_states
+
+    @property
+    def n_actions(self) -> int:
+        """A."""
+        return self.outcomes.n_actions
+
+    @property
+    def succ(self) -> I3:
+        """Next state of outcome k, (S, A, K)."""
+        return self.outcomes.succ
+
+    @property
+    def reward(self) -> F3:
+        """Reward of outcome k, (S, A, K)."""
+        return self.outcomes.reward
+
+    @property
+    def group(self) -> I2:
+        """The distribution that draws (s, a)'s outcome, (S, A)."""
+        return self.outcomes.group
 
     @cached_property
-    def mean_reward(self) -> Floats:
+    def mean_reward(self) -> F2:
         """Expected reward of (s, a), shape (S, A)."""
         if self.outcomes.is_flat:  # without a copy of every row
             return frozen(np.einsum("sak,sak->sa", self.prob.reshape(self.reward.shape), self.reward))
         return frozen(np.einsum("sak,sak->sa", self.prob[self.group], self.reward))
 
     @cached_property
-    def matrix(self) -> Floats:
+    def matrix(self) -> F2:
         """P as a dense (S*A, S) matrix, for BLAS; terminal states absorb."""
         S, A, K = self.succ.shape
         if self.outcomes.is_flat:
@@ -372,7 +392,7 @@ class TabularMDP:
         cells = np.repeat(np.arange(S * A) * S, K) + self.succ.ravel()
         return frozen(np.bincount(cells, self.prob[self.group].ravel(), S * A * S).reshape(S * A, S))
 
-    def dense(self) -> tuple[Floats, Floats]:
+    def dense(self) -> tuple[F3, F3]:
         """(P[s, a, s'], R[s, a, s']), the reward defined for every triple."""
         S, A = self.group.shape
         return self.matrix.reshape(S, A, S).copy(), self.outcomes.rewards()

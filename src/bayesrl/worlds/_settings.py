@@ -44,11 +44,30 @@ class Published(Protocol):
 
     setting: Setting
 
-    prior = property(lambda self: self.setting.prior, doc="The usual prior.")
-    steps = property(lambda self: self.setting.steps, doc="The usual length of a run.")
-    runs = property(lambda self: self.setting.runs, doc="The published number of runs, if there is one.")
-    figures = property(lambda self: self.setting.figures, doc="The names that published figures use.")
-    declared = property(lambda self: self.setting.optimum, doc="The best total over that many steps, if known.")
+    @property
+    def prior(self) -> str:
+        """The usual prior."""
+        return self.setting.prior
+
+    @property
+    def steps(self) -> int:
+        """The usual length of a run."""
+        return self.setting.steps
+
+    @property
+    def runs(self) -> int | None:
+        """The published number of runs, if there is one."""
+        return self.setting.runs
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The names that published figures use."""
+        return self.setting.figures
+
+    @property
+    def declared(self) -> float | None:
+        """The best total over that many steps, if known."""
+        return self.setting.optimum
 
 
 def setting_of(world: object) -> Setting:

@@ -101,9 +101,20 @@ class MDPWorld(Published):
 
     # What is known about it ------------------------------------------------------------------------------------------
 
-    gamma = property(lambda self: self.mdp.gamma, doc="Discount.")
-    n_states = property(lambda self: self.mdp.n_states, doc="S.")
-    n_actions = property(lambda self: self.mdp.n_actions, doc="A.")
+    @property
+    def gamma(self) -> float:
+        """Discount."""
+        return self.mdp.gamma
+
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return self.mdp.n_states
+
+    @property
+    def n_actions(self) -> int:
+        """A."""
+        return self.mdp.n_actions
 
     @property
     def start(self) -> int:

@@ -58,9 +58,20 @@ class UnknownRewards:
         """What can happen."""
         return self.transitions.outcomes
 
-    gamma = property(lambda self: self.transitions.gamma, doc="Discount.")
-    n_states = property(lambda self: self.outcomes.n_states, doc="S.")
-    n_actions = property(lambda self: self.outcomes.n_actions, doc="A.")
+    @property
+    def gamma(self) -> float:
+        """Discount."""
+        return self.transitions.gamma
+
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return self.outcomes.n_states
+
+    @property
+    def n_actions(self) -> int:
+        """A."""
+        return self.outcomes.n_actions
 
     def cell(self, s: int, a: int, k: int) -> tuple[int, ...]:
         """The reward belief's cell for outcome k of (s, a)."""

@@ -36,6 +36,7 @@ from bayesrl.beliefs.tabular._outcome_reading import impossible, outcome_of, rea
 from bayesrl.checks import Bools, Floats, Ints, array, frozen, generator, number, rows_sum_to_one
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.arrays import F3, I2, I3
 from bayesrl.kernels.stick_breaking import dense_rows, listed_rows
 from bayesrl.kernels.tree import Counts
 from bayesrl.kernels.urn import Urn, empty_urns, urns
@@ -183,9 +184,20 @@ class DirichletMDP(KnownRewards):
         counts += self._prior.ravel()
         return frozen(counts.reshape(self._prior.shape))
 
-    succ = property(lambda self: self.outcomes.succ, doc="Next state of outcome k, (S, A, K).")
-    reward = property(lambda self: self.outcomes.reward, doc="Reward of outcome k, (S, A, K).")
-    group = property(lambda self: self.outcomes.group, doc="The distribution that draws (s, a)'s outcome, (S, A).")
+    @property
+    def succ(self) -> I3:
+        """Next state of outcome k, (S, A, K)."""
+        return self.outcomes.succ
+
+    @property
+    def reward(self) -> F3:
+        """Reward of outcome k, (S, A, K)."""
+        return self.outcomes.reward
+
+    @property
+    def group(self) -> I2:
+        """The distribution that draws (s, a)'s outcome, (S, A)."""
+        return self.outcomes.group
 
     @property
     def seen(self) -> int:

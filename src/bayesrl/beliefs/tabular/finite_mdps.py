@@ -115,9 +115,20 @@ class FiniteMDPs:
 
     # What planners ask -----------------------------------------------------------------------------------------------
 
-    gamma = property(lambda self: self.models[0].gamma, doc="Discount.")
-    n_states = property(lambda self: self.models[0].n_states, doc="S.")
-    n_actions = property(lambda self: self.models[0].n_actions, doc="A.")
+    @property
+    def gamma(self) -> float:
+        """Discount."""
+        return self.models[0].gamma
+
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return self.models[0].n_states
+
+    @property
+    def n_actions(self) -> int:
+        """A."""
+        return self.models[0].n_actions
 
     @cached_property
     def outcomes(self) -> Outcomes:

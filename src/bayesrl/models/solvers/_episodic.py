@@ -121,7 +121,7 @@ def ending_bound(m: Model, v: Floats, q: Floats, low: float, high: float) -> flo
     """A bound on max |v - V*| for a collapsed model, or infinity if none is found."""
     S, A = m.r.shape
     delta = max(high, -low) + noise(m, v)
-    live = (m.size[m.group] > 0).any(axis=1)
+    live: Bools = (m.size[m.group] > 0).any(axis=1)
     tied = v[:, None] - q <= max(1e-6 * (1.0 + float(np.abs(v).max())), 10.0 * delta)
     # w: the longest expected time under tied actions, by policy iteration (half a step of precision is plenty).
     choice = np.where(tied, np.arange(A), q.argmax(axis=1)[:, None])

@@ -79,8 +79,15 @@ class ContextualBandit:
         best = self.means[state] if self.means.ndim == 2 else self.means[np.arange(len(self.means)), state]
         return best.max(axis=-1) - self._mean(state, action)
 
-    n_actions = property(lambda self: self.means.shape[-1], doc="K.")
-    n_contexts = property(lambda self: self.means.shape[-2], doc="C.")
+    @property
+    def n_actions(self) -> int:
+        """K."""
+        return self.means.shape[-1]
+
+    @property
+    def n_contexts(self) -> int:
+        """C."""
+        return self.means.shape[-2]
 
     def _context(self, rng: Generator) -> Any:
         drawn = rng.integers(self.n_contexts, size=None if self.means.ndim == 2 else len(self.means))

@@ -67,7 +67,10 @@ class BernoulliBandit:
         """The best arm's mean less the chosen one's."""
         return gap(self.name, self.means, action)
 
-    n_actions = property(lambda self: self.means.shape[-1], doc="K.")
+    @property
+    def n_actions(self) -> int:
+        """K."""
+        return self.means.shape[-1]
 
 
 @value
@@ -101,7 +104,10 @@ class BernoulliFamily:
         """Every probability uniform: the distribution that worlds are drawn from."""
         return BetaBernoulli.uniform(self.arms, self.gamma)
 
-    n_actions = property(lambda self: self.arms, doc="K.")
+    @property
+    def n_actions(self) -> int:
+        """K."""
+        return self.arms
 
 
 @register(

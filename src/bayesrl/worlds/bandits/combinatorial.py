@@ -78,7 +78,10 @@ class CombinatorialBandit:
         lost = best - np.take_along_axis(self.means, self._set(action), axis=-1).sum(axis=-1)
         return np.where(lost > 1e-12, lost, 0.0)[()]  # the two sums may add in different orders
 
-    n_actions = property(lambda self: self.means.shape[-1], doc="K, the arms to choose from.")
+    @property
+    def n_actions(self) -> int:
+        """K, the arms to choose from."""
+        return self.means.shape[-1]
 
     def _set(self, action: Any) -> Any:
         chosen, K, M = np.asarray(action), self.means.shape[-1], self.suggestions
@@ -127,7 +130,10 @@ class CombinatorialFamily:
         """Every probability uniform; where sums alone are seen, a Gaussian of the same mean and variance."""
         return _prior(self.arms, self.suggestions, self.feedback, self.gamma)
 
-    n_actions = property(lambda self: self.arms, doc="K, the arms to choose from.")
+    @property
+    def n_actions(self) -> int:
+        """K, the arms to choose from."""
+        return self.arms
 
 
 def _prior(arms: int, suggestions: int, feedback: str, gamma: float) -> SemiBandit | FullBandit:

@@ -63,7 +63,10 @@ class GaussianBandit:
         """The best arm's mean less the chosen one's."""
         return gap(self.name, self.means, action)
 
-    n_actions = property(lambda self: self.means.shape[-1], doc="K.")
+    @property
+    def n_actions(self) -> int:
+        """K."""
+        return self.means.shape[-1]
 
 
 @value
@@ -97,7 +100,10 @@ class GaussianFamily:
         """Means and noise standard normal: the distribution that worlds are drawn from."""
         return NormalArm.standard(self.arms, self.gamma)
 
-    n_actions = property(lambda self: self.arms, doc="K.")
+    @property
+    def n_actions(self) -> int:
+        """K."""
+        return self.arms
 
 
 @register(

@@ -67,7 +67,10 @@ class LinearFamily:
         features = spread_features(self.contexts, self.arms, self.d)
         return LinearGaussianArms.prior(self.d, self.scale, self.noise, features, self.gamma)
 
-    n_actions = property(lambda self: self.arms, doc="K.")
+    @property
+    def n_actions(self) -> int:
+        """K."""
+        return self.arms
 
 
 @register(

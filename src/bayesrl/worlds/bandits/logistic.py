@@ -63,7 +63,10 @@ class LogisticFamily:
         features = spread_features(self.contexts, self.arms, self.d)
         return LogisticArms.prior(self.d, self.scale**-2, features, self.gamma)
 
-    n_actions = property(lambda self: self.arms, doc="K.")
+    @property
+    def n_actions(self) -> int:
+        """K."""
+        return self.arms
 
 
 @register(

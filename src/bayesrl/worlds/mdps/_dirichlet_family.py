@@ -79,8 +79,15 @@ class DirichletFamily(Published):
         listed = np.take_along_axis(self.counts, self.outcomes.succ, axis=2).reshape(S * A, K)
         return frozen(np.where(self.outcomes.valid, listed, 0.0))
 
-    n_states = property(lambda self: self.counts.shape[0], doc="S.")
-    n_actions = property(lambda self: self.counts.shape[1], doc="A.")
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return self.counts.shape[0]
+
+    @property
+    def n_actions(self) -> int:
+        """A."""
+        return self.counts.shape[1]
 
     @property
     def mdp(self) -> NoReturn:
