@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeGuard, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, runtime_checkable
 
 from bayesrl.errors import Incompatible
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.random import Generator
     from numpy.typing import NDArray
+    from typing_extensions import TypeIs
 
     from bayesrl.beliefs.arms._best_arm import BestArm
     from bayesrl.beliefs.arms._states import ArmPosteriors, ArmStates
@@ -531,7 +532,7 @@ class Fades(Protocol):
 # Asking --------------------------------------------------------------------------------------------------------------
 
 
-def offers(belief: object, capability: type[C]) -> TypeGuard[C]:
+def offers(belief: object, capability: type[C]) -> TypeIs[C]:
     """Whether a belief offers a capability that a planner can use but does not need."""
     return not lacking(belief, capability)
 

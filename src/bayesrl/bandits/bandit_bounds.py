@@ -470,7 +470,7 @@ def _instance(means: ArrayLike, noise: float | None) -> tuple[Floats, Floats]:
     return best - worse, 0.5 * ((best - worse) / number("bandit_bounds", "noise", noise, 0.0, above=True)) ** 2
 
 
-def _bernoulli_kl(p: Floats, q: Floats) -> Floats:
+def _bernoulli_kl(p: Floats, q: Floats | float) -> Floats:
     return np.asarray(special.rel_entr(p, q) + special.rel_entr(1.0 - p, 1.0 - q))
 
 

@@ -88,7 +88,7 @@ def listed(P: Matrices) -> Listed:
         raise InvalidArgument("TabularMDP", "P", "rows that sum to 1", 0.0, "First at row (0, 0).")
     p = array("TabularMDP", "P", matrix.data, (None,), low=0.0)
     counts = np.diff(matrix.indptr)
-    total = np.bincount(np.repeat(np.arange(S * A), counts), p, S * A).reshape(S, A)
+    total = np.asarray(np.bincount(np.repeat(np.arange(S * A), counts), p, S * A), np.float64).reshape(S, A)
     whole = rows_sum_to_one("TabularMDP", "P", total[:, :, None], matrix.data)
     p = p / (total / whole[:, :, 0]).ravel().repeat(counts)
     return Listed(S, A, np.repeat(np.arange(S * A), counts), matrix.indices, p)

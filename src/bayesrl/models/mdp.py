@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -323,7 +323,7 @@ class TabularMDP:
         ends = np.zeros(S, dtype=np.bool_)
         ends[[integer("TabularMDP", "terminal", x, 0, S - 1) for x in terminal]] = True
         if reward is None:
-            table = array("TabularMDP", "R", R)
+            table = array("TabularMDP", "R", cast(ArrayLike, R))
             if table.shape not in ((S, A, S), (S, A), (S,)):
                 raise InvalidArgument("TabularMDP", "R", f"of shape ({S}, {A}, {S}), ({S}, {A}) or ({S},)", table)
             otherwise = table.reshape(table.shape + (1,) * (3 - table.ndim))
@@ -340,9 +340,9 @@ class TabularMDP:
             first[integer("TabularMDP", "start", start, 0, S - 1)] = 1.0
             start = first
         group, shape = np.arange(S * A).reshape(S, A), (S, A, K)
-        return cls(
-            Outcomes(succ.reshape(shape), paid.reshape(shape), group, n, otherwise, start, ends, end), prob, gamma
-        )
+        given = cast(F1, start)  # Outcomes checks it
+        outcomes = Outcomes(succ.reshape(shape), paid.reshape(shape), group, n, otherwise, given, ends, end)
+        return cls(outcomes, prob, gamma)
 
     # Readings --------------------------------------------------------------------------------------------------------
 
@@ -390,7 +390,8 @@ class TabularMDP:
         if self.outcomes.is_flat:
             return self.prob
         cells = np.repeat(np.arange(S * A) * S, K) + self.succ.ravel()
-        return frozen(np.bincount(cells, self.prob[self.group].ravel(), S * A * S).reshape(S * A, S))
+        summed = np.bincount(cells, self.prob[self.group].ravel(), S * A * S)
+        return frozen(np.asarray(summed, np.float64).reshape(S * A, S))
 
     def dense(self) -> tuple[F3, F3]:
         """(P[s, a, s'], R[s, a, s']), the reward defined for every triple."""

@@ -106,7 +106,7 @@ class Forgetting:
         prior = dataclasses.replace(prior)  # type: ignore[type-var]  # as before any update: plays count from here
         set_(self, "prior", prior)
         if "prior" in vars(prior):
-            set_(self, "belief", unchecked(self.belief, prior=prior.prior))
+            set_(self, "belief", unchecked(self.belief, prior=vars(prior)["prior"]))
         first = getattr(prior, dataclasses.fields(prior)[0].name)  # type: ignore[arg-type]
         set_(self, "evidence", frozen(np.zeros(first.shape[:-1])))
 

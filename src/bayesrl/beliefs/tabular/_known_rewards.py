@@ -134,4 +134,4 @@ def row_reward_variance(model: TabularMDP, variance: Floats) -> Floats:
     c = np.divide(total, most, out=np.zeros_like(total), where=most > 0.0)
     mean = np.multiply(p, r, out=work).sum(axis=2)
     work *= r
-    return np.maximum(c * (work.sum(axis=2) - mean**2), 0.0)
+    return np.asarray(np.maximum(c * (work.sum(axis=2) - mean**2), 0.0))

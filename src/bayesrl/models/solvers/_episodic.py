@@ -31,7 +31,7 @@ class Collapsed(NamedTuple):
     """A model without free standing still, and where the states of the original one went."""
 
     model: Model
-    label: Indices
+    label: Ints
     """The new state of each old one."""
     stop: Bools
     """Which new states may stop for nothing."""
