@@ -123,7 +123,7 @@ def explain(
     s = here if s is None else s
     action, mind, info = agent.act(mind, s, streams.thought)
     belief = mind.belief if isinstance(mind, Mind) else None
-    modelled = offers(belief, Modelled)
+    modelled = belief if offers(belief, Modelled) else None
     return Explanation(
         method=method,
         world=world,
@@ -133,8 +133,8 @@ def explain(
         actions=place.actions or tuple(map(str, range(place.n_actions))),
         action=int(action),
         root={key: np.asarray(info[key]) for key in READINGS if np.shape(info.get(key)) == (place.n_actions,)},
-        outcomes=posterior_row(belief, s, int(action), streams.learning) if modelled else (),
-        mean_plan=best_plan(belief.mean_mdp()) if modelled and place.layout is not None else None,
+        outcomes=() if modelled is None else posterior_row(modelled, s, int(action), streams.learning),
+        mean_plan=None if modelled is None or place.layout is None else best_plan(modelled.mean_mdp()),
         layout=place.layout,
     )
 
@@ -176,4 +176,4 @@ def best_plan(model: TabularMDP) -> Plan | None:
     if model.gamma == 1.0:
         return None
     solution = solve(model)
-    return Plan(solution.values, solution.policy)
+    return Plan(solution.values, np.asarray(solution.policy))

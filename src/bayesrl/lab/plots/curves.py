@@ -120,7 +120,7 @@ def _draw_bounds(axes: Axes, bounds: Mapping[str, Bound]) -> None:
     height = 1.0
     for k, (y, x, text, colour) in enumerate(sorted(marks, reverse=True)):  # beside the axes, one below the other
         height = min(height, max(y / top, 0.055 * (len(marks) - k)))
-        where = {"xycoords": "data", "textcoords": "axes fraction", "va": "center", "annotation_clip": False}
+        where: Any = {"xycoords": "data", "textcoords": "axes fraction", "va": "center", "annotation_clip": False}
         leader = {"arrowstyle": "-", "color": "0.8", "linewidth": 0.6, "relpos": (0.0, 0.5)} if y <= top else None
         name = text if y <= top else f"{text} \N{UPWARDS ARROW}"
         axes.annotate(

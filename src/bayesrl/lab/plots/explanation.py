@@ -55,22 +55,23 @@ def plot_explanation(why: Explanation, path: str | Path) -> None:
 
 def plot_policy(world: MDPWorld, path: str | Path) -> None:
     """Draw the optimal policy of a world with a map into a file: arrows for actions, colours for values."""
-    if getattr(world, "layout", None) is None:
+    layout: Ints | None = getattr(world, "layout", None)
+    if layout is None:
         raise InvalidArgument("plot_policy", "world", "one with a map", getattr(world, "name", type(world).__name__))
     plan = best_plan(world.mdp)
     if plan is None:
         raise InvalidArgument("plot_policy", "gamma", "less than 1", 1.0)
-    panels, rows, columns = world.layout.shape
+    panels, rows, columns = layout.shape
     across = min(panels, 4)
     down = -(-panels // across)
     size = np.clip(4.6 / max(rows, columns) / max(across / 2, 1), 0.3, 0.9)
     sheet = new_sheet("plot_policy", 1.6 + size * (columns + 0.3) * across, 0.5 + size * (rows + 0.4) * down)
     grid = panels_of(sheet, down, across)
-    shown = plan.values[world.layout[world.layout >= 0]]
+    shown = plan.values[layout[layout >= 0]]
     ends = float(shown.min()), float(shown.max())
     for k, axes in enumerate(grid):
         if k < panels:
-            image = _map(axes, world.layout[k], plan, world.actions, ends)
+            image = _map(axes, layout[k], plan, world.actions, ends)
         else:
             axes.set_visible(False)
     sheet.colorbar(image, ax=grid, label="value", shrink=0.9)
@@ -140,7 +141,7 @@ def _map(
     numbered = rows * columns <= 144
     for y, x in np.argwhere(free):
         s = int(panel[y, x])
-        dark = image.norm(plan.values[s]) < 0.55
+        dark = float(image.norm(float(plan.values[s]))) < 0.55
         ink, name = ("white" if dark else "black"), actions[plan.policy[s]] if actions else str(plan.policy[s])
         if name in ARROWS:
             dx, dy = (0.28 * d for d in ARROWS[name])
@@ -149,7 +150,7 @@ def _map(
         else:
             axes.text(x, y, name, color=ink, ha="center", va="center")
         if numbered:
-            axes.text(x - 0.44, y - 0.42, s, color=ink, alpha=0.75, fontsize=5, ha="left", va="top")
+            axes.text(x - 0.44, y - 0.42, str(s), color=ink, alpha=0.75, fontsize=5, ha="left", va="top")
         if s == here:
             axes.add_patch(Rectangle((x - 0.46, y - 0.46), 0.92, 0.92, fill=False, edgecolor=CHOSEN, linewidth=2.2))
     axes.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
