@@ -9,6 +9,7 @@ from numpy.random import default_rng
 
 from bayesrl.bandits.batched_feedback import BatchedFeedback
 from bayesrl.bandits.bayes_ucb import BayesUCB
+from bayesrl.bandits.gittins import gittins_index_normal
 from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.binarised_rewards import BinarisedRewards
@@ -137,3 +138,54 @@ def test_calls_that_are_refused(call, sentence):
 def test_a_prior_that_a_bandit_does_not_have_is_refused():
     with pytest.raises(UnknownName, match=r"There is no prior of this world called 'flat:1'\. Known: uniform\."):
         prior_for(bernoulli(), "flat:1")
+
+
+# What was accepted in silence, or gave an error of somebody else -------------------------------------------------------
+
+FEATURES = np.eye(2)
+BELIEFS = {
+    "beta": BetaBernoulli.uniform(2),
+    "normal": NormalArm.standard(2),
+    "normal-gamma": NormalGammaArm.weak(2),
+    "poisson": PoissonArm.exponential(2),
+    "exponential": ExponentialArm.weak(2),
+    "linear": LinearGaussianArms.prior(2, features=FEATURES),
+    "logistic": LogisticArms.prior(2, features=FEATURES),
+    "laplace": LogisticLaplaceArms.prior(2, features=FEATURES),
+    "finite": FiniteModels.two([0.5, 0.8], [0.5, 0.3], 0.2),
+}
+
+
+@pytest.mark.parametrize("name", BELIEFS)
+def test_a_reward_that_is_text_is_refused(name):
+    for reward in ("1", b"1", None, [1.0, 2.0]):
+        with pytest.raises(InvalidArgument, match=r"\.update: 'reward' must be a finite number, got"):
+            BELIEFS[name].update(Transition(0, 0, reward, 0))
+
+
+@pytest.mark.parametrize("name", BELIEFS)
+def test_a_seed_is_no_generator(name):
+    with pytest.raises(InvalidArgument, match=r"\.sample_means: 'rng' must be a numpy Generator, such as .*, got 3\."):
+        BELIEFS[name].sample_means(None, 3)
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: SemiBandit(3), "SemiBandit: 'arms' must be a belief about single arms (mean, sample_means, gamma, n_actions, update), got 3."),
+        (lambda: FullBandit(float("nan")), "FullBandit: 'weights' must be a LinearGaussianArms belief, got nan."),
+        (lambda: BinarisedRewards("x"), "BinarisedRewards: 'inside' must be a BetaBernoulli belief, got 'x'."),
+        (lambda: FullBandit.uniform(3, 2).update(Transition(0, [1, 1], 1.0, 0)), "FullBandit.update: 'action' must be sets of different arms, got [1, 1]."),
+        (lambda: FullBandit.uniform(3, 2).update(Transition(0, [0, 1, 2, 0], 1.0, 0)), "FullBandit.update: 'action' must be sets of different arms, got [0, 1, 2, 0]."),
+        (lambda: FiniteModels("x"), "FiniteModels: 'models' must be BernoulliModels, GaussianModels, OutcomeModels, BernoulliSums or the like, got 'x'."),
+        (lambda: FiniteModels.two("a", [1.0], 0.5), "FiniteModels.two: 'true' must be an array of numbers, got 'a'."),
+        (lambda: FiniteModels.two([0.5], [0.5, 0.2], 0.5), "FiniteModels.two: 'false' must be an array of shape (1,), got an array of shape (2,)."),
+        (lambda: BernoulliModels(3), "BernoulliModels: 'means' must be an array of shape (any, any), got 3.0."),
+        (lambda: gittins_index_normal(0.0, 1e308, 0.9), "gittins_index_normal: 'n' must be from 1e-12 to 1e+12, got 1e+308."),
+        (lambda: gittins_index_normal(0.0, 1e-308, 0.9), "gittins_index_normal: 'n' must be from 1e-12 to 1e+12, got 1e-308."),
+    ],
+)
+def test_nonsense_is_refused_in_one_sentence(call, sentence):
+    with pytest.raises(InvalidArgument) as caught:
+        call()
+    assert str(caught.value) == sentence

@@ -32,7 +32,7 @@ from bayesrl.beliefs.arms._arms import (
 )
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, independent_betas
 from bayesrl.beliefs.arms._states import ArmPosteriors, ArmStates
-from bayesrl.checks import Floats, Ints, frozen, integer
+from bayesrl.checks import Floats, Ints, frozen, generator, integer
 from bayesrl.core import Transition
 from bayesrl.kernels.best_arm import best_beta
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
@@ -118,7 +118,7 @@ class BetaBernoulli:
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
-        return rng.beta(self.alpha, self.beta)
+        return generator("BetaBernoulli.sample_means", rng).beta(self.alpha, self.beta)
 
     def mean(self, context: object = None) -> Floats:
         """Expected reward of each arm."""

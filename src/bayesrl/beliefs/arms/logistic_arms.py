@@ -38,7 +38,7 @@ from bayesrl.beliefs.arms._contexts import (
     row_of,
     table,
 )
-from bayesrl.checks import Floats, array, frozen, integer, number
+from bayesrl.checks import Floats, array, frozen, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.kernels.logistic import mode_after_many, mode_after_one
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
@@ -145,7 +145,8 @@ class LogisticArms:
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Probabilities of the arms for weights drawn from the belief (reshaped by alpha)."""
         X = self._features("LogisticArms.sample_means", context)
-        w = self.mean_ + self.reshaping * rng.standard_normal(self.mean_.shape) / np.sqrt(self.precision)
+        z = generator("LogisticArms.sample_means", rng).standard_normal(self.mean_.shape)
+        w = self.mean_ + self.reshaping * z / np.sqrt(self.precision)
         return np.asarray(special.expit(apply(X, w)))
 
     def mean(self, context: object = None) -> Floats:

@@ -34,7 +34,7 @@ from bayesrl.beliefs.arms._contexts import (
     row_of,
     table,
 )
-from bayesrl.checks import Floats, array, frozen, integer, number
+from bayesrl.checks import Floats, array, frozen, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.kernels.logistic import mode_after_many, mode_after_one
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, value
@@ -151,7 +151,8 @@ class LogisticLaplaceArms:
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Probabilities of the arms for weights drawn from the belief (reshaped by alpha)."""
         X = self._features("LogisticLaplaceArms.sample_means", context)
-        w = self.mean_ + self.reshaping * apply(self.root, rng.standard_normal(self.mean_.shape))
+        z = generator("LogisticLaplaceArms.sample_means", rng).standard_normal(self.mean_.shape)
+        w = self.mean_ + self.reshaping * apply(self.root, z)
         return np.asarray(special.expit(apply(X, w)))
 
     def mean(self, context: object = None) -> Floats:

@@ -30,7 +30,7 @@ from bayesrl.beliefs.arms._arms import (
 )
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, independent_normals
 from bayesrl.beliefs.arms._states import ArmStates
-from bayesrl.checks import Floats, frozen, integer
+from bayesrl.checks import Floats, frozen, generator, integer
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.registry import register
@@ -132,7 +132,8 @@ class NormalArm:
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
-        return self.mean_ + self._deviation() * rng.standard_normal(self.mean_.shape)
+        z = generator("NormalArm.sample_means", rng).standard_normal(self.mean_.shape)
+        return self.mean_ + self._deviation() * z
 
     def mean(self, context: object = None) -> Floats:
         """Expected reward of each arm."""

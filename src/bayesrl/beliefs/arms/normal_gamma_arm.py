@@ -33,7 +33,7 @@ from bayesrl.beliefs.arms._arms import (
     unchecked,
 )
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
-from bayesrl.checks import Floats, frozen, integer
+from bayesrl.checks import Floats, frozen, generator, integer
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.registry import register
@@ -129,7 +129,7 @@ class NormalGammaArm:
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
-        return self.mean_ + self._scale() * rng.standard_t(2.0 * self.shape)
+        return self.mean_ + self._scale() * generator("NormalGammaArm.sample_means", rng).standard_t(2.0 * self.shape)
 
     def mean(self, context: object = None) -> Floats:
         """Expected reward of each arm."""

@@ -18,7 +18,7 @@ from scipy import special
 from bayesrl.beliefs._log import Log
 from bayesrl.beliefs.arms._arms import check_shapes, chosen, faded, logged, paid, raised, summed, tiled, unchecked
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
-from bayesrl.checks import Floats, frozen, integer
+from bayesrl.checks import Floats, frozen, generator, integer
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
@@ -108,7 +108,7 @@ class PoissonArm:
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
-        return rng.standard_gamma(self.shape) / self.rate
+        return generator("PoissonArm.sample_means", rng).standard_gamma(self.shape) / self.rate
 
     def mean(self, context: object = None) -> Floats:
         """Expected reward of each arm."""
