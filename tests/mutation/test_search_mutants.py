@@ -5,7 +5,8 @@ import pytest
 ENUMERATING, KNOWN = "tests/bamdp/test_enumerating_search.py::", "tests/bamdp/test_known_model_search.py::"
 BSS, BFS3 = "tests/bamdp/test_bss.py::", "tests/bamdp/test_bfs3.py::"
 TREE, REPLAY, HMDP = "bayesrl.kernels.tree", "bayesrl.kernels.replay", "bayesrl.bamdp.search.hmdp"
-SAMPLED, LIGHT = "bayesrl.bamdp.search.bayesian_sparse_sampling", "bayesrl.bamdp.search._split_rows"
+SAMPLED, ROWS = "bayesrl.bamdp.search.bayesian_sparse_sampling", "bayesrl.bamdp.search._split_rows"
+STICKS = "bayesrl.kernels.stick_breaking"
 COINS, GRID, SPARSE = (
     "bayesrl.kernels.row_column",
     "bayesrl.beliefs.tabular.row_column_beta",
@@ -34,7 +35,7 @@ MUTANTS = {
         TREE, "if m.phi[g, k] == max(by, 0.0):", "if m.phi[g, k] == 1.0 and by > 0.0:",
         [ENUMERATING + "test_sparse_counts_follow_the_belief[sparse]"]),
     "the weight of another size": (
-        TREE, "if m.size[g] != m.phi.shape[1] or", "if",
+        TREE, "kept = m.size[g] == m.phi.shape[1] and", "kept =",
         [ENUMERATING + "test_sparse_counts_follow_the_belief[sparse ends]"]),
     "nothing new comes": (
         TREE, "if n > 0.0 else m.support[g, NEWS]", "if n > 0.0 else 0.0",
@@ -103,7 +104,7 @@ MUTANTS = {
         "bayesrl.bamdp.search.branch_and_bound", "need = (best - q) / weight", "need = (best - q) / (weight * t.gamma)",
         [ENUMERATING + "test_values_of_forward_search_on_random_beliefs[optimistic]"]),
     "nothing is pruned": (
-        "bayesrl.bamdp.search.branch_and_bound", "x[a] <= best:", "x[a] == -np.inf:",
+        "bayesrl.bamdp.search.branch_and_bound", "not x[a] > best:", "x[a] == -np.inf:",
         [ENUMERATING + "test_fewer_nodes"]),
     # bop
     "BOP expands the most probable leaf, however deep": (
@@ -113,7 +114,7 @@ MUTANTS = {
         "bayesrl.bamdp.search.bop", "if upper > t.value[h, 1]:", "if lower >= t.value[h, 0]:",
         [ENUMERATING + "test_bop_equals_a_naive_transcription[tied-None]"]),
     "BOP presumes rewards from nought": (
-        "bayesrl.bamdp.search._lookahead", "low, high = rewards.min(), rewards.max()", "low, high = 0.0, rewards.max()",
+        "bayesrl.bamdp.search._lookahead", "low, high = reward_range", "low, high = 0.0, reward_range[1]",
         [ENUMERATING + "test_bop_bounds_bracket_the_exact_values_and_never_widen[flat]"]),
     "BOP's leaves are worth nothing": (
         "bayesrl.bamdp.search.bop", "low, high = unseen(ends, y, d, m.terminal[y])",
@@ -186,38 +187,38 @@ MUTANTS = {
         SAMPLED, "if k0 != m.support[g, KINDS] or", "if",
         [BSS + "test_drawn_supports_are_from_the_posterior[added1]"]),
     "rows of a sparse prior are split": (
-        LIGHT, " and m.alpha == 0.0", "",
+        ROWS, " and m.alpha == 0.0", "",
         [BSS + "test_rows_of_many_states_are_not_split_under_a_sparse_prior"]),
     "BSS's split rows learn something else": (
-        SAMPLED, "put(w.split, m.group[s, a], e)", "put(w.split, m.group[s, a], 0)",
+        SAMPLED, "add_outcome(w.split, m.group[s, a], e)", "add_outcome(w.split, m.group[s, a], 0)",
         [BSS + "test_a_leaf_of_split_rows_is_worth_what_the_mean_model_promises"]),
     "BSS's split rows keep what a descent has added": (
-        SAMPLED, "        take(w.split, m.group[s, a])", "        pass",
+        SAMPLED, "        remove_outcome(w.split, m.group[s, a])", "        pass",
         [BSS + "test_a_leaf_of_split_rows_is_worth_what_the_mean_model_promises"]),
     "an outcome taken away stays": (
-        LIGHT, "c.size[g] -= 1", "pass", [BSS + "test_split_rows_have_the_mean_models_values"]),
+        ROWS, "c.size[g] -= 1", "pass", [BSS + "test_split_rows_have_the_mean_models_values"]),
     "what was added to a split row does not count": (
-        LIGHT, "c.total[g] += 1.0", "pass", [BSS + "test_split_rows_have_the_mean_models_values"]),
+        ROWS, "c.total[g] += 1.0", "pass", [BSS + "test_split_rows_have_the_mean_models_values"]),
     "what all outcomes have in common is forgotten": (
-        LIGHT, "mean = x.share[g] * total", "mean = 0.0", [BSS + "test_split_rows_have_the_mean_models_values"]),
+        ROWS, "mean = x.share[g] * total", "mean = 0.0", [BSS + "test_split_rows_have_the_mean_models_values"]),
     "the rewards of what all have in common are forgotten": (
-        LIGHT, "x.r[g] = x.share[g] * c.paid[g]", "x.r[g] = 0.0",
+        ROWS, "x.r[g] = x.share[g] * c.paid[g]", "x.r[g] = 0.0",
         [BSS + "test_split_rows_have_the_mean_models_values"]),
-    "a light look-ahead forgets a step": (
-        LIGHT, "gamma, v[(d - 1) % 2], sum", "gamma, v[d % 2], sum",
+    "a look-ahead on split rows forgets a step": (
+        ROWS, "gamma, v[(d - 1) % 2], sum", "gamma, v[d % 2], sum",
         [BSS + "test_split_rows_have_the_mean_models_values"]),
     "what was seen is certain": (
-        LIGHT, "rng.standard_gamma(c.n[j])", "c.n[j]", [BSS + "test_rows_drawn_in_pieces_are_dirichlet[1.0]"]),
+        ROWS, "rng.standard_gamma(c.n[j])", "c.n[j]", [BSS + "test_rows_drawn_in_pieces_are_dirichlet[1.0]"]),
     "the prior's weight is certain": (
-        LIGHT, "left = rng.standard_gamma(mass) if", "left = mass if",
+        STICKS, "left, total = rng.standard_gamma(mass) if", "left, total = mass if",
         [BSS + "test_rows_drawn_in_pieces_are_dirichlet[1.0]"]),
     "pieces as if c were one": (
-        LIGHT, "u ** (1.0 / mass)", "u", [BSS + "test_rows_drawn_in_pieces_are_dirichlet[0.3]"]),
+        STICKS, "uniform(rng) ** (1.0 / mass)", "uniform(rng)", [BSS + "test_rows_drawn_in_pieces_are_dirichlet[0.3]"]),
     "the stick is broken in halves": (
-        LIGHT, "(u if mass == 1.0 else", "(0.5 if mass == 1.0 else",
+        STICKS, "x = uniform(rng) if mass == 1.0 else", "x = 0.5 if mass == 1.0 else",
         [BSS + "test_rows_drawn_in_pieces_are_dirichlet[1.0]"]),
     "pieces fall on the first half": (
-        LIGHT, "int(uniform(own) * K)", "int(uniform(own) * K / 2)",
+        STICKS, "int(uniform(rng) * K)", "int(uniform(rng) * K / 2)",
         [BSS + "test_rows_drawn_in_pieces_are_dirichlet[1.0]"]),
     # bfs3 and the replay of histories
     "BFS3's trajectories learn nothing": (
