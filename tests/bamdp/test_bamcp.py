@@ -169,6 +169,23 @@ def test_one_simulation_gives_a_legal_action():
     assert BAMCP(simulations=5, depth=1).plan(small(), 2, None, default_rng(0)).action in (0, 1)
 
 
+@pytest.mark.parametrize("count", [1e-322, 1e308])
+def test_draws_stay_inside_however_small_or_large_the_counts(count):
+    """A draw may round up to the mass of an empty urn, and the mass may overflow: every outcome is one of three."""
+    world = TabularMDP.from_dense(np.full((3, 2, 3), 1 / 3), np.zeros((3, 2)), gamma=0.8)
+    with np.errstate(all="ignore"):
+        model = b.DirichletMDP.flat(world, count).simulate(0)
+    rng = default_rng(0)
+    assert max(int(draw(model, g % 6, rng)) for g in range(60000)) < 3
+
+
+def test_values_that_are_not_numbers_leave_every_action_open():
+    """Where no action is the best one, rollouts take any."""
+    P = best_actions(np.array([[np.nan, 1.0], [0.0, 1.0]]))
+    assert set(P[0]) == {0, 1}
+    assert set(P[1]) == {1}
+
+
 def test_every_simulation_starts_from_the_belief_and_stops_at_the_end():
     """What a simulation imagined is forgotten after it, and nothing is simulated beyond a terminal state."""
     belief = small()
