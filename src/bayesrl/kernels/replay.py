@@ -76,7 +76,7 @@ def _take_out_dirichlet(urn: Urn, g: int) -> None:
 @njit
 def _share_dirichlet(urn: Urn, g: int, k: int) -> float:
     row = urn.rows[g]
-    weight = urn.cdf[row.prior, k] - (urn.cdf[row.prior, k - 1] if k > 0 else 0.0)
+    weight: float = urn.cdf[row.prior, k] - (urn.cdf[row.prior, k - 1] if k > 0 else 0.0)
     total: float = row.total
     return (weight + balls(urn, row, k)) / total
 
@@ -119,7 +119,8 @@ def _take_out_sparse(urn: SparseUrn, g: int) -> None:
 @implements(share, SparseUrn)
 @njit
 def _share_sparse(urn: SparseUrn, g: int, k: int) -> float:
-    row, alpha = urn.rows[g], urn.prior[0]
+    row = urn.rows[g]
+    alpha: float = urn.prior[0]
     k0, N, n = row.kinds, row.count, balls(urn, row, k)
     size: float = row.size
     total: float = row.total

