@@ -6,7 +6,11 @@ Gaussian one, and the planner is `Thompson`, `UCB1` or `BayesUCB`; the agent may
 same random numbers in the same order and computes with the same formulas, so records are equal (with prior counts
 that floats hold exactly, such as 1 or 1/2; else a rounding error may decide a tie differently).
 
-Each loop below is: choose, pull, and learn from what has arrived. Cost: about .06 microseconds for each Beta drawn.
+`_loop` is the one place in this package that asks which class a belief is. Each loop stands for one pair of a belief
+and a planner and must compute with their formulas bit for bit, so a new belief cannot be simulated without a new loop
+whatever it says about itself. A pair without a loop is refused; `run` takes all pairs.
+
+Each loop below chooses, pulls, and learns from what has arrived. Cost: about .06 microseconds for each Beta drawn.
 Claims: equal to `run`, tested for every pair.
 """
 

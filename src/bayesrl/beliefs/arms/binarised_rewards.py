@@ -13,7 +13,7 @@ ones.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -69,7 +69,8 @@ class BinarisedRewards:
         rng = generator("BinarisedRewards.update", rng)
         chosen("BinarisedRewards.update", self.inside.alpha.shape, datum.action)  # before a coin is tossed
         r = paid("BinarisedRewards.update", self.inside.alpha.shape, datum.reward)
-        return BinarisedRewards(self.inside.update(datum._replace(reward=_coin(r, rng)), rng))
+        shown: Any = _coin(r, rng)  # in lockstep a transition holds one reward for each replicate
+        return BinarisedRewards(self.inside.update(datum._replace(reward=shown), rng))
 
     def update_many(self, log: Log, rng: Generator) -> BinarisedRewards:
         """The posterior after a log of choices and rewards, a coin for each."""

@@ -81,9 +81,7 @@ class Forgetting:
     >>> for reward in (1.0, 1.0, 0.0):
     ...     belief = belief.update(Transition(0, action=1, reward=reward, next_observation=0))
     >>> belief.plays()
-    EXC bayesrl.beliefs.arms.forgetting.Forgetting for reward in (1.0, 1.0, 0.0):
-        belief = belief.update(Transition(0, action=1, reward=reward, next_observation=0))
-     unchecked() got multiple values for argument 'belief'
+    array([0.  , 1.75])
     """
 
     belief: Annotated[Inside, "What is believed now."]
