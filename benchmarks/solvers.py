@@ -110,8 +110,9 @@ def instances() -> Iterator[Instance]:
         "sparse 2500": random_sparse(2500, 4, 10),
         "grid 50 x 50": grid(50),
         "ring 2500": ring(2500),
+        "ring 10000": ring(10_000),
     }.items():
-        for gamma in (0.95, 0.99):
+        for gamma in (0.8, 0.9, 0.95, 0.99):
             yield Instance(name, P, R, gamma)
 
 
@@ -240,7 +241,7 @@ def once(make: Callable[[], Any], run: Callable[[Any, float], Any], tol: float) 
 
 @contextlib.contextmanager
 def cut_off(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError after so long (at the next Python instruction)."""
+    """Raise TimeoutError after this many seconds (at the next Python instruction)."""
 
     def ring_the_bell(*_: Any) -> None:
         raise TimeoutError

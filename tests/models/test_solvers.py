@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from bayesrl.errors import BayesRLError, InvalidArgument, NotConverged
+from bayesrl.kernels.bellman import MANY, follow, follow_gathered, gather, has_short_rows
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.solution import model_of
 from bayesrl.models.solve import METHODS, evaluate_policy, solve
@@ -199,6 +200,54 @@ def test_beyond_the_small_sizes(method, gamma):
         best = solve(mdp, 1e-11, method="policy-iteration")
         assert np.abs(solution.values - best.values).max() <= 1e-7 + best.error_bound
         np.testing.assert_allclose(evaluate_policy(mdp, solution.policy), best.values, atol=3e-7 / (1 - gamma))
+
+
+@pytest.mark.parametrize("gamma", [0.8, 0.95, 0.999])
+@pytest.mark.parametrize("terminal", [(), (7,)])
+def test_many_states_with_short_rows(gamma, terminal):
+    # Sweeps go over rows that were gathered for the policy; the answer is that of the plain sweeps and of elimination.
+    rng = np.random.default_rng(4)
+    S, A = MANY + 100, 2
+    y = np.stack([(np.arange(S)[:, None] + [1, -1]) % S, rng.integers(S, size=(S, 2))], axis=2)
+    p = np.broadcast_to([0.9, 0.1], (S, A, 2)).ravel()
+    row = np.repeat(np.arange(S * A), 2)
+    P = sparse.csr_array((p, (row, y.ravel())), shape=(S * A, S))
+    mdp = TabularMDP.from_sparse(P, rng.normal(size=(S, A)), gamma, terminal=terminal)
+    assert has_short_rows(model_of(mdp))
+    best = solve(mdp, 1e-11, method="policy-iteration")
+    for method in ("auto", "modified-policy-iteration"):
+        solution = solve(mdp, 1e-7, method=method)
+        assert np.abs(solution.values - best.values).max() <= solution.error_bound + best.error_bound
+        assert solution.error_bound <= 1e-7
+
+
+def test_gathered_sweeps_equal_plain_ones():
+    for terminal in ((), (3,)):
+        m = model_of(tied(np.random.default_rng(6), S=8, gamma=0.9, terminal=terminal))
+        S, K = len(m.r), m.succ.shape[2]
+        pi, v, new = np.arange(S) % 2, np.arange(S) * 1.5, np.empty(S)
+        y, p, r = np.empty((S, K), np.uint32), np.empty((S, K)), np.empty(S)
+        gather(m, pi, y, p, r)
+        plain, c = v.copy(), 0.5 * 0.9 / 0.1 if m.free else 0.0
+        for _ in range(5):
+            low, high = follow(m, pi, plain, new)
+            plain = new + c * (low + high)
+        done, *found = follow_gathered(y, p, r, v, np.empty(S), 0.9, m.free, 0.0, 5)
+        np.testing.assert_allclose(v, plain, rtol=1e-12)
+        np.testing.assert_allclose(found, (low, high), rtol=1e-9)
+        assert not done
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_cycles_at_a_discount_near_one(seed):
+    """On a cycle a sweep of 1 - gamma = .001 changes less than the last digit of a value: sweeps alone never end."""
+    rng = np.random.default_rng(seed)
+    S, A = int(rng.integers(5, 60)), int(rng.integers(2, 5))
+    mdp = TabularMDP.from_dense(np.eye(S)[rng.integers(S, size=(S, A))], rng.normal(size=(S, A)), 0.999)
+    solution = solve(mdp, method="modified-policy-iteration")
+    assert solution.error_bound <= max(1e-9, floor(mdp, solution.values))
+    best = solve(mdp, method="policy-iteration")
+    assert np.abs(solution.values - best.values).max() <= solution.error_bound + best.error_bound
 
 
 def test_a_bonus_is_a_reward():

@@ -13,6 +13,8 @@ from bayesrl.kernels.jit import any_order, njit
 
 BLOCK = 64
 """Long sums are taken in blocks of this many terms: their rounding grows with BLOCK + n / BLOCK instead of n."""
+MANY, FEW = 500, 16
+"""Beyond this many states, and up to this many outcomes of each (s, a), rows of a policy are gathered before sweeps."""
 
 
 class Model(NamedTuple):
@@ -271,33 +273,100 @@ def relax(
 ) -> tuple[int, float, float]:
     """Modified policy iteration with shifted values; returns (iterations, low, high), iterations < 0 if it gave up.
 
-    After each backup the policy is followed until its sweeps change the values by a twentieth of what the backup
-    changed, for at most `sweeps` sweeps. If that is not enough and `patient` is false, it gives up: the problem mixes
-    too slowly. Without terminal states V* lies between v + low/(1-gamma) and v + high/(1-gamma) (MacQueen, Porteus):
-    v is moved to the middle after every sweep, so that only the span high - low has to fall.
+    After each backup the policy is followed until its sweeps change a twentieth of what the backup changed, for at most
+    `sweeps` sweeps. If that is not enough and we are not patient, the problem mixes too slowly, and we give up. We also
+    give up if rounding stops all progress: on a cycle of states a sweep may change less than the last digit of a value.
+    Without terminal states V* lies between v + low/(1-gamma) and v + high/(1-gamma) (MacQueen, Porteus): v is moved to
+    the middle of it after every sweep, which leaves only the span high - low to be brought down.
     """
-    S = len(v)
+    S, K = len(v), m.succ.shape[2]
     new = np.empty(S)
     free = m.free and m.gamma < 1.0
     c = 0.5 * m.gamma / (1.0 - m.gamma) if free else 0.0
+    gathers = has_short_rows(m)
+    y, p, r = np.empty((S * gathers, K), np.uint32), np.empty((S * gathers, K)), np.empty(S * gathers)
+    patience = min(limit, 10.0 + 1.0 / (1.0 - m.gamma)) if m.gamma < 1.0 else limit  # sweeps halve the gap in less
+    least, since = np.inf, 0
     for n in range(1, limit + 1):
         low, high = backup(m, v, q)
         if enough(m, v, low, high, target):
             return n, low, high
+        if gap(low, high, free) < 0.5 * least:
+            least, since = gap(low, high, free), n
+        elif n - since > patience:
+            return -n, low, high
         improve(q, pi, 0.0)
         for s in range(S):
             v[s] = q[s, pi[s]] + c * (low + high)
         goal = max(0.05 * gap(low, high, free), 0.5 * target)
-        for _ in range(sweeps):
-            low, high = follow(m, pi, v, new)
-            for s in range(S):
-                v[s] = new[s] + c * (low + high)
-            if gap(low, high, free) <= goal:
-                break
+        if gathers:
+            gather(m, pi, y, p, r)
+            done, low, high = follow_gathered(y, p, r, v, new, m.gamma, free, goal, sweeps)
         else:
-            if not patient:
-                return -n, low, high
+            done = False
+            for _ in range(sweeps):
+                low, high = follow(m, pi, v, new)
+                for s in range(S):
+                    v[s] = new[s] + c * (low + high)
+                if gap(low, high, free) <= goal:
+                    done = True
+                    break
+        if not (done or patient):
+            return -n, low, high
     return -limit, low, high
+
+
+@njit
+def has_short_rows(m: Model) -> bool:
+    """Whether the model is one of many states with few outcomes each, whose sweeps are faster on gathered rows."""
+    S, _, K = m.succ.shape
+    return m.matrix.shape[0] == 0 and S > MANY and K <= FEW
+
+
+@njit
+def gather(m: Model, pi: I1, y: I2, p: F2, r: F1) -> None:
+    """The rows of a policy side by side: next states y (S, K), gamma times probabilities p (S, K), rewards r (S,)."""
+    for s in range(len(r)):
+        a, g = pi[s], m.group[s, pi[s]]
+        r[s] = m.r[s, a]
+        for k in range(y.shape[1]):
+            y[s, k], p[s, k] = (m.succ[s, a, k], m.gamma * m.prob[g, k]) if k < m.size[g] else (0, 0.0)
+
+
+@njit
+def follow_gathered(
+    y: I2, p: F2, r: F1, v: F1, new: F1, gamma: float, free: bool, goal: float, sweeps: int
+) -> tuple[bool, float, float]:
+    """Follow a policy on gathered rows, shifted as in `relax`; returns whether the goal was reached, low and high.
+
+    The shift is kept apart as one number: T(v + shift) = Tv + gamma shift.
+    """
+    c = 0.5 * gamma / (1.0 - gamma) if free else 0.0
+    here, there, shift, low, high, done = v, new, 0.0, 0.0, 0.0, False
+    for _ in range(sweeps):
+        low, high = sweep_gathered(y, p, r, here, there)
+        low, high = low - (1.0 - gamma) * shift, high - (1.0 - gamma) * shift
+        shift = gamma * shift + c * (low + high)
+        here, there = there, here
+        if gap(low, high, free) <= goal:
+            done = True
+            break
+    for s in range(len(v)):
+        v[s] = here[s] + shift
+    return done, low, high
+
+
+@any_order
+def sweep_gathered(y: I2, p: F2, r: F1, v: F1, new: F1) -> tuple[float, float]:
+    """new <- r + p v on gathered rows; returns the extremes of new - v."""
+    low, high = np.inf, -np.inf
+    for s in range(len(r)):
+        x = r[s]
+        for k in range(y.shape[1]):
+            x += p[s, k] * v[y[s, k]]
+        new[s] = x
+        low, high = min(low, x - v[s]), max(high, x - v[s])
+    return low, high
 
 
 @njit

@@ -13,7 +13,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, choice
-from bayesrl.kernels.bellman import Model, enough
+from bayesrl.kernels.bellman import Model, enough, has_short_rows
 from bayesrl.models.solution import Problem, Solution
 from bayesrl.models.solvers._driver import Algorithm, Iterate, solved
 from bayesrl.models.solvers._evaluation import evaluate_policy
@@ -26,8 +26,9 @@ from bayesrl.models.solvers.value_iteration import value_iteration
 
 __all__ = ["Solution", "evaluate_policy", "finite_horizon", "optimal_total", "policy_total", "solve", "solve_many"]
 
-WORTH, WORTH_DENSE = 300, 400
-"""Sweeps that cost about as much as the linear systems of policy iteration, with lists and with a matrix."""
+WORTH, WORTH_SHORT, WORTH_DENSE = 300, 600, 400
+"""Sweeps that cost about as much as the linear systems of policy iteration: with lists, with many short lists, and with
+a matrix."""
 
 
 def solve(
@@ -55,12 +56,12 @@ def solve(
 
 
 def fastest(m: Model, v: Floats | None, target: float) -> Iterate:
-    """Sweeps where the problem mixes fast or the discount does their work, policy iteration otherwise or if tiny."""
+    """Sweeps if the problem mixes fast or the discount is low, policy iteration otherwise or if the problem is tiny."""
     if len(m.r) > TINY and m.gamma < 1.0:
         found = if_fast_mixing(m, v, target)
         if enough(m, found.values, found.low, found.high, target):
             return found
-        sweeps = WORTH_DENSE if len(m.matrix) else WORTH
+        sweeps = WORTH_DENSE if len(m.matrix) else WORTH_SHORT if has_short_rows(m) else WORTH
         if max(found.high, -found.low) * m.gamma**sweeps <= target:
             return modified_policy_iteration(m, found.values, target)
     return policy_iteration(m, v, target)

@@ -1,11 +1,13 @@
 """Modified policy iteration (Puterman and Shin 1978; Puterman 1994, sections 6.5 and 6.6; survey §2.2).
 
 Between two backups, which look at every action, the greedy policy is followed for a number of sweeps, which look at one
-action in each state: the values of the policy need not be exact. Unbeatable where the problem mixes fast, since the
-span then falls by a large factor with every sweep; slow where it does not (grids, rings): see `policy_iteration`.
+action in each state: the values of the policy need not be exact. This is the fastest method if the problem mixes fast,
+since the span then falls by a large factor with every sweep. It is slow on grids and rings: see `policy_iteration`.
 
 Paper to code: the whole of it is the kernel `relax`. Deviations: the number of sweeps is not fixed; they end when they
-change a twentieth of what the backup changed. Cost: a sweep costs 1/A of a backup.
+change a twentieth of what the backup changed. If rounding stops all progress, which happens on deterministic cycles at
+discounts close to 1, the rest is done by policy iteration, the limit of infinitely many sweeps.
+Cost: a sweep costs 1/A of a backup.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from bayesrl.checks import Floats
-from bayesrl.kernels.bellman import Model, backup, relax
+from bayesrl.kernels.bellman import Model, backup, enough, relax
 from bayesrl.models.solvers._driver import Iterate
+from bayesrl.models.solvers.policy_iteration import policy_iteration
 
 SWEEPS = 10
 """Sweeps on one policy at most."""
@@ -26,7 +29,11 @@ FAST = 30
 
 def modified_policy_iteration(m: Model, v: Floats | None, target: float) -> Iterate:
     """Iterate from v until the residual is at most the target."""
-    return iterate(m, v, target, SWEEPS, True)
+    found = iterate(m, v, target, SWEEPS, True)
+    if enough(m, found.values, found.low, found.high, target):
+        return found
+    last = policy_iteration(m, found.values, target)
+    return last._replace(iterations=found.iterations + last.iterations)
 
 
 def if_fast_mixing(m: Model, v: Floats | None, target: float) -> Iterate:
