@@ -6,6 +6,7 @@ import pytest
 import bayesrl as b
 from bayesrl.core import Agent, DifferentiablePolicy, Policy, Solver, run
 from bayesrl.errors import InvalidArgument
+from bayesrl.lab.plots.explanation import plot_policy
 from bayesrl.models.policy import ControllerPolicy, GaussianPolicy, SoftmaxPolicy, TabularPolicy
 from bayesrl.models.solution import Problem, Solution
 from bayesrl.models.solve import evaluate_policy, policy_total, solve
@@ -175,6 +176,13 @@ def test_a_solution_survives_a_file(tmp_path):
     found = b.load(tmp_path / "solution.zip")
     assert found.policy == solution.policy
     assert found.values.tolist() == solution.values.tolist()
+
+
+def test_a_policy_is_drawn(tmp_path):
+    world = b.make_world("grid5")
+    for policy in (solve(world).policy, TabularPolicy(np.full((25, 4), 0.25))):
+        plot_policy(world, tmp_path / "map.svg", policy)
+        assert "grid5: policy at discount 0.95" in (tmp_path / "map.svg").read_text()
 
 
 def test_a_controller_walks_its_nodes():

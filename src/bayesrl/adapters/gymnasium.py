@@ -181,7 +181,7 @@ def exported() -> list[Entry]:
 def register() -> None:
     """Register every world and family with Gymnasium as `bayesrl/NAME-v0`; those already there are left alone.
 
-    Left out are worlds where several actions are taken at once, and those whose states cannot be counted.
+    Worlds in which several actions are taken at once are left out, and those whose states cannot be counted.
     """
     for entry in exported():
         if (name := f"bayesrl/{entry.name}-v0") not in gymnasium.registry:

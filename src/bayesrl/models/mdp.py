@@ -5,11 +5,11 @@ One representation serves flat, listed, known and tied models, and is what compi
     succ[s, a, k]    next state of outcome k           (int32, padded)
     reward[s, a, k]  reward of outcome k
     group[s, a]      which distribution draws the outcome
-    prob[g, k]       probability of outcome k in group g (zero where padded)
+    prob[g, k]       probability of outcome k in group g (zero on padding)
 
 `Outcomes` says what can happen and is shared by every model of one problem: the true one, the sampled ones, the mean
-one. `TabularMDP` adds probabilities and a discount. A reward is defined for every (s, a, s'), also where the model
-gives s' no probability (a flat prior must know what it would pay): `otherwise` holds it for what is not listed.
+one. `TabularMDP` adds probabilities and a discount. A reward is defined for every (s, a, s'), also if the model gives
+s' no probability, since a flat prior asks what it would pay. `otherwise` holds the rewards of what is not listed.
 
 A terminal state is absorbing and pays nothing, whatever was said about its row.
 """
@@ -165,7 +165,7 @@ class Outcomes:
         return float(paid.min()), float(paid.max())
 
     def of_pairs(self, x: F2) -> F3:
-        """A table of groups (G, K) as one of pairs (S, A, K); the same memory where that can be."""
+        """A table of groups (G, K) as one of pairs (S, A, K); the same memory if possible."""
         return x.reshape(self.succ.shape) if self.is_flat else np.asarray(x[self.group])
 
     @cached_property
@@ -218,7 +218,7 @@ class Outcomes:
 
 @value
 class TabularMDP:
-    """A known MDP: outcomes, their probabilities, and the discount (1 is allowed where episodes end)."""
+    """A known MDP: outcomes, their probabilities, and the discount (1 is allowed if episodes end)."""
 
     outcomes: Outcomes
     prob: F2

@@ -93,7 +93,7 @@ def model_of(mdp: TabularMDP, bonus: Floats | None = None, gamma: float | None =
 
 
 def contraction(m: Model) -> float:
-    """1 - beta, where beta bounds gamma times any sum of a row; 0 if there is no such beta below 1."""
+    """1 - beta for a bound beta on gamma times the sum of any row; 0 if that is not below 1."""
     excess = ROW_SUM_TOLERANCE
     if m.gamma > 1.0 - 1e-6:  # then it matters how far the rows really are from one
         excess = max(float(m.prob.sum(axis=1).max()) - 1.0, 0.0) + m.prob.shape[1] * UNIT

@@ -41,7 +41,7 @@ def solve(
 ) -> Solution:
     """The optimal values, action values and policy of a known MDP, or of a world that has one.
 
-    `tol` is the largest error of a value that is accepted; where double precision cannot show that much (values in the
+    `tol` is the largest error of a value that is accepted. If double precision cannot show that much (for values in the
     hundreds of thousands), the answer is as good as it can show, and `error_bound` says how good. `initial` are values
     to start from; `bonus` (S, A) is added to the expected rewards. `NotConverged` carries the best answer found.
     With discount 1 episodes must end (see `bayesrl.models.solvers._episodic`).

@@ -1,7 +1,7 @@
 """Explanations and policies as pictures: the root of a search, a posterior row, and a map of what to do.
 
 plot_explanation(why, "why.png")        why this action, with a map where the world has one
-plot_policy(world, "map.png")           the optimal policy of a world that has a map
+plot_policy(world, "map.png")           the optimal policy of a world that has a map, or another policy
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from bayesrl.errors import InvalidArgument, from_extra
 from bayesrl.lab.explain import Explanation, Plan, best_plan
 from bayesrl.lab.plots._sheet import PALETTE, new_sheet, panels_of, write
 from bayesrl.lab.sketches import reading, unlisted
+from bayesrl.models.policy import TabularPolicy
+from bayesrl.models.solve import evaluate_policy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,12 +55,15 @@ def plot_explanation(why: Explanation, path: str | Path) -> None:
     write("plot_explanation", sheet, path, why.title)
 
 
-def plot_policy(world: MDPWorld, path: str | Path) -> None:
-    """Draw the optimal policy of a world with a map into a file: arrows for actions, colours for values."""
+def plot_policy(world: MDPWorld, path: str | Path, policy: TabularPolicy | None = None) -> None:
+    """Draw a policy of a world with a map into a file: arrows for actions, colours for values.
+
+    By default that is the optimal policy. A policy that acts at random is drawn by its most probable actions.
+    """
     layout: Ints | None = getattr(world, "layout", None)
     if layout is None:
         raise InvalidArgument("plot_policy", "world", "one with a map", getattr(world, "name", type(world).__name__))
-    plan = best_plan(world.mdp)
+    plan = best_plan(world.mdp) if policy is None else plan_of(world, policy)
     if plan is None:
         raise InvalidArgument("plot_policy", "gamma", "less than 1", 1.0)
     panels, rows, columns = layout.shape
@@ -75,7 +80,13 @@ def plot_policy(world: MDPWorld, path: str | Path) -> None:
         else:
             axes.set_visible(False)
     sheet.colorbar(image, ax=grid, label="value", shrink=0.9)
-    write("plot_policy", sheet, path, f"{world.name}: optimal policy at discount {world.gamma:g}")
+    what = "optimal policy" if policy is None else "policy"
+    write("plot_policy", sheet, path, f"{world.name}: {what} at discount {world.gamma:g}")
+
+
+def plan_of(world: MDPWorld, policy: TabularPolicy) -> Plan:
+    """A policy and its values."""
+    return Plan(evaluate_policy(world, policy), policy.probabilities().argmax(axis=1))
 
 
 def _root(axes: Axes, why: Explanation) -> None:

@@ -2,7 +2,7 @@
 
 Without a discount, a problem that never ends is judged by its reward per step, the gain g, and by what a state is worth
 beyond that, the bias h: g + h(s) = max_a R(s, a) + sum_s' P(s'|s, a) h(s'). The best gain must be the same from every
-state, as it is where every state can be reached from every other.
+state. It is the same if every state can be reached from every other.
 
 The first policy is the best one at a discount close to 1. A policy with several recurrent classes has no bias of this
 form: then the discounted values stand in for it. Whatever h is, the extremes of max_a (R + P h) - h enclose the gain,

@@ -2,10 +2,10 @@
 
 The optimum is the largest expected total reward. Without a discount two things need care.
 
-Standing still. Where a set of states can be kept at will and keeping it pays nothing (a wall one may lean on), the
-Bellman equation has many solutions, and rounding could feed on itself. All states of such a set (an end component) are
-worth the same: `collapse` makes one state of them, whose actions are those that leave the set, and to stop, which pays
-nothing. A set that cannot be left is an end like a terminal state.
+Standing still. If the agent can stay in a set of states at no cost (by moving against a wall), the Bellman equation has
+many solutions, and rounding errors can grow. All states of such a set (an end component) have the same value:
+`collapse` makes one state of them. Its actions are those that leave the set, and to stop, which pays nothing. A set
+that cannot be left is an end like a terminal state.
 
 The error. There is no contraction by gamma. Instead let w(s) be the longest expected time to the end under actions that
 may be optimal. If TU <= U for U = v + c w, then V* <= U; and the greedy policy earns at least v - c w. `ending_bound`
@@ -28,7 +28,7 @@ from bayesrl.models.solvers._evaluation import evaluate
 
 
 class Collapsed(NamedTuple):
-    """A model without free standing still, and where the states of the original one went."""
+    """A model without end components, and the new state of each old one."""
 
     model: Model
     label: Ints
@@ -38,7 +38,7 @@ class Collapsed(NamedTuple):
 
 
 def collapse(m: Model) -> Collapsed:
-    """One state for each set of states that can be kept for nothing."""
+    """One state for each set of states in which the agent can stay at no cost."""
     from scipy.sparse.csgraph import connected_components  # slow to load, and rarely wanted
 
     S, _, K = m.succ.shape
@@ -87,7 +87,7 @@ def policy_to_the_end(m: Model) -> Indices:
 
 
 def optimal_policy(m: Model, tied: Bools, ended: Bools) -> Ints:
-    """The first best action of each state, but where that may go on forever, one of the best that leads to the end."""
+    """The first best action of each state; if that may never end, one of the best actions that leads to the end."""
     pi = tied.argmax(axis=1)
     first = np.zeros(tied.shape, np.bool_)
     first[np.arange(len(pi)), pi] = True

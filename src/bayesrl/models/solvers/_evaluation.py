@@ -3,7 +3,7 @@
 Small systems are eliminated in compiled code. Larger ones are factored, dense ones by LAPACK in single precision first,
 which takes half the time, sparse ones by SuperLU; what rounding left is removed by iterative refinement. The matrix is
 diagonally dominant, so that sparse factors need no pivoting and keep the order that fills in least. Both libraries are
-loaded where they are used, since that takes longer than to solve most problems.
+imported only when they are used, since importing them takes longer than most problems.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Finite horizons by backward induction (Puterman 1994, section 4.5; survey §2.2).
 
 V_0 = 0 and V_{n+1} = max_a R + gamma P V_n. The discount is the model's own unless another one is given; the optima of
-the worlds over so many steps are undiscounted. A terminal state ends the count: nothing is earned after it.
+the worlds over a number of steps are undiscounted. A terminal state ends the count: nothing is earned after it.
 Cost: one pass over the transitions for each step.
 """
 
@@ -22,7 +22,7 @@ from bayesrl.models.solvers._evaluation import mixture
 
 
 class FiniteHorizon(NamedTuple):
-    """The optimum with so many steps to go."""
+    """The optimum with a limited number of steps to go."""
 
     values: Floats
     """values[n, s]: the optimal return with n steps to go, shape (horizon + 1, S)."""
@@ -53,7 +53,7 @@ def finite_horizon(problem: Problem, horizon: int, gamma: float | None = None) -
 
 
 def optimal_total(problem: Problem, steps: int) -> float:
-    """The largest expected undiscounted total over so many steps from the start distribution."""
+    """The largest expected undiscounted total over a number of steps from the start distribution."""
     mdp = table_of(problem, "optimal_total")
     m = model_of(mdp, gamma=1.0)
     v = np.zeros(len(m.r))
@@ -83,7 +83,7 @@ def induce(m: Model, v: Floats, steps: int) -> None:
 
 @njit
 def repeat(m: Model, pi: Indices, v: Floats, steps: int) -> None:
-    """v <- the values of the policy with so many more steps."""
+    """v <- the values of the policy with `steps` more steps."""
     new = np.empty(len(v))
     for _ in range(steps):
         follow(m, pi, v, new)

@@ -81,7 +81,7 @@ def probabilities(prob: ArrayLike, outcomes: Outcomes) -> Floats:
 
 
 def refuse(p: Floats, outcomes: Outcomes) -> None:
-    """Say what is wrong with probabilities that are no distributions."""
+    """Raise the error for probabilities that are not distributions."""
     array(OWNER, "prob", p, low=0.0)
     rows_sum_to_one(OWNER, "prob", p)
     if p[:, ~outcomes.valid].any():

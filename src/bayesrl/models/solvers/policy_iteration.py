@@ -2,11 +2,11 @@
 
 Evaluate the policy exactly, then change its action wherever another one is better; end when none is. An action is only
 changed for one that is better by more than rounding can explain, so that tied policies do not go round in circles.
-A handful of linear systems instead of hundreds of sweeps: the method for slowly mixing problems and for small ones.
+It takes a handful of linear systems instead of hundreds of sweeps: use it for slowly mixing problems and small ones.
 
 Deviations: beyond a few hundred states one improvement is several Gauss-Seidel sweeps over the states in the order of
-their values, which lets what is learnt at a goal travel the whole way back at once. Without values to start from, the
-first policy is greedy for those of acting at random, which know about every goal that can be reached.
+their values, so that the value of a goal reaches all states at once. Without values to start from, the first policy is
+greedy for the values of acting at random, which know about every goal that can be reached.
 Cost: O(S^3) for each policy, O(S) to O(S^1.5) on rings and grids.
 """
 
@@ -95,7 +95,7 @@ def policy_iteration(m: Model, v: Floats | None, target: float, policies: int = 
 
 
 def endless_is_wrong(values: Floats | None) -> Floats:
-    """The values of a policy, or a sentence if it has none."""
+    """The values of a policy, or an error if it has none."""
     if values is None:
         expected = "one whose rewards cannot be collected forever, as the discount is 1"
         raise InvalidArgument("solve", "problem", expected, "a policy that never ends and gains")

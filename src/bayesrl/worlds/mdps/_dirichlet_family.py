@@ -58,7 +58,7 @@ class DirichletFamily(Published):
 
     def draw(self, rng: Generator) -> MDPWorld:
         """A world of this family."""
-        weight = generator(self.name, rng).standard_gamma(self.alpha)  # zero where the count is
+        weight = generator(self.name, rng).standard_gamma(self.alpha)  # zero if the count is zero
         mdp = TabularMDP(self.outcomes, weight / weight.sum(axis=1, keepdims=True), self.gamma)
         return MDPWorld(self.name, mdp, self._setting_of_a_world, self.actions)
 
