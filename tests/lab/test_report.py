@@ -32,7 +32,7 @@ def figure(value, metric="return", provenance="computed"):
 
 
 def test_table_by_hand():
-    found = compare({"best": Always(1), "[half]": Always(2)}, WORLD, 20, 4)
+    found = compare({"best": Always(1), "[half]": Always(2)}, WORLD, 20, 30)
     said = text(
         found.table(found.regret(WORLD), {"best": [figure(20.0), figure(19.0), figure(7.0, provenance="recalled")]})
     )
@@ -47,7 +47,9 @@ def test_table_by_hand():
     half = next(line for line in lines if line.startswith("[half]"))
     assert "10 ± 0" in half
     assert "20 ± 0" in half  # every choice of the half arm is suboptimal
-    assert "4 runs of 20 steps" in said
+    assert "30 runs of 20 steps" in said
+    few = compare({"best": Always(1)}, WORLD, 20, 4)
+    assert "19 ± 0 too few runs to judge" in " ".join(text(few.table(None, {"best": [figure(19.0)]}), 200).split())
     assert "frequentist regret" in said
 
 

@@ -8,51 +8,55 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bayesrl._version import code_version
 from bayesrl.cli import main
 from bayesrl.errors import UnknownName, UnreadableFile
 from bayesrl.lab.build import named, world_for
 from bayesrl.lab.experiment import experiment
-from bayesrl.lab.literature import reproduce as lab
+from bayesrl.lab.literature import judgement, page, scores, setups
 from bayesrl.lab.literature.figures import ROUNDING, published
+from bayesrl.lab.statistics import Interval
 from bayesrl.registry import find
 
 WORLDS = ["chain-tied", "chain-semi", "chain", "double-loop", "grid5", "grid10", "dearden-maze"]
 
 
 def score(row, mean=0.0, half=1.0, **change):
-    made = lab.Score(row, lab.Interval(mean, mean - half, mean + half, 10), {}, 1000, 0.95, 0, 1e-3, "0")
+    made = scores.Score(row, Interval(mean, mean - half, mean + half, 40), {}, 1000, 0.95, 0, 1e-3, "0")
     return replace(made, **change)
 
 
 def row(method, **change):
-    return lab.Row(**({"world": "double-loop:gamma=0.95", "method": method, "prior": "flat:1/9", "runs": 3} | change))
+    return setups.Row(
+        **({"world": "double-loop:gamma=0.95", "method": method, "prior": "flat:1/9", "runs": 3} | change)
+    )
 
 
 def test_all_worlds_and_all_methods():
     """On every world every acting method of chapter 4 has a row; and no row is there twice."""
-    assert list(lab.set_ups()) == WORLDS
-    for name, rows in lab.set_ups().items():
-        assert {named(row.method)[0] for row in rows} == {entry.name for entry in lab.chapter()}, name
+    assert list(setups.set_ups()) == WORLDS
+    for name, rows in setups.set_ups().items():
+        assert {named(row.method)[0] for row in rows} == {entry.name for entry in setups.chapter()}, name
         assert len({(r.method, r.prior, r.steps, r.since) for r in rows}) == len(rows)
 
 
 def test_every_figure_stands_beside_a_row():
     """All that is published on these worlds is beside one row, known exactly, or of no method here."""
-    scores = []
-    for row in lab.chosen():
+    made = []
+    for row in setups.chosen():
         place, (name, own) = world_for(row.world), named(row.method)
         params = {p.name: p.default for p in find(name).parameters.values()} | own
-        scores.append(score(row, params=params, steps=row.steps or place.steps, gamma=place.gamma))
-    beside = [line.figure for line in lab.judge(scores) if line.figure is not None]
+        made.append(score(row, params=params, steps=row.steps or place.steps, gamma=place.gamma))
+    beside = [line.figure for line in judgement.judge(made) if line.figure is not None]
     assert len(beside) == len({id(figure) for figure in beside})  # each once
     for figure in published():
         if figure.world in WORLDS and figure not in beside:
-            assert figure in lab.missing(figure.world) or figure.method in lab.EXACT, figure
+            assert figure in judgement.missing(figure.world) or figure.method in judgement.EXACT, figure
 
 
 def test_exact_figures():
     """Optimal and fixed policies' returns, computed elsewhere: to the last digit."""
-    found = [pair for world in WORLDS for pair in lab.exact(world)]
+    found = [pair for world in WORLDS for pair in judgement.exact(world)]
     assert len(found) == 8
     for figure, ours in found:
         assert ours == pytest.approx(figure.value, rel=ROUNDING)
@@ -61,10 +65,10 @@ def test_exact_figures():
 def test_a_score_is_an_experiments():
     """The same numbers as `compare` gives; a late return leaves the first steps out."""
     here = row("psrl", steps=60)
-    found = lab.measure(here, seed=5)
+    found = scores.measure(here, seed=5)
     done = experiment(["psrl"], here.world, here.prior, steps=60, runs=3, seed=5)
     assert found.ours == done.comparison.summary()["psrl"].total
-    late = lab.measure(row("psrl", steps=60, since=20), seed=5)
+    late = scores.measure(row("psrl", steps=60, since=20), seed=5)
     assert late.ours.mean == pytest.approx(done.comparison["psrl"].columns["reward"][20:].sum(axis=0).mean())
     assert late.row.metric == "return in steps 21 to 60"
 
@@ -72,17 +76,23 @@ def test_a_score_is_an_experiments():
 def test_what_is_known_is_not_run_again(tmp_path):
     rows = [row("beb:beta=1"), row("random", steps=20), row("q-learning", prior=None, steps=20)]
     told = []
-    first = lab.reproduce(rows[:2], 0, tell=lambda row, score: told.append(row.method))
-    lab.write(first, tmp_path / "scores.json")
-    kept = lab.read(tmp_path / "scores.json")
+    first = scores.reproduce(rows[:2], 0, tell=lambda row, score: told.append(row.method))
+    scores.write(first, tmp_path / "scores.json")
+    kept = scores.read(tmp_path / "scores.json")
     assert kept == [replace(score, row=replace(score.row, seconds=0.5)) for score in first]
-    again = lab.reproduce(rows, 0, known=kept, tell=lambda row, score: told.append(row.method))
+    again = scores.reproduce(rows, 0, known=kept, tell=lambda row, score: told.append(row.method))
     assert told == ["beb:beta=1", "random", "q-learning"]
     assert again[:2] == kept
-    assert lab.reproduce(rows[:1], 1, known=kept)[0].seed == 1  # another seed is another score
+    assert scores.reproduce(rows[:1], 1, known=kept)[0].seed == 1  # another seed is another score
+    foreign = [replace(score, version="0.1.0") for score in kept]
+    del told[:]
+    assert scores.reproduce(rows[:2], 0, known=foreign, reuse=True) == foreign
+    again = scores.reproduce(rows[1:2], 0, known=foreign, tell=lambda row, score: told.append(row.method))
+    assert told == ["random"]  # what other code made is not reused in silence
+    assert [s.version for s in scores.replaced(foreign, again[0])] == ["0.1.0", code_version()]
     (tmp_path / "other.json").write_text("[1]")
     with pytest.raises(UnreadableFile):
-        lab.read(tmp_path / "other.json")
+        scores.read(tmp_path / "other.json")
 
 
 def test_judged_together():
@@ -90,8 +100,8 @@ def test_judged_together():
     rows = [row(f"bamcp:simulations={n}") for n in (10, 100, 1000)] + [row("beb:beta=1.0")]
     given = [{"simulations": n} for n in (10, 100, 1000)] + [{"beta": 1.0}]
     means = [245.6, 300.0, 390.0, 386.0]
-    scores = [score(r, m, h, params=p) for r, m, h, p in zip(rows, means, (1, 1, 1, 0), given, strict=True)]
-    lines = lab.judge(scores)
+    made = [score(r, m, h, params=p) for r, m, h, p in zip(rows, means, (1, 1, 1, 0), given, strict=True)]
+    lines = judgement.judge(made)
     said = [(line.score.row.method, line.figure.value, line.verdict) for line in lines]
     assert said == [
         ("bamcp:simulations=10", 245.6, "agrees"),
@@ -103,48 +113,48 @@ def test_judged_together():
         ("beb:beta=1.0", 386, "agrees"),
     ]
     assert {line.judged for line in lines} == {6}
-    pages = lab.pages(scores)
+    pages = page.pages(made)
     assert [len(page["published"]) for page in pages] == [1, 1, 3, 2]
     json.dumps(pages, allow_nan=False)
 
 
 def test_the_page_and_the_tables(tmp_path):
     """Notes written by hand survive; every world has its table, with what is not run there."""
-    told = next(row for row in lab.set_ups()["double-loop"] if row.remark)
-    scores = [score(told), score(lab.set_ups()["grid10"][0], np.pi)]
-    lab.write(scores, tmp_path / "scores.json")
-    lab.main([str(tmp_path / "scores.json"), str(tmp_path / "scores.md")])
-    page = (tmp_path / "scores.md").read_text("utf-8")
-    assert "## double-loop:gamma=0.95" in page
-    assert f"- {told.method}: {told.remark}" in page
-    assert "optimum 400, published 400" in page
-    assert "Not run for this page" in page
-    (tmp_path / "scores.md").write_text(page.replace("<!-- notes -->\n", "<!-- notes -->\nBy hand.\n"), "utf-8")
-    lab.main([str(tmp_path / "scores.json"), str(tmp_path / "scores.md")])
+    told = next(row for row in setups.set_ups()["double-loop"] if row.remark)
+    made = [score(told), score(setups.set_ups()["grid10"][0], np.pi)]
+    scores.write(made, tmp_path / "scores.json")
+    page.main([str(tmp_path / "scores.json"), str(tmp_path / "scores.md")])
+    text = (tmp_path / "scores.md").read_text("utf-8")
+    assert "## double-loop:gamma=0.95" in text
+    assert f"- {told.method}: {told.remark}" in text
+    assert "optimum 400, published 400" in text
+    assert "Not run for this page" in text
+    (tmp_path / "scores.md").write_text(text.replace("<!-- notes -->\n", "<!-- notes -->\nBy hand.\n"), "utf-8")
+    page.main([str(tmp_path / "scores.json"), str(tmp_path / "scores.md")])
     assert "By hand.\n" in (tmp_path / "scores.md").read_text("utf-8")
-    assert [table.title for table in lab.tables(scores)] == ["double-loop:gamma=0.95", "grid10:gamma=0.95"]
+    assert [table.title for table in page.tables(made)] == ["double-loop:gamma=0.95", "grid10:gamma=0.95"]
 
 
 def test_the_page_in_docs_is_what_its_scores_say(tmp_path):
     docs = Path(__file__).parents[2] / "docs"
     shutil.copy(docs / "scores.md", tmp_path)
-    lab.main([str(docs / "scores.json"), str(tmp_path / "scores.md")])
-    page = (docs / "scores.md").read_text("utf-8")
-    assert (tmp_path / "scores.md").read_text("utf-8") == page
-    assert "Not run for this page" not in page
+    page.main([str(docs / "scores.json"), str(tmp_path / "scores.md")])
+    text = (docs / "scores.md").read_text("utf-8")
+    assert (tmp_path / "scores.md").read_text("utf-8") == text
+    assert "Not run for this page" not in text
 
 
 def test_the_command(monkeypatch, capsys, tmp_path):
     """A table, or JSON alone; scores kept in a file; a mistake is one sentence."""
     rows = (row("beb:beta=1"), row("random", seconds=9.0))
-    monkeypatch.setattr(lab, "set_ups", lambda: {"double-loop": rows})
+    monkeypatch.setattr(setups, "set_ups", lambda: {"double-loop": rows})
     assert main(["reproduce", "--quick", "--save", str(tmp_path / "scores.json")]) == 0
     said = capsys.readouterr().out
     assert "386 ± 0" in said
     assert "agrees" in said
     assert "random" not in said  # too slow for --quick
     assert "2 figures judged" in said
-    assert [kept.row.method for kept in lab.read(tmp_path / "scores.json")] == ["beb:beta=1"]
+    assert [kept.row.method for kept in scores.read(tmp_path / "scores.json")] == ["beb:beta=1"]
     assert main(["reproduce", "--world", "double-loop", "--runs", "2", "--json"]) == 0
     pages = json.loads(capsys.readouterr().out)
     assert [page["ours"]["n"] for page in pages] == [2, 2]
@@ -156,9 +166,9 @@ def test_the_command(monkeypatch, capsys, tmp_path):
 
 
 def test_what_is_chosen():
-    quick = lab.chosen(["double-loop"], quick=True)
+    quick = setups.chosen(["double-loop"], quick=True)
     assert quick
-    assert all(r.seconds <= lab.QUICK_SECONDS for r in quick)
-    assert {named(r.world)[0] for r in lab.chosen()} == set(WORLDS)
+    assert all(r.seconds <= setups.QUICK_SECONDS for r in quick)
+    assert {named(r.world)[0] for r in setups.chosen()} == set(WORLDS)
     with pytest.raises(UnknownName, match="Did you mean chain"):
-        lab.chosen(["chan"])
+        setups.chosen(["chan"])

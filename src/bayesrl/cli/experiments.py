@@ -128,33 +128,42 @@ def reproduce(
         Path | None,
         typer.Option(help="Keep the scores in this file (JSON); what it holds already is not run again."),
     ] = None,
+    reuse: Annotated[
+        bool, typer.Option("--reuse", help="Take scores of that file also if other code made them; they are marked.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run every method of chapter 4 on the worlds of the literature, beside published figures.
 
     Everything takes hours on one core, the chain some ten minutes; --quick takes about a minute for each world.
     """
+    from bayesrl._version import code_version
     from bayesrl.checks import integer
-    from bayesrl.lab.literature import reproduce as lab
+    from bayesrl.lab.literature import page, scores, setups
 
     check_file("--save", save)
     runs = None if runs is None else integer("bayesrl", "--runs", runs, 1)
-    rows = lab.chosen(world or (), quick=quick)
-    known = [] if save is None or not save.exists() else lab.read(save)
-    done = list(known)
+    rows = setups.chosen(world or (), quick=quick)
+    done = known = [] if save is None or not save.exists() else scores.read(save)
+    foreign = [score for score in known if score.version != code_version()]
+    if foreign:
+        taken = "taken as they are" if reuse else "not taken (--reuse takes them)"
+        print(f"{len(foreign)} of the {len(known)} scores in {save} were made by other code: {taken}.", file=sys.stderr)
 
-    def tell(row: lab.Row, score: lab.Score) -> None:
-        done.append(score)
+    def tell(row: setups.Row, score: scores.Score) -> None:
+        nonlocal done
+        done = scores.replaced(done, score)
         if save is not None:
-            lab.write(done, save)
+            scores.write(done, save)
         if not sys.stderr.isatty():
             print(f"{row.world} {row.method}: {score.ours.mean:.6g}, {score.ours.n} runs", file=sys.stderr)
 
     how = {"workers": workers, "backend": "processes" if workers > 1 else "threads"}
-    scores = lab.reproduce(rows, seed, lab.QUICK_RUNS if quick and runs is None else runs, known, tell, **how)
+    runs = setups.QUICK_RUNS if quick and runs is None else runs
+    found = scores.reproduce(rows, seed, runs, known, tell, reuse=reuse, **how)
     if as_json:
-        return put_json(lab.pages(scores))
-    for table in lab.tables(scores):
+        return put_json(page.pages(found))
+    for table in page.tables(found):
         console().print(table, "")
     return None
 

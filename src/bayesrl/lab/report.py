@@ -49,7 +49,7 @@ def comparison_table(
         for k, figure in enumerate(found)
         if figure.metric in measured[label]
     }
-    judged = sum(gap is not None for gap in gaps.values())
+    judged = sum(gap is not None and gap.judged for gap in gaps.values())
     if judged:
         said.append(f"{counted(judged, 'figure')} judged, {FAMILY_RATE:.0%} false alarms among all")
     table = Table(title=title, caption=", ".join(said), box=box.SIMPLE_HEAD)
@@ -127,7 +127,7 @@ def _measures(summary: Summary, lost: Regret | None) -> dict[str, Interval]:
 def _published(figure: Figure, gap: Difference | None, judged: int) -> str:
     spread = "" if figure.spread is None else f" ± {figure.spread:g}"
     verdict = None if gap is None else gap.verdict(judged)
-    colour = {"agrees": "green", "differs": "red", None: "dim"}[verdict]
+    colour = {"agrees": "green", "differs": "red"}.get(verdict or "", "dim")
     name = "" if figure.metric == "return" else f"{figure.metric} "
     return f"{name}{figure.value:g}{spread} [{colour}]{verdict or figure.provenance}[/]"
 

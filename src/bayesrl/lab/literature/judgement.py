@@ -1,0 +1,97 @@
+"""Scores beside published figures, with verdicts (figures.py says by which test).
+
+A figure stands beside the last row of its method whose set-up it does not contradict. All that are judged in one report
+are one family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesrl.lab.build import named, world_for
+from bayesrl.lab.literature.figures import JUDGED, Difference, Figure, lookup, published
+from bayesrl.lab.literature.scores import Score
+from bayesrl.lab.literature.setups import chapter
+from bayesrl.models.solve import policy_total
+from bayesrl.worlds.tabular import MDPWorld
+
+
+class Line(NamedTuple):
+    """A score and one published figure beside it, or none."""
+
+    score: Score
+    figure: Figure | None
+    gap: Difference | None
+    judged: int
+    """How many figures are judged in this report."""
+
+    @property
+    def verdict(self) -> str:
+        """agrees, differs, too few runs to judge, or nothing."""
+        return "" if self.gap is None else self.gap.verdict(self.judged)
+
+    @property
+    def detects(self) -> str:
+        """The difference that would be noticed nine times in ten."""
+        if self.gap is None or not self.gap.judged:
+            return ""
+        return f"{float(f'{self.gap.detectable(self.judged):.2g}'):g}"
+
+
+def judge(scores: Sequence[Score]) -> list[Line]:
+    """Every score with the figures that stand beside it."""
+    beside: dict[int, list[Figure]] = {k: [] for k in range(len(scores))}
+    for figure in published():
+        fits = [k for k, score in enumerate(scores) if _fits(figure, score)]
+        if fits:
+            beside[fits[-1]].append(figure)
+    order = {kind: k for k, kind in enumerate(JUDGED)}
+    found: list[tuple[Score, Figure | None, Difference | None]] = []
+    for score, figures in zip(scores, beside.values(), strict=True):
+        figures.sort(key=lambda figure: order.get(figure.provenance, len(order)))
+        found += [(score, figure, figure.difference(score.ours)) for figure in figures] or [(score, None, None)]
+    judged = sum(gap is not None and gap.judged for *_, gap in found)
+    return [Line(*each, judged) for each in found]
+
+
+def _fits(figure: Figure, score: Score) -> bool:
+    row = score.row
+    rows = lookup(
+        named(row.method)[0], named(row.world)[0], row.prior, score.params, score.steps,
+        gamma=score.gamma, metric=row.metric,
+    )  # fmt: skip
+    return figure in rows
+
+
+def missing(world: str) -> list[Figure]:
+    """Figures published for this world that no row stands beside: their method is not in the library."""
+    names = {entry.name for entry in chapter()} | set(EXACT)
+    return [figure for figure in published() if figure.world == world and figure.method not in names]
+
+
+EXACT: dict[str, Callable[[MDPWorld], float]] = {
+    "optimum": lambda world: float(world.optimum()),
+    "always-a": lambda world: _always(world, 0),
+    "always-b": lambda world: _always(world, 1),
+    "easy-loop": lambda world: _always(world, 0),
+}
+"""Returns that are known without running anything, by the names that figures.json has for them."""
+
+
+def _always(world: MDPWorld, action: int) -> float:
+    policy = np.zeros((world.n_states, world.n_actions))
+    policy[:, action] = 1.0
+    return float(policy_total(world, policy, world.steps))
+
+
+def exact(world: str) -> list[tuple[Figure, float]]:
+    """Exact figures for this world, each with what we compute."""
+    place = world_for(world)
+    return [(figure, EXACT[figure.method](place)) for figure in published() if _exact_of(figure, world)]
+
+
+def _exact_of(figure: Figure, world: str) -> bool:
+    return figure.world == world and figure.method in EXACT and figure.spread_kind == "exact"

@@ -1,0 +1,108 @@
+"""Scores: what the rows of setups.py give, measured, kept in a file and read again.
+
+Each row is one `experiment`; nothing is measured in another way. A score says which code made it, and `reproduce` does
+not take a score that other code made for its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesrl._version import code_version
+from bayesrl.errors import UnreadableFile
+from bayesrl.lab.experiment import experiment
+from bayesrl.lab.literature.setups import Row, row_key
+from bayesrl.lab.statistics import Interval, mean_interval
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a row gave."""
+
+    row: Row
+    ours: Interval
+    params: Mapping[str, Any]
+    steps: int
+    gamma: float
+    seed: int
+    seconds_per_step: float
+    version: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, from which `read` makes it again."""
+        row = {name: getattr(self.row, name) for name in Row.__slots__ if name != "seconds"}
+        mine = {name: getattr(self, name) for name in Score.__slots__ if name not in ("row", "ours")}
+        return {"row": row, "metric": self.row.metric, "ours": self.ours.to_json(), **mine}
+
+
+def measure(row: Row, seed: int = 0, runs: int | None = None, **how: Any) -> Score:
+    """Run one row; `how` are further arguments of `compare`."""
+    done = experiment([row.method], row.world, row.prior, steps=row.steps, runs=runs or row.runs, seed=seed, **how)
+    page = done.pages()[0]
+    record = done.comparison[row.method]
+    ours = mean_interval(record.columns["reward"][row.since :].sum(axis=0) if row.since else record.total)
+    pace = float(page["seconds_per_step"])
+    return Score(row, ours, page["params"], page["steps"], float(done.world.gamma), seed, pace, code_version())
+
+
+def reproduce(
+    rows: Sequence[Row],
+    seed: int = 0,
+    runs: int | None = None,
+    known: Sequence[Score] = (),
+    tell: Callable[[Row, Score], None] = lambda row, score: None,
+    reuse: bool = False,
+    **how: Any,
+) -> list[Score]:
+    """Run rows one after the other, except those that are `known` already; `tell` hears of each new score.
+
+    A known score that other code made is measured again, unless `reuse` asks to take it as it is.
+    """
+    here = code_version()
+    old = {_identity(score.row, score.ours.n, score.seed): score for score in known if reuse or score.version == here}
+    scores = []
+    for row in rows:
+        score = old.get(_identity(row, runs or row.runs, seed))
+        if score is None:
+            score = measure(row, seed, runs, **how)
+            tell(row, score)
+        scores.append(score)
+    return scores
+
+
+def replaced(scores: Sequence[Score], new: Score) -> list[Score]:
+    """The scores with a new one in the place of the old one of the same row, runs and seed."""
+    key = _identity(new.row, new.ours.n, new.seed)
+    return [score for score in scores if _identity(score.row, score.ours.n, score.seed) != key] + [new]
+
+
+def _identity(row: Row, runs: int, seed: int) -> tuple[Any, ...]:
+    return *row_key(row), runs, seed
+
+
+def write(scores: Iterable[Score], path: Path) -> None:
+    """Keep scores in a file of JSON, one in a line."""
+    lines = [json.dumps(score.to_json()) for score in scores]
+    path.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+
+
+def read(path: Path) -> list[Score]:
+    """Scores from a file that `write` made."""
+    try:
+        pages = json.loads(path.read_text("utf-8"))
+        return [_score(page) for page in pages]
+    except (OSError, ValueError, TypeError, KeyError):
+        raise UnreadableFile(str(path), "it does not hold scores") from None
+
+
+def _score(page: Mapping[str, Any]) -> Score:
+    row = Row(**page["row"])
+    mean, low, high, n = (page["ours"][name] for name in ("mean", "low", "high", "n"))
+    ours = Interval(mean, -np.inf if low is None else low, np.inf if high is None else high, n)
+    return Score(row, ours, **{name: page[name] for name in Score.__slots__ if name not in ("row", "ours")})
