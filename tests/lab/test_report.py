@@ -1,16 +1,18 @@
 """Tables and plots: the numbers in them, and that they can be drawn for any comparison."""
 
 import io
+import re
 
 import numpy as np
 import pytest
 from lab_toys import Always, Arms, UniformArms
 from rich.console import Console
 
-from bayesrl.bandits.bandit_bounds import kaufmann_thompson, lai_robbins_constant
+from bayesrl.bandits.bandit_bounds import bounds_of, kaufmann_thompson, lai_robbins_constant
 from bayesrl.core import BayesAgent
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.compare import compare
+from bayesrl.lab.experiment import experiment
 from bayesrl.lab.literature.figures import Figure
 from bayesrl.lab.plots.curves import ROOM, curves, sheet_of
 from bayesrl.lab.report import bounds_table, comparison_table, duration, interval
@@ -68,12 +70,12 @@ def test_a_figure_is_judged_by_its_own_measure():
     lost = found.regret(UniformArms())
     figures = [
         figure(lost["a"].total.mean, "Bayesian regret"),
-        figure(1.0, "discounted return"),
+        figure(100.0, "discounted return"),
         figure(3.0, "applause"),
     ]
     said = text(comparison_table(found, lost, {"a": figures}))
     assert f"Bayesian regret {lost['a'].total.mean:g} ± 0 agrees" in said
-    assert "discounted return 1 ± 0 differs" in said
+    assert "discounted return 100 ± 0 differs" in said
     assert "applause 3 ± 0 computed" in said
 
 
@@ -176,8 +178,24 @@ def test_frequentist_bounds_keep_the_scale_of_what_was_measured():
     assert measured < regret.get_ylim()[1] <= 1.1 * max([measured, *near])
     assert ROOM["order"] <= 1.0  # what has no constant never widens the scale
     assert "Thompson, Agrawal-Goyal 2012" not in shown
+    assert "Thompson, Agrawal-Goyal 2012" not in held  # it exceeds what can be lost in 300 steps
+    found, _, _ = drawn(BernoulliBandit(means))
+    everything = bounds_of(BernoulliBandit(means), np.array([2.0, 300.0]), vacuous=True)
+    regret = sheet_of(found, found.regret(BernoulliBandit(means)), bounds=everything).axes[1]
     said = " ".join(text.get_text() for text in regret.texts).replace("\n", " ")
-    assert "off the scale at the end: Thompson, Agrawal-Goyal 2012" in said
+    assert re.search(r"off the scale at the end: Thompson, Agrawal-Goyal 2012 [\d.e+]+ \(vacuous\)", said)
+    assert "vacuous: more than can be lost" in text(bounds_table(everything), 200)
+
+
+def test_the_optimum_is_a_line():
+    """The best expected total of t steps, from the origin, beside the curves; families and bandits have none."""
+    done = experiment(["beb", "random"], "chain", steps=40, runs=2)
+    line = lines(sheet_of(done.comparison, done.regrets, optimum=done.optimum()).axes[0])["optimum"]
+    assert line.get_ydata()[0] == 0.0
+    assert line.get_ydata()[-1] == pytest.approx(make_world("chain").optimum(40))
+    assert len(line.get_xdata()) == 41
+    assert experiment(["random"], "gc", steps=5, runs=1).optimum() is None
+    assert experiment(["thompson"], "bernoulli:arms=3", steps=5, runs=1).optimum() is None
 
 
 def test_bounds_on_choices_have_a_panel_of_their_own():
@@ -202,13 +220,13 @@ def test_the_legend_is_beside_the_curves():
 
 
 def test_table_of_bounds():
-    held = compare(Always(), make_world("bernoulli", arms=4), 100, 2).bounds(make_world("bernoulli", arms=4))
+    held = compare(Always(), make_world("bernoulli", arms=4), 400, 2).bounds(make_world("bernoulli", arms=4))
     rows = [line.split("  ") for line in text(bounds_table(held)).splitlines()[2:]]
     cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
     assert cells == [
-        ["Thompson, Russo-Van Roy", "Bayesian regret", f"{np.sqrt(0.5 * np.log(4) * 400):.4g}", "upper"],
-        ["Bubeck-Cesa-Bianchi", "Bayesian regret", "20", "lower, shape only"],
-        ["Thompson, Agrawal-Goyal 2013", "Bayesian regret", f"{np.sqrt(400 * np.log(100)):.4g}", "upper, shape only"],
+        ["Thompson, Russo-Van Roy", "Bayesian regret", f"{np.sqrt(0.5 * np.log(4) * 1600):.4g}", "upper"],
+        ["Bubeck-Cesa-Bianchi", "Bayesian regret", "40", "lower, shape only"],
+        ["Thompson, Agrawal-Goyal 2013", "Bayesian regret", f"{np.sqrt(1600 * np.log(400)):.4g}", "upper, shape only"],
     ]
 
 

@@ -107,7 +107,7 @@ def compare(
     if save is not None:
         write(done.comparison, save)
     if plot is not None:
-        done.comparison.plot(plot, done.regrets, done.bounds)
+        done.comparison.plot(plot, done.regrets, done.bounds, done.optimum())
     if as_json:
         put_json(done.pages())
     else:
@@ -197,5 +197,5 @@ def demo(
         return
     from bayesrl.lab.plots.curves import curves
 
-    curves(done.comparison, picture, done.regrets, {"optimum": best}, "The chain")
+    curves(done.comparison, picture, done.regrets, title="The chain", optimum=done.optimum())
     put(f"The curves are in {picture}.")

@@ -129,11 +129,13 @@ class Comparison:
         path: str | Path,
         regrets: Mapping[str, Regret] | None = None,
         bounds: Mapping[str, Bound] | None = None,
+        optimum: Floats | None = None,
     ) -> None:
         """Draw the mean cumulative reward with 95% bands into a file, and regret with its bounds if given.
 
-        Needs the extra `lab`.
+        `optimum`, the best expected total of the first t steps, is drawn as a line beside the rewards. Needs the extra
+        `lab`.
         """
         from bayesrl.lab.plots.curves import curves
 
-        curves(self, path, regrets, bounds=bounds)
+        curves(self, path, regrets, bounds=bounds, optimum=optimum)

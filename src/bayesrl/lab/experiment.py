@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesrl._version import code_version
+from bayesrl.checks import Floats
+from bayesrl.core import Family
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.lab.build import acting, agent_for, believes, merged, named, world_for
 from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
 from bayesrl.lab.literature.figures import Figure, lookup
-from bayesrl.lab.measures.regret import Regret
+from bayesrl.lab.measures.regret import Regret, optimal_totals
 from bayesrl.provenance import describe
 from bayesrl.registry import find, parameters_of
 
@@ -84,6 +86,11 @@ class Experiment:
             }
             for label, entrant in self.entrants.items()
         ]
+
+    def optimum(self) -> Floats | None:
+        """The largest expected total of the first t steps, (steps,); None unless the world is a single known MDP."""
+        mdp = getattr(self.world, "mdp", None) if self.regrets and not isinstance(self.world, Family) else None
+        return None if mdp is None else optimal_totals(mdp, self.comparison.steps, self.horizon)
 
     def figures(self) -> dict[str, list[Figure]]:
         """What others published for these set-ups, by label; nothing for a world or a horizon of one's own."""

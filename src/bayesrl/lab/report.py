@@ -88,7 +88,8 @@ def bounds_table(bounds: Mapping[str, Bound]) -> Table:
     table.add_column("")
     for name, bound in sorted(bounds.items(), key=lambda item: (item[1].kind == "order", item[1].end)):
         on = "suboptimal choices" if bound.regret == "stochastic" else f"{bound.regret} regret"
-        table.add_row(name, on, f"{bound.end:.4g}", ", ".join(filter(None, (bound.side, SAYS[bound.kind]))))
+        empty = "vacuous: more than can be lost" if bound.vacuous else ""
+        table.add_row(name, on, f"{bound.end:.4g}", ", ".join(filter(None, (bound.side, SAYS[bound.kind], empty))))
     return table
 
 

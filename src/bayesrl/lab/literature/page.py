@@ -102,7 +102,7 @@ def markdown(scores: Sequence[Score], notes: str = "") -> str:
     scores = sorted(scores, key=lambda score: order.get(row_key(score.row), len(order)))
     lines = judge(scores)
     versions = sorted({(score.version, score.seed) for score in scores})
-    made = ", ".join(f"version {version}, seed {seed}" for version, seed in versions)
+    made = " and ".join(f"version {version}, seed {seed}" for version, seed in versions)
     parts = [HEAD.format(made=made, judged=lines[0].judged if lines else 0, caption=caption(lines)), notes]
     for world, mine in _by_world(lines).items():
         name = named(world)[0]

@@ -35,13 +35,15 @@ def curves(
     references: Mapping[str, float] | None = None,
     title: str | None = None,
     bounds: Mapping[str, Bound] | None = None,
+    optimum: Floats | None = None,
 ) -> None:
     """Mean cumulative reward, and regret where given, with 95% bands; `references` are dashed lines at final returns.
 
-    Bounds stand beside the regret that they are of (see `regret_panel`). The file's ending decides the format (png,
-    pdf, svg). Needs the extra `lab`.
+    `optimum` is the largest expected total of the first t steps, (steps,), which is drawn as a line from the origin
+    (`bayesrl.lab.measures.regret.optimal_totals` computes it). Bounds stand beside the regret that they are of (see
+    `regret_panel`). The file's ending decides the format (png, pdf, svg). Needs the extra `lab`.
     """
-    write("curves", sheet_of(comparison, regrets, references, title, bounds), path)
+    write("curves", sheet_of(comparison, regrets, references, title, bounds, optimum), path)
 
 
 def sheet_of(
@@ -50,6 +52,7 @@ def sheet_of(
     references: Mapping[str, float] | None = None,
     title: str | None = None,
     bounds: Mapping[str, Bound] | None = None,
+    optimum: Floats | None = None,
 ) -> Sheet:
     """The matplotlib figure that `curves` writes."""
     regrets, bounds = regrets or {}, bounds or {}
@@ -60,6 +63,9 @@ def sheet_of(
     for k, label in enumerate(comparison.labels):
         _line(axes[0], comparison.cumulative(label), label, look(k))
     _frame(axes[0], "cumulative reward", comparison.steps)
+    if optimum is not None:
+        x, y = np.arange(len(optimum) + 1), np.append(0.0, optimum)
+        axes[0].plot(x, y, color="0.35", linestyle=(0, (4, 3)), linewidth=1.2, label="optimum", gid="optimum")
     for text, level in (references or {}).items():
         axes[0].axhline(level, color="0.35", linestyle=(0, (4, 3)), linewidth=1.0)
         axes[0].annotate(
@@ -127,7 +133,11 @@ def _draw_bounds(axes: Axes, bounds: Mapping[str, Bound]) -> None:
             name, (x, min(y, top)), (1.03, height), color=colour, fontsize="x-small", arrowprops=leader, **where
         )
         height -= 0.055
-    off = [f"{name} {bound.end:.3g}" for name, bound in bounds.items() if name not in seen]
+    off = [
+        f"{name} {bound.end:.3g}{' (vacuous)' if bound.vacuous else ''}"
+        for name, bound in bounds.items()
+        if name not in seen
+    ]
     if off:
         note = "off the scale at the end: " + "; ".join(off)
         axes.annotate(
