@@ -1,0 +1,53 @@
+"""Planted bugs in policies, tables, solvers and adapters; see test_mutants.py."""
+
+import pytest
+
+POLICY, ARRAYS, SOLVERS = (f"tests/models/test_{name}.py::" for name in ("policy", "arrays", "solvers"))
+GYM, HIDDEN = "tests/adapters/test_gymnasium.py::", "tests/worlds/test_hidden_state.py::"
+
+MUTANTS = {
+    # name: (module, old, new, tests)
+    "the score forgets its mean": (
+        "bayesrl.models.policy", "        gradient[observation] = -p\n", "",
+        [POLICY + "test_the_score_is_the_gradient_of_log_prob[softmax]"]),
+    "the score of features is not centred": (
+        "bayesrl.models.policy", "phi[a] - p @ phi", "phi[a]", [POLICY + "test_the_mean_score_is_zero[features]"]),
+    "a Gaussian score forgets a square": (
+        "bayesrl.models.policy", "/ self.spread**2", "/ self.spread",
+        [POLICY + "test_the_score_is_the_gradient_of_log_prob[gaussian]"]),
+    "actions of probability zero are drawn": (
+        "bayesrl.models.policy", 'total = np.cumsum(p)', 'total = np.cumsum(p + 0.05)',
+        [POLICY + "test_samples_have_the_frequencies_that_log_prob_says[stochastic]"]),
+    "a controller keeps its node into the next episode": (
+        "bayesrl.models.policy", "if transition.ends_episode:", "if False:",
+        [POLICY + "test_a_controller_walks_its_nodes"]),
+    "unlisted moves pay nothing": (
+        "bayesrl.models._listed", "    return frozen(most_probable(", "    return frozen(0.0 * most_probable(",
+        [GYM + "test_flat_rewards_do_not_tell_the_successor"]),
+    "every unlisted move pays what its pair pays": (
+        "bayesrl.models._listed", "if is_function(y, r, t.S):", "if False:",
+        [GYM + "test_flat_rewards_do_not_tell_the_successor"]),
+    "an end in a state that goes on is dropped": (
+        "bayesrl.beliefs.tabular._outcome_reading", "    return outcomes.end\n", "    return y\n",
+        [GYM + "test_taxi_is_learnt_in_the_users_own_loop[flat]"]),
+    "runs share an environment": (
+        "bayesrl.adapters.gymnasium", "        return GymWorld(made, self.gamma)", "        return self",
+        [GYM + "test_fresh_environments"]),
+    "gathered rows are not discounted": (
+        "bayesrl.kernels.bellman", "m.gamma * m.prob[g, k]) if", "m.prob[g, k]) if",
+        [SOLVERS + "test_gathered_sweeps_equal_plain_ones"]),
+    "the shift of gathered rows is not discounted": (
+        "bayesrl.kernels.bellman", "shift = gamma * shift + c", "shift = shift + c",
+        [SOLVERS + "test_gathered_sweeps_equal_plain_ones"]),
+    "sweeps on a cycle never give up": (
+        "bayesrl.models.solvers._modified_policy_iteration", "    last = policy_iteration(m, found.values, target)\n",
+        "    last = found\n", [SOLVERS + "test_cycles_at_a_discount_near_one[0]"]),
+    "the oracle guesses": (
+        "bayesrl.testing.tiger", "tiger if ask else NOTHING", "LEFT if ask else NOTHING",
+        [HIDDEN + "test_the_hidden_state_is_recorded_if_asked_for"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant_is_caught(name, assert_caught):
+    assert_caught(name, *MUTANTS[name])
