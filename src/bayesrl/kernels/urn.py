@@ -120,8 +120,8 @@ def draw_dirichlet(urn, g, rng):
     """An outcome of group g of a Dirichlet urn, and one more ball of its colour. One random number."""
     row = urn.rows[g]
     n, u = row.count, uniform(rng) * row.total
-    if (u >= row.mass) & (n > 0):  # rounding may lift u to the mass of an urn without balls
-        k = urn.balls[row.first + min(index(u - row.mass), n - ONE)]
+    if u >= row.mass:  # rounding may lift u to the mass of an urn without balls
+        k = urn.balls[row.first + min(index(u - row.mass), n - ONE)] if n > 0 else row.last
     elif row.scale > 0.0:
         k = min(index(u * row.scale), row.last)
     else:
