@@ -32,7 +32,7 @@ def outcome_of(owner: str, outcomes: Outcomes, datum: Transition, rewarded: bool
     """(s, a, k): which outcome a transition was; `rewarded=False` tells outcomes apart by next state alone."""
     s, a, y = _indices(owner, outcomes, datum)
     r = _reward(owner, datum) if rewarded else np.nan
-    y = arrival(owner, outcomes, y, datum)
+    y = arrival(owner, outcomes, y, datum) if datum.terminated else y
     k = locate(outcomes.succ[s, a], outcomes.reward[s, a], outcomes.size[outcomes.group.item(s, a)], y, r)
     if k < 0 or outcomes.terminal[s]:
         raise impossible(owner, outcomes, datum, rewarded)
