@@ -152,7 +152,7 @@ def _map(
     numbered = rows * columns <= 144
     for y, x in np.argwhere(free):
         s = int(panel[y, x])
-        dark = float(image.norm(float(plan.values[s]))) < 0.55
+        dark = bool(np.asarray(image.norm(plan.values[s : s + 1]))[0] < 0.55)
         ink, name = ("white" if dark else "black"), actions[plan.policy[s]] if actions else str(plan.policy[s])
         if name in ARROWS:
             dx, dy = (0.28 * d for d in ARROWS[name])
