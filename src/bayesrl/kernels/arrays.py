@@ -13,9 +13,10 @@ The names are types of `numpy.ndarray`: an array of another number of axes is re
 (`np.zeros((n, m))` for an `F1`), and every array whose number of axes is unknown (`NDArray[np.float64]`) is accepted.
 """
 
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 F1: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
 F2: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
@@ -37,7 +38,17 @@ B2: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 B3: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.bool_]]
 """Arrays of bools with one to three axes."""
 
-R1: TypeAlias = np.ndarray[tuple[int], np.dtype[np.void]]
-R2: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.void]]
-"""Structured arrays, whose elements are records with named fields. mypy knows no fields: `x[i].name` is `Any`, so a
-kernel that reads a field says its type once: `total: float = row[i].total`."""
+Record = TypeVar("Record", covariant=True)
+
+
+class Records(Protocol[Record]):
+    """A vector of records, a structured array of numpy's. `Record` is a Protocol that names the fields and their types.
+
+    Numba reads a field as an attribute, `rows[i].total`, and so does numpy if the dtype is `np.record`.
+    """
+
+    @overload
+    def __getitem__(self, i: int, /) -> Record: ...
+    @overload
+    def __getitem__(self, name: str, /) -> NDArray[Any]: ...
+    def __len__(self) -> int: ...

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from bayesrl.kernels.arrays import F1, F2, F3
 from bayesrl.kernels.jit import njit
 
 Floats = NDArray[np.float64]
@@ -53,7 +54,7 @@ def best_normal(mean: Floats, deviation: Floats) -> tuple[Floats, Floats]:
 
 
 @njit
-def beta_ranges(alpha, beta):
+def beta_ranges(alpha: F2, beta: F2) -> tuple[F1, F1, F1]:
     """Between which values of phi the mean of the best arm lies, and the width of a panel, for each replicate.
 
     |theta - p| <= l + sqrt(l^2 + 2 p (1 - p) l), l = TAIL / n, but for a chance of exp(-TAIL) on either side, by
@@ -80,7 +81,7 @@ def beta_ranges(alpha, beta):
 
 
 @njit
-def beta_arms(alpha, beta, low, high, width, below, p, M):
+def beta_arms(alpha: F2, beta: F2, low: F1, high: F1, width: F1, below: F2, p: F2, M: F3) -> None:
     """P(A* = a) into p[i, a] and E[theta_b | A* = a] into M[i, a, b] for Beta arms; below[i, b] = F_b(low[i])."""
     K = alpha.shape[1]
     for i in range(len(alpha)):
@@ -120,7 +121,7 @@ def beta_arms(alpha, beta, low, high, width, below, p, M):
 
 
 @njit
-def normal_arms(mean, deviation, p, M):
+def normal_arms(mean: F2, deviation: F2, p: F2, M: F3) -> None:
     """P(A* = a) into p[i, a] and E[theta_b | A* = a] into M[i, a, b] for Gaussian arms."""
     for i in range(len(mean)):
         K = mean.shape[1]
@@ -148,7 +149,7 @@ def normal_arms(mean, deviation, p, M):
 
 
 @njit
-def condition(x, w, f, F, m, p, M):
+def condition(x: F1, w: F1, f: F2, F: F2, m: F2, p: F1, M: F2) -> None:
     """The integrals of the module's head, from f, F and m at nodes x with weights w; p is made to sum to one."""
     K, X = f.shape
     h, rest = np.empty((K, X)), np.empty(X)

@@ -13,13 +13,14 @@ Shapes: C components, G groups each, D steps.
 
 from typing import NamedTuple
 
-import numpy as np
+from numpy.random import Generator
 
+from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.replay import likelihood, put, replay, share, take_out, undo
 from bayesrl.kernels.simulator import begin, forget, implements, step, wander
 from bayesrl.kernels.stream import uniform
-from bayesrl.kernels.urn import Urn, draw, rollout_action
+from bayesrl.kernels.urn import Urn, draw, rollout_action, signed
 
 COMPONENT, STEPS, TOLD = 0, 1, 2
 """Entries of `MixtureUrn.now`."""
@@ -29,19 +30,19 @@ class MixtureUrn(NamedTuple):
     """The urns of all components, their weights, and where the running simulation stands."""
 
     urn: Urn
-    weights: np.ndarray  # (D + 1, C) posterior weights after each told outcome; the first row is before any
-    now: np.ndarray  # (3,) the component of the running simulation (-1: not drawn yet), its steps, outcomes told
+    weights: F2  # (D + 1, C) posterior weights after each told outcome; the first row is before any
+    now: I1  # (3,) the component of the running simulation (-1: not drawn yet), its steps, outcomes told
 
 
 @implements(begin, MixtureUrn)
 @njit
-def _begin(model, rng):
+def _begin(model: MixtureUrn, rng: Generator) -> None:
     model.now[COMPONENT], model.now[STEPS] = -1, 0
 
 
 @implements(step, MixtureUrn)
 @njit
-def _step(model, s, a, rng):
+def _step(model: MixtureUrn, s: int, a: int, rng: Generator) -> tuple[int, int, float, bool, int]:
     urn, now = model.urn, model.now
     if now[COMPONENT] < 0:
         now[COMPONENT] = _drawn(model.weights[now[TOLD]], rng)
@@ -50,17 +51,17 @@ def _step(model, s, a, rng):
     k = draw(urn, g, rng)
     i = urn.place[s, a, 1]
     y = urn.succ[i, k]
-    return k, np.int64(y), urn.reward[i, k], urn.terminal[y], g
+    return k, signed(y), urn.reward[i, k], urn.terminal[y], g
 
 
 @njit
-def _group(model, c, s, a):
+def _group(model: MixtureUrn, c: int, s: int, a: int) -> int:
     """The urn of component c that draws the outcome of (s, a)."""
-    return c * (len(model.urn.rows) // model.weights.shape[1]) + np.int64(model.urn.place[s, a, 0])
+    return c * (len(model.urn.rows) // model.weights.shape[1]) + signed(model.urn.place[s, a, 0])
 
 
 @njit
-def _drawn(w, rng):
+def _drawn(w: F1, rng: Generator) -> int:
     """A component drawn in proportion to the weights."""
     u, last = uniform(rng) * w.sum(), 0
     for c in range(len(w)):
@@ -73,7 +74,7 @@ def _drawn(w, rng):
 
 @implements(forget, MixtureUrn)
 @njit
-def _forget(model, marks, n):
+def _forget(model: MixtureUrn, marks: I1, n: int) -> None:
     forget(model.urn, marks, n)
     model.now[COMPONENT], model.now[STEPS] = -1, 0
 
@@ -81,12 +82,12 @@ def _forget(model, marks, n):
 implements(wander, MixtureUrn)(rollout_action)
 
 
-# A search that comes back to a history (`replay.py`) ----------------------------------------------------------------
+# For searches that return to a history (`replay.py`) ----------------------------------------------------------------
 
 
 @implements(replay, MixtureUrn)
 @njit
-def _replay(model, s, a, k):
+def _replay(model: MixtureUrn, s: int, a: int, k: int) -> None:
     t, total = model.now[TOLD], 0.0
     for c in range(model.weights.shape[1]):
         g = _group(model, c, s, a)
@@ -100,7 +101,7 @@ def _replay(model, s, a, k):
 
 @implements(undo, MixtureUrn)
 @njit
-def _undo(model, s, a, k):
+def _undo(model: MixtureUrn, s: int, a: int, k: int) -> None:
     now = model.now
     if now[STEPS] > 0:  # a step of the running simulation: only its component has seen it
         take_out(model.urn, _group(model, now[COMPONENT], s, a))
@@ -115,7 +116,7 @@ def _undo(model, s, a, k):
 
 @implements(likelihood, MixtureUrn)
 @njit
-def _likelihood(model, s, a, k):
+def _likelihood(model: MixtureUrn, s: int, a: int, k: int) -> float:
     w, p = model.weights[model.now[TOLD]], 0.0
     for c in range(len(w)):
         p += w[c] * share(model.urn, _group(model, c, s, a), k)

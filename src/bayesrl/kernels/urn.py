@@ -14,26 +14,35 @@ in benchmarks/bamcp.py.
 Shapes: G groups, K outcomes, U different lists of outcomes, D steps of a simulation.
 """
 
+from __future__ import annotations
+
 import math
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
-from numba.extending import overload
+from numba import types
+from numpy.random import Generator
+from numpy.typing import NDArray
 
-from bayesrl.kernels.arrays import F2
-from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import INLINED, begin, forget, implements, inlined, step, wander
+from bayesrl.kernels.arrays import B1, F1, F2, I1, I2, I3, Records
+from bayesrl.kernels.jit import inlined, njit, overloads, plain
+from bayesrl.kernels.simulator import begin, forget, implements, step, wander
 from bayesrl.kernels.stream import uniform
 
-index = np.uint32
+INDEX = np.uint32
+index = cast(Callable[[float | np.integer[Any]], int], INDEX)
+"""A number as an index. To mypy an index is an int; compiled, it has 32 bits and no sign."""
 ONE = index(1)
+signed = cast(Callable[[int], int], np.int64)
+"""An index as a number of 64 bits with a sign."""
 
 
-def record(*fields: Any) -> Any:
+def record(*fields: tuple[str, Any]) -> Any:
     """What lies together in memory, 64 bytes so that finding one is a shift, its parts read as attributes."""
-    packed = np.dtype(list(fields), align=True)
+    packed: Any = np.dtype(list(fields), align=True)
     names, formats, offsets = zip(*[(name, *packed.fields[name]) for name in packed.names], strict=True)
-    line = {"names": names, "formats": formats, "offsets": offsets, "itemsize": 64, "aligned": True}
+    line: Any = {"names": names, "formats": formats, "offsets": offsets, "itemsize": 64, "aligned": True}
     return np.dtype((np.record, np.dtype(line)))
 
 
@@ -41,40 +50,58 @@ Row = record(
     ("mass", np.float64),  # prior count of the urn in all
     ("total", np.float64),  # mass + count
     ("scale", np.float64),  # outcomes for each unit of mass, where all prior counts are equal, else 0
-    ("prior", index),  # which row of `cdf` holds its prior counts
-    ("last", index),  # the last outcome
-    ("first", index),  # where its balls begin in `balls`
-    ("count", index),  # how many balls there are: seen, and of the running simulation
-    ("seen", index),  # of these, seen
-    ("limit", index),  # how many there can be: no more than seen where a draw adds none (a known row)
+    ("prior", INDEX),  # which row of `cdf` holds its prior counts
+    ("last", INDEX),  # the last outcome
+    ("first", INDEX),  # where its balls begin in `balls`
+    ("count", INDEX),  # how many balls there are: seen, and of the running simulation
+    ("seen", INDEX),  # of these, seen
+    ("limit", INDEX),  # how many there can be: no more than seen where a draw adds none (a known row)
 )
 """An urn of a Dirichlet belief."""
+
+
+class UrnRow(Protocol):
+    """The fields of `Row`, for mypy."""
+
+    mass: float
+    total: float
+    scale: float
+    prior: int
+    last: int
+    first: int
+    count: int
+    seen: int
+    limit: int
+
+
+Moves = tuple[I2, F2, I3, bool, B1]
+"""succ, reward, place, plain and terminal of an urn (`Outcomes.alike`)."""
 
 
 class Urn(NamedTuple):
     """A Dirichlet belief as balls: the prior's mass, the outcomes seen, and those of the running simulation."""
 
-    succ: np.ndarray  # (U, K) next state of outcome k
-    reward: np.ndarray  # (U, K) its reward
-    place: np.ndarray  # (S, A, 2) of (s, a): which urn draws the outcome, and which list it is in
+    succ: I2  # (U, K) next state of outcome k
+    reward: F2  # (U, K) its reward
+    place: I3  # (S, A, 2) of (s, a): which urn draws the outcome, and which list it is in
     plain: bool  # whether the model is flat: urn s A + a for each (s, a), and outcome k leads to state k
-    terminal: np.ndarray  # (S,)
-    rows: np.ndarray  # (G,) of Row
-    balls: np.ndarray  # outcomes, urn after urn, with room for D more in each
-    cdf: np.ndarray  # (U, K) cumulative prior counts, each different row once
+    terminal: B1  # (S,)
+    rows: Records[UrnRow]  # (G,) of Row
+    balls: I1  # outcomes, urn after urn, with room for D more in each
+    cdf: F2  # (U, K) cumulative prior counts, each different row once
 
 
-def urns(moves: Any, rows: Any, cdf: Any, entries: Any, depth: int) -> Urn:
+def urns(moves: Moves, rows: NDArray[Any], cdf: F2, entries: I1, depth: int) -> Urn:
     """Urns with these rows (mass, scale, last, and in `limit` whether draws add balls), and the outcomes seen in them.
 
     `moves` are succ, reward, place, plain and terminal; entries are those of a ledger, g * K + k.
     """
     rows = rows.copy()
-    return Urn(*moves, rows, _poured(rows, entries, cdf.shape[1], depth), cdf)
+    return Urn(*moves, rows, _fill(rows, entries, cdf.shape[1], depth), cdf)
 
 
 @njit
-def _poured(rows, entries, K, depth):
+def _fill(rows: Records[UrnRow], entries: I1, K: int, depth: int) -> I1:
     """Count the entries, find a place for each urn's balls, put them there: a counting sort that leaves room."""
     for e in entries:
         rows[e // K].seen += ONE
@@ -85,7 +112,7 @@ def _poured(rows, entries, K, depth):
         row.first, row.limit = n, row.seen + room
         row.total = row.mass + row.seen
         n += row.limit
-    balls = np.empty(n, index)
+    balls = np.empty(n, INDEX)
     for e in entries:
         row = rows[e // K]
         balls[row.first + row.count] = e % K
@@ -93,7 +120,7 @@ def _poured(rows, entries, K, depth):
     return balls
 
 
-def empty_urns(prior: Any, size: Any, learns: Any) -> tuple[Any, Any]:
+def empty_urns(prior: F2, size: I1, learns: B1 | bool) -> tuple[NDArray[Any], F2]:
     """Empty urns with prior counts (G, K), of which the first `size` are outcomes: their rows, and `cdf`.
 
     If all groups share one row of prior counts (a broadcast array), that row is summed once.
@@ -110,13 +137,13 @@ def empty_urns(prior: Any, size: Any, learns: Any) -> tuple[Any, Any]:
     return rows, cdf
 
 
-def draw(urn: Any, g: int, rng: Any) -> int:
+def draw(urn: Urn | SparseUrn, g: int, rng: Generator) -> int:
     """An outcome of group g from the predictive of whatever urn this is, and one more ball of its colour."""
     return draw_sparse(urn, g, rng) if isinstance(urn, SparseUrn) else draw_dirichlet(urn, g, rng)
 
 
 @njit
-def draw_dirichlet(urn, g, rng):
+def draw_dirichlet(urn: Urn, g: int, rng: Generator) -> int:
     """An outcome of group g of a Dirichlet urn, and one more ball of its colour. One random number."""
     row = urn.rows[g]
     n, u = row.count, uniform(rng) * row.total
@@ -137,40 +164,57 @@ SparseRow = record(
     ("size", np.float64),  # conceivable outcomes L
     ("total", np.float64),  # what it weighs in all, T(k0, N)
     ("total_seen", np.float64),  # what it weighed with what was seen
-    ("first", index),  # where its balls begin in `balls`
-    ("count", index),  # how many balls there are, N
-    ("seen", index),  # of these, seen
-    ("limit", index),  # how many there can be
-    ("kinds_first", index),  # where its different outcomes begin in `kinds`
-    ("kinds", index),  # how many there are, k0
-    ("kinds_seen", index),  # of these, seen
+    ("first", INDEX),  # where its balls begin in `balls`
+    ("count", INDEX),  # how many balls there are, N
+    ("seen", INDEX),  # of these, seen
+    ("limit", INDEX),  # how many there can be
+    ("kinds_first", INDEX),  # where its different outcomes begin in `kinds`
+    ("kinds", INDEX),  # how many there are, k0
+    ("kinds_seen", INDEX),  # of these, seen
 )
 """An urn of a sparse Dirichlet belief."""
+
+
+class SparseUrnRow(Protocol):
+    """The fields of `SparseRow`, for mypy."""
+
+    size: float
+    total: float
+    total_seen: float
+    first: int
+    count: int
+    seen: int
+    limit: int
+    kinds_first: int
+    kinds: int
+    kinds_seen: int
 
 
 class SparseUrn(NamedTuple):
     """A sparse Dirichlet belief as balls (Friedman, Singer 1999): what was seen, how often, and the chance of news."""
 
-    succ: np.ndarray  # (U, K) next state of outcome k
-    reward: np.ndarray  # (U, K) its reward
-    place: np.ndarray  # (S, A, 2) of (s, a): which urn draws the outcome, and which list it is in
+    succ: I2  # (U, K) next state of outcome k
+    reward: F2  # (U, K) its reward
+    place: I3  # (S, A, 2) of (s, a): which urn draws the outcome, and which list it is in
     plain: bool  # whether the model is flat: urn s A + a for each (s, a), and outcome k leads to state k
-    terminal: np.ndarray  # (S,)
-    rows: np.ndarray  # (G,) of SparseRow
-    balls: np.ndarray  # outcomes, urn after urn, with room for D more in each
-    kinds: np.ndarray  # different outcomes, urn after urn, with room for D more in each
-    prior: np.ndarray  # (alpha, exponent, the size L for which weights are kept, 1 / alpha)
-    weights: np.ndarray  # T(k0, N), nan where it is not known yet
+    terminal: B1  # (S,)
+    rows: Records[SparseUrnRow]  # (G,) of SparseRow
+    balls: I1  # outcomes, urn after urn, with room for D more in each
+    kinds: I1  # different outcomes, urn after urn, with room for D more in each
+    prior: F1  # (alpha, exponent, the size L for which weights are kept, 1 / alpha)
+    weights: F2  # T(k0, N), nan where it is not known yet
 
 
-def sparse_urns(moves: Any, size: Any, entries: Any, depth: int, prior: Any, table: Any) -> SparseUrn:
-    """Sparse urns with so many conceivable outcomes, and the outcomes seen in them (see `urns`).
+def sparse_urns(
+    moves: Moves, size: I1, entries: I1, depth: int, prior: F1, table: Callable[[int, int], F2]
+) -> SparseUrn:
+    """Sparse urns with `size` conceivable outcomes each, and the outcomes seen in them (see `urns`).
 
     table(k0, N) gives T up to there.
     """
     rows = np.zeros(len(size), SparseRow)
     rows["size"] = size
-    balls, kinds = _poured_sparse(rows, entries, int(prior[2]), depth)
+    balls, kinds = _fill_sparse(rows, entries, int(prior[2]), depth)
     weights = table(int(rows["kinds"].max()) + depth, int(rows["seen"].max()) + depth)
     urn = SparseUrn(*moves, rows, balls, kinds, prior, weights)
     _weigh_all(urn)
@@ -178,8 +222,8 @@ def sparse_urns(moves: Any, size: Any, entries: Any, depth: int, prior: Any, tab
 
 
 @njit
-def _poured_sparse(rows, entries, K, depth):
-    """As `_poured`, and the different outcomes of each urn once, in the order in which they were seen."""
+def _fill_sparse(rows: Records[SparseUrnRow], entries: I1, K: int, depth: int) -> tuple[I1, I1]:
+    """As `_fill`, and the different outcomes of each urn once, in the order in which they were seen."""
     for e in entries:
         rows[e // K].seen += ONE
     n = m = 0
@@ -188,7 +232,7 @@ def _poured_sparse(rows, entries, K, depth):
         row.first, row.limit, row.kinds_first = n, row.seen + depth, m
         n += row.limit
         m += min(row.seen + depth, int(row.size))
-    balls, kinds = np.empty(n, index), np.empty(m, index)
+    balls, kinds = np.empty(n, INDEX), np.empty(m, INDEX)
     for e in entries:
         row, k = rows[e // K], index(e % K)
         balls[row.first + row.count] = k
@@ -205,7 +249,7 @@ def _poured_sparse(rows, entries, K, depth):
 
 
 @inlined
-def weigh(urn, row):
+def weigh(urn: SparseUrn, row: SparseUrnRow) -> None:
     """Set what an urn weighs in all, where what was seen weighs k0 alpha + N: from the table, or into it.
 
     The chance of nothing new is C(k0, N) = sum_k P(size k | data) (k0 alpha + N) / (k alpha + N) = (k0 alpha + N) / T.
@@ -215,7 +259,7 @@ def weigh(urn, row):
 
 
 @njit
-def _weigh_all(urn):
+def _weigh_all(urn: SparseUrn) -> None:
     for g in range(len(urn.rows)):
         weigh(urn, urn.rows[g])
         urn.rows[g].total_seen = urn.rows[g].total
@@ -238,7 +282,7 @@ def new_chance(k0: float, N: float, L: float, alpha: float, T: float) -> float:
 
 
 @njit
-def weight_of_all(k0, N, L, alpha, exponent):
+def weight_of_all(k0: float, N: float, L: float, alpha: float, exponent: float) -> float:
     """T(k0, N) = 1 / E[1 / (k alpha + N)] over the size k of the support."""
     top, low, high = -np.inf, max(int(k0), 1), int(L) + 1
     for k in range(low, high):
@@ -252,7 +296,7 @@ def weight_of_all(k0, N, L, alpha, exponent):
 
 
 @njit
-def log_weight(k, k0, N, alpha, exponent):
+def log_weight(k: int, k0: float, N: float, alpha: float, exponent: float) -> float:
     """log P(size k | k0 outcomes in N draws), but for a constant."""
     return (
         -exponent * math.log(k)
@@ -264,7 +308,7 @@ def log_weight(k, k0, N, alpha, exponent):
 
 
 @njit
-def draw_sparse(urn, g, rng):
+def draw_sparse(urn: SparseUrn, g: int, rng: Generator) -> int:
     """An outcome of group g from the sparse predictive, and one more ball of its colour. One random number, mostly."""
     row, alpha = urn.rows[g], urn.prior[0]
     n, k0 = row.count, row.kinds
@@ -286,7 +330,7 @@ def draw_sparse(urn, g, rng):
 
 
 @inlined
-def _unseen(urn, row, rng):
+def _unseen(urn: SparseUrn, row: SparseUrnRow, rng: Generator) -> int:
     """Uniform among the L - k0 outcomes not seen, by rejection."""
     while True:
         k = index(uniform(rng) * row.size)
@@ -297,10 +341,9 @@ def _unseen(urn, row, rng):
             return k
 
 
-@overload(draw, INLINED)
-def _draw_by_kind(urn, g, rng):
-    kernel = draw_sparse if urn.instance_class is SparseUrn else draw_dirichlet
-    return getattr(kernel, "py_func", kernel)
+@overloads(draw, inline=True)
+def _draw_by_kind(urn: types.NamedTuple, g: types.Type, rng: types.Type) -> Callable[..., int]:
+    return plain(draw_sparse) if urn.instance_class is SparseUrn else plain(draw_dirichlet)
 
 
 AGAIN = np.uint16(0xFFFF)
@@ -308,7 +351,7 @@ AGAIN = np.uint16(0xFFFF)
 
 
 @njit
-def rollout_action(model, P, s, a, epsilon, rng):
+def rollout_action(model: object, P: I2, s: int, a: int, epsilon: float, rng: Generator) -> int:
     """Epsilon-greedy, ties at random; one random number, mostly, and no branch that it decides."""
     S, M = index(len(P) - 1), P.shape[1]
     while True:
@@ -323,28 +366,28 @@ def rollout_action(model, P, s, a, epsilon, rng):
 implements(wander, Urn, SparseUrn)(rollout_action)
 
 
-# A search's view of urns (`simulator.py`): states are listed, nothing is drawn at the root ---------------------------
+# Urns for searches (`simulator.py`): states are listed --, nothing is drawn at the root ---------------------------
 
 
 @implements(begin, Urn, SparseUrn)
 @njit
-def _begin(model, rng):
+def _begin(model: Urn | SparseUrn, rng: Generator) -> None:
     pass
 
 
 @implements(step, Urn, SparseUrn)
 @njit
-def _step(model, s, a, rng):
+def _step(model: Urn | SparseUrn, s: int, a: int, rng: Generator) -> tuple[int, int, float, bool, int]:
     s, a = index(s), index(a)
     g = s * index(model.place.shape[1]) + a if model.plain else model.place[s, a, 0]
     i, k = model.place[s, a, 1], draw(model, g, rng)
     y = k if model.plain else model.succ[i, k]
-    return k, np.int64(y), model.reward[i, k], model.terminal[y], g
+    return k, signed(y), model.reward[i, k], model.terminal[y], g
 
 
 @implements(forget, Urn)
 @njit
-def _forget(model, marks, n):
+def _forget(model: Urn, marks: I1, n: int) -> None:
     for t in range(n):
         row = model.rows[marks[t]]
         row.count, row.total = row.seen, row.mass + row.seen
@@ -352,7 +395,7 @@ def _forget(model, marks, n):
 
 @implements(forget, SparseUrn)
 @njit
-def _forget_sparse(model, marks, n):
+def _forget_sparse(model: SparseUrn, marks: I1, n: int) -> None:
     for t in range(n):
         row = model.rows[marks[t]]
         row.count, row.kinds, row.total = row.seen, row.kinds_seen, row.total_seen
