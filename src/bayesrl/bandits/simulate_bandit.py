@@ -35,15 +35,17 @@ from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.ucb1 import UCB1
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.normal_arm import NormalArm
-from bayesrl.checks import Floats, Ints, integer
+from bayesrl.checks import Floats, integer
 from bayesrl.core import BayesAgent, Streams, meet
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.provenance import describe, provenance
 from bayesrl.record import Record
 from bayesrl.registry import register
 
-Lived = tuple[Ints, Floats]
+Lived = tuple[I1, F1]
+Quantile = Callable[[float, float, float, int], float]
 
 
 @register(
@@ -103,7 +105,7 @@ def _loop(agent: Any, world: Any) -> Callable[[Generator, Generator, Floats, int
     raise InvalidArgument("simulate", "agent", expected, agent)
 
 
-def _orders(planner: BayesUCB, steps: int) -> Floats:
+def _orders(planner: BayesUCB, steps: int) -> F1:
     return np.array([planner.order(t) for t in range(1, steps + 1)])
 
 
@@ -121,7 +123,7 @@ def quantile() -> Any:
 
 
 @njit
-def pull_beta(world: Generator, x: Floats, means: Floats, action: Ints, reward: Floats, t: int, every: int) -> None:
+def pull_beta(world: Generator, x: F2, means: F1, action: I1, reward: F1, t: int, every: int) -> None:
     """Play action[t]; at the end of a batch learn from all of it."""
     reward[t] = 1.0 if world.random() < means[action[t]] else 0.0
     if (t + 1) % every == 0:
@@ -130,7 +132,7 @@ def pull_beta(world: Generator, x: Floats, means: Floats, action: Ints, reward: 
 
 
 @njit
-def thompson_beta(world: Generator, thought: Generator, means: Floats, x: Floats, T: int, every: int) -> Lived:
+def thompson_beta(world: Generator, thought: Generator, means: F1, x: F2, T: int, every: int) -> Lived:
     """Thompson sampling on Beta beliefs."""
     action, reward = np.empty(T, np.int64), np.empty(T)
     for t in range(T):
@@ -144,7 +146,7 @@ def thompson_beta(world: Generator, thought: Generator, means: Floats, x: Floats
 
 
 @njit
-def ucb1_beta(world: Generator, means: Floats, x: Floats, prior: Floats, T: int, every: int) -> Lived:
+def ucb1_beta(world: Generator, means: F1, x: F2, prior: F2, T: int, every: int) -> Lived:
     """UCB1 on the averages behind Beta beliefs."""
     action, reward = np.empty(T, np.int64), np.empty(T)
     n = (x[0] - prior[0]) + (x[1] - prior[1])
@@ -162,7 +164,7 @@ def ucb1_beta(world: Generator, means: Floats, x: Floats, prior: Floats, T: int,
 
 
 @njit
-def bayes_ucb_beta(world: Generator, means: Floats, x: Floats, p: Floats, every: int, quantile: Any) -> Lived:
+def bayes_ucb_beta(world: Generator, means: F1, x: F2, p: F1, every: int, quantile: Quantile) -> Lived:
     """Bayes-UCB on Beta beliefs, p[t] the order of the quantile."""
     T = p.size
     action, reward = np.empty(T, np.int64), np.empty(T)
@@ -180,7 +182,7 @@ def bayes_ucb_beta(world: Generator, means: Floats, x: Floats, p: Floats, every:
 
 
 @njit
-def pull_normal(world: Generator, x: Floats, means: Floats, action: Ints, reward: Floats, t: int, every: int) -> None:
+def pull_normal(world: Generator, x: F2, means: F1, action: I1, reward: F1, t: int, every: int) -> None:
     """Play action[t]; at the end of a batch learn from all of it."""
     reward[t] = means[action[t]] + world.standard_normal()
     if (t + 1) % every == 0:
@@ -191,9 +193,7 @@ def pull_normal(world: Generator, x: Floats, means: Floats, action: Ints, reward
 
 
 @njit
-def thompson_normal(
-    world: Generator, thought: Generator, means: Floats, x: Floats, noise: float, T: int, every: int
-) -> Lived:
+def thompson_normal(world: Generator, thought: Generator, means: F1, x: F2, noise: float, T: int, every: int) -> Lived:
     """Thompson sampling on Gaussian beliefs."""
     action, reward = np.empty(T, np.int64), np.empty(T)
     for t in range(T):
@@ -207,7 +207,7 @@ def thompson_normal(
 
 
 @njit
-def ucb1_normal(world: Generator, means: Floats, x: Floats, prior: Floats, T: int, every: int) -> Lived:
+def ucb1_normal(world: Generator, means: F1, x: F2, prior: F2, T: int, every: int) -> Lived:
     """UCB1 on the averages behind Gaussian beliefs."""
     action, reward = np.empty(T, np.int64), np.empty(T)
     n = x[1] - prior[1]
@@ -228,7 +228,7 @@ def ucb1_normal(world: Generator, means: Floats, x: Floats, prior: Floats, T: in
 
 
 @njit
-def bayes_ucb_normal(world: Generator, means: Floats, x: Floats, noise: float, z: Floats, every: int) -> Lived:
+def bayes_ucb_normal(world: Generator, means: F1, x: F2, noise: float, z: F1, every: int) -> Lived:
     """Bayes-UCB on Gaussian beliefs, z[t] the standard normal quantile."""
     T = z.size
     action, reward = np.zeros(T, np.int64), np.empty(T)  # at the first step all quantiles are minus infinity

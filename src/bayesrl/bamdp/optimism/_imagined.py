@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesrl.checks import Bools, Floats, Ints
+from bayesrl.kernels.arrays import B1, F1, F2, F3, I1, I2, I3
 from bayesrl.kernels.jit import njit
 
 Indices = NDArray[np.int64]
@@ -25,18 +25,18 @@ UNIT = 2.0**-53
 class Imagined(NamedTuple):
     """A mean model and the weight of imagined outcomes."""
 
-    succ: Ints  # (S, A, K)
-    reward: Floats  # (S, A, K)
-    group: Ints  # (S, A)
-    size: Ints  # (G,)
-    prob: Floats  # (G, K)
-    weight: Floats  # (G, K), w
-    terminal: Bools  # (S,)
+    succ: I3  # (S, A, K)
+    reward: F3  # (S, A, K)
+    group: I2  # (S, A)
+    size: I1  # (G,)
+    prob: F2  # (G, K)
+    weight: F2  # (G, K), w
+    terminal: B1  # (S,)
     gamma: float
 
 
 @njit
-def backup(m: Imagined, v: Floats, q: Floats, best: Indices) -> tuple[float, float]:
+def backup(m: Imagined, v: F1, q: F2, best: I2) -> tuple[float, float]:
     """Fill q(s, a) and the imagined outcome best[s, a]; return the extremes of max_a q - v."""
     S, A = m.group.shape
     low, high = np.inf, -np.inf
@@ -52,7 +52,7 @@ def backup(m: Imagined, v: Floats, q: Floats, best: Indices) -> tuple[float, flo
 
 
 @njit
-def choose(m: Imagined, v: Floats, s: int, a: int) -> tuple[float, int]:
+def choose(m: Imagined, v: F1, s: int, a: int) -> tuple[float, int]:
     """The best value of (s, a) and the outcome imagined for it."""
     g, mean = m.group[s, a], 0.0
     for k in range(m.size[g]):
@@ -67,7 +67,7 @@ def choose(m: Imagined, v: Floats, s: int, a: int) -> tuple[float, int]:
 
 
 @njit
-def follow(m: Imagined, v: Floats, pi: Indices, best: Indices, new: Floats) -> tuple[float, float]:
+def follow(m: Imagined, v: F1, pi: I1, best: I2, new: F1) -> tuple[float, float]:
     """Fill new(s) by one sweep of the policy and its imagined outcomes; return the extremes of new - v."""
     low, high = np.inf, -np.inf
     for s in range(len(v)):
@@ -85,7 +85,7 @@ def follow(m: Imagined, v: Floats, pi: Indices, best: Indices, new: Floats) -> t
 
 
 @njit
-def finite_horizon_q(m: Imagined, H: int) -> Floats:
+def finite_horizon_q(m: Imagined, H: int) -> F2:
     """q(s, a) with H decisions to go."""
     S, A = m.group.shape
     v, q, best = np.zeros(S), np.zeros((S, A)), np.zeros((S, A), np.int64)
@@ -97,7 +97,7 @@ def finite_horizon_q(m: Imagined, H: int) -> Floats:
 
 
 @njit
-def infinite_horizon(m: Imagined, v: Floats, tol: float, limit: int) -> tuple[Floats, Floats, float]:
+def infinite_horizon(m: Imagined, v: F1, tol: float, limit: int) -> tuple[F1, F2, float]:
     """(v, q, error): modified policy iteration from v until |v - v*| <= tol or rounding dominates; `limit` sweeps.
 
     Without terminal states a row sums to one, and V* lies between v + low / (1-gamma) and v + high / (1-gamma). v is

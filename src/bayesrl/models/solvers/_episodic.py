@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from bayesrl.checks import Bools, Floats, Ints, frozen
+from bayesrl.checks import frozen
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.arrays import B1, B2, F1, F2, I1
 from bayesrl.kernels.bellman import Model, backup, improve, noise
 from bayesrl.kernels.jit import njit
 from bayesrl.models.solution import Indices
@@ -31,9 +32,9 @@ class Collapsed(NamedTuple):
     """A model without end components, and the new state of each old one."""
 
     model: Model
-    label: Ints
+    label: I1
     """The new state of each old one."""
-    stop: Bools
+    stop: B1
     """Which new states may stop for nothing."""
 
 
@@ -86,7 +87,7 @@ def policy_to_the_end(m: Model) -> Indices:
     return pi
 
 
-def optimal_policy(m: Model, tied: Bools, ended: Bools) -> Ints:
+def optimal_policy(m: Model, tied: B2, ended: B1) -> I1:
     """The first best action of each state; if that may never end, one of the best actions that leads to the end."""
     pi = tied.argmax(axis=1)
     first = np.zeros(tied.shape, np.bool_)
@@ -96,7 +97,7 @@ def optimal_policy(m: Model, tied: Bools, ended: Bools) -> Ints:
 
 
 @njit
-def toward(m: Model, allowed: Bools, ended: Bools, pi: Indices) -> Bools:
+def toward(m: Model, allowed: B2, ended: B1, pi: I1) -> B1:
     """Choose actions that may lead to states from which the end may be reached; returns those states."""
     S, A = m.r.shape
     reached = ended.copy()
@@ -117,11 +118,11 @@ def toward(m: Model, allowed: Bools, ended: Bools, pi: Indices) -> Bools:
     return reached
 
 
-def ending_bound(m: Model, v: Floats, q: Floats, low: float, high: float) -> float:
+def ending_bound(m: Model, v: F1, q: F2, low: float, high: float) -> float:
     """A bound on max |v - V*| for a collapsed model, or infinity if none is found."""
     S, A = m.r.shape
     delta = max(high, -low) + noise(m, v)
-    live: Bools = (m.size[m.group] > 0).any(axis=1)
+    live = (m.size[m.group] > 0).any(axis=1)
     tied = v[:, None] - q <= max(1e-6 * (1.0 + float(np.abs(v).max())), 10.0 * delta)
     # w: the longest expected time under tied actions, by policy iteration (half a step of precision is plenty).
     choice = np.where(tied, np.arange(A), q.argmax(axis=1)[:, None])

@@ -19,10 +19,11 @@ from scipy import sparse
 from bayesrl.checks import Floats, frozen
 from bayesrl.core import Policy
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.bellman import Model, eliminate, follow, noise
 from bayesrl.kernels.jit import njit
 from bayesrl.models.policy import policy_matrix
-from bayesrl.models.solution import LISTS, Indices, Problem, model_of, table_of
+from bayesrl.models.solution import LISTS, Problem, model_of, table_of
 
 SMALL, SMALL_DENSE = 200, 50
 """Number of states up to which elimination in compiled code is the fastest, with lists and with a matrix."""
@@ -49,10 +50,10 @@ def evaluate_policy(problem: Problem, policy: Policy | ArrayLike) -> Floats:
     return values
 
 
-def evaluate(m: Model, pi: Indices) -> Floats | None:
+def evaluate(m: Model, pi: I1) -> F1 | None:
     """The values of a deterministic policy; None if it never ends and gamma is 1."""
     if is_small(m):
-        small: Floats = np.empty(len(m.r))
+        small = np.empty(len(m.r))
         return small if eliminate(m, pi, small, np.empty((len(m.r), len(m.r)))) else None
     if not len(m.matrix):
         return refined(m, pi, sparse_factors(m, pi))[0]
@@ -67,10 +68,10 @@ def is_small(m: Model) -> bool:
     return len(m.r) <= (SMALL_DENSE if len(m.matrix) else SMALL)
 
 
-Solve = Callable[[Floats], Floats]
+Solve = Callable[[F1], F1]
 
 
-def refined(m: Model, pi: Indices, solve: Solve | None) -> tuple[Floats | None, float]:
+def refined(m: Model, pi: I1, solve: Solve | None) -> tuple[F1 | None, float]:
     """Solve, then correct the solution as long as that halves the residual; returns it with the residual left."""
     if solve is None:
         return None, np.inf
@@ -85,7 +86,7 @@ def refined(m: Model, pi: Indices, solve: Solve | None) -> tuple[Floats | None, 
     return (v, residual) if np.isfinite(v).all() else (None, np.inf)
 
 
-def dense_factors(m: Model, pi: Indices, precision: type) -> Solve | None:
+def dense_factors(m: Model, pi: I1, precision: type) -> Solve | None:
     """A solver for I - gamma P by LAPACK, which is handed the transpose, since it keeps columns."""
     from scipy.linalg import get_lapack_funcs
 
@@ -98,7 +99,7 @@ def dense_factors(m: Model, pi: Indices, precision: type) -> Solve | None:
     return None if failed else lambda b: getrs(factors, pivots, b, trans=1)[0]
 
 
-def sparse_factors(m: Model, pi: Indices) -> Solve | None:
+def sparse_factors(m: Model, pi: I1) -> Solve | None:
     """A solver for I - gamma P by SuperLU, of the transpose, since rows are what is at hand."""
     from scipy.sparse.linalg import splu
 
@@ -112,7 +113,7 @@ def sparse_factors(m: Model, pi: Indices) -> Solve | None:
     return partial(factors.solve, trans="T")
 
 
-def mixture(m: Model, weight: Floats) -> Model:
+def mixture(m: Model, weight: F2) -> Model:
     """The model with one action, which is to act at random with these probabilities (S, A)."""
     S, A, K = m.succ.shape
     r = frozen(np.einsum("sa,sa->s", weight, m.r)[:, None])

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesrl.checks import ROW_SUM_TOLERANCE, Bools, Floats, Ints, array, frozen, number, row_tolerance, rows_sum_to_one
+from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, array, frozen, number, row_tolerance, rows_sum_to_one
 from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.kernels.arrays import B1, F2, F3, I1, I2
 from bayesrl.kernels.bellman import Model, enough, relax, row_sums
 from bayesrl.kernels.jit import njit
 from bayesrl.models.mdp import Outcomes, TabularMDP
@@ -89,7 +90,7 @@ def refuse(p: Floats, outcomes: Outcomes) -> None:
 
 
 @njit
-def expected(prob: Floats, reward: Floats, group: Ints, size: Ints, r: Floats) -> bool:
+def expected(prob: F3, reward: F3, group: I2, size: I1, r: F3) -> bool:
     """r <- expected rewards, (n, S, A); False if some row might be no distribution over its outcomes."""
     good = True
     S, A = group.shape
@@ -105,7 +106,7 @@ def expected(prob: Floats, reward: Floats, group: Ints, size: Ints, r: Floats) -
 
 
 @njit
-def largest_of(r: Floats) -> Floats:
+def largest_of(r: F3) -> F2:
     """The maximum over the last axis."""
     v = np.empty(r.shape[:2])
     for i in range(r.shape[0]):
@@ -117,7 +118,7 @@ def largest_of(r: Floats) -> Floats:
 
 
 @njit
-def each(m: Model, prob: Floats, r: Floats, v: Floats, q: Floats, target: float) -> Bools:
+def each(m: Model, prob: F3, r: F3, v: F2, q: F3, target: float) -> B1:
     """Sweep the models one after the other; returns which of them are too slow for that."""
     slow = np.zeros(len(v), np.bool_)
     pi = np.zeros(v.shape[1], np.int64)
@@ -128,7 +129,7 @@ def each(m: Model, prob: Floats, r: Floats, v: Floats, q: Floats, target: float)
 
 
 @njit
-def pick(m: Model, prob: Floats, r: Floats, i: int) -> Model:
+def pick(m: Model, prob: F3, r: F3, i: int) -> Model:
     """Model i."""
     matrix = prob[i] if len(m.matrix) else m.matrix
     return Model(matrix, m.succ, prob[i], m.group, m.size, r[i], m.gamma, m.round_r, m.round_v, m.free)

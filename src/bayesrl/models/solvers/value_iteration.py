@@ -18,7 +18,7 @@ from typing import Annotated
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.checks import Floats
+from bayesrl.kernels.arrays import F1, F2
 from bayesrl.kernels.bellman import Model, backup, enough, sweep
 from bayesrl.kernels.jit import njit
 from bayesrl.models.solution import Problem, Solution
@@ -58,7 +58,7 @@ class ValueIteration:
         )
 
 
-def value_iteration(m: Model, v: Floats | None, target: float, sweeps: int = 100_000) -> Iterate:
+def value_iteration(m: Model, v: F1 | None, target: float, sweeps: int = 100_000) -> Iterate:
     """Iterate from v until the residual is at most the target."""
     q = np.empty(m.r.shape)
     v = m.r.max(axis=1) if v is None else v
@@ -68,7 +68,7 @@ def value_iteration(m: Model, v: Floats | None, target: float, sweeps: int = 100
 
 
 @njit
-def jacobi(m: Model, v: Floats, q: Floats, target: float, sweeps: int) -> tuple[int, float, float]:
+def jacobi(m: Model, v: F1, q: F2, target: float, sweeps: int) -> tuple[int, float, float]:
     """V <- TV + gamma / (1 - gamma) (low + high) / 2."""
     c = 0.5 * m.gamma / (1.0 - m.gamma) if m.free and m.gamma < 1.0 else 0.0
     low, high = backup(m, v, q)
@@ -82,7 +82,7 @@ def jacobi(m: Model, v: Floats, q: Floats, target: float, sweeps: int) -> tuple[
 
 
 @njit
-def gauss_seidel(m: Model, v: Floats, q: Floats, target: float, sweeps: int) -> tuple[int, float, float]:
+def gauss_seidel(m: Model, v: F1, q: F2, target: float, sweeps: int) -> tuple[int, float, float]:
     """Sweeps in both directions, then a backup, shifted as above."""
     c = 0.5 * m.gamma / (1.0 - m.gamma) if m.free and m.gamma < 1.0 else 0.0
     pi = np.zeros(len(v), np.int64)
