@@ -118,13 +118,13 @@ CALLS = [
     (lambda: BayesUCB.theorem(1), "BayesUCB: 'horizon' must be a whole number of at least 3, got 1."),
     (lambda: ThompsonCombinatorial(0), "ThompsonCombinatorial: 'suggestions' must be a whole number of at least 1, got 0."),
     (lambda: BatchedFeedback(None, 1.5), "BatchedFeedback: 'every' must be a whole number of at least 1, got 1.5."),
-    (lambda: bernoulli(arms=0), "bernoulli: 'arms' must be a whole number of at least 1, got 0."),
+    (lambda: bernoulli(arms=0), "BernoulliFamily: 'arms' must be a whole number of at least 1, got 0."),
     (lambda: BernoulliBandit(np.array([0.5, 1.2])), "bernoulli-bandit: 'means' must be probabilities of shape (arms,), got an array of shape (2,)."),
     (lambda: BernoulliBandit(np.array([0.5])).step(None, 1, default_rng(0)), "bernoulli-bandit: 'action' must be a whole number of at least 0 and at most 0, got 1."),
     (lambda: BernoulliBandit(np.full((2, 3), 0.5)).step(None, np.array([0, -1]), default_rng(0)), "bernoulli-bandit: 'action' must be whole numbers from 0 to 2, one for each of 2 replicates, got an array of shape (2,)."),
     (lambda: CombinatorialBandit(np.full(4, 0.5), 2).step(None, np.array([1, 1]), default_rng(0)), "combinatorial-bandit: 'action' must be different arms from 0 to 3, got an array of shape (2,)."),
     (lambda: CombinatorialBandit(np.full(4, 0.5), 5), "combinatorial-bandit: 'suggestions' must be a whole number of at least 1 and at most 4, got 5."),
-    (lambda: CombinatorialBandit(np.full(4, 0.5), 2, "some"), "combinatorial-bandit: 'feedback' must be one of semi, full, got 'some'."),
+    (lambda: CombinatorialBandit(np.full(4, 0.5), 2, "some"), "CombinatorialBandit: 'feedback' must be one of semi, full, got 'some'."),
 ]  # fmt: skip
 
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from bayesrl.checks import Floats, frozen, integer
+from bayesrl.checks import Floats, Ints, frozen, integer
 from bayesrl.errors import InvalidArgument
 
 
-def picked(owner: str, x: Floats, action: Any) -> Any:
-    """The entry of the chosen arm: a float, or one for each replicate."""
+def picked(owner: str, x: Floats, action: object) -> float | Floats:
+    """The entry of the chosen arm, or one entry for each replicate."""
     if x.ndim == 1:
         return x.item(integer(owner, "action", action, 0, len(x) - 1))
-    return x[np.arange(len(x)), one_each(owner, x.shape[1], len(x), action)]
+    each: Floats = x[np.arange(len(x)), one_each(owner, x.shape[1], len(x), action)]
+    return each
 
 
-def one_each(owner: str, arms: int, replicates: int, action: Any) -> Any:
-    """One arm for each replicate."""
+def one_each(owner: str, arms: int, replicates: int, action: object) -> Ints:
+    """The choice of each replicate, (replicates,)."""
     a = np.asarray(action)
     if a.shape != (replicates,) or a.dtype.kind not in "iu" or a.min() < 0 or a.max() >= arms:
         expected = f"whole numbers from 0 to {arms - 1}, one for each of {replicates} replicates"
@@ -26,16 +25,23 @@ def one_each(owner: str, arms: int, replicates: int, action: Any) -> Any:
     return a
 
 
-def gap(owner: str, means: Floats, action: Any) -> Any:
-    """What the chosen arm's mean falls short of the best one's, the unit of regret."""
-    return means.max(axis=-1) - picked(owner, means, action)
+def gap(owner: str, means: Floats, action: object) -> float | Floats:
+    """The best arm's mean less the chosen one's: the loss of a step, the unit of regret."""
+    lost: float | Floats = means.max(axis=-1) - picked(owner, means, action)
+    return lost
 
 
 def side_by_side(means: Floats, replicates: int) -> Floats:
-    """The same means for so many replicates."""
+    """The same means for each replicate, (replicates, K)."""
     return frozen(np.tile(means, (integer("batch", "replicates", replicates, 1), 1)))
 
 
+def check_probabilities(owner: str, means: Floats) -> None:
+    """Refuse means that are not probabilities of shape (K,) or (replicates, K)."""
+    if means.ndim not in (1, 2) or means.max() > 1.0:
+        raise InvalidArgument(owner, "means", "probabilities of shape (arms,)", means)
+
+
 def shape_of(arms: int, replicates: int | None) -> tuple[int, ...]:
-    """The shape of a family's draw."""
+    """The shape of the means that a family draws."""
     return (arms,) if replicates is None else (replicates, arms)

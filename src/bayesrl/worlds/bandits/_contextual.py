@@ -1,83 +1,98 @@
 """Contextual bandits with finitely many kinds of contexts (survey §2.1): who comes is seen before the choice.
 
-The kind of context is drawn uniformly for each step. Mean rewards are a table (C, K), or (replicates, C, K) for that
-many worlds in lockstep. Two random numbers are drawn for each step, whatever is played, so that methods compared on the
-same stream stay aligned.
+Each step draws the kind of context uniformly. Mean rewards are a table (C, K), or (replicates, C, K) for that many
+worlds in lockstep. Each step draws two random numbers, whatever is played, so that methods compared on the same stream
+stay aligned.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import field
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.checks import Floats, array, frozen, integer, number
+from bayesrl.checks import Floats, Ints, frozen, generator, integer
+from bayesrl.core import Belief, Transition, WorldStep
 from bayesrl.errors import InvalidArgument
-from bayesrl.parameters import value
+from bayesrl.parameters import DISCOUNT, Above, Shape, value
+from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.bandits._arms import one_each
+
+OWN, GAUSSIAN = Setting("own", steps=1000), Setting("gaussian", steps=1000)
+"""The usual set-ups: the world's own prior, called so, or called after the distribution of the weights."""
 
 
 @value
-class ContextualBandit:
-    """Arms whose mean reward depends on the kind of context, paying 0 or 1 or with Gaussian noise."""
+class ContextualBandit(Published):
+    """Arms whose mean reward depends on the kind of context, paying 0 or 1 or with Gaussian noise.
 
-    means: Floats
-    """Mean reward of arm a in a context of kind c, shape (C, K), or (replicates, C, K) in lockstep."""
-    noise: float | None
-    """Standard deviation of Gaussian noise; None: rewards are 0 or 1, and means are probabilities."""
-    belief: Any = field(repr=False)
-    """The prior an agent is given unless another is asked for."""
-    name: str = "contextual-bandit"
-    gamma: float = 1.0
-    """Discount."""
-    prior: str = "own"
-    """The name of that prior."""
-    steps: int = 1000
-    """Length of a run unless another is asked for."""
+    Examples
+    --------
+    >>> from bayesrl.beliefs import LinearGaussianArms
+    >>> belief = LinearGaussianArms.prior(4, features=np.eye(4).reshape(2, 2, 4))
+    >>> world = ContextualBandit([[0.0, 1.0], [3.0, 2.0]], noise=1.0, belief=belief)
+    >>> [float(world.gap(context, 0)) for context in (0, 1)]
+    [1.0, 0.0]
+    """
+
+    means: Annotated[
+        Floats, Shape("(C, K), or (replicates, C, K) in lockstep"), "Mean reward of each arm in each kind of context."
+    ]
+    noise: Annotated[
+        float | None, Above(0), "Standard deviation of rewards; None: rewards are 0 or 1, and means are probabilities."
+    ]
+    belief: Annotated[Belief[Transition], "The prior that an agent is given unless another is asked for."] = field(
+        repr=False
+    )
+    name: Annotated[str, "What the world is called."] = "contextual-bandit"
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
+    setting: Annotated[Setting, "How the world is usually run."] = field(default=OWN, repr=False)
 
     def __post_init__(self) -> None:
-        means = array(self.name, "means", self.means, low=-np.inf if self.noise is not None else 0.0)
-        if means.ndim not in (2, 3) or (self.noise is None and means.max() > 1.0):
+        means, binary = self.means, self.noise is None
+        if means.ndim not in (2, 3) or (binary and (means.min() < 0.0 or means.max() > 1.0)):
             raise InvalidArgument(self.name, "means", "of shape (contexts, arms), probabilities without noise", means)
-        object.__setattr__(self, "means", means)
         if self.noise is not None:
-            object.__setattr__(self, "noise", number(self.name, "noise", self.noise, 0.0, above=True))
-        object.__setattr__(self, "gamma", number(self.name, "gamma", self.gamma, 0.0, 1.0))
+            object.__setattr__(self, "noise", float(self.noise))
+        object.__setattr__(self, "gamma", float(self.gamma))
 
-    def reset(self, rng: Generator) -> tuple[Any, Any]:
+    def reset(self, rng: Generator) -> tuple[int | Ints, int | Ints]:
         """The first context, which is also what is observed."""
-        context = self._context(rng)
+        context = self._context(generator(self.name, rng))
         return context, context
 
-    def step(self, state: Any, action: Any, rng: Generator) -> tuple[Any, Any, Any, bool]:
+    def step(self, state: int | Ints, action: object, rng: Generator) -> WorldStep:
         """Play an arm in this context; the next context, the same as observed, and the reward."""
         mean = self._mean(state, action)
-        size = None if self.means.ndim == 2 else len(mean)
-        reward: Any
-        if self.noise is None:
-            win = rng.random(size) < mean
-            reward = float(win) if size is None else win.astype(np.float64)
+        generator(self.name, rng)
+        reward: float | Floats
+        if isinstance(mean, float):
+            noise = self.noise
+            reward = float(rng.random() < mean) if noise is None else mean + noise * rng.standard_normal()
+        elif self.noise is None:
+            reward = (rng.random(len(mean)) < mean).astype(np.float64)
         else:
-            reward = mean + self.noise * rng.standard_normal(size)
+            reward = mean + self.noise * rng.standard_normal(len(mean))
         context = self._context(rng)
-        return context, context, reward, False
+        return WorldStep(context, context, reward)
 
     def batch(self, replicates: int) -> ContextualBandit:
-        """The same arms for so many replicates."""
+        """The same arms in each of several replicates in lockstep."""
         n = integer(self.name, "replicates", replicates, 1)
         return dataclasses.replace(self, means=frozen(np.tile(self.means, (n, 1, 1))))
 
-    def default_prior(self) -> Any:
+    def default_prior(self) -> Belief[Transition]:
         """The belief that fits the world."""
         return self.belief
 
-    def gap(self, state: Any, action: Any) -> Any:
+    def gap(self, state: int | Ints, action: object) -> float | Floats:
         """The best arm's mean in this context less the chosen one's."""
         best = self.means[state] if self.means.ndim == 2 else self.means[np.arange(len(self.means)), state]
-        return best.max(axis=-1) - self._mean(state, action)
+        lost: float | Floats = best.max(axis=-1) - self._mean(state, action)
+        return lost
 
     @property
     def n_actions(self) -> int:
@@ -89,19 +104,21 @@ class ContextualBandit:
         """C."""
         return self.means.shape[-2]
 
-    def _context(self, rng: Generator) -> Any:
-        drawn = rng.integers(self.n_contexts, size=None if self.means.ndim == 2 else len(self.means))
-        return int(drawn) if self.means.ndim == 2 else drawn
+    def _context(self, rng: Generator) -> int | Ints:
+        if self.means.ndim == 2:
+            return int(rng.integers(self.n_contexts))
+        return rng.integers(self.n_contexts, size=len(self.means))
 
-    def _mean(self, state: Any, action: Any) -> Any:
+    def _mean(self, state: int | Ints, action: object) -> float | Floats:
         if self.means.ndim == 2:
             return self.means.item(int(state), integer(self.name, "action", action, 0, self.n_actions - 1))
         n = len(self.means)
-        return self.means[np.arange(n), state, one_each(self.name, self.n_actions, n, action)]
+        each: Floats = self.means[np.arange(n), state, one_each(self.name, self.n_actions, n, action)]
+        return each
 
 
 def spread_features(contexts: int, arms: int, d: int) -> Floats:
-    """Features (C, K, d) spread evenly over the cube [-1, 1]^d / sqrt(d), the same whenever they are asked for.
+    """Features (C, K, d) spread evenly over the cube [-1, 1]^d / sqrt(d), equal at every call.
 
     The additive recurrence of the generalised golden ratio: coordinate j of point n is the fractional part of
     1/2 + n / phi^j, where phi^(d+1) = phi + 1.

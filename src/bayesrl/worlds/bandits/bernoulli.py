@@ -1,69 +1,79 @@
 """Bernoulli bandits: arms that pay 1 with a probability of their own, else 0 (survey §2.1, Example in chapter 3).
 
 The family draws every arm's probability uniformly, the setting of Russo and Van Roy's comparisons (10 arms, 1000 steps:
-Thompson's Bayesian regret is 28.1 there, Bayes-UCB's 22.8, UCB1's 130.7). One random number is drawn for each step,
-whatever is played, so that methods compared on the same stream stay aligned.
+Thompson's Bayesian regret is 28.1 there, Bayes-UCB's 22.8, UCB1's 130.7). Each step draws one random number, whatever
+is played, so that methods compared on the same stream stay aligned.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
-from bayesrl.checks import Floats, array, integer, number
-from bayesrl.errors import InvalidArgument
-from bayesrl.parameters import value
+from bayesrl.checks import Floats, generator, integer
+from bayesrl.core import WorldStep
+from bayesrl.parameters import DISCOUNT, PROBABILITY, AtLeast, Shape, value
 from bayesrl.registry import register
-from bayesrl.worlds.bandits._arms import gap, picked, shape_of, side_by_side
+from bayesrl.worlds._settings import Published, Setting
+from bayesrl.worlds.bandits._arms import check_probabilities, gap, picked, shape_of, side_by_side
+
+UNIFORM = Setting("uniform", steps=1000)
+"""The usual set-up: the agent's prior is uniform, as is the distribution that worlds are drawn from."""
+PAID, UNPAID = WorldStep(None, 0, 1.0), WorldStep(None, 0, 0.0)
 
 
 @value
-class BernoulliBandit:
-    """Arms that pay 1 or 0."""
+class BernoulliBandit(Published):
+    """Arms that pay 1 or 0.
 
-    means: Floats
-    """Probability that an arm pays, shape (K,), or (replicates, K) in lockstep."""
-    name: str = "bernoulli-bandit"
-    gamma: float = 1.0
-    """Discount."""
-    prior: str = "uniform"
-    """The prior an agent is given unless another is asked for."""
-    steps: int = 1000
-    """Length of a run unless another is asked for."""
+    Examples
+    --------
+    >>> world = BernoulliBandit([0.1, 0.9])
+    >>> world.step(None, 1, np.random.default_rng(0))
+    WorldStep(state=None, observation=0, reward=1.0, terminated=False)
+    >>> float(world.gap(None, 0))
+    0.8
+    """
+
+    means: Annotated[
+        Floats, PROBABILITY, Shape("(K,), or (replicates, K) in lockstep"), "Probability that each arm pays."
+    ]
+    name: Annotated[str, "What the world is called."] = "bernoulli-bandit"
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
+    setting: Annotated[Setting, "How the world is usually run."] = field(default=UNIFORM, repr=False)
 
     rewards: ClassVar[str] = "bernoulli"
 
     def __post_init__(self) -> None:
-        means = array(self.name, "means", self.means, low=0.0)
-        if means.ndim not in (1, 2) or means.max() > 1.0:
-            raise InvalidArgument(self.name, "means", "probabilities of shape (arms,)", means)
-        object.__setattr__(self, "means", means)
-        object.__setattr__(self, "gamma", number(self.name, "gamma", self.gamma, 0.0, 1.0))
+        check_probabilities(self.name, self.means)
+        object.__setattr__(self, "gamma", float(self.gamma))
 
     def reset(self, rng: Generator) -> tuple[None, int]:
         """A bandit has no state."""
         return None, 0
 
-    def step(self, state: None, action: Any, rng: Generator) -> tuple[None, int, Any, bool]:
-        """Play an arm."""
+    def step(self, state: None, action: object, rng: Generator) -> WorldStep:
+        """Play an arm, or one in each replicate."""
         p = picked(self.name, self.means, action)
-        if self.means.ndim == 1:
-            return None, 0, 1.0 if rng.random() < p else 0.0, False
-        return None, 0, (rng.random(len(p)) < p).astype(np.float64), False
+        generator(self.name, rng)
+        if isinstance(p, float):
+            return PAID if rng.random() < p else UNPAID
+        return WorldStep(None, 0, (rng.random(len(p)) < p).astype(np.float64))
 
     def batch(self, replicates: int) -> BernoulliBandit:
-        """The same arms for so many replicates."""
+        """The same arms in each of several replicates in lockstep."""
         return dataclasses.replace(self, means=side_by_side(self.means, replicates))
 
     def default_prior(self) -> BetaBernoulli:
-        """Every probability uniform."""
+        """Every probability is uniform."""
         return BetaBernoulli.uniform(self.n_actions, self.gamma)
 
-    def gap(self, state: object, action: Any) -> Any:
+    def gap(self, state: object, action: object) -> float | Floats:
         """The best arm's mean less the chosen one's."""
         return gap(self.name, self.means, action)
 
@@ -74,34 +84,34 @@ class BernoulliBandit:
 
 
 @value
-class BernoulliFamily:
-    """Bernoulli bandits whose probabilities are drawn uniformly."""
+class BernoulliFamily(Published):
+    """Bernoulli bandits whose probabilities are drawn uniformly.
 
-    arms: int = 10
-    gamma: float = 1.0
-    """Discount."""
-    replicates: int | None = None
-    """How many worlds a draw holds in lockstep."""
-    prior: str = "uniform"
-    """The prior an agent is given unless another is asked for: the one worlds are drawn from."""
-    steps: int = 1000
-    """Length of a run unless another is asked for."""
+    Examples
+    --------
+    >>> BernoulliFamily(arms=3).draw(np.random.default_rng(0)).means.round(2)
+    array([0.64, 0.27, 0.04])
+    """
+
+    arms: Annotated[int, AtLeast(1), "Number of arms, K."] = 10
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
+    replicates: Annotated[int | None, AtLeast(1), "Number of worlds in lockstep that a draw holds; None: one."] = None
+    setting: Annotated[Setting, "How the family is usually run."] = field(default=UNIFORM, repr=False)
 
     def __post_init__(self) -> None:
-        integer("bernoulli", "arms", self.arms, 1)
-        object.__setattr__(self, "gamma", number("bernoulli", "gamma", self.gamma, 0.0, 1.0))
+        object.__setattr__(self, "gamma", float(self.gamma))
 
     def draw(self, rng: Generator) -> BernoulliBandit:
         """A world of this family, or as many in lockstep as there are replicates."""
-        means = rng.random(shape_of(self.arms, self.replicates))
-        return BernoulliBandit(means, "bernoulli", self.gamma, self.prior, self.steps)
+        means = generator("bernoulli", rng).random(shape_of(self.arms, self.replicates))
+        return BernoulliBandit(means, "bernoulli", self.gamma, self.setting)
 
     def batch(self, replicates: int) -> BernoulliFamily:
-        """The family of so many worlds in lockstep."""
+        """The family whose draws hold this number of worlds in lockstep."""
         return dataclasses.replace(self, replicates=integer("bernoulli", "replicates", replicates, 1))
 
     def default_prior(self) -> BetaBernoulli:
-        """Every probability uniform: the distribution that worlds are drawn from."""
+        """Every probability is uniform: the distribution that worlds are drawn from."""
         return BetaBernoulli.uniform(self.arms, self.gamma)
 
     @property
@@ -117,6 +127,17 @@ class BernoulliFamily:
     paper="Russo14IT",
     evidence=("tests/bandits/test_worlds.py::test_families_draw_what_they_say",),
 )
-def bernoulli(arms: int = 10, gamma: float = 1.0) -> BernoulliFamily:
-    """Bernoulli bandits whose arms have probabilities drawn uniformly."""
+def bernoulli(
+    arms: Annotated[int, AtLeast(1), "Number of arms, K."] = 10, gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
+) -> BernoulliFamily:
+    """Bernoulli bandits whose arms have probabilities drawn uniformly.
+
+    Examples
+    --------
+    >>> family = bernoulli(arms=2)
+    >>> family.default_prior().mean()
+    array([0.5, 0.5])
+    >>> family.draw(np.random.default_rng(0)).n_actions
+    2
+    """
     return BernoulliFamily(arms, gamma)

@@ -1,65 +1,76 @@
 """Gaussian bandits: arms that pay a mean of their own plus standard normal noise (survey chapter 3).
 
-The family draws every arm's mean from N(0, 1). One random number is drawn for each step, whatever is played, so that
-methods compared on the same stream stay aligned.
+The family draws every arm's mean from N(0, 1). Each step draws one random number, whatever is played, so that methods
+compared on the same stream stay aligned.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Annotated, ClassVar
 
 from numpy.random import Generator
 
 from bayesrl.beliefs.arms.normal_arm import NormalArm
-from bayesrl.checks import Floats, array, integer, number
+from bayesrl.checks import Floats, generator, integer
+from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
-from bayesrl.parameters import value
+from bayesrl.parameters import DISCOUNT, AtLeast, Shape, value
 from bayesrl.registry import register
+from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.bandits._arms import gap, picked, shape_of, side_by_side
+
+STANDARD = Setting("standard", steps=1000)
+"""The usual set-up: the agent's prior is N(0, 1) for every mean, as is the distribution that worlds are drawn from."""
 
 
 @value
-class GaussianBandit:
-    """Arms that pay their mean plus standard normal noise."""
+class GaussianBandit(Published):
+    """Arms that pay their mean plus standard normal noise.
 
-    means: Floats
-    """Mean rewards, shape (K,), or (replicates, K) in lockstep."""
-    name: str = "gaussian-bandit"
-    gamma: float = 1.0
-    """Discount."""
-    prior: str = "standard"
-    """The prior an agent is given unless another is asked for."""
-    steps: int = 1000
-    """Length of a run unless another is asked for."""
+    Examples
+    --------
+    >>> from numpy.random import default_rng
+    >>> world = GaussianBandit([0.0, 2.0])
+    >>> round(world.step(None, 1, default_rng(0)).reward, 2)
+    2.13
+    >>> float(world.gap(None, 0))
+    2.0
+    """
+
+    means: Annotated[Floats, Shape("(K,), or (replicates, K) in lockstep"), "Mean reward of each arm."]
+    name: Annotated[str, "What the world is called."] = "gaussian-bandit"
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
+    setting: Annotated[Setting, "How the world is usually run."] = field(default=STANDARD, repr=False)
 
     rewards: ClassVar[str] = "gaussian"
 
     def __post_init__(self) -> None:
-        means = array(self.name, "means", self.means)
-        if means.ndim not in (1, 2):
-            raise InvalidArgument(self.name, "means", "numbers of shape (arms,)", means)
-        object.__setattr__(self, "means", means)
-        object.__setattr__(self, "gamma", number(self.name, "gamma", self.gamma, 0.0, 1.0))
+        if self.means.ndim not in (1, 2):
+            raise InvalidArgument(self.name, "means", "numbers of shape (arms,)", self.means)
+        object.__setattr__(self, "gamma", float(self.gamma))
 
     def reset(self, rng: Generator) -> tuple[None, int]:
         """A bandit has no state."""
         return None, 0
 
-    def step(self, state: None, action: Any, rng: Generator) -> tuple[None, int, Any, bool]:
-        """Play an arm."""
+    def step(self, state: None, action: object, rng: Generator) -> WorldStep:
+        """Play an arm, or one in each replicate."""
         mean = picked(self.name, self.means, action)
-        return None, 0, mean + rng.standard_normal(None if self.means.ndim == 1 else len(mean)), False
+        generator(self.name, rng)
+        noise = rng.standard_normal() if isinstance(mean, float) else rng.standard_normal(len(mean))
+        return WorldStep(None, 0, mean + noise)
 
     def batch(self, replicates: int) -> GaussianBandit:
-        """The same arms for so many replicates."""
+        """The same arms in each of several replicates in lockstep."""
         return dataclasses.replace(self, means=side_by_side(self.means, replicates))
 
     def default_prior(self) -> NormalArm:
-        """Means and noise standard normal."""
+        """Means and noise are standard normal."""
         return NormalArm.standard(self.n_actions, self.gamma)
 
-    def gap(self, state: object, action: Any) -> Any:
+    def gap(self, state: object, action: object) -> float | Floats:
         """The best arm's mean less the chosen one's."""
         return gap(self.name, self.means, action)
 
@@ -70,34 +81,35 @@ class GaussianBandit:
 
 
 @value
-class GaussianFamily:
-    """Gaussian bandits whose means are drawn from N(0, 1)."""
+class GaussianFamily(Published):
+    """Gaussian bandits whose means are drawn from N(0, 1).
 
-    arms: int = 10
-    gamma: float = 1.0
-    """Discount."""
-    replicates: int | None = None
-    """How many worlds a draw holds in lockstep."""
-    prior: str = "standard"
-    """The prior an agent is given unless another is asked for: the one worlds are drawn from."""
-    steps: int = 1000
-    """Length of a run unless another is asked for."""
+    Examples
+    --------
+    >>> from numpy.random import default_rng
+    >>> GaussianFamily(arms=3).draw(default_rng(0)).means.round(2)
+    array([ 0.13, -0.13,  0.64])
+    """
+
+    arms: Annotated[int, AtLeast(1), "Number of arms, K."] = 10
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
+    replicates: Annotated[int | None, AtLeast(1), "Number of worlds in lockstep that a draw holds; None: one."] = None
+    setting: Annotated[Setting, "How the family is usually run."] = field(default=STANDARD, repr=False)
 
     def __post_init__(self) -> None:
-        integer("gaussian", "arms", self.arms, 1)
-        object.__setattr__(self, "gamma", number("gaussian", "gamma", self.gamma, 0.0, 1.0))
+        object.__setattr__(self, "gamma", float(self.gamma))
 
     def draw(self, rng: Generator) -> GaussianBandit:
         """A world of this family, or as many in lockstep as there are replicates."""
-        means = rng.standard_normal(shape_of(self.arms, self.replicates))
-        return GaussianBandit(means, "gaussian", self.gamma, self.prior, self.steps)
+        means = generator("gaussian", rng).standard_normal(shape_of(self.arms, self.replicates))
+        return GaussianBandit(means, "gaussian", self.gamma, self.setting)
 
     def batch(self, replicates: int) -> GaussianFamily:
-        """The family of so many worlds in lockstep."""
+        """The family whose draws hold this number of worlds in lockstep."""
         return dataclasses.replace(self, replicates=integer("gaussian", "replicates", replicates, 1))
 
     def default_prior(self) -> NormalArm:
-        """Means and noise standard normal: the distribution that worlds are drawn from."""
+        """Means and noise are standard normal: the distribution that worlds are drawn from."""
         return NormalArm.standard(self.arms, self.gamma)
 
     @property
@@ -113,6 +125,14 @@ class GaussianFamily:
     paper="Russo14IT",
     evidence=("tests/bandits/test_worlds.py::test_families_draw_what_they_say",),
 )
-def gaussian(arms: int = 10, gamma: float = 1.0) -> GaussianFamily:
-    """Gaussian bandits whose means are drawn from N(0, 1), with noise of variance 1."""
+def gaussian(
+    arms: Annotated[int, AtLeast(1), "Number of arms, K."] = 10, gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
+) -> GaussianFamily:
+    """Gaussian bandits whose means are drawn from N(0, 1), with noise of variance 1.
+
+    Examples
+    --------
+    >>> gaussian(arms=2).default_prior().variance()
+    array([1., 1.])
+    """
     return GaussianFamily(arms, gamma)

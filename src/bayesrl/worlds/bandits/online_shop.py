@@ -1,7 +1,10 @@
-"""The online shop as a bandit (survey §2.1): no state, one suggestion to each customer. The numbers are in shop.py."""
+"""The online shop as a bandit (survey §2.1): no state, one suggestion to each customer. The numbers are in _shop.py."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from bayesrl.parameters import DISCOUNT
 from bayesrl.registry import register
 from bayesrl.worlds.bandits._shop import purchase_rates
 from bayesrl.worlds.bandits.bernoulli import BernoulliBandit
@@ -13,6 +16,12 @@ from bayesrl.worlds.bandits.bernoulli import BernoulliBandit
     survey="2.1",
     evidence=("tests/bandits/test_worlds.py::test_shops_agree_with_each_other",),
 )
-def online_shop(gamma: float = 1.0) -> BernoulliBandit:
-    """The online shop as a bandit: eight products, one suggested to each customer, of whom nothing is known."""
+def online_shop(gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0) -> BernoulliBandit:
+    """The online shop as a bandit: eight products, one suggested to each customer, of whom nothing is known.
+
+    Examples
+    --------
+    >>> online_shop().means.round(3)
+    array([0.136, 0.144, 0.104, 0.144, 0.124, 0.133, 0.072, 0.118])
+    """
     return BernoulliBandit(purchase_rates().mean(axis=0), "online-shop", gamma)

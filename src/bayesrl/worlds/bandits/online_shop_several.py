@@ -1,8 +1,11 @@
-"""The online shop with several suggestions (survey §3.3): the customer buys each or leaves it. Numbers in shop.py."""
+"""The online shop with several suggestions (survey §3.3): the customer buys each or leaves it. Numbers: _shop.py."""
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 from bayesrl.checks import integer
+from bayesrl.parameters import DISCOUNT, AtLeast
 from bayesrl.registry import register
 from bayesrl.worlds.bandits._shop import PRODUCTS, purchase_rates
 from bayesrl.worlds.bandits.combinatorial import CombinatorialBandit
@@ -14,10 +17,22 @@ from bayesrl.worlds.bandits.combinatorial import CombinatorialBandit
     survey="3.3",
     evidence=("tests/bandits/test_worlds.py::test_shops_agree_with_each_other",),
 )
-def online_shop_several(suggestions: int = 3, feedback: str = "semi", gamma: float = 1.0) -> CombinatorialBandit:
+def online_shop_several(
+    suggestions: Annotated[int, AtLeast(1), "Number of products that are suggested at once, M; at most 8."] = 3,
+    feedback: Annotated[
+        Literal["semi", "full"], "What is observed: whether each product was bought, or only how many were."
+    ] = "semi",
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0,
+) -> CombinatorialBandit:
     """The online shop with several suggestions: the customer buys each product or leaves it.
 
-    Purchases of different products are independent here, so that sets earn the sum of their products' rates.
+    Purchases of different products are independent here, so a set earns the sum of its products' rates.
+
+    Examples
+    --------
+    >>> world = online_shop_several(suggestions=2)
+    >>> round(float(world.gap(None, [1, 3])), 3), round(float(world.gap(None, [1, 6])), 3)
+    (0.0, 0.073)
     """
     M = integer("online-shop-several", "suggestions", suggestions, 1, PRODUCTS)
     return CombinatorialBandit(purchase_rates().mean(axis=0), M, feedback, "online-shop-several", gamma)
