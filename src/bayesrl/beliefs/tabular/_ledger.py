@@ -3,47 +3,57 @@
 A pure `update` must not copy a table of a million counts, and a planner wants both the counts and the list of outcomes
 (an urn). A `Ledger` is a view of the first n entries of a shared, growing book: appending to the newest version writes
 one entry behind it and returns a view of n + 1; appending to an older version, whose next place is taken, copies its
-own entries first. What a view shows never changes, so threads may share it. Dense counts are carried along and brought
-up to date every `CHUNK` entries: an append costs O(1) and, amortised, cells / CHUNK.
+own entries first. What a view shows never changes, so threads may share it. If there are at most `DENSE` cells, their
+counts are carried along and brought up to date every `CHUNK` entries: an append costs O(1) and, amortised, cells /
+CHUNK. With more cells only what was seen takes memory, and counts are made when they are asked for.
 """
 
 from __future__ import annotations
 
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesrl.checks import Floats, frozen
 
+if TYPE_CHECKING:
+    from bayesrl.beliefs.tabular._kept_mean import KeptMean
+
+Entries = NDArray[np.int64]
+
 CHUNK = 256
-"""How many entries may wait before the dense counts are brought up to date."""
+"""How many entries may wait before the counts of all cells are brought up to date."""
+DENSE = 2**20
+"""The largest number of cells whose counts are carried along."""
 
 
 class _Book:
     """The shared buffer; entries below `fill` are never written again."""
 
-    __slots__ = ("entries", "fill", "lock")
+    __slots__ = ("entries", "fill", "kept_mean", "lock")
 
-    def __init__(self, entries: np.ndarray[Any, np.dtype[np.int64]], fill: int) -> None:
-        self.entries, self.fill, self.lock = entries, fill, Lock()
+    def __init__(self, entries: Entries, fill: int, kept_mean: KeptMean | None = None) -> None:
+        self.entries, self.fill, self.lock, self.kept_mean = entries, fill, Lock(), kept_mean
 
 
 class Ledger:
     """The first n entries of a book, each the number of a cell that was seen, and how often each cell was seen."""
 
-    __slots__ = ("_book", "_counted", "_dense", "_n")
+    __slots__ = ("_book", "_cells", "_counted", "_dense", "_n")
 
     def __init__(self, cells: int) -> None:
         self._book = _Book(np.empty(0, np.int64), 0)
         self._n = self._counted = 0
-        self._dense: Floats = frozen(np.zeros(cells))  # counts of the first `_counted` entries
+        self._cells = cells
+        self._dense: Floats | None = frozen(np.zeros(cells)) if cells <= DENSE else None  # of `_counted` entries
 
     def __len__(self) -> int:
         return self._n
 
     @property
-    def entries(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def entries(self) -> Entries:
         """The cells seen, oldest first (read-only)."""
         view = self._book.entries[: self._n]
         view.setflags(write=False)
@@ -51,19 +61,27 @@ class Ledger:
 
     def counts(self) -> Floats:
         """How often each cell was seen; a fresh array."""
-        return self._dense + 0.0 if self._n == self._counted else self._recount()
+        if self._dense is None:
+            return np.bincount(self.entries, minlength=self._cells).astype(np.float64)
+        dense = self._dense.copy()
+        np.add.at(dense, self._book.entries[self._counted : self._n], 1.0)
+        return dense
 
     def between(self, first: int, end: int) -> Floats:
         """How often each of the cells first, ..., end - 1 was seen; a fresh array."""
-        counts = self._dense[first:end].copy()
+        counts = np.zeros(end - first) if self._dense is None else self._dense[first:end].copy()
         late = self._book.entries[self._counted : self._n]
         np.add.at(counts, late[(late >= first) & (late < end)] - first, 1.0)
         return counts
 
-    def _recount(self) -> Floats:
-        dense = self._dense.copy()
-        np.add.at(dense, self._book.entries[self._counted : self._n], 1.0)
-        return dense
+    @property
+    def kept_mean(self) -> KeptMean | None:
+        """The mean model that is kept for the posteriors of this line (`_kept_mean.py`)."""
+        return self._book.kept_mean
+
+    @kept_mean.setter
+    def kept_mean(self, kept: KeptMean) -> None:
+        self._book.kept_mean = kept
 
     def append(self, cell: int) -> Ledger:
         """The ledger with one entry more; this one stays as it is."""
@@ -76,26 +94,30 @@ class Ledger:
                 grown = np.empty(max(64, 2 * n), np.int64)
                 grown[:n] = book.entries[:n]
                 grown[n] = cell
-                book = _Book(grown, n + 1)
+                kept = None
+                if book.fill == n:  # the line goes on in the new book
+                    kept, book.kept_mean = book.kept_mean, None
+                book = _Book(grown, n + 1, kept)
         new = object.__new__(Ledger)
-        new._book, new._n = book, n + 1
+        new._book, new._n, new._cells = book, n + 1, self._cells
         new._dense, new._counted = self._dense, self._counted
-        if n + 1 - self._counted >= CHUNK:
-            new._dense, new._counted = frozen(new._recount()), n + 1
+        if n + 1 - self._counted >= CHUNK and new._dense is not None:
+            new._dense, new._counted = frozen(new.counts()), n + 1
         return new
 
-    def extend(self, cells: np.ndarray[Any, np.dtype[np.int64]]) -> Ledger:
+    def extend(self, cells: Entries) -> Ledger:
         """The ledger with many entries more."""
         new = object.__new__(Ledger)
         entries = np.concatenate([self.entries, np.asarray(cells, np.int64)])
-        new._book, new._n = _Book(entries, len(entries)), len(entries)
+        new._book, new._n, new._cells = _Book(entries, len(entries)), len(entries), self._cells
         new._dense, new._counted = self._dense, self._counted
-        new._dense, new._counted = frozen(new._recount()), new._n
+        if new._dense is not None:
+            new._dense, new._counted = frozen(new.counts()), new._n
         return new
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (len(self._dense), np.array(self.entries))
+        return _rebuild, (self._cells, np.array(self.entries))
 
 
-def _rebuild(cells: int, entries: np.ndarray[Any, np.dtype[np.int64]]) -> Ledger:
+def _rebuild(cells: int, entries: Entries) -> Ledger:
     return Ledger(cells).extend(entries)

@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv, gammaln
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs.tabular._kept_mean import Rows, mean_of
 from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards, share
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import impossible, outcome_of, read
@@ -180,9 +181,9 @@ class DirichletMDP(KnownRewards):
     def _alpha(self) -> Floats:
         if not len(self._ledger):
             return self._prior
-        counts = self._ledger.counts()
-        counts += self._prior.ravel()
-        return frozen(counts.reshape(self._prior.shape))
+        counts = self._ledger.counts().reshape(self._prior.shape)
+        counts += self._prior
+        return frozen(counts)
 
     @property
     def succ(self) -> I3:
@@ -211,7 +212,7 @@ class DirichletMDP(KnownRewards):
 
     def counts(self) -> Floats:
         """Total count of each (s, a), prior counts included, (S, A); infinite where the group is known."""
-        total = np.where(self.known, np.inf, self.alpha.sum(axis=1))
+        total = np.where(self.known, np.inf, self._mean()[1])
         return np.asarray(total[self.group])
 
     def predictive_row(self, state: int, action: int) -> Floats:
@@ -231,8 +232,15 @@ class DirichletMDP(KnownRewards):
 
     def mean_mdp(self) -> TabularMDP:
         """The model whose probabilities are the posterior means."""
-        prob = self.alpha / self.alpha.sum(axis=1, keepdims=True)
-        return TabularMDP.unchecked(self.outcomes, prob, self.gamma)
+        return self._mean()[0]
+
+    def _mean(self) -> tuple[TabularMDP, Floats]:
+        return mean_of(self._ledger, self.outcomes, self.gamma, self._mean_rows)
+
+    def _mean_rows(self, groups: Ints | None) -> Rows:
+        alpha = self.alpha if groups is None else np.array([self._counts_of(g) for g in groups.tolist()])
+        total = alpha.sum(axis=1)
+        return Rows(alpha / total[:, None], total)
 
     def sample_mdp(self, rng: Generator) -> TabularMDP:
         """A model drawn from the belief."""

@@ -17,14 +17,17 @@ Claims: belief laws; predictive against enumeration of all supports; the urn's j
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import field
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln, logsumexp, softmax
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs.tabular._kept_mean import Rows, mean_of
 from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import outcome_of, read
@@ -35,7 +38,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.tree import DRAWS, KINDS, Counts, weigh_all
 from bayesrl.kernels.urn import SparseUrn, sparse_urns
 from bayesrl.models.mdp import Outcomes, TabularMDP
-from bayesrl.parameters import value
+from bayesrl.parameters import unchecked, value
 from bayesrl.registry import register
 
 
@@ -68,6 +71,11 @@ class SparseDirichletMDP(KnownRewards):
     """A support of size k has prior weight k^-exponent."""
     gamma: float
     """Discount, in [0, 1]."""
+    _ledger: Ledger = field(init=False, repr=False, compare=False)
+    _weights: list[Floats] = field(init=False, repr=False, compare=False)
+    """The table T(k0, N) of `kernels/urn.py`; all posteriors of a prior share it."""
+
+    depends_on_data: ClassVar[tuple[str, ...]] = ("_supports",)
 
     def __post_init__(self) -> None:
         owner = "SparseDirichletMDP"
@@ -77,7 +85,7 @@ class SparseDirichletMDP(KnownRewards):
         if (where := self.outcomes.ambiguous) is not None:
             raise InvalidArgument(owner, "outcomes", "distinguishable by next state or reward", where)
         G, K = self.outcomes.n_groups, self.outcomes.n_outcomes
-        self.__dict__.update(_ledger=Ledger(G * K), _weights=np.full((0, 0), np.nan))
+        self.__dict__.update(_ledger=Ledger(G * K), _weights=[np.full((0, 0), np.nan)])
 
     @classmethod
     def flat(cls, problem: Any, concentration: float = 0.2, size_exponent: float = 2.0) -> SparseDirichletMDP:
@@ -95,7 +103,7 @@ class SparseDirichletMDP(KnownRewards):
         """The posterior after a log: transitions, a record, or columns state, action, reward, next_state."""
         where = [self.outcome(datum) for datum in transitions("SparseDirichletMDP.update_many", log)]
         cells = [int(self.outcomes.group[s, a]) * self.outcomes.n_outcomes + k for s, a, k in where]
-        return self._with(self._ledger.extend(np.array(cells, np.int64)))
+        return unchecked(self, _ledger=self._ledger.extend(np.array(cells, np.int64)))
 
     def outcome(self, datum: Transition, *, rewarded: bool = True) -> tuple[int, int, int]:
         """(s, a, k): which outcome a transition was."""
@@ -104,52 +112,41 @@ class SparseDirichletMDP(KnownRewards):
     def seen_outcome(self, s: int, a: int, k: int) -> SparseDirichletMDP:
         """The posterior after outcome k of (s, a)."""
         g = self.outcomes.group.item(s, a)
-        return self._with(self._ledger.append(g * self.outcomes.n_outcomes + k))
-
-    def _with(self, ledger: Ledger) -> SparseDirichletMDP:
-        new = object.__new__(SparseDirichletMDP)
-        kept = {
-            name: self.__dict__[name] for name in ("outcomes", "concentration", "size_exponent", "gamma", "_weights")
-        }
-        new.__dict__.update(kept, _ledger=ledger)
-        return new
+        return unchecked(self, _ledger=self._ledger.append(g * self.outcomes.n_outcomes + k))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SparseDirichletMDP):
             return NotImplemented
         mine, theirs = ((b.outcomes, b.concentration, b.size_exponent, b.gamma) for b in (self, other))
-        return mine == theirs and bool(np.array_equal(self._seen, other._seen))
+        seen = (np.sort(b._ledger.entries) for b in (self, other))
+        return mine == theirs and bool(np.array_equal(*seen))
 
     # The posterior over supports -------------------------------------------------------------------------------------
 
     @property
-    def _ledger(self) -> Ledger:
-        return self.__dict__["_ledger"]  # type: ignore[no-any-return]
-
-    @cached_property
-    def _seen(self) -> Floats:
-        """N_i of each group, (G, K)."""
-        return self._ledger.counts().reshape(self.outcomes.valid.shape)
-
-    @property
     def seen_counts(self) -> Floats:
         """How often each outcome of each group was seen, (G, K)."""
-        return self._seen
+        return self._supports.seen
 
     @cached_property
-    def _sizes(self) -> tuple[Floats, Ints]:
-        """P(size k | data) for k = 1..K of each different (k0, N, L), and which of them each group has."""
-        N, k0 = self._seen.sum(axis=1), (self._seen > 0).sum(axis=1)
-        kinds, which = np.unique(np.stack([k0, N, self.outcomes.size], axis=1), axis=0, return_inverse=True)
-        some_k0, some_N, some_L = kinds.T
-        log_m = log_weights(some_k0, some_N, some_L, self.concentration, self.size_exponent, self.outcomes.n_outcomes)
-        return np.exp(log_m - logsumexp(log_m, axis=1, keepdims=True)), which.reshape(-1)
+    def _supports(self) -> Supports:
+        """The posterior over the supports of all groups."""
+        return self._supports_of(None)
 
-    def _expected(self, f: Any) -> Floats:
-        """E[f(k) | data] for each group, over the size k of its support; f maps (sizes, N) to values."""
-        weight, which = self._sizes
-        k = np.arange(1, self.outcomes.n_outcomes + 1)
-        return np.asarray((weight[which] * f(k, self._seen.sum(axis=1)[:, None])).sum(axis=1))
+    def _supports_of(self, groups: Ints | None) -> Supports:
+        """The same for some groups; None: for all."""
+        o, K = self.outcomes, self.outcomes.n_outcomes
+        if groups is None:
+            seen, size = self._ledger.counts().reshape(-1, K), o.size
+        else:
+            seen = np.array([self._ledger.between(g * K, (g + 1) * K) for g in groups.tolist()])
+            size = o.size[groups]
+        N, k0 = seen.sum(axis=1), (seen > 0).sum(axis=1)
+        kinds, which = np.unique(np.stack([k0, N, size], axis=1), axis=0, return_inverse=True)
+        some_k0, some_N, some_L = kinds.T
+        log_m = log_weights(some_k0, some_N, some_L, self.concentration, self.size_exponent, K)
+        weight = np.exp(log_m - logsumexp(log_m, axis=1, keepdims=True))
+        return Supports(seen, N, k0, size, weight, which.reshape(-1))
 
     # What planners ask -----------------------------------------------------------------------------------------------
 
@@ -160,49 +157,48 @@ class SparseDirichletMDP(KnownRewards):
 
     def counts(self) -> Floats:
         """Total count of each (s, a), prior counts included: N plus alpha times the expected size of the support."""
-        a = self.concentration
-        return np.asarray(self._expected(lambda k, N: N + a * k)[self.outcomes.group])
+        return np.asarray(self._mean()[1][self.outcomes.group])
 
     def mean_mdp(self) -> TabularMDP:
         """The model whose probabilities are the posterior means."""
-        a, N_i = self.concentration, self._seen
-        k0 = (N_i > 0).sum(axis=1)
-        old = self._expected(lambda k, N: 1.0 / (k * a + N))[:, None] * (a + N_i)
-        new = self._expected(lambda k, N: np.maximum(k - k0[:, None], 0) * a / (k * a + N)) / np.maximum(
-            self.outcomes.size - k0, 1
-        )
-        prob = np.where(self.outcomes.valid, np.where(N_i > 0, old, new[:, None]), 0.0)
-        return TabularMDP.unchecked(self.outcomes, prob / prob.sum(axis=1, keepdims=True), self.gamma)
+        return self._mean()[0]
+
+    def _mean(self) -> tuple[TabularMDP, Floats]:
+        return mean_of(self._ledger, self.outcomes, self.gamma, self._mean_rows)
+
+    def _mean_rows(self, groups: Ints | None) -> Rows:
+        a, x = self.concentration, self._supports if groups is None else self._supports_of(groups)
+        old = x.expected(lambda k, N: 1.0 / (k * a + N))[:, None] * (a + x.seen)
+        new = x.expected(lambda k, N: np.maximum(k - x.k0[:, None], 0) * a / (k * a + N))
+        prob = x.each(old, new)
+        return Rows(prob / prob.sum(axis=1, keepdims=True), x.expected(lambda k, N: N + a * k))
 
     def row_variance(self) -> Floats:
         """Posterior variance of each probability, (G, K)."""
-        a, N_i = self.concentration, self._seen
-        k0 = (N_i > 0).sum(axis=1)
-        both = self._expected(lambda k, N: 1.0 / ((k * a + N) * (k * a + N + 1.0)))
-        old = both[:, None] * (a + N_i) * (a + N_i + 1.0)
-        share = self._expected(
-            lambda k, N: np.maximum(k - k0[:, None], 0) * a * (a + 1.0) / ((k * a + N) * (k * a + N + 1.0))
+        a, x = self.concentration, self._supports
+        both = x.expected(lambda k, N: 1.0 / ((k * a + N) * (k * a + N + 1.0)))
+        old = both[:, None] * (a + x.seen) * (a + x.seen + 1.0)
+        new = x.expected(
+            lambda k, N: np.maximum(k - x.k0[:, None], 0) * a * (a + 1.0) / ((k * a + N) * (k * a + N + 1.0))
         )
-        new = share / np.maximum(self.outcomes.size - k0, 1)
-        second = np.where(self.outcomes.valid, np.where(N_i > 0, old, new[:, None]), 0.0)
-        return np.maximum(second - self.mean_mdp().prob ** 2, 0.0)
+        return np.maximum(x.each(old, new) - self.mean_mdp().prob ** 2, 0.0)
 
     def sample_mdp(self, rng: Generator) -> TabularMDP:
         """A model drawn from the belief: sizes, then supports, then probabilities."""
         generator("SparseDirichletMDP.sample_mdp", rng)
-        weight, which = self._sizes
+        seen, _, _, _, weight, which = self._supports
         cumulative = np.cumsum(weight, axis=1)[which]
         k = 1 + (cumulative < rng.random((len(which), 1)) * cumulative[:, -1:]).sum(axis=1)
         # The support: those seen, and of the others the ones with the k - k0 smallest of independent random keys.
-        key = np.where(self._seen > 0, -1.0, rng.random(self._seen.shape))
+        key = np.where(seen > 0, -1.0, rng.random(seen.shape))
         key[~self.outcomes.valid] = 2.0
         rank = key.argsort(axis=1).argsort(axis=1)
-        alpha = np.where(rank < k[:, None], self.concentration + self._seen, 0.0)
+        alpha = np.where(rank < k[:, None], self.concentration + seen, 0.0)
         return TabularMDP.unchecked(self.outcomes, dirichlet_rows(alpha, rng), self.gamma)
 
     def log_evidence(self) -> float:
         """Log probability, under the prior, of the outcomes seen, in the order in which they were seen."""
-        N_i, a = self._seen, self.concentration
+        N_i, a = self.seen_counts, self.concentration
         k0, L = (N_i > 0).sum(axis=1), self.outcomes.size
         log_m = log_weights(k0, N_i.sum(axis=1), L, a, self.size_exponent, self.outcomes.n_outcomes)
         prior = log_weights(0 * k0, 0.0 * k0, L, a, self.size_exponent, self.outcomes.n_outcomes)
@@ -246,11 +242,11 @@ class SparseDirichletMDP(KnownRewards):
     def _table(self, k0: int, N: int) -> Floats:
         """T(k0, N) of `kernels/urn.py`, nan where nobody has asked yet; shared by all updates of a prior, and grown."""
         k0 = min(k0, self.outcomes.n_outcomes)
-        table: Floats = self.__dict__["_weights"]
+        table = self._weights[0]
         if table.shape[0] <= k0 or table.shape[1] <= N:
             grown = np.full((max(k0 + 1, table.shape[0]), max(2 * N, 256, table.shape[1])), np.nan)
             grown[: table.shape[0], : table.shape[1]] = table
-            self.__dict__["_weights"] = table = grown
+            self._weights[0] = table = grown
         return table
 
     def __repr__(self) -> str:
@@ -258,8 +254,36 @@ class SparseDirichletMDP(KnownRewards):
         return f"SparseDirichletMDP(states={o.n_states}, actions={o.n_actions}, {prior}, seen={self.seen})"
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("outcomes", "concentration", "size_exponent", "gamma", "_ledger")
-        return {name: self.__dict__[name] for name in kept} | {"_weights": np.full((0, 0), np.nan)}
+        kept = {name: x for name, x in self.__dict__.items() if name not in self.depends_on_data}
+        return kept | {"_weights": [np.full((0, 0), np.nan)]}
+
+
+class Supports(NamedTuple):
+    """What is believed about the supports of n groups."""
+
+    seen: Floats
+    """How often each outcome was seen, N_i, (n, K)."""
+    N: Floats
+    """How many outcomes were seen, (n,)."""
+    k0: Ints
+    """How many different ones, (n,)."""
+    size: Ints
+    """How many are conceivable, L, (n,)."""
+    weight: Floats
+    """P(size k | data) for k = 1..K of each different (k0, N, L)."""
+    which: Ints
+    """Which of these each group has, (n,)."""
+
+    def expected(self, f: Callable[[Ints, Floats], Floats]) -> Floats:
+        """E[f(k, N) | data] of each group, (n,), over the size k of its support."""
+        k = np.arange(1, self.weight.shape[1] + 1)
+        return np.asarray((self.weight[self.which] * f(k, self.N[:, None])).sum(axis=1))
+
+    def each(self, old: Floats, new: Floats) -> Floats:
+        """A table (n, K): `old` (n, K) for outcomes that were seen, equal shares of `new` (n,) for the others."""
+        share = new / np.maximum(self.size - self.k0, 1)
+        conceivable = np.arange(self.seen.shape[1]) < self.size[:, None]
+        return np.where(conceivable, np.where(self.seen > 0, old, share[:, None]), 0.0)
 
 
 @cache
