@@ -59,6 +59,9 @@ def describe(thing: Any) -> Any:
         return {str(k): describe(v) for k, v in thing.items()}
     if isinstance(thing, (list, tuple)):
         return [describe(v) for v in thing]
+    brief = thing.described() if hasattr(thing, "described") else None  # too large to be written out
+    if brief is not None:
+        return describe(brief)
     if dataclasses.is_dataclass(thing):
         named = {f.name: describe(getattr(thing, f.name)) for f in dataclasses.fields(thing) if f.init}
         return {"type": type(thing).__name__, **named}

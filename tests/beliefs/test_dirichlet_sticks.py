@@ -132,8 +132,8 @@ def test_where_sticks_are_broken():
         x = belief.sample_mdp(default_rng(3)).prob
         np.testing.assert_array_equal(x, dirichlet_rows(belief.alpha, default_rng(3)))
     prior = np.full((2, MANY), 1 / MANY)
-    assert even_counts(prior, np.array([[True], [False]]) & (prior > 0.0)) is None
-    assert even_counts(prior * [[1.0], [0.5]], prior > 0.0).tolist() == [1 / MANY, 0.5 / MANY]
+    assert even_counts(prior, prior > 0.0, np.array([False, True])) is None
+    assert even_counts(prior * [[1.0], [0.5]], prior > 0.0, np.array([False, False])).tolist() == [1 / MANY, 0.5 / MANY]
 
 
 def test_a_model_follows_the_data():

@@ -1,12 +1,16 @@
+import pickle
+import tracemalloc
 from itertools import combinations
 
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 import bayesrl as b
 from bayesrl.bamdp.search.bamcp import BAMCP
+from bayesrl.beliefs import DirichletMDP
 from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.core import Transition
 from bayesrl.kernels.simulator import forget
@@ -102,3 +106,60 @@ def test_bamcp_plans_on_it():
     decision = BAMCP(simulations=200).plan(prior, 0, None, default_rng(0))
     assert decision.action in range(4)
     assert decision.info["visits"].sum() == 200
+
+
+def test_a_large_flat_prior_takes_what_was_seen():
+    """Memory of 1000 updates and of a simulator over 5000 states and 4 actions, where a table has 10^8 cells.
+
+    The tables that a small model writes out are those that rows, lists and single rewards say.
+    """
+    S, A, rng = 5000, 4, default_rng(0)
+    rows, to = np.arange(S), [(np.arange(S) * (a + 2) + 1) % S for a in range(A)]
+    moves = [csr_array((np.ones(S), (rows, to[a])), shape=(S, S)) for a in range(A)]
+    mdp = TabularMDP.from_sparse(moves, rng.normal(size=(S, A)), gamma=0.95)
+    tracemalloc.start()
+    for belief in (SparseDirichletMDP.flat(mdp), DirichletMDP.flat(mdp, 1 / S)):
+        s = 0
+        for a in rng.integers(A, size=1000).tolist():
+            y = int(to[a][s])
+            belief, s = belief.update(Transition(s, a, float(mdp.reward[s, a, 0]), y)), y
+        belief.simulate(20)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60e6
+
+
+@pytest.mark.parametrize("R", [(), (4, 2), (4, 2, 4)])
+def test_flat_outcomes_say_the_same_written_out_or_not(R):
+    rng = default_rng(1)
+    succ, reward = np.array([[[1, 2], [0, 3]]] * 4), rng.normal(size=(4, 2, 2))
+    rule = rng.normal(size=(*R, *(1,) * (3 - len(R)))) if R else np.zeros(1)
+    if R == (4, 2, 4):
+        reward = np.take_along_axis(rule, succ, axis=2)  # the rule holds for all that is listed
+    listed = Outcomes(
+        succ,
+        reward,
+        np.arange(8).reshape(4, 2),
+        np.full(8, 2),
+        rule,
+        np.eye(4)[0],
+        np.array([False, False, False, True]),
+    )
+    flat = listed.flat()
+    written = Outcomes(
+        np.broadcast_to(np.arange(4), (4, 2, 4)),
+        listed.rewards(),
+        flat.group,
+        flat.size,
+        rule,
+        flat.start,
+        flat.terminal,
+    )
+    for name in ("is_flat", "reward_range", "largest_reward", "ambiguous", "n_outcomes", "n_states", "n_actions"):
+        assert getattr(flat, name) == getattr(written, name)
+    for one, two in zip(flat.alike, written.alike, strict=True):
+        assert np.array_equal(one, two)
+    for s, a, k in np.ndindex(4, 2, 4):
+        assert flat.reward_of(s, a, k) == written.reward[s, a, k]
+    assert "reward" not in vars(flat)
+    assert pickle.loads(pickle.dumps(flat)) == flat == written == flat.flat()

@@ -16,9 +16,10 @@ A terminal state is absorbing and pays nothing, whatever was said about its row.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,6 +37,9 @@ from bayesrl.models._listed import (
     unlisted_rewards,
 )
 from bayesrl.parameters import value
+
+MANY_CELLS = 2**20
+"""Tables of flat outcomes are written out in lists and in descriptions up to this size."""
 
 
 @value
@@ -100,24 +104,48 @@ class Outcomes:
         ):
             set_(self, name, new)
 
+    def __getattr__(self, name: str) -> Any:
+        """`succ` and `reward` of flat outcomes are written out, (S, A, S), when they are first asked for."""
+        if name not in ("succ", "reward") or "flat_rewards" not in self.__dict__:
+            raise AttributeError(f"'Outcomes' object has no attribute '{name}'")
+        S, A = self.group.shape
+        if name == "reward":
+            new: Any = self.flat_rewards.table()
+        else:
+            new = np.array(np.broadcast_to(np.arange(S, dtype=np.int32), (S, A, S)))
+            new[self.terminal] = np.flatnonzero(self.terminal)[:, None, None]
+        return self.__dict__.setdefault(name, frozen(new))
+
     def __repr__(self) -> str:
-        S, A, K = self.succ.shape
+        S, A, K = *self.group.shape, self.n_outcomes
         return f"Outcomes(states={S}, actions={A}, outcomes={K}, groups={self.n_groups})"
 
     @property
     def n_states(self) -> int:
         """S."""
-        return int(self.succ.shape[0])
+        return int(self.group.shape[0])
 
     @property
     def n_actions(self) -> int:
         """A."""
-        return int(self.succ.shape[1])
+        return int(self.group.shape[1])
 
     @property
     def n_outcomes(self) -> int:
         """K, the most outcomes any (s, a) has."""
-        return int(self.succ.shape[2])
+        return self.n_states if self.made_flat else int(self.succ.shape[2])
+
+    @property
+    def made_flat(self) -> bool:
+        """Whether `flat` has made these outcomes: then outcome k of every (s, a) leads to state k, but for ends."""
+        return "flat_rewards" in self.__dict__
+
+    def reward_of(self, s: int, a: int, k: int) -> float:
+        """The reward of outcome k of (s, a); the table of all rewards is not written out for it."""
+        if not self.made_flat:
+            return float(self.reward[s, a, k])
+        _, reward, place, _, _ = self.alike
+        return float(reward[place[s, a, 1], k])
 
     @property
     def n_groups(self) -> int:
@@ -127,11 +155,15 @@ class Outcomes:
     @cached_property
     def valid(self) -> B2:
         """Which entries of a (G, K) array are outcomes, not padding."""
+        if self.made_flat:
+            return np.broadcast_to(np.True_, (self.n_groups, self.n_outcomes))
         return frozen(np.arange(self.n_outcomes) < self.size[:, None])
 
     @cached_property
     def is_flat(self) -> bool:
         """Whether every (s, a) has a group of its own over all states in order: then prob is P, row for row."""
+        if self.made_flat:
+            return not self.terminal.any()
         S, A, K = self.succ.shape
         if K != S or self.n_groups != S * A or self.size.min() != S or self.terminal.any():
             return False
@@ -146,6 +178,10 @@ class Outcomes:
         s A + a for each (s, a), whose outcome k leads to state k; terminal. The lists of a flat model differ in their
         rewards alone: 264 states have 4 of them, not 1056.
         """
+        if self.made_flat:
+            succ, reward, which = self.flat_rewards.lists()
+            place = np.stack([self.group, which], axis=-1).astype(np.uint32)
+            return succ, reward, frozen(place), not self.terminal.any(), self.terminal
         S, A, K = self.succ.shape
         lists: dict[bytes, int] = {}
         which = [
@@ -161,22 +197,25 @@ class Outcomes:
     @cached_property
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward of any outcome; a terminal state pays 0."""
+        if self.made_flat:
+            paid = self.alike[1]
+            return float(paid.min()), float(paid.max())
         paid = self.reward[self.valid[self.group]]
         return float(paid.min()), float(paid.max())
 
     def of_pairs(self, x: F2) -> F3:
         """A table of groups (G, K) as one of pairs (S, A, K); the same memory if possible."""
-        return x.reshape(self.succ.shape) if self.is_flat else np.asarray(x[self.group])
+        return x.reshape(*self.group.shape, -1) if self.is_flat else np.asarray(x[self.group])
 
     @cached_property
     def largest_reward(self) -> float:
         """The largest |reward| of any outcome."""
-        return float(np.abs(self.reward).max())
+        return float(np.abs(self.alike[1] if self.made_flat else self.reward).max())
 
     @cached_property
     def ambiguous(self) -> tuple[int, int] | None:
         """The first (s, a) that has two outcomes which look the same (next state and reward), if any."""
-        if self.is_flat:
+        if self.is_flat or self.made_flat:
             return None
         for s, a in np.ndindex(*self.group.shape):
             n = self.size[self.group[s, a]]
@@ -187,12 +226,13 @@ class Outcomes:
 
     def rewards(self) -> F3:
         """R[s, a, s'] for every triple. Listed outcomes with one next state and several rewards have no such table."""
-        S, A, K = self.succ.shape
-        R = np.array(np.broadcast_to(self.otherwise, (S, A, S)))
-        R[self.terminal] = 0.0
-        s, a, k = np.nonzero(np.arange(K) < self.size[self.group][:, :, None])
-        R[s, a, self.succ[s, a, k]] = self.reward[s, a, k]
-        return R
+        return (self.flat_rewards if self.made_flat else FlatRewards.of(self)).table()
+
+    def described(self) -> dict[str, object] | None:
+        """What a record says of outcomes that are too many to be written out; None: all their arrays."""
+        if not self.made_flat or self.group.size * self.n_outcomes <= MANY_CELLS:
+            return None
+        return {"type": "Outcomes", "flat": self.flat_rewards._asdict(), "start": self.start}
 
     def paying(self, reward: F3) -> Outcomes:
         """The same outcomes with other rewards (S, A, K), unchecked: for models drawn from a belief about rewards."""
@@ -202,18 +242,101 @@ class Outcomes:
         return new
 
     def flat(self) -> Outcomes:
-        """The same problem with one group for each (s, a) over all states: nothing is known of where actions lead."""
+        """The same problem with one group for each (s, a) over all states: nothing is known of where actions lead.
+
+        Its `succ` and `reward` are written out when they are first asked for. Until then it takes O(S A) memory, and
+        one row for each different row of rewards.
+        """
+        if self.made_flat:
+            return self
         S, A = self.group.shape
-        return Outcomes(
-            succ=np.broadcast_to(np.arange(S), (S, A, S)),
-            reward=self.rewards(),
-            group=np.arange(S * A).reshape(S, A),
-            size=np.full(S * A, S),
-            otherwise=self.otherwise,
-            start=self.start,
-            terminal=self.terminal,
-            end=self.end,
-        )
+        new = object.__new__(Outcomes)
+        new.__dict__.update(group=frozen(np.arange(S * A, dtype=np.int32).reshape(S, A)))
+        new.__dict__.update(size=frozen(np.full(S * A, S, np.int32)), flat_rewards=FlatRewards.of(self))
+        kept = [f.name for f in dataclasses.fields(self) if f.name not in ("succ", "reward", "group", "size")]
+        new.__dict__.update({name: getattr(self, name) for name in kept})
+        return new
+
+
+class FlatRewards(NamedTuple):
+    """R[s, a, s'] for every triple, as exceptions to a rule."""
+
+    otherwise: Floats
+    """The rule: rewards that broadcast to (S, A, S)."""
+    terminal: Bools
+    """States that pay nothing, (S,)."""
+    shape: tuple[int, int, int]
+    """S, A, S."""
+    pair: Ints
+    """The exceptions: s A + a, in increasing order, (n,),"""
+    y: Ints
+    """s', (n,),"""
+    paid: Floats
+    """and the reward, (n,)."""
+
+    @staticmethod
+    def of(o: Outcomes) -> FlatRewards:
+        """The rewards of listed outcomes, and those that hold otherwise."""
+        S, A = o.group.shape
+        s, a, k = np.nonzero(np.arange(o.n_outcomes) < o.size[o.group][:, :, None])
+        y, paid = o.succ[s, a, k], o.reward[s, a, k]
+        last = len(s) - 1 - np.unique(((s * A + a) * S + y)[::-1], return_index=True)[1]  # of two rewards of s'
+        s, a, y, paid = s[last], a[last], y[last], paid[last]
+        rule = o.otherwise.reshape((1,) * (3 - o.otherwise.ndim) + o.otherwise.shape)
+        differs = paid != np.where(o.terminal[s], 0.0, np.broadcast_to(rule, (S, A, S))[s, a, y])
+        return FlatRewards(rule, o.terminal, (S, A, S), (s * A + a)[differs], y[differs], paid[differs])
+
+    def table(self) -> Floats:
+        """All of them, (S, A, S)."""
+        R = np.array(np.broadcast_to(self.otherwise, self.shape))
+        R[self.terminal] = 0.0
+        R.reshape(-1, self.shape[2])[self.pair, self.y] = self.paid
+        return R
+
+    def row(self, s: int, a: int) -> Floats:
+        """Those of (s, a), (S,)."""
+        r = np.array(np.broadcast_to(self.otherwise, self.shape)[s, a])
+        if self.terminal[s]:
+            r[:] = 0.0
+        first, end = np.searchsorted(self.pair, [s * self.shape[1] + a, s * self.shape[1] + a + 1])
+        r[self.y[first:end]] = self.paid[first:end]
+        return r
+
+    def lists(self) -> tuple[Any, Floats, Ints]:
+        """Each different list of outcomes once: next states (U, S), rewards (U, S), and which list each pair has."""
+        (S, A, _), rule = self.shape, self.otherwise
+        exceptional = np.zeros(S * A, np.bool_)
+        exceptional[self.pair] = True
+        constant = rule.shape[2] == 1
+        numbers: dict[object, int] = {}
+        rows: list[tuple[int, int]] = []
+        which = np.empty((S, A), np.int64)
+        by_rule: dict[tuple[int, int], bytes] = {}
+        for s, a in np.ndindex(S, A):
+            key: object
+            if self.terminal[s]:
+                key = int(s)
+            elif exceptional[s * A + a]:
+                key = self.row(s, a).tobytes()
+            else:
+                i, j = s % rule.shape[0], a % rule.shape[1]
+                if constant:
+                    key = rule[i, j, 0].tobytes()
+                elif (key := by_rule.get((i, j))) is None:
+                    key = by_rule[i, j] = rule[i, j].tobytes()
+            if key not in numbers:
+                numbers[key] = len(rows)
+                rows.append((s, a))
+            which[s, a] = numbers[key]
+        first = [s for s, _ in rows]
+        if constant and not self.terminal.any() and not len(self.pair) and len(rows) * S > MANY_CELLS:
+            values = np.array([rule[s % rule.shape[0], a % rule.shape[1], 0] for s, a in rows])
+            reward = np.broadcast_to(values[:, None], (len(rows), S))
+            return np.broadcast_to(np.arange(S, dtype=np.uint32), reward.shape), reward, which
+        succ = np.array(np.broadcast_to(np.arange(S, dtype=np.uint32), (len(rows), S)))
+        ends = self.terminal[first]
+        succ[ends] = np.array(first, np.uint32)[ends][:, None]
+        return frozen(succ), frozen(np.array([self.row(s, a) for s, a in rows])), which
 
 
 @value

@@ -33,7 +33,10 @@ def outcome_of(owner: str, outcomes: Outcomes, datum: Transition, rewarded: bool
     s, a, y = _indices(owner, outcomes, datum)
     r = _reward(owner, datum) if rewarded else np.nan
     y = arrival(owner, outcomes, y, datum) if datum.terminated else y
-    k = locate(outcomes.succ[s, a], outcomes.reward[s, a], outcomes.size[outcomes.group.item(s, a)], y, r)
+    if outcomes.made_flat:
+        k = y if not rewarded or abs(outcomes.reward_of(s, a, y) - r) <= 1e-9 * (1.0 + abs(r)) else -1
+    else:
+        k = locate(outcomes.succ[s, a], outcomes.reward[s, a], outcomes.size[outcomes.group.item(s, a)], y, r)
     if k < 0 or outcomes.terminal[s]:
         raise impossible(owner, outcomes, datum, rewarded)
     return s, a, k

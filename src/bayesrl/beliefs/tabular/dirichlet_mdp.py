@@ -112,15 +112,24 @@ class DirichletMDP(KnownRewards):
         if (where := outcomes.ambiguous) is not None:
             hint = "Merge them, or give them different rewards."
             raise InvalidArgument(owner, "outcomes", "distinguishable by next state or reward", where, hint)
-        discount, even = number(owner, "gamma", gamma, 0.0, 1.0), even_counts(prior, learnt)
-        self.__dict__.update(outcomes=outcomes, gamma=discount, known=frozen(fixed))
-        self.__dict__.update(_prior=frozen(prior), _ledger=Ledger(G * K), even=even, _shared={})
+        self._begin(outcomes, frozen(prior), number(owner, "gamma", gamma, 0.0, 1.0), fixed)
+
+    def _begin(self, outcomes: Outcomes, prior: Floats, gamma: float, known: Bools) -> None:
+        """Set everything, unchecked; nothing has been seen yet."""
+        even = even_counts(prior, outcomes.valid, known)
+        self.__dict__.update(outcomes=outcomes, gamma=gamma, known=frozen(known), even=even)
+        self.__dict__.update(_prior=prior, _ledger=Ledger(prior.size), _shared={})
 
     @classmethod
     def flat(cls, problem: Any, concentration: ArrayLike = 1.0) -> DirichletMDP:
         """One Dirichlet for each (s, a) over all states, each count `concentration`; the rewards are the problem's."""
         outcomes, gamma, _ = read("DirichletMDP", problem)
-        return cls(outcomes := outcomes.flat(), _counts("flat", concentration, outcomes), gamma)
+        alpha = _counts("flat", concentration, outcomes := outcomes.flat())
+        if alpha.strides[0] == 0 and not outcomes.terminal.any():  # one number, which need not be written out
+            new = object.__new__(cls)
+            new._begin(outcomes, alpha, gamma, np.zeros(outcomes.n_groups, np.bool_))
+            return new
+        return cls(outcomes, alpha, gamma)
 
     @classmethod
     def structured(cls, problem: Any, concentration: ArrayLike = 1.0, known: ArrayLike | None = None) -> DirichletMDP:
@@ -180,7 +189,7 @@ class DirichletMDP(KnownRewards):
     @cached_property
     def _alpha(self) -> Floats:
         if not len(self._ledger):
-            return self._prior
+            return frozen(np.ascontiguousarray(self._prior))
         counts = self._ledger.counts().reshape(self._prior.shape)
         counts += self._prior
         return frozen(counts)
@@ -327,6 +336,13 @@ class DirichletMDP(KnownRewards):
     def __getstate__(self) -> dict[str, Any]:
         return {name: kept for name, kept in self.__dict__.items() if name != "_alpha"} | {"_shared": {}}
 
+    def described(self) -> dict[str, object] | None:
+        """What a record says of a prior that is too large to be written out; None: all its arrays."""
+        if self.outcomes.described() is None or self._prior.strides != (0, 0) or self.seen:
+            return None
+        prior = {"array": list(self._prior.shape), "all": float(self._prior[0, 0])}
+        return {"type": "DirichletMDP", "outcomes": self.outcomes, "alpha": prior, "gamma": self.gamma}
+
     def __repr__(self) -> str:
         o = self.outcomes
         size = f"states={o.n_states}, actions={o.n_actions}, groups={o.n_groups}"
@@ -351,11 +367,15 @@ def dirichlet_rows(alpha: Floats, rng: Generator) -> Floats:
     return np.asarray(x / x.sum(axis=-1, keepdims=True))
 
 
-def even_counts(prior: Floats, learnt: Bools) -> Floats | None:
+def even_counts(prior: Floats, valid: Bools, known: Bools) -> Floats | None:
     """The count that all outcomes of a group have, (G,), if they are many, equally likely and rare, and none known."""
-    if prior.shape[1] < MANY or not learnt.any(axis=1).all() or prior.max() > 1.0 / MANY:
+    if prior.shape[1] < MANY or known.any() or prior[0, 0] > 1.0 / MANY:
         return None
-    even = prior.max(axis=1)
+    if prior.strides == (0, 0):
+        return frozen(np.full(len(prior), prior[0, 0]))
+    learnt, even = valid & ~known[:, None], prior.max(axis=1)
+    if even.max() > 1.0 / MANY:
+        return None
     return frozen(even) if (prior == even[:, None])[learnt].all() else None
 
 
@@ -364,4 +384,6 @@ def _counts(where: str, concentration: ArrayLike, outcomes: Outcomes) -> Floats:
     shape = outcomes.valid.shape
     if c.ndim > 2 or any(n not in (1, m) for n, m in zip(c.shape[::-1], shape[::-1], strict=False)):
         raise InvalidArgument(f"DirichletMDP.{where}", "concentration", f"broadcastable to {shape}", c)
+    if outcomes.made_flat and c.size == 1:
+        return np.broadcast_to(c.reshape(()), shape)
     return np.where(outcomes.valid, np.broadcast_to(c, shape), 0.0)
