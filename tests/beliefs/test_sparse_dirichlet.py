@@ -162,4 +162,6 @@ def test_flat_outcomes_say_the_same_written_out_or_not(R):
     for s, a, k in np.ndindex(4, 2, 4):
         assert flat.reward_of(s, a, k) == written.reward[s, a, k]
     assert "reward" not in vars(flat)
+    assert flat.reward.flags.c_contiguous
+    assert flat.succ.flags.c_contiguous
     assert pickle.loads(pickle.dumps(flat)) == flat == written == flat.flat()

@@ -112,7 +112,7 @@ class Outcomes:
         if name == "reward":
             new: Any = self.flat_rewards.table()
         else:
-            new = np.array(np.broadcast_to(np.arange(S, dtype=np.int32), (S, A, S)))
+            new = np.array(np.broadcast_to(np.arange(S, dtype=np.int32), (S, A, S)), order="C")
             new[self.terminal] = np.flatnonzero(self.terminal)[:, None, None]
         return self.__dict__.setdefault(name, frozen(new))
 
@@ -288,7 +288,7 @@ class FlatRewards(NamedTuple):
 
     def table(self) -> Floats:
         """All of them, (S, A, S)."""
-        R = np.array(np.broadcast_to(self.otherwise, self.shape))
+        R = np.array(np.broadcast_to(self.otherwise, self.shape), order="C")
         R[self.terminal] = 0.0
         R.reshape(-1, self.shape[2])[self.pair, self.y] = self.paid
         return R
@@ -333,7 +333,7 @@ class FlatRewards(NamedTuple):
             values = np.array([rule[s % rule.shape[0], a % rule.shape[1], 0] for s, a in rows])
             reward = np.broadcast_to(values[:, None], (len(rows), S))
             return np.broadcast_to(np.arange(S, dtype=np.uint32), reward.shape), reward, which
-        succ = np.array(np.broadcast_to(np.arange(S, dtype=np.uint32), (len(rows), S)))
+        succ = np.array(np.broadcast_to(np.arange(S, dtype=np.uint32), (len(rows), S)), order="C")
         ends = self.terminal[first]
         succ[ends] = np.array(first, np.uint32)[ends][:, None]
         return frozen(succ), frozen(np.array([self.row(s, a) for s, a in rows])), which
