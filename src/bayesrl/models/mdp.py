@@ -261,17 +261,17 @@ class Outcomes:
 class FlatRewards(NamedTuple):
     """R[s, a, s'] for every triple, as exceptions to a rule."""
 
-    otherwise: Floats
+    otherwise: F3
     """The rule: rewards that broadcast to (S, A, S)."""
-    terminal: Bools
+    terminal: B1
     """States that pay nothing, (S,)."""
     shape: tuple[int, int, int]
     """S, A, S."""
-    pair: Ints
+    pair: I1
     """The exceptions: s A + a, in increasing order, (n,),"""
-    y: Ints
+    y: I1
     """s', (n,),"""
-    paid: Floats
+    paid: F1
     """and the reward, (n,)."""
 
     @staticmethod
@@ -282,18 +282,18 @@ class FlatRewards(NamedTuple):
         y, paid = o.succ[s, a, k], o.reward[s, a, k]
         last = len(s) - 1 - np.unique(((s * A + a) * S + y)[::-1], return_index=True)[1]  # of two rewards of s'
         s, a, y, paid = s[last], a[last], y[last], paid[last]
-        rule = o.otherwise.reshape((1,) * (3 - o.otherwise.ndim) + o.otherwise.shape)
+        rule = cast(F3, o.otherwise.reshape((1,) * (3 - o.otherwise.ndim) + o.otherwise.shape))
         differs = paid != np.where(o.terminal[s], 0.0, np.broadcast_to(rule, (S, A, S))[s, a, y])
         return FlatRewards(rule, o.terminal, (S, A, S), (s * A + a)[differs], y[differs], paid[differs])
 
-    def table(self) -> Floats:
+    def table(self) -> F3:
         """All of them, (S, A, S)."""
         R = np.array(np.broadcast_to(self.otherwise, self.shape), order="C")
         R[self.terminal] = 0.0
         R.reshape(-1, self.shape[2])[self.pair, self.y] = self.paid
         return R
 
-    def row(self, s: int, a: int) -> Floats:
+    def row(self, s: int, a: int) -> F1:
         """Those of (s, a), (S,)."""
         r = np.array(np.broadcast_to(self.otherwise, self.shape)[s, a])
         if self.terminal[s]:
@@ -302,7 +302,7 @@ class FlatRewards(NamedTuple):
         r[self.y[first:end]] = self.paid[first:end]
         return r
 
-    def lists(self) -> tuple[Any, Floats, Ints]:
+    def lists(self) -> tuple[Any, F2, I2]:
         """Each different list of outcomes once: next states (U, S), rewards (U, S), and which list each pair has."""
         (S, A, _), rule = self.shape, self.otherwise
         exceptional = np.zeros(S * A, np.bool_)

@@ -181,8 +181,8 @@ class DirichletMDP(KnownRewards):
 
     # What planners ask -----------------------------------------------------------------------------------------------
 
-    @property
-    def alpha(self) -> Floats:  # type: ignore[no-redef]
+    @property  # type: ignore[no-redef]
+    def alpha(self) -> Floats:
         """The prior's counts plus what was seen, (G, K)."""
         return self._alpha
 
@@ -276,6 +276,8 @@ class DirichletMDP(KnownRewards):
 
         How many outcomes are listed (n,), which ones and with what probability (n, L); what is not listed has none.
         """
+        if self.even is None:
+            raise InvalidArgument("DirichletMDP.sample_rows", "belief", "one that draws_short_rows", self)
         lists: tuple[Ints, Ints, Floats] = listed_rows(groups, self.even, self.outcomes.size, self.alpha, rng)
         return lists
 
@@ -309,14 +311,15 @@ class DirichletMDP(KnownRewards):
         """The rows of the urns before anything is seen, and cumulative prior counts: made once for a prior."""
         if "urns" not in self._shared:
             self._shared["urns"] = empty_urns(self._prior, self.outcomes.size, ~self.known)
-        return self._shared["urns"]
+        made: tuple[Any, Floats] = self._shared["urns"]
+        return made
 
     def enumerable(self, depth: int) -> Counts:
         """The counts, for a search that enumerates outcomes."""
         o, nothing = self.outcomes, np.zeros((0, 0))
         return Counts(
             o.succ, o.reward, o.group, o.terminal, o.size, np.array(self.alpha), self.alpha.sum(axis=1),
-            1.0 - self.known, np.zeros((1, 1, 1), np.int64), np.zeros(0), nothing, np.zeros(0),
+            np.where(self.known, 0.0, 1.0), np.zeros((1, 1, 1), np.int64), np.zeros(0), nothing, np.zeros(0),
             0.0, 0.0, np.zeros((o.n_groups, 3)), nothing,
         )  # fmt: skip
 

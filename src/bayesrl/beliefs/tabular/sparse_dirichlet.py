@@ -118,8 +118,8 @@ class SparseDirichletMDP(KnownRewards):
         if not isinstance(other, SparseDirichletMDP):
             return NotImplemented
         mine, theirs = ((b.outcomes, b.concentration, b.size_exponent, b.gamma) for b in (self, other))
-        seen = (np.sort(b._ledger.entries) for b in (self, other))
-        return mine == theirs and bool(np.array_equal(*seen))
+        one, two = (np.sort(b._ledger.entries) for b in (self, other))
+        return mine == theirs and bool(np.array_equal(one, two))
 
     # The posterior over supports -------------------------------------------------------------------------------------
 
