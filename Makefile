@@ -18,7 +18,7 @@ demo: install  ## the main job: the methods so far on the Chain, beside referenc
 	$(BIN)/bayesrl demo
 
 test: install  ## every test but the planted bugs
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --ignore=tests/mutation
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/mutation
 
 mutants: install  ## planted bugs: each must make the tests named with it fail
 	$(BIN)/python -m pytest -n $(WORKERS) tests/mutation
