@@ -31,7 +31,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
-from bayesrl.capabilities import Batches, Restarts, demand
+from bayesrl.capabilities import Batches, Restarts, demand, offers
 from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
 from bayesrl.provenance import describe, provenance
 from bayesrl.record import Record as Record
@@ -374,7 +374,9 @@ def run(
     made_of = {"agent": describe(agent), "world": describe(world)}
     gamma = float(getattr(world, "gamma", 1.0))
     streams = Streams.of(seed, replicate, lockstep is not None)
-    agent, world = agent if lockstep is None else agent.batch(lockstep), meet(world, streams, lockstep)  # type: ignore[attr-defined]
+    if lockstep is not None and offers(agent, Batches):  # which _check_run has made sure of
+        agent = agent.batch(lockstep)
+    world = meet(world, streams, lockstep)
     if not isinstance(world, World):
         raise InvalidArgument("run", "world", "a world (reset, step) or a family of worlds (draw)", world)
 

@@ -141,8 +141,9 @@ def _declaration(name: str, hint: Any) -> Declaration:
 
 
 def _kind(hint: Any) -> type | None:
-    if hint in (int, float, bool):
-        return hint  # type: ignore[no-any-return]
+    numbers: dict[Any, type] = {int: int, float: float, bool: bool}
+    if hint in numbers:
+        return numbers[hint]
     return np.ndarray if get_origin(hint) is np.ndarray else None
 
 
@@ -193,8 +194,8 @@ def value(cls: type[T]) -> type[T]:
         return all(checks.same(getattr(self, name), getattr(other, name)) for name in compared)
 
     if "__eq__" not in vars(cls):  # a class may compare in its own way
-        cls.__eq__ = equal  # type: ignore[method-assign]
-    cls.__hash__ = None  # type: ignore[assignment]
+        cls.__eq__ = equal  # type: ignore[method-assign]  # as dataclass(eq=True) does
+    cls.__hash__ = None  # type: ignore[assignment]  # Python's way to say that it has no hash
     _prepare(cls)
     return dataclasses.dataclass(frozen=True, eq=False, init="__init__" not in vars(cls))(cls)
 
@@ -227,7 +228,7 @@ def _prepare(cls: type) -> None:
         if own is not None:
             own(self)
 
-    cls.__post_init__ = checked  # type: ignore[attr-defined]
+    cls.__post_init__ = checked  # type: ignore[attr-defined]  # mypy knows no class with fields here
     cls.__doc__ = with_parameters(cls.__doc__ or "", told, vars(cls))
 
 

@@ -70,7 +70,7 @@ class Record:
             and all(_same(a, theirs[k]) for k, a in mine.items())
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # Python's way to say that it has no hash
 
     @property
     def total(self) -> Any:

@@ -92,7 +92,7 @@ def _borrowed(model: types.Type) -> Callable[[M], M]:
     return lambda model: _unowned(model)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
 def _unowned(context: Any, model: Any) -> Any:
     def without_owner(context: Any, builder: Any, kind: Any, it: Any) -> Any:
         if isinstance(kind, types.Array):

@@ -138,7 +138,8 @@ class ForgettingProbe:
         return probe_for(belief.belief).draw(belief.belief, rng)
 
     def datum(self, belief: Forgetting, theta: Any, rng: Generator) -> Transition:  # noqa: D102
-        return probe_for(belief.belief).datum(belief.belief, theta, rng)  # type: ignore[no-any-return]
+        datum: Transition = probe_for(belief.belief).datum(belief.belief, theta, rng)
+        return datum
 
     def read(self, belief: Forgetting, theta: Any) -> Floats:  # noqa: D102
         return probe_for(belief.belief).read(belief.belief, theta)
