@@ -27,6 +27,7 @@ check: install  ## lint, format, types, import directions
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tests/typing/any_share.py
 	$(BIN)/lint-imports
 
 package: install  ## sdist, the wheel built from it, and the demo from that wheel in an empty environment
