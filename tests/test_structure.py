@@ -122,7 +122,6 @@ def test_contracts_are_named():
     assert not [place(p) for p in FILES if loose.search(p.read_text("utf-8"))]
 
 
-@pytest.mark.xfail(strict=False, reason="planners are being moved to capabilities")
 def test_needs_name_protocols():
     planners = [e for e in ENTRIES.values() if e.kind == "planner"]
     assert not [e.name for e in planners for need in e.factory.needs if not getattr(need, "_is_protocol", False)]

@@ -25,15 +25,15 @@ MUTANTS = {
         [LAWS]),
     "evidence counted twice": (
         DIRICHLET,
-        "self._with(self._ledger.append(g * self.outcomes.n_outcomes + k))",
-        "self._with(self._ledger.append(g * self.outcomes.n_outcomes + k).append(g * self.outcomes.n_outcomes + k))",
+        "_ledger=self._ledger.append(g * self.outcomes.n_outcomes + k))",
+        "_ledger=self._ledger.append(g * self.outcomes.n_outcomes + k).append(g * self.outcomes.n_outcomes + k))",
         [LAWS]),
     "evidence counted twice in a reward": (
         "bayesrl.beliefs.tabular.reward_beta", "add_at(getattr(self, field), cell, 1.0)",
         "add_at(getattr(self, field), cell, 2.0)", ["tests/beliefs/test_laws.py::test_belief_laws[reward-beta]"]),
     "update in place": (
-        "bayesrl.beliefs.tabular._ledger", "        new = object.__new__(Ledger)\n        new._book, new._n = book, n + 1",
-        "        new = self\n        new._book, new._n = book, n + 1", [LAWS]),
+        "bayesrl.beliefs.tabular._ledger", "        new = object.__new__(Ledger)\n        new._book, new._n, new._cells = book, n + 1,",
+        "        new = self\n        new._book, new._n, new._cells = book, n + 1,", [LAWS]),
     "a taken place is written over": (
         "bayesrl.beliefs.tabular._ledger", "if book.fill == n < len(book.entries)", "if n < len(book.entries)",
         ["tests/beliefs/test_dirichlet.py"]),
