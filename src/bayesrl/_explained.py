@@ -36,6 +36,9 @@ def explain_failures(cls: type) -> None:
 
 
 def _explaining(owner: str, method: FunctionType) -> Callable[..., Any]:
+    if method.__name__ == "plan":
+        return _explaining_plan(owner, method)
+
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -44,6 +47,24 @@ def _explaining(owner: str, method: FunctionType) -> Callable[..., Any]:
             raise
         except Exception as wrong:
             explanation = explained(f"{owner}.{method.__name__}", method, self, args, kwargs)
+            if explanation is None:
+                raise
+            raise explanation from wrong
+
+    return call
+
+
+def _explaining_plan(owner: str, plan: FunctionType) -> Callable[..., Any]:
+    """The same for `plan`, whose signature is known: it is called in every step."""
+
+    @wraps(plan)
+    def call(self: Any, belief: Any, observation: Any, memory: Any, rng: Any, last: Any = None) -> Any:
+        try:
+            return plan(self, belief, observation, memory, rng, last)
+        except BayesRLError:
+            raise
+        except Exception as wrong:
+            explanation = explained(f"{owner}.plan", plan, self, (belief, observation, memory, rng, last), {})
             if explanation is None:
                 raise
             raise explanation from wrong

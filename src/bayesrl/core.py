@@ -44,6 +44,8 @@ Result = TypeVar("Result", covariant=True)
 M = TypeVar("M")
 B = TypeVar("B")
 Info = Mapping[str, Any]
+tuple_new = tuple.__new__
+"""Makes a named tuple in half the time, where one is made in every step."""
 
 
 # What is passed around -----------------------------------------------------------------------------------------------
@@ -265,14 +267,14 @@ class BayesAgent(Generic[B]):
         """Plan on the present belief."""
         decision = self.planner.plan(mind.belief, observation, mind.memory, rng, mind.last)
         action, memory, info = decision if type(decision) is Decision else _read(self.planner, "plan", decision)
-        return Decision(action, Mind(mind.belief, memory, mind.last), info)
+        return tuple_new(Decision, (action, tuple_new(Mind, (mind.belief, memory, mind.last)), info))
 
     def learn(self, mind: Mind, transition: Transition, rng: Generator) -> Mind:
         """Update the belief. A belief over a hidden, moving state forgets that state where an episode ends."""
         belief = mind.belief.update(transition, rng)
-        if transition.ends_episode and isinstance(belief, Restarts):
+        if (transition.terminated or transition.truncated) and isinstance(belief, Restarts):
             belief = belief.restart()
-        return Mind(belief, mind.memory, transition)
+        return tuple_new(Mind, (belief, mind.memory, transition))
 
     def batch(self, replicates: int) -> BayesAgent[B]:
         """The same agent, `replicates` times in lockstep. The belief must offer `Batches`."""
@@ -329,24 +331,26 @@ def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None
     >>> [step.transition.reward for step in islice(play(agent, world, Streams.of(0)), 4)]
     [0.0, 2.0, 2.0, 2.0]
     """
+    _, luck, thought, learning = streams
     mind = agent.start()
-    state, seen = world.reset(streams.world)
+    state, seen = world.reset(luck)
     age, task = 0, 0
     while True:
-        decision = agent.act(mind, seen, streams.thought)
+        decision = agent.act(mind, seen, thought)
         if type(decision) is not Decision:
             decision = _read(agent, "act", decision)
-        answer = world.step(state, decision.action, streams.world)
-        after, new, reward, terminated = answer[:4]
+        action, mind, _ = decision
+        answer = world.step(state, action, luck)
+        after, new, reward, terminated = answer if len(answer) == 4 else answer[:4]
         age += 1
         truncated = age == horizon and not terminated
-        transition = Transition(seen, decision.action, reward, new, terminated, truncated, task)
-        mind = agent.learn(decision.memory, transition, streams.learning)
+        transition = tuple_new(Transition, (seen, action, reward, new, terminated, truncated, task))
+        mind = agent.learn(mind, transition, learning)
         task = answer[4] if len(answer) > 4 else 0
         if terminated or truncated:
-            after, new = world.reset(streams.world)
+            after, new = world.reset(luck)
             age = 0
-        yield Step(state, transition, decision, mind, new)
+        yield tuple_new(Step, (state, transition, decision, mind, new))
         state, seen = after, new
 
 

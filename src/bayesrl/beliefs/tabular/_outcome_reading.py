@@ -6,6 +6,7 @@ apart by what is observed, and saying what is wrong with a datum.
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -74,10 +75,10 @@ def locate(succ: Any, reward: Any, size: int, y: int, r: float) -> int:
 def _indices(owner: str, outcomes: Outcomes, datum: Transition) -> tuple[int, int, int]:
     S, A = outcomes.n_states, outcomes.n_actions
     try:
-        s, a, y = operator.index(datum.state), operator.index(datum.action), operator.index(datum.next_state)
+        s, a, y = operator.index(datum[0]), operator.index(datum[1]), operator.index(datum[3])
         if 0 <= s < S and 0 <= a < A and 0 <= y < S:
             return s, a, y
-    except (TypeError, AttributeError):
+    except (TypeError, IndexError, KeyError):
         pass
     for name, high in (("state", S), ("action", A), ("next_state", S)):
         if not hasattr(datum, name):
@@ -92,7 +93,7 @@ def _reward(owner: str, datum: Transition) -> float:
     try:
         r = float(datum.reward)
     except (TypeError, ValueError):
-        r = np.nan
-    if not np.isfinite(r):
+        r = math.nan
+    if not math.isfinite(r):
         raise InvalidArgument(f"{owner}.update", "reward", "a finite number", datum.reward)
     return r

@@ -175,9 +175,13 @@ class DirichletMDP(KnownRewards):
     def outcome(self, datum: Transition, *, rewarded: bool = True) -> tuple[int, int, int]:
         """(s, a, k): which outcome a transition was. `rewarded=False` tells outcomes apart by next state alone."""
         s, a, k = outcome_of("DirichletMDP", self.outcomes, datum, rewarded)
-        if self.known.any() and self.alpha[self.outcomes.group.item(s, a), k] == 0.0:
+        if self._some_known and self.alpha[self.outcomes.group.item(s, a), k] == 0.0:
             raise impossible("DirichletMDP", self.outcomes, datum, rewarded)
         return s, a, k
+
+    @cached_property
+    def _some_known(self) -> bool:
+        return bool(self.known.any())
 
     # What planners ask -----------------------------------------------------------------------------------------------
 
