@@ -75,10 +75,12 @@ def locate(succ: Any, reward: Any, size: int, y: int, r: float) -> int:
 def _indices(owner: str, outcomes: Outcomes, datum: Transition) -> tuple[int, int, int]:
     S, A = outcomes.n_states, outcomes.n_actions
     try:
+        if not isinstance(datum, Transition):
+            raise TypeError
         s, a, y = operator.index(datum[0]), operator.index(datum[1]), operator.index(datum[3])
         if 0 <= s < S and 0 <= a < A and 0 <= y < S:
             return s, a, y
-    except (TypeError, IndexError, KeyError):
+    except TypeError:
         pass
     for name, high in (("state", S), ("action", A), ("next_state", S)):
         if not hasattr(datum, name):
