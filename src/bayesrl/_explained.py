@@ -1,99 +1,210 @@
 """Mistakes of a caller, explained: what Python says of them becomes one of our own sentences.
 
-The methods of registered classes take arguments of a few roles, which have the same names everywhere: `rng`, `belief`,
-`datum`, `transition`, ... Checking them at every call would cost time in every step. So they are not checked before a
-call. If it fails with an exception that is not ours, the arguments are looked at, and one that does
-not fit its role is named. If all fit, the exception stands as it is: it is a bug of ours.
+The public methods of registered classes declare what they take in their signatures: `state: int`, `rows: Floats`,
+`datum: Transition`, `rng: Generator`. Checking this at every call would cost time in every step. So it is not checked
+before a call. If a call fails with an exception that is not ours, its arguments are compared with the signature, and
+the first that does not fit is named. If all fit, the exception stands as it is: it is a bug of ours.
 """
 
 from __future__ import annotations
 
 import inspect
+import operator
+import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 from numpy.random import Generator
 
 from bayesrl.capabilities import demand
+from bayesrl.checks import WORD
 from bayesrl.core import Planner, Transition
 from bayesrl.errors import BayesRLError, InvalidArgument, show
 
-ROLES = frozenset({"rng", "belief", "datum", "transition", "last", "log"})
-"""Parameters whose role is known by their name."""
-HOT = frozenset({"update", "sample_means"})
+T = TypeVar("T")
+HOT = frozenset({"sample_means"})
 """Methods of beliefs that take a microsecond or two: they check what they are given themselves."""
+ARRAYS = ("Floats", "Ints", "Bools", "NDArray", "ArrayLike", "F1", "F2", "F3", "I1", "I2", "I3")
+"""Names of array types in signatures."""
+COUNTED = {"state": "n_states", "s": "n_states", "action": "n_actions", "a": "n_actions"}
+"""Arguments that count from 0, and the attribute that says how many there are."""
+DOES_NOT_FIT = (IndexError, ValueError, OverflowError, MemoryError)
+"""What a call fails with if an argument has the right type and the wrong size."""
 
 
-def explain_failures(cls: type) -> None:
-    """Let the public methods of a class that take arguments of known roles explain why they failed."""
-    for name, method in list(vars(cls).items()):
-        if isinstance(method, FunctionType) and not name.startswith("_") and name not in HOT:
-            parameters = inspect.signature(method).parameters
-            if ROLES & parameters.keys():
-                setattr(cls, name, _explaining(cls.__name__, method))
+def explain_failures(cls: type[T]) -> type[T]:
+    """Let the public methods of a class explain why they failed, those that it inherits included."""
+    for name in dir(cls):
+        if name.startswith("_") or name in HOT:
+            continue
+        home = next(parent for parent in cls.__mro__ if name in vars(parent))
+        if home.__module__.split(".")[0] in ("builtins", "typing"):
+            continue
+        method = vars(home)[name]
+        inner = method.__func__ if isinstance(method, (classmethod, staticmethod)) else method
+        if not isinstance(inner, FunctionType) or hasattr(inner, "__wrapped__") or inspect.isgeneratorfunction(inner):
+            continue
+        if len(inspect.signature(inner).parameters) < (1 if isinstance(method, staticmethod) else 2):
+            continue
+        told = FIXED.get(name, _explaining)(cls.__name__, inner)
+        setattr(cls, name, type(method)(told) if inner is not method else told)
+    return cls
 
 
 def _explaining(owner: str, method: FunctionType) -> Callable[..., Any]:
-    if method.__name__ == "plan":
-        return _explaining_plan(owner, method)
+    @wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(*args, **kwargs)
+        except BayesRLError:
+            raise
+        except Exception as wrong:
+            explanation = _explanation(owner, method, args, kwargs, wrong)
+            if explanation is None:
+                raise
+            raise explanation from wrong
+
+    return call
+
+
+def _explaining_update(owner: str, method: FunctionType) -> Callable[..., Any]:
+    """The same for the method that is called at every step: fixed arguments cost less."""
 
     @wraps(method)
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def update(self: Any, datum: Any, rng: Generator | None = None) -> Any:
         try:
-            return method(self, *args, **kwargs)
+            return method(self, datum, rng)
         except BayesRLError:
             raise
         except Exception as wrong:
-            explanation = explained(f"{owner}.{method.__name__}", method, self, args, kwargs)
+            explanation = _explanation(owner, method, (self, datum, rng), {}, wrong)
             if explanation is None:
                 raise
             raise explanation from wrong
 
-    return call
+    return update
 
 
-def _explaining_plan(owner: str, plan: FunctionType) -> Callable[..., Any]:
-    """The same for `plan`, whose signature is known: it is called in every step."""
+def _explaining_step(owner: str, method: FunctionType) -> Callable[..., Any]:
+    """The same for the step of a world."""
 
-    @wraps(plan)
-    def call(self: Any, belief: Any, observation: Any, memory: Any, rng: Any, last: Any = None) -> Any:
+    @wraps(method)
+    def step(self: Any, state: Any, action: Any, rng: Generator) -> Any:
         try:
-            return plan(self, belief, observation, memory, rng, last)
+            return method(self, state, action, rng)
         except BayesRLError:
             raise
         except Exception as wrong:
-            explanation = explained(f"{owner}.plan", plan, self, (belief, observation, memory, rng, last), {})
+            explanation = _explanation(owner, method, (self, state, action, rng), {}, wrong)
             if explanation is None:
                 raise
             raise explanation from wrong
 
-    return call
+    return step
+
+
+def _explaining_plan(owner: str, method: FunctionType) -> Callable[..., Any]:
+    """The same for `plan`."""
+
+    @wraps(method)
+    def plan(self: Any, belief: Any, observation: Any, memory: Any, rng: Any, last: Any = None) -> Any:
+        try:
+            return method(self, belief, observation, memory, rng, last)
+        except BayesRLError:
+            raise
+        except Exception as wrong:
+            explanation = _explanation(owner, method, (self, belief, observation, memory, rng, last), {}, wrong)
+            if explanation is None:
+                raise
+            raise explanation from wrong
+
+    return plan
+
+
+FIXED = {"update": _explaining_update, "step": _explaining_step, "plan": _explaining_plan}
+"""Methods that are called in every step: their wrappers have the fixed arguments of the protocols."""
+
+
+def _explanation(
+    owner: str, method: FunctionType, args: tuple[Any, ...], kwargs: Mapping[str, Any], wrong: Exception
+) -> BayesRLError | None:
+    return explained(f"{owner}.{method.__name__}", method, args, kwargs, wrong)
 
 
 def explained(
-    owner: str, method: Callable[..., Any], self: object, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    owner: str, method: FunctionType, args: tuple[Any, ...], kwargs: Mapping[str, Any], wrong: Exception
 ) -> BayesRLError | None:
-    """The error that says which argument of a failed call does not fit its role, if one does not."""
+    """The error that says which argument of a failed call does not fit its signature, if one does not."""
+    signature = inspect.signature(method)
     try:
-        given = inspect.signature(method).bind(self, *args, **kwargs)
-    except TypeError as wrong:  # arguments are missing, or there are too many
-        return InvalidArgument(owner, "arguments", f"those of its signature: {wrong}", show(kwargs or args))
-    given.apply_defaults()
-    parameters = inspect.signature(method).parameters
-    for name, x in given.arguments.items():
-        if x is None and parameters[name].default is None:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as misfit:  # arguments are missing, or there are too many
+        return InvalidArgument(owner, "arguments", f"those of its signature: {misfit}", show(kwargs or args))
+    given = {name: x for name, x in bound.arguments.items() if name not in ("self", "cls")}
+    self = args[0] if args else None
+    hints = {name: str(signature.parameters[name].annotation) for name in given}
+    for name, x in given.items():
+        if x is None and ("None" in hints[name] or signature.parameters[name].default is None):
             continue
-        if name == "rng" and not isinstance(x, Generator):
-            return InvalidArgument(owner, name, "a numpy Generator, such as numpy.random.default_rng(0)", x)
-        if name in ("transition", "last") and not isinstance(x, Transition):
-            return InvalidArgument(owner, name, "a Transition", x)
-        if name == "datum" and "Transition" in str(parameters[name].annotation) and not isinstance(x, Transition):
-            return InvalidArgument(owner, name, "a Transition", x)
         if name == "belief" and isinstance(self, Planner):
             try:
                 demand(self, x)
             except BayesRLError as misfit:
                 return misfit
+        expected = misfit_of(name, x, hints[name], self, method)
+        if expected is not None:
+            return InvalidArgument(owner, name, expected, x)
+    if isinstance(wrong, DOES_NOT_FIT):
+        for name, x in given.items():  # types fit; what is left is a size or a shape
+            if any(word in hints[name] for word in (*ARRAYS, "int", "float", "Any", "object")) and x is not None:
+                return InvalidArgument(owner, name, f"one that fits ({' '.join(str(wrong).split())})", x)
     return None
+
+
+def misfit_of(name: str, x: Any, hint: str, self: Any, method: FunctionType) -> str | None:
+    """What an argument must be, if it is something else; None if it fits, or if its type says too little."""
+    parts = [part for part in (one.strip() for one in hint.split("|")) if part != "None"]
+    if name == "rng" or "Generator" in parts:
+        return None if isinstance(x, Generator) else "a numpy Generator, such as numpy.random.default_rng(0)"
+    if name in ("transition", "last") or "Transition" in parts:
+        return None if isinstance(x, Transition) else "a Transition"
+    if any(part.startswith(ARRAYS) for part in parts):
+        return None if _is_array(x) or ("float" in parts and _is_number(x)) else "an array of numbers"
+    if parts == ["int"]:
+        return _whole(x, getattr(self, COUNTED.get(name, ""), None))
+    if "float" in parts:
+        return None if _is_number(x) else "a number"
+    if parts == ["str"]:
+        return None if isinstance(x, str) else "text"
+    if parts == ["Self"] or parts == [type(self).__name__]:
+        return None if isinstance(x, type(self)) else f"a {type(self).__name__}"
+    kind = vars(sys.modules[method.__module__]).get(parts[0]) if len(parts) == 1 else None
+    if (
+        inspect.isclass(kind)
+        and kind is not Any
+        and not getattr(kind, "_is_protocol", False)
+        and not isinstance(x, kind)
+    ):
+        return f"a {kind.__name__}"
+    return None
+
+
+def _whole(x: Any, count: Any) -> str | None:
+    high = count - 1 if isinstance(count, int) else WORD
+    try:
+        if 0 <= operator.index(x) <= high:
+            return None
+    except TypeError:
+        pass
+    return f"a whole number from 0 to {high}"
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "biuf"
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (int, float, np.integer, np.floating)) and abs(x) <= sys.float_info.max

@@ -26,6 +26,14 @@ ROW_SUM_TOLERANCE = 1e-9
 """How far a row of probabilities may be from one: rounding of a few hundred terms, not a modelling error."""
 SINGLE_ROW_SUM_TOLERANCE = 64 * float(np.finfo(np.float32).eps)
 """The same for rows that came in single precision."""
+LARGEST = 1e100
+"""What a belief is made of is at most this large: sums and squares of a thousand of these are finite."""
+SMALLEST = 1e-100
+"""What a belief is made of and must be positive is at least this large: reciprocals and squares are finite."""
+DEEPEST = 10**7
+"""The most steps that a belief makes room for in a compiled simulation: with more, memory would run out."""
+WORD = 2**63 - 1
+"""The largest whole number that compiled code can hold."""
 
 
 def same(a: Any, b: Any) -> bool:
@@ -50,22 +58,40 @@ def number(
     *,
     above: bool = False,
     below: bool = False,
+    moderate: bool = False,
 ) -> float:
-    """A finite number in [low, high]; `above` and `below` make that end open."""
+    """A finite number in [low, high]; `above` and `below` make that end open.
+
+    `moderate` also refuses what arithmetic cannot carry: numbers beyond 1e100, and below 1e-100 if 0 is refused.
+    """
     expected = _interval(low, high, above, below)
     if isinstance(x, (bool, np.bool_, str)) or x is None:
         raise InvalidArgument(owner, name, expected, x)
     try:
         y = float(x)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidArgument(owner, name, expected, x) from None
     if not np.isfinite(y) or y < low or y > high or (above and y == low) or (below and y == high):
         raise InvalidArgument(owner, name, expected, x)
+    if moderate and (abs(y) > LARGEST or (above and low == 0.0 and y < SMALLEST)):
+        raise InvalidArgument(owner, name, expected, x, _too_far(y))
     return y
 
 
-def integer(owner: str, name: str, x: Any, low: int = 0, high: int | None = None) -> int:
-    """A whole number from low to high."""
+def _too_far(y: float) -> str:
+    """Why a number within its bounds is refused."""
+    if abs(y) > LARGEST:
+        return f"Numbers beyond {LARGEST:g} are refused, because their sums and squares overflow."
+    return f"Positive numbers below {SMALLEST:g} are refused, because their reciprocals overflow."
+
+
+def probability(owner: str, name: str, x: Any) -> float:
+    """A number from 0 to 1."""
+    return x if type(x) is float and 0.0 <= x <= 1.0 else number(owner, name, x, 0.0, 1.0)
+
+
+def integer(owner: str, name: str, x: Any, low: int = 0, high: int | None = None, *, any_length: bool = False) -> int:
+    """A whole number from low to high that compiled code can hold (`any_length`: that Python can hold)."""
     top = "" if high is None else f" and at most {high}"
     expected = f"a whole number of at least {low}{top}"
     try:
@@ -76,7 +102,17 @@ def integer(owner: str, name: str, x: Any, low: int = 0, high: int | None = None
         raise InvalidArgument(owner, name, expected, x) from None
     if y < low or (high is not None and y > high):
         raise InvalidArgument(owner, name, expected, x)
+    if abs(y) > WORD and not any_length:
+        raise InvalidArgument(owner, name, f"a whole number of at most {WORD}", x)
     return y
+
+
+def sequence(owner: str, name: str, x: Any, expected: str) -> tuple[Any, ...]:
+    """The members of a sequence."""
+    try:
+        return tuple(x)
+    except TypeError:
+        raise InvalidArgument(owner, name, expected, x) from None
 
 
 def truth(owner: str, name: str, x: Any) -> bool:
@@ -108,13 +144,17 @@ def array(
     *,
     low: float = -np.inf,
     above: bool = False,
+    moderate: bool = False,
 ) -> Floats:
-    """A finite, read-only array of floats of the given shape (None: any length), a copy of what came."""
+    """A finite, read-only array of floats of the given shape (None: any length), a copy of what came.
+
+    `moderate` also refuses what arithmetic cannot carry: numbers beyond 1e100, and below 1e-100 if 0 is refused.
+    """
     try:
         if np.asarray(x).dtype.kind not in "biufO":  # text and complex numbers would be converted in silence
             raise TypeError
         y = np.array(x, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidArgument(owner, name, "an array of numbers", x) from None
     if shape is not None and (
         y.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, y.shape, strict=True))
@@ -130,6 +170,11 @@ def array(
     if bad.any():
         expected = f"{'greater than' if above else 'at least'} {low:g} everywhere"
         raise InvalidArgument(owner, name, expected, float(y[bad][0]), _where(bad))
+    if moderate:
+        bad = (np.abs(y) > LARGEST) | ((y < SMALLEST) if above and low == 0.0 else False)
+        if bad.any():
+            far = float(y[bad][0])
+            raise InvalidArgument(owner, name, "of moderate size everywhere", far, _too_far(far))
     return frozen(y)
 
 

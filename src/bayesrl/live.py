@@ -75,7 +75,7 @@ class LiveAgent:
             hint = "A planner needs a belief: BayesAgent(prior, planner)." if hasattr(agent, "plan") else ""
             raise InvalidArgument("LiveAgent", "agent", "an agent (start, act, learn)", agent, hint)
         self.agent = agent
-        self.seed = integer("LiveAgent", "seed", seed, 0)
+        self.seed = integer("LiveAgent", "seed", seed, 0, any_length=True)
         self.actions = None if actions is None else _names(actions)
         self._number = {name: a for a, name in enumerate(self.actions or ())}
         self.mind: Any = agent.start()

@@ -147,7 +147,7 @@ def _kind(hint: Any) -> type | None:
     return np.ndarray if get_origin(hint) is np.ndarray else None
 
 
-def check(owner: str, declaration: Declaration, x: Any) -> Any:
+def check(owner: str, declaration: Declaration, x: Any, moderate: bool = False) -> Any:
     """The value, checked; an array comes back as a read-only copy."""
     name, kind, words, optional, bounds, _, _ = declaration
     if (optional and x is None) or (isinstance(x, str) and x in words):
@@ -159,11 +159,11 @@ def check(owner: str, declaration: Declaration, x: Any) -> Any:
     if kind is int:
         checks.integer(owner, name, x, _whole(low, -sys.maxsize), None if high == math.inf else int(high))
     elif kind is float:
-        checks.number(owner, name, x, low, high, above=bounds.open_low, below=bounds.open_high)
+        checks.number(owner, name, x, low, high, above=bounds.open_low, below=bounds.open_high, moderate=moderate)
     elif kind is bool:
         checks.truth(owner, name, x)
     elif kind is not None:
-        return checks.array(owner, name, x, low=low, above=bounds.open_low)
+        return checks.array(owner, name, x, low=low, above=bounds.open_low, moderate=moderate)
     elif words:
         checks.choice(owner, name, x, words)
     return x
@@ -196,7 +196,7 @@ def value(cls: type[T]) -> type[T]:
     if "__eq__" not in vars(cls):  # a class may compare in its own way
         cls.__eq__ = equal  # type: ignore[method-assign]  # as dataclass(eq=True) does
     cls.__hash__ = None  # type: ignore[assignment]  # Python's way to say that it has no hash
-    _prepare(cls)
+    _prepare(cls, moderate=True)
     return dataclasses.dataclass(frozen=True, eq=False, init="__init__" not in vars(cls))(cls)
 
 
@@ -213,8 +213,11 @@ def unchecked(thing: T, **changed: Any) -> T:
     return new
 
 
-def _prepare(cls: type) -> None:
-    """Put the checks into `__post_init__` and the Parameters section into `__doc__`."""
+def _prepare(cls: type, moderate: bool = False) -> None:
+    """Put the checks into `__post_init__` and the Parameters section into `__doc__`.
+
+    `moderate` numbers are those that beliefs are made of: what arithmetic cannot carry is refused (`checks.number`).
+    """
     told = declarations(cls)
     if not told:
         return
@@ -222,7 +225,7 @@ def _prepare(cls: type) -> None:
 
     def checked(self: Any) -> None:
         for d in told:
-            new = check(cls.__name__, d, getattr(self, d.name))
+            new = check(cls.__name__, d, getattr(self, d.name), moderate)
             if isinstance(new, np.ndarray):
                 object.__setattr__(self, d.name, new)
         if own is not None:

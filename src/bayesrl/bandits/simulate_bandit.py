@@ -57,7 +57,10 @@ Quantile = Callable[[float, float, float, int], float]
 def simulate(agent: Any, world: Any, steps: int, seed: int = 0, *, replicate: int = 0) -> Record:
     """The record of `run(agent, world, steps, seed, replicate=replicate)` for a plain bandit, by one compiled loop."""
     steps = integer("simulate", "steps", steps, 1)
-    seed, replicate = integer("simulate", "seed", seed, 0), integer("simulate", "replicate", replicate, 0)
+    seed, replicate = (
+        integer("simulate", "seed", seed, 0, any_length=True),
+        integer("simulate", "replicate", replicate, 0),
+    )
     inside, every = (agent.agent, agent.every) if isinstance(agent, BatchedFeedback) else (agent, 1)
     streams = Streams.of(seed, replicate)
     met = meet(world, streams)

@@ -64,7 +64,7 @@ def compare(
     agents = _labelled(agents)
     steps = integer("compare", "steps", getattr(world, "steps", None) if steps is None else steps, 1)
     runs = integer("compare", "runs", runs, 1)
-    seed = integer("compare", "seed", seed, 0)
+    seed = integer("compare", "seed", seed, 0, any_length=True)
     workers = integer("compare", "workers", workers, 1)
     backend = choice("compare", "backend", backend, ("threads", "processes"))
     horizon = None if horizon is None else integer("compare", "horizon", horizon, 1)

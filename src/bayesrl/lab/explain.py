@@ -110,7 +110,7 @@ def explain(
 ) -> Explanation:
     """What a method, named as on the command line, would do in a state (None: where it is) after a number of steps."""
     integer("explain", "steps", steps, 0)
-    integer("explain", "seed", seed, 0)
+    integer("explain", "seed", seed, 0, any_length=True)
     place = world_for(world)
     if not hasattr(place, "n_states"):
         raise InvalidArgument("explain", "world", "one whose states are listed", world)

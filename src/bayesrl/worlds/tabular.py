@@ -14,6 +14,7 @@ from typing import Annotated
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, Ints, frozen, generator, integer
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
@@ -25,6 +26,7 @@ Row = tuple[list[float], list[WorldStep]]
 """Cumulative probabilities of the possible outcomes of one (s, a), and what each of them is."""
 
 
+@explain_failures
 @value
 class MDPWorld(Published):
     """A known MDP as a world.

@@ -12,11 +12,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bayesrl.beliefs._log import Log, columns
-from bayesrl.checks import Floats, Ints, frozen, integer
+from bayesrl.checks import LARGEST, Floats, Ints, frozen, integer
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 
 T = TypeVar("T")
 Shape = tuple[int, ...]
+MOST = 10**8
+"""The most numbers that an array of replicates may hold: with more, memory would run out."""
 
 
 # What comes in -------------------------------------------------------------------------------------------------------
@@ -64,10 +66,11 @@ def paid(owner: str, shape: Shape, reward: Any) -> Any:
     if len(shape) == 1:
         try:
             r = math.nan if isinstance(reward, (str, bytes)) else float(reward)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             r = math.nan
-        if not math.isfinite(r):
-            raise InvalidArgument(owner, "reward", "a finite number", reward)
+        if not -LARGEST <= r <= LARGEST:
+            expected = f"at most {LARGEST:g} in size" if math.isfinite(r) else "a finite number"
+            raise InvalidArgument(owner, "reward", expected, reward)
         return r
     return amounts(owner, np.asarray(reward), shape[:-1])
 
@@ -103,6 +106,8 @@ def amounts(owner: str, reward: Any, wanted: Shape) -> Floats:
         raise InvalidArgument(owner, "reward", f"numbers of shape {wanted}", reward)
     if not np.isfinite(reward).all():
         raise InvalidArgument(owner, "reward", "finite everywhere", float(reward[~np.isfinite(reward)][0]))
+    if np.abs(reward).max(initial=0.0) > LARGEST:
+        raise InvalidArgument(owner, "reward", f"at most {LARGEST:g} in size", float(np.abs(reward).max()))
     return np.asarray(reward, np.float64)
 
 
@@ -124,7 +129,7 @@ def summed(shape: Shape, where: Any, amount: Any) -> Floats:
 
 def tiled(owner: str, replicates: int, *arrays: Floats) -> list[Floats]:
     """The arrays of one experiment, repeated for each replicate."""
-    n = integer(owner, "replicates", replicates, 1)
+    n = integer(owner, "replicates", replicates, 1, MOST // max(arrays[0].size, 1))
     single(owner, arrays[0])
     return [frozen(np.tile(x, (n, 1))) for x in arrays]
 

@@ -32,8 +32,9 @@ from bayesrl.beliefs.arms._arms import (
 )
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, independent_betas
 from bayesrl.beliefs.arms._states import ArmPosteriors, ArmStates
-from bayesrl.checks import Floats, Ints, frozen, generator, integer
+from bayesrl.checks import Floats, Ints, frozen, generator, integer, probability
 from bayesrl.core import Transition
+from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.best_arm import best_beta
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.registry import register
@@ -131,6 +132,7 @@ class BetaBernoulli:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
+        probability("BetaBernoulli.quantile", "p", p)
         return np.asarray(special.betaincinv(self.alpha, self.beta, p))
 
     def plays(self) -> Floats:
@@ -191,10 +193,16 @@ class BetaBernoulli:
 
     def distinct_replicates(self) -> tuple[BetaBernoulli, Ints]:
         """The distinct replicates, and for each replicate which of them it is equal to."""
+        self._check_lockstep("BetaBernoulli.distinct_replicates")
         rows, which = distinct_rows(np.concatenate([self.alpha, self.beta], axis=1))
         K = self.n_actions
         return BetaBernoulli(rows[:, :K], rows[:, K:], self.gamma), which
 
     def some_replicates(self, part: slice) -> BetaBernoulli:
         """Only these replicates."""
+        self._check_lockstep("BetaBernoulli.some_replicates")
         return BetaBernoulli(self.alpha[part], self.beta[part], self.gamma)
+
+    def _check_lockstep(self, owner: str) -> None:
+        if self.alpha.ndim != 2:
+            raise InvalidArgument(owner, "belief", "one in lockstep, see `batch`", self)

@@ -19,7 +19,7 @@ from scipy import special
 from bayesrl.beliefs._log import Log
 from bayesrl.beliefs.arms._arms import check_shapes, chosen, faded, logged, paid, raised, summed, tiled, unchecked
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
-from bayesrl.checks import Floats, frozen, generator, integer
+from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
@@ -111,6 +111,7 @@ class ExponentialArm:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
+        probability("ExponentialArm.quantile", "p", p)
         return self.rate / np.asarray(special.gammainccinv(self.shape, p), np.float64)
 
     def plays(self) -> Floats:

@@ -31,7 +31,7 @@ from bayesrl.beliefs._log import Log, columns
 from bayesrl.beliefs.arms._arms import check_set, chosen, paid, single, unchecked
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, Law, weighted
 from bayesrl.beliefs.arms._states import ArmPosteriors
-from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, rows_sum_to_one
+from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, probability, rows_sum_to_one
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
@@ -185,6 +185,7 @@ class FiniteModels:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward: the least one that is exceeded with probability at most 1 - p."""
+        probability("FiniteModels.quantile", "p", p)
         order = np.argsort(self.models.means, axis=0)  # (N, K)
         below = np.cumsum(self.posterior()[..., order], axis=-2)
         first = np.argmax(below >= p * below[..., -1:, :], axis=-2)  # (..., K)

@@ -37,7 +37,7 @@ from bayesrl.beliefs.arms._contexts import (
     row_of,
     table,
 )
-from bayesrl.checks import Floats, array, frozen, generator, integer, number
+from bayesrl.checks import Floats, array, frozen, generator, integer, number, probability
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
 from bayesrl.registry import register
@@ -200,6 +200,7 @@ class LinearGaussianArms:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
+        probability("LinearGaussianArms.quantile", "p", p)
         return self.mean(context) + np.sqrt(self.variance(context)) * float(special.ndtri(p))
 
     def log_evidence(self) -> Floats:

@@ -38,7 +38,7 @@ from bayesrl.beliefs.arms._contexts import (
     row_of,
     table,
 )
-from bayesrl.checks import Floats, array, frozen, generator, integer, number
+from bayesrl.checks import Floats, array, frozen, generator, integer, number, probability
 from bayesrl.core import Transition
 from bayesrl.kernels.logistic import mode_after_many, mode_after_one
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
@@ -159,6 +159,7 @@ class LogisticArms:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward under the belief."""
+        probability("LogisticArms.quantile", "p", p)
         centre, spread = self._score("LogisticArms.quantile", context)
         return np.asarray(special.expit(centre + spread * special.ndtri(p)))
 

@@ -34,7 +34,7 @@ from bayesrl.beliefs.arms._contexts import (
     row_of,
     table,
 )
-from bayesrl.checks import Floats, array, frozen, generator, integer, number
+from bayesrl.checks import Floats, array, frozen, generator, integer, number, probability
 from bayesrl.core import Transition
 from bayesrl.kernels.logistic import mode_after_many, mode_after_one
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, value
@@ -165,6 +165,7 @@ class LogisticLaplaceArms:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward under the belief."""
+        probability("LogisticLaplaceArms.quantile", "p", p)
         centre, spread = self._score("LogisticLaplaceArms.quantile", context)
         return np.asarray(special.expit(centre + spread * special.ndtri(p)))
 

@@ -30,7 +30,7 @@ from bayesrl.beliefs.arms._arms import (
 )
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, independent_normals
 from bayesrl.beliefs.arms._states import ArmStates
-from bayesrl.checks import Floats, frozen, generator, integer
+from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.registry import register
@@ -145,6 +145,7 @@ class NormalArm:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
+        probability("NormalArm.quantile", "p", p)
         return self.mean_ + self._deviation() * float(special.ndtri(p))
 
     def plays(self) -> Floats:

@@ -33,7 +33,7 @@ from bayesrl.beliefs.arms._arms import (
     unchecked,
 )
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
-from bayesrl.checks import Floats, frozen, generator, integer
+from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.registry import register
@@ -141,6 +141,7 @@ class NormalGammaArm:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
+        probability("NormalGammaArm.quantile", "p", p)
         return self.mean_ + self._scale() * np.asarray(special.stdtrit(2.0 * self.shape, p), np.float64)
 
     def plays(self) -> Floats:

@@ -18,7 +18,7 @@ from scipy import special
 from bayesrl.beliefs._log import Log
 from bayesrl.beliefs.arms._arms import check_shapes, chosen, faded, logged, paid, raised, summed, tiled, unchecked
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
-from bayesrl.checks import Floats, frozen, generator, integer
+from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
@@ -120,6 +120,7 @@ class PoissonArm:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
+        probability("PoissonArm.quantile", "p", p)
         return np.asarray(special.gammaincinv(self.shape, p)) / self.rate
 
     def plays(self) -> Floats:

@@ -18,7 +18,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, row_reward_variance, share
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
-from bayesrl.checks import Bools, Floats, Ints, frozen, generator
+from bayesrl.checks import DEEPEST, Bools, Floats, Ints, frozen, generator, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.paid_urn import PaidUrn
@@ -125,6 +125,7 @@ class UnknownRewards:
         if not hasattr(self.rewards, "reward_predictive"):
             expected = "a reward belief with finitely many values"
             raise InvalidArgument("UnknownRewards.simulate", "rewards", expected, type(self.rewards).__name__)
+        integer("UnknownRewards.simulate", "depth", depth, 0, DEEPEST)
         values, alpha = self.rewards.value_counts()
         rows, cdf = empty_urns(alpha, np.full(len(alpha), len(values)), True)
         pays = urns(_NO_MOVES, rows, cdf, np.zeros(0, np.int64), depth)

@@ -34,7 +34,19 @@ from bayesrl.beliefs.tabular._kept_mean import Rows, mean_of
 from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards, share
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import impossible, outcome_of, read
-from bayesrl.checks import Bools, Floats, Ints, array, frozen, generator, number, rows_sum_to_one
+from bayesrl.checks import (
+    DEEPEST,
+    Bools,
+    Floats,
+    Ints,
+    array,
+    frozen,
+    generator,
+    integer,
+    number,
+    probability,
+    rows_sum_to_one,
+)
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F3, I2, I3
@@ -106,6 +118,8 @@ class DirichletMDP(KnownRewards):
         if not prior[learnt].all():
             hint = "List only the outcomes that are possible."
             raise InvalidArgument(owner, "alpha", "greater than 0 for every outcome", 0.0, hint)
+        if learnt.any():
+            array(owner, "alpha", prior[learnt], low=0.0, above=True, moderate=True)
         if fixed.any():
             prior = np.array(prior)
             prior[fixed] = rows_sum_to_one(owner, "alpha (known groups)", prior[fixed], alpha)
@@ -282,8 +296,14 @@ class DirichletMDP(KnownRewards):
         """
         if self.even is None:
             raise InvalidArgument("DirichletMDP.sample_rows", "belief", "one that draws_short_rows", self)
+        if groups.dtype.kind not in "iu" or groups.ndim != 1 or (groups.size and not self._has_groups(groups)):
+            expected = f"a list of groups from 0 to {len(self.known) - 1}"
+            raise InvalidArgument("DirichletMDP.sample_rows", "groups", expected, groups)
         lists: tuple[Ints, Ints, Floats] = listed_rows(groups, self.even, self.outcomes.size, self.alpha, rng)
         return lists
+
+    def _has_groups(self, groups: Ints) -> bool:
+        return bool(groups.min() >= 0 and groups.max() < len(self.known))
 
     def row_variance(self) -> Floats:
         """Posterior variance of each probability, (G, K); zero where known."""
@@ -297,6 +317,7 @@ class DirichletMDP(KnownRewards):
 
     def row_quantile(self, p: float, state: int, action: int) -> Floats:
         """The p-quantile of the probability of each outcome of (s, a): Beta's, or known exactly."""
+        probability("DirichletMDP.row_quantile", "p", p)
         g = self.group.item(state, action)
         alpha = self.alpha[g, : self.outcomes.size.item(g)]
         if self.known[g] or len(alpha) == 1:
@@ -309,6 +330,7 @@ class DirichletMDP(KnownRewards):
 
     def simulate(self, depth: int) -> Urn:
         """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
+        integer("DirichletMDP.simulate", "depth", depth, 0, DEEPEST)
         return urns(self.outcomes.alike, *self.prior_urns(), self._ledger.entries, depth)
 
     def prior_urns(self) -> tuple[Any, Floats]:
@@ -387,7 +409,7 @@ def even_counts(prior: Floats, valid: Bools, known: Bools) -> Floats | None:
 
 
 def _counts(where: str, concentration: ArrayLike, outcomes: Outcomes) -> Floats:
-    c = array(f"DirichletMDP.{where}", "concentration", concentration, low=0.0, above=True)
+    c = array(f"DirichletMDP.{where}", "concentration", concentration, low=0.0, above=True, moderate=True)
     shape = outcomes.valid.shape
     if c.ndim > 2 or any(n not in (1, m) for n, m in zip(c.shape[::-1], shape[::-1], strict=False)):
         raise InvalidArgument(f"DirichletMDP.{where}", "concentration", f"broadcastable to {shape}", c)

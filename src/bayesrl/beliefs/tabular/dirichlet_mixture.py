@@ -25,7 +25,7 @@ from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.tabular._known_rewards import KnownRewards
 from bayesrl.beliefs.tabular._outcome_reading import impossible, outcome_of
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
-from bayesrl.checks import Floats, array, frozen, generator, rows_sum_to_one
+from bayesrl.checks import DEEPEST, Floats, array, frozen, generator, integer, rows_sum_to_one, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.mixture_urn import MixtureUrn
@@ -81,7 +81,7 @@ class DirichletMixture(KnownRewards):
 
     def __post_init__(self) -> None:
         owner, set_ = "DirichletMixture", object.__setattr__
-        parts = tuple(self.components)
+        parts = sequence(owner, "components", self.components, "a sequence of DirichletMDP")
         if not parts or not all(isinstance(part, DirichletMDP) for part in parts):
             raise InvalidArgument(owner, "components", "a sequence of DirichletMDP", self.components)
         first = parts[0]
@@ -183,6 +183,7 @@ class DirichletMixture(KnownRewards):
 
     def simulate(self, depth: int) -> MixtureUrn:
         """The belief as urns, one set for each component, for compiled simulations (`kernels/mixture_urn.py`)."""
+        integer("DirichletMixture.simulate", "depth", depth, 0, DEEPEST)
         o, N = self.outcomes, len(self.components)
         rows, cdf = (np.concatenate(parts) for parts in zip(*(p.prior_urns() for p in self.components), strict=True))
         first = np.cumsum([0, *(len(part.prior_urns()[1]) for part in self.components[:-1])])

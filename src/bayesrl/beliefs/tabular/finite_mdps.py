@@ -19,7 +19,7 @@ from scipy import special
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.arms._arms import unchecked
 from bayesrl.beliefs.tabular._outcome_reading import arrival
-from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, rows_sum_to_one
+from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, rows_sum_to_one, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.models.mdp import Outcomes, TabularMDP
@@ -59,7 +59,7 @@ class FiniteMDPs:
 
     def __post_init__(self) -> None:
         owner, set_ = "FiniteMDPs", object.__setattr__
-        models = tuple(self.models)
+        models = sequence(owner, "models", self.models, "a sequence of TabularMDP")
         if not models or not all(isinstance(m, TabularMDP) for m in models):
             raise InvalidArgument(owner, "models", "a sequence of TabularMDP", self.models)
         first = models[0]

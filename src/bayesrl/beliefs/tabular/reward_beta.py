@@ -48,10 +48,10 @@ class RewardBeta:
 
     def __post_init__(self) -> None:
         owner, set_ = "RewardBeta", object.__setattr__
-        set_(self, "alpha", array(owner, "alpha", self.alpha, low=0.0, above=True))
-        set_(self, "beta", array(owner, "beta", self.beta, self.alpha.shape, low=0.0, above=True))
-        set_(self, "low", number(owner, "low", self.low))
-        set_(self, "high", number(owner, "high", self.high, self.low, above=True))
+        set_(self, "alpha", array(owner, "alpha", self.alpha, low=0.0, above=True, moderate=True))
+        set_(self, "beta", array(owner, "beta", self.beta, self.alpha.shape, low=0.0, above=True, moderate=True))
+        set_(self, "low", number(owner, "low", self.low, moderate=True))
+        set_(self, "high", number(owner, "high", self.high, self.low, above=True, moderate=True))
 
     def update(self, datum: tuple[tuple[int, ...], float], rng: Generator | None = None) -> RewardBeta:
         """The posterior after a reward in a cell."""

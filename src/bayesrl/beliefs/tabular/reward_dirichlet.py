@@ -41,10 +41,10 @@ class RewardDirichlet:
 
     def __post_init__(self) -> None:
         owner, set_ = "RewardDirichlet", object.__setattr__
-        set_(self, "values", array(owner, "values", self.values, (None,)))
+        set_(self, "values", array(owner, "values", self.values, (None,), moderate=True))
         if (np.diff(self.values) <= 0.0).any():
             raise InvalidArgument(owner, "values", "strictly increasing", self.values.tolist())
-        alpha = array(owner, "alpha", self.alpha, low=0.0, above=True)
+        alpha = array(owner, "alpha", self.alpha, low=0.0, above=True, moderate=True)
         if alpha.ndim < 2 or alpha.shape[-1] != len(self.values):
             raise InvalidArgument(owner, "alpha", f"of shape (..., {len(self.values)})", alpha)
         set_(self, "alpha", alpha)

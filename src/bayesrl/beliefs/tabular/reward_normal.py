@@ -54,15 +54,19 @@ class RewardNormal:
 
     def __post_init__(self) -> None:
         owner, set_ = "RewardNormal", object.__setattr__
-        set_(self, "mean_", array(owner, "mean_", self.mean_))
+        set_(self, "mean_", array(owner, "mean_", self.mean_, moderate=True))
         for name in ("strength", "shape", "rate"):
-            set_(self, name, array(owner, name, getattr(self, name), self.mean_.shape, low=0.0, above=True))
+            set_(
+                self,
+                name,
+                array(owner, name, getattr(self, name), self.mean_.shape, low=0.0, above=True, moderate=True),
+            )
 
     @classmethod
     def strens(cls, cells: tuple[int, ...], mu0: ArrayLike = 0.0, sigma0: ArrayLike = 1.0) -> RewardNormal:
         """The paper's prior for every cell."""
-        given = {"sigma0": array("RewardNormal.strens", "sigma0", sigma0, low=0.0, above=True)}
-        given["mu0"] = array("RewardNormal.strens", "mu0", mu0)
+        given = {"sigma0": array("RewardNormal.strens", "sigma0", sigma0, low=0.0, above=True, moderate=True)}
+        given["mu0"] = array("RewardNormal.strens", "mu0", mu0, moderate=True)
         for name, x in given.items():
             if x.shape not in ((), tuple(cells)):
                 raise InvalidArgument("RewardNormal.strens", name, f"a number or an array of shape {cells}", x)

@@ -31,7 +31,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.arms._arms import unchecked
-from bayesrl.checks import Floats, Ints, array, generator, integer, number
+from bayesrl.checks import DEEPEST, Floats, Ints, array, generator, integer, number, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels import row_column
@@ -73,7 +73,7 @@ class RowColumnBeta:
 
     def __post_init__(self) -> None:
         for name in ("rows", "columns"):
-            counts = array("RowColumnBeta", name, getattr(self, name), (2,), low=0.0, above=True)
+            counts = array("RowColumnBeta", name, getattr(self, name), (2,), low=0.0, above=True, moderate=True)
             object.__setattr__(self, name, (float(counts[0]), float(counts[1])))
         object.__setattr__(self, "gamma", number("RowColumnBeta", "gamma", self.gamma, 0.0, 1.0))
         object.__setattr__(self, "seen", ())
@@ -154,6 +154,7 @@ class RowColumnBeta:
 
     def simulate(self, depth: int) -> RowColumn:
         """The belief as coins, for simulations of at most `depth` steps; see `kernels/row_column.py`."""
+        integer("RowColumnBeta.simulate", "depth", depth, 0, DEEPEST)
         seen = np.array(self.seen, np.int64).reshape(-1, 3)
         entries = 1 << (6 * (len(seen) + depth) + 16).bit_length()  # a cell may bring a row and a column; half full
         model = RowColumn(
@@ -180,7 +181,13 @@ def cell(owner: str, name: str, x: Any) -> Cell:
 
 def _lines(rows: Sequence[int], columns: Sequence[int]) -> tuple[Ints, Ints]:
     ys, xs = (
-        np.array([integer("RowColumnBeta", name, n, -FAR, FAR) for n in lines], np.int64)
+        np.array(
+            [
+                integer("RowColumnBeta", name, n, -FAR, FAR)
+                for n in sequence("RowColumnBeta", name, lines, "whole numbers")
+            ],
+            np.int64,
+        )
         for name, lines in (("rows", rows), ("columns", columns))
     )
     return ys, xs

@@ -32,7 +32,7 @@ from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRew
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import outcome_of, read
 from bayesrl.beliefs.tabular.dirichlet_mdp import dirichlet_rows
-from bayesrl.checks import Floats, Ints, generator, number
+from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.tree import DRAWS, KINDS, Counts, weigh_all
@@ -79,8 +79,10 @@ class SparseDirichletMDP(KnownRewards):
 
     def __post_init__(self) -> None:
         owner = "SparseDirichletMDP"
-        number(owner, "concentration", self.concentration, 0.0, above=True)
-        number(owner, "size_exponent", self.size_exponent, 0.0)
+        if not isinstance(self.outcomes, Outcomes):
+            raise InvalidArgument(owner, "outcomes", "Outcomes", self.outcomes, "See flat for worlds.")
+        number(owner, "concentration", self.concentration, 0.0, above=True, moderate=True)
+        number(owner, "size_exponent", self.size_exponent, 0.0, moderate=True)
         number(owner, "gamma", self.gamma, 0.0, 1.0)
         if (where := self.outcomes.ambiguous) is not None:
             raise InvalidArgument(owner, "outcomes", "distinguishable by next state or reward", where)
@@ -212,6 +214,7 @@ class SparseDirichletMDP(KnownRewards):
 
     def simulate(self, depth: int) -> SparseUrn:
         """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
+        integer("SparseDirichletMDP.simulate", "depth", depth, 0, DEEPEST)
         o, K = self.outcomes, self.outcomes.n_outcomes
         prior = np.array([self.concentration, self.size_exponent, K, 1.0 / self.concentration])
         return sparse_urns(o.alike, o.size, self._ledger.entries, depth, prior, self._table)

@@ -7,6 +7,9 @@ import numpy as np
 from bayesrl.checks import Floats, Ints, frozen, integer
 from bayesrl.errors import InvalidArgument
 
+MOST = 10**8
+"""The most numbers that the means of all replicates may be: with more, memory would run out."""
+
 
 def picked(owner: str, x: Floats, action: object) -> float | Floats:
     """The entry of the chosen arm, or one entry for each replicate."""
@@ -33,7 +36,7 @@ def gap(owner: str, means: Floats, action: object) -> float | Floats:
 
 def side_by_side(means: Floats, replicates: int) -> Floats:
     """The same means for each replicate, (replicates, K)."""
-    return frozen(np.tile(means, (integer("batch", "replicates", replicates, 1), 1)))
+    return frozen(np.tile(means, (integer("batch", "replicates", replicates, 1, MOST // means.size), 1)))
 
 
 def check_probabilities(owner: str, means: Floats) -> None:

@@ -14,17 +14,19 @@ from typing import Annotated
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, Ints, frozen, generator, integer
 from bayesrl.core import Belief, Transition, WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.worlds._settings import Published, Setting
-from bayesrl.worlds.bandits._arms import one_each
+from bayesrl.worlds.bandits._arms import MOST, one_each
 
 OWN, GAUSSIAN = Setting("own", steps=1000), Setting("gaussian", steps=1000)
 """The usual set-ups: the world's own prior, called so, or called after the distribution of the weights."""
 
 
+@explain_failures
 @value
 class ContextualBandit(Published):
     """Arms whose mean reward depends on the kind of context, paying 0 or 1 or with Gaussian noise.
@@ -81,7 +83,7 @@ class ContextualBandit(Published):
 
     def batch(self, replicates: int) -> ContextualBandit:
         """The same arms in each of several replicates in lockstep."""
-        n = integer(self.name, "replicates", replicates, 1)
+        n = integer(self.name, "replicates", replicates, 1, MOST // self.means.size)
         return dataclasses.replace(self, means=frozen(np.tile(self.means, (n, 1, 1))))
 
     def default_prior(self) -> Belief[Transition]:
@@ -90,6 +92,8 @@ class ContextualBandit(Published):
 
     def gap(self, state: int | Ints, action: object) -> float | Floats:
         """The best arm's mean in this context less the chosen one's."""
+        if self.means.ndim == 2:
+            state = integer(self.name, "state", state, 0, self.n_contexts - 1)
         best = self.means[state] if self.means.ndim == 2 else self.means[np.arange(len(self.means)), state]
         lost: float | Floats = best.max(axis=-1) - self._mean(state, action)
         return lost
@@ -111,7 +115,10 @@ class ContextualBandit(Published):
 
     def _mean(self, state: int | Ints, action: object) -> float | Floats:
         if self.means.ndim == 2:
-            return self.means.item(int(state), integer(self.name, "action", action, 0, self.n_actions - 1))
+            return self.means.item(
+                integer(self.name, "state", state, 0, self.n_contexts - 1),
+                integer(self.name, "action", action, 0, self.n_actions - 1),
+            )
         n = len(self.means)
         each: Floats = self.means[np.arange(n), state, one_each(self.name, self.n_actions, n, action)]
         return each

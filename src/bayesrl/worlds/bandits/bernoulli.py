@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl._explained import explain_failures
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.checks import Floats, generator, integer
 from bayesrl.core import WorldStep
@@ -27,6 +28,7 @@ UNIFORM = Setting("uniform", steps=1000)
 PAID, UNPAID = WorldStep(None, 0, 1.0), WorldStep(None, 0, 0.0)
 
 
+@explain_failures
 @value
 class BernoulliBandit(Published):
     """Arms that pay 1 or 0.
@@ -83,6 +85,7 @@ class BernoulliBandit(Published):
         return self.means.shape[-1]
 
 
+@explain_failures
 @value
 class BernoulliFamily(Published):
     """Bernoulli bandits whose probabilities are drawn uniformly.

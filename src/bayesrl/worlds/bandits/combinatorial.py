@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl._explained import explain_failures
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.full_bandit import FullBandit
 from bayesrl.beliefs.arms.semi_bandit import SemiBandit
@@ -27,6 +28,7 @@ from bayesrl.worlds.bandits._arms import check_probabilities, shape_of, side_by_
 from bayesrl.worlds.bandits.bernoulli import UNIFORM
 
 
+@explain_failures
 @value
 class CombinatorialBandit(Published):
     """Bernoulli arms of which several are chosen at once.
@@ -96,6 +98,7 @@ class CombinatorialBandit(Published):
         return chosen
 
 
+@explain_failures
 @value
 class CombinatorialFamily(Published):
     """Combinatorial bandits whose arms' probabilities are drawn uniformly.

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar
 
 from numpy.random import Generator
 
+from bayesrl._explained import explain_failures
 from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.checks import Floats, generator, integer
 from bayesrl.core import WorldStep
@@ -25,6 +26,7 @@ STANDARD = Setting("standard", steps=1000)
 """The usual set-up: the agent's prior is N(0, 1) for every mean, as is the distribution that worlds are drawn from."""
 
 
+@explain_failures
 @value
 class GaussianBandit(Published):
     """Arms that pay their mean plus standard normal noise.
@@ -80,6 +82,7 @@ class GaussianBandit(Published):
         return self.means.shape[-1]
 
 
+@explain_failures
 @value
 class GaussianFamily(Published):
     """Gaussian bandits whose means are drawn from N(0, 1).

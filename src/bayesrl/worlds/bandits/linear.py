@@ -15,6 +15,7 @@ from typing import Annotated
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl._explained import explain_failures
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.checks import generator, integer
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, value
@@ -23,6 +24,7 @@ from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.bandits._contextual import GAUSSIAN, ContextualBandit, spread_features
 
 
+@explain_failures
 @value
 class LinearFamily(Published):
     """Linear bandits whose weights are drawn from a Gaussian.

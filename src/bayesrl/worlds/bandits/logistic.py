@@ -15,6 +15,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
+from bayesrl._explained import explain_failures
 from bayesrl.beliefs.arms.logistic_arms import LogisticArms
 from bayesrl.checks import generator, integer
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, value
@@ -23,6 +24,7 @@ from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.bandits._contextual import GAUSSIAN, ContextualBandit, spread_features
 
 
+@explain_failures
 @value
 class LogisticFamily(Published):
     """Logistic bandits whose weights are drawn from a Gaussian.

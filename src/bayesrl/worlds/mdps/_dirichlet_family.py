@@ -17,6 +17,7 @@ from typing import Annotated, NoReturn
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, array, frozen, generator
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import Outcomes, TabularMDP
@@ -28,6 +29,7 @@ BBRL = Setting("accurate", steps=250, runs=500)
 """The published set-up: the prior is the distribution from which worlds are drawn."""
 
 
+@explain_failures
 @value
 class DirichletFamily(Published):
     """Worlds whose rows are drawn from Dirichlet distributions; state 0 is the start.

@@ -24,6 +24,7 @@ from typing import Annotated, NamedTuple
 from numpy.random import Generator
 from scipy.special import betaincinv
 
+from bayesrl._explained import explain_failures
 from bayesrl.beliefs.tabular.row_column_beta import Cell, RowColumnBeta, cell
 from bayesrl.checks import generator, integer
 from bayesrl.core import WorldStep
@@ -45,6 +46,7 @@ class Place(NamedTuple):
     taken: frozenset[Cell] = frozenset()
 
 
+@explain_failures
 @value
 class InfiniteGrid:
     """One infinite grid.
@@ -90,6 +92,7 @@ class InfiniteGrid:
         return float(betaincinv(*self.columns, uniform(self.key, COLUMN, x, 0)))
 
 
+@explain_failures
 @value
 class InfiniteGridFamily(Published):
     """Infinite grids with Beta row and column parameters.
