@@ -73,6 +73,14 @@ class Batches(Protocol):
 
 
 @runtime_checkable
+class LearnsLogs(Protocol):
+    """A belief that learns from a whole log at once, faster than step by step."""
+
+    def update_many(self, log: Any, rng: Generator | None = None) -> Self:
+        """The posterior after a log, oldest step first (`beliefs/_log.py`)."""
+
+
+@runtime_checkable
 class HasLogEvidence(Protocol):
     """A belief that knows how probable its data were."""
 

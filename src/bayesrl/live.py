@@ -16,7 +16,6 @@ Use it from one thread at a time.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -24,7 +23,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, columns
-from bayesrl.capabilities import HasMeans, HasQuantiles, ListsArms, SamplesMeans, TakesFeatures, offers
+from bayesrl.capabilities import HasMeans, HasQuantiles, LearnsLogs, ListsArms, SamplesMeans, TakesFeatures, offers
 from bayesrl.checks import Floats, array, integer, number
 from bayesrl.core import Agent, Mind, Streams, Transition
 from bayesrl.errors import Incompatible, InvalidArgument, UnknownName
@@ -128,11 +127,10 @@ class LiveAgent:
         `context` names the column of contexts, or the columns that make up a vector about the customer.
         """
         belief, table = self.belief, self._columns(log, action, reward, context)
-        many = getattr(belief, "update_many", None)
 
         def learnt(rng: Generator) -> Any:
-            if many is not None:
-                return many(table, rng) if "rng" in inspect.signature(many).parameters else many(table)
+            if offers(belief, LearnsLogs):
+                return belief.update_many(table, rng)
             new = belief
             for row in zip(*table.values(), strict=True):
                 new = new.update(

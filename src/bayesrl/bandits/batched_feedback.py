@@ -1,24 +1,23 @@
 """Feedback in batches (Chapelle and Li 2011, Table 1; survey §3.3).
 
-Around any agent: rewards are handed over every so many steps, and the agent then learns from all of them in order.
-Between batches it acts on what it knew: Thompson sampling goes on drawing, an index policy plays the same arm over and
-over, which is why it suffers more.
+This tool wraps any agent. Rewards are handed over at the end of each batch of steps, and the agent then learns from all
+of them in order. Between batches it acts on what it knew. Thompson sampling goes on drawing, but an index policy plays
+the same arm over and over, which is why it suffers more.
 
-Deviations: none. Cost: O(batch) to copy what waits. Claims: batches of 1 change nothing; what is learned, and when, by
+Deviations: none. Cost: O(batch) to copy the queue. Claims: batches of 1 change nothing; what is learned, and when, by
 hand.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from numpy.random import Generator
 
-from bayesrl.bandits.delayed_feedback import Waiting, act_meanwhile
-from bayesrl.checks import integer
-from bayesrl.core import Decision, Transition
+from bayesrl.bandits.delayed_feedback import Waiting, act_meanwhile, check_agent_inside, in_lockstep, inside
+from bayesrl.core import Agent, Decision, Planner, Transition
+from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
@@ -32,16 +31,24 @@ from bayesrl.registry import register
         "tests/bandits/test_feedback.py::test_what_is_learned_when",
     ),
 )
-@dataclass(frozen=True, slots=True)
+@declared
 class BatchedFeedback:
-    """An agent that learns from its steps in batches."""
+    """An agent that learns from its steps in batches.
 
-    agent: Any
-    every: int
-    """Steps in a batch; 1: learn at once."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> world = b.make_world("bernoulli", arms=3)
+    >>> agent = b.BayesAgent(world.default_prior(), b.make("ucb1"))
+    >>> b.run(BatchedFeedback(agent, every=5), world, steps=10).action
+    array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+    """
+
+    agent: Annotated[Agent[Any], "The agent inside."]
+    every: Annotated[int, AtLeast(1), "Steps in a batch; 1: learn at once."]
 
     def __post_init__(self) -> None:
-        integer("BatchedFeedback", "every", self.every, 1)
+        check_agent_inside("BatchedFeedback", self.agent)
 
     def start(self) -> Waiting:
         """Nothing waits."""
@@ -56,14 +63,21 @@ class BatchedFeedback:
         queue = (*mind.queue, transition)
         if len(queue) < self.every:
             return Waiting(mind.inside, queue)
-        inside = mind.inside
+        known = mind.inside
         for datum in queue:
-            inside = self.agent.learn(inside, datum, rng)
-        return Waiting(inside, ())
+            known = self.agent.learn(known, datum, rng)
+        return Waiting(known, ())
 
     def batch(self, replicates: int) -> BatchedFeedback:
-        """The same agent, so many times in lockstep."""
-        return dataclasses.replace(self, agent=self.agent.batch(replicates))
+        """The same agent for each of several replicates in lockstep."""
+        return dataclasses.replace(self, agent=in_lockstep(self.agent, replicates))
 
-    planner = property(lambda self: self.agent.planner, doc="The planner inside.")
-    prior = property(lambda self: self.agent.prior, doc="The prior inside.")
+    @property
+    def planner(self) -> Planner[Any, Any]:
+        """The planner inside."""
+        return inside(self.agent).planner
+
+    @property
+    def prior(self) -> object:
+        """The prior inside."""
+        return inside(self.agent).prior

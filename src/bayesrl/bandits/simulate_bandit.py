@@ -1,14 +1,14 @@
 """A plain bandit's whole run as one compiled loop: the record that `run` gives, bit for bit, some fifty times faster.
 
-Regret curves over a million steps need runs in which nothing but arithmetic happens. `simulate(agent, world, steps)`
-stands for `run(agent, world, steps)` where the belief is `BetaBernoulli` on a Bernoulli bandit or `NormalArm` on a
+Regret curves over a million steps need runs that do nothing but arithmetic. `simulate(agent, world, steps)` replaces
+`run(agent, world, steps)` if the belief is `BetaBernoulli` on a Bernoulli bandit or `NormalArm` on a
 Gaussian one, and the planner is `Thompson`, `UCB1` or `BayesUCB`; the agent may have `BatchedFeedback`. It draws the
 same random numbers in the same order and computes with the same formulas, so records are equal (with prior counts
-that floats hold exactly, such as 1 or 1/2; else a rounding error may decide a tie differently).
+that floats hold exactly, such as 1 or 1/2; otherwise a rounding error may decide a tie differently).
 
 `_loop` is the one place in this package that asks which class a belief is. Each loop stands for one pair of a belief
-and a planner and must compute with their formulas bit for bit, so a new belief cannot be simulated without a new loop
-whatever it says about itself. A pair without a loop is refused; `run` takes all pairs.
+and a planner and must compute with their formulas bit for bit, so a new belief needs a new loop, whatever it says about
+itself. A pair without a loop is refused; `run` takes all pairs.
 
 Each loop below chooses, pulls, and learns from what has arrived. Cost: about .06 microseconds for each Beta drawn.
 Claims: equal to `run`, tested for every pair.
@@ -21,7 +21,7 @@ import math
 import time
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numba.extending import get_cython_function_address
@@ -29,6 +29,7 @@ from numpy.random import Generator
 from scipy import special
 from scipy.special import cython_special
 
+from bayesrl.bandits.bandit_bounds import PlainBandit
 from bayesrl.bandits.batched_feedback import BatchedFeedback
 from bayesrl.bandits.bayes_ucb import BayesUCB
 from bayesrl.bandits.thompson import Thompson
@@ -36,15 +37,16 @@ from bayesrl.bandits.ucb1 import UCB1
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.checks import Floats, integer
-from bayesrl.core import BayesAgent, Streams, meet
+from bayesrl.core import Agent, BayesAgent, Family, Streams, World, meet
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
+from bayesrl.parameters import AtLeast
 from bayesrl.provenance import describe, provenance
 from bayesrl.record import Record
 from bayesrl.registry import register
 
-Lived = tuple[I1, F1]
+Played = tuple[I1, F1]
 Quantile = Callable[[float, float, float, int], float]
 
 
@@ -54,8 +56,24 @@ Quantile = Callable[[float, float, float, int], float]
     survey="3",
     evidence=("tests/bandits/test_simulate.py::test_simulate_is_run",),
 )
-def simulate(agent: Any, world: Any, steps: int, seed: int = 0, *, replicate: int = 0) -> Record:
-    """The record of `run(agent, world, steps, seed, replicate=replicate)` for a plain bandit, by one compiled loop."""
+def simulate(
+    agent: Annotated[Agent[Any], "An agent on Bernoulli or Gaussian arms, perhaps with BatchedFeedback."],
+    world: Annotated[World | Family, "A Bernoulli or Gaussian bandit, or a family of them."],
+    steps: Annotated[int, AtLeast(1), "Length of the run."],
+    seed: Annotated[int, AtLeast(0), "The seed of all randomness."] = 0,
+    *,
+    replicate: Annotated[int, AtLeast(0), "Which replicate of a comparison this is."] = 0,
+) -> Record:
+    """The record of `run(agent, world, steps, seed, replicate=replicate)` for a plain bandit, by one compiled loop.
+
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> world = b.make_world("bernoulli")
+    >>> agent = b.BayesAgent(world.default_prior(), b.make("ucb1"))
+    >>> simulate(agent, world, steps=50) == b.run(agent, world, steps=50)
+    True
+    """
     steps = integer("simulate", "steps", steps, 1)
     seed, replicate = (
         integer("simulate", "seed", seed, 0, any_length=True),
@@ -64,9 +82,9 @@ def simulate(agent: Any, world: Any, steps: int, seed: int = 0, *, replicate: in
     inside, every = (agent.agent, agent.every) if isinstance(agent, BatchedFeedback) else (agent, 1)
     streams = Streams.of(seed, replicate)
     met = meet(world, streams)
-    live = _loop(inside, met)
+    loop = _loop(inside, met)
     began = time.perf_counter()
-    action, reward = live(streams.world, streams.thought, met.means, steps, every)
+    action, reward = loop(streams.world, streams.thought, met.means, steps, every)
     nothing, never = np.zeros(steps, np.int64), np.zeros(steps, np.bool_)
     columns = {
         "observation": nothing,
@@ -82,9 +100,9 @@ def simulate(agent: Any, world: Any, steps: int, seed: int = 0, *, replicate: in
     return Record(columns, gamma, provenance(made_of, numbers), time.perf_counter() - began)
 
 
-def _loop(agent: Any, world: Any) -> Callable[[Generator, Generator, Floats, int, int], Lived]:
+def _loop(agent: Agent[Any], world: object) -> Callable[[Generator, Generator, Floats, int, int], Played]:
     """The compiled loop of this agent, with its belief filled in."""
-    pays = getattr(world, "rewards", None)  # a plain bandit says what kind of rewards its arms pay
+    pays = world.rewards if isinstance(world, PlainBandit) else ""
     belief, planner = (agent.prior, agent.planner) if isinstance(agent, BayesAgent) else (None, None)
     if isinstance(belief, BetaBernoulli) and pays == "bernoulli" and belief.alpha.ndim == 1:
         prior, now = np.array(belief.prior), np.array([belief.alpha, belief.beta])
@@ -135,7 +153,7 @@ def pull_beta(world: Generator, x: F2, means: F1, action: I1, reward: F1, t: int
 
 
 @njit
-def thompson_beta(world: Generator, thought: Generator, means: F1, x: F2, T: int, every: int) -> Lived:
+def thompson_beta(world: Generator, thought: Generator, means: F1, x: F2, T: int, every: int) -> Played:
     """Thompson sampling on Beta beliefs."""
     action, reward = np.empty(T, np.int64), np.empty(T)
     for t in range(T):
@@ -149,7 +167,7 @@ def thompson_beta(world: Generator, thought: Generator, means: F1, x: F2, T: int
 
 
 @njit
-def ucb1_beta(world: Generator, means: F1, x: F2, prior: F2, T: int, every: int) -> Lived:
+def ucb1_beta(world: Generator, means: F1, x: F2, prior: F2, T: int, every: int) -> Played:
     """UCB1 on the averages behind Beta beliefs."""
     action, reward = np.empty(T, np.int64), np.empty(T)
     n = (x[0] - prior[0]) + (x[1] - prior[1])
@@ -167,7 +185,7 @@ def ucb1_beta(world: Generator, means: F1, x: F2, prior: F2, T: int, every: int)
 
 
 @njit
-def bayes_ucb_beta(world: Generator, means: F1, x: F2, p: F1, every: int, quantile: Quantile) -> Lived:
+def bayes_ucb_beta(world: Generator, means: F1, x: F2, p: F1, every: int, quantile: Quantile) -> Played:
     """Bayes-UCB on Beta beliefs, p[t] the order of the quantile."""
     T = p.size
     action, reward = np.empty(T, np.int64), np.empty(T)
@@ -196,7 +214,7 @@ def pull_normal(world: Generator, x: F2, means: F1, action: I1, reward: F1, t: i
 
 
 @njit
-def thompson_normal(world: Generator, thought: Generator, means: F1, x: F2, noise: float, T: int, every: int) -> Lived:
+def thompson_normal(world: Generator, thought: Generator, means: F1, x: F2, noise: float, T: int, every: int) -> Played:
     """Thompson sampling on Gaussian beliefs."""
     action, reward = np.empty(T, np.int64), np.empty(T)
     for t in range(T):
@@ -210,7 +228,7 @@ def thompson_normal(world: Generator, thought: Generator, means: F1, x: F2, nois
 
 
 @njit
-def ucb1_normal(world: Generator, means: F1, x: F2, prior: F2, T: int, every: int) -> Lived:
+def ucb1_normal(world: Generator, means: F1, x: F2, prior: F2, T: int, every: int) -> Played:
     """UCB1 on the averages behind Gaussian beliefs."""
     action, reward = np.empty(T, np.int64), np.empty(T)
     n = x[1] - prior[1]
@@ -231,7 +249,7 @@ def ucb1_normal(world: Generator, means: F1, x: F2, prior: F2, T: int, every: in
 
 
 @njit
-def bayes_ucb_normal(world: Generator, means: F1, x: F2, noise: float, z: F1, every: int) -> Lived:
+def bayes_ucb_normal(world: Generator, means: F1, x: F2, noise: float, z: F1, every: int) -> Played:
     """Bayes-UCB on Gaussian beliefs, z[t] the standard normal quantile."""
     T = z.size
     action, reward = np.zeros(T, np.int64), np.empty(T)  # at the first step all quantiles are minus infinity

@@ -29,7 +29,7 @@ _powers = NODES[:, None] ** np.arange(8)
 UP_TO = (NODES[:, None] ** np.arange(1, 9) - (-1.0) ** np.arange(1, 9)) / np.arange(1, 9) @ np.linalg.inv(_powers)
 """UP_TO[k, l]: weight of the value at node l in the integral from -1 to node k."""
 TAIL = 25.0
-"""-log of the chance that is neglected at either end of an arm's range."""
+"""-log of the probability that is neglected at either end of an arm's range."""
 DEVIATIONS = math.sqrt(2.0 * TAIL)
 
 
@@ -55,9 +55,9 @@ def best_normal(mean: Floats, deviation: Floats) -> tuple[Floats, Floats]:
 
 @njit
 def beta_ranges(alpha: F2, beta: F2) -> tuple[F1, F1, F1]:
-    """Between which values of phi the mean of the best arm lies, and the width of a panel, for each replicate.
+    """The least and the largest phi of the mean of the best arm, and the width of a panel, for each replicate.
 
-    |theta - p| <= l + sqrt(l^2 + 2 p (1 - p) l), l = TAIL / n, but for a chance of exp(-TAIL) on either side, by
+    |theta - p| <= l + sqrt(l^2 + 2 p (1 - p) l), l = TAIL / n, except with probability exp(-TAIL) on either side, by
     Chernoff's bound exp(-n KL(p, x)) and KL >= d^2 / (2 (p (1 - p) + d)).
     """
     R, K = alpha.shape
@@ -82,7 +82,7 @@ def beta_ranges(alpha: F2, beta: F2) -> tuple[F1, F1, F1]:
 
 @njit
 def beta_arms(alpha: F2, beta: F2, low: F1, high: F1, width: F1, below: F2, p: F2, M: F3) -> None:
-    """P(A* = a) into p[i, a] and E[theta_b | A* = a] into M[i, a, b] for Beta arms; below[i, b] = F_b(low[i])."""
+    """Write P(A* = a) into p[i, a] and E[theta_b | A* = a] into M[i, a, b] for Beta arms; below[i, b] = F_b(low[i])."""
     K = alpha.shape[1]
     for i in range(len(alpha)):
         panels = max(math.ceil((high[i] - low[i]) / width[i]), 1)
@@ -122,7 +122,7 @@ def beta_arms(alpha: F2, beta: F2, low: F1, high: F1, width: F1, below: F2, p: F
 
 @njit
 def normal_arms(mean: F2, deviation: F2, p: F2, M: F3) -> None:
-    """P(A* = a) into p[i, a] and E[theta_b | A* = a] into M[i, a, b] for Gaussian arms."""
+    """Write P(A* = a) into p[i, a] and E[theta_b | A* = a] into M[i, a, b] for Gaussian arms."""
     for i in range(len(mean)):
         K = mean.shape[1]
         low, high = (mean[i] - DEVIATIONS * deviation[i]).max(), (mean[i] + DEVIATIONS * deviation[i]).max()

@@ -1,13 +1,14 @@
 """What the laws must know of beliefs about arms; `bayesrl.testing` registers these probes when it is imported.
 
-Data are rewards of arms chosen at random. A probe may say `random = True` (the belief tosses coins when it learns) or
-`approximate = True` (the belief is near the posterior, not equal to it: only purity and concentration can be asked).
+Data are rewards of arms chosen at random. A probe says `random = True` if the belief draws random numbers when it
+learns. It says `approximate = True` if the belief is only near the posterior: then the laws ask for purity and
+concentration alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -27,9 +28,14 @@ from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm
 from bayesrl.beliefs.arms.poisson_arm import PoissonArm
 from bayesrl.beliefs.arms.semi_bandit import SemiBandit
 from bayesrl.beliefs.tabular.finite_mdps import FiniteMDPs
+from bayesrl.capabilities import HasMeans, SamplesMeans
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.testing.probes import Probe, probe_for
+
+
+class Arms(SamplesMeans, HasMeans, Protocol):
+    """A belief about independent arms."""
 
 
 class ArmProbe(NamedTuple):
@@ -38,18 +44,18 @@ class ArmProbe(NamedTuple):
     pay: Callable[[Any, float, Generator], float]
     random: bool = False
 
-    def draw(self, belief: Any, rng: Generator) -> Floats:  # noqa: D102
-        return np.asarray(belief.sample_means(None, rng))
+    def draw(self, belief: Arms, rng: Generator) -> Floats:  # noqa: D102
+        return belief.sample_means(None, rng)
 
-    def datum(self, belief: Any, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: Arms, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
         a = int(rng.integers(len(theta)))
         return Transition(0, a, self.pay(belief, float(theta[a]), rng), 0)
 
-    def read(self, belief: Any, theta: Floats) -> Floats:  # noqa: D102
+    def read(self, belief: Arms, theta: Floats) -> Floats:  # noqa: D102
         return theta
 
-    def expect(self, belief: Any) -> Floats:  # noqa: D102
-        return np.asarray(belief.mean())
+    def expect(self, belief: Arms) -> Floats:  # noqa: D102
+        return belief.mean()
 
 
 class NormalGammaProbe:
@@ -88,26 +94,29 @@ class LinearProbe:
         return belief.mean_
 
 
+Logistic = LogisticArms | LogisticLaplaceArms
+
+
 class LogisticProbe:
     """Truths are the weights, drawn from the Gaussian; answers are what the logistic says."""
 
     approximate = True
 
-    def draw(self, belief: Any, rng: Generator) -> Floats:  # noqa: D102
+    def draw(self, belief: Logistic, rng: Generator) -> Floats:  # noqa: D102
         if isinstance(belief, LogisticArms):
             return np.asarray(rng.normal(belief.mean_, belief.precision**-0.5))
         return np.asarray(belief.mean_ + belief.root @ rng.standard_normal(belief.mean_.shape))
 
-    def datum(self, belief: Any, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: Logistic, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
         X = np.asarray(belief.features)
         a = int(rng.integers(len(X)))
         return Transition(0, a, float(rng.random() < special.expit(X[a] @ theta)), 0)
 
-    def read(self, belief: Any, theta: Floats) -> Floats:  # noqa: D102
+    def read(self, belief: Logistic, theta: Floats) -> Floats:  # noqa: D102
         return theta
 
-    def expect(self, belief: Any) -> Floats:  # noqa: D102
-        return np.asarray(belief.mean_)
+    def expect(self, belief: Logistic) -> Floats:  # noqa: D102
+        return belief.mean_
 
 
 class SemiBanditProbe:
@@ -168,10 +177,10 @@ class FullBanditProbe:
 class FiniteProbe:
     """Truths are numbers of models; the quantities say which one it is."""
 
-    def draw(self, belief: Any, rng: Generator) -> int:  # noqa: D102
+    def draw(self, belief: FiniteModels | FiniteMDPs, rng: Generator) -> int:  # noqa: D102
         return int(rng.choice(len(belief.posterior()), p=belief.posterior()))
 
-    def datum(self, belief: Any, theta: int, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: FiniteModels | FiniteMDPs, theta: int, rng: Generator) -> Transition:  # noqa: D102
         if isinstance(belief, FiniteModels):
             a = int(rng.integers(belief.n_actions))
             return Transition(0, a, float(rng.random() < belief.models.means[theta, a]), 0)
@@ -180,14 +189,14 @@ class FiniteProbe:
         k = int(rng.choice(mdp.outcomes.n_outcomes, p=mdp.prob[mdp.group[s, a]]))
         return Transition(s, a, float(mdp.reward[s, a, k]), int(mdp.succ[s, a, k]))
 
-    def read(self, belief: Any, theta: int) -> Floats:  # noqa: D102
+    def read(self, belief: FiniteModels | FiniteMDPs, theta: int) -> Floats:  # noqa: D102
         return np.asarray(np.eye(len(belief.posterior()))[theta])
 
-    def expect(self, belief: Any) -> Floats:  # noqa: D102
+    def expect(self, belief: FiniteModels | FiniteMDPs) -> Floats:  # noqa: D102
         return np.asarray(belief.posterior())
 
 
-def _coin(belief: Any, mean: float, rng: Generator) -> float:
+def _coin(belief: object, mean: float, rng: Generator) -> float:
     return float(rng.random() < mean)
 
 
@@ -195,11 +204,11 @@ def _normal(belief: NormalArm, mean: float, rng: Generator) -> float:
     return float(rng.normal(mean, belief.noise))
 
 
-def _poisson(belief: Any, mean: float, rng: Generator) -> float:
+def _poisson(belief: object, mean: float, rng: Generator) -> float:
     return float(rng.poisson(mean))
 
 
-def _exponential(belief: Any, mean: float, rng: Generator) -> float:
+def _exponential(belief: object, mean: float, rng: Generator) -> float:
     return float(rng.exponential(mean))
 
 

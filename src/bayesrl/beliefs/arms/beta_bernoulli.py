@@ -103,7 +103,7 @@ class BetaBernoulli:
         binary("BetaBernoulli", y)
         return unchecked(self, alpha=raised(self.alpha, where, y), beta=raised(self.beta, where, 1.0 - y))
 
-    def update_many(self, log: Log) -> BetaBernoulli:
+    def update_many(self, log: Log, rng: Generator | None = None) -> BetaBernoulli:
         """The posterior after a log of choices and rewards."""
         where, y = logged("BetaBernoulli.update_many", self.alpha.shape, log)
         binary("BetaBernoulli", y)

@@ -72,7 +72,7 @@ class BinarisedRewards:
         shown: Any = _coin(r, rng)  # in lockstep a transition holds one reward for each replicate
         return BinarisedRewards(self.inside.update(datum._replace(reward=shown), rng))
 
-    def update_many(self, log: Log, rng: Generator) -> BinarisedRewards:
+    def update_many(self, log: Log, rng: Generator | None = None) -> BinarisedRewards:
         """The posterior after a log of choices and rewards, a coin for each."""
         rng = generator("BinarisedRewards.update_many", rng)
         action, reward = columns("BinarisedRewards.update_many", log, "action", "reward")

@@ -81,7 +81,7 @@ class ExponentialArm:
         _amount(x)
         return unchecked(self, shape=raised(self.shape, where, 1.0), rate=raised(self.rate, where, x))
 
-    def update_many(self, log: Log) -> ExponentialArm:
+    def update_many(self, log: Log, rng: Generator | None = None) -> ExponentialArm:
         """The posterior after a log of choices and rewards."""
         where, x = logged("ExponentialArm.update_many", self.shape.shape, log)
         _amount(x)

@@ -137,7 +137,7 @@ class FiniteModels:
             raise ImpossibleEvidence("FiniteModels", seen, "no model that is still possible gives it")
         return unchecked(self, log_joint=frozen(joint))
 
-    def update_many(self, log: Log) -> FiniteModels:
+    def update_many(self, log: Log, rng: Generator | None = None) -> FiniteModels:
         """The posterior after a log of choices and rewards."""
         new = self
         for action, reward in zip(*columns("FiniteModels.update_many", log, "action", "reward"), strict=True):

@@ -122,11 +122,11 @@ class Forgetting:
         evidence = np.asarray(self.evidence + _log_predictive(faded, learnt, datum))
         return unchecked(self, belief=learnt, evidence=frozen(evidence))
 
-    def update_many(self, log: Log) -> Forgetting:
+    def update_many(self, log: Log, rng: Generator | None = None) -> Forgetting:
         """The belief after a log, oldest first. Every row is one update."""
         new = self
         for datum in transitions("Forgetting.update_many", log, "action", "reward"):
-            new = new.update(datum)
+            new = new.update(datum, rng)
         return new
 
     def log_evidence(self) -> Floats:

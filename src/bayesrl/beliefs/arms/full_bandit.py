@@ -23,7 +23,7 @@ from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.parameters import value
+from bayesrl.parameters import AtLeast, unchecked, value
 from bayesrl.registry import register
 
 
@@ -50,12 +50,17 @@ class FullBandit:
     """
 
     weights: Annotated[LinearGaussianArms, "The belief about the arms' means, one weight for each arm."]
+    suggestions: Annotated[
+        int | None, AtLeast(1), "The most arms in a set, M, for which the noise stands; None: any number."
+    ] = None
 
     tells_information: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.weights, LinearGaussianArms):
             raise InvalidArgument("FullBandit", "weights", "a LinearGaussianArms belief", self.weights)
+        if self.suggestions is not None:
+            integer("FullBandit", "suggestions", self.suggestions, 1, self.n_actions)
 
     @classmethod
     def uniform(cls, arms: int, suggestions: int, gamma: float = 1.0) -> FullBandit:
@@ -63,25 +68,28 @@ class FullBandit:
         K = integer("FullBandit.uniform", "arms", arms, 1)
         M = integer("FullBandit.uniform", "suggestions", suggestions, 1, K)
         root = np.eye(K) / np.sqrt(12.0)
-        return cls(LinearGaussianArms(np.full(K, 0.5), root, float(np.sqrt(M / 6.0)), None, np.eye(K), gamma))
+        return cls(LinearGaussianArms(np.full(K, 0.5), root, float(np.sqrt(M / 6.0)), None, np.eye(K), gamma), M)
 
     def batch(self, replicates: int) -> FullBandit:
         """The same belief for each of several replicates in lockstep."""
-        return FullBandit(self.weights.batch(replicates))
+        return FullBandit(self.weights.batch(replicates), self.suggestions)
 
     def update(self, datum: Transition, rng: Generator | None = None) -> FullBandit:
         """The posterior after a set of arms and the sum of what they paid."""
         m = self.weights.mean_
         items = check_set("FullBandit.update", m.shape, datum.action)
+        if self.suggestions is not None and items.shape[-1] > self.suggestions:
+            expected = f"sets of at most {self.suggestions} arms"
+            raise InvalidArgument("FullBandit.update", "action", expected, datum.action)
         x = np.zeros(m.shape)
         np.put_along_axis(x, items, 1.0, axis=-1)
-        return FullBandit(self.weights.observe(x, paid("FullBandit.update", m.shape, datum.reward)))
+        return unchecked(self, weights=self.weights.observe(x, paid("FullBandit.update", m.shape, datum.reward)))
 
-    def update_many(self, log: Log) -> FullBandit:
+    def update_many(self, log: Log, rng: Generator | None = None) -> FullBandit:
         """The posterior after a log of sets of arms and sums."""
         new = self
         for action, reward in zip(*columns("FullBandit.update_many", log, "action", "reward"), strict=True):
-            new = new.update(Transition(0, action, reward, 0))
+            new = new.update(Transition(0, action, reward, 0), rng)
         return new
 
     @property

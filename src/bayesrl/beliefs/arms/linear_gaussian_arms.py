@@ -150,7 +150,7 @@ class LinearGaussianArms:
             evidence=frozen(np.asarray(self.evidence - 0.5 * (error**2 / c + np.log(2.0 * np.pi * c)))),
         )
 
-    def update_many(self, log: Log) -> LinearGaussianArms:
+    def update_many(self, log: Log, rng: Generator | None = None) -> LinearGaussianArms:
         """The posterior of one experiment after a log of choices, rewards and, if they vary, contexts."""
         owner = "LinearGaussianArms.update_many"
         single(owner, self.mean_)

@@ -121,7 +121,7 @@ class LogisticArms:
             precision=frozen(self.precision + x * x * (p * (1.0 - p))[..., None]),
         )
 
-    def update_many(self, log: Log) -> LogisticArms:
+    def update_many(self, log: Log, rng: Generator | None = None) -> LogisticArms:
         """The belief of one experiment after a log, taken as one batch."""
         owner = "LogisticArms.update_many"
         single(owner, self.mean_)

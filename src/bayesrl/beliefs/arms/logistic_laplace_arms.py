@@ -120,7 +120,7 @@ class LogisticLaplaceArms:
             root=frozen(S - shrink[..., :, None] * phi[..., None, :]),
         )
 
-    def update_many(self, log: Log) -> LogisticLaplaceArms:
+    def update_many(self, log: Log, rng: Generator | None = None) -> LogisticLaplaceArms:
         """The belief of one experiment after a log, taken as one batch: its mode and the Hessian there."""
         owner = "LogisticLaplaceArms.update_many"
         single(owner, self.mean_)

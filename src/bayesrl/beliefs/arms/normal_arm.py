@@ -109,7 +109,7 @@ class NormalArm:
             spread=raised(self.spread, where, kappa * delta * step),
         )
 
-    def update_many(self, log: Log) -> NormalArm:
+    def update_many(self, log: Log, rng: Generator | None = None) -> NormalArm:
         """The posterior after a log of choices and rewards."""
         where, x = logged("NormalArm.update_many", self.mean_.shape, log)
         n = summed(self.mean_.shape, where, 1.0)

@@ -105,7 +105,7 @@ class NormalGammaArm:
             rate=raised(self.rate, where, more.rate),
         )
 
-    def update_many(self, log: Log) -> NormalGammaArm:
+    def update_many(self, log: Log, rng: Generator | None = None) -> NormalGammaArm:
         """The posterior after a log of choices and rewards."""
         where, x = logged("NormalGammaArm.update_many", self.mean_.shape, log)
         n = summed(self.mean_.shape, where, 1.0)

@@ -87,7 +87,7 @@ class PoissonArm:
             factorials=raised(self.factorials, where, special.gammaln(y + 1.0)),
         )
 
-    def update_many(self, log: Log) -> PoissonArm:
+    def update_many(self, log: Log, rng: Generator | None = None) -> PoissonArm:
         """The posterior after a log of choices and rewards."""
         where, y = logged("PoissonArm.update_many", self.shape.shape, log)
         _count(y)

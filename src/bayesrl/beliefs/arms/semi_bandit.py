@@ -87,11 +87,11 @@ class SemiBandit:
             inside = inside.update(Transition(datum.observation, a, r, 0), rng)
         return SemiBandit(inside)
 
-    def update_many(self, log: Log) -> SemiBandit:
+    def update_many(self, log: Log, rng: Generator | None = None) -> SemiBandit:
         """The posterior after a log of sets of arms ('action') and what each paid ('next_observation')."""
         new = self
         for action, paid in zip(*columns("SemiBandit.update_many", log, "action", "next_observation"), strict=True):
-            new = new.update(Transition(0, action, float(np.sum(paid)), paid))
+            new = new.update(Transition(0, action, float(np.sum(paid)), paid), rng)
         return new
 
     @property

@@ -85,7 +85,7 @@ class UnknownRewards:
         new.__dict__.update(transitions=self.transitions.seen_outcome(s, a, k), rewards=rewards)
         return new
 
-    def update_many(self, log: Iterable[Transition]) -> UnknownRewards:
+    def update_many(self, log: Iterable[Transition], rng: Generator | None = None) -> UnknownRewards:
         """The posterior after a log of transitions."""
         new = self
         for datum in log:

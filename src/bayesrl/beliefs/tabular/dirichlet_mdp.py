@@ -176,7 +176,7 @@ class DirichletMDP(KnownRewards):
             return self
         return unchecked(self, _ledger=self._ledger.append(g * self.outcomes.n_outcomes + k))
 
-    def update_many(self, log: Log) -> DirichletMDP:
+    def update_many(self, log: Log, rng: Generator | None = None) -> DirichletMDP:
         """The posterior after a log: transitions, a record, or columns state, action, reward, next_state."""
         cells, K = [], self.outcomes.n_outcomes
         for datum in transitions("DirichletMDP.update_many", log):

@@ -108,7 +108,7 @@ class DirichletMixture(KnownRewards):
             self, components=tuple(part.seen_outcome(s, a, k) for part in self.components), log_joint=frozen(joint)
         )
 
-    def update_many(self, log: Log) -> DirichletMixture:
+    def update_many(self, log: Log, rng: Generator | None = None) -> DirichletMixture:
         """The posterior after a log: transitions, a record, or columns state, action, reward, next_state."""
         new = self
         for datum in transitions("DirichletMixture.update_many", log):

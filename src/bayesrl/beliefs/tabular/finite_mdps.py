@@ -94,7 +94,7 @@ class FiniteMDPs:
             raise ImpossibleEvidence("FiniteMDPs", seen, "no model that is still possible gives it")
         return unchecked(self, log_joint=frozen(joint))
 
-    def update_many(self, log: Log) -> FiniteMDPs:
+    def update_many(self, log: Log, rng: Generator | None = None) -> FiniteMDPs:
         """The posterior after a log of transitions."""
         new = self
         for datum in transitions("FiniteMDPs.update_many", log):

@@ -101,7 +101,7 @@ class RowColumnBeta:
             raise ImpossibleEvidence("RowColumnBeta", step, f"the cell {known}")
         return self._with(i, i + 1, (*there, TAKEN)) if r else self
 
-    def update_many(self, log: Log) -> RowColumnBeta:
+    def update_many(self, log: Log, rng: Generator | None = None) -> RowColumnBeta:
         """The posterior after a log: transitions, a record, or columns state, action, reward, next_state."""
         new = self
         for datum in transitions("RowColumnBeta.update_many", log):

@@ -101,7 +101,7 @@ class SparseDirichletMDP(KnownRewards):
         """The posterior after one transition."""
         return self.seen_outcome(*self.outcome(datum))
 
-    def update_many(self, log: Log) -> SparseDirichletMDP:
+    def update_many(self, log: Log, rng: Generator | None = None) -> SparseDirichletMDP:
         """The posterior after a log: transitions, a record, or columns state, action, reward, next_state."""
         where = [self.outcome(datum) for datum in transitions("SparseDirichletMDP.update_many", log)]
         cells = [int(self.outcomes.group[s, a]) * self.outcomes.n_outcomes + k for s, a, k in where]
