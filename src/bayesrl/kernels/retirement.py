@@ -1,33 +1,33 @@
 """Calibration of one Bernoulli arm: which sure income is worth as much as the arm? (gittins, finite-horizon-index)
 
-An arm Beta(a, b) is played until one retires on an income of lambda for each remaining step. Its index is the lambda
-that makes playing on and retiring at once equally good. Row r of a lattice holds the posteriors (a0 + t, b0 + r - t)
-that r plays lead to; G_r is the total weight of the steps from there on: 1 / (1 - gamma), or what a horizon leaves of
-it. Let Y be the worth of the option to retire, over never retiring. With n = a0 + b0 + r and p = (a0 + t) / n,
+One plays an arm Beta(a, b) for as long as one likes and then retires on an income of lambda for each remaining step.
+The index of the arm is the lambda at which playing once more and retiring at once are equally good. Row r of a lattice
+holds the posteriors (a0 + t, b0 + r - t) that r plays lead to. G_r is the total weight of the steps from there on:
+1 / (1 - gamma), or less if there is a horizon. Let Y be the value of the option to retire, over never retiring. With n = a0 + b0 + r and p = (a0 + t) / n,
 
     Y_r(t) = max{ (lambda - p) G_r,  gamma [p Y_{r+1}(t + 1) + (1 - p) Y_{r+1}(t)] },
 
-because the income of an arm that is never left is a martingale. What playing once is worth over retiring,
+because the posterior mean of an arm is a martingale. The advantage of playing once over retiring,
 
     C_r(t) = (p - lambda) G_r + gamma [p Y_{r+1}(t + 1) + (1 - p) Y_{r+1}(t)],
 
 is convex and falls with lambda, at least as fast as lambda rises, and the index is its zero. `advantage` computes C for
 LANES incomes at once, side by side in memory, so that a row is one vectorised loop over the band of t that matters:
-below it one retires, above it Y is negligible. `calibrate` finds the zeros of many states between secants of their
-convex functions.
+below the band one retires, above it Y is negligible. `calibrate` finds the zeros of many states between secants of
+their convex functions.
 
-Where nobody retires, rows are skipped (`far`). Let h_r(t) be the ratio of two probabilities of a sequence of r plays
-with t successes: under the arm's prior, and with a fixed probability q of success. Then h Y moves like the latter,
+In cells where no income leads to retirement, rows are skipped (`far`). Let h_r(t) be the ratio of two probabilities of
+a sequence of r plays with t successes: under the arm's prior, and with a fixed probability q of success. Then h Y moves like the latter,
 
     (h Y)_r(t) = gamma [q (h Y)_{r+1}(t + 1) + (1 - q) (h Y)_{r+1}(t)],
 
 and JUMP rows of it are one sum with binomial weights. Only the cells near the boundary of retirement, and the last rows
 before the states asked for, are computed row by row.
 
-The band: Y is computed from its last row downwards in r, and where it falls below a share of `drop` it is called zero;
-the shares add up to `drop`, which bounds what is missing of C, and of the index. In an overvalued last row (see
-`bonus`) the band ends where Y_r(t) <= G E(lambda - theta)^+ <= G sqrt(pi / 8n) exp(-n d^2 / 2v) does, where
-d = p - lambda > 0 and v is the largest x (1 - x) on [lambda, p]: Chernoff's bound for the Beta, P(theta < x) <=
+The band: Y is computed from its last row downwards in r, and set to zero if it is below a share of `drop`. The shares
+add up to `drop`, which bounds the error of C, and of the index. In an overvalued last row (see `bonus`) the band ends
+where the bound Y_r(t) <= G E(lambda - theta)^+ <= G sqrt(pi / 8n) exp(-n d^2 / 2v) is small enough; here
+d = p - lambda > 0 and v is the largest x (1 - x) on [lambda, p]. This is Chernoff's bound for the Beta, P(theta < x) <=
 exp(-n KL(p, x)), integrated.
 """
 
@@ -64,7 +64,7 @@ class Lattice(NamedTuple):
     generous: bool
     """Whether the last row is overvalued by `bonus`; else one retires there at once or never, which undervalues it."""
     drop: float
-    """What may be missing of Y, as seen from the states asked for."""
+    """Bound on the error of Y in the states asked for."""
 
 
 @njit
