@@ -3,7 +3,8 @@
 One plays an arm Beta(a, b) for as long as one likes and then retires on an income of lambda for each remaining step.
 The index of the arm is the lambda at which playing once more and retiring at once are equally good. Row r of a lattice
 holds the posteriors (a0 + t, b0 + r - t) that r plays lead to. G_r is the total weight of the steps from there on:
-1 / (1 - gamma), or less if there is a horizon. Let Y be the value of the option to retire, over never retiring. With n = a0 + b0 + r and p = (a0 + t) / n,
+1 / (1 - gamma), or less if there is a horizon. Let Y be the value of the option to retire, over never retiring. With
+n = a0 + b0 + r and p = (a0 + t) / n,
 
     Y_r(t) = max{ (lambda - p) G_r,  gamma [p Y_{r+1}(t + 1) + (1 - p) Y_{r+1}(t)] },
 
@@ -17,7 +18,8 @@ below the band one retires, above it Y is negligible. `calibrate` finds the zero
 their convex functions.
 
 In cells where no income leads to retirement, rows are skipped (`far`). Let h_r(t) be the ratio of two probabilities of
-a sequence of r plays with t successes: under the arm's prior, and with a fixed probability q of success. Then h Y moves like the latter,
+a sequence of r plays with t successes: under the arm's prior, and with a fixed probability q of success. Then h Y
+moves like the latter,
 
     (h Y)_r(t) = gamma [q (h Y)_{r+1}(t + 1) + (1 - q) (h Y)_{r+1}(t)],
 
