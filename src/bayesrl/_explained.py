@@ -3,7 +3,9 @@
 The public methods of registered classes declare what they take in their signatures: `state: int`, `rows: Floats`,
 `datum: Transition`, `rng: Generator`. Checking this at every call would cost time in every step. So it is not checked
 before a call. If a call fails with an exception that is not ours, its arguments are compared with the signature, and
-the first that does not fit is named. If all fit, the exception stands as it is: it is a bug of ours.
+the first that does not fit is named. If all types fit, and the exception is about sizes or shapes (an index, a shape
+that does not broadcast, memory), the first array or number is named together with what Python said; the original
+exception is the cause. Any other exception stands as it is: it is a bug of ours.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from bayesrl.core import Planner, Transition
 from bayesrl.errors import BayesRLError, InvalidArgument, show
 
 T = TypeVar("T")
-HOT = frozenset({"sample_means"})
+HOT = frozenset({"sample_means", "reward_of"})
 """Methods of beliefs that take a microsecond or two: they check what they are given themselves."""
 ARRAYS = ("Floats", "Ints", "Bools", "NDArray", "ArrayLike", "F1", "F2", "F3", "I1", "I2", "I3")
 """Names of array types in signatures."""
@@ -38,7 +40,7 @@ DOES_NOT_FIT = (IndexError, ValueError, OverflowError, MemoryError)
 def explain_failures(cls: type[T]) -> type[T]:
     """Let the public methods of a class explain why they failed, those that it inherits included."""
     for name in dir(cls):
-        if name.startswith("_") or name in HOT:
+        if name.startswith("_") or name in HOT or name == "unchecked":
             continue
         home = next(parent for parent in cls.__mro__ if name in vars(parent))
         if home.__module__.split(".")[0] in ("builtins", "typing"):
@@ -177,6 +179,8 @@ def misfit_of(name: str, x: Any, hint: str, self: Any, method: FunctionType) -> 
         return _whole(x, getattr(self, COUNTED.get(name, ""), None))
     if "float" in parts:
         return None if _is_number(x) else "a number"
+    if parts == ["bool"]:
+        return None if isinstance(x, (bool, np.bool_)) else "True or False"
     if parts == ["str"]:
         return None if isinstance(x, str) else "text"
     if parts == ["Self"] or parts == [type(self).__name__]:

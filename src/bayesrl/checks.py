@@ -32,6 +32,8 @@ SMALLEST = 1e-100
 """What a belief is made of and must be positive is at least this large: reciprocals and squares are finite."""
 DEEPEST = 10**7
 """The most steps that a belief makes room for in a compiled simulation: with more, memory would run out."""
+TINY = 1e-200
+"""Orders of quantiles between 0 and this are taken as this: below, scipy's quantiles are NaN or of the wrong sign."""
 WORD = 2**63 - 1
 """The largest whole number that compiled code can hold."""
 
@@ -86,8 +88,9 @@ def _too_far(y: float) -> str:
 
 
 def probability(owner: str, name: str, x: Any) -> float:
-    """A number from 0 to 1."""
-    return x if type(x) is float and 0.0 <= x <= 1.0 else number(owner, name, x, 0.0, 1.0)
+    """A number from 0 to 1. The order of a quantile: between 0 and `TINY` it is `TINY`."""
+    p = x if type(x) is float and 0.0 <= x <= 1.0 else number(owner, name, x, 0.0, 1.0)
+    return max(p, TINY) if p > 0.0 else p
 
 
 def integer(owner: str, name: str, x: Any, low: int = 0, high: int | None = None, *, any_length: bool = False) -> int:

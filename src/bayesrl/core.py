@@ -32,6 +32,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
 from bayesrl.capabilities import Batches, Restarts, demand, offers
+from bayesrl.checks import integer
 from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
 from bayesrl.provenance import describe, provenance
 from bayesrl.record import Record as Record
@@ -265,12 +266,16 @@ class BayesAgent(Generic[B]):
 
     def act(self, mind: Mind, observation: Any, rng: Generator) -> Decision:
         """Plan on the present belief."""
+        if type(mind) is not Mind:
+            raise InvalidArgument("BayesAgent.act", "mind", "one that start, act or learn gave", mind)
         decision = self.planner.plan(mind.belief, observation, mind.memory, rng, mind.last)
         action, memory, info = decision if type(decision) is Decision else _read(self.planner, "plan", decision)
         return tuple_new(Decision, (action, tuple_new(Mind, (mind.belief, memory, mind.last)), info))
 
     def learn(self, mind: Mind, transition: Transition, rng: Generator) -> Mind:
         """Update the belief. A belief over a hidden, moving state forgets that state where an episode ends."""
+        if type(mind) is not Mind:
+            raise InvalidArgument("BayesAgent.learn", "mind", "one that start, act or learn gave", mind)
         belief = mind.belief.update(transition, rng)
         if (transition.terminated or transition.truncated) and isinstance(belief, Restarts):
             belief = belief.restart()
@@ -318,6 +323,18 @@ def meet(world: Any, streams: Streams, lockstep: int | None = None) -> Any:
     return world.draw(streams.draw) if isinstance(world, Family) else world
 
 
+def _check_play(agent: object, world: object, streams: object, horizon: object) -> None:
+    """Refuse what `play` cannot run."""
+    if not isinstance(agent, Agent):
+        raise InvalidArgument("play", "agent", "an agent (start, act, learn)", agent)
+    if not isinstance(world, World):
+        raise InvalidArgument("play", "world", "a world (reset, step)", world)
+    if not (isinstance(streams, tuple) and len(streams) == 4 and all(isinstance(x, Generator) for x in streams)):
+        raise InvalidArgument("play", "streams", "four generators, such as Streams.of(0)", streams)
+    if horizon is not None:
+        integer("play", "horizon", horizon, 1)
+
+
 def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None = None) -> Iterator[Step]:
     """Let an agent act in a world, for as long as steps are asked for. This is the only loop of the library.
 
@@ -331,6 +348,7 @@ def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None
     >>> [step.transition.reward for step in islice(play(agent, world, Streams.of(0)), 4)]
     [0.0, 2.0, 2.0, 2.0]
     """
+    _check_play(agent, world, streams, horizon)
     _, luck, thought, learning = streams
     mind = agent.start()
     state, seen = world.reset(luck)
@@ -433,9 +451,8 @@ def _check_run(
     counts = {"steps": (steps, 1), "seed": (seed, 0), "replicate": (replicate, 0)}
     optional = {"horizon": (horizon, 1), "lockstep": (lockstep, 1)}
     for name, (number, low) in (counts | {k: v for k, v in optional.items() if v[0] is not None}).items():
-        if isinstance(number, bool) or not (isinstance(number, (int, np.integer)) and number >= low):
-            raise InvalidArgument("run", name, f"a whole number of at least {low}", number)
-    if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
+        integer("run", name, number, low, any_length=name == "seed")
+    if not isinstance(keep, (tuple, list)) or not all(isinstance(name, str) for name in keep):
         raise InvalidArgument("run", "keep", 'a tuple of names, such as ("state", "q")', keep)
     if not isinstance(agent, Agent):
         hint = "A planner needs a belief: BayesAgent(prior, planner)." if hasattr(agent, "plan") else ""

@@ -24,7 +24,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, columns
 from bayesrl.capabilities import HasMeans, HasQuantiles, LearnsLogs, ListsArms, SamplesMeans, TakesFeatures, offers
-from bayesrl.checks import Floats, array, integer, number
+from bayesrl.checks import Floats, array, integer, number, sequence
 from bayesrl.core import Agent, Mind, Streams, Transition
 from bayesrl.errors import Incompatible, InvalidArgument, UnknownName
 
@@ -256,7 +256,12 @@ class LiveAgent:
     def _columns(self, log: Log, action: str, reward: str, context: str | Sequence[str] | None) -> dict[str, Any]:
         """A log as the belief takes it: the columns of a transition that there are."""
         owner = "LiveAgent.warm_start"
-        named = [] if context is None else [context] if isinstance(context, str) else list(context)
+        one = context is None or isinstance(context, str)
+        named = [context] if one else list(sequence(owner, "context", context, "names of columns"))
+        named = [] if context is None else named
+        for role, name in (("action", action), ("reward", reward), *(("context", name) for name in named)):
+            if not isinstance(name, str):
+                raise InvalidArgument(owner, role, "the name of a column", name)
         actions, rewards, *told = columns(owner, log, action, reward, *named)
         if not len(actions):
             return {"action": np.zeros(0, np.int64), "reward": np.zeros(0)}

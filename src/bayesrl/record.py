@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesrl.errors import from_extra
+from bayesrl.errors import InvalidArgument, from_extra
 
 READINGS = {
     "state": "observation",
@@ -38,6 +38,9 @@ class Record:
     seconds: float = field(default=0.0, compare=False)
 
     def __post_init__(self) -> None:
+        named = isinstance(self.columns, Mapping)
+        if not named or not all(isinstance(column, np.ndarray) for column in self.columns.values()):
+            raise InvalidArgument("Record", "columns", "a mapping from names to arrays", self.columns)
         for column in self.columns.values():
             column.setflags(write=False)
 

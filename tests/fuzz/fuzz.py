@@ -20,8 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator, default_rng
 
+import bayesrl as b
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import BayesRLError
+from bayesrl.models import TabularPolicy
 from bayesrl.registry import Entry, entries
 
 SECONDS = 10
@@ -63,6 +65,49 @@ def targets() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
             continue
         for method in public_methods(made):
             yield f"{name}.{method}", getattr(made, method), sensible(entry, made)
+    yield from exported()
+
+
+def exported() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
+    """What users import that is not registered: functions, and classes with an instance of each."""
+    world = b.make_world("chain")
+    mdp, agent = world.mdp, b.BayesAgent(b.DirichletMDP.flat(world), b.make("exploit"))
+    arms = b.BayesAgent(b.beliefs.BetaBernoulli.uniform(3), b.make("thompson"))
+    given: dict[str, Any] = {
+        "agent": agent,
+        "world": world,
+        "steps": 3,
+        "runs": 2,
+        "seed": 0,
+        "problem": mdp,
+        "mdp": mdp,
+    }
+    given |= {"belief": b.DirichletMDP.flat(world), "policy": np.zeros(5, np.int64), "horizon": 2, "name": "chain"}
+    known = {entry.factory for entry in entries().values()}
+    for module in (b, b.models, b.beliefs, b.bandits, b.bamdp):
+        for name in sorted(module.__all__ if module is b else dir(module)):
+            thing = getattr(module, name)
+            if isinstance(thing, type) and issubclass(thing, tuple):
+                continue  # a named tuple carries whatever it is given; those who read it check
+            if name.startswith("_") or not callable(thing) or thing in known or name in ("TYPE_CHECKING", "export"):
+                continue
+            yield name, thing, given
+            for method in class_methods(thing) if isinstance(thing, type) else ():
+                yield f"{name}.{method}", getattr(thing, method), given
+    record = b.run(agent, world, steps=3, seed=0)
+    made = (mdp, mdp.outcomes, agent, b.LiveAgent(arms), record, b.solve(mdp), TabularPolicy(np.full((5, 2), 0.5)))
+    for one in made:
+        for method in public_methods(one):
+            local = {"mind": one.start()} if hasattr(one, "start") and callable(one.start) else {}
+            state = {"observation": 0, "state": 0, "action": 0, "context": None, "reward": 1.0}
+            yield f"{type(one).__name__}().{method}", getattr(one, method), given | state | local
+
+
+def class_methods(cls: type) -> list[str]:
+    """The public class methods and static methods of a class of ours."""
+    own = {name: x for parent in cls.__mro__ if "bayesrl" in parent.__module__ for name, x in vars(parent).items()}
+    made = [n for n, x in own.items() if isinstance(x, (classmethod, staticmethod))]
+    return [n for n in made if not n.startswith("_") and n != "unchecked"]
 
 
 def example(entry: Entry) -> Any:
@@ -76,8 +121,11 @@ def example(entry: Entry) -> Any:
 
 
 def public_methods(made: Any) -> list[str]:
-    """The public methods of an instance, class methods included."""
-    names = [name for name in dir(type(made)) if not name.startswith("_")]
+    """The public methods of an instance, class methods included.
+
+    Not those that every tuple has. `unchecked` is left out too: it is the way around the checks, and its name says so.
+    """
+    names = [name for name in dir(type(made)) if not name.startswith("_") and name not in (*dir(tuple), "unchecked")]
     return [name for name in names if callable(inspect.getattr_static(type(made), name, None)) or _bound(made, name)]
 
 

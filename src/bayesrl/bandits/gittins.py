@@ -212,9 +212,14 @@ def gittins_index_normal(mean: ArrayLike, n: ArrayLike, gamma: ArrayLike) -> Flo
     array([0.2057, 0.3691, 0.7466])
     """
     owner = "gittins_index_normal"
-    m, n_, c = np.broadcast_arrays(
+    given = (
         array(owner, "mean", mean), array(owner, "n", n, low=0.0, above=True), array(owner, "gamma", gamma, low=0.0)
-    )
+    )  # fmt: skip
+    try:
+        m, n_, c = np.broadcast_arrays(*given)
+    except ValueError:
+        shapes = [x.shape for x in given]
+        raise InvalidArgument(owner, "arguments", "arrays whose shapes broadcast", shapes) from None
     if c.max() >= 1.0:
         raise InvalidArgument(owner, "gamma", "in [0, 1)", float(c.max()))
     if n_.max() > LARGEST or n_.min() < 1.0 / LARGEST:

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm
-from bayesrl.capabilities import HasBestArm
+from bayesrl.capabilities import HasBestArm, require
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import BrokenContract, Incompatible
@@ -110,6 +110,7 @@ def information_ratio(
     >>> round(float(information_ratio(BetaBernoulli.uniform(2))), 4)
     0.7003
     """
+    require("information_ratio", belief, HasBestArm)
     known = belief.best_arm(context, samples, rng)
     lost = (known.p * known.shortfall).sum(axis=-1)
     learned = (known.p * _information("information_ratio", belief, known)).sum(axis=-1)

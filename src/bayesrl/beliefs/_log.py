@@ -66,9 +66,11 @@ def transitions(owner: str, log: Log, *names: str) -> Iterator[Transition]:
     table = table_of(log)
     if table is None:
         expected = "transitions, a record, or columns " + ", ".join(names or Transition._fields[:4])
-        if not isinstance(log, Iterable):
-            raise InvalidArgument(owner, "log", expected, log)
-        for step in log:
+        try:
+            steps = iter(log)  # type: ignore[arg-type]
+        except TypeError:  # an array without axes claims to be iterable
+            raise InvalidArgument(owner, "log", expected, log) from None
+        for step in steps:
             if not isinstance(step, Transition):
                 raise InvalidArgument(owner, "log", expected, step)
             yield step

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, array, frozen, indices, integer, number, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import B1, B2, F1, F2, F3, I1, I2, I3
@@ -42,6 +43,7 @@ MANY_CELLS = 2**20
 """Tables of flat outcomes are written out in lists and in descriptions up to this size."""
 
 
+@explain_failures
 @value
 class Outcomes:
     """What can happen in each state under each action: the part of a model that is not uncertain."""
@@ -142,10 +144,14 @@ class Outcomes:
 
     def reward_of(self, s: int, a: int, k: int) -> float:
         """The reward of outcome k of (s, a); the table of all rewards is not written out for it."""
-        if not self.made_flat:
-            return float(self.reward[s, a, k])
-        _, reward, place, _, _ = self.alike
-        return float(reward[place[s, a, 1], k])
+        try:
+            if not self.made_flat:
+                return float(self.reward[s, a, k])
+            _, reward, place, _, _ = self.alike
+            return float(reward[place[s, a, 1], k])
+        except (IndexError, TypeError, ValueError):
+            shape = (*self.group.shape, self.n_outcomes)
+            raise InvalidArgument("Outcomes.reward_of", "outcome", f"s, a, k below {shape}", (s, a, k)) from None
 
     @property
     def n_groups(self) -> int:
@@ -339,6 +345,7 @@ class FlatRewards(NamedTuple):
         return frozen(succ), frozen(np.array([self.row(s, a) for s, a in rows])), which
 
 
+@explain_failures
 @value
 class TabularMDP:
     """A known MDP: outcomes, their probabilities, and the discount (1 is allowed if episodes end)."""

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, Ints, array, frozen, generator, indices, integer, number, rows_sum_to_one
 from bayesrl.core import Decision, Policy, Transition
 from bayesrl.errors import InvalidArgument
@@ -53,6 +54,7 @@ class Memoryless(Protocol):
         """No memory."""
 
 
+@explain_failures
 @value
 class TabularPolicy(Memoryless):
     """One action for each state, or one distribution over actions for each state.
@@ -160,6 +162,7 @@ class TabularPolicy(Memoryless):
         return self.table == other
 
 
+@explain_failures
 @value
 class SoftmaxPolicy(Memoryless):
     """Probabilities proportional to exp(theta . phi(s, a)) (Williams 1992; survey §2.3).
@@ -230,6 +233,7 @@ class SoftmaxPolicy(Memoryless):
         return integer("SoftmaxPolicy", "action", action, 0, self.n_actions - 1)
 
 
+@explain_failures
 @value
 class GaussianPolicy(Memoryless):
     """A real action vector: normal with mean W x for the observation x, independent entries of one spread.
@@ -274,6 +278,7 @@ class GaussianPolicy(Memoryless):
         return chosen - self._mean(observation)
 
 
+@explain_failures
 @value
 class ControllerPolicy:
     """A finite-state controller: what to do in each node, and the node to which each observation leads.

@@ -39,7 +39,10 @@ def table(owner: str, features: ArrayLike | None, d: int) -> Floats | None:
 
 def features_of(owner: str, features: Floats | None, context: Any, replicates: tuple[int, ...], d: int) -> Floats:
     """The features of the arms in this context: (K, d), or (replicates, K, d)."""
-    kind = np.asarray(context) if context is not None else None
+    try:
+        kind = np.asarray(context) if context is not None else None
+    except ValueError:  # rows of different lengths
+        raise InvalidArgument(owner, "context", _wanted(features, d), context) from None
     if features is not None:
         if features.ndim == 2:
             if kind is None or (kind.dtype.kind in "iu" and kind.shape in ((), replicates)):

@@ -132,7 +132,7 @@ class BetaBernoulli:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
-        probability("BetaBernoulli.quantile", "p", p)
+        p = probability("BetaBernoulli.quantile", "p", p)
         return np.asarray(special.betaincinv(self.alpha, self.beta, p))
 
     def plays(self) -> Floats:

@@ -111,7 +111,7 @@ class ExponentialArm:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
-        probability("ExponentialArm.quantile", "p", p)
+        p = probability("ExponentialArm.quantile", "p", p)
         return self.rate / np.asarray(special.gammainccinv(self.shape, p), np.float64)
 
     def plays(self) -> Floats:

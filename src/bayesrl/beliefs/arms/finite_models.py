@@ -185,7 +185,7 @@ class FiniteModels:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward: the least one that is exceeded with probability at most 1 - p."""
-        probability("FiniteModels.quantile", "p", p)
+        p = probability("FiniteModels.quantile", "p", p)
         order = np.argsort(self.models.means, axis=0)  # (N, K)
         below = np.cumsum(self.posterior()[..., order], axis=-2)
         first = np.argmax(below >= p * below[..., -1:, :], axis=-2)  # (..., K)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -135,7 +135,7 @@ class LinearGaussianArms:
         x = row_of(owner, X, datum.action, self.mean_.shape[:-1])
         return self.observe(x, paid(owner, self.mean_.shape, datum.reward))
 
-    def observe(self, x: Floats, r: Any) -> LinearGaussianArms:
+    def observe(self, x: Floats, r: float | Floats) -> LinearGaussianArms:
         """The posterior after reward r of features x, unchecked: the equations above."""
         S, m, variance = self.root, self.mean_, self.noise**2
         phi = np.matmul(x[..., None, :], S)[..., 0, :]
@@ -200,7 +200,7 @@ class LinearGaussianArms:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
-        probability("LinearGaussianArms.quantile", "p", p)
+        p = probability("LinearGaussianArms.quantile", "p", p)
         return self.mean(context) + np.sqrt(self.variance(context)) * float(special.ndtri(p))
 
     def log_evidence(self) -> Floats:

@@ -159,7 +159,7 @@ class LogisticArms:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward under the belief."""
-        probability("LogisticArms.quantile", "p", p)
+        p = probability("LogisticArms.quantile", "p", p)
         centre, spread = self._score("LogisticArms.quantile", context)
         return np.asarray(special.expit(centre + spread * special.ndtri(p)))
 

@@ -165,7 +165,7 @@ class LogisticLaplaceArms:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward under the belief."""
-        probability("LogisticLaplaceArms.quantile", "p", p)
+        p = probability("LogisticLaplaceArms.quantile", "p", p)
         centre, spread = self._score("LogisticLaplaceArms.quantile", context)
         return np.asarray(special.expit(centre + spread * special.ndtri(p)))
 

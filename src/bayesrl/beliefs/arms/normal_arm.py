@@ -145,7 +145,7 @@ class NormalArm:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
-        probability("NormalArm.quantile", "p", p)
+        p = probability("NormalArm.quantile", "p", p)
         return self.mean_ + self._deviation() * float(special.ndtri(p))
 
     def plays(self) -> Floats:

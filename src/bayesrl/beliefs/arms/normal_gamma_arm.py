@@ -141,7 +141,7 @@ class NormalGammaArm:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
-        probability("NormalGammaArm.quantile", "p", p)
+        p = probability("NormalGammaArm.quantile", "p", p)
         return self.mean_ + self._scale() * np.asarray(special.stdtrit(2.0 * self.shape, p), np.float64)
 
     def plays(self) -> Floats:

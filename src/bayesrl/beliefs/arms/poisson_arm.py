@@ -120,7 +120,7 @@ class PoissonArm:
 
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
-        probability("PoissonArm.quantile", "p", p)
+        p = probability("PoissonArm.quantile", "p", p)
         return np.asarray(special.gammaincinv(self.shape, p)) / self.rate
 
     def plays(self) -> Floats:

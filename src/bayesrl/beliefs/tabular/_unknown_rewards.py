@@ -125,7 +125,7 @@ class UnknownRewards:
         if not hasattr(self.rewards, "reward_predictive"):
             expected = "a reward belief with finitely many values"
             raise InvalidArgument("UnknownRewards.simulate", "rewards", expected, type(self.rewards).__name__)
-        integer("UnknownRewards.simulate", "depth", depth, 0, DEEPEST)
+        depth = integer("UnknownRewards.simulate", "depth", depth, 0, DEEPEST)
         values, alpha = self.rewards.value_counts()
         rows, cdf = empty_urns(alpha, np.full(len(alpha), len(values)), True)
         pays = urns(_NO_MOVES, rows, cdf, np.zeros(0, np.int64), depth)

@@ -317,7 +317,7 @@ class DirichletMDP(KnownRewards):
 
     def row_quantile(self, p: float, state: int, action: int) -> Floats:
         """The p-quantile of the probability of each outcome of (s, a): Beta's, or known exactly."""
-        probability("DirichletMDP.row_quantile", "p", p)
+        p = probability("DirichletMDP.row_quantile", "p", p)
         g = self.group.item(state, action)
         alpha = self.alpha[g, : self.outcomes.size.item(g)]
         if self.known[g] or len(alpha) == 1:
@@ -330,7 +330,7 @@ class DirichletMDP(KnownRewards):
 
     def simulate(self, depth: int) -> Urn:
         """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
-        integer("DirichletMDP.simulate", "depth", depth, 0, DEEPEST)
+        depth = integer("DirichletMDP.simulate", "depth", depth, 0, DEEPEST)
         return urns(self.outcomes.alike, *self.prior_urns(), self._ledger.entries, depth)
 
     def prior_urns(self) -> tuple[Any, Floats]:

@@ -183,7 +183,7 @@ class DirichletMixture(KnownRewards):
 
     def simulate(self, depth: int) -> MixtureUrn:
         """The belief as urns, one set for each component, for compiled simulations (`kernels/mixture_urn.py`)."""
-        integer("DirichletMixture.simulate", "depth", depth, 0, DEEPEST)
+        depth = integer("DirichletMixture.simulate", "depth", depth, 0, DEEPEST)
         o, N = self.outcomes, len(self.components)
         rows, cdf = (np.concatenate(parts) for parts in zip(*(p.prior_urns() for p in self.components), strict=True))
         first = np.cumsum([0, *(len(part.prior_urns()[1]) for part in self.components[:-1])])

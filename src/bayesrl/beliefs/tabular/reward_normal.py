@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._normal_gamma import NormalGamma, increments, sample_means, variance_of_mean
 from bayesrl.beliefs.tabular.reward_beta import add_at, observed
-from bayesrl.checks import Floats, array, generator, number
+from bayesrl.checks import Floats, array, generator, integer, number, sequence
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import unchecked, value
 from bayesrl.registry import register
@@ -67,8 +67,10 @@ class RewardNormal:
         """The paper's prior for every cell."""
         given = {"sigma0": array("RewardNormal.strens", "sigma0", sigma0, low=0.0, above=True, moderate=True)}
         given["mu0"] = array("RewardNormal.strens", "mu0", mu0, moderate=True)
+        wanted = sequence("RewardNormal.strens", "cells", cells, "a shape, such as (states, actions)")
+        cells = tuple(integer("RewardNormal.strens", "cells", n, 1, 10**8) for n in wanted)
         for name, x in given.items():
-            if x.shape not in ((), tuple(cells)):
+            if x.shape not in ((), cells):
                 raise InvalidArgument("RewardNormal.strens", name, f"a number or an array of shape {cells}", x)
         one = np.ones(cells)
         return cls(one * given["mu0"], one, one, one * given["sigma0"] ** 2 / 2.0)

@@ -154,7 +154,7 @@ class RowColumnBeta:
 
     def simulate(self, depth: int) -> RowColumn:
         """The belief as coins, for simulations of at most `depth` steps; see `kernels/row_column.py`."""
-        integer("RowColumnBeta.simulate", "depth", depth, 0, DEEPEST)
+        depth = integer("RowColumnBeta.simulate", "depth", depth, 0, DEEPEST)
         seen = np.array(self.seen, np.int64).reshape(-1, 3)
         entries = 1 << (6 * (len(seen) + depth) + 16).bit_length()  # a cell may bring a row and a column; half full
         model = RowColumn(

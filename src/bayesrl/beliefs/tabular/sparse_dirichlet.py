@@ -214,7 +214,7 @@ class SparseDirichletMDP(KnownRewards):
 
     def simulate(self, depth: int) -> SparseUrn:
         """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
-        integer("SparseDirichletMDP.simulate", "depth", depth, 0, DEEPEST)
+        depth = integer("SparseDirichletMDP.simulate", "depth", depth, 0, DEEPEST)
         o, K = self.outcomes, self.outcomes.n_outcomes
         prior = np.array([self.concentration, self.size_exponent, K, 1.0 / self.concentration])
         return sparse_urns(o.alike, o.size, self._ledger.entries, depth, prior, self._table)

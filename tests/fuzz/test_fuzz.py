@@ -1,0 +1,201 @@
+"""Nonsense gets a result or one of our own errors: a short fuzz, drawn parameters, and the calls that once went wrong.
+
+The long run is `python tests/fuzz/fuzz.py --calls 50000`.
+"""
+
+import importlib.util
+import inspect
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.random import default_rng
+
+import bayesrl as b
+from bayesrl.beliefs import RewardBeta, RewardDirichlet, RewardNormal, RowColumnBeta, SparseDirichletMDP
+from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.arms.normal_arm import NormalArm
+from bayesrl.core import Transition
+from bayesrl.errors import BayesRLError, InvalidArgument
+from bayesrl.parameters import declarations
+from bayesrl.registry import entries
+
+_spec = importlib.util.spec_from_file_location("fuzz", Path(__file__).with_name("fuzz.py"))
+fuzz = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(fuzz)
+
+CHAIN = b.make_world("chain")
+HUGE, SMALL = (
+    "Numbers beyond 1e+100 are refused, because their sums and squares overflow.",
+    "Positive numbers below 1e-100 are refused, because their reciprocals overflow.",
+)
+
+
+def test_a_short_fuzz_finds_nothing():
+    assert fuzz.fuzz(1500, seed=11) == []
+
+
+def _shout(n=0):
+    if n == 0:
+        raise KeyError("not ours")
+    return np.nan
+
+
+@pytest.mark.parametrize(("given", "what"), [({"n": 0}, "KeyError"), ({"n": 1}, "NaN in the result")])
+def test_the_fuzz_sees_foreign_errors_and_nan(given, what):
+    assert fuzz.attempt("shout", _shout, given).what.startswith(what)
+
+
+def test_the_fuzz_sees_hangs(monkeypatch):
+    monkeypatch.setattr(fuzz, "SECONDS", 0.05)
+
+    def hangs():
+        while True:
+            pass
+
+    assert fuzz.attempt("hangs", hangs, {}).what.startswith("TooLong")
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0.0
+
+
+# Parameters as they are declared -------------------------------------------------------------------------------------
+
+DECLARED = {name: e.factory for name, e in entries().items() if inspect.isclass(e.factory) and declarations(e.factory)}
+ODD = st.one_of(
+    st.none(), st.text(max_size=3), st.booleans(), st.floats(), st.integers(), st.complex_numbers(), st.binary(max_size=2),
+    st.lists(st.floats(), max_size=3), st.dictionaries(st.text(max_size=1), st.integers(), max_size=2),
+)  # fmt: skip
+
+
+def drawn(declaration):
+    """Values near what is declared, and anything else."""
+    bounds, kinds = declaration.bounds, [ODD]
+    kinds += [st.sampled_from([*declaration.words])] if declaration.words else []
+    for edge in (bounds.low, bounds.high):
+        if np.isfinite(edge):
+            kinds.append(st.sampled_from([edge, int(edge), np.nextafter(edge, np.inf), np.nextafter(edge, -np.inf)]))
+    if declaration.kind is np.ndarray:
+        kinds.append(st.lists(st.floats(), min_size=1, max_size=3).map(np.array))
+    return st.one_of(kinds)
+
+
+@pytest.mark.parametrize("name", DECLARED)
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_a_constructor_works_or_says_what_is_wrong(name, data):
+    """Every parameter by itself, the others as in an example or by default: nothing but our own errors comes out."""
+    entry, factory = entries()[name], DECLARED[name]
+    made = fuzz.example(entry)
+    told = declarations(factory)
+    good = {d.name: getattr(made, d.name) for d in told} if made is not None else {}
+    good = {k: v for k, v in good.items() if k in entry.parameters}
+    one = data.draw(st.sampled_from([d for d in told if d.name in entry.parameters]))
+    with np.errstate(all="ignore"):
+        try:
+            factory(**good | {one.name: data.draw(drawn(one))})
+        except BayesRLError:
+            pass
+        except TypeError as wrong:  # Python's own, about arguments that were left out
+            if "missing" not in str(wrong):
+                raise
+
+
+# What arithmetic cannot carry ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1e308, 1e-310, 1e101, 5e-324])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda c: b.DirichletMDP.flat(CHAIN, c),
+        lambda c: b.DirichletMDP.structured(b.make_world("chain-tied"), c),
+        lambda c: b.DirichletMDP(CHAIN.mdp.outcomes.flat(), np.full((10, 5), c), 0.9),
+        lambda c: SparseDirichletMDP.flat(CHAIN, c),
+        lambda c: BetaBernoulli(np.full(2, c), np.ones(2)),
+        lambda c: BetaBernoulli(np.ones(2), np.full(2, c)),
+        lambda c: NormalArm(np.zeros(2), np.full(2, c)),
+        lambda c: NormalArm(np.zeros(2), np.ones(2), noise=c),
+        lambda c: RewardBeta(np.full((5, 2), c), np.ones((5, 2))),
+        lambda c: RewardDirichlet(np.array([0.0, 1.0]), np.full((5, 2, 2), c)),
+        lambda c: RewardNormal(np.zeros((5, 2)), *(np.full((5, 2), c) for _ in range(3))),
+        lambda c: RowColumnBeta(rows=(c, 1.0)),
+    ],
+)
+def test_counts_that_arithmetic_cannot_carry_are_refused(make, count):
+    with pytest.raises(InvalidArgument) as refused:
+        make(count)
+    assert str(refused.value).endswith(f"got {count}. {HUGE if count > 1.0 else SMALL}")
+
+
+@pytest.mark.parametrize("count", [1e100, 1e-100])
+@pytest.mark.parametrize("name", ["bamcp", "bfs3"])
+def test_searches_survive_the_most_extreme_counts(name, count):
+    """`bamcp` and `bfs3` once crashed the interpreter on counts whose rows overflow."""
+    belief = b.DirichletMDP.flat(CHAIN, count)
+    with np.errstate(all="ignore"):
+        assert b.make(name, simulations=50, depth=5).plan(belief, 0, None, default_rng(0)).action in (0, 1)
+    assert np.isfinite(belief.mean_mdp().prob).all()
+    assert np.isfinite(belief.sample_mdp(default_rng(0)).prob).all()
+    assert np.isfinite(belief.row_variance()).all()
+
+
+@pytest.mark.parametrize("reward", [1e308, -1e101, 10**400])
+def test_rewards_that_arithmetic_cannot_carry_are_refused(reward):
+    with pytest.raises(InvalidArgument, match="NormalArm.update: 'reward' must be"):
+        NormalArm(np.zeros(2), np.ones(2)).update(Transition(0, 1, reward, 0))
+
+
+# The bad calls of the audit ------------------------------------------------------------------------------------------
+
+ARMS = b.BayesAgent(BetaBernoulli.uniform(2), b.make("thompson"))
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: BetaBernoulli.uniform(2).update(Transition(0, 0, "1", 0)), "BetaBernoulli.update: 'reward' must be a finite number, got '1'."),
+        (lambda: BetaBernoulli.uniform(2).update([]), "BetaBernoulli.update: 'datum' must be a Transition, got []."),
+        (lambda: b.DirichletMDP.flat(CHAIN).update(Transition(0, 0, "x", 0)), "DirichletMDP.update: 'reward' must be a finite number, got 'x'."),
+        (lambda: b.make([]), "make: 'name' must be the name of a method, got []."),
+        (lambda: b.LiveAgent(ARMS).warm_start(None), "LiveAgent.warm_start: 'log' must be transitions, a record, or columns observation, action, reward, next_observation, got None."),
+        (lambda: b.LiveAgent(ARMS).warm_start({}, context=3), "LiveAgent.warm_start: 'context' must be names of columns, got 3."),
+        (lambda: BetaBernoulli.uniform(2).quantile(1.5), "BetaBernoulli.quantile: 'p' must be in [0, 1], got 1.5."),
+        (lambda: BetaBernoulli.uniform(2).batch(2**70), "BetaBernoulli.batch: 'replicates' must be a whole number of at least 1 and at most 50000000, got 1180591620717411303424."),
+        (lambda: b.make("bamcp", simulations=2**70), "BAMCP: 'simulations' must be a whole number of at most 9223372036854775807, got 1180591620717411303424."),
+        (lambda: b.run(ARMS, b.make_world("bernoulli"), steps=2**70), "run: 'steps' must be a whole number of at most 9223372036854775807, got 1180591620717411303424."),
+        (lambda: b.DirichletMDP.flat(CHAIN).simulate(-1), "DirichletMDP.simulate: 'depth' must be a whole number of at least 0 and at most 10000000, got -1."),
+        (lambda: b.DirichletMDP.flat(CHAIN).predictive_row(9, 0), "DirichletMDP.predictive_row: 'state' must be a whole number from 0 to 4, got 9."),
+        (lambda: b.DirichletMDP.flat(CHAIN).sample_rows(np.array([0]), default_rng(0)), "DirichletMDP.sample_rows: 'belief' must be one that draws_short_rows, got DirichletMDP(states=5, actions=2, groups=10, outcomes=5, seen=0, gamma=0.95)."),
+        (lambda: ARMS.act(3, None, default_rng(0)), "BayesAgent.act: 'mind' must be one that start, act or learn gave, got 3."),
+        (lambda: next(b.play(ARMS, CHAIN, 0)), "play: 'streams' must be four generators, such as Streams.of(0), got 0."),
+    ],
+)  # fmt: skip
+def test_bad_calls_are_answered_in_one_sentence(call, sentence):
+    with pytest.raises(InvalidArgument) as refused:
+        call()
+    assert str(refused.value) == sentence
+
+
+def test_what_a_live_agent_cannot_learn_from_is_refused():
+    with pytest.raises(BayesRLError):
+        b.LiveAgent(ARMS).learn(np.array(3), 1.0)
+
+
+def test_long_seeds_stay_allowed():
+    assert len(b.run(ARMS, b.make_world("bernoulli"), steps=2, seed=2**100)) == 2
+
+
+def test_an_exception_of_ours_is_not_blamed_on_the_caller():
+    """If every argument fits its type, what went wrong is a bug, and its exception comes out as it is."""
+
+    class Broken(BetaBernoulli):
+        def mean(self, context=None):
+            return 1 / 0
+
+    from bayesrl._explained import explain_failures
+
+    explain_failures(Broken)
+    with pytest.raises(ZeroDivisionError):
+        Broken(np.ones(2), np.ones(2)).mean()
