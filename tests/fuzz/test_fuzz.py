@@ -3,6 +3,7 @@
 The long run is `python tests/fuzz/fuzz.py --calls 50000`.
 """
 
+# ruff: noqa: E501
 import importlib.util
 import inspect
 import signal
