@@ -144,7 +144,7 @@ def test_searches_survive_the_most_extreme_counts(name, count):
 
 @pytest.mark.parametrize("reward", [1e308, -1e101, 10**400])
 def test_rewards_that_arithmetic_cannot_carry_are_refused(reward):
-    with pytest.raises(InvalidArgument, match="NormalArm.update: 'reward' must be"):
+    with pytest.raises(InvalidArgument, match=r"NormalArm.update: 'reward' must be"):
         NormalArm(np.zeros(2), np.ones(2)).update(Transition(0, 1, reward, 0))
 
 
