@@ -200,7 +200,7 @@ def value(cls: type[T]) -> type[T]:
     return dataclasses.dataclass(frozen=True, eq=False, init="__init__" not in vars(cls))(cls)
 
 
-def unchecked(thing: T, **changed: Any) -> T:
+def unchecked(thing: T, /, **changed: Any) -> T:
     """`dataclasses.replace` without the checks, for an `update` that knows its values.
 
     What the object has cached stays, but for the names that its class lists in `depends_on_data`.

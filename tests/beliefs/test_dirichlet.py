@@ -7,7 +7,7 @@ import pytest
 from numpy.random import default_rng
 from scipy.sparse import csr_array
 
-from bayesrl.beliefs import DirichletMDP, FiniteMDPs, RewardBeta, SparseDirichletMDP, UnknownRewards
+from bayesrl.beliefs import DirichletMDP, DirichletMixture, FiniteMDPs, RewardBeta, SparseDirichletMDP, UnknownRewards
 from bayesrl.beliefs.tabular._ledger import CHUNK, Ledger
 from bayesrl.beliefs.tabular.dirichlet_mdp import dirichlet_rows
 from bayesrl.core import Transition
@@ -148,6 +148,8 @@ def test_rows_in_single_precision():
     np.testing.assert_allclose(known.alpha.sum(axis=1), 1.0, atol=1e-14)
     weights = FiniteMDPs((dense, dense, dense), np.full(3, 1 / 3, np.float32)).weights
     np.testing.assert_allclose(weights.sum(), 1.0, atol=1e-15)
+    mixture = DirichletMixture((known, known, known), np.full(3, 1 / 3, np.float32))
+    np.testing.assert_allclose(mixture.weights.sum(), 1.0, atol=1e-15)
     P32[0, 0, 0] += 1e-4
     with pytest.raises(InvalidArgument, match="rows that sum to 1"):
         TabularMDP.from_dense(P32, np.zeros((50, 2)), gamma=0.9)

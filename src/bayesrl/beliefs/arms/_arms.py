@@ -14,6 +14,7 @@ import numpy as np
 from bayesrl.beliefs._log import Log, columns
 from bayesrl.checks import LARGEST, Floats, Ints, frozen, integer
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.parameters import unchecked as unchecked
 
 T = TypeVar("T")
 Shape = tuple[int, ...]
@@ -138,13 +139,6 @@ def single(owner: str, x: Floats) -> None:
     """Refuse a belief that holds replicates."""
     if x.ndim != 1:
         raise InvalidArgument(owner, "belief", "of a single experiment", x)
-
-
-def unchecked(belief: T, /, **changed: Any) -> T:
-    """A copy with some fields changed. Nothing is checked again."""
-    new = object.__new__(type(belief))
-    new.__dict__.update(belief.__dict__, **changed)
-    return new
 
 
 def distinct_rows(rows: Floats) -> tuple[Floats, Ints]:

@@ -45,8 +45,25 @@ def share(counts: list[float]) -> list[float]:
     return [count / total for count in counts]
 
 
+class Readable(Protocol):
+    """A belief over listed outcomes whose rewards are known."""
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """What can happen, and which group draws it."""
+
+    def counts(self) -> Floats:
+        """Total count of each (s, a), (S, A)."""
+
+    def mean_mdp(self) -> TabularMDP:
+        """The model of posterior means."""
+
+    def row_variance(self) -> Floats:
+        """Posterior variance of each probability, (G, K)."""
+
+
 class KnownRewards:
-    """Readings of a belief that has `outcomes`, `gamma`, `counts`, `mean_mdp` and `row_variance`."""
+    """What a `Readable` belief says about rewards, pairs and states."""
 
     outcomes: Outcomes
 
@@ -75,17 +92,17 @@ class KnownRewards:
         """Zero for every pair, (S, A)."""
         return np.zeros(self.outcomes.group.shape)
 
-    def reward_variance(self, rows: Floats | None = None) -> Floats:
+    def reward_variance(self: Readable, rows: Floats | None = None) -> Floats:
         """Var[R(s, a)], (S, A): where rewards depend on the outcome, R is uncertain though each of them is known.
 
         A Dirichlet row with means p has covariance c (diag(p) - p p'), where c = sum Var / sum p (1 - p) = 1 / (n + 1).
         The row of another belief is taken to have that form too.
         """
-        return row_reward_variance(self.mean_mdp(), self.row_variance() if rows is None else rows)  # type: ignore[attr-defined]
+        return row_reward_variance(self.mean_mdp(), self.row_variance() if rows is None else rows)
 
-    def hopeful_mdp(self, extra: Floats | float) -> TabularMDP:
+    def hopeful_mdp(self: Readable, extra: Floats | float) -> TabularMDP:
         """The mean model: there are no unknown rewards to imagine."""
-        return self.mean_mdp()  # type: ignore[attr-defined,no-any-return]
+        return self.mean_mdp()
 
     def best_reward_share(self, deviations: float) -> Floats:
         """A single 1."""
@@ -97,17 +114,17 @@ class KnownRewards:
         """The group of each pair, (S, A): pairs that share a distribution teach about each other."""
         return self.outcomes.group
 
-    def certain_pairs(self) -> Bools:
+    def certain_pairs(self: Readable) -> Bools:
         """Which pairs have nothing left to learn, (S, A)."""
-        return np.isinf(self.counts())  # type: ignore[attr-defined,no-any-return]
+        return np.isinf(self.counts())
 
-    def pair_means(self) -> Floats:
+    def pair_means(self: Readable) -> Floats:
         """Posterior mean of the probability of each outcome, (S, A, K)."""
-        return self.outcomes.of_pairs(self.mean_mdp().prob)  # type: ignore[attr-defined]
+        return self.outcomes.of_pairs(self.mean_mdp().prob)
 
-    def pair_variances(self) -> Floats:
+    def pair_variances(self: Readable) -> Floats:
         """Posterior variance of the probability of each outcome, (S, A, K)."""
-        return self.outcomes.of_pairs(self.row_variance())  # type: ignore[attr-defined]
+        return self.outcomes.of_pairs(self.row_variance())
 
     # Search ----------------------------------------------------------------------------------------------------------
 

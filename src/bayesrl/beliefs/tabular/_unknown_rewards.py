@@ -10,12 +10,14 @@ of the mean rewards, and `reward_variance` puts both together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.beliefs._log import Log
+from bayesrl.beliefs._log import transitions as transitions_of
 from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, row_reward_variance, share
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.checks import DEEPEST, Bools, Floats, Ints, frozen, generator, integer
@@ -25,26 +27,65 @@ from bayesrl.kernels.paid_urn import PaidUrn
 from bayesrl.kernels.tree import Counts
 from bayesrl.kernels.urn import empty_urns, urns
 from bayesrl.models.mdp import Outcomes, TabularMDP
-from bayesrl.parameters import value
+from bayesrl.parameters import unchecked, value
 
 _NO_MOVES = TabularMDP.from_dense(np.ones((1, 1, 1)), np.zeros((1, 1)), 0.0).outcomes.alike
 """An urn of rewards leads nowhere; these moves are not read."""
 
 
+@runtime_checkable
+class RewardBelief(Protocol):
+    """A belief about the mean reward of each cell; arrays have the shape of the cells."""
+
+    def update(self, datum: tuple[tuple[int, ...], float], rng: Generator | None = None) -> Self:
+        """The posterior after a reward in a cell."""
+
+    def mean_rewards(self) -> Floats:
+        """Expected reward of each cell."""
+
+    def reward_variances(self) -> Floats:
+        """Posterior variance of each cell's mean reward."""
+
+    def reward_counts(self) -> Floats:
+        """How many rewards each cell's mean is worth, prior ones included."""
+
+    def sample_rewards(self, rng: Generator) -> Floats:
+        """Mean rewards drawn from the belief."""
+
+
+@runtime_checkable
+class FiniteRewards(RewardBelief, Protocol):
+    """A reward belief whose rewards take finitely many values."""
+
+    def value_counts(self) -> tuple[Floats, Floats]:
+        """The values, (n,), and the count of each value in each cell, (cells, n)."""
+
+    def reward_predictive(self, cell: tuple[int, ...]) -> tuple[Floats, Floats]:
+        """The possible rewards of a cell and their probabilities."""
+
+
 @value
 class UnknownRewards:
-    """A belief about an MDP's transitions composed with one about its rewards."""
+    """A belief about an MDP's transitions composed with one about its rewards.
 
-    transitions: DirichletMDP
-    """Where actions lead; the rewards of its outcomes are ignored."""
-    rewards: Any
-    """What they pay: a reward belief with cells (S, A) or (S, A, K)."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> from bayesrl.beliefs import RewardBeta
+    >>> mdp = TabularMDP.from_dense([[[0.5, 0.5]]] * 2, [[0.0]] * 2, gamma=0.9)
+    >>> belief = UnknownRewards(b.DirichletMDP.flat(mdp), RewardBeta(np.ones((2, 1)), np.ones((2, 1))))
+    >>> belief.update(b.Transition(0, 0, 1.0, 1)).mean_mdp().mean_reward.round(2).tolist()
+    [[0.67], [0.5]]
+    """
+
+    transitions: Annotated[DirichletMDP, "Where actions lead; the rewards of its outcomes are ignored."]
+    rewards: Annotated[RewardBelief, "What they pay: a reward belief with cells (S, A) or (S, A, K)."]
 
     def __post_init__(self) -> None:
         if not isinstance(self.transitions, DirichletMDP):
             raise InvalidArgument("UnknownRewards", "transitions", "a DirichletMDP", type(self.transitions).__name__)
         o = self.outcomes
-        shape = self.rewards.mean_rewards().shape if hasattr(self.rewards, "mean_rewards") else None
+        shape = self.rewards.mean_rewards().shape if isinstance(self.rewards, RewardBelief) else None
         if shape not in (o.group.shape, o.succ.shape):
             expected = f"a reward belief with cells of shape {o.group.shape} or {o.succ.shape}"
             raise InvalidArgument("UnknownRewards", "rewards", expected, shape or self.rewards)
@@ -81,14 +122,12 @@ class UnknownRewards:
         """The posterior after one transition."""
         s, a, k = self.transitions.outcome(datum, rewarded=False)
         rewards = self.rewards.update((self.cell(s, a, k), datum.reward))
-        new = object.__new__(UnknownRewards)
-        new.__dict__.update(transitions=self.transitions.seen_outcome(s, a, k), rewards=rewards)
-        return new
+        return unchecked(self, transitions=self.transitions.seen_outcome(s, a, k), rewards=rewards)
 
-    def update_many(self, log: Iterable[Transition], rng: Generator | None = None) -> UnknownRewards:
-        """The posterior after a log of transitions."""
+    def update_many(self, log: Log, rng: Generator | None = None) -> UnknownRewards:
+        """The posterior after a log: transitions, a record, or columns state, action, reward, next_state."""
         new = self
-        for datum in log:
+        for datum in transitions_of("UnknownRewards.update_many", log):
             new = new.update(datum)
         return new
 
@@ -116,17 +155,14 @@ class UnknownRewards:
 
     def code(self, datum: Transition) -> int:
         """The outcome that a compiled simulation would have called this transition: where it led, and what it paid."""
-        values = self.rewards.value_counts()[0]
+        values = self._value_counts()[0]
         k = self.transitions.outcome(datum, rewarded=False)[2]
         return k * len(values) + int(np.searchsorted(values, datum.reward))
 
     def simulate(self, depth: int) -> PaidUrn:
         """Both beliefs as urns for a compiled simulation; rewards of finitely many values (`kernels/paid_urn.py`)."""
-        if not hasattr(self.rewards, "reward_predictive"):
-            expected = "a reward belief with finitely many values"
-            raise InvalidArgument("UnknownRewards.simulate", "rewards", expected, type(self.rewards).__name__)
         depth = integer("UnknownRewards.simulate", "depth", depth, 0, DEEPEST)
-        values, alpha = self.rewards.value_counts()
+        values, alpha = self._value_counts()
         rows, cdf = empty_urns(alpha, np.full(len(alpha), len(values)), True)
         pays = urns(_NO_MOVES, rows, cdf, np.zeros(0, np.int64), depth)
         return PaidUrn(self.transitions.simulate(depth), pays, self._cells, values)
@@ -141,7 +177,14 @@ class UnknownRewards:
     @property
     def _finite(self) -> bool:
         """Whether rewards take finitely many values."""
-        return hasattr(self.rewards, "value_counts")
+        return isinstance(self.rewards, FiniteRewards)
+
+    def _value_counts(self) -> tuple[Floats, Floats]:
+        """The values that rewards take, and their counts in each cell."""
+        if not isinstance(self.rewards, FiniteRewards):
+            expected = "a reward belief with finitely many values"
+            raise InvalidArgument("UnknownRewards", "rewards", expected, type(self.rewards).__name__)
+        return self.rewards.value_counts()
 
     @property
     def unsupported(self) -> Mapping[str, str]:
@@ -155,9 +198,9 @@ class UnknownRewards:
         """The smallest and the largest reward that a step may pay; a terminal state pays 0."""
         if not self._finite:
             return -np.inf, np.inf
-        values = self.rewards.value_counts()[0]
+        values = self._value_counts()[0]
         ends = [0.0] if self.outcomes.terminal.any() else []
-        return float(min(*values, *ends)), float(max(*values, *ends))
+        return float(min([*values, *ends])), float(max([*values, *ends]))
 
     def reward_doubt(self) -> Floats:
         """E[1 / (1 + n)] of each pair, (S, A): n counts the rewards, prior ones included, of the outcome that comes."""
@@ -179,14 +222,14 @@ class UnknownRewards:
         model = self.transitions.mean_mdp()
         if not self._finite:
             return self.paying(model, self.rewards.mean_rewards())
-        n, best = self.rewards.reward_counts(), self.rewards.value_counts()[0].max()
+        n, best = self.rewards.reward_counts(), self._value_counts()[0].max()
         return self.paying(model, np.asarray((n * self.rewards.mean_rewards() + extra * best) / (n + extra)))
 
     def best_reward_share(self, deviations: float) -> Floats:
         """An upper bound on the probability of the largest reward in each cell: mean plus so many deviations."""
         if not self._finite:
             return np.ones(1)
-        values, alpha = self.rewards.value_counts()
+        values, alpha = self._value_counts()
         n = alpha.sum(axis=1)
         p = alpha[:, np.argmax(values)] / n
         above = p + deviations * np.sqrt(p * (1.0 - p) / (n + 1.0))
@@ -232,7 +275,7 @@ class UnknownRewards:
 
     def enumerable(self, depth: int) -> Counts:
         """The counts of transitions and of rewards, for a search that enumerates outcomes."""
-        values, pay = self.rewards.value_counts()
+        values, pay = self._value_counts()
         return self.transitions.enumerable(depth)._replace(
             cell=self._cells, values=np.array(values), pay=np.array(pay), pay_total=np.sum(pay, axis=1)
         )
@@ -240,7 +283,7 @@ class UnknownRewards:
     def exact_rows(self) -> ExactRows:
         """The groups, then the reward cells, as rows for the exact oracle."""
         rows = self.transitions.exact_rows().rows
-        values, alpha = self.rewards.value_counts()
+        values, alpha = self._value_counts()
         pay = [ExactRow(counts.tolist(), True, share) for counts in alpha]
         return ExactRows(rows + pay, len(rows) + self._cells, values.tolist())
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -54,7 +54,7 @@ from bayesrl.kernels.stick_breaking import dense_rows, listed_rows
 from bayesrl.kernels.tree import Counts
 from bayesrl.kernels.urn import Urn, empty_urns, urns
 from bayesrl.models.mdp import Outcomes, TabularMDP
-from bayesrl.parameters import unchecked, value
+from bayesrl.parameters import DISCOUNT, AtLeast, Shape, unchecked, value
 from bayesrl.registry import register
 
 SMALL_ALPHA = 0.1
@@ -83,16 +83,27 @@ def _example() -> DirichletMDP:
 )
 @value
 class DirichletMDP(KnownRewards):
-    """Dirichlet counts over the outcomes of a finite MDP: flat, listed, tied or partly known."""
+    """Dirichlet counts over the outcomes of a finite MDP: flat, listed, tied or partly known.
 
-    outcomes: Outcomes
-    """What can happen, and which group draws it."""
-    alpha: Floats
-    """Dirichlet counts phi (G, K), zero on padding; probabilities in the rows of known groups."""
-    gamma: float
-    """Discount, in [0, 1]."""
-    known: Bools
-    """Which groups are known, (G,)."""
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> world = b.make_world("chain")
+    >>> prior = DirichletMDP.flat(world, concentration=0.2)  # any state may follow any pair
+    >>> belief = prior.update(b.Transition(0, 1, 2.0, 0))
+    >>> belief.predictive_row(0, 1).round(2).tolist()
+    [0.6, 0.1, 0.1, 0.1, 0.1]
+    >>> DirichletMDP.structured(world).outcomes  # only the world's own successors
+    Outcomes(states=5, actions=2, outcomes=2, groups=10)
+    """
+
+    outcomes: Annotated[Outcomes, "What can happen, and which group draws it."]
+    alpha: Annotated[
+        Floats, AtLeast(0), Shape("(G, K)"),
+        "Dirichlet counts phi, zero on padding; probabilities in the rows of known groups.",
+    ]  # fmt: skip
+    gamma: Annotated[float, DISCOUNT, "Discount."]
+    known: Annotated[Bools, Shape("(G,)"), "Which groups are known; None: no group is."]
 
     even: Floats | None = field(init=False, repr=False, compare=False)
     """The prior count of each outcome of a group, (G,), if these are many, equal and small; else None."""

@@ -19,6 +19,7 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log, transitions
@@ -31,7 +32,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.mixture_urn import MixtureUrn
 from bayesrl.kernels.urn import urns
 from bayesrl.models.mdp import Outcomes, TabularMDP
-from bayesrl.parameters import Shape, unchecked, value
+from bayesrl.parameters import unchecked, value
 from bayesrl.registry import register
 
 
@@ -74,7 +75,7 @@ class DirichletMixture(KnownRewards):
         tuple[DirichletMDP, ...], "Dirichlet beliefs, N of them, with the same outcomes and one discount."
     ] = field(repr=False)
     weights: Annotated[
-        Floats | None, Shape("(N,)"), "Prior probability of each component; None: all are equally probable."
+        ArrayLike | None, "Prior probability of each component, (N,); None: all are equally probable."
     ] = None
     log_joint: Floats = field(init=False, repr=False)
     """Log of prior weight times likelihood of all that was seen, (N,)."""

@@ -11,19 +11,20 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.beliefs.arms._arms import unchecked
 from bayesrl.beliefs.tabular._outcome_reading import arrival
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, rows_sum_to_one, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.models.mdp import Outcomes, TabularMDP
-from bayesrl.parameters import value
+from bayesrl.parameters import unchecked, value
 from bayesrl.registry import register
 
 
@@ -48,12 +49,23 @@ def _example() -> FiniteMDPs:
 )
 @value
 class FiniteMDPs:
-    """An MDP that is one of finitely many, with a weight for each."""
+    """An MDP that is one of finitely many, with a weight for each.
 
-    models: tuple[TabularMDP, ...] = field(repr=False)
-    """The MDPs: one number of states and actions, one discount, the same terminal states."""
-    weights: Floats | None = None
-    """Prior probability of each, shape (N,); None: equal."""
+    Examples
+    --------
+    >>> left, right = (TabularMDP.from_dense([[[p, 1 - p]]] * 2, [[0.0]] * 2, gamma=0.9) for p in (0.9, 0.2))
+    >>> belief = FiniteMDPs((left, right)).update(Transition(0, 0, 0.0, 1))
+    >>> belief.posterior().round(2).tolist()
+    [0.11, 0.89]
+    """
+
+    models: Annotated[
+        tuple[TabularMDP, ...],
+        "The MDPs, N of them: one number of states and actions, one discount, the same terminal states.",
+    ] = field(repr=False)
+    weights: Annotated[ArrayLike | None, "Prior probability of each model, (N,); None: all are equally probable."] = (
+        None
+    )
     log_joint: Floats = field(init=False, repr=False)
     """Log of prior weight times likelihood of all that was seen, shape (N,)."""
 

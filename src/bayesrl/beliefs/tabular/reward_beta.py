@@ -9,15 +9,14 @@ Deviations: none. Cost: update O(cells), a copy. Claims: belief laws; mean and v
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.checks import Floats, array, frozen, generator, number
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
-from bayesrl.parameters import value
+from bayesrl.parameters import Above, Shape, unchecked, value
 from bayesrl.registry import register
 
 
@@ -35,23 +34,28 @@ from bayesrl.registry import register
 )
 @value
 class RewardBeta:
-    """Rewards that take one of two values, with a Beta belief for each cell."""
+    """Rewards that take one of two values, with a Beta belief for each cell.
 
-    alpha: Floats
-    """Counts of the high reward, shape (S, A) or (S, A, K)."""
-    beta: Floats
-    """Counts of the low reward, the same shape."""
-    low: float = 0.0
-    """The lesser reward."""
-    high: float = 1.0
-    """The greater reward."""
+    Examples
+    --------
+    A cell is a pair (state, action); here there are two states and one action:
+
+    >>> belief = RewardBeta(np.ones((2, 1)), np.ones((2, 1)))
+    >>> belief.update(((0, 0), 1.0)).mean_rewards().round(2).tolist()
+    [[0.67], [0.5]]
+    """
+
+    alpha: Annotated[Floats, Above(0), Shape("(S, A) or (S, A, K)"), "Counts of the high reward."]
+    beta: Annotated[Floats, Above(0), Shape("(S, A) or (S, A, K)"), "Counts of the low reward."]
+    low: Annotated[float, "The smaller reward."] = 0.0
+    high: Annotated[float, "The larger reward."] = 1.0
 
     def __post_init__(self) -> None:
-        owner, set_ = "RewardBeta", object.__setattr__
-        set_(self, "alpha", array(owner, "alpha", self.alpha, low=0.0, above=True, moderate=True))
-        set_(self, "beta", array(owner, "beta", self.beta, self.alpha.shape, low=0.0, above=True, moderate=True))
-        set_(self, "low", number(owner, "low", self.low, moderate=True))
-        set_(self, "high", number(owner, "high", self.high, self.low, above=True, moderate=True))
+        owner = "RewardBeta"
+        array(owner, "alpha", self.alpha, moderate=True)
+        array(owner, "beta", self.beta, self.alpha.shape, moderate=True)
+        object.__setattr__(self, "low", number(owner, "low", self.low, moderate=True))
+        object.__setattr__(self, "high", number(owner, "high", self.high, self.low, above=True, moderate=True))
 
     def update(self, datum: tuple[tuple[int, ...], float], rng: Generator | None = None) -> RewardBeta:
         """The posterior after a reward in a cell."""
@@ -60,7 +64,7 @@ class RewardBeta:
         if not win and r != self.low:
             raise ImpossibleEvidence("RewardBeta", f"reward {r}", f"rewards are {self.low:g} or {self.high:g}")
         field = "alpha" if win else "beta"
-        return _replaced(self, field, add_at(getattr(self, field), cell, 1.0))
+        return unchecked(self, **{field: add_at(getattr(self, field), cell, 1.0)})
 
     def mean_rewards(self) -> Floats:
         """Expected reward of each cell."""
@@ -108,10 +112,3 @@ def add_at(counts: Floats, cell: tuple[int, ...], amount: Any) -> Floats:
     new = counts.copy()
     new[cell] += amount
     return frozen(new)
-
-
-def _replaced(belief: RewardBeta, field: str, array: Floats) -> RewardBeta:
-    """`dataclasses.replace` without checking again what was checked before."""
-    new = object.__new__(type(belief))
-    new.__dict__.update({f.name: getattr(belief, f.name) for f in dataclasses.fields(belief)} | {field: array})
-    return new

@@ -7,6 +7,8 @@ Deviations: none. Cost: update O(cells x values), a copy. Claims: belief laws; m
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from numpy.random import Generator
 
@@ -14,7 +16,7 @@ from bayesrl.beliefs.tabular.dirichlet_mdp import dirichlet_rows
 from bayesrl.beliefs.tabular.reward_beta import add_at, observed
 from bayesrl.checks import Floats, array, generator
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
-from bayesrl.parameters import value
+from bayesrl.parameters import Above, Shape, unchecked, value
 from bayesrl.registry import register
 
 
@@ -32,22 +34,26 @@ from bayesrl.registry import register
 )
 @value
 class RewardDirichlet:
-    """Rewards that take one of a few known values, with a Dirichlet belief for each cell."""
+    """Rewards that take one of a few known values, with a Dirichlet belief for each cell.
 
-    values: Floats
-    """The possible rewards r_1..r_n, increasing."""
-    alpha: Floats
-    """Counts, shape (S, A, n) or (S, A, K, n)."""
+    Examples
+    --------
+    >>> belief = RewardDirichlet([0.0, 2.0, 10.0], np.ones((1, 1, 3)))  # one state, one action
+    >>> belief.update(((0, 0), 10.0)).mean_rewards().tolist()
+    [[5.5]]
+    """
+
+    values: Annotated[Floats, Shape("(n,)"), "The possible rewards, strictly increasing."]
+    alpha: Annotated[Floats, Above(0), Shape("(S, A, n) or (S, A, K, n)"), "Counts of each value in each cell."]
 
     def __post_init__(self) -> None:
-        owner, set_ = "RewardDirichlet", object.__setattr__
-        set_(self, "values", array(owner, "values", self.values, (None,), moderate=True))
+        owner = "RewardDirichlet"
+        array(owner, "values", self.values, (None,), moderate=True)
+        array(owner, "alpha", self.alpha, moderate=True)
         if (np.diff(self.values) <= 0.0).any():
             raise InvalidArgument(owner, "values", "strictly increasing", self.values.tolist())
-        alpha = array(owner, "alpha", self.alpha, low=0.0, above=True, moderate=True)
-        if alpha.ndim < 2 or alpha.shape[-1] != len(self.values):
-            raise InvalidArgument(owner, "alpha", f"of shape (..., {len(self.values)})", alpha)
-        set_(self, "alpha", alpha)
+        if self.alpha.ndim < 2 or self.alpha.shape[-1] != len(self.values):
+            raise InvalidArgument(owner, "alpha", f"of shape (..., {len(self.values)})", self.alpha)
 
     def update(self, datum: tuple[tuple[int, ...], float], rng: Generator | None = None) -> RewardDirichlet:
         """The posterior after a reward in a cell."""
@@ -56,9 +62,7 @@ class RewardDirichlet:
         if j == len(self.values) or self.values[j] != r:
             known = ", ".join(f"{v:g}" for v in self.values)
             raise ImpossibleEvidence("RewardDirichlet", f"reward {r}", f"rewards are one of {known}")
-        new = object.__new__(RewardDirichlet)
-        new.__dict__.update(values=self.values, alpha=add_at(self.alpha, (*cell, j), 1.0))
-        return new
+        return unchecked(self, alpha=add_at(self.alpha, (*cell, j), 1.0))
 
     def mean_rewards(self) -> Floats:
         """Expected reward of each cell."""

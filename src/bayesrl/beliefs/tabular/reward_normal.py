@@ -16,6 +16,8 @@ Claims: belief laws; the posterior density against quadrature of prior times lik
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
@@ -24,7 +26,7 @@ from bayesrl.beliefs._normal_gamma import NormalGamma, increments, sample_means,
 from bayesrl.beliefs.tabular.reward_beta import add_at, observed
 from bayesrl.checks import Floats, array, generator, integer, number, sequence
 from bayesrl.errors import InvalidArgument
-from bayesrl.parameters import unchecked, value
+from bayesrl.parameters import Above, Shape, unchecked, value
 from bayesrl.registry import register
 
 
@@ -41,26 +43,23 @@ from bayesrl.registry import register
 )
 @value
 class RewardNormal:
-    """Gaussian rewards of unknown mean and variance, with a normal-gamma belief for each cell."""
+    """Gaussian rewards of unknown mean and variance, with a normal-gamma belief for each cell.
 
-    mean_: Floats
-    """Posterior mean of mu, shape (S, A) or (S, A, K)."""
-    strength: Floats
-    """Pseudo-observations behind the mean, kappa."""
-    shape: Floats
-    """Shape of the gamma belief about the precision, a."""
-    rate: Floats
-    """Rate of the gamma belief about the precision, b."""
+    Examples
+    --------
+    >>> belief = RewardNormal.strens((1, 1), mu0=0.0, sigma0=1.0)  # one state, one action
+    >>> belief.update(((0, 0), 3.0)).mean_rewards().tolist()
+    [[1.5]]
+    """
+
+    mean_: Annotated[Floats, Shape("(S, A) or (S, A, K)"), "Mean of mu."]
+    strength: Annotated[Floats, Above(0), Shape("as mean_"), "Pseudo-observations behind the mean, kappa."]
+    shape: Annotated[Floats, Above(0), Shape("as mean_"), "Shape of the gamma belief about the precision, a."]
+    rate: Annotated[Floats, Above(0), Shape("as mean_"), "Rate of the gamma belief about the precision, b."]
 
     def __post_init__(self) -> None:
-        owner, set_ = "RewardNormal", object.__setattr__
-        set_(self, "mean_", array(owner, "mean_", self.mean_, moderate=True))
-        for name in ("strength", "shape", "rate"):
-            set_(
-                self,
-                name,
-                array(owner, name, getattr(self, name), self.mean_.shape, low=0.0, above=True, moderate=True),
-            )
+        for name in ("mean_", "strength", "shape", "rate"):
+            array("RewardNormal", name, getattr(self, name), self.mean_.shape, moderate=True)
 
     @classmethod
     def strens(cls, cells: tuple[int, ...], mu0: ArrayLike = 0.0, sigma0: ArrayLike = 1.0) -> RewardNormal:

@@ -24,19 +24,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.beliefs.arms._arms import unchecked
 from bayesrl.checks import DEEPEST, Floats, Ints, array, generator, integer, number, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels import row_column
 from bayesrl.kernels.row_column import DX, DY, EMPTY, HALF, TAKEN, THERE, WIDTH, RowColumn
-from bayesrl.parameters import value
+from bayesrl.parameters import DISCOUNT, unchecked, value
 from bayesrl.registry import register
 
 Cell = tuple[int, int]
@@ -58,14 +57,21 @@ FAR = 2**30
 )
 @value
 class RowColumnBeta:
-    """Beta parameters of the rows and columns of an unbounded grid of rewards."""
+    """Beta parameters of the rows and columns of an unbounded grid of rewards.
 
-    rows: tuple[float, float] = (2.0, 1.0)
-    """Counts (alpha, beta) of a row's parameter p, rewards first."""
-    columns: tuple[float, float] = (1.0, 2.0)
-    """Counts (alpha, beta) of a column's parameter q."""
-    gamma: float = 0.97
-    """Discount, in [0, 1]."""
+    Examples
+    --------
+    A step to the right onto an empty cell makes its row and its column look worse:
+
+    >>> belief = RowColumnBeta().update(Transition((0, 0), 1, 0.0, (1, 0)))
+    >>> p, q = belief.mean_rows_columns([0], [1], np.random.default_rng(0))
+    >>> bool(p[0] < 2 / 3), bool(q[0] < 1 / 3)
+    (True, True)
+    """
+
+    rows: Annotated[tuple[float, float], "Counts (alpha, beta) of a row's parameter p, rewards first."] = (2.0, 1.0)
+    columns: Annotated[tuple[float, float], "Counts (alpha, beta) of a column's parameter q."] = (1.0, 2.0)
+    gamma: Annotated[float, DISCOUNT, "Discount."] = 0.97
     seen: tuple[tuple[int, int, int], ...] = field(init=False, repr=False)
     """The cells entered, (x, y, what is known of them), in order of x and y."""
 
@@ -75,7 +81,6 @@ class RowColumnBeta:
         for name in ("rows", "columns"):
             counts = array("RowColumnBeta", name, getattr(self, name), (2,), low=0.0, above=True, moderate=True)
             object.__setattr__(self, name, (float(counts[0]), float(counts[1])))
-        object.__setattr__(self, "gamma", number("RowColumnBeta", "gamma", self.gamma, 0.0, 1.0))
         object.__setattr__(self, "seen", ())
 
     # Learning --------------------------------------------------------------------------------------------------------

@@ -11,13 +11,14 @@ values against brute force on the tied and semi-tied chain.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.parameters import Shape
 from bayesrl.registry import register
 
 
@@ -41,6 +42,20 @@ def _example() -> DirichletMDP:
         "tests/bamdp/test_exact.py::test_exact_equals_brute_force",
     ),
 )
-def tied(problem: Any, concentration: ArrayLike = 1.0, known: ArrayLike | None = None) -> DirichletMDP:
-    """Dirichlet counts over distributions that several state-action pairs share."""
+def tied(
+    problem: Annotated[Any, "A TabularMDP or a world, whose groups say which pairs share a distribution."],
+    concentration: Annotated[ArrayLike, "Count of every outcome, or counts that broadcast to (G, K)."] = 1.0,
+    known: Annotated[ArrayLike | None, Shape("(G,)"), "Which groups are known; None: no group is."] = None,
+) -> DirichletMDP:
+    """Dirichlet counts over distributions that several state-action pairs share.
+
+    Examples
+    --------
+    A slip that is seen in one state of the tied chain is expected in every state:
+
+    >>> import bayesrl as b
+    >>> belief = tied(b.make_world("chain-tied")).update(b.Transition(0, 0, 2.0, 0))
+    >>> bool((belief.predictive_row(3, 0) == belief.predictive_row(0, 0)).all())
+    True
+    """
     return DirichletMDP.structured(problem, concentration, known)
