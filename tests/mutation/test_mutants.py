@@ -20,8 +20,8 @@ MUTANTS = {
         [PLANNERS + "test_psrl_over_a_horizon_gives_finite_horizon_values"]),
     "s and s' swapped": (
         "bayesrl.beliefs.tabular._outcome_reading",
-        "operator.index(datum.state), operator.index(datum.action), operator.index(datum.next_state)",
-        "operator.index(datum.next_state), operator.index(datum.action), operator.index(datum.state)",
+        "operator.index(datum[0]), operator.index(datum[1]), operator.index(datum[3])",
+        "operator.index(datum[3]), operator.index(datum[1]), operator.index(datum[0])",
         [LAWS]),
     "evidence counted twice": (
         DIRICHLET,

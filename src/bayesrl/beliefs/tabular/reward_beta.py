@@ -52,10 +52,9 @@ class RewardBeta:
 
     def __post_init__(self) -> None:
         owner = "RewardBeta"
-        array(owner, "alpha", self.alpha, moderate=True)
-        array(owner, "beta", self.beta, self.alpha.shape, moderate=True)
-        object.__setattr__(self, "low", number(owner, "low", self.low, moderate=True))
-        object.__setattr__(self, "high", number(owner, "high", self.high, self.low, above=True, moderate=True))
+        array(owner, "beta", self.beta, self.alpha.shape)
+        object.__setattr__(self, "low", float(self.low))
+        object.__setattr__(self, "high", number(owner, "high", self.high, self.low, above=True))
 
     def update(self, datum: tuple[tuple[int, ...], float], rng: Generator | None = None) -> RewardBeta:
         """The posterior after a reward in a cell."""

@@ -48,8 +48,7 @@ class RewardDirichlet:
 
     def __post_init__(self) -> None:
         owner = "RewardDirichlet"
-        array(owner, "values", self.values, (None,), moderate=True)
-        array(owner, "alpha", self.alpha, moderate=True)
+        array(owner, "values", self.values, (None,))
         if (np.diff(self.values) <= 0.0).any():
             raise InvalidArgument(owner, "values", "strictly increasing", self.values.tolist())
         if self.alpha.ndim < 2 or self.alpha.shape[-1] != len(self.values):

@@ -58,8 +58,8 @@ class RewardNormal:
     rate: Annotated[Floats, Above(0), Shape("as mean_"), "Rate of the gamma belief about the precision, b."]
 
     def __post_init__(self) -> None:
-        for name in ("mean_", "strength", "shape", "rate"):
-            array("RewardNormal", name, getattr(self, name), self.mean_.shape, moderate=True)
+        for name in ("strength", "shape", "rate"):
+            array("RewardNormal", name, getattr(self, name), self.mean_.shape)
 
     @classmethod
     def strens(cls, cells: tuple[int, ...], mu0: ArrayLike = 0.0, sigma0: ArrayLike = 1.0) -> RewardNormal:

@@ -32,7 +32,7 @@ from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRew
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import outcome_of, read
 from bayesrl.beliefs.tabular.dirichlet_mdp import dirichlet_rows
-from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer, number
+from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.tree import DRAWS, KINDS, Counts, weigh_all
@@ -89,8 +89,6 @@ class SparseDirichletMDP(KnownRewards):
         owner = "SparseDirichletMDP"
         if not isinstance(self.outcomes, Outcomes):
             raise InvalidArgument(owner, "outcomes", "Outcomes", self.outcomes, "See flat for worlds.")
-        number(owner, "concentration", self.concentration, moderate=True)
-        number(owner, "size_exponent", self.size_exponent, moderate=True)
         if (where := self.outcomes.ambiguous) is not None:
             raise InvalidArgument(owner, "outcomes", "distinguishable by next state or reward", where)
         G, K = self.outcomes.n_groups, self.outcomes.n_outcomes
