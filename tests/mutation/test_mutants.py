@@ -114,7 +114,7 @@ MUTANTS = {
         "bayesrl.bamdp.baselines.softmax", "rng.random() * p.sum()", "rng.random() * p.sum() * 0.1",
         [PLANNERS + "test_softmax_frequencies"]),
     "thought and world share a stream": (
-        "bayesrl.core", "agent.act(mind, seen, streams.thought)", "agent.act(mind, seen, streams.world)",
+        "bayesrl.core", "agent.act(mind, seen, thought)", "agent.act(mind, seen, streams.world)",
         ["tests/test_core.py"]),
     "an episode is cut one step late": ("bayesrl.core", "truncated = age == horizon", "truncated = age > horizon",
         ["tests/test_core.py"]),
