@@ -211,4 +211,7 @@ def _is_array(x: Any) -> bool:
 
 
 def _is_number(x: Any) -> bool:
-    return isinstance(x, (int, float, np.integer, np.floating)) and abs(x) <= sys.float_info.max
+    if not isinstance(x, (int, float, np.integer, np.floating)):
+        return False
+    size: Any = abs(x)
+    return bool(size <= sys.float_info.max)

@@ -118,6 +118,23 @@ def sequence(owner: str, name: str, x: Any, expected: str) -> tuple[Any, ...]:
         raise InvalidArgument(owner, name, expected, x) from None
 
 
+def as_array(x: Any) -> NDArray[Any]:
+    """What came as an array, unchecked; rows of different lengths give an array of shape () that no check accepts."""
+    try:
+        return np.asarray(x)
+    except ValueError:
+        return np.asarray(None)
+
+
+def broadcast(owner: str, **named: Floats) -> tuple[Floats, ...]:
+    """Arrays of one shape; those whose shapes do not go together are refused."""
+    try:
+        return tuple(np.broadcast_arrays(*named.values()))
+    except ValueError:
+        shapes = [x.shape for x in named.values()]
+        raise InvalidArgument(owner, ", ".join(named), "arrays whose shapes broadcast", shapes) from None
+
+
 def truth(owner: str, name: str, x: Any) -> bool:
     """Yes or no."""
     if not isinstance(x, (bool, np.bool_)):

@@ -24,7 +24,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, columns
 from bayesrl.capabilities import HasMeans, HasQuantiles, LearnsLogs, ListsArms, SamplesMeans, TakesFeatures, offers
-from bayesrl.checks import Floats, array, integer, number, sequence
+from bayesrl.checks import Floats, array, as_array, integer, number, sequence
 from bayesrl.core import Agent, Mind, Streams, Transition
 from bayesrl.errors import Incompatible, InvalidArgument, UnknownName
 
@@ -165,7 +165,7 @@ class LiveAgent:
         """The context as the belief is shown it. A vector becomes a matrix with a block for each action."""
         if context is None:
             return None
-        scalar = np.ndim(context) == 0
+        scalar = not isinstance(context, (list, tuple)) and as_array(context).ndim == 0
         if not (scalar and context == 0):  # worlds without contexts show 0
             self._check_contextual("LiveAgent", context)
         if scalar:
@@ -256,9 +256,8 @@ class LiveAgent:
     def _columns(self, log: Log, action: str, reward: str, context: str | Sequence[str] | None) -> dict[str, Any]:
         """A log as the belief takes it: the columns of a transition that there are."""
         owner = "LiveAgent.warm_start"
-        one = context is None or isinstance(context, str)
-        named = [context] if one else list(sequence(owner, "context", context, "names of columns"))
-        named = [] if context is None else named
+        told_by = (context,) if isinstance(context, str) else () if context is None else context
+        named = sequence(owner, "context", told_by, "names of columns")
         for role, name in (("action", action), ("reward", reward), *(("context", name) for name in named)):
             if not isinstance(name, str):
                 raise InvalidArgument(owner, role, "the name of a column", name)
@@ -302,7 +301,7 @@ def _or_rewind(rng: Generator, call: Callable[[Generator], T]) -> T:
 
 
 def _names(actions: Any) -> tuple[Any, ...]:
-    listed = [] if isinstance(actions, str) or np.ndim(actions) != 1 else list(actions)
+    listed = [] if isinstance(actions, str) or as_array(actions).ndim != 1 else list(actions)
     names = tuple(name.item() if isinstance(name, np.generic) else name for name in listed)
     if not names or len(set(names)) < len(names) or not all(isinstance(name, (str, int)) for name in names):
         raise InvalidArgument("LiveAgent", "actions", "different words or whole numbers", actions)

@@ -77,4 +77,5 @@ class BayesUCB:
     def order(self, t: int) -> float:
         """The order of the quantile at step t = 1, 2, ..."""
         log_n = math.log(self.horizon) if self.horizon is not None else 1.0
-        return 1.0 - 1.0 / (t * math.pow(log_n, self.c))
+        rate = t * math.pow(log_n, self.c)
+        return 1.0 - 1.0 / rate if rate > 1.0 else 0.0

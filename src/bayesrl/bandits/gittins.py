@@ -36,7 +36,7 @@ from bayesrl.bandits._normal_retirement import boundaries
 from bayesrl.bandits.thompson import best
 from bayesrl.beliefs.arms._arms import distinct_rows
 from bayesrl.capabilities import HasArmStates
-from bayesrl.checks import Floats, Ints, array, number, rows_sum_to_one
+from bayesrl.checks import Floats, Ints, array, broadcast, number, rows_sum_to_one
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.retirement import Lattice, calibrate
@@ -160,10 +160,11 @@ def _calibrated(
     owner: str, alpha: ArrayLike, beta: ArrayLike, gamma: ArrayLike, generous: bool
 ) -> tuple[Floats, Floats]:
     """Intervals that hold the indices, lattice by lattice and discount by discount."""
-    a, b, c = np.broadcast_arrays(
-        array(owner, "alpha", alpha, low=0.0, above=True),
-        array(owner, "beta", beta, low=0.0, above=True),
-        array(owner, "gamma", gamma, low=0.0),
+    a, b, c = broadcast(
+        owner,
+        alpha=array(owner, "alpha", alpha, low=0.0, above=True),
+        beta=array(owner, "beta", beta, low=0.0, above=True),
+        gamma=array(owner, "gamma", gamma, low=0.0),
     )
     if c.max() >= 1.0:
         raise InvalidArgument(owner, "gamma", "in [0, 1)", float(c.max()))
@@ -212,14 +213,12 @@ def gittins_index_normal(mean: ArrayLike, n: ArrayLike, gamma: ArrayLike) -> Flo
     array([0.2057, 0.3691, 0.7466])
     """
     owner = "gittins_index_normal"
-    given = (
-        array(owner, "mean", mean), array(owner, "n", n, low=0.0, above=True), array(owner, "gamma", gamma, low=0.0)
-    )  # fmt: skip
-    try:
-        m, n_, c = np.broadcast_arrays(*given)
-    except ValueError:
-        shapes = [x.shape for x in given]
-        raise InvalidArgument(owner, "arguments", "arrays whose shapes broadcast", shapes) from None
+    m, n_, c = broadcast(
+        owner,
+        mean=array(owner, "mean", mean),
+        n=array(owner, "n", n, low=0.0, above=True),
+        gamma=array(owner, "gamma", gamma, low=0.0),
+    )
     if c.max() >= 1.0:
         raise InvalidArgument(owner, "gamma", "in [0, 1)", float(c.max()))
     if n_.max() > LARGEST or n_.min() < 1.0 / LARGEST:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl._explained import explain_failures
-from bayesrl.checks import Floats, array, frozen, indices, integer, number, rows_sum_to_one
+from bayesrl.checks import Floats, array, as_array, frozen, indices, integer, number, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import B1, B2, F1, F2, F3, I1, I2, I3
 from bayesrl.models._listed import (
@@ -68,7 +68,7 @@ class Outcomes:
 
     def __post_init__(self) -> None:
         owner = "Outcomes"
-        S, A, K = np.shape(self.succ) if np.ndim(self.succ) == 3 else (None, None, None)
+        S, A, K = table.shape if (table := as_array(self.succ)).ndim == 3 else (None, None, None)
         succ = array(owner, "succ", self.succ, (S, A, K))
         S, A, K = succ.shape
         group = indices(owner, "group", self.group, (S, A), S * A)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bayesrl.beliefs._log import Log, columns
-from bayesrl.checks import LARGEST, Floats, Ints, frozen, integer
+from bayesrl.checks import LARGEST, Floats, Ints, as_array, frozen, integer
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.parameters import unchecked as unchecked
 
@@ -46,12 +46,12 @@ def chosen(owner: str, shape: Shape, action: Any) -> Any:
     K = shape[-1]
     if len(shape) == 1:
         return action if type(action) is int and 0 <= action < K else integer(owner, "action", action, 0, K - 1)
-    return places(owner, shape, np.asarray(action), shape[:-1])
+    return places(owner, shape, as_array(action), shape[:-1])
 
 
 def check_set(owner: str, shape: Shape, action: Any) -> Ints:
     """A set of different arms, or one set for each replicate, (..., M)."""
-    items, K = np.asarray(action), shape[-1]
+    items, K = as_array(action), shape[-1]
     if items.dtype.kind not in "iu" or items.shape[:-1] != shape[:-1] or items.ndim != len(shape) or not items.size:
         raise InvalidArgument(owner, "action", f"sets of arms from 0 to {K - 1}", action)
     low, high = items.min(), items.max()
@@ -73,7 +73,7 @@ def paid(owner: str, shape: Shape, reward: Any) -> Any:
             expected = f"at most {LARGEST:g} in size" if math.isfinite(r) else "a finite number"
             raise InvalidArgument(owner, "reward", expected, reward)
         return r
-    return amounts(owner, np.asarray(reward), shape[:-1])
+    return amounts(owner, as_array(reward), shape[:-1])
 
 
 def binary(owner: str, y: Floats) -> None:

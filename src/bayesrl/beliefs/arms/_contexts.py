@@ -20,7 +20,7 @@ from scipy import special
 
 from bayesrl.beliefs._log import Log, columns
 from bayesrl.beliefs.arms._arms import amounts
-from bayesrl.checks import Floats, array, frozen
+from bayesrl.checks import Floats, array, as_array, frozen
 from bayesrl.errors import InvalidArgument
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
@@ -63,7 +63,7 @@ def features_of(owner: str, features: Floats | None, context: Any, replicates: t
 
 def row_of(owner: str, X: Floats, action: Any, replicates: tuple[int, ...]) -> Floats:
     """The features of the chosen arm: (d,), or (replicates, d)."""
-    a = np.asarray(action)
+    a = as_array(action)
     K = X.shape[-2]
     if a.shape != replicates or a.dtype.kind not in "iu" or a.min() < 0 or a.max() >= K:
         raise InvalidArgument(owner, "action", f"whole numbers from 0 to {K - 1}", action)

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.checks import DEEPEST, Floats, Ints, array, generator, integer, number, sequence
+from bayesrl.checks import DEEPEST, Floats, Ints, array, as_array, generator, integer, number, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels import row_column
@@ -178,7 +178,7 @@ class RowColumnBeta:
 
 def cell(owner: str, name: str, x: Any) -> Cell:
     """A pair of whole numbers, of any sign."""
-    if np.shape(x) != (2,):
+    if as_array(x).shape != (2,):
         raise InvalidArgument(owner, name, "a cell (x, y)", x)
     i, j = (integer(owner, name, n, -FAR, FAR) for n in x)
     return i, j

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesrl.checks import Floats, Ints, frozen, integer
+from bayesrl.checks import Floats, Ints, as_array, frozen, integer
 from bayesrl.errors import InvalidArgument
 
 MOST = 10**8
@@ -21,7 +21,7 @@ def picked(owner: str, x: Floats, action: object) -> float | Floats:
 
 def one_each(owner: str, arms: int, replicates: int, action: object) -> Ints:
     """The choice of each replicate, (replicates,)."""
-    a = np.asarray(action)
+    a = as_array(action)
     if a.shape != (replicates,) or a.dtype.kind not in "iu" or a.min() < 0 or a.max() >= arms:
         expected = f"whole numbers from 0 to {arms - 1}, one for each of {replicates} replicates"
         raise InvalidArgument(owner, "action", expected, action)

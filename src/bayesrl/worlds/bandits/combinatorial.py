@@ -18,7 +18,7 @@ from bayesrl._explained import explain_failures
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.full_bandit import FullBandit
 from bayesrl.beliefs.arms.semi_bandit import SemiBandit
-from bayesrl.checks import Floats, Ints, generator, integer
+from bayesrl.checks import Floats, Ints, as_array, generator, integer
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, PROBABILITY, AtLeast, Shape, value
@@ -90,7 +90,11 @@ class CombinatorialBandit(Published):
         return self.means.shape[-1]
 
     def _set(self, action: object) -> Ints:
-        chosen, K, M = np.asarray(action), self.means.shape[-1], self.suggestions
+        chosen, K, M = (
+            as_array(action),
+            self.means.shape[-1],
+            self.suggestions,
+        )
         if chosen.shape != (*self.means.shape[:-1], M) or chosen.dtype.kind not in "iu":
             raise InvalidArgument(self.name, "action", f"sets of {M} arms", action)
         if chosen.min() < 0 or chosen.max() >= K or (np.diff(np.sort(chosen, axis=-1), axis=-1) == 0).any():
