@@ -91,6 +91,7 @@ def test_every_family_exports_its_methods():
 
 ASKING = {
     "capabilities.py": "this is how capabilities are asked for",
+    "bandits/simulate_bandit.py": "its compiled loops stand for `run` with two classes of beliefs, bit for bit",
     "core.py": "the loop asks for Restarts and Batches, which are capabilities",
 }
 """Where a belief may be asked what it is or has, besides beliefs/ and testing/ (whose probes know each belief)."""
@@ -105,7 +106,6 @@ def questions(path):
                 yield f"{place(path)}:{node.lineno} {ast.unparse(node)}"
 
 
-@pytest.mark.xfail(strict=False, reason="planners are being moved to capabilities")
 def test_nobody_asks_who_a_belief_is():
     elsewhere = [p for p in FILES if place(p).split("/")[0] not in ("beliefs", "testing") and place(p) not in ASKING]
     assert not [line for path in elsewhere for line in questions(path)]
@@ -116,10 +116,11 @@ def test_exceptions_are_still_needed():
         assert list(questions(ROOT / name)), f"{name} needs no exception"
 
 
-@pytest.mark.xfail(strict=False, reason="planners are being moved to capabilities")
 def test_contracts_are_named():
+    """But for a mind, which holds whatever belief its agent has; and in testing/, whose laws take anything."""
     loose = re.compile(r"\b(belief|planner|world): Any\b")
-    assert not [place(p) for p in FILES if loose.search(p.read_text("utf-8"))]
+    files = [p for p in FILES if not place(p).startswith(("testing/", "core.py"))]
+    assert not [place(p) for p in files if loose.search(p.read_text("utf-8"))]
 
 
 def test_needs_name_protocols():
@@ -149,7 +150,6 @@ def test_rng_is_last(entry):
             assert not [p.name for p in after if p.default is p.empty], f"{entry.name}.{name}"
 
 
-@pytest.mark.xfail(strict=False, reason="examples and declarations are being written")
 @pytest.mark.parametrize("entry", CLASSES, ids=lambda e: e.name)
 def test_help_shows_parameters_and_an_example(entry):
     doc = entry.factory.__doc__

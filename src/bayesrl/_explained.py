@@ -112,7 +112,7 @@ def _explaining_plan(owner: str, method: FunctionType) -> Callable[..., Any]:
     """The same for `plan`."""
 
     @wraps(method)
-    def plan(self: Any, belief: Any, observation: Any, memory: Any, rng: Any, last: Any = None) -> Any:
+    def plan(self: Any, belief: object, observation: Any, memory: Any, rng: Any, last: Any = None) -> Any:
         try:
             return method(self, belief, observation, memory, rng, last)
         except BayesRLError:

@@ -176,17 +176,38 @@ def test_a_seed_is_no_generator(name):
 @pytest.mark.parametrize(
     "call, sentence",
     [
-        (lambda: SemiBandit(3), "SemiBandit: 'arms' must be a belief about single arms (mean, sample_means, gamma, n_actions, update), got 3."),
+        (
+            lambda: SemiBandit(3),
+            "SemiBandit: 'arms' must be a belief about single arms (mean, sample_means, gamma, n_actions, update), got 3.",
+        ),
         (lambda: FullBandit(float("nan")), "FullBandit: 'weights' must be a LinearGaussianArms belief, got nan."),
         (lambda: BinarisedRewards("x"), "BinarisedRewards: 'inside' must be a BetaBernoulli belief, got 'x'."),
-        (lambda: FullBandit.uniform(3, 2).update(Transition(0, [1, 1], 1.0, 0)), "FullBandit.update: 'action' must be sets of different arms, got [1, 1]."),
-        (lambda: FullBandit.uniform(3, 2).update(Transition(0, [0, 1, 2, 0], 1.0, 0)), "FullBandit.update: 'action' must be sets of different arms, got [0, 1, 2, 0]."),
-        (lambda: FiniteModels("x"), "FiniteModels: 'models' must be BernoulliModels, GaussianModels, OutcomeModels, BernoulliSums or the like, got 'x'."),
+        (
+            lambda: FullBandit.uniform(3, 2).update(Transition(0, [1, 1], 1.0, 0)),
+            "FullBandit.update: 'action' must be sets of different arms, got [1, 1].",
+        ),
+        (
+            lambda: FullBandit.uniform(3, 2).update(Transition(0, [0, 1, 2, 0], 1.0, 0)),
+            "FullBandit.update: 'action' must be sets of different arms, got [0, 1, 2, 0].",
+        ),
+        (
+            lambda: FiniteModels("x"),
+            "FiniteModels: 'models' must be BernoulliModels, GaussianModels, OutcomeModels, BernoulliSums or the like, got 'x'.",
+        ),
         (lambda: FiniteModels.two("a", [1.0], 0.5), "FiniteModels.two: 'true' must be an array of numbers, got 'a'."),
-        (lambda: FiniteModels.two([0.5], [0.5, 0.2], 0.5), "FiniteModels.two: 'false' must be an array of shape (1,), got an array of shape (2,)."),
+        (
+            lambda: FiniteModels.two([0.5], [0.5, 0.2], 0.5),
+            "FiniteModels.two: 'false' must be an array of shape (1,), got an array of shape (2,).",
+        ),
         (lambda: BernoulliModels(3), "BernoulliModels: 'means' must be an array of shape (any, any), got 3.0."),
-        (lambda: gittins_index_normal(0.0, 1e308, 0.9), "gittins_index_normal: 'n' must be from 1e-12 to 1e+12, got 1e+308."),
-        (lambda: gittins_index_normal(0.0, 1e-308, 0.9), "gittins_index_normal: 'n' must be from 1e-12 to 1e+12, got 1e-308."),
+        (
+            lambda: gittins_index_normal(0.0, 1e308, 0.9),
+            "gittins_index_normal: 'n' must be from 1e-12 to 1e+12, got 1e+308.",
+        ),
+        (
+            lambda: gittins_index_normal(0.0, 1e-308, 0.9),
+            "gittins_index_normal: 'n' must be from 1e-12 to 1e+12, got 1e-308.",
+        ),
     ],
 )
 def test_nonsense_is_refused_in_one_sentence(call, sentence):

@@ -138,7 +138,7 @@ class WorldEnv(gymnasium.Env[Any, Any]):
 
     def __init__(self, world: Counted) -> None:
         self.family = world if isinstance(world, Family) else None
-        self.world: Any = None if self.family is not None else world
+        self.world = None if self.family is not None else world
         self.observation_space = Discrete(
             getattr(world, "n_states", getattr(world, "n_contexts", getattr(world, "contexts", 1)))
         )

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from numpy.random import default_rng
 
-from bayesrl.core import BayesAgent
+from bayesrl.core import BayesAgent, Family, World
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.lab.priors import prior_for
 from bayesrl.parameters import declarations
@@ -32,7 +32,9 @@ OF_THE_WORLD = ("n_states", "n_actions")
 """Parameters that are the world's to say."""
 
 
-def agent_for(method: str, world: Any, prior: str | None = None, params: Mapping[str, Any] | None = None) -> Any:
+def agent_for(
+    method: str, world: World | Family, prior: str | None = None, params: Mapping[str, Any] | None = None
+) -> Any:
     """An agent for this world from a method's name: a planner on a prior (by default the world's), or an agent itself.
 
     A solver that yields a planner works ahead on the prior, here.
@@ -58,7 +60,7 @@ def agent_for(method: str, world: Any, prior: str | None = None, params: Mapping
     return make(method, **(told | params))
 
 
-def rewards_of(world: Any) -> dict[str, float]:
+def rewards_of(world: World | Family) -> dict[str, float]:
     """The smallest and the largest reward, r_min and r_max, of a world that lists its outcomes.
 
     >>> from bayesrl.registry import make_world

@@ -46,7 +46,7 @@ Advance = Callable[[str, int], None]
 
 def compare(
     agents: Any,
-    world: Any,
+    world: World | Family,
     steps: int | None = None,
     runs: int = 100,
     seed: int = 0,
@@ -94,7 +94,7 @@ def compare(
     )
 
 
-def broadcasts(agent: Any, world: Any) -> bool:
+def broadcasts(agent: Any, world: World | Family) -> bool:
     """Whether replicates of this pair can run in lockstep."""
     planner, prior = getattr(agent, "planner", None), getattr(agent, "prior", None)
     return getattr(planner, "batched", False) is True and hasattr(prior, "batch") and hasattr(world, "batch")
@@ -108,7 +108,7 @@ class Job(NamedTuple):
 
     label: str
     agent: Any
-    world: Any
+    world: World | Family
     steps: int
     seed: int
     horizon: int | None
@@ -254,7 +254,7 @@ def _listed(agents: Any) -> list[Any]:
     return list(agents)
 
 
-def _check_pickles(agents: Mapping[str, Any], world: Any) -> None:
+def _check_pickles(agents: Mapping[str, Any], world: World | Family) -> None:
     for name, thing in [("world", world), *(("agents", agent) for agent in agents.values())]:
         try:
             pickle.dumps(thing)

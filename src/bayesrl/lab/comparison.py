@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesrl.checks import Floats, choice
+from bayesrl.core import Family, World
 from bayesrl.errors import UnknownName, from_extra
 from bayesrl.lab.statistics import Interval, independent_difference, mean_interval, paired_difference
 from bayesrl.parameters import value
@@ -93,13 +94,13 @@ class Comparison:
         """Reward earned up to and with step t in replicate i, shape (steps, runs)."""
         return np.asarray(np.cumsum(self[label].columns["reward"], axis=0))
 
-    def regret(self, world: Any) -> dict[str, Regret]:
+    def regret(self, world: World | Family) -> dict[str, Regret]:
         """What each method lost against the best it could have done; `world` is the one that was compared on."""
         from bayesrl.lab.measures.regret import regrets
 
         return regrets(self, world)
 
-    def bounds(self, world: Any, prior: Any = None) -> dict[str, Bound]:
+    def bounds(self, world: World | Family, prior: Any = None) -> dict[str, Bound]:
         """The bounds on regret that hold in this bandit (see `bayesrl.bandits.bounds_of`), for `plot`."""
         from bayesrl.bandits.bandit_bounds import bounds_of
 

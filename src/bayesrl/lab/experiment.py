@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesrl._version import code_version
 from bayesrl.checks import Floats
-from bayesrl.core import Family
+from bayesrl.core import Family, World
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.lab.build import acting, agent_for, believes, merged, named, world_for
 from bayesrl.lab.compare import compare
@@ -23,6 +23,7 @@ from bayesrl.lab.literature.figures import Figure, lookup
 from bayesrl.lab.measures.regret import Regret, optimal_totals
 from bayesrl.provenance import describe
 from bayesrl.registry import find, parameters_of
+from bayesrl.worlds._settings import setting_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -50,7 +51,7 @@ class Experiment:
     """What was asked, and what came of it."""
 
     world_name: str
-    world: Any
+    world: World | Family
     entrants: Mapping[str, Entrant]
     """By label, which is the method as it was named."""
     comparison: Comparison
@@ -143,7 +144,9 @@ def experiment(
     return Experiment(world, place, entrants, comparison, regrets, bounds, seed, horizon)
 
 
-def _entrants(methods: Sequence[str], world: Any, prior: str | None, params: Mapping[str, Any]) -> dict[str, Entrant]:
+def _entrants(
+    methods: Sequence[str], world: World | Family, prior: str | None, params: Mapping[str, Any]
+) -> dict[str, Entrant]:
     parsed = {text: named(text) for text in methods}
     if len(parsed) < len(methods):
         twice = next(text for text in parsed if list(methods).count(text) > 1)
@@ -159,5 +162,5 @@ def _entrants(methods: Sequence[str], world: Any, prior: str | None, params: Map
         shared = {key: value for key, value in params.items() if key in entries[text].parameters}
         believed = prior if believing[text] or not any(believing.values()) else None
         agent = agent_for(name, world, believed, merged(name, own, shared))
-        entrants[text] = Entrant(name, (prior or world.prior) if believing[text] else None, agent)
+        entrants[text] = Entrant(name, (prior or setting_of(world).prior) if believing[text] else None, agent)
     return entrants

@@ -19,7 +19,7 @@ from typing import Any
 
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
-from bayesrl.core import Family
+from bayesrl.core import Family, World
 from bayesrl.errors import InvalidArgument, UnknownName
 
 OF_WORLDS: dict[str, Callable[[Any, float], Any]] = {
@@ -35,7 +35,7 @@ OF_FAMILIES: dict[str, Callable[[Any], DirichletMDP]] = {
 }
 
 
-def prior_for(world: Any, spec: str | None = None) -> Any:
+def prior_for(world: World | Family, spec: str | None = None) -> Any:
     """The prior of that name for this world or family; by default the one the literature gives it.
 
     >>> from bayesrl.registry import make_world

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from bayesrl.capabilities import members
-from bayesrl.core import BayesAgent, run
+from bayesrl.core import BayesAgent, Planner, run
 from bayesrl.testing.probes import Probe, probe_for
 from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, assert_uniform_ranks
 from bayesrl.testing.stripped import stripped
@@ -124,7 +124,7 @@ def check_concentration(belief: Any, probe: Probe, *, rng: Generator, truths: in
 # Planners, agents, worlds --------------------------------------------------------------------------------------------
 
 
-def check_planner(planner: Any, belief: Any, observation: Any, *, rng: Generator) -> None:
+def check_planner(planner: Planner[Any, Any], belief: Any, observation: Any, *, rng: Generator) -> None:
     """Legal, a function of its arguments and rng, and harmless to the belief and to its own memory."""
     before = pickle.dumps(belief)
     memory = planner.start()
@@ -143,7 +143,7 @@ def check_planner(planner: Any, belief: Any, observation: Any, *, rng: Generator
     assert pickle.loads(before) == belief, "plan changed the belief"
 
 
-def check_needs(planner: Any, prior: Any, world: Any, *, steps: int = 8) -> None:
+def check_needs(planner: Planner[Any, Any], prior: Any, world: Any, *, steps: int = 8) -> None:
     """`needs` names all that a planner asks: a belief stripped to exactly that gives the same actions.
 
     The type of `belief` in the signature of `plan` must ask for nothing else either.
@@ -187,7 +187,7 @@ def check_world(world: Any, *, rng: Generator, draws: int = 4000) -> None:
     np.testing.assert_allclose(world.optimum(), optimal_total(world, world.steps), rtol=1e-9)
 
 
-def check_point_belief(planner: Any, belief: Any, q: Any) -> None:
+def check_point_belief(planner: Planner[Any, Any], belief: Any, q: Any) -> None:
     """Where everything is known, a planner's root values are the solved ones."""
     for s in range(belief.n_states):
         info = BayesAgent(belief, planner).act(BayesAgent(belief, planner).start(), s, default_rng(0)).info

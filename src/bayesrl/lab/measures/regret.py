@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesrl.checks import Floats, frozen
-from bayesrl.core import Family, Streams, meet
+from bayesrl.core import Family, Streams, World, meet
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.statistics import Interval, mean_interval
 from bayesrl.parameters import value
@@ -78,13 +78,13 @@ class Regret:
         "tests/lab/test_regret.py::test_regret_of_optimal_play_is_zero_on_average",
     ),
 )
-def regret(record: Record, world: Any) -> Regret:
+def regret(record: Record, world: World | Family) -> Regret:
     """Frequentist, Bayesian and stochastic regret of recorded runs in a world or a family of worlds."""
     _check(record, world)
     return _regret(record, _met([record], world), isinstance(world, Family))
 
 
-def regrets(comparison: Comparison, world: Any) -> dict[str, Regret]:
+def regrets(comparison: Comparison, world: World | Family) -> dict[str, Regret]:
     """The regret of every method; worlds that methods share are drawn and solved once."""
     for record in comparison.records.values():
         _check(record, world)
@@ -98,26 +98,26 @@ def regrets(comparison: Comparison, world: Any) -> dict[str, Regret]:
 class _Reference:
     """A world that runs met (a block of worlds in lockstep), solved: what regret is measured against."""
 
-    def __init__(self, world: Any, steps: int, horizon: int | None) -> None:
+    def __init__(self, world: World | Family, steps: int, horizon: int | None) -> None:
         if not hasattr(world, "mdp") and not hasattr(world, "gap"):
             raise InvalidArgument("regret", "world", "a world with a table ('mdp') or with gaps ('gap')", world)
-        self.world = world
+        self.judged: Any = world  # it has a table or gaps
         self.best = optimal_totals(world.mdp, steps, horizon) if hasattr(world, "mdp") else None
 
     def lost(self, state: Any, action: Any, reward: Floats) -> tuple[Floats, Floats | None]:
         """Regret and suboptimal choices, both cumulative, of a run (steps,) or a block of them (steps, n)."""
         if self.best is None:
-            gaps = np.asarray([self.world.gap(s, a) for s, a in zip(state, action, strict=True)], np.float64)
+            gaps = np.asarray([self.judged.gap(s, a) for s, a in zip(state, action, strict=True)], np.float64)
             return np.cumsum(gaps, axis=0), np.cumsum(gaps > 0.0, axis=0, dtype=np.float64)
-        mdp = self.world.mdp
+        mdp = self.judged.mdp
         lost = self.best - np.cumsum(reward)
         if mdp.gamma == 1.0 and not mdp.outcomes.terminal.any():
             return lost, None  # without discount or end there are no action values
-        wrong = self.world.gaps[state, action] > TOLERANCE * np.abs(mdp.mean_reward).max()
+        wrong = self.judged.gaps[state, action] > TOLERANCE * np.abs(mdp.mean_reward).max()
         return lost, np.cumsum(wrong, dtype=np.float64)
 
 
-def _met(records: Iterable[Record], world: Any) -> dict[tuple[int, int | None], _Reference]:
+def _met(records: Iterable[Record], world: World | Family) -> dict[tuple[int, int | None], _Reference]:
     """The worlds of these runs by (replicate or block, lockstep); a fixed world is the same for all replicates."""
     met: dict[tuple[int, int | None], _Reference] = {}
     for record in records:
@@ -177,7 +177,7 @@ def optimal_totals(mdp: TabularMDP, steps: int, horizon: int | None = None) -> F
     return frozen(t // length * best[length] + best[t % length])
 
 
-def _check(record: Record, world: Any) -> None:
+def _check(record: Record, world: World | Family) -> None:
     if not isinstance(record, Record):
         raise InvalidArgument("regret", "record", "a Record", record)
     if record.provenance.get("world") != describe(world):

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.random import default_rng
 from scipy import special
 
+from bayesrl.capabilities import HasMeans, HasQuantiles, SamplesMeans, offers
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.measures.regret import Regret
@@ -32,7 +33,7 @@ DRAWS, BINS = 4000, 40
 
 
 def plot_posteriors(
-    belief: Any, path: str | Path, names: Sequence[Any] | None = None, context: Any = None, title: str | None = None
+    belief: HasMeans, path: str | Path, names: Sequence[Any] | None = None, context: Any = None, title: str | None = None
 ) -> None:
     """Draw the density of each arm's mean reward under the belief into a file (png, pdf, svg; needs the extra `lab`).
 
@@ -84,22 +85,23 @@ def plot_regret(
     write("plot_regret", sheet, path, title)
 
 
-def densities(belief: Any, context: Any = None) -> tuple[Floats, Floats, Floats, float]:
+def densities(belief: object, context: Any = None) -> tuple[Floats, Floats, Floats, float]:
     """Of each arm points and the density there, both (K, n), and the ends of the central 95%, (2, K); how far to draw.
 
     A density may be infinite at an end: it is drawn up to four times the largest one at a median.
     """
-    if hasattr(belief, "quantile"):
+    if offers(belief, HasQuantiles):
         q = np.array([belief.quantile(p, context) for p in ORDERS]).T
         ends = np.array([belief.quantile(p, context) for p in (0.025, 0.975)])
         width = np.diff(q, axis=1)
         if (width > 0.0).all():  # else it has steps: finitely many values
             height = np.diff(ORDERS) / width
             return 0.5 * (q[:, 1:] + q[:, :-1]), height, ends, 4.0 * float(height[:, len(ORDERS) // 2].max())
-    elif not hasattr(belief, "sample_means"):
+    elif not offers(belief, SamplesMeans):
         expected = "one with 'quantile' or 'sample_means'"
         raise InvalidArgument("plot_posteriors", "belief", expected, type(belief).__name__)
     rng = default_rng(0)
+    assert offers(belief, SamplesMeans)
     drawn = np.array([belief.sample_means(context, rng) for _ in range(DRAWS)])
     low, high = drawn.min(), drawn.max()
     edges = np.linspace(low, high, BINS + 1) if low < high else np.linspace(low - 0.5, low + 0.5, BINS + 1)
