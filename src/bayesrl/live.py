@@ -261,7 +261,7 @@ class LiveAgent:
         for role, name in (("action", action), ("reward", reward), *(("context", name) for name in named)):
             if not isinstance(name, str):
                 raise InvalidArgument(owner, role, "the name of a column", name)
-        actions, rewards, *told = columns(owner, log, action, reward, *named)
+        actions, rewards, *told = columns(owner, log, action, reward, *map(str, named))
         if not len(actions):
             return {"action": np.zeros(0, np.int64), "reward": np.zeros(0)}
         arm, paid = self._arm(actions), array(owner, reward, rewards)

@@ -138,7 +138,7 @@ class WorldEnv(gymnasium.Env[Any, Any]):
 
     def __init__(self, world: Counted) -> None:
         self.family = world if isinstance(world, Family) else None
-        self.world = None if self.family is not None else world
+        self.world: World | None = world if isinstance(world, World) else None
         self.observation_space = Discrete(
             getattr(world, "n_states", getattr(world, "n_contexts", getattr(world, "contexts", 1)))
         )
@@ -150,11 +150,13 @@ class WorldEnv(gymnasium.Env[Any, Any]):
         super().reset(seed=seed)
         if self.family is not None and (self.world is None or seed is not None or (options or {}).get("draw")):
             self.world = self.family.draw(self.np_random)
+        assert self.world is not None
         self._state, seen = self.world.reset(self.np_random)
         return seen, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         """Observation, reward, terminated, truncated (never by the world itself), and no further information."""
+        assert self.world is not None  # after a reset
         self._state, seen, reward, terminated = self.world.step(self._state, action, self.np_random)[:4]
         return seen, reward, terminated, False, {}
 

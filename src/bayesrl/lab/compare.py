@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesrl.capabilities import Batches, offers
 from bayesrl.checks import choice, integer
 from bayesrl.core import Copies, Family, World, run
 from bayesrl.errors import InvalidArgument, MissingMainGuard
@@ -97,7 +98,7 @@ def compare(
 def broadcasts(agent: Any, world: World | Family) -> bool:
     """Whether replicates of this pair can run in lockstep."""
     planner, prior = getattr(agent, "planner", None), getattr(agent, "prior", None)
-    return getattr(planner, "batched", False) is True and hasattr(prior, "batch") and hasattr(world, "batch")
+    return getattr(planner, "batched", False) is True and offers(prior, Batches) and hasattr(world, "batch")
 
 
 # The work ------------------------------------------------------------------------------------------------------------

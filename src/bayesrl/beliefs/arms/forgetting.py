@@ -142,11 +142,11 @@ class Forgetting:
 # What comes in -------------------------------------------------------------------------------------------------------
 
 
-def _alike(one: Any, prior: object) -> bool:
-    """Whether two ones differ only in the numbers that they have learned."""
+def _alike(one: Any, prior: Any) -> bool:
+    """Whether two beliefs differ only in the numbers that they have learned."""
     if type(one) is not type(prior):
         return False
-    for f in (f for f in dataclasses.fields(one) if f.init):
+    for f in (f for f in dataclasses.fields(type(one)) if f.init):
         x, y = getattr(one, f.name), getattr(prior, f.name)
         if not (np.shape(x) == np.shape(y) if np.ndim(x) and f.name != "features" else same(x, y)):
             return False
@@ -154,7 +154,7 @@ def _alike(one: Any, prior: object) -> bool:
 
 
 def _log_predictive(before: Any, after: Any, datum: Transition) -> Floats:
-    """The log probability of the reward. If a one keeps no evidence, rewards are 0 or 1 and the mean gives it."""
+    """The log probability of the reward. If a belief keeps no evidence, rewards are 0 or 1 and the mean gives it."""
     if hasattr(before, "log_evidence"):
         return np.asarray(after.log_evidence() - before.log_evidence())
     p = before.mean(datum.observation)

@@ -48,7 +48,9 @@ def measure(row: Row, seed: int = 0, runs: int | None = None, **how: Any) -> Sco
     record = done.comparison[row.method]
     ours = mean_interval(record.columns["reward"][row.since :].sum(axis=0) if row.since else record.total)
     pace = float(page["seconds_per_step"])
-    return Score(row, ours, page["params"], page["steps"], float(getattr(done.world, "gamma", 1.0)), seed, pace, code_version())
+    return Score(
+        row, ours, page["params"], page["steps"], float(getattr(done.world, "gamma", 1.0)), seed, pace, code_version()
+    )
 
 
 def reproduce(

@@ -33,7 +33,11 @@ DRAWS, BINS = 4000, 40
 
 
 def plot_posteriors(
-    belief: HasMeans, path: str | Path, names: Sequence[Any] | None = None, context: Any = None, title: str | None = None
+    belief: HasMeans,
+    path: str | Path,
+    names: Sequence[Any] | None = None,
+    context: Any = None,
+    title: str | None = None,
 ) -> None:
     """Draw the density of each arm's mean reward under the belief into a file (png, pdf, svg; needs the extra `lab`).
 
