@@ -159,7 +159,7 @@ def explained(
         expected = misfit_of(name, x, hints[name], self, method)
         if expected is not None:
             return InvalidArgument(owner, name, expected, x)
-    if isinstance(wrong, DOES_NOT_FIT):
+    if isinstance(wrong, DOES_NOT_FIT) or type(wrong).__name__ == "TypingError":  # Numba's, about an array's axes
         for name, x in given.items():  # types fit; what is left is a size or a shape
             if any(word in hints[name] for word in (*ARRAYS, "int", "float", "Any", "object")) and x is not None:
                 return InvalidArgument(owner, name, f"one that fits ({' '.join(str(wrong).split())})", x)

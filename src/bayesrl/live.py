@@ -212,7 +212,7 @@ class LiveAgent:
         if isinstance(action, np.ndarray) and action.ndim == 0:
             action = action.item()
         if isinstance(action, (list, tuple, np.ndarray)):
-            return np.array([self._arm(one) for one in action])
+            return as_array([self._arm(one) for one in action])
         if self.actions is None:
             return action
         name = action.item() if isinstance(action, np.generic) else action

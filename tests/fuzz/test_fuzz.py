@@ -179,6 +179,13 @@ def test_bad_calls_are_answered_in_one_sentence(call, sentence):
     assert str(refused.value) == sentence
 
 
+@pytest.mark.parametrize("name", ["bolt", "pot", "hmdp"])
+@pytest.mark.parametrize("memory", [np.ones(3), np.ones((2, 2))])
+def test_a_memory_of_another_problem_does_not_reach_compiled_code(name, memory):
+    with pytest.raises(InvalidArgument, match=r"'memory' must be"):
+        b.make(name).plan(b.DirichletMDP.flat(CHAIN), 0, memory, default_rng(0))
+
+
 def test_what_a_live_agent_cannot_learn_from_is_refused():
     with pytest.raises(BayesRLError):
         b.LiveAgent(ARMS).learn(np.array(3), 1.0)

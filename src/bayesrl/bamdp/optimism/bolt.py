@@ -117,6 +117,8 @@ def extended_q(planner: str, m: Imagined, horizon: int | None, warm: Floats | No
     if horizon is not None:
         return finite_horizon_q(m, horizon), None
     discounted(planner, m.gamma, horizon)
+    if warm is not None and warm.shape != (len(m.group),):
+        raise InvalidArgument(planner, "memory", f"values of {len(m.group)} states, as its decisions give them", warm)
     v, q, error = infinite_horizon(m, np.zeros(len(m.group)) if warm is None else warm, TOL, SWEEPS)
     if not error < 1e-6 * (1.0 + np.abs(v).max()):
         raise NotConverged(planner, q, error, f"{SWEEPS} sweeps")

@@ -246,7 +246,7 @@ def pac_bounds(
         number(owner, "epsilon", epsilon, 0.0, 1.0, above=True),
         number(owner, "delta", delta, 0.0, 1.0, above=True),
     )
-    H = effective_horizon(gamma) if horizon is None else integer(owner, "horizon", horizon, 1)
+    H = effective_horizon(gamma) if horizon is None else integer(owner, "horizon", horizon, 1, any_length=True)
     return {
         "boss": boss_bound(S, A, gamma, 5, eps, delta),
         "beb": beb_bound(S, A, H, eps, delta),

@@ -33,7 +33,7 @@ from bayesrl.bamdp.search.bamcp import learned
 from bayesrl.capabilities import Enumerates
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
-from bayesrl.errors import BayesRLError
+from bayesrl.errors import BayesRLError, InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, F3, I2, I3
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed
@@ -91,7 +91,10 @@ class HMDP:
     ) -> Decision:
         """Sample the tree, solve the program, and compare the root's actions."""
         s, m = state_in("HMDP", belief, observation), counts_of(self, belief, self.depth)
-        Q = np.zeros((belief.n_states, belief.n_actions)) if memory is None else memory
+        shape = (belief.n_states, belief.n_actions)
+        Q = np.zeros(shape) if memory is None else memory
+        if np.shape(Q) != shape:
+            raise InvalidArgument("HMDP", "memory", f"values of shape {shape}, as its decisions give them", memory)
         Q = learned(Q, last, belief.gamma, self.fringe_rate)
         if m.terminal[s]:
             q, nodes = np.zeros(belief.n_actions), 0

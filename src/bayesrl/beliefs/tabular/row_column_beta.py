@@ -155,7 +155,7 @@ class RowColumnBeta:
 
     def code(self, datum: Transition) -> int:
         """The outcome that a compiled simulation would have called this transition."""
-        return int(datum.reward)
+        return int(number("RowColumnBeta.code", "reward", datum.reward, 0.0, 1.0))
 
     def simulate(self, depth: int) -> RowColumn:
         """The belief as coins, for simulations of at most `depth` steps; see `kernels/row_column.py`."""
