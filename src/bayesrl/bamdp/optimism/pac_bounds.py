@@ -61,7 +61,7 @@ def checked(f: Callable[P, X]) -> Callable[P, X]:
             elif name in ("reward_range", "eta"):
                 number(f.__name__, name, x, 0.0)
             else:
-                integer(f.__name__, name, x, 1)
+                integer(f.__name__, name, x, 1, any_length=True)
         try:
             found = f(*args, **kwargs)
             if all(map(isfinite, found if isinstance(found, tuple) else (found,))):
@@ -240,7 +240,7 @@ def pac_bounds(
     ['bolt', 'beb', 'mbie-eb', 'boss', 'vbrb']
     """
     owner = "pac_bounds"
-    S, A = integer(owner, "states", states, 1), integer(owner, "actions", actions, 1)
+    S, A = integer(owner, "states", states, 1, any_length=True), integer(owner, "actions", actions, 1, any_length=True)
     gamma = number(owner, "gamma", gamma, 0.0, 1.0, below=True)
     eps, delta = (
         number(owner, "epsilon", epsilon, 0.0, 1.0, above=True),
