@@ -199,7 +199,7 @@ def misfit_of(name: str, x: Any, hint: str, self: Any, method: FunctionType) -> 
 def _whole(x: Any, count: Any) -> str | None:
     high = count - 1 if isinstance(count, int) else WORD
     try:
-        if 0 <= operator.index(x) <= high:
+        if not isinstance(x, (bool, np.bool_)) and 0 <= operator.index(x) <= high:
             return None
     except TypeError:
         pass
