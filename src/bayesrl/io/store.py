@@ -131,15 +131,19 @@ def _written(x: Any, arrays: Arrays) -> Any:
 
 def _state(x: Any) -> dict[str, Any]:
     """The fields of a dataclass and whatever else it holds, less what it computes when asked."""
-    state = {f.name: getattr(x, f.name) for f in dataclasses.fields(x)}
-    return state | {name: y for name, y in _extras(x).items() if name not in state}
+    extras = _extras(x)
+    state = {f.name: getattr(x, f.name) if f.init else extras.get(f.name, None) for f in dataclasses.fields(x)}
+    state |= {f.name: getattr(x, f.name) for f in dataclasses.fields(x) if state[f.name] is None}
+    return state | {name: y for name, y in extras.items() if name not in state}
 
 
 def _extras(x: Any) -> dict[str, Any]:
     held = x.__getstate__()  # a class may leave more out
     if not isinstance(held, dict):
         return {}
-    return {k: v for k, v in held.items() if not isinstance(inspect.getattr_static(type(x), k, None), cached_property)}
+    left_out = getattr(type(x), "not_saved", ())
+    cached = {k for k in held if isinstance(inspect.getattr_static(type(x), k, None), cached_property)}
+    return {k: v for k, v in held.items() if k not in cached and k not in left_out}
 
 
 def _is_ours(kind: type) -> bool:

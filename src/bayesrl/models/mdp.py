@@ -19,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,6 +62,7 @@ class Outcomes:
     """Distribution of the first state of an episode, shape (S,)."""
     terminal: B1
     """States that end an episode, shape (S,)."""
+    not_saved: ClassVar[tuple[str, ...]] = ("flat_rewards",)  # a file holds the tables that it stands for
     end: int | None = None
     """The terminal state that stands for every end of an episode in a state that is not terminal; None: an episode
     ends in terminal states only."""

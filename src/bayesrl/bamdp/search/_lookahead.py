@@ -13,7 +13,7 @@ import numpy as np
 from bayesrl.capabilities import Enumerates, HasMeanMDP, demand, offers
 from bayesrl.checks import Floats
 from bayesrl.core import Planner
-from bayesrl.errors import Incompatible
+from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.tree import Counts, Ends
 from bayesrl.models.solve import solve
 
@@ -27,7 +27,7 @@ def counts_of(planner: Planner[Any, Any], belief: Enumerates, depth: int) -> Cou
     """
     try:
         return belief.enumerable(depth)
-    except AttributeError:
+    except (AttributeError, InvalidArgument):
         demand(planner, belief)
         raise
 
