@@ -98,7 +98,7 @@ MUTANTS = {
         [UNVISITED + "test_the_absorbing_state_need_not_be_listed[lists]"]),
     "values are shifted as if untried pairs did not end": (
         "bayesrl.bamdp.optimism._optimistic_state", "m.r)), free=False)", "m.r)))",
-        [UNVISITED + "test_the_absorbing_state_need_not_be_listed[flat]"]),
+        [UNVISITED + "test_values_are_not_shifted_where_pairs_end"]),
     "the survey's misprinted VPI": (
         "bayesrl.bamdp.sampling.value_of_information", "gain = np.maximum(q - mean[first], 0.0)",
         "gain = np.where(q > mean[second], q - mean[first], 0.0)", [VOI + "test_value_of_perfect_information_by_hand"]),
