@@ -27,7 +27,7 @@ from bayesrl.core import Planner, Transition
 from bayesrl.errors import BayesRLError, InvalidArgument, show
 
 T = TypeVar("T")
-HOT = frozenset({"sample_means", "reward_of"})
+HOT = frozenset({"sample_means", "quantile", "reward_of"})
 """Methods of beliefs that take a microsecond or two: they check what they are given themselves."""
 ARRAYS = ("Floats", "Ints", "Bools", "NDArray", "ArrayLike", "F1", "F2", "F3", "I1", "I2", "I3")
 """Names of array types in signatures."""

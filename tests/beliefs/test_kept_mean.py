@@ -12,6 +12,11 @@ from bayesrl.core import Transition
 from bayesrl.models.mdp import TabularMDP
 
 
+@pytest.fixture(autouse=True)
+def also_small_models(monkeypatch):
+    monkeypatch.setattr("bayesrl.beliefs.tabular._kept_mean.SMALL", 0)
+
+
 def world(states=70, seed=0):
     rng = default_rng(seed)
     P = rng.dirichlet(np.ones(states), size=(states, 2))

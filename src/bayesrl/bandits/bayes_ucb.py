@@ -71,11 +71,16 @@ class BayesUCB:
     ) -> Decision:
         """The largest quantile."""
         t = memory + 1
-        q = belief.quantile(self.order(t), observation)
+        q = belief.quantile(_order(self.horizon, self.c, t), observation)
         return Decision(best(q), t, {"q": q})
 
     def order(self, t: int) -> float:
         """The order of the quantile at step t = 1, 2, ..."""
-        log_n = math.log(self.horizon) if self.horizon is not None else 1.0
-        rate = t * math.pow(log_n, self.c)
-        return 1.0 - 1.0 / rate if rate > 1.0 else 0.0
+        return _order(self.horizon, self.c, t)
+
+
+def _order(horizon: int | None, c: float, t: int) -> float:
+    """1 - 1 / (t (log n)^c), at least 0."""
+    log_n = math.log(horizon) if horizon is not None else 1.0
+    rate = t * math.pow(log_n, c)
+    return 1.0 - 1.0 / rate if rate > 1.0 else 0.0

@@ -19,6 +19,8 @@ from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.checks import Floats, Ints, frozen
 from bayesrl.models.mdp import Outcomes, TabularMDP
 
+SMALL = 4096
+"""Cells up to which a model is computed anew in less time than it takes to find what has changed."""
 ALONE = 2
 """References to a buffer that only its keeper holds: its own, and the one that asking makes."""
 
@@ -63,6 +65,9 @@ class KeptMean:
 
 def mean_of(ledger: Ledger, outcomes: Outcomes, gamma: float, compute: Compute) -> tuple[TabularMDP, Floats]:
     """The mean model and the total count of each group, (G,), after what a ledger holds."""
+    if outcomes.n_groups * outcomes.n_outcomes <= SMALL:
+        rows = compute(None)
+        return TabularMDP.unchecked(outcomes, rows.prob, gamma), rows.total
     kept = ledger.kept_mean
     if kept is None or kept.n > len(ledger):
         rows = compute(None)

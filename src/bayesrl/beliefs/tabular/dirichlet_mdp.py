@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv, gammaln
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.beliefs.tabular._kept_mean import Rows, mean_of
+from bayesrl.beliefs.tabular._kept_mean import SMALL, Rows, mean_of
 from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards, share
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import impossible, outcome_of, read
@@ -250,7 +250,8 @@ class DirichletMDP(KnownRewards):
 
     def counts(self) -> Floats:
         """Total count of each (s, a), prior counts included, (S, A); infinite where the group is known."""
-        total = np.where(self.known, np.inf, self._mean()[1])
+        small = self.outcomes.n_groups * self.outcomes.n_outcomes <= SMALL
+        total = np.where(self.known, np.inf, self.alpha.sum(axis=1) if small else self._mean()[1])
         return np.asarray(total[self.group])
 
     def predictive_row(self, state: int, action: int) -> Floats:
