@@ -61,7 +61,7 @@ class Refreshes(Protocol):
     """A belief whose posterior is moved by an explicit computation, not at every update."""
 
     def refresh(self, rng: Generator, sweeps: int = 1) -> Self:
-        """The belief after so many sweeps of its sampler."""
+        """The belief after `sweeps` sweeps of its sampler."""
 
 
 @runtime_checkable
@@ -248,7 +248,7 @@ class BoundsBestRewards(Protocol):
     """A belief that bounds how probable the largest reward is."""
 
     def best_reward_share(self, deviations: float) -> Floats:
-        """An upper bound on the probability of the largest reward in each cell: mean plus so many deviations.
+        """An upper bound on the probability of the largest reward in each cell: mean plus `deviations` deviations.
 
         At most 1; an array of a single 1 where rewards are known or have no largest value.
         """

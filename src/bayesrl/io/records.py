@@ -69,7 +69,7 @@ def to_arrow(thing: Record | Comparison) -> pa.Table:
 
 
 def _arrow(column: NDArray[Any], rows: int) -> pa.Array:
-    """A column with so many rows as an arrow array: of vectors lists, of tuples structs with the same field names."""
+    """A column as an arrow array. Vectors become lists, tuples become structs with the same field names."""
     import pyarrow as pa
 
     table = column.reshape(rows, -1)

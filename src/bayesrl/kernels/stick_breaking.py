@@ -10,7 +10,7 @@ of D, and all are independent: it is what one observation, which is k with proba
 the Dirichlet is the mean of its posteriors. Applied again and again (Sethuraman 1994) it says: break off a part of the
 stick, throw it at an outcome, go on with the rest. With K a = 1 the rest is a uniform part of what there was.
 
-What is left when it falls below `LEFT` of the whole row is given to nobody: outcomes not hit by then have probability
+What is left when it falls below `LEFT` of the whole row is dropped: outcomes not hit by then have probability
 zero instead of less than that, and a row misses one by less than the rounding of one. That is the only approximation.
 So a row is a list of about 37 K a pieces, whatever K. An outcome may be listed more than once, and what is listed for
 it adds up: `listed_rows` gives the lists, `dense_rows` the same draws with all outcomes in order.

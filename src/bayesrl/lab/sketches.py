@@ -53,6 +53,6 @@ def reading(why: Explanation) -> str | None:
 
 
 def unlisted(outcomes: Sequence[Outcome], shown: int) -> list[str]:
-    """A line about the outcomes beyond so many, if there are any."""
+    """A line about the outcomes that are not shown, if there are any."""
     rest = outcomes[shown:]
     return [f"and {len(rest)} more, {sum(o.mean for o in rest):.3g} in all"] if rest else []

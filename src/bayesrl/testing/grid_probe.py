@@ -16,7 +16,7 @@ from bayesrl.testing.probes import probe_for
 ROWS, COLUMNS, READ = range(1, 5), range(1, 101), range(1, 4)
 """The window that data come from, and the columns whose parameters are read."""
 ENUMERATED = 3
-"""Up to so many empty cells the expectation is a sum over their coins; beyond, a long chain."""
+"""Up to this number of empty cells the expectation is a sum over their coins; beyond, a long chain."""
 
 
 class Truth(NamedTuple):

@@ -226,7 +226,7 @@ class UnknownRewards:
         return self.paying(model, np.asarray((n * self.rewards.mean_rewards() + extra * best) / (n + extra)))
 
     def best_reward_share(self, deviations: float) -> Floats:
-        """An upper bound on the probability of the largest reward in each cell: mean plus so many deviations."""
+        """An upper bound on the probability of the largest reward in each cell: mean plus `deviations` deviations."""
         if not self._finite:
             return np.ones(1)
         values, alpha = self._value_counts()

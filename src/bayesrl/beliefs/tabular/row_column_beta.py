@@ -130,7 +130,7 @@ class RowColumnBeta:
     def mean_rows_columns(
         self, rows: Sequence[int], columns: Sequence[int], rng: Generator, *, sweeps: int = 1000
     ) -> tuple[Floats, Floats]:
-        """Posterior means of (p of these rows, q of these columns), by so many sweeps."""
+        """Posterior means of (p of these rows, q of these columns), estimated with `sweeps` sweeps."""
         generator("RowColumnBeta.mean_rows_columns", rng)
         n = integer("RowColumnBeta.mean_rows_columns", "sweeps", sweeps, 1)
         return row_column.mean(self.simulate(0), *_lines(rows, columns), n, rng)

@@ -31,7 +31,7 @@ class Row:
     steps: int | None = None
     """None: the world's own."""
     since: int = 0
-    """The return is counted after so many steps."""
+    """The return is counted after this number of steps."""
     seconds: float = 0.5
     """What a run takes, roughly."""
     remark: str = ""
