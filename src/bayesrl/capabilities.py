@@ -564,7 +564,7 @@ def reasons(belief: object, missing: Iterable[str]) -> str:
 @cache
 def members(capability: type) -> tuple[str, ...]:
     """The names that a capability asks for, those of its parents included."""
-    if isinstance(capability, str):  # TODO: planners that still name members by strings
+    if isinstance(capability, str):  # a user's planner may name a single member
         return (capability,)
     names: dict[str, None] = {}
     for parent in reversed(capability.__mro__):
