@@ -308,6 +308,17 @@ def log_weight(k: int, k0: float, N: float, alpha: float, exponent: float) -> fl
 
 
 @njit
+def log_weights(kinds: F2, K: int, alpha: float, exponent: float) -> F2:
+    """`log_weight` for k = 1..K (columns) of each row (k0, N, L) of `kinds`; minus infinity for an impossible size."""
+    table = np.full((len(kinds), K), -np.inf)
+    for i in range(len(kinds)):
+        k0, N, L = kinds[i]
+        for k in range(max(int(k0), 1), int(L) + 1):
+            table[i, k - 1] = log_weight(k, k0, N, alpha, exponent)
+    return table
+
+
+@njit
 def draw_sparse(urn: SparseUrn, g: int, rng: Generator) -> int:
     """An outcome of group g from the sparse predictive, and one more ball of its colour. One random number, mostly."""
     row, alpha = urn.rows[g], urn.prior[0]

@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import gammaln, logsumexp, softmax
+from scipy.special import gammaln, logsumexp
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.tabular._kept_mean import Rows, mean_of
@@ -36,7 +36,7 @@ from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.tree import DRAWS, KINDS, Counts, weigh_all
-from bayesrl.kernels.urn import SparseUrn, sparse_urns
+from bayesrl.kernels.urn import SparseUrn, log_weights, new_chance, sparse_urns, weight_of_all
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, unchecked, value
 from bayesrl.registry import register
@@ -150,8 +150,7 @@ class SparseDirichletMDP(KnownRewards):
             size = o.size[groups]
         N, k0 = seen.sum(axis=1), (seen > 0).sum(axis=1)
         kinds, which = np.unique(np.stack([k0, N, size], axis=1), axis=0, return_inverse=True)
-        some_k0, some_N, some_L = kinds.T
-        log_m = log_weights(some_k0, some_N, some_L, self.concentration, self.size_exponent, K)
+        log_m = log_weights(kinds, K, self.concentration, self.size_exponent)
         weight = np.exp(log_m - logsumexp(log_m, axis=1, keepdims=True))
         return Supports(seen, N, k0, size, weight, which.reshape(-1))
 
@@ -207,8 +206,10 @@ class SparseDirichletMDP(KnownRewards):
         """Log probability, under the prior, of the outcomes seen, in the order in which they were seen."""
         N_i, a = self.seen_counts, self.concentration
         k0, L = (N_i > 0).sum(axis=1), self.outcomes.size
-        log_m = log_weights(k0, N_i.sum(axis=1), L, a, self.size_exponent, self.outcomes.n_outcomes)
-        prior = log_weights(0 * k0, 0.0 * k0, L, a, self.size_exponent, self.outcomes.n_outcomes)
+        after = np.stack([k0, N_i.sum(axis=1), L], axis=1)
+        log_m, prior = (
+            log_weights(kinds, N_i.shape[1], a, self.size_exponent) for kinds in (after, after * [0.0, 0.0, 1.0])
+        )
         chosen = gammaln(L - k0 + 1.0) - gammaln(L + 1.0)  # the k0 seen are in the support
         rows = logsumexp(log_m, axis=1) - logsumexp(prior, axis=1) + chosen
         return float(rows.sum() + (gammaln(a + N_i) - gammaln(a))[N_i > 0].sum())
@@ -244,8 +245,10 @@ class SparseDirichletMDP(KnownRewards):
 
     def _predictive(self, counts: list[float]) -> list[float]:
         k0, N, L = sum(count > 0.0 for count in counts), sum(counts), len(counts)
-        old, new = sparse_predictive(k0, N, L, self.concentration, self.size_exponent)
-        return [old * (self.concentration + count) if count > 0.0 else new for count in counts]
+        a = self.concentration
+        T = weight_of_all(k0, N, L, a, self.size_exponent)
+        new = new_chance(k0, N, L, a, T)
+        return [(a + count) / T if count > 0.0 else new for count in counts]
 
     def _table(self, k0: int, N: int) -> Floats:
         """T(k0, N) of `kernels/urn.py`, nan where nobody has asked yet; shared by all updates of a prior, and grown."""
@@ -292,20 +295,3 @@ class Supports(NamedTuple):
         share = new / np.maximum(self.size - self.k0, 1)
         conceivable = np.arange(self.seen.shape[1]) < self.size[:, None]
         return np.where(conceivable, np.where(self.seen > 0, old, share[:, None]), 0.0)
-
-
-@cache
-def sparse_predictive(k0: int, N: float, L: int, alpha: float, exponent: float) -> tuple[float, float]:
-    """E[1 / (k alpha + N)], which an outcome seen N_i times has alpha + N_i times, and the chance of one not seen."""
-    size = softmax(log_weights([k0], [N], [L], alpha, exponent, L)[0])
-    old = float((size / (np.arange(1, L + 1) * alpha + N)).sum())
-    return old, max(0.0, 1.0 - (k0 * alpha + N) * old) / max(L - k0, 1)
-
-
-def log_weights(k0: Any, N: Any, L: Any, alpha: float, exponent: float, K: int) -> Floats:
-    """log m_k for k = 1..K (columns) of each (k0, N, L) (rows); minus infinity where no such support is possible."""
-    k = np.arange(1, K + 1, dtype=np.float64)
-    k0, N, L = (np.asarray(x, np.float64)[:, None] for x in (k0, N, L))
-    log_m = -exponent * np.log(k) + gammaln(k + 1.0) + gammaln(k * alpha) - gammaln(k * alpha + N)
-    log_m = log_m - gammaln(np.maximum(k - k0, 0.0) + 1.0)
-    return np.where((k >= np.maximum(k0, 1.0)) & (k <= L), log_m, -np.inf)
