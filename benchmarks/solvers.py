@@ -241,18 +241,18 @@ def once(make: Callable[[], Any], run: Callable[[Any, float], Any], tol: float) 
 
 @contextlib.contextmanager
 def cut_off(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError after this many seconds of processor time (at the next Python instruction)."""
+    """Raise TimeoutError after this many seconds (at the next Python instruction)."""
 
     def ring_the_bell(*_: Any) -> None:
         raise TimeoutError
 
-    before = signal.signal(signal.SIGPROF, ring_the_bell)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    before = signal.signal(signal.SIGALRM, ring_the_bell)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
-        signal.signal(signal.SIGPROF, before)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def best_method(methods: Iterator[Method], exact: Any, limit: float, repeats: int) -> Timed | None:
