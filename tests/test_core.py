@@ -1,7 +1,7 @@
 """The loop: streams, episodes, families, records, and the agreement between an agent and its parts."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.core import BayesAgent, Decision, Record, Streams, Transition, run
-from bayesrl.errors import Incompatible, InvalidArgument
+from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
 
 
 class Hidden(NamedTuple):
@@ -25,11 +25,17 @@ class Hidden(NamedTuple):
         return Hidden(self.steps_seen, 0)
 
 
+class CountsSteps(Protocol):
+    """A belief that counts its data."""
+
+    steps_seen: int
+
+
 @dataclass(frozen=True)
 class Listener:
     """Remembers all it was shown; acts at random."""
 
-    needs: ClassVar = ("steps_seen",)
+    needs: ClassVar = (CountsSteps,)
     draws: int = 1
 
     def start(self):
@@ -145,6 +151,18 @@ def test_records():
 def test_a_pair_that_does_not_fit_is_refused():
     with pytest.raises(Incompatible, match="Listener needs a belief with 'steps_seen', which DirichletMDP lacks"):
         BayesAgent(b.DirichletMDP.flat(b.make_world("chain")), Listener())
+
+
+@pytest.mark.parametrize("bad", [("steps_seen",), "steps_seen", CountsSteps, (int,)])
+def test_needs_are_protocols(bad):
+    @dataclass(frozen=True)
+    class Loose(Listener):
+        needs: ClassVar = bad
+
+    with pytest.raises(
+        BrokenContract, match=r"^Loose.needs does not hold a tuple of protocols such as .*: it gave .*\.$"
+    ):
+        BayesAgent(Hidden(), Loose())
 
 
 def test_a_planner_may_check_more_than_names():

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, runtime_checkable
 
-from bayesrl.errors import Incompatible
+from bayesrl.errors import BrokenContract, Incompatible
 
 if TYPE_CHECKING:
     import numpy as np
@@ -564,8 +564,6 @@ def reasons(belief: object, missing: Iterable[str]) -> str:
 @cache
 def members(capability: type) -> tuple[str, ...]:
     """The names that a capability asks for, those of its parents included."""
-    if isinstance(capability, str):  # a user's planner may name a single member
-        return (capability,)
     names: dict[str, None] = {}
     for parent in reversed(capability.__mro__):
         if getattr(parent, "_is_protocol", False) and parent is not Protocol:
@@ -583,7 +581,11 @@ def require(owner: str, belief: object, *needs: type, hint: str = "") -> None:
 
 def demand(planner: Planner[Any, Any], belief: object) -> None:
     """Raise an error if a belief does not offer what a planner needs, or if the planner's own `check` refuses it."""
-    require(type(planner).__name__, belief, *planner.needs, hint=getattr(planner, "elsewhere", ""))
+    needs = planner.needs
+    if not isinstance(needs, tuple) or not all(getattr(need, "_is_protocol", False) for need in needs):
+        duty = "hold a tuple of protocols such as (HasMeanMDP,)"
+        raise BrokenContract(f"{type(planner).__name__}.needs", duty, needs)
+    require(type(planner).__name__, belief, *needs, hint=getattr(planner, "elsewhere", ""))
     check = getattr(planner, "check", None)
     if check is not None:
         check(belief)

@@ -424,6 +424,13 @@ def run(
     return Record(columns, gamma, provenance(made_of, numbers, bool(getattr(world, "hidden", False))), seconds)
 
 
+def names_to_keep(owner: str, keep: Sequence[str]) -> Sequence[str]:
+    """The names of further columns, checked."""
+    if not isinstance(keep, (tuple, list)) or not all(isinstance(name, str) for name in keep):
+        raise InvalidArgument(owner, "keep", 'a tuple of names, such as ("state", "q")', keep)
+    return keep
+
+
 def columns_of(taken: Sequence[Transition]) -> dict[str, NDArray[Any]]:
     """The columns that every record has."""
     observations, actions, rewards, successors, terminations, truncations, tasks = zip(*taken, strict=True)
@@ -452,8 +459,7 @@ def _check_run(
     optional = {"horizon": (horizon, 1), "lockstep": (lockstep, 1)}
     for name, (number, low) in (counts | {k: v for k, v in optional.items() if v[0] is not None}).items():
         integer("run", name, number, low, any_length=name == "seed")
-    if not isinstance(keep, (tuple, list)) or not all(isinstance(name, str) for name in keep):
-        raise InvalidArgument("run", "keep", 'a tuple of names, such as ("state", "q")', keep)
+    names_to_keep("run", keep)
     if not isinstance(agent, Agent):
         hint = "A planner needs a belief: BayesAgent(prior, planner)." if hasattr(agent, "plan") else ""
         raise InvalidArgument("run", "agent", "an agent (start, act, learn)", agent, hint)

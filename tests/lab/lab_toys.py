@@ -4,7 +4,7 @@ import dataclasses
 import os
 import signal
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -69,18 +69,25 @@ class Betas:
         return Betas(a, b)
 
 
+class HasBetas(Protocol):
+    """A belief with Beta distributions."""
+
+    a: np.ndarray
+    b: np.ndarray
+
+
 @dataclass(frozen=True)
 class Draws:
     """Thompson sampling that runs one by one."""
 
-    needs = ("a",)
+    needs = (HasBetas,)
 
     def start(self):
         return None
 
     def plan(self, belief, seen, memory, rng, last=None):
         action = rng.beta(belief.a, belief.b).argmax(-1)
-        return Decision(action if np.ndim(action) else int(action), None, {})
+        return Decision(action if np.ndim(action) else int(action), None, {"who": np.array([1, 2])})
 
 
 @dataclass(frozen=True)
@@ -104,6 +111,14 @@ class Always:
 
     def learn(self, mind, transition, rng):
         return mind
+
+
+@dataclass(frozen=True)
+class Says(Always):
+    """Keeps a vector of random length."""
+
+    def act(self, mind, seen, rng):
+        return Decision(0, mind, {"dice": np.arange(1 + rng.integers(4))})
 
 
 @dataclass(frozen=True)

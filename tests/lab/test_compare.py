@@ -7,9 +7,24 @@ from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
-from lab_toys import Always, Arms, Betas, Counts, Dies, Draws, DrawsTogether, Fails, Interrupts, Noise, UniformArms
+from lab_toys import (
+    Always,
+    Arms,
+    Betas,
+    Counts,
+    Dies,
+    Draws,
+    DrawsTogether,
+    Fails,
+    Interrupts,
+    Noise,
+    Says,
+    UniformArms,
+)
 
-from bayesrl.beliefs import BetaBernoulli
+from bayesrl.bamdp import Exploit
+from bayesrl.bandits import Thompson
+from bayesrl.beliefs import BetaBernoulli, DirichletMDP
 from bayesrl.core import BayesAgent, Streams, run
 from bayesrl.errors import InvalidArgument, MissingExtra, UnknownName
 from bayesrl.io.records import save, to_arrow
@@ -37,6 +52,39 @@ def test_same_bytes_whatever_the_workers(tmp_path):
         save(found, tmp_path / "file")
         files[workers, backend] = (tmp_path / "file").read_bytes()
     assert len(set(files.values())) == 1
+
+
+def test_kept_columns_are_those_of_the_runs():
+    """Replicates that run one by one, and replicates in lockstep; by one worker and by two."""
+    world = make_world("chain")
+    alone = {"exploit": BayesAgent(DirichletMDP.flat(world), Exploit())}
+    one, two = (compare(alone, world, 12, 3, seed=4, workers=n, keep=("state", "q")) for n in (1, 2))
+    assert one == two
+    for i in range(3):
+        record = run(alone["exploit"], world, 12, 4, replicate=i, keep=("state", "q"))
+        np.testing.assert_array_equal(one["exploit"].columns["state"][:, i], record.columns["state"])
+        np.testing.assert_array_equal(one["exploit"].q[:, i], record.q)
+    arms = BayesAgent(BetaBernoulli.uniform(3), Thompson())
+    one, two = (compare(arms, FIXED, 5, BLOCK + 2, workers=n, keep=["q"])["Thompson"] for n in (1, 2))
+    assert one.q.shape == (5, BLOCK + 2, 3)
+    assert one == two
+    np.testing.assert_array_equal(one.q.argmax(axis=2), one.action)
+
+
+def test_kept_columns_that_are_shared_or_of_different_lengths():
+    one, two = (compare(Says(), Noise(), 4, 3, workers=n, keep=("dice",))["Says"] for n in (1, 2))
+    assert one.dice.shape == (4, 3)
+    assert one == two
+    assert len({len(entry) for entry in one.dice.flat}) > 1
+    together = compare(TOGETHER, FIXED, 4, 3, keep=("who",))["DrawsTogether"]
+    assert together.who.tolist() == [[[1, 2]] * 3] * 4
+
+
+def test_what_cannot_be_kept():
+    with pytest.raises(InvalidArgument, match=r"compare: 'keep' must be a tuple of names, such as \("):
+        compare(ONE_BY_ONE, FIXED, 4, 3, keep="q")
+    with pytest.raises(InvalidArgument, match=r"run: 'keep' must be names of entries .*, got 'q'. There are who\."):
+        compare(ONE_BY_ONE, FIXED, 4, 3, keep=("q",))
 
 
 def test_any_replicate_can_be_reproduced_alone():

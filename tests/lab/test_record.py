@@ -129,10 +129,11 @@ def test_tuples_vectors_and_text_are_columns(path):
 
 
 def test_tuples_of_many_runs(path):
-    found = compare({"a": Listens()}, OracleTiger(), 9, 3)
+    found = compare({"a": Listens()}, OracleTiger(), 9, 3, keep=("state", "q"))
     save(found, path)
     assert load(path) == found
-    assert found["a"].observation.shape == (9, 3)
+    assert found["a"].observation.shape == found["a"].state.shape == (9, 3)
+    assert found["a"].q.shape == (9, 3, 3)
     alone = run(Listens(), OracleTiger(), 9, replicate=2)
     np.testing.assert_array_equal(found["a"].next_observation["sound"][:, 2], alone.next_observation["sound"])
     assert to_arrow(found).num_rows == 27

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from bayesrl.capabilities import Batches, offers
 from bayesrl.checks import choice, integer
-from bayesrl.core import Copies, Family, World, run
+from bayesrl.core import Copies, Family, World, names_to_keep, run
 from bayesrl.errors import InvalidArgument, MissingMainGuard
 from bayesrl.lab.comparison import Comparison
 from bayesrl.record import Record
@@ -55,12 +55,14 @@ def compare(
     workers: int = 1,
     backend: str = "threads",
     horizon: int | None = None,
+    keep: Sequence[str] = (),
     progress: bool | None = None,
 ) -> Comparison:
     """Run every agent `runs` times for `steps` steps (the world's own number, if it has one).
 
     `agents` is a mapping from labels to agents, a sequence of agents, or one agent. `backend` is "threads" or
-    "processes". `progress` draws a bar on standard error; by default where that is a terminal.
+    "processes". `keep` names further columns of the records, as in `run`. `progress` draws a bar on standard error; by
+    default where that is a terminal.
     """
     agents = _labelled(agents)
     steps = integer("compare", "steps", getattr(world, "steps", None) if steps is None else steps, 1)
@@ -69,6 +71,7 @@ def compare(
     workers = integer("compare", "workers", workers, 1)
     backend = choice("compare", "backend", backend, ("threads", "processes"))
     horizon = None if horizon is None else integer("compare", "horizon", horizon, 1)
+    keep = names_to_keep("compare", keep)
     if not isinstance(world, (World, Family)):
         raise InvalidArgument("compare", "world", "a world (reset, step) or a family of worlds (draw)", world)
     pooled = workers > 1
@@ -78,7 +81,7 @@ def compare(
 
     chunk = max(1, runs // (8 * workers)) if pooled and backend == "processes" else 1
     jobs = [
-        Job(label, agent, world, steps, seed, horizon, lockstep, part)
+        Job(label, agent, world, steps, seed, horizon, keep, lockstep, part)
         for label, agent in agents.items()
         for lockstep in [BLOCK if broadcasts(agent, world) else None]
         for part in _parts(-(-runs // BLOCK) if lockstep else runs, chunk)
@@ -113,6 +116,7 @@ class Job(NamedTuple):
     steps: int
     seed: int
     horizon: int | None
+    keep: Sequence[str]
     lockstep: int | None
     replicates: range
 
@@ -124,10 +128,12 @@ class Job(NamedTuple):
 
 def work(job: Job) -> list[Record]:
     """The records of a job, in order."""
-    _, agent, world, steps, seed, horizon, lockstep, replicates = job
+    _, agent, world, steps, seed, horizon, keep, lockstep, replicates = job
     places = (world.fresh() if isinstance(world, Copies) else world for _ in replicates)  # each run has its own
-    numbered = zip(replicates, places, strict=True)
-    return [run(agent, place, steps, seed, replicate=i, horizon=horizon, lockstep=lockstep) for i, place in numbered]
+    return [
+        run(agent, place, steps, seed, replicate=i, horizon=horizon, lockstep=lockstep, keep=keep)
+        for i, place in zip(replicates, places, strict=True)
+    ]
 
 
 def _inline(jobs: Sequence[Job], advance: Advance) -> list[list[Record]]:
@@ -201,7 +207,7 @@ def gather(records: Sequence[Record], runs: int) -> Record:
     for name in first.columns:
         if first.provenance["lockstep"] is None:
             # Each run stays contiguous, so that its sum is the same to the last bit as when it ran alone.
-            whole = np.moveaxis(np.stack([r.columns[name] for r in records]), 0, 1)
+            whole = np.moveaxis(_stacked([r.columns[name] for r in records]), 0, 1)
         else:
             whole = np.concatenate([_replicated(r, name) for r in records], axis=1)[:, :runs]
         columns[name] = compact(whole)
@@ -209,11 +215,23 @@ def gather(records: Sequence[Record], runs: int) -> Record:
     return Record(columns, first.gamma, provenance, sum(r.seconds for r in records))
 
 
+def _stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The columns of several runs, (runs, steps, ...); vectors whose lengths differ between runs make objects."""
+    if len({column.shape for column in columns}) == 1:
+        return np.stack(columns)
+    ragged = np.empty((len(columns), len(columns[0])), dtype=object)
+    for row, column in zip(ragged, columns, strict=True):
+        row[:] = list(column)
+    return ragged
+
+
 def _replicated(block: Record, name: str) -> NDArray[Any]:
     """A column of a lockstep block with its replicate axis; what all replicates share (no state, say) is repeated."""
     column = block.columns[name]
-    shape = block.columns["reward"].shape
-    return np.broadcast_to(column[:, None], shape) if column.ndim == 1 else column
+    steps, n = block.columns["reward"].shape
+    if column.shape[1:2] == (n,):
+        return column
+    return np.broadcast_to(column[:, None], (steps, n, *column.shape[1:]))
 
 
 def compact(column: NDArray[Any]) -> NDArray[Any]:
