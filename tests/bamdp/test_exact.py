@@ -8,7 +8,7 @@ from bayesrl import DirichletMDP, make, make_world
 from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.offline.bamdp_exact import BAMDPExact
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, RewardDirichlet, RewardNormal, SparseDirichletMDP, UnknownRewards
-from bayesrl.core import Transition
+from bayesrl.core import BayesAgent, Planner, Solver, Transition, run
 from bayesrl.errors import Incompatible
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.solve import finite_horizon
@@ -79,6 +79,42 @@ def test_known_model_equals_finite_horizon():
     world = make_world("chain", gamma=0.9)
     belief = DirichletMDP.structured(world, known=True)
     np.testing.assert_allclose(BAMDPExact(horizon=8).solve(belief), finite_horizon(world, 8).q, atol=1e-9)
+
+
+def earned(planner, belief, s, memory, d):
+    """What a planner earns on average in d decisions if the belief is right: all its histories, none merged."""
+    o, total = belief.outcomes, 0.0
+    if d == 0 or o.terminal[s]:
+        return total
+    a, memory, _ = planner.plan(belief, s, memory, default_rng(0))
+    for k, p in enumerate(belief.mean_mdp().prob[o.group[s, a]]):
+        if p > 0.0:
+            r, y = float(o.reward[s, a, k]), int(o.succ[s, a, k])
+            after = belief.update(Transition(s, a, r, y))
+            total += p * (r + belief.gamma * earned(planner, after, y, memory, d - 1))
+    return total
+
+
+def test_the_solution_earns_what_it_promises():
+    """It is a planner. Its first 5 decisions earn the exact value of horizon 5; looking one decision ahead does not."""
+    prior = DirichletMDP.structured(make_world("chain-tied", gamma=0.9), [[0.6, 1.0]])
+    solution = BAMDPExact(horizon=5).solve(prior)
+    assert isinstance(BAMDPExact(), Solver)
+    assert isinstance(solution, Planner)
+    np.testing.assert_array_equal(solution, [exact_q(prior, s, 5) for s in range(5)])
+    assert solution[2].tolist() == solution.q[2].tolist()
+    for s in range(5):
+        assert earned(solution, prior, s, solution.start(), 5) == pytest.approx(solution.q[s].max(), rel=1e-12)
+    short = BAMDPExact(horizon=1).solve(prior)
+    assert earned(short, prior, 0, short.start(), 5) < solution.q[0].max() - 0.01
+
+
+def test_the_solution_counts_its_decisions():
+    """After the last decision of the horizon, and after the end of an episode, it has all of them to go again."""
+    prior = DirichletMDP.structured(make_world("chain-tied"))
+    agent = BayesAgent(prior, BAMDPExact(horizon=3).solve(prior))
+    assert run(agent, make_world("chain-tied"), 7, keep=("left",)).left.tolist() == [3, 2, 1, 3, 2, 1, 3]
+    assert run(agent, make_world("chain-tied"), 5, horizon=2, keep=("left",)).left.tolist() == [3, 2, 3, 2, 3]
 
 
 def test_long_horizons_need_no_recursion():

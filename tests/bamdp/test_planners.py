@@ -13,11 +13,7 @@ from bayesrl.models.solve import finite_horizon, solve
 from bayesrl.registry import entries
 from bayesrl.testing import assert_frequencies, assert_mean_equal, check_agent, check_planner, check_point_belief
 
-METHODS = {
-    e.name: e
-    for e in entries().values()
-    if e.package == "bamdp" and e.kind in ("planner", "solver", "agent") and e.name != "bamdp-exact"
-}
+METHODS = {e.name: e for e in entries().values() if e.package == "bamdp" and e.kind in ("planner", "solver", "agent")}
 PLANNERS = {name: e for name, e in METHODS.items() if e.kind == "planner"}
 # No values, values of a finite horizon, or values that only approach the exact ones: see their own tests.
 SEARCHES = (

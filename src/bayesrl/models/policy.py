@@ -13,7 +13,6 @@ The score is the gradient of `log_prob` in the parameters. Its mean under the po
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -24,6 +23,7 @@ from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, Ints, array, frozen, generator, indices, integer, number, rows_sum_to_one
 from bayesrl.core import Decision, Policy, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.models._reads_as_array import ReadsAsArray
 from bayesrl.parameters import Above, AtLeast, Shape, value
 
 Table = NDArray[Any]
@@ -56,7 +56,7 @@ class Memoryless(Protocol):
 
 @explain_failures
 @value
-class TabularPolicy(Memoryless):
+class TabularPolicy(Memoryless, ReadsAsArray):
     """One action for each state, or one distribution over actions for each state.
 
     A TabularPolicy also reads like its array: it can be indexed, listed, compared with an array and handed to NumPy.
@@ -133,27 +133,10 @@ class TabularPolicy(Memoryless):
 
     # An array --------------------------------------------------------------------------------------------------------
 
-    shape = property(lambda self: self.table.shape, doc="The shape of the table.")
-    ndim = property(lambda self: self.table.ndim, doc="The number of axes of the table.")
-    dtype = property(lambda self: self.table.dtype, doc="The type of the table's entries.")
-
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Table:
         if dtype is None or np.dtype(dtype) == self.table.dtype:
             return self.table.copy() if copy else self.table
         return self.table.astype(dtype)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.table[index]
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.table)
-
-    def tolist(self) -> list[Any]:
-        """The table as a list."""
-        return list(self.table.tolist())
 
     def __eq__(self, other: object) -> Any:
         """With another policy: whether both are the same. With an array: entry by entry, as arrays compare."""

@@ -19,15 +19,19 @@ all histories; equal to the finite-horizon solution if everything is known.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import DTypeLike, NDArray
 
+from bayesrl.bamdp._greedy import best_action, state_in
 from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows
 from bayesrl.capabilities import ListsExactRows, require
-from bayesrl.checks import Floats, integer
-from bayesrl.parameters import AtLeast, declared
+from bayesrl.checks import Floats, frozen, integer
+from bayesrl.core import Decision, Transition
+from bayesrl.models._reads_as_array import ReadsAsArray
+from bayesrl.parameters import AtLeast, declared, value
 from bayesrl.registry import register
 
 HyperState = tuple[int, int]
@@ -54,12 +58,14 @@ def exact_q(belief: ListsExactRows, state: int, horizon: int) -> Floats:
     kind="solver",
     survey="4.1",
     paper="duff02",
+    example=lambda: BAMDPExact(horizon=2),
     evidence=(
         "tests/bamdp/test_exact.py::test_exact_equals_brute_force",
         "tests/bamdp/test_exact.py::test_known_model_equals_finite_horizon",
         "tests/bamdp/test_exact.py::test_exact_with_unknown_rewards_equals_brute_force",
         "tests/bamdp/test_exact.py::test_exact_with_unknown_supports_equals_brute_force",
         "tests/bamdp/test_exact.py::test_long_horizons_need_no_recursion",
+        "tests/bamdp/test_exact.py::test_the_solution_earns_what_it_promises",
     ),
 )
 @declared
@@ -69,17 +75,60 @@ class BAMDPExact:
     Examples
     --------
     >>> from bayesrl import DirichletMDP, make_world
-    >>> BAMDPExact(horizon=6).solve(DirichletMDP.structured(make_world("chain-tied"))).round(2)[:2]
+    >>> solution = BAMDPExact(horizon=6).solve(DirichletMDP.structured(make_world("chain-tied")))
+    >>> solution.q.round(2)[:2]
     array([[8.21, 8.21],
            [9.92, 9.92]])
     """
 
     horizon: Annotated[int, AtLeast(1), "Decisions to go."] = 5
 
-    def solve(self, problem: ListsExactRows, rng: Generator | None = None) -> Floats:
-        """Root values of the belief for every state, q[s, a]. No random numbers are drawn."""
+    def solve(self, problem: ListsExactRows, rng: Generator | None = None) -> ExactSolution:
+        """Root values of the belief for every state, and the planner that earns them. No random numbers are drawn."""
         require("BAMDPExact", problem, ListsExactRows)
-        return np.array([exact_q(problem, s, self.horizon) for s in range(problem.n_states)])
+        q = np.array([exact_q(problem, s, self.horizon) for s in range(problem.n_states)])
+        return ExactSolution(self, frozen(q))
+
+
+@value
+class ExactSolution(ReadsAsArray):
+    """The Bayes-optimal values of a prior. It is a planner that earns them, and it reads like the array of values.
+
+    The planner solves the present belief again for the decisions that are left. After the last decision, and after the
+    end of an episode, it starts with `horizon` decisions again.
+
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> world = b.make_world("chain-tied")
+    >>> prior = b.DirichletMDP.structured(world)
+    >>> agent = b.BayesAgent(prior, BAMDPExact(horizon=4).solve(prior))
+    >>> print(b.run(agent, world, steps=40, seed=0).total)
+    58.0
+    """
+
+    solver: BAMDPExact
+    """The solver that made it."""
+    q: Floats
+    """Root values of the prior, q[s, a]."""
+
+    needs: ClassVar[tuple[type, ...]] = (ListsExactRows,)
+
+    def start(self) -> int:
+        """The number of decisions left, which is all it remembers."""
+        return self.solver.horizon
+
+    def plan(
+        self, belief: ListsExactRows, observation: int, memory: int, rng: Generator, last: Transition | None = None
+    ) -> Decision:
+        """Take the action of the largest exact value; ties to the first."""
+        s = state_in("ExactSolution", belief, observation)
+        left = self.solver.horizon if memory == 0 or (last is not None and last.ends_episode) else memory
+        q = exact_q(belief, s, left)
+        return Decision(best_action(q, "first", rng), left - 1, {"q": q, "left": left})
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return self.q if dtype is None and not copy else np.array(self.q, dtype)
 
 
 class Row(NamedTuple):
