@@ -205,7 +205,7 @@ def test_laws_and_bad_input():
         bayes_optimal_value(FiniteModels(GaussianModels(np.eye(2))), 3)
     with pytest.raises(InvalidArgument, match="'arms' must be"):
         bayes_optimal_value([(1, 1, 1)], 3)
-    with pytest.raises(InvalidArgument, match="'horizon' must be smaller: 2054455634 posteriors after 40 plays"):
+    with pytest.raises(InvalidArgument, match="'horizon' must be smaller, as 2054455634 posteriors after 40 plays"):
         bayes_optimal_value(BetaBernoulli.uniform(5), 41)
     with pytest.raises(InvalidArgument, match="'criterion' must be one of reward, regret, got 'loss'"):
         bayes_optimal_value([(1, 1), (1, 1)], 3, "loss")

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from one_family import Z
 
-from bayesrl.bandits.bandit_bounds import bandit_bounds, bounds_of, gopalan, lai_robbins_constant
+from bayesrl.bandits._bounds_of_world import bounds_of
+from bayesrl.bandits._gopalan import gopalan
+from bayesrl.bandits.bandit_bounds import bandit_bounds, lai_robbins_constant
 from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_value, policy_value, thompson
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.finite_models import BernoulliModels, FiniteModels, GaussianModels

@@ -166,7 +166,7 @@ MUTANTS = {
         "bayesrl.lab.plots.curves", "axes.plot(bound.steps, bound.value,", "axes.plot(bound.steps, 2.0 * bound.value,",
         ["tests/lab/test_report.py::test_bounds_are_drawn_where_the_formulas_put_them"]),
     "a prior's bound for any prior": (
-        "bayesrl.bandits.bandit_bounds", "if prior is None or prior == own else {}", "",
+        "bayesrl.bandits._bounds_of_world", "if prior is None or prior == own else {}", "",
         ["tests/bandits/test_bounds.py::test_bounds_of_families"]),
     "discount forgotten where rows are skipped": (
         "bayesrl.kernels.retirement", "(gamma * q) ** j", "q**j",

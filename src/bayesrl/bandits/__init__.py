@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from bayesrl._lazy import export
 
 if TYPE_CHECKING:
+    from bayesrl.bandits._bounds_of_world import bounds_of as bounds_of
     from bayesrl.bandits.bandit_bounds import Bound as Bound
     from bayesrl.bandits.bandit_bounds import bandit_bounds as bandit_bounds
-    from bayesrl.bandits.bandit_bounds import bounds_of as bounds_of
     from bayesrl.bandits.batched_feedback import BatchedFeedback as BatchedFeedback
     from bayesrl.bandits.bayes_optimal_bandit import BayesOptimalBandit as BayesOptimalBandit
     from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_q as bayes_optimal_q
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 export(
     __name__,
     {
+        "_bounds_of_world": ("bounds_of",),
         "batched_feedback": ("BatchedFeedback",),
         "bayes_optimal_bandit": (
             "BayesOptimalBandit",
@@ -43,7 +44,6 @@ export(
         "bandit_bounds": (
             "Bound",
             "bandit_bounds",
-            "bounds_of",
         ),
         "delayed_feedback": ("DelayedFeedback",),
         "finite_horizon_index": (

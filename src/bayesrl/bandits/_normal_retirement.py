@@ -1,14 +1,15 @@
-"""Calibration of one Gaussian arm of unit noise: how much above its mean is the arm worth? (gittins)
+"""The retirement problem of one Gaussian arm of unit noise, for its Gittins index (gittins.py).
 
-The belief about the arm's mean is N(mu, 1/n). Only x = mu - lambda matters, lambda being the income one may retire on,
-and a play moves it by N(0, s_n^2), s_n^2 = 1 / (n (n + 1)). With the worth Y of the option to retire, over never
-retiring,
+The belief about the arm's mean is N(mu, 1/n), and lambda is the income of a retired player. Only x = mu - lambda
+matters. A play moves x by N(0, s_n^2), s_n^2 = 1 / (n (n + 1)). Let Y be the value of the option to retire, compared
+with never retiring:
 
-    Y_n(x) = max{ -x G,  Q_n(x) },   Q_n(x) = gamma E Y_{n+1}(x + s_n Z),   G = 1 / (1 - gamma),
+    Y_n(x) = max{ -x G,  Q_n(x) },   Q_n(x) = gamma E Y_{n+1}(x + s_n Z),   G = 1 / (1 - gamma).
 
-one retires below b_n < 0, where -b_n G = Q_n(b_n), and the index is mu - b_n. Above b_n the function Y_n = Q_n is
-analytic, so Q is integrated exactly below b_{n+1}, where Y is linear, and by eight-point Gauss-Legendre panels of width
-2 s_n above: the error of a panel is below 1e-11 of the integral. Y is dropped where it is below `drop`.
+It is optimal to retire below b_n < 0, where -b_n G = Q_n(b_n). The index is mu - b_n.
+Y_{n+1} is linear below b_{n+1}, where Q is integrated in closed form. Above, Y_{n+1} = Q_{n+1} is analytic, and Q is
+integrated by eight-point Gauss-Legendre panels of width 2 s_n; the error of a panel is below 1e-11 of the integral.
+Y is neglected where it is below `drop`.
 """
 
 import math
@@ -20,12 +21,12 @@ from bayesrl.kernels.jit import njit
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 WINDOW = 7.5
-"""Standard deviations of a step beyond which it is neglected (a chance of 6e-14)."""
+"""Steps of more standard deviations are neglected; their probability is 6e-14."""
 
 
 @njit
 def boundaries(n0: float, wanted: int, rows: int, gamma: float, drop: float) -> F1:
-    """-b_n for n = n0, n0 + 1, ..., `wanted` of them; Y of the row n0 + rows is that of retiring at once or never."""
+    """Return -b_n for the `wanted` values n = n0, n0 + 1, ...; at n0 + rows one retires at once or never."""
     G = 1.0 / (1.0 - gamma)
     found = np.empty(wanted)
     b, h = 0.0, 1.0  # the last row: Y = -x G below 0, nothing above
@@ -51,7 +52,7 @@ def boundaries(n0: float, wanted: int, rows: int, gamma: float, drop: float) -> 
 
 @njit
 def play(x: float, s: float, b: float, h: float, y: F1, Y: F1, gamma: float, G: float) -> float:
-    """Q(x) from the row after: -x G below b, then Y at nodes y in panels of width 2h."""
+    """Compute Q(x) from the next row: Y is -x G below b, and known above at nodes y in panels of width 2h."""
     z = (b - x) / s
     total = G * (s * math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi) - 0.5 * x * math.erfc(-z / math.sqrt(2.0)))
     m = len(NODES)
@@ -66,7 +67,10 @@ def play(x: float, s: float, b: float, h: float, y: F1, Y: F1, gamma: float, G: 
 
 @njit
 def boundary(n: float, s: float, b: float, h: float, y: F1, Y: F1, gamma: float, G: float) -> float:
-    """The zero of x G + Q(x), which rises, by regula falsi (Illinois) between 0 and `retirement.enclosure`'s bound."""
+    """Find the zero of the increasing function x G + Q(x) by regula falsi (Illinois).
+
+    The search starts between 0 and the bound of `retirement.enclosure`.
+    """
     T = 0.5 * (G - 1.0)
     lo, hi = -T / math.sqrt(n * (1.0 + 2.0 * T)), 0.0
     f_lo, f_hi = lo * G + play(lo, s, b, h, y, Y, gamma, G), play(hi, s, b, h, y, Y, gamma, G)

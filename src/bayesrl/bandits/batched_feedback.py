@@ -1,11 +1,11 @@
 """Feedback in batches (Chapelle and Li 2011, Table 1; survey §3.3).
 
-This tool wraps any agent. Rewards are handed over at the end of each batch of steps, and the agent then learns from all
-of them in order. Between batches it acts on what it knew. Thompson sampling goes on drawing, but an index policy plays
-the same arm over and over, which is why it suffers more.
+This tool wraps any agent. At the end of each batch of steps the agent learns from all transitions of the batch, in
+order. Within a batch its belief does not change. Thompson sampling then still varies its arms, but an index policy
+repeats one arm, so batches cost it more.
 
-Deviations: none. Cost: O(batch) to copy the queue. Claims: batches of 1 change nothing; what is learned, and when, by
-hand.
+Deviations: none. Cost: O(batch) per step to copy the queue. Claims: batches of 1 change nothing; the times and contents
+of the updates, checked by hand.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class BatchedFeedback:
         return Waiting(self.agent.start(), ())
 
     def act(self, mind: Waiting, observation: Any, rng: Generator) -> Decision:
-        """Act on what has been told."""
+        """Let the agent inside act on what it has learned."""
         return act_meanwhile(self.agent, mind, observation, rng)
 
     def learn(self, mind: Waiting, transition: Transition, rng: Generator) -> Waiting:
-        """Queue what happened; when the batch is full, learn from all of it in order."""
+        """Queue the transition; when the batch is full, learn from all of it in order."""
         queue = (*mind.queue, transition)
         if len(queue) < self.every:
             return Waiting(mind.inside, queue)

@@ -1,17 +1,17 @@
 """Bayes-optimal play of small bandits: dynamic programming over posteriors (survey §3.1; Guha and Munagala 2014, §3.3).
 
-After t plays it is known how often each arm showed each outcome. So the posteriors after t plays are the ways to write
-t as an ordered sum of K Y counts. They are listed in lexicographic order and found again by their rank. Going
-backwards,
+A posterior after t plays is determined by how often each arm showed each outcome. So the posteriors after t plays are
+the ways to write t as an ordered sum of K Y counts. They are listed in lexicographic order and looked up by their rank.
+Backward induction gives
 
     Q_t(c, a) = r_t(c, a) + gamma sum_y P(y | c, a) V_{t+1}(c + e_{a y}),
 
 where r is the expected reward of arm a, or the probability that no arm is better. In the second case T - V is the
 *stochastic regret*, the expected number of plays of worse arms. `policy_value` evaluates any policy exactly on the same
-tree, for example `thompson`, which plays an arm with the probability that it is best. The belief lists its posteriors:
-Beta beliefs about Bernoulli arms, or finitely many models with finitely many outcomes.
+tree, for example `thompson`, which plays an arm with the probability that it is best. The belief must be able to list
+its posteriors, as Beta beliefs about Bernoulli arms and finitely many models with finitely many outcomes can.
 
-Deviations: none (the survey names the computation only). Cost: the last of T steps has binom(T + K Y - 1, K Y - 1)
+Deviations: none (the survey only names the computation). Cost: the last of T steps has binom(T + K Y - 1, K Y - 1)
 posteriors. Claims: equal to enumeration of all histories; expected successes of two uniform arms over ten plays
 6.021786; Thompson's stochastic regret is within twice the optimum on Guha and Munagala's cases.
 """
@@ -41,7 +41,7 @@ CRITERIA = ("reward", "regret")
 Arms = ListsPosteriors | Sequence[tuple[float, float]]
 """A belief whose posteriors can be listed, or (alpha, beta) of each Bernoulli arm."""
 LARGEST = 20_000_000
-"""Most numbers that one step of the tree may hold."""
+"""The largest allowed number of array entries for one step of the tree."""
 
 
 class Posteriors(NamedTuple):
@@ -52,7 +52,7 @@ class Posteriors(NamedTuple):
     prob: Floats
     """P(arm a shows y next), (..., N, K, Y)."""
     reward: Floats
-    """What each outcome pays, (Y,)."""
+    """Reward of each outcome, (Y,)."""
     best: Callable[[], Floats]
     """P(no arm is better than arm a), (..., N, K)."""
     drawn: Callable[[], Floats]
@@ -123,7 +123,7 @@ class BayesOptimalBandit:
 
 
 def _each(belief: ListsPosteriors, left: int, criterion: str) -> Floats:
-    """Root values for every replicate. Equal replicates are solved once, and not too many at a time."""
+    """Root values for every replicate. Equal replicates are solved once, in batches that fit into memory."""
     if belief.posterior_size == 1 or not offers(belief, MergesReplicates):
         return bayes_optimal_q(belief, left, criterion)
     some: Any
@@ -138,7 +138,7 @@ def _each(belief: ListsPosteriors, left: int, criterion: str) -> Floats:
 
 
 def bayes_optimal_value(arms: Arms, horizon: int, criterion: str = "reward") -> float:
-    """The most that `horizon` plays can earn in expectation, or the least expected number of suboptimal plays.
+    """The largest expected reward of `horizon` plays, or the least expected number of suboptimal plays.
 
     `arms` is a belief, or (alpha, beta) of each Bernoulli arm. The discount is the belief's (1 for a list).
 
@@ -150,12 +150,12 @@ def bayes_optimal_value(arms: Arms, horizon: int, criterion: str = "reward") -> 
 
 
 def bayes_optimal_q(arms: Arms, horizon: int, criterion: str = "reward") -> Floats:
-    """The value of each first play, followed by optimal ones: expected reward, or plays of the best arm; (..., K)."""
+    """The value of each first play if optimal plays follow, (..., K): expected reward, or plays of the best arm."""
     return _backwards(_belief(arms), horizon, criterion, lambda _, q: q.max(axis=-1))
 
 
 def policy_value(arms: Arms, horizon: int, policy: Policy, criterion: str = "reward") -> float:
-    """What a policy earns in expectation, or its expected number of suboptimal plays (stochastic regret)."""
+    """The expected reward of a policy, or its expected number of suboptimal plays (stochastic regret)."""
     belief = _belief(arms)
     q = _backwards(belief, horizon, criterion, lambda known, q: (policy(known) * q).sum(axis=-1))
     value = float((policy(_posteriors(belief, 0, horizon)) * q).sum())
@@ -163,7 +163,7 @@ def policy_value(arms: Arms, horizon: int, policy: Policy, criterion: str = "rew
 
 
 def thompson(known: Posteriors) -> Floats:
-    """Thompson sampling: each arm with the probability that it is the best."""
+    """Thompson sampling: play each arm with the probability that it is the best."""
     return known.drawn()
 
 
@@ -175,7 +175,7 @@ def greedy(index: Callable[[Posteriors], Floats]) -> Policy:
 def _backwards(
     belief: ListsPosteriors, horizon: int, criterion: str, value: Callable[[Posteriors, Floats], Floats]
 ) -> Floats:
-    """Q at the root, given how a step's values follow from its action values."""
+    """Q at the root by backward induction; `value` maps a step's posteriors and action values to its values."""
     T = integer("bayes_optimal_q", "horizon", horizon, 1)
     choice("bayes_optimal_q", "criterion", criterion, CRITERIA)
     V: Floats | None = None
@@ -217,7 +217,7 @@ def _posteriors(belief: ListsPosteriors, plays: int, left: int) -> Posteriors:
 def _check(t: int, K: int, Y: int, replicates: int) -> None:
     N = special.comb(t + K * Y - 1, K * Y - 1, exact=True)
     if N * K * Y * replicates > LARGEST:
-        expected = f"smaller: {N} posteriors after {t} plays of {K} arms with {Y} outcomes are too many"
+        expected = f"smaller, as {N} posteriors after {t} plays of {K} arms with {Y} outcomes do not fit into memory"
         raise InvalidArgument("bayes_optimal_value", "horizon", expected, t + 1)
 
 
@@ -232,12 +232,12 @@ def _counts(t: int, K: int, Y: int) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=64)
 def _successors(t: int, K: int, Y: int) -> NDArray[np.int64]:
-    """Where the posteriors after one more outcome y of arm a stand among those after t + 1 plays, (N, K, Y)."""
+    """The rank of the posterior after one more outcome y of arm a, among those after t + 1 plays, (N, K, Y)."""
     m = K * Y
     more = _counts(t, K, Y).reshape(-1, 1, m) + np.eye(m, dtype=np.int64)
     choose = special.comb(np.arange(t + m + 1)[:, None], np.arange(m)[None, :])  # exact up to 2^53
     rank, rest = np.zeros(more.shape[:2]), np.full(more.shape[:2], t + 1)
-    for j in range(m - 1):  # sums that agree so far and have a smaller count here come before
+    for j in range(m - 1):  # count the sums that agree so far and have a smaller count here
         after = rest - more[:, :, j]
         rank += choose[rest + m - j - 1, m - j - 1] - choose[after + m - j - 1, m - j - 1]
         rest = after

@@ -1,6 +1,6 @@
 """Bayes-UCB (Kaufmann, Cappé and Garivier 2012; survey §3.2).
 
-Optimism by quantiles: at step t play the arm whose posterior quantile of order 1 - 1 / (t (log n)^c) is largest, where
+At step t play the arm whose posterior quantile of order 1 - 1 / (t (log n)^c) is largest, where
 n is the horizon. The regret bound matches that of Lai and Robbins. It is proved for c = 5 (`BayesUCB.theorem`). The
 authors advise c = 0, the default, which needs no horizon.
 

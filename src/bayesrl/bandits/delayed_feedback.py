@@ -1,10 +1,10 @@
-"""Feedback that comes late (Chapelle and Li 2011; survey §3.3): each answer some steps after its choice.
+"""Delayed feedback (Chapelle and Li 2011; survey §3.3): each reward arrives some steps after its action.
 
-This tool wraps any agent. An answer of the world waits in the mind until its time has come; then the agent inside
-learns from it as if it had just happened. Feedback in batches: batched_feedback.py.
+This tool wraps any agent. A transition waits in a queue for `delay` steps; then the agent inside learns from it.
+For feedback in batches see batched_feedback.py.
 
-Deviations: none. Cost: O(delay) to copy the queue. Claims: a delay of 0 changes nothing; what is learned, and when, by
-hand.
+Deviations: none. Cost: O(delay) per step to copy the queue. Claims: a delay of 0 changes nothing; the times and
+contents of the updates, checked by hand.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from bayesrl.registry import register
 
 @runtime_checkable
 class LockstepAgent(Protocol):
-    """An agent that can hold many replicates side by side."""
+    """An agent that can run several replicates in lockstep."""
 
     def batch(self, replicates: int) -> Agent[Any]:
-        """The same agent, `replicates` times."""
+        """The same agent for `replicates` replicates."""
 
 
 @runtime_checkable
@@ -34,15 +34,15 @@ class Believer(Protocol):
 
     @property
     def prior(self) -> object:
-        """What is believed at the start."""
+        """The belief before the first step."""
 
     @property
     def planner(self) -> Planner[Any, Any]:
-        """What to do with a belief."""
+        """The planner that acts on the belief."""
 
 
 class Waiting(NamedTuple):
-    """The mind of the agent inside, and the transitions that it has not been told yet, the oldest first."""
+    """The mind of the agent inside, and the transitions it has not learned from yet, oldest first."""
 
     inside: Any
     queue: tuple[Transition, ...]
@@ -76,7 +76,7 @@ class DelayedFeedback:
     """
 
     agent: Annotated[Agent[Any], "The agent inside."]
-    delay: Annotated[int, AtLeast(0), "Steps between an answer and the update with it; 0: none."]
+    delay: Annotated[int, AtLeast(0), "Steps between a transition and the update with it; 0: none."]
 
     def __post_init__(self) -> None:
         check_agent_inside("DelayedFeedback", self.agent)
@@ -86,11 +86,11 @@ class DelayedFeedback:
         return Waiting(self.agent.start(), ())
 
     def act(self, mind: Waiting, observation: Any, rng: Generator) -> Decision:
-        """Act on what has been told."""
+        """Let the agent inside act on what it has learned."""
         return act_meanwhile(self.agent, mind, observation, rng)
 
     def learn(self, mind: Waiting, transition: Transition, rng: Generator) -> Waiting:
-        """Queue what happened, and learn from what happened `delay` steps ago."""
+        """Queue the transition, and learn from the one that is `delay` steps old."""
         queue = (*mind.queue, transition)
         if len(queue) <= self.delay:
             return Waiting(mind.inside, queue)
@@ -112,7 +112,7 @@ class DelayedFeedback:
 
 
 def act_meanwhile(agent: Agent[Any], mind: Waiting, observation: Any, rng: Generator) -> Decision:
-    """Let the agent inside act on what it has been told."""
+    """Let the agent inside act; keep the queue."""
     action, inside, info = agent.act(mind.inside, observation, rng)
     return Decision(action, Waiting(inside, mind.queue), info)
 
@@ -124,14 +124,14 @@ def check_agent_inside(owner: str, agent: object) -> None:
 
 
 def in_lockstep(agent: Agent[Any], replicates: int) -> Agent[Any]:
-    """The agent inside, `replicates` times."""
+    """The agent inside, for `replicates` replicates."""
     if not isinstance(agent, LockstepAgent):
         raise Incompatible("A lockstep run", type(agent).__name__, ["batch"])
     return agent.batch(replicates)
 
 
 def inside(agent: Agent[Any]) -> Believer:
-    """The agent inside as one that has a prior and a planner."""
+    """The agent inside, if it has a prior and a planner."""
     if not isinstance(agent, Believer):  # then hasattr(late, "planner") is False
         raise AttributeError(f"{type(agent).__name__} has no planner.")
     return agent

@@ -4,19 +4,22 @@ An arm is a process whose state is the posterior. It moves only when it is playe
 
     G(s) = sup_{tau >= 1}  E[ sum_{t < tau} gamma^t R(s_t) ] / E[ sum_{t < tau} gamma^t ]
 
-maximises the expected discounted reward. It is the full Bayesian solution for independent arms, one arm at a time. The
-index is also the sure income at which retiring is worth as much as playing on. It is computed that way here.
+maximises the expected discounted reward. For independent arms this is the full Bayesian solution, and each index
+depends on one arm only. The index also equals the sure income at which retiring is worth as much as playing on; it is
+computed from this retirement problem.
 
 `gittins_index` (Bernoulli arms): dynamic programming over the posteriors of the next k plays, gamma^k = 4e-4 (1 -
-gamma)^(-1/3), after which one retires at once or never. That is a lower bound; `gittins_bounds` also computes an upper
-bound, with an overvalued last row, and the two are less than 5e-7 apart (kernels/retirement.py; a test holds them to it
-for discounts from .2 to .99).
-`gittins_index_normal` (Gaussian arms of unit noise): the same with integrals of an analytic function
-(bandits/_normal_retirement.py); the horizon costs at most 2e-7 by the bound in `_horizon`, integration less than 1e-9.
-`gittins_index_process`: any finite bandit process, eliminating states from the largest index down, to rounding.
+gamma)^(-1/3); afterwards one retires at once or never. The result is a lower bound. `gittins_bounds` also computes an
+upper bound, by overvaluing the last row. The two are less than 5e-7 apart, tested for discounts from .2 to .99
+(kernels/retirement.py).
+`gittins_index_normal` (Gaussian arms of unit noise): the same problem with integrals of an analytic function
+(bandits/_normal_retirement.py). The finite horizon costs at most 2e-7 by the bound in `_horizon`, the integration less
+than 1e-9.
+`gittins_index_process`: any finite bandit process. States are eliminated from the largest index down; the result is
+exact up to rounding.
 
-Deviations: states of one lattice (a0 + i, b0 + j) are computed together. If the belief's discount is 1 there is no
-index, and the discount `surrogate` is used. Ties go to the first arm.
+Deviations: states of one lattice (a0 + i, b0 + j) are computed together. If the belief's discount is 1 no index exists,
+and the discount `surrogate` is used. Ties go to the first arm.
 Cost: a Bernoulli state alone .8 ms at discount .99, in a table 11 microseconds, five times less at .9; a chain of
 Gaussian states .35 s at .99. The planner computes an index when its state is first met.
 Claims: reference tables to 1e-5; an independent retirement computation to 1e-6; the index policy's value is the optimum
@@ -44,23 +47,23 @@ from bayesrl.parameters import Within, declared
 from bayesrl.registry import register
 
 WIDTH = 2e-7
-"""Width of the interval in which a zero is found."""
+"""Width of the interval that encloses an index."""
 DROP = 1e-8
-"""What neglecting hopeless options to retire may cost an index."""
+"""Largest error of an index from neglecting option values that are almost zero."""
 LARGEST = 1e12
-"""Most observations that a Gaussian arm may be worth: beyond it the index equals the mean in floating point."""
+"""Largest strength n of a Gaussian belief; beyond it the index equals the mean in floating point."""
 BLOCK = 64
-"""States of a finite process that are eliminated before its transitions are brought up to date."""
+"""Number of states eliminated between two updates of the whole transition matrix."""
 
 
 class Known(NamedTuple):
-    """The indices of all states met, and those of the arms' present states."""
+    """The indices of all states met so far, and those of the arms' present states."""
 
     table: dict[tuple[float, ...], float]
     key: Floats | None
     """The present states, shape (..., K, 2) or (..., K, 1)."""
     q: Floats | None
-    """Their indices; for Gaussian arms what is added to the mean, in units of the noise."""
+    """Their indices; for Gaussian arms the excess over the mean, in units of the noise."""
 
 
 @register(
@@ -99,7 +102,7 @@ class Gittins:
     batched: ClassVar[bool] = True
 
     def start(self) -> Known:
-        """No index known."""
+        """No index is known."""
         return Known({}, None, None)
 
     def plan(
@@ -108,7 +111,7 @@ class Gittins:
         """Look up the indices of the arms whose states have changed, and play the largest."""
         gamma = belief.gamma if belief.gamma < 1.0 else self.surrogate
         kind, state, base, scale = belief.arm_states()
-        key = np.round(state, 9)  # sums of ones that differ by rounding are one state
+        key = np.round(state, 9)  # counts that differ by rounding only are the same state
         table, q = memory.table, np.empty(key.shape[:-1]) if memory.q is None else memory.q.copy()
         new = np.ones(q.shape, np.bool_) if memory.key is None else (key != memory.key).any(axis=-1)
         states = [tuple(state) for state in key[new].tolist()]
@@ -131,7 +134,7 @@ def _bernoulli(states: list[tuple[float, ...]], gamma: float) -> dict[tuple[floa
 
 
 def _normal(states: list[tuple[float, ...]], gamma: float) -> dict[tuple[float, ...], float]:
-    """The indices of these states and of the next plays, at least a hundred: a chain costs as much as its head."""
+    """The indices of these states and of at least the next hundred, since a chain costs as much as its first state."""
     wanted = sorted({(round(n + i, 9),) for (n,) in states for i in range(max(100, int(n)))})
     return dict(zip(wanted, gittins_index_normal(0.0, np.array(wanted)[:, 0], gamma).tolist(), strict=True))
 
@@ -159,7 +162,7 @@ def gittins_bounds(alpha: ArrayLike, beta: ArrayLike, gamma: ArrayLike) -> tuple
 def _calibrated(
     owner: str, alpha: ArrayLike, beta: ArrayLike, gamma: ArrayLike, generous: bool
 ) -> tuple[Floats, Floats]:
-    """Intervals that hold the indices, lattice by lattice and discount by discount."""
+    """Intervals that contain the indices, computed for each lattice and each discount in turn."""
     a, b, c = broadcast(
         owner,
         alpha=array(owner, "alpha", alpha, low=0.0, above=True),
@@ -171,7 +174,7 @@ def _calibrated(
     states, back = distinct_rows(np.stack([c, a, b], axis=-1).reshape(-1, 3))
     low = states[:, 1] / (states[:, 1] + states[:, 2])  # the index at discount 0
     high = low.copy()
-    # Posteriors of one arm differ by whole numbers; rounding of sums of ones must not tell them apart.
+    # Posteriors of one arm differ by whole numbers; the rounding merges fractions that differ by float error only.
     lattice = np.column_stack([states[:, 0], np.round(states[:, 1:] % 1.0, 9) % 1.0])
     for which in groups(lattice[states[:, 0] > 0.0], np.flatnonzero(states[:, 0] > 0.0)):
         gamma_ = float(states[which[0], 0])
@@ -184,7 +187,7 @@ def _calibrated(
 
 
 def groups(labels: Floats, members: Ints) -> list[Ints]:
-    """The members with equal labels (rows), group by group."""
+    """Groups of members with equal labels (rows)."""
     names, group = distinct_rows(labels)
     return [members[group == g] for g in range(len(names))]
 
@@ -206,8 +209,8 @@ def _one_lattice(a: Floats, b: Floats, gamma: float, k: int, generous: bool) -> 
 def gittins_index_normal(mean: ArrayLike, n: ArrayLike, gamma: ArrayLike) -> Floats:
     """Gittins index of Gaussian arms of unit noise with beliefs N(mean, 1/n), within 3e-7 (arguments broadcast).
 
-    It is the mean plus a function of n and gamma. For noise sigma and belief N(m, sigma^2 / n) it is sigma times the
-    index of (m / sigma, n).
+    The index is the mean plus a function of n and gamma. For noise sigma and belief N(m, sigma^2 / n) it is sigma times
+    the index of (m / sigma, n).
 
     >>> gittins_index_normal(0.0, 1.0, [0.5, 0.7, 0.9]).round(4)
     array([0.2057, 0.3691, 0.7466])
@@ -236,10 +239,10 @@ def gittins_index_normal(mean: ArrayLike, n: ArrayLike, gamma: ArrayLike) -> Flo
 
 
 def _horizon(n: float, gamma: float, error: float) -> int:
-    """How many plays to look ahead from N(mu, 1/n), so that retiring then at once or never costs little.
+    """How many plays k to look ahead from N(mu, 1/n) so that the index errs by at most `error`.
 
-    What comes later is undervalued by at most gamma^k G / 2 times the deviation of the mean over the next 1 / (1 -
-    gamma) plays (see `retirement.bonus`), and an index moves by no more than that.
+    Later plays are undervalued by at most gamma^k G / 2 times the standard deviation of the mean over the next
+    1 / (1 - gamma) plays (see `retirement.bonus`). The error of the index is not larger.
     """
     later = gamma / (1.0 - gamma)
     k = 1
@@ -254,9 +257,10 @@ def _horizon(n: float, gamma: float, error: float) -> int:
 def gittins_index_process(P: ArrayLike, r: ArrayLike, gamma: float) -> Floats:
     """Gittins index of each state of a finite bandit process with transitions P[s, s'] and rewards r[s].
 
-    The state of largest reward per unit of discounted time has its index there and then. A process that is played on
-    through it whenever it comes there is one with a state less (Sonin's elimination); so on, O(S^3) in all, the
-    corrections of BLOCK states at a time being one matrix product.
+    The index of the state with the largest reward per unit of discounted time is that ratio. Since it is optimal to
+    play on from this state, it can be removed: its successors' transitions, rewards and times are added to those of the
+    states that lead to it (Sonin's elimination). The step is repeated until no state is left, O(S^3) in all. The
+    corrections of BLOCK states are applied as one matrix product.
 
     >>> gittins_index_process([[0.0, 1.0], [0.0, 1.0]], [0.0, 1.0], 0.9).round(6)
     array([0.9, 1. ])

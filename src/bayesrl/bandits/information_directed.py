@@ -1,15 +1,16 @@
 """Information ratio and information-directed sampling (Russo and Van Roy 2014; survey §3.3, eq. inf_ratio).
 
-Let A* be the best arm under the posterior, p its distribution, Delta_a the expected shortfall of arm a against it, and
-g_a = I(A*; Y_a) what a play of arm a tells about A*, in nats. Thompson sampling plays from p; its information ratio
+Let A* be the best arm, p its posterior distribution, Delta_a the expected shortfall of arm a against A*, and
+g_a = I(A*; Y_a) the information about A* that a play of arm a gives, in nats. Thompson sampling plays from p; its
+information ratio
 
     Gamma = sum_a p_a Delta_a / sqrt(sum_a p_a g_a)
 
 is at most sqrt(K / 2) for rewards in [0, 1] and sqrt(d / 2) if they are linear in d features. It bounds the Bayesian
 regret of Thompson sampling by Gamma sqrt(H(p_1) T). This is the survey's convention; later papers square the ratio
-(ERRATA 28). Information-directed sampling plays the distribution pi that minimises the ratio (sum pi Delta)^2 / sum pi
-g. It needs at most two arms. The variance form replaces g_a by v_a = Var(E[theta_a | A*]). It is cheaper and available
-for all rewards, and g_a >= 2 v_a for rewards in [0, 1].
+(ERRATA 28). Information-directed sampling plays the distribution pi that minimises (sum pi Delta)^2 / sum pi g. Some
+minimiser uses at most two arms. The variance form replaces g_a by v_a = Var(E[theta_a | A*]). It is cheaper and
+available for all rewards, and g_a >= 2 v_a for rewards in [0, 1].
 
 The belief computes p, E[theta_a | A*] and g (beliefs/arms/_best_arm.py): by integration for independent Beta and
 Gaussian arms, by sums over finitely many models, and from `samples` draws for all others. The information is available
@@ -17,8 +18,9 @@ for rewards that are 0 or 1 and for Gaussian rewards.
 
 Deviations: g of Gaussian rewards is the mutual information itself; the paper uses the variance form. An estimate of g
 by sampling is too large by about K / (2 samples). Ties go to the first arm. Cost: for Beta arms 16 microseconds a
-decision with 10 arms; linear, O(samples K d). Information of Gaussian arms is slow, some 10 ms. Claims: ratio within
-its bounds; two-point optimum against a fine search over the simplex; integrals against quadrature and sampling.
+decision with 10 arms; for linear beliefs O(samples K d); for the information of Gaussian arms about 10 ms. Claims:
+ratio within its bounds; two-point optimum against a fine search over the simplex; integrals against quadrature and
+sampling.
 """
 
 from __future__ import annotations
@@ -76,7 +78,7 @@ class InformationDirected:
     batched: ClassVar[bool] = True
 
     def check(self, belief: HasBestArm) -> None:
-        """Refuse a belief that cannot say what a play tells, if that is what is asked."""
+        """Refuse a belief without the information of a play, if the form needs it."""
         if self.form == "information":
             _check_information("InformationDirected", belief, "Use form='variance'.")
 
@@ -86,7 +88,7 @@ class InformationDirected:
     def plan(
         self, belief: HasBestArm, observation: Any, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
-        """Play one of two arms, at random."""
+        """Draw one of the two arms of the best distribution."""
         known = belief.best_arm(observation, self.samples, rng)
         gain = known.variance if self.form == "variance" else _information("InformationDirected", belief, known)
         K = known.p.shape[-1]
@@ -122,13 +124,13 @@ def _information(owner: str, belief: HasBestArm, known: BestArm) -> Floats:
     """g_a = I(A*; Y_a) in nats for each arm, (..., K)."""
     if known.gain is None:
         _check_information(owner, belief)
-        raise BrokenContract(f"{type(belief).__name__}.best_arm", "say what a play tells", known.gain)
+        raise BrokenContract(f"{type(belief).__name__}.best_arm", "give the information of a play", known.gain)
     return known.gain()
 
 
 def _check_information(owner: str, belief: HasBestArm, hint: str = "") -> None:
     if not belief.tells_information:
-        why = "It is known for rewards that are 0 or 1 and for Gaussian ones."
+        why = "It is available for rewards that are 0 or 1 and for Gaussian ones."
         raise Incompatible(owner, type(belief).__name__, ["information of a play"], f"{why} {hint}".strip())
 
 
@@ -137,7 +139,7 @@ def _check_information(owner: str, belief: HasBestArm, hint: str = "") -> None:
 
 @njit
 def two_points(delta: F2, g: F2) -> tuple[I1, I1, F1]:
-    """The arms i, j and the chance q of i that minimise (q D_i + (1 - q) D_j)^2 / (q g_i + (1 - q) g_j), row by row.
+    """The arms i, j and the probability q of i that minimise (q D_i + (1 - q) D_j)^2 / (q g_i + (1 - q) g_j) by row.
 
     The ratio is convex in q. Its minimum is at q = D_j / (D_i - D_j) - 2 g_j / (g_i - g_j), clipped to [0, 1].
     """
@@ -155,6 +157,6 @@ def two_points(delta: F2, g: F2) -> tuple[I1, I1, F1]:
                 ratio = D * D / G if G > 0.0 else (0.0 if D == 0.0 else np.inf)
                 if ratio < least:
                     least, first[r], second[r], chance[r] = ratio, i, j, q
-        if least == np.inf:  # no arm tells anything
+        if least == np.inf:  # no arm gives information
             first[r] = second[r] = np.argmin(delta[r])
     return first, second, chance

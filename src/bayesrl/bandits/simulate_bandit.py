@@ -1,17 +1,15 @@
-"""A plain bandit's whole run as one compiled loop: the record that `run` gives, bit for bit, some fifty times faster.
+"""A whole bandit run as one compiled loop: the same record as `run`, bit for bit, about fifty times faster.
 
-Regret curves over a million steps need runs that do nothing but arithmetic. `simulate(agent, world, steps)` replaces
-`run(agent, world, steps)` if the belief is `BetaBernoulli` on a Bernoulli bandit or `NormalArm` on a
-Gaussian one, and the planner is `Thompson`, `UCB1` or `BayesUCB`; the agent may have `BatchedFeedback`. It draws the
-same random numbers in the same order and computes with the same formulas, so records are equal (with prior counts
-that floats hold exactly, such as 1 or 1/2; otherwise a rounding error may decide a tie differently).
+It is meant for regret curves over millions of steps. `simulate(agent, world, steps)` replaces `run(agent, world,
+steps)` if the belief is `BetaBernoulli` on a Bernoulli bandit or `NormalArm` on a Gaussian one, and the planner is
+`Thompson`, `UCB1` or `BayesUCB`. The agent may be wrapped in `BatchedFeedback`. The loop draws the same random numbers
+in the same order and uses the same formulas, so the records are equal. This holds for prior counts that floats
+represent exactly, such as 1 or 1/2; with others a rounding error may decide a tie differently.
 
-`_loop` is the one place in this package that asks which class a belief is. Each loop stands for one pair of a belief
-and a planner and must compute with their formulas bit for bit, so a new belief needs a new loop, whatever it says about
-itself. A pair without a loop is refused; `run` takes all pairs.
+`_loop` is the only function in this package that asks for the class of a belief: each compiled loop repeats the
+formulas of one belief and one planner. A pair without a loop is refused; `run` accepts all pairs.
 
-Each loop below chooses, pulls, and learns from what has arrived. Cost: about .06 microseconds for each Beta drawn.
-Claims: equal to `run`, tested for every pair.
+Cost: about .06 microseconds for each Beta draw. Claims: equal to `run`, tested for every pair.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from numpy.random import Generator
 from scipy import special
 from scipy.special import cython_special
 
-from bayesrl.bandits.bandit_bounds import PlainBandit
+from bayesrl.bandits._bounds_of_world import PlainBandit
 from bayesrl.bandits.batched_feedback import BatchedFeedback
 from bayesrl.bandits.bayes_ucb import BayesUCB
 from bayesrl.bandits.thompson import Thompson
@@ -64,7 +62,7 @@ def simulate(
     *,
     replicate: Annotated[int, AtLeast(0), "Which replicate of a comparison this is."] = 0,
 ) -> Record:
-    """The record of `run(agent, world, steps, seed, replicate=replicate)` for a plain bandit, by one compiled loop.
+    """Compute the record of `run(agent, world, steps, seed, replicate=replicate)` by one compiled loop.
 
     Examples
     --------
@@ -101,7 +99,7 @@ def simulate(
 
 
 def _loop(agent: Agent[Any], world: object) -> Callable[[Generator, Generator, Floats, int, int], Played]:
-    """The compiled loop of this agent, with its belief filled in."""
+    """The compiled loop for this belief and planner."""
     pays = world.rewards if isinstance(world, PlainBandit) else ""
     belief, planner = (agent.prior, agent.planner) if isinstance(agent, BayesAgent) else (None, None)
     if isinstance(belief, BetaBernoulli) and pays == "bernoulli" and belief.alpha.ndim == 1:
@@ -132,7 +130,7 @@ def _orders(planner: BayesUCB, steps: int) -> F1:
 
 @cache
 def quantile() -> Any:
-    """The Beta quantile that `scipy.special.betaincinv` computes, as compiled code may call it."""
+    """`scipy.special.betaincinv` in a form that compiled code can call."""
     double = "double (double, double, double"
     table = cython_special.__pyx_capi__
     name = next(n for n, made in table.items() if n.endswith("betaincinv") and double in repr(made))
@@ -186,7 +184,7 @@ def ucb1_beta(world: Generator, means: F1, x: F2, prior: F2, T: int, every: int)
 
 @njit
 def bayes_ucb_beta(world: Generator, means: F1, x: F2, p: F1, every: int, quantile: Quantile) -> Played:
-    """Bayes-UCB on Beta beliefs, p[t] the order of the quantile."""
+    """Bayes-UCB on Beta beliefs; p[t] is the order of the quantile."""
     T = p.size
     action, reward = np.empty(T, np.int64), np.empty(T)
     for t in range(T):
@@ -250,7 +248,7 @@ def ucb1_normal(world: Generator, means: F1, x: F2, prior: F2, T: int, every: in
 
 @njit
 def bayes_ucb_normal(world: Generator, means: F1, x: F2, noise: float, z: F1, every: int) -> Played:
-    """Bayes-UCB on Gaussian beliefs, z[t] the standard normal quantile."""
+    """Bayes-UCB on Gaussian beliefs; z[t] is the standard normal quantile."""
     T = z.size
     action, reward = np.zeros(T, np.int64), np.empty(T)  # at the first step all quantiles are minus infinity
     for t in range(T):

@@ -1,8 +1,8 @@
 """Thompson sampling (Thompson 1933; Agrawal and Goyal 2012; survey §3.3, Algorithm 1).
 
 Draw the arms' mean rewards from the belief and play the arm that is best in the draw. Each arm is then played with the
-posterior probability that it is the best one. Any belief with `sample_means` will do: Bernoulli, Gaussian, linear,
-logistic, correlated. The context, if there is one, is what was observed. For rewards anywhere in [0, 1] use a
+posterior probability that it is the best one. Any belief with `sample_means` can be used: Bernoulli, Gaussian, linear,
+logistic, correlated. The observation is the context, if there is one. For rewards anywhere in [0, 1] use a
 `BinarisedRewards` belief, which is Agrawal and Goyal's Algorithm 2.
 
 Deviations: ties go to the first arm (they have probability zero under continuous beliefs). Cost: one draw of the
@@ -64,5 +64,5 @@ class Thompson:
 
 
 def best(q: Floats) -> Any:
-    """The first arm of largest index: a whole number, or one for each replicate."""
+    """The first arm of largest index: an integer, or one integer for each replicate."""
     return int(q.argmax()) if q.ndim == 1 else q.argmax(axis=-1)

@@ -1,9 +1,9 @@
 """Thompson sampling of M arms out of K (Gopalan, Mannor and Mansour 2014; survey §3.3, several suggestions).
 
-Draw the arms' means from the belief and choose the M arms that are largest in the draw. If a set pays the sum of its
-arms, this is the best set in the drawn model, and the K-over-M sets need not be listed. The belief decides what is
-learned: from every arm's reward (`SemiBandit`, around any belief about arms) or from the sum alone (`FullBandit`,
-Gaussian; `FiniteModels(BernoulliSums(...))`, exact on finitely many models).
+Draw the arms' means from the belief and choose the M arms with the largest means in the draw. If a set pays the sum of
+its arms, this is the best set in the drawn model, and the K-over-M sets need not be listed. The belief decides how the
+agent learns: from every arm's reward (`SemiBandit` around any belief about arms) or from the sum only (`FullBandit` for
+Gaussian rewards; `FiniteModels(BernoulliSums(...))`, exact for finitely many models).
 
 Deviations: none. Cost: one draw of the belief and a partial sort. Claims: the set chosen is the best of all sets in the
 drawn model; learns under both kinds of feedback.

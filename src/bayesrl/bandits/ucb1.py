@@ -1,10 +1,10 @@
 """UCB1 (Auer, Cesa-Bianchi and Fischer 2002; survey §3.2), the frequentist baseline.
 
 Play each arm once. Then play the arm with the largest average reward plus sqrt(2 ln t / t_a), where t_a counts the
-plays of arm a and t counts all plays. Rewards should lie in [0, 1]. The prior is not used, only what was seen.
+plays of arm a and t counts all plays. Rewards should lie in [0, 1]. The prior is not used.
 
-Deviations: none. Plays are counted once their reward has been learned, which matters if feedback is delayed. Ties go to
-the first arm. Cost: O(K). Claims: equal to a naive transcription; Bayesian regret with 10 uniform Bernoulli arms over
+Deviations: none. A play is counted when its reward is learned, which matters if feedback is delayed. Ties go to the
+first arm. Cost: O(K). Claims: equal to a naive transcription; Bayesian regret with 10 uniform Bernoulli arms over
 1000 steps 130.7.
 """
 
@@ -56,7 +56,7 @@ class UCB1:
     def plan(
         self, belief: CountsPlays, observation: Any, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
-        """The first arm not yet played, else the largest index."""
+        """Play the first arm not yet played, or else the arm of largest index."""
         n = belief.plays()
         t = n.sum(axis=-1)
         twice_log = 2.0 * math.log(max(float(t), 1.0)) if n.ndim == 1 else 2.0 * np.log(np.maximum(t, 1.0))[:, None]

@@ -102,7 +102,7 @@ class Comparison:
 
     def bounds(self, world: World | Family, prior: Any = None) -> dict[str, Bound]:
         """The bounds on regret that hold in this bandit (see `bayesrl.bandits.bounds_of`), for `plot`."""
-        from bayesrl.bandits.bandit_bounds import bounds_of
+        from bayesrl.bandits import bounds_of
 
         return bounds_of(world, np.unique(np.geomspace(2, max(self.steps, 2), 200).round()), prior)
 
