@@ -9,10 +9,11 @@ from bayesrl.testing.laws import (
     check_point_belief,
     check_world,
 )
+from bayesrl.testing.moments import check_moments
 from bayesrl.testing.probes import Probe, probe_for
-from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, assert_uniform_ranks
+from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, assert_quantiles, assert_uniform_ranks
 
 __all__ = [
-    "Probe", "assert_frequencies", "assert_mean_equal", "assert_uniform_ranks", "check_agent", "check_belief",
-    "check_needs", "check_planner", "check_point_belief", "check_world", "probe_for",
+    "Probe", "assert_frequencies", "assert_mean_equal", "assert_quantiles", "assert_uniform_ranks", "check_agent",
+    "check_belief", "check_moments", "check_needs", "check_planner", "check_point_belief", "check_world", "probe_for",
 ]  # fmt: skip

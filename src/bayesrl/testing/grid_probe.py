@@ -15,7 +15,7 @@ from bayesrl.testing.probes import probe_for
 
 ROWS, COLUMNS, READ = range(1, 5), range(1, 101), range(1, 4)
 """The window that data come from, and the columns whose parameters are read."""
-ENUMERATED = 3
+ENUMERATED = 5
 """Up to this number of empty cells the expectation is a sum over their coins; beyond, a long chain."""
 
 
@@ -29,6 +29,8 @@ class Truth(NamedTuple):
 
 class GridProbe:
     """Truths are rows and columns of a window; data are steps onto its cells, those of the columns read first."""
+
+    data = ENUMERATED
 
     def draw(self, belief: RowColumnBeta, rng: Generator) -> Truth:  # noqa: D102
         p, q = belief.sample_rows_columns(ROWS, COLUMNS, rng)

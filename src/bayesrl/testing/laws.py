@@ -14,6 +14,7 @@ from numpy.random import Generator, default_rng
 
 from bayesrl.capabilities import members
 from bayesrl.core import BayesAgent, Planner, run
+from bayesrl.testing.moments import check_moments
 from bayesrl.testing.probes import Probe, probe_for
 from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, assert_uniform_ranks
 from bayesrl.testing.stripped import stripped
@@ -26,9 +27,10 @@ FALSE_ALARM = 1e-6
 
 
 def check_belief(belief: Any, probe: Probe | None = None, *, rng: Generator, exact: bool = True) -> None:
-    """Purity, martingale, calibration, concentration; for exact beliefs also order-freeness and indifference to rng.
+    """Purity, martingale, calibration, concentration, moments; exact beliefs also ignore the order of data, and rng.
 
-    A probe may say that its belief is `random` (it uses rng) or `approximate` (only purity and concentration hold).
+    A probe may say that its belief is `random` (it uses rng) or `approximate`: then only purity,
+    concentration and moments hold.
     """
     probe = probe_for(belief) if probe is None else probe
     approximate = getattr(probe, "approximate", False)
@@ -39,6 +41,7 @@ def check_belief(belief: Any, probe: Probe | None = None, *, rng: Generator, exa
         check_martingale(belief, probe, rng=rng)
         check_calibration(belief, probe, rng=rng)
     check_concentration(belief, probe, rng=rng)
+    check_moments(belief, probe, rng=rng)
 
 
 def _data(belief: Any, probe: Probe, n: int, rng: Generator) -> tuple[Any, list[Any]]:

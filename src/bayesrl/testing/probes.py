@@ -70,6 +70,17 @@ class DirichletProbe:
         return np.asarray(belief.mean_mdp().prob[belief.outcomes.valid])
 
 
+class SparseProbe:
+    """The same, and what a drawn row says about its total count: those seen, and alpha for each possible outcome."""
+
+    draw, datum, outcome = DirichletProbe.draw, DirichletProbe.datum, DirichletProbe.outcome
+    read, expect = DirichletProbe.read, DirichletProbe.expect
+
+    def counts(self, belief: SparseDirichletMDP, rows: Floats) -> Floats:
+        """The total count of each group, (G,), if these rows (G, K) have been drawn."""
+        return np.asarray(belief.seen_counts.sum(axis=1) + belief.concentration * (rows > 0.0).sum(axis=1))
+
+
 class RewardTruth(NamedTuple):
     """What a reward belief is about: the mean of each cell and whatever else the likelihood needs."""
 
@@ -162,7 +173,7 @@ def _cell(shape: tuple[int, ...], rng: Generator) -> tuple[int, ...]:
 
 probe_for.register(DirichletMDP, lambda belief: DirichletProbe())
 probe_for.register(DirichletMixture, lambda belief: DirichletProbe())
-probe_for.register(SparseDirichletMDP, lambda belief: DirichletProbe())
+probe_for.register(SparseDirichletMDP, lambda belief: SparseProbe())
 probe_for.register(RewardBeta, lambda belief: BetaProbe())
 probe_for.register(RewardDirichlet, lambda belief: RewardDirichletProbe())
 probe_for.register(RewardNormal, lambda belief: RewardNormalProbe())

@@ -10,28 +10,57 @@ from bayesrl.checks import Floats
 
 
 def assert_mean_equal(
-    samples: ArrayLike, expected: ArrayLike, *, false_alarm: float = 1e-6, what: str = "mean", bias: float = 0.0
+    samples: ArrayLike,
+    expected: ArrayLike,
+    *,
+    false_alarm: float = 1e-6,
+    what: str = "mean",
+    bias: float = 0.0,
+    error: ArrayLike = 0.0,
 ) -> None:
     """Fail when the mean of the samples (first axis) is not `expected`, entry by entry.
 
     A two-sided Student test for each of m entries at false_alarm / m (Bonferroni), so a correct program fails with
     probability at most `false_alarm` in all (for means that are nearly normal). A true discrepancy of about
     (|z| + 1) standard errors is seen five times in six. `bias` is a known bound on the error of the samples
-    themselves, such as a solver's tolerance.
+    themselves, such as a solver's tolerance; `error` is the standard error of what is expected, where that is an
+    estimate too.
     """
     x = np.asarray(samples, dtype=np.float64)
     n = x.shape[0]
     x = x.reshape(n, -1)
     mu = np.broadcast_to(np.asarray(expected, dtype=np.float64), np.shape(samples)[1:]).ravel()
-    error = x.std(axis=0, ddof=1) / np.sqrt(n)
-    width = stats.t.isf(false_alarm / (2 * x.shape[1]), n - 1) * error
+    both = np.hypot(x.std(axis=0, ddof=1) / np.sqrt(n), np.broadcast_to(error, np.shape(samples)[1:]).ravel())
+    width = stats.t.isf(false_alarm / (2 * x.shape[1]), n - 1) * both
     rounding = 1e-12 * (1.0 + np.abs(mu))
     off = np.abs(x.mean(axis=0) - mu) - width - rounding - bias
     if off.max() > 0.0:
         i = int(off.argmax())
         raise AssertionError(
-            f"{what}[{i}]: the mean of {n} samples is {x.mean(axis=0)[i]:.6g} (standard error {error[i]:.2g}), "
+            f"{what}[{i}]: the mean of {n} samples is {x.mean(axis=0)[i]:.6g} (standard error {both[i]:.2g}), "
             f"expected {mu[i]:.6g}; chance of this if equal is below {false_alarm:g}"
+        )
+
+
+def assert_quantiles(
+    samples: ArrayLike, levels: Floats, quantiles: Floats, *, false_alarm: float = 1e-6, what: str = "quantile"
+) -> None:
+    """Fail when `quantiles` (one row for each level) are not those of the samples (first axis), entry by entry.
+
+    If q is the p-quantile, at most a share p of the distribution lies below q and at least a share p at or below it;
+    both are binomial tests at false_alarm / (2 m) for m entries. So distributions with atoms are served too.
+    """
+    x = np.asarray(samples, dtype=np.float64)
+    n, slack = len(x), 1e-12 * (1.0 + np.abs(quantiles))
+    below = np.array([(x < row).sum(axis=0) for row in quantiles - slack])
+    up_to = np.array([(x <= row).sum(axis=0) for row in quantiles + slack])
+    p = np.broadcast_to(levels.reshape(-1, *(1,) * (x.ndim - 1)), below.shape)
+    chance = np.minimum(stats.binom.sf(below - 1, n, p), stats.binom.cdf(up_to, n, p))
+    if chance.min() < false_alarm / (2 * chance.size):
+        i = np.unravel_index(int(chance.argmin()), chance.shape)
+        raise AssertionError(
+            f"{what}{list(map(int, i[1:]))}: {quantiles[i]:.6g} is said to be the {p[i]:g}-quantile; of {n} samples "
+            f"{below[i]} lie below and {up_to[i]} up to it, chance {chance[i]:.2g}"
         )
 
 
