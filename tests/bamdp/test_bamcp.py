@@ -199,22 +199,24 @@ def test_every_simulation_starts_from_the_belief_and_stops_at_the_end():
     assert steps < 40 * 6
 
 
-def test_the_kept_tree_is_the_part_below_what_happened():
+@pytest.mark.parametrize(("action", "state"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_the_kept_tree_is_the_part_below_what_happened(action, state):
     """Counts and values of the child become the root's; the search goes on from them, and finds the old histories."""
     belief = small()
-    first = BAMCP(simulations=300, depth=5, reuse=True).plan(belief, 0, None, default_rng(0))
-    happened = Transition(0, 1, 1.0, 1)
-    tree = first.memory.tree
-    child = tree.slots[
-        [i for i, h in enumerate(tree.slots) if h > 0 and tree.parent[h] == 0 and tree.edge[h] == 1 * 2 + 1]
-    ][0]
-    kept = subtree(tree, belief.code(happened), 1)
-    assert kept.total[0] == tree.total[child] > 20
+    first = BAMCP(simulations=300, depth=5, exploration=3.0, reuse=True).plan(belief, 0, None, default_rng(0))
+    happened = Transition(0, action, [0.0, 1.0][action], state)
+    tree, k = first.memory.tree, belief.code(happened)
+    children = {int(tree.edge[h]): h for h in range(1, tree.used[0]) if tree.parent[h] == 0}
+    child = children[k * 2 + action]
+    visits = [int(tree.total[h]) for h in children.values() if tree.total[h] > 0]
+    assert len(set(visits)) == len(visits) == 4, "the children can be told apart"
+    kept = subtree(tree, k, action)
+    assert kept.total[0] == tree.total[child]
     np.testing.assert_array_equal(kept.Q[0], tree.Q[child])
     grandchildren = [h for h in range(tree.used[0]) if tree.parent[h] == child]
     assert sorted(tree.total[grandchildren]) == sorted(kept.total[1:][kept.parent[1:] == 0])
     again = BAMCP(simulations=100, depth=5, reuse=True).plan(
-        belief.update(happened), 1, first.memory, default_rng(1), happened
+        belief.update(happened), state, first.memory, default_rng(1), happened
     )
     assert again.info["visits"].sum() == 100 + tree.total[child]
     found = again.memory.tree

@@ -21,7 +21,7 @@ from bayesrl.beliefs._normal_gamma import NormalGamma, sample_means
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.build import agent_for
-from bayesrl.testing import assert_frequencies, assert_mean_equal, check_agent
+from bayesrl.testing import assert_frequencies, assert_mean_equal, assert_quantiles, check_agent
 
 CELL, AFTER = NormalGamma(1.0, 2.0, 1.7, 3.0), NormalGamma(-0.5, 1.5, 2.2, 4.0)
 
@@ -122,7 +122,7 @@ def test_vpi_matches_integration():
 
 def test_choices():
     """Sampling chooses by the chance of being best (of two, by integration; 3000 draws); VPI by mean plus gain."""
-    first, second = NormalGamma(0.3, 2.0, 1.5, 1.0), NormalGamma(0.0, 1.0, 2.0, 4.0)
+    first, second = NormalGamma(0.3, 9.0, 1.5, 1.0), NormalGamma(0.0, 0.5, 2.0, 4.0)
     mind = NormalGamma(*(np.array([[x, y]]) for x, y in zip(first, second, strict=True)))
     laws = [stats.t(2 * c.shape, c.mean, np.sqrt(c.rate / (c.strength * c.shape))) for c in (first, second)]
     p = integrate.quad(lambda x: laws[0].pdf(x) * laws[1].cdf(x), -np.inf, np.inf)[0]
@@ -134,10 +134,33 @@ def test_choices():
     np.testing.assert_allclose(careful.info["q"], [0.3, 0.0])
     np.testing.assert_allclose(careful.info["vpi"], gain)
     assert careful.action == int(np.argmax(np.array([0.3, 0.0]) + gain)) == 1  # the unsure one is worth a look
-    draws = np.array(
-        [sample_means(NormalGamma(*(x[0] for x in mind._replace(shape=mind.shape + 3))), rng) for _ in range(4000)]
-    )
-    assert_mean_equal(draws, [0.3, 0.0])
+
+
+def test_sampled_means_have_students_law():
+    """4000 draws of each of two cells, one with much behind it and one with little; false alarm 1e-6."""
+    cells, rng = NormalGamma(*np.array([[0.3, -1.0], [25.0, 0.5], [1.5, 6.0], [1.0, 9.0]])), default_rng(1)
+    draws = np.array([sample_means(cells, rng) for _ in range(4000)])
+    laws = stats.t(2 * cells.shape, cells.mean, np.sqrt(cells.rate / (cells.strength * cells.shape)))
+    levels = np.array([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98])
+    assert_quantiles(draws, levels, laws.ppf(levels[:, None]))
+
+
+def test_visits_narrow_what_is_drawn():
+    """A mean of 0 after many returns near 0 is nearly sure to beat a mean of -1, after few it is not.
+
+    3000 choices each, by the chance of being best from integration; false alarm 1e-6 each.
+    """
+    sampling, rng, seen = BayesianQLearning(1, 2, 0.9, choose="sampling", mean=0.0, rate=4.0), default_rng(2), []
+    mind = sampling.start()._replace(mean=np.array([[0.0, -1.0]]))
+    for visits in (0, 40):
+        for k in range(visits):
+            mind = sampling.learn(mind, Transition(0, k % 2, -float(k % 2), 0, terminated=True), rng)
+        laws = [stats.t(2 * c[2], c[0], np.sqrt(c[3] / (c[1] * c[2]))) for c in np.array(mind)[:, 0].T]
+        p = integrate.quad(lambda x: laws[0].pdf(x) * laws[1].cdf(x), -np.inf, np.inf)[0]  # noqa: B023
+        actions = [sampling.act(mind, 0, rng).action for _ in range(3000)]
+        assert_frequencies(np.bincount(actions, minlength=2), [p, 1 - p])
+        seen.append(p)
+    assert seen[0] < 0.7 < 0.99 < seen[1]
 
 
 def test_the_default_prior_is_that_of_a_uniform_return():

@@ -50,16 +50,27 @@ def test_against_the_tree(gamma, terminal):
     np.testing.assert_allclose(found.start_value, mdp.outcomes.start @ found.values[4], atol=1e-14)
 
 
-def test_the_policy_earns_the_values():
-    mdp, horizon = random_mdp(1, S=5, A=3), 6
+@pytest.mark.parametrize("mdp", [random_mdp(1, S=5, A=3), chain()], ids=["random", "chain"])
+def test_the_policy_earns_the_values(mdp):
+    """Followed from its first step on, the policy earns the optimum; on the chain it changes as the end comes near."""
+    horizon, S = 6, 5
     found = finite_horizon(mdp, horizon)
-    P, at = mdp.matrix.reshape(5, 3, 5), np.arange(5)
-    V = np.zeros(5)
-    for policy in found.policy[::-1]:
+    P, at = mdp.matrix.reshape(S, -1, S), np.arange(S)
+    V = np.zeros(S)
+    for n, policy in enumerate(found.policy[::-1]):
         V = mdp.mean_reward[at, policy] + mdp.gamma * P[at, policy] @ V
-    np.testing.assert_allclose(V, found.values[horizon], atol=1e-14)
-    assert found.values.shape == (horizon + 1, 5)
-    assert found.policy.shape == (horizon, 5)
+        np.testing.assert_allclose(V, found.values[n + 1], atol=1e-13)
+    assert found.values.shape == (horizon + 1, S)
+    assert found.policy.shape == (horizon, S)
+
+
+def test_the_policy_changes_as_the_end_comes_near():
+    """One may take 1 and stay, or go, for nothing, to where each step pays 3: going is for those who have the time."""
+    P = [[[1, 0], [0, 1]], [[0, 1], [0, 1]]]
+    found = finite_horizon(TabularMDP.from_dense(P, [[1.0, 0.0], [3.0, 3.0]], 0.5), 4, gamma=1.0)
+    assert found.policy[:, 0].tolist() == [1, 1, 1, 0]
+    assert found.values[:, 0].tolist() == [0.0, 1.0, 3.0, 6.0, 9.0]
+    assert found.policy.dtype == np.int32
 
 
 def test_a_long_horizon_is_the_discounted_optimum():

@@ -158,13 +158,12 @@ def _check_counts(belief: CountsPairs, probe: Probe, x: Floats, mean: Floats, gr
     n = belief.counts()
     if offers(belief, SharesSupport):
         total = ((x - mean) ** 2).sum(axis=2)[:, group]
-        assert_mean_equal(total * (1.0 + np.where(np.isinf(n), 0.0, n)), _spread(mean)[group], what="count")
+        spread = (mean * (1.0 - mean)).sum(axis=1)[group]
+        unknown = np.isfinite(n)
+        assert_mean_equal(total[:, unknown] * (1.0 + n[unknown]), spread[unknown], what="count")
+        assert not total[:, ~unknown].max(initial=0.0) > 1e-24, "an infinite count is that of a known row"
     else:
         assert_mean_equal([probe.counts(belief, rows)[group] for rows in x], n, what="count")  # type: ignore[attr-defined]
-
-
-def _spread(p: Floats) -> Floats:
-    return np.asarray((p * (1.0 - p)).sum(axis=-1))
 
 
 # Rewards -------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,54 @@
+"""Bugs that an audit planted and the suite let through; each is now caught by an oracle or a law, not by a trace."""
+
+import pytest
+
+LAWS = "tests/beliefs/test_laws.py::test_belief_laws"
+BQL, BAMCP = "tests/bamdp/test_bayesian_q_learning.py::", "tests/bamdp/test_bamcp.py::"
+FINITE, GYM = "tests/models/test_finite_horizon.py::", "tests/adapters/test_gymnasium.py::"
+
+MUTANTS = {
+    # name: (module, old, new, tests)
+    "draws of a mean ignore how much is behind it": (
+        "bayesrl.beliefs._normal_gamma", "np.sqrt(cells.strength * tau)", "np.sqrt(tau)",
+        [BQL + "test_visits_narrow_what_is_drawn"]),
+    "draws of a mean ignore how much is behind it, in a belief about rewards": (
+        "bayesrl.beliefs._normal_gamma", "np.sqrt(cells.strength * tau)", "np.sqrt(tau)", [LAWS + "[reward-normal]"]),
+    "the variance stands for the deviation of log-odds": (
+        "bayesrl.beliefs.arms.logistic_arms", "np.sqrt(apply(X * X, 1.0 / self.precision))",
+        "apply(X * X, 1.0 / self.precision)", [LAWS + "[logistic-arms]"]),
+    "the variance stands for the deviation of correlated log-odds": (
+        "bayesrl.beliefs.arms.logistic_laplace_arms", "np.sqrt(np.sum((X @ self.root) ** 2, axis=-1))",
+        "np.sum((X @ self.root) ** 2, axis=-1)", [LAWS + "[logistic-laplace-arms]"]),
+    "half the degrees of freedom in draws": (
+        "bayesrl.beliefs.arms.normal_gamma_arm", "standard_t(2.0 * self.shape)", "standard_t(self.shape)",
+        [LAWS + "[normal-gamma-arm]"]),
+    "half the degrees of freedom in quantiles": (
+        "bayesrl.beliefs.arms.normal_gamma_arm", "special.stdtrit(2.0 * self.shape, p)",
+        "special.stdtrit(self.shape, p)", [LAWS + "[normal-gamma-arm]"]),
+    "the prior's counts of a sparse row are left out": (
+        "bayesrl.beliefs.tabular.sparse_dirichlet", "x.expected(lambda k, N: N + a * k)", "x.N",
+        [LAWS + "[sparse-dirichlet]"]),
+    "a sparse row counts every conceivable outcome": (
+        "bayesrl.beliefs.tabular.sparse_dirichlet", "x.expected(lambda k, N: N + a * k)", "x.N + a * x.size",
+        [LAWS + "[sparse-dirichlet]"]),
+    "the last policy comes first": (
+        "bayesrl.models.solvers._finite_horizon", "policy[horizon - 1 - n] =", "policy[n] =",
+        [FINITE + "test_the_policy_changes_as_the_end_comes_near"]),
+    "the kept tree is that of another outcome": (
+        "bayesrl.bamdp.search._history_tree", "code * tree.N.shape[1] + action", "code + action * tree.N.shape[1]",
+        [BAMCP + "test_the_kept_tree_is_the_part_below_what_happened"]),
+    "the kept tree is that of another action": (
+        "bayesrl.bamdp.search.bamcp", "belief.code(last), last.action)", "belief.code(last), 1 - last.action)",
+        [BAMCP + "test_the_kept_tree_is_the_part_below_what_happened"]),
+    "means in lockstep are drawn once for all": (
+        "bayesrl.beliefs.arms.normal_arm", "standard_normal(self.mean_.shape)", "standard_normal(self.mean_.shape[-1:])",
+        [LAWS + "[normal-arm]"]),
+    "the count of a reward cell leaves out the prior": (
+        "bayesrl.beliefs.tabular.reward_normal", "return self.strength\n", "return self.strength - 1.0\n",
+        [LAWS + "[reward-normal]"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant_is_caught(name, assert_caught):
+    assert_caught(name, *MUTANTS[name])
