@@ -3,9 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := python -m pip install --quiet --disable-pip-version-check
 WORKERS ?= 2
+N ?= 100
+SEED ?= 0
 TRIAL := out/empty
 
-.PHONY: install demo test mutants check package bench docs clean
+.PHONY: install demo test mutants mutants-random check package bench docs clean
 
 install: .venv/installed
 
@@ -22,6 +24,10 @@ test: install  ## every test but the planted bugs
 
 mutants: install  ## planted bugs: each must make the tests named with it fail
 	$(BIN)/python -m pytest -n $(WORKERS) tests/mutation
+
+mutants-random: install  ## N random mutants (seed SEED): the share that the tests catch, with its interval
+	$(BIN)/python tests/mutation/random_mutants.py map --workers $(WORKERS)
+	$(BIN)/python tests/mutation/random_mutants.py run --n $(N) --seed $(SEED) --workers $(WORKERS)
 
 check: install  ## lint, format, types, import directions
 	$(BIN)/ruff check .

@@ -1,353 +1,308 @@
 """Random mutants: which share of random changes of behaviour do the tests catch?
 
-    python tests/mutation/random_mutants.py map                  which tests run which lines (once, some minutes)
-    python tests/mutation/random_mutants.py run --n 400 --seed 1 plant mutants, run the tests of their lines, report
+    python tests/mutation/random_mutants.py map                   which tests run which blocks (once, some minutes)
+    python tests/mutation/random_mutants.py run --n 100 --seed 1  plant mutants, run their tests, report
+    python tests/mutation/random_mutants.py again --seed 1        the same for those that survived, with more time
 
 A mutant is one small change at a random place of the source: another operator, a constant moved, a comparison turned, a
-condition negated, two arguments swapped, an index moved, a statement left out. Places that cannot change what is
-computed are left out: docstrings, annotations, decorators, error sentences, representations. A mutant is caught if one
-of the tests that run its line fails. Lines of compiled functions are not seen while tests run, so that such a function
-belongs to the tests of every function that calls it; mutants in it run with compilation off.
+condition negated, two arguments swapped, a statement left out. Every place has the same chance. Docstrings, annotations,
+decorators, error sentences, representations, pictures and the laws themselves are left out. A mutant is caught if a
+test that runs its block fails, or does not end. Golden traces are not among the tests: they say that something has
+changed, not that it is wrong.
 
-The tests of a mutant run in a forked process, the fastest first, until one fails. A mutant whose tests all pass, or
-that exceeds its time (a loop that does not end counts as caught: the test would never pass), is listed with its line.
+All runs are without compilation, so that a change of a compiled function is seen at once. One process has collected all
+tests and forks a child for each mutant; the child gives the function its changed code and runs the tests of its block,
+the fastest of each test function first, until one fails; examples of the documentation come last. What is read at import (defaults, constants) is planted in a
+process that has not yet imported the library.
+
+The share is that of the mutants that change behaviour. random_mutants_equivalent.json lists the mutants that were
+looked at and cannot change it, each with its reason.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from pathlib import Path
+from queue import Queue
 
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "bayesrl"
+from random_mutants_places import ROOT, Mutant, modules
+
+HERE = Path(__file__).parent
 MAP = ROOT / ".mutants.json"
-LEFT_OUT = ("lab/plots", "testing/", "cli", "_lazy", "__main__", "_version", "errors.py", "lab/catalogue.py")
-"""Parts whose output is prose, pictures or tests."""
-SECONDS = 60
-"""Time of one mutant's tests."""
-MOST = 40
-"""Tests that are run for one mutant at most, the fastest first."""
-
-SWAPS: dict[type, tuple[type, ...]] = {
-    ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div,), ast.Div: (ast.Mult,), ast.Pow: (ast.Mult,),
-    ast.FloorDiv: (ast.Div,), ast.Mod: (ast.FloorDiv,), ast.MatMult: (),
-    ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.And: (ast.Or,), ast.Or: (ast.And,),
-    ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
-    ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,),
-}  # fmt: skip
-NAMES = {"min": "max", "max": "min", "argmin": "argmax", "argmax": "argmin", "any": "all", "all": "any",
-         "minimum": "maximum", "maximum": "minimum", "cumsum": "sort", "zeros": "ones", "ones": "zeros",
-         "floor": "ceil", "ceil": "floor", "first": "last", "log": "exp", "exp": "log", "sqrt": "abs"}  # fmt: skip
+EQUIVALENT = HERE / "random_mutants_equivalent.json"
+LIMIT = 2.5
+"""Seconds of processor time, without compilation, above which a test is used last."""
+TEXT = ("test_structure", "test_notation", "test_references", "test_figures_agree", "test_errata", "test_planted_bugs",
+        "test_import_time", "test_version", "test_methods")  # fmt: skip
+"""Tests that read text or start processes of their own."""
+EXAMPLES = ("tests/docs/test_doctests.py", "tests/docs/test_snippets.py")
+"""Tests of values printed in the documentation: they run after the others, and are counted apart."""
+SLOW = 1e6
+"""What the map says of a test above the limit: its blocks are those of its first seconds."""
+BUDGET = 20
+"""Seconds of processor time for the tests of one mutant."""
+AT_IMPORT = 25
+"""Tests of a mutant that is planted before the import; their files have to be collected again."""
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """One change of one module's source."""
+class Server:
+    """A process with all tests collected; see random_mutants_server.py."""
 
-    module: str
-    file: str
-    line: int
-    function: str
-    old: str
-    new: str
-    start: int
-    """Where the old text begins in the source, in characters."""
-    compiled: bool
+    def __init__(self, blocks: bool = False) -> None:
+        orders_out, orders_in = os.pipe()
+        answers_out, answers_in = os.pipe()
+        there = os.environ | {
+            "PYTHONPATH": f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "NUMBA_DISABLE_JIT": "1",
+            "BAYESRL_ORDERS": str(orders_out),
+            "BAYESRL_ANSWERS": str(answers_in),
+        }
+        if blocks:
+            there["BAYESRL_BLOCKS"] = "1"
+        command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "random_mutants_server", "-p", "no:cacheprovider",
+                   "--ignore", "tests/mutation", "--ignore", "tests/golden"]  # fmt: skip
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, env=there, stdout=subprocess.DEVNULL, pass_fds=(orders_out, answers_in)
+        )
+        os.close(orders_out)
+        os.close(answers_in)
+        self.orders, self.answers = os.fdopen(orders_in, "w"), os.fdopen(answers_out)
+        first = json.loads(self.answers.readline())
+        self.tests: list[str] = first["tests"]
+        self.keys: list[str] = first["keys"]
 
-    @property
-    def name(self) -> str:
-        """A line for the table."""
-        return f"{self.file}:{self.line} `{_short(self.old)}` -> `{_short(self.new)}`"
+    def ask(self, **order: object) -> dict:
+        """One order, one answer."""
+        print(json.dumps(order), file=self.orders, flush=True)
+        return json.loads(self.answers.readline())
 
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-# Places --------------------------------------------------------------------------------------------------------------
-
-
-class Places(ast.NodeVisitor):
-    """All mutants of one module."""
-
-    def __init__(self, file: Path) -> None:
-        self.text = file.read_text()
-        self.file = str(file.relative_to(SOURCE))
-        self.module = "bayesrl." + self.file[:-3].replace("/", ".").removesuffix(".__init__")
-        self.starts = [0]
-        for line in self.text.splitlines(keepends=True):
-            self.starts.append(self.starts[-1] + len(line))
-        self.inside: list[str] = []
-        self.compiled = False
-        self.found: list[Mutant] = []
-        self.visit(ast.parse(self.text))
-
-    def offset(self, line: int, column: int) -> int:
-        """Characters before a place, whose column counts bytes."""
-        start = self.starts[line - 1]
-        row = self.text[start : self.starts[line]]
-        return start + len(row.encode()[:column].decode())
-
-    def put(self, node: ast.AST, new: str) -> None:
-        """The mutant in which this node reads otherwise."""
-        start = self.offset(node.lineno, node.col_offset)
-        old = self.text[start : self.offset(node.end_lineno, node.end_col_offset)]
-        if self.inside and old != new:
-            here = ".".join(self.inside)
-            self.found.append(Mutant(self.module, self.file, node.lineno, here, old, new, start, self.compiled))
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        if node.name in ("__repr__", "__reduce__", "__getstate__", "__setstate__", "__str__", "_example"):
-            return
-        names = [ast.unparse(d) for d in node.decorator_list]
-        before = self.compiled
-        self.compiled = before or any(n.startswith(("njit", "inlined", "numba.njit", "implements")) for n in names)
-        self.inside.append(node.name)
-        for default in [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]:
-            self.visit(default)
-        for statement in node.body:
-            self.statement(statement)
-        self.inside.pop()
-        self.compiled = before
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        self.inside.append(node.name)
-        for statement in node.body:
-            self.statement(statement)
-        self.inside.pop()
-
-    def statement(self, node: ast.stmt) -> None:
-        """A statement and what is in it."""
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            return  # a docstring
-        if isinstance(node, (ast.Raise, ast.Assert, ast.Import, ast.ImportFrom)):
-            return
-        if isinstance(node, ast.AugAssign) and len(self.inside) > 1:
-            self.put(node, "pass")
-        if isinstance(node, ast.If) and any(isinstance(s, ast.Raise) for s in node.body) and len(node.body) == 1:
-            self.visit(node.test)
-            return
-        self.visit(node)
-
-    def generic_visit(self, node: ast.AST) -> None:
-        for _, value in ast.iter_fields(node):
-            for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.stmt):
-                    self.statement(child)
-                elif isinstance(child, ast.AST):
-                    self.visit(child)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if node.value is not None:
-            self.visit(node.value)
-
-    def visit_BinOp(self, node: ast.BinOp) -> None:
-        if not any(isinstance(side, (ast.JoinedStr, ast.Constant)) and isinstance(getattr(side, "value", ""), str)
-                   for side in (node.left, node.right)):  # fmt: skip
-            for other in SWAPS.get(type(node.op), ()):
-                self.put(node, f"({ast.unparse(ast.BinOp(node.left, other(), node.right))})")
-        self.generic_visit(node)
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> None:
-        for other in SWAPS[type(node.op)]:
-            self.put(node, f"({ast.unparse(ast.BoolOp(other(), node.values))})")
-        self.generic_visit(node)
-
-    def visit_Compare(self, node: ast.Compare) -> None:
-        for other in SWAPS.get(type(node.ops[0]), ()):
-            self.put(node, f"({ast.unparse(ast.Compare(node.left, [other(), *node.ops[1:]], node.comparators))})")
-        self.generic_visit(node)
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
-        if isinstance(node.op, (ast.USub, ast.Not, ast.Invert)):
-            self.put(node, f"({ast.unparse(node.operand)})")
-        self.generic_visit(node)
-
-    def visit_IfExp(self, node: ast.IfExp) -> None:
-        self.put(node, f"({ast.unparse(ast.IfExp(node.test, node.orelse, node.body))})")
-        self.generic_visit(node)
-
-    def visit_Constant(self, node: ast.Constant) -> None:
-        x = node.value
-        if isinstance(x, bool):
-            self.put(node, str(not x))
-        elif isinstance(x, int):
-            self.put(node, str(x + 1))
-        elif isinstance(x, float):
-            self.put(node, repr(2.0 * x if x else 1.0))
-
-    def visit_Call(self, node: ast.Call) -> None:
-        called = node.func
-        name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
-        if name in ("InvalidArgument", "Annotated", "field", "register", "isinstance", "cast"):
-            return
-        if name in NAMES and NAMES[name] != "last":
-            other = ast.Name(NAMES[name]) if isinstance(called, ast.Name) else ast.Attribute(called.value, NAMES[name])
-            self.put(called, ast.unparse(other))
-        if len(node.args) == 2 and not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args):
-            self.put(node, ast.unparse(ast.Call(node.func, node.args[::-1], [])))
-        self.generic_visit(node)
+    def close(self) -> None:
+        """End the process."""
+        self.orders.close()
+        self.process.wait()
 
 
-def places() -> list[Mutant]:
-    """All mutants of the library."""
-    files = sorted(p for p in SOURCE.rglob("*.py") if not any(part in str(p.relative_to(SOURCE)) for part in LEFT_OUT))
-    return [mutant for file in files for mutant in Places(file).found]
+class Zygote:
+    """A process that has not imported the library; see zygote.py."""
+
+    def __init__(self) -> None:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen([sys.executable, str(HERE / "zygote.py")], cwd=ROOT, **pipes)
+
+    def ask(self, mutant: dict, tests: list[str]) -> dict:
+        """The verdict of these tests."""
+        began = time.monotonic()
+        print(json.dumps({"mutant": mutant, "tests": tests, "seconds": 120}), file=self.process.stdin, flush=True)
+        done = json.loads(self.process.stdout.readline())
+        verdict = {0: "survived", 99: "not planted"}.get(done["code"], "endless" if done["code"] < 0 else "caught")
+        said = [line for line in done["said"].splitlines() if line.startswith(("FAILED", "ERROR"))]
+        test = said[0].split(" - ")[0].split(" ", 1)[1] if said else done["said"][-200:]
+        return {"verdict": verdict, "test": test, "ran": len(tests), "wall": time.monotonic() - began}
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.stdin.close()
+        self.process.wait()
 
 
-# Which tests run which lines -----------------------------------------------------------------------------------------
+@contextmanager
+def pool(made: list) -> Iterator[Queue]:
+    """Helpers that threads take and put back; all are closed at the end."""
+    free: Queue = Queue()
+    for one in made:
+        free.put(one)
+    try:
+        yield free
+    finally:
+        for one in made:
+            for part in one if isinstance(one, tuple) else (one,):
+                part.close()
 
 
-def write_map() -> None:
-    """Run the suite once with coverage, a context for each test, and keep which tests run which lines, and how long."""
-    with tempfile.TemporaryDirectory() as scratch:
-        report = Path(scratch, "times.json")
-        settings = Path(scratch, "coverage.ini")
-        settings.write_text(f"[run]\ndynamic_context = test_function\nsource = {SOURCE}\ndata_file = {scratch}/data\n")
-        command = [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", "-q",
-                   "-p", "random_mutants_times", "--ignore", "tests/mutation", "-p", "no:cacheprovider"]  # fmt: skip
-        there = os.environ | {"PYTHONPATH": f"{HERE_PATH}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
-        subprocess.run(command, cwd=ROOT, env=there | {"BAYESRL_TIMES": str(report)}, check=False)
-        from coverage import CoverageData
-
-        data = CoverageData(f"{scratch}/data")
-        data.read()
-        lines: dict[str, dict[int, list[str]]] = {}
-        for file in data.measured_files():
-            found = data.contexts_by_lineno(file)
-            lines[str(Path(file).relative_to(SOURCE))] = {n: sorted(set(c) - {""}) for n, c in found.items()}
-        times = json.loads(report.read_text())
-    MAP.write_text(json.dumps({"lines": lines, "times": times}))
-    print(f"{len(times)} tests, {len(lines)} files")
+# Which tests run which blocks ----------------------------------------------------------------------------------------
 
 
-HERE_PATH = str(Path(__file__).parent)
+def write_map(workers: int) -> None:
+    """Run every test once, in a child of its own, and keep which blocks it runs, and how long it takes.
+
+    Tests that are in the map already and whose blocks have not changed are kept: the map is brought up to date.
+    """
+    hashes = {f"{page.file}:{name}": value for page in modules() for name, value in page.hashes.items()}
+    old = json.loads(MAP.read_text()) if MAP.exists() else {"tests": {}, "hashes": {}}
+    with ThreadPoolExecutor(workers) as at_work:
+        servers = list(at_work.map(lambda _: Server(blocks=True), range(workers)))
+    known = {name: row for name, row in old["tests"].items() if name in set(servers[0].tests)}
+    todo = [name for name in servers[0].tests if name not in known and not any(part in name for part in TEXT)]
+    random.Random(0).shuffle(todo)
+    began = time.perf_counter()
+    with pool(servers) as free, ThreadPoolExecutor(workers) as at_work:
+
+        def look(name: str) -> tuple[str, dict]:
+            server = free.get()
+            answer = server.ask(tests=[[name, 0.0]], mutant=None, budget=1e9, limit=LIMIT)
+            free.put(server)
+            hits = sorted({server.keys[n] for n in answer.get("hits", [])})
+            good = answer["verdict"] == "survived"
+            return name, {"hits": hits, "seconds": answer["seconds"] if good else None, "verdict": answer["verdict"]}
+
+        for done, future in enumerate(as_completed([at_work.submit(look, name) for name in todo]), 1):
+            name, row = future.result()
+            known[name] = row
+            if done % 100 == 0:
+                print(f"# {done} of {len(todo)}, {time.perf_counter() - began:.0f} s", flush=True)
+                save(known, hashes)
+    save(known, hashes)
+    print(Counter(row["verdict"] for row in known.values()))
+
+
+def save(tests: dict, hashes: dict) -> None:
+    """Write the map; blocks are numbered once, to keep it small."""
+    MAP.write_text(json.dumps({"tests": tests, "hashes": hashes}))
 
 
 class Coverage:
-    """The map: which tests run a line, and how long each takes."""
+    """The map: which tests run a block, and how long each takes."""
 
     def __init__(self) -> None:
         page = json.loads(MAP.read_text())
-        self.times: dict[str, float] = page["times"]
-        by_function: dict[str, list[str]] = defaultdict(list)
-        for test in self.times:
-            by_function[_function_of(test)].append(test)
-        self.tests = by_function
-        self.lines = {file: {int(n): c for n, c in rows.items()} for file, rows in page["lines"].items()}
-        self.callers = _callers()
+        rows = {name: row for name, row in page["tests"].items() if row["verdict"] in ("survived", "endless")}
+        self.seconds = {name: row["seconds"] or SLOW for name, row in rows.items()}
+        self.blocks: dict[str, set[str]] = defaultdict(set)
+        for name, row in rows.items():
+            for key in row["hits"]:
+                outer = key.split("#")[0]
+                for part in {key, outer, outer.split(":")[0]}:
+                    self.blocks[part].add(name)
+                owner = outer.rpartition(".")[0]
+                if ":" in owner:
+                    self.blocks[owner].add(name)
+        self.hashes = page["hashes"]
+        self.now = {f"{p.file}:{name}": value for p in modules() for name, value in p.hashes.items()}
 
     def of(self, mutant: Mutant) -> list[str]:
-        """The tests that run a mutant's line, the fastest first."""
-        contexts = set(self.lines.get(mutant.file, {}).get(mutant.line, []))
-        if mutant.compiled or not contexts:
-            for file, first, last in self.callers.get(mutant.function.split(".")[-1], ()):
-                for n in range(first, last + 1):
-                    contexts |= set(self.lines.get(file, {}).get(n, []))
-        tests = {test for context in contexts for test in self.tests.get(context, [])}
-        return sorted(tests, key=lambda test: self.times[test])
-
-
-def _function_of(test: str) -> str:
-    """tests/a/test_b.py::test_c[x] -> test_b.test_c, which is how coverage names it."""
-    path, *names = test.split("[")[0].split("::")
-    return ".".join([Path(path).stem, *names])
-
-
-def _callers() -> dict[str, list[tuple[str, int, int]]]:
-    """For each name of a function the plain functions (file, first line, last line) that reach it through compiled ones."""
-    compiled: dict[str, set[str]] = defaultdict(set)
-    plain: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
-    for file in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.FunctionDef):
-                named = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-                named |= {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
-                decorators = " ".join(ast.unparse(d) for d in node.decorator_list)
-                if "njit" in decorators or "inlined" in decorators or "implements" in decorators:
-                    for name in named:
-                        compiled[name].add(node.name)
-                    for d in node.decorator_list:  # an implementation is reached through its operation
-                        if isinstance(d, ast.Call) and d.args and isinstance(d.args[0], ast.Name):
-                            compiled[node.name].add(d.args[0].id)
-                else:
-                    for name in named:
-                        plain[name].append((str(file.relative_to(SOURCE)), node.lineno, node.end_lineno or node.lineno))
-    reached: dict[str, list[tuple[str, int, int]]] = {}
-    for name in {*compiled, *plain}:
-        todo, seen = [name], {name}
-        while todo:
-            for other in compiled.get(todo.pop(), ()):
-                if other not in seen:
-                    seen.add(other)
-                    todo.append(other)
-        reached[name] = [place for one in seen for place in plain.get(one, ())]
-    return reached
+        """The tests that run a mutant's block (its function, if that has changed since), the fastest of each first."""
+        outer = f"{mutant.file}:{mutant.outer}"
+        if mutant.block >= 0 and self.hashes.get(outer) == self.now.get(outer):
+            found = self.blocks.get(f"{outer}#{mutant.block}", set())
+        else:
+            found = self.blocks.get(outer) or self.blocks.get(outer.rpartition(".")[0]) or set()
+            if mutant.block < 0:
+                found = found or self.blocks.get(mutant.file, set())
+        rank: Counter[str] = Counter()
+        order = []
+        for name in sorted(found, key=lambda name: self.seconds[name]):
+            function = name.split("[")[0]
+            slow, example = self.seconds[name] == SLOW, name.startswith(EXAMPLES)
+            order.append((slow, example, rank[function], self.seconds[name], name))
+            rank[function] += 1
+        return [name for *_, name in sorted(order)]
 
 
 # Running -------------------------------------------------------------------------------------------------------------
 
 
-def attempt(mutant: Mutant, tests: list[str]) -> str:
-    """caught, survived, endless, or broken: what the tests say of a mutant."""
-    order = {"module": mutant.module, "start": mutant.start, "old": mutant.old, "new": mutant.new}
-    there = os.environ | {
-        "BAYESRL_MUTANT": json.dumps(order),
-        "PYTHONPATH": f"{HERE_PATH}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    }
-    if mutant.compiled:
-        there["NUMBA_DISABLE_JIT"] = "1"
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "plugin", "-p", "no:cacheprovider", *tests]
-    child = subprocess.Popen(
-        command, cwd=ROOT, env=there, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    try:
-        code = child.wait(timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
-        return "endless"
-    return {0: "survived", 1: "caught", 99: "broken"}.get(code, "caught")
+def results(seed: int) -> Path:
+    """Where the verdicts of a sample are kept."""
+    return ROOT / "out" / f"mutants-{seed}.json"
+
+
+def judge_all(chosen: list[Mutant], workers: int, budget: float, slow: int) -> Iterator[tuple[Mutant, dict]]:
+    """Verdicts on mutants; `slow` tests above the limit are run too, and count only if they fail within a minute."""
+    coverage = Coverage()
+    with ThreadPoolExecutor(workers) as at_work:
+        made = list(at_work.map(lambda _: (Server(), Zygote()), range(workers)))
+    known = set(made[0][0].tests)
+    with pool(made) as free, ThreadPoolExecutor(workers) as at_work:
+
+        def judge(mutant: Mutant) -> dict:
+            tests = [name for name in coverage.of(mutant) if name in known]
+            if not tests:
+                return {"verdict": "no test runs it", "ran": 0, "of": 0}
+            server, zygote = free.get()
+            order = {**mutant.__dict__}
+            try:
+                timed = [[name, coverage.seconds[name]] for name in tests if coverage.seconds[name] < SLOW]
+                if mutant.block >= 0:
+                    answer = server.ask(tests=timed, mutant=order, budget=budget)
+                if mutant.block < 0 or answer["verdict"] == "not planted":
+                    answer = zygote.ask(order, [name for name, _ in timed][: AT_IMPORT * (1 + slow)])
+                elif answer["verdict"] in ("survived", "not all"):
+                    for name in tests[len(timed) :][:slow]:
+                        more = server.ask(tests=[[name, 0.0]], mutant=order, budget=budget, limit=60)
+                        if more["verdict"] == "caught":
+                            answer = more
+                            break
+            finally:
+                free.put((server, zygote))
+            return {**answer, "of": len(tests)}
+
+        yield from zip(chosen, at_work.map(judge, chosen), strict=True)
 
 
 def run(n: int, seed: int, workers: int) -> None:
-    """Plant n random mutants and say which share was caught, with its 95% interval (Wilson)."""
-    coverage, pool = Coverage(), places()
-    chosen = random.Random(seed).sample(pool, min(n, len(pool)))
-    began = time.perf_counter()
+    """Plant n random mutants and say which share was caught."""
+    places = [mutant for page in modules() for mutant in page.found]
+    chosen = random.Random(seed).sample(places, min(n, len(places)))
+    rows, began = [], time.perf_counter()
+    for mutant, answer in judge_all(chosen, workers, BUDGET, 0):
+        rows.append({**mutant.__dict__, "name": mutant.name, **answer, "hits": None})
+        show(rows[-1])
+        if len(rows) % 50 == 0:
+            print(f"# {len(rows)} done, {time.perf_counter() - began:.0f} s", flush=True)
+            keep(seed, rows)
+    keep(seed, rows)
+    print(f"{len(places)} places, seed {seed}")
+    summary(rows)
 
-    def judge(mutant: Mutant) -> tuple[Mutant, str, int]:
-        tests = coverage.of(mutant)
-        return mutant, attempt(mutant, tests[:MOST]) if tests else "no test runs it", len(tests)
 
-    count: dict[str, int] = defaultdict(int)
-    with ThreadPoolExecutor(workers) as at_work:
-        for done, (mutant, verdict, tests) in enumerate(at_work.map(judge, chosen), 1):
-            count[verdict] += 1
-            if verdict != "caught":
-                print(f"{verdict:16} {tests:4} tests  {mutant.function:30} {mutant.name}", flush=True)
-            if done % 50 == 0:
-                print(f"# {done} done, {dict(count)}, {time.perf_counter() - began:.0f} s", flush=True)
-    caught, total = count["caught"] + count["endless"], sum(count.values())
+def again(seed: int, workers: int, budget: float) -> None:
+    """Run the survivors of a sample again, with more time, on the code as it is now."""
+    rows = json.loads(results(seed).read_text())
+    now = {mutant.name: mutant for page in modules() for mutant in page.found}
+    left = {row["name"]: row for row in rows if row["verdict"] not in ("caught", "endless")}
+    chosen = [now[name] for name in left if name in now]
+    for mutant, answer in judge_all(chosen, workers, budget, 8):
+        left[mutant.name].update({**answer, "hits": None})
+        show(left[mutant.name])
+    keep(seed, rows)
+    summary(rows)
+
+
+def keep(seed: int, rows: list[dict]) -> None:
+    """Write the verdicts."""
+    results(seed).parent.mkdir(exist_ok=True)
+    results(seed).write_text(json.dumps(rows, indent=1))
+
+
+def show(row: dict) -> None:
+    """A line for a mutant that was not caught."""
+    if row["verdict"] != "caught":
+        print(f"{row['verdict']:16}{row['ran']:4} of {row['of']:4} {row['line']:4} {row['name']}", flush=True)
+
+
+def summary(rows: list[dict]) -> None:
+    """Which share of the mutants that change behaviour was caught, with its 95% interval (Wilson)."""
+    reasons = json.loads(EQUIVALENT.read_text()) if EQUIVALENT.exists() else {}
+    missed = [row for row in rows if row["verdict"] not in ("caught", "endless")]
+    survived = [row for row in missed if row["name"] not in reasons]
+    caught = len(rows) - len(missed)
+    total = caught + len(survived)
     low, high = wilson(caught, total)
-    print(
-        f"{caught} of {total} caught: {caught / total:.1%} [{low:.1%}, {high:.1%}], of {len(pool)} mutants, seed {seed}"
-    )
+    print(f"{len(rows)} mutants, {len(missed) - len(survived)} of them cannot change behaviour")
+    shown = sum(row["verdict"] == "caught" and str(row["test"]).startswith(EXAMPLES) for row in rows)
+    print(f"{shown} were caught by examples of the documentation alone")
+    print(f"{caught} of {total} caught: {caught / total:.1%}, 95% interval {low:.1%} to {high:.1%}")
 
 
 def wilson(k: int, n: int, z: float = 1.96) -> tuple[float, float]:
@@ -359,14 +314,17 @@ def wilson(k: int, n: int, z: float = 1.96) -> tuple[float, float]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("map", "run", "count"))
+    parser.add_argument("what", choices=("map", "run", "again", "count"))
     parser.add_argument("--n", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--budget", type=float, default=120.0)
     given = parser.parse_args()
     if given.what == "map":
-        write_map()
+        write_map(given.workers)
     elif given.what == "count":
-        print(len(places()))
+        print(sum(len(page.found) for page in modules()))
+    elif given.what == "again":
+        again(given.seed, given.workers, given.budget)
     else:
         run(given.n, given.seed, given.workers)

@@ -1,0 +1,232 @@
+"""Every bound stands where its sentence says: the last value inside is accepted, the first one outside is refused.
+
+Fields that declare their bounds are tested from their declarations; what a function checks by itself is listed here.
+"""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import bayesrl as b
+from bayesrl import beliefs as B
+from bayesrl.bamdp import exact_q
+from bayesrl.bamdp.offline.finite_state_controller import Controller
+from bayesrl.bamdp.optimism import pac_bounds as pac
+from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_q
+from bayesrl.bandits.finite_horizon_index import finite_horizon_index
+from bayesrl.bandits.gittins import gittins_index, gittins_index_normal, gittins_index_process
+from bayesrl.bandits.simulate_bandit import simulate
+from bayesrl.beliefs.arms.finite_models import BernoulliModels, BernoulliSums, FiniteModels, OutcomeModels
+from bayesrl.beliefs.arms.linear_gaussian_arms import their_v
+from bayesrl.core import Transition
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.lab.compare import compare
+from bayesrl.lab.explain import explain
+from bayesrl.lab.statistics import mean_band
+from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.policy import ControllerPolicy, GaussianPolicy, SoftmaxPolicy, TabularPolicy
+from bayesrl.models.solve import finite_horizon, optimal_total, policy_total, solve
+from bayesrl.models.solvers._many import solve_many
+from bayesrl.registry import entries
+from bayesrl.worlds.bandits.chapelle_li_bandit import chapelle_li
+from bayesrl.worlds.bandits.combinatorial import CombinatorialBandit
+from bayesrl.worlds.bandits.online_shop_several import online_shop_several
+
+bounds = importlib.import_module("bayesrl.bandits.bandit_bounds")  # the package has a tool of this name
+RNG = np.random.default_rng
+P = np.array([[[0.5, 0.5], [1.0, 0.0]], [[0.0, 1.0], [0.25, 0.75]]])
+R = np.array([[0.0, 1.0], [2.0, 3.0]])
+MDP = TabularMDP.from_dense(P, R, gamma=0.5)
+CHAIN = b.make_world("chain")
+FLAT = b.DirichletMDP.flat(CHAIN)
+TINY = b.DirichletMDP.flat(MDP)
+FINITE = B.FiniteMDPs([MDP, MDP])
+AGENT = b.BayesAgent(FLAT, b.make("random"))
+SHOP = CombinatorialBandit([0.1, 0.2, 0.3], 2)
+DETERMINED, MIXED = TabularPolicy([1, 0], n_actions=2), TabularPolicy([[0.5, 0.5], [0.0, 1.0]])
+SOFT = SoftmaxPolicy(np.zeros((2, 2)))
+WALK = ControllerPolicy(TabularPolicy([0, 1]), [[1, 0], [0, 1]])
+ARMS = b.BayesAgent(b.make_world("bernoulli").default_prior(), b.make("thompson"))
+LIVE = b.LiveAgent(b.BayesAgent(B.BetaBernoulli.uniform(2), b.make("thompson")))
+BAYESIAN_Q, PLAIN_Q = (
+    b.make(name, n_states=2, n_actions=2, gamma=0.5) for name in ("bayesian-q-learning", "q-learning")
+)
+POSITIVE = ([1e-3], [0.0])
+OPEN = ([1e-3, 0.999], [0.0, 1.0])
+HALF_OPEN = ([0.0, 0.999], [-1e-9, 1.0])
+ABOVE_ZERO = ([1e-3, 1.0], [0.0, 1.0 + 1e-9])
+CLOSED = ([0.0, 1.0], [-1e-9, 1.0 + 1e-9])
+COUNT = ([1], [0])
+NATURAL = ([0], [-1])
+
+
+def index(n):
+    return [0, n - 1], [-1, n]
+
+
+def outcomes(**changed):
+    made = {"succ": [[[0, 1]], [[1, 1]]], "reward": np.zeros((2, 1, 2)), "group": [[0], [1]], "size": [2, 1],
+            "otherwise": 0.0, "start": [1.0, 0.0], "terminal": [False, True]}  # fmt: skip
+    return Outcomes(**made | changed)
+
+
+EDGES = {
+    # what: (call, values that are accepted, values that are refused)
+    "exact_q horizon": (lambda x: exact_q(TINY, 0, x), *NATURAL),
+    "exact_q state": (lambda x: exact_q(TINY, x, 1), *index(2)),
+    "pac gamma": (lambda x: pac.effective_horizon(x), *HALF_OPEN),
+    "their_v d": (lambda x: their_v(x, 1.0, 0.5, 0.5), *COUNT),
+    "their_v bound": (lambda x: their_v(2, x, 0.5, 0.5), *POSITIVE),
+    "their_v epsilon": (lambda x: their_v(2, 1.0, x, 0.5), *OPEN),
+    "their_v delta": (lambda x: their_v(2, 1.0, 0.5, x), *OPEN),
+    "TabularPolicy state": (lambda x: DETERMINED.log_prob(x, 0), *index(2)),
+    "TabularPolicy action": (lambda x: DETERMINED.log_prob(0, x), *index(2)),
+    "TabularPolicy mixed action": (lambda x: MIXED.log_prob(1, x), *index(2)),
+    "TabularPolicy listed action": (lambda x: TabularPolicy([x], n_actions=2), *index(2)),
+    "TabularPolicy probability": (lambda x: TabularPolicy([[x, 1.0 - x]]), *CLOSED),
+    "SoftmaxPolicy state": (lambda x: SOFT.log_prob(x, 0), *index(2)),
+    "SoftmaxPolicy action": (lambda x: SOFT.log_prob(0, x), *index(2)),
+    "GaussianPolicy spread": (lambda x: GaussianPolicy([[1.0]], x), *POSITIVE),
+    "ControllerPolicy observation": (lambda x: WALK.learn(0, Transition(0, 0, 0.0, x), RNG(0)), *index(2)),
+    "solve tol": (lambda x: solve(MDP, tol=x), *POSITIVE),
+    "solve_many gamma": (lambda x: solve_many(MDP.outcomes, MDP.prob[None], x), *HALF_OPEN),
+    "solve_many tol": (lambda x: solve_many(MDP.outcomes, MDP.prob[None], 0.5, tol=x), *POSITIVE),
+    "finite_horizon horizon": (lambda x: finite_horizon(MDP, x), *COUNT),
+    "finite_horizon gamma": (lambda x: finite_horizon(MDP, 2, x), *CLOSED),
+    "optimal_total steps": (lambda x: optimal_total(MDP, x), *COUNT),
+    "policy_total steps": (lambda x: policy_total(MDP, DETERMINED, x), *COUNT),
+    "TabularMDP gamma": (lambda x: TabularMDP.from_dense(P, R, gamma=x), *CLOSED),
+    "TabularMDP start": (lambda x: TabularMDP.from_dense(P, R, gamma=0.5, start=x), *index(2)),
+    "TabularMDP terminal": (lambda x: TabularMDP.from_dense(P, R, gamma=0.5, terminal=[x]), *index(2)),
+    "TabularMDP probability": (lambda x: TabularMDP.from_dense([[[x, 1 - x]]] * 2, R[:, :1], gamma=0.5), *CLOSED),
+    "Outcomes succ": (lambda x: outcomes(succ=[[[x, 1]], [[1, 1]]]), *index(2)),
+    "Outcomes group": (lambda x: outcomes(group=[[0], [x]]), [1], [-1, 2]),
+    "Outcomes size": (lambda x: outcomes(size=[x, 1]), [1, 2], [0, 3]),
+    "Outcomes end": (lambda x: outcomes(end=x), [1], [-1, 0, 2]),
+    "Outcomes start": (lambda x: outcomes(start=[x, 1.0 - x]), *CLOSED),
+    "DirichletMDP gamma": (lambda x: b.DirichletMDP(outcomes(), [[1.0, 1.0], [1.0, 0.0]], x), *CLOSED),
+    "DirichletMDP.flat concentration": (lambda x: b.DirichletMDP.flat(CHAIN, x), *POSITIVE),
+    "FiniteMDPs state": (lambda x: FINITE.update(Transition(x, 1, 3.0 if x else 1.0, 0)), *index(2)),
+    "FiniteMDPs action": (lambda x: FINITE.update(Transition(1, x, 3.0 if x else 2.0, 1)), *index(2)),
+    "FiniteMDPs next state": (lambda x: FINITE.update(Transition(0, 0, 0.0, x)), *index(2)),
+    "FiniteMDPs weights": (lambda x: B.FiniteMDPs([MDP, MDP], [x, 1.0 - x]), *CLOSED),
+    "DirichletMixture weights": (lambda x: B.DirichletMixture((TINY, TINY), [x, 1.0 - x]), *CLOSED),
+    "RewardNormal.strens cells": (lambda x: B.RewardNormal.strens((x, 1)), *COUNT),
+    "RewardNormal.strens sigma0": (lambda x: B.RewardNormal.strens((1, 1), sigma0=x), *POSITIVE),
+    "RewardBeta high": (lambda x: B.RewardBeta(np.ones((1, 1)), np.ones((1, 1)), low=0.0, high=x), *POSITIVE),
+    "FullBandit suggestions": (lambda x: B.FullBandit.uniform(3, x), [1, 3], [0, 4]),
+    "FullBandit arms": (lambda x: B.FullBandit.uniform(x, 1), *COUNT),
+    "NormalArm.standard arms": (lambda x: B.NormalArm.standard(x), *COUNT),
+    "BetaBernoulli.uniform arms": (lambda x: B.BetaBernoulli.uniform(x), *COUNT),
+    "NormalGammaArm.weak arms": (lambda x: B.NormalGammaArm.weak(x), *COUNT),
+    "ExponentialArm.weak arms": (lambda x: B.ExponentialArm.weak(x), *COUNT),
+    "PoissonArm.exponential arms": (lambda x: B.PoissonArm.exponential(x), *COUNT),
+    "LogisticArms d": (lambda x: B.LogisticArms.prior(x), *COUNT),
+    "LogisticArms regularisation": (lambda x: B.LogisticArms.prior(2, x), *POSITIVE),
+    "LogisticLaplaceArms d": (lambda x: B.LogisticLaplaceArms.prior(x), *COUNT),
+    "LogisticLaplaceArms regularisation": (lambda x: B.LogisticLaplaceArms.prior(2, x), *POSITIVE),
+    "LinearGaussianArms d": (lambda x: B.LinearGaussianArms.prior(x), *COUNT),
+    "LinearGaussianArms scale": (lambda x: B.LinearGaussianArms.prior(2, scale=x), *POSITIVE),
+    "FiniteModels.two weight": (lambda x: FiniteModels.two([0.5], [0.4], x), *CLOSED),
+    "FiniteModels weights": (lambda x: FiniteModels(BernoulliModels([[0.1], [0.7]]), [x, 1.0 - x]), *CLOSED),
+    "BernoulliModels": (lambda x: BernoulliModels([[x]]), *CLOSED),
+    "BernoulliSums": (lambda x: BernoulliSums([[x, 0.5]]), *CLOSED),
+    "OutcomeModels": (lambda x: OutcomeModels([0.0, 1.0], [[[x, 1.0 - x]]]), *CLOSED),
+    "run steps": (lambda x: b.run(AGENT, CHAIN, steps=x), *COUNT),
+    "run seed": (lambda x: b.run(AGENT, CHAIN, steps=1, seed=x), *NATURAL),
+    "run horizon": (lambda x: b.run(AGENT, CHAIN, steps=1, horizon=x), *COUNT),
+    "compare steps": (lambda x: compare([AGENT], CHAIN, steps=x, runs=2), *COUNT),
+    "compare runs": (lambda x: compare([AGENT], CHAIN, steps=1, runs=x), *COUNT),
+    "compare seed": (lambda x: compare([AGENT], CHAIN, steps=1, runs=2, seed=x), *NATURAL),
+    "compare workers": (lambda x: compare([AGENT], CHAIN, steps=1, runs=2, workers=x), *COUNT),
+    "compare horizon": (lambda x: compare([AGENT], CHAIN, steps=1, runs=2, horizon=x), *COUNT),
+    "explain steps": (lambda x: explain("random", "chain", steps=x), *NATURAL),
+    "explain seed": (lambda x: explain("random", "chain", steps=0, seed=x), *NATURAL),
+    "explain state": (lambda x: explain("random", "chain", steps=0, state=x), *index(5)),
+    "mean_band confidence": (lambda x: mean_band(np.ones((3, 2)) + np.eye(3, 2), x), *OPEN),
+    "LiveAgent seed": (lambda x: b.LiveAgent(AGENT, x), *NATURAL),
+    "LiveAgent.probability draws": (lambda x: LIVE.probability(draws=x), *COUNT),
+    "LiveAgent.explain confidence": (lambda x: LIVE.explain(confidence=x), *OPEN),
+    "gittins alpha": (lambda x: gittins_index(x, 1.0, 0.5), *POSITIVE),
+    "gittins beta": (lambda x: gittins_index(1.0, x, 0.5), *POSITIVE),
+    "gittins gamma": (lambda x: gittins_index(1.0, 1.0, x), *HALF_OPEN),
+    "gittins normal n": (lambda x: gittins_index_normal(0.0, x, 0.5), [1.0], [0.0]),
+    "gittins normal gamma": (lambda x: gittins_index_normal(0.0, 1.0, x), [0.0, 0.9], [-1e-9, 1.0]),
+    "gittins process gamma": (lambda x: gittins_index_process([[1.0]], [1.0], x), *HALF_OPEN),
+    "gittins process P": (lambda x: gittins_index_process([[x, 1 - x], [0, 1]], [1, 0], 0.5), *CLOSED),
+    "finite horizon index alpha": (lambda x: finite_horizon_index(x, 1.0, 2), *POSITIVE),
+    "finite horizon index beta": (lambda x: finite_horizon_index(1.0, x, 2), *POSITIVE),
+    "finite horizon index horizon": (lambda x: finite_horizon_index(1.0, 1.0, x), *COUNT),
+    "finite horizon index gamma": (lambda x: finite_horizon_index(1.0, 1.0, 2, x), *ABOVE_ZERO),
+    "bayes_optimal_q horizon": (lambda x: bayes_optimal_q(B.BetaBernoulli.uniform(2), x), *COUNT),
+    "gopalan truth": (lambda x: bounds.gopalan([[0.5, 0.6], [0.5, 0.4]], x, 10), *index(2)),
+    "gopalan epsilon": (lambda x: bounds.gopalan([[0.5, 0.6], [0.5, 0.4]], 0, 10, x), *HALF_OPEN),
+    "gopalan steps": (lambda x: bounds.gopalan([[0.5, 0.6], [0.5, 0.4]], 0, x), [2], [1.999]),
+    "gopalan models": (lambda x: bounds.gopalan([[0.5, x], [0.5, 0.4]], 0, 10), *CLOSED),
+    "liu_li weight": (lambda x: bounds.liu_li(x, 10), *ABOVE_ZERO),
+    "agrawal_goyal_linear epsilon": (lambda x: bounds.agrawal_goyal_linear(2, 10, x), *OPEN),
+    "agrawal_goyal_linear d": (lambda x: bounds.agrawal_goyal_linear(x, 10, 0.5), *COUNT),
+    "agrawal_goyal_independent arms": (lambda x: bounds.agrawal_goyal_independent(x, 10), *COUNT),
+    "kaufmann_thompson epsilon": (lambda x: bounds.kaufmann_thompson([0.1, 0.2], 10, x), [0.0], [-1e-9]),
+    "kaufmann_thompson steps": (lambda x: bounds.kaufmann_thompson([0.1, 0.2], x), [2.0], [1.999]),
+    "kaufmann_bayes_ucb epsilon": (lambda x: bounds.kaufmann_bayes_ucb([0.1, 0.2], 10, x), [0.0], [-1e-9]),
+    "russo_van_roy H": (lambda x: bounds.russo_van_roy(x, 2, 10), [0.0], [-1e-9]),
+    "russo_van_roy deviation": (lambda x: bounds.russo_van_roy(1.0, 2, 10, x), [0.0], [-1e-9]),
+    "russo_van_roy arms": (lambda x: bounds.russo_van_roy(1.0, x, 10), *COUNT),
+    "russo_van_roy_linear d": (lambda x: bounds.russo_van_roy_linear(x, 10), *COUNT),
+    "linear_lower d": (lambda x: bounds.linear_lower(x, 10), *COUNT),
+    "bayesian_lower arms": (lambda x: bounds.bayesian_lower(x, 10), *COUNT),
+    "lai_robbins means": (lambda x: bounds.lai_robbins([x, 0.5], 10), *CLOSED),
+    "lai_robbins noise": (lambda x: bounds.lai_robbins([3.0, 0.5], 10, x), *POSITIVE),
+    "lai_robbins steps": (lambda x: bounds.lai_robbins([0.1, 0.5], x), [1.0], [0.999]),
+    "simulate steps": (lambda x: simulate(ARMS, b.make_world("bernoulli"), x), *COUNT),
+    "simulate seed": (lambda x: simulate(ARMS, b.make_world("bernoulli"), 1, x), *NATURAL),
+    "simulate replicate": (lambda x: simulate(ARMS, b.make_world("bernoulli"), 1, replicate=x), *NATURAL),
+    "chapelle-li arms": (lambda x: chapelle_li(x), [2], [1]),
+    "chapelle-li epsilon": (lambda x: chapelle_li(2, x), [0.0, 0.5], [-1e-9, 0.5 + 1e-9]),
+    "online-shop-several suggestions": (lambda x: online_shop_several(x), [1, 8], [0, 9]),
+    "CombinatorialBandit suggestions": (lambda x: CombinatorialBandit([0.1, 0.2], x), [1, 2], [0, 3]),
+    "CombinatorialBandit set": (lambda x: SHOP.step(0, np.array([1, x]), RNG(0)), [0, 2], [-1, 1, 3]),
+    "Controller observation": (
+        lambda x: Controller(None, np.ones((1, 2, 1)), np.ones((1, 2, 1, 2, 1)), 0.0).act(0, x, RNG(0)), *index(2)),
+    "BayesianQLearning state": (
+        lambda x: BAYESIAN_Q.act(BAYESIAN_Q.start(), x, RNG(0)), *index(2)),
+    "QLearning state": (lambda x: PLAIN_Q.act(PLAIN_Q.start(), x, RNG(0)), *index(2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", EDGES)
+def test_edges(what):
+    call, accepted, refused = EDGES[what]
+    for x in accepted:
+        call(x)
+    for x in refused:
+        with pytest.raises((InvalidArgument, ImpossibleEvidence)):
+            call(x)
+
+
+BELIEFS = {name: e.example() for name, e in entries().items() if e.kind == "belief"}
+ARMS_OF = [name for name, belief in BELIEFS.items() if hasattr(belief, "sample_means") and "bandit" not in name]
+PLACES = {name: b.make_world(name) for name, e in entries().items() if e.kind in ("world", "family")}
+
+
+@pytest.mark.parametrize("name", ARMS_OF)
+def test_beliefs_about_arms_refuse_other_arms(name):
+    belief, K = BELIEFS[name], BELIEFS[name].n_actions
+    for action in (0, K - 1):
+        belief.update(Transition(0, action, 1.0, 0), RNG(0))
+    for action in (-1, K):
+        with pytest.raises(InvalidArgument):
+            belief.update(Transition(0, action, 1.0, 0), RNG(0))
+
+
+@pytest.mark.parametrize("name", [name for name, place in PLACES.items() if not hasattr(place, "suggestions")])
+def test_worlds_refuse_other_actions(name):
+    world = PLACES[name].draw(RNG(0)) if hasattr(PLACES[name], "draw") else PLACES[name]
+    state, _ = world.reset(RNG(1))
+    for action in (0, world.n_actions - 1):
+        world.step(state, action, RNG(2))
+    for action in (-1, world.n_actions):
+        with pytest.raises(InvalidArgument):
+            world.step(state, action, RNG(2))
