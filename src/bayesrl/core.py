@@ -31,7 +31,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
-from bayesrl.capabilities import Batches, Restarts, demand, offers
+from bayesrl.capabilities import Batches, Restarts, demand
 from bayesrl.checks import integer
 from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
 from bayesrl.provenance import describe, provenance
@@ -43,7 +43,7 @@ B_contra = TypeVar("B_contra", contravariant=True)
 Problem = TypeVar("Problem", contravariant=True)
 Result = TypeVar("Result", covariant=True)
 M = TypeVar("M")
-B = TypeVar("B")
+B = TypeVar("B", bound="Belief[Transition]")
 Info = Mapping[str, Any]
 tuple_new = tuple.__new__
 """Makes a named tuple in half the time, where one is made in every step."""
@@ -237,10 +237,10 @@ class Family(Protocol):
 # The agent that is nearly all agents ---------------------------------------------------------------------------------
 
 
-class Mind(NamedTuple):
+class Mind(NamedTuple, Generic[B]):
     """What a BayesAgent carries from step to step."""
 
-    belief: Any
+    belief: B
     memory: Any
     last: Transition | None
 
@@ -260,11 +260,11 @@ class BayesAgent(Generic[B]):
             raise InvalidArgument("BayesAgent", "planner", "a planner (needs, start, plan)", self.planner)
         demand(self.planner, self.prior)
 
-    def start(self) -> Mind:
+    def start(self) -> Mind[B]:
         """The mind before the first step: the prior and an empty memory."""
         return Mind(self.prior, self.planner.start(), None)
 
-    def act(self, mind: Mind, observation: Any, rng: Generator) -> Decision:
+    def act(self, mind: Mind[B], observation: Any, rng: Generator) -> Decision:
         """Plan on the present belief."""
         if type(mind) is not Mind:
             raise InvalidArgument("BayesAgent.act", "mind", "one that start, act or learn gave", mind)
@@ -272,7 +272,7 @@ class BayesAgent(Generic[B]):
         action, memory, info = decision if type(decision) is Decision else _read(self.planner, "plan", decision)
         return tuple_new(Decision, (action, tuple_new(Mind, (mind.belief, memory, mind.last)), info))
 
-    def learn(self, mind: Mind, transition: Transition, rng: Generator) -> Mind:
+    def learn(self, mind: Mind[B], transition: Transition, rng: Generator) -> Mind[B]:
         """Update the belief. A belief over a hidden, moving state forgets that state where an episode ends."""
         if type(mind) is not Mind:
             raise InvalidArgument("BayesAgent.learn", "mind", "one that start, act or learn gave", mind)
@@ -317,9 +317,10 @@ class Streams(NamedTuple):
         return Streams(*map(default_rng, SeedSequence(seed, spawn_key=key).spawn(4)))
 
 
-def meet(world: Any, streams: Streams, lockstep: int | None = None) -> Any:
+def meet(world: World | Family, streams: Streams, lockstep: int | None = None) -> World:
     """The world that a run meets: drawn if there is a family of them, `lockstep` of them side by side."""
-    world = world if lockstep is None else world.batch(lockstep)
+    if lockstep is not None and isinstance(world, Batches):  # which `_check_run` has made sure of
+        world = world.batch(lockstep)
     return world.draw(streams.draw) if isinstance(world, Family) else world
 
 
@@ -396,7 +397,7 @@ def run(
     made_of = {"agent": describe(agent), "world": describe(world)}
     gamma = float(getattr(world, "gamma", 1.0))
     streams = Streams.of(seed, replicate, lockstep is not None)
-    if lockstep is not None and offers(agent, Batches):  # which _check_run has made sure of
+    if lockstep is not None and isinstance(agent, Batches):  # which `_check_run` has made sure of
         agent = agent.batch(lockstep)
     world = meet(world, streams, lockstep)
     if not isinstance(world, World):

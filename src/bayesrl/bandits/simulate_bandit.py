@@ -34,7 +34,7 @@ from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.ucb1 import UCB1
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.normal_arm import NormalArm
-from bayesrl.checks import Floats, integer
+from bayesrl.checks import integer
 from bayesrl.core import Agent, BayesAgent, Family, Streams, World, meet
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1
@@ -79,10 +79,9 @@ def simulate(
     )
     inside, every = (agent.agent, agent.every) if isinstance(agent, BatchedFeedback) else (agent, 1)
     streams = Streams.of(seed, replicate)
-    met = meet(world, streams)
-    loop = _loop(inside, met)
+    loop = _loop(inside, meet(world, streams))
     began = time.perf_counter()
-    action, reward = loop(streams.world, streams.thought, met.means, steps, every)
+    action, reward = loop(streams.world, streams.thought, steps, every)
     nothing, never = np.zeros(steps, np.int64), np.zeros(steps, np.bool_)
     columns = {
         "observation": nothing,
@@ -98,26 +97,26 @@ def simulate(
     return Record(columns, gamma, provenance(made_of, numbers), time.perf_counter() - began)
 
 
-def _loop(agent: Agent[Any], world: object) -> Callable[[Generator, Generator, Floats, int, int], Played]:
-    """The compiled loop for this belief and planner."""
-    pays = world.rewards if isinstance(world, PlainBandit) else ""
+def _loop(agent: Agent[Any], world: object) -> Callable[[Generator, Generator, int, int], Played]:
+    """The compiled loop for this belief, this planner and these arms."""
+    pays, means = (world.rewards, world.means) if isinstance(world, PlainBandit) else ("", np.zeros(0))
     belief, planner = (agent.prior, agent.planner) if isinstance(agent, BayesAgent) else (None, None)
     if isinstance(belief, BetaBernoulli) and pays == "bernoulli" and belief.alpha.ndim == 1:
         prior, now = np.array(belief.prior), np.array([belief.alpha, belief.beta])
         if isinstance(planner, Thompson):
-            return lambda w, th, means, T, every: thompson_beta(w, th, means, now, T, every)
+            return lambda w, th, T, every: thompson_beta(w, th, means, now, T, every)
         if isinstance(planner, UCB1):
-            return lambda w, th, means, T, every: ucb1_beta(w, means, now, prior, T, every)
+            return lambda w, th, T, every: ucb1_beta(w, means, now, prior, T, every)
         if isinstance(planner, BayesUCB):
-            return lambda w, th, means, T, every: bayes_ucb_beta(w, means, now, _orders(planner, T), every, quantile())
+            return lambda w, th, T, every: bayes_ucb_beta(w, means, now, _orders(planner, T), every, quantile())
     if isinstance(belief, NormalArm) and pays == "gaussian" and belief.mean_.ndim == 1:
         prior, now, noise = np.array(belief.prior), np.array([belief.mean_, belief.strength]), belief.noise
         if isinstance(planner, Thompson):
-            return lambda w, th, means, T, every: thompson_normal(w, th, means, now, noise, T, every)
+            return lambda w, th, T, every: thompson_normal(w, th, means, now, noise, T, every)
         if isinstance(planner, UCB1):
-            return lambda w, th, means, T, every: ucb1_normal(w, means, now, prior, T, every)
+            return lambda w, th, T, every: ucb1_normal(w, means, now, prior, T, every)
         if isinstance(planner, BayesUCB):
-            return lambda w, th, means, T, every: bayes_ucb_normal(
+            return lambda w, th, T, every: bayes_ucb_normal(
                 w, means, now, noise, special.ndtri(_orders(planner, T)), every
             )
     expected = "Thompson, UCB1 or BayesUCB on a BetaBernoulli or NormalArm belief in a bandit of that kind"

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -176,13 +175,12 @@ def parameters(entry: Entry) -> list[Parameter]:
     'horizon'
     """
     told = {d.name: d for d in declarations(entry.factory)}
-    below = _sentences_below_fields(entry.factory) if isinstance(entry.factory, type) else {}
     return [
         Parameter(
             p.name,
             _type(p.annotation),
             None if p.default is p.empty else repr(p.default),
-            told[p.name].doc if p.name in told else below.get(p.name, ""),
+            told[p.name].doc if p.name in told else "",
             told[p.name].expects if p.name in told else "",
         )
         for p in entry.parameters.values()
@@ -197,15 +195,3 @@ def _type(annotation: Any) -> str:
         assert isinstance(tree.slice, ast.Tuple)
         return ast.unparse(tree.slice.elts[0])
     return text
-
-
-def _sentences_below_fields(cls: type) -> dict[str, str]:
-    """The sentence under each field of a class that does not declare its parameters."""
-    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
-    assert isinstance(body, ast.ClassDef)
-    return {
-        field.target.id: " ".join(below.value.value.split())
-        for field, below in zip(body.body, body.body[1:], strict=False)
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
-        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str)
-    }

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -26,6 +26,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.lab.build import agent_for, merged, named, world_for
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
+from bayesrl.worlds.tabular import MDPWorld
 
 M = TypeVar("M")
 
@@ -118,8 +119,8 @@ def explain(
     name, own = named(method)
     agent = agent_for(name, place, prior, merged(name, own, params or {}))
     streams = Streams.of(seed)
-    place = meet(place, streams)
-    mind, here = after_steps(agent, place, steps, streams)
+    met = cast(MDPWorld, meet(place, streams))  # the worlds whose states are listed
+    mind, here = after_steps(agent, met, steps, streams)
     s = here if s is None else s
     action, mind, info = agent.act(mind, s, streams.thought)
     belief = mind.belief if isinstance(mind, Mind) else None
@@ -130,12 +131,12 @@ def explain(
         state=s,
         steps=steps,
         seed=seed,
-        actions=place.actions or tuple(map(str, range(place.n_actions))),
+        actions=met.actions or tuple(map(str, range(met.n_actions))),
         action=int(action),
-        root={key: np.asarray(info[key]) for key in READINGS if np.shape(info.get(key)) == (place.n_actions,)},
+        root={key: np.asarray(info[key]) for key in READINGS if np.shape(info.get(key)) == (met.n_actions,)},
         outcomes=() if modelled is None else posterior_row(modelled, s, int(action), streams.learning),
-        mean_plan=None if modelled is None or place.layout is None else best_plan(modelled.mean_mdp()),
-        layout=place.layout,
+        mean_plan=None if modelled is None or met.layout is None else best_plan(modelled.mean_mdp()),
+        layout=met.layout,
     )
 
 

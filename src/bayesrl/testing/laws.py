@@ -7,17 +7,21 @@ correct object fails `check_belief` with probability at most `FALSE_ALARM` for e
 from __future__ import annotations
 
 import pickle
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
 import numpy as np
 from numpy.random import Generator, default_rng
 
-from bayesrl.capabilities import members
-from bayesrl.core import BayesAgent, Planner, run
+from bayesrl.capabilities import LearnsLogs, ListsActions, ListsStates, members
+from bayesrl.checks import Floats
+from bayesrl.core import Agent, BayesAgent, Belief, Family, Planner, Transition, World, run
 from bayesrl.testing.moments import check_moments
 from bayesrl.testing.probes import Probe, probe_for
 from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, assert_uniform_ranks
 from bayesrl.testing.stripped import stripped
+
+if TYPE_CHECKING:
+    from bayesrl.worlds.tabular import MDPWorld
 
 FALSE_ALARM = 1e-6
 """Chance that a correct belief fails one statistical law."""
@@ -26,7 +30,7 @@ FALSE_ALARM = 1e-6
 # Beliefs -------------------------------------------------------------------------------------------------------------
 
 
-def check_belief(belief: Any, probe: Probe | None = None, *, rng: Generator, exact: bool = True) -> None:
+def check_belief(belief: Belief[Any], probe: Probe | None = None, *, rng: Generator, exact: bool = True) -> None:
     """Purity, martingale, calibration, concentration, moments; exact beliefs also ignore the order of data, and rng.
 
     A probe may say that its belief is `random` (it uses rng) or `approximate`: then only purity,
@@ -44,12 +48,12 @@ def check_belief(belief: Any, probe: Probe | None = None, *, rng: Generator, exa
     check_moments(belief, probe, rng=rng)
 
 
-def _data(belief: Any, probe: Probe, n: int, rng: Generator) -> tuple[Any, list[Any]]:
+def _data(belief: Belief[Any], probe: Probe, n: int, rng: Generator) -> tuple[Any, list[Any]]:
     theta = probe.draw(belief, rng)
     return theta, [probe.datum(belief, theta, rng) for _ in range(n)]
 
 
-def check_purity(belief: Any, probe: Probe, *, rng: Generator) -> None:
+def check_purity(belief: Belief[Any], probe: Probe, *, rng: Generator) -> None:
     """An update changes nothing but what it returns, at any age, also when two futures branch from one belief."""
     _, data = _data(belief, probe, 9, rng)
     for datum in data:
@@ -63,7 +67,7 @@ def check_purity(belief: Any, probe: Probe, *, rng: Generator) -> None:
         belief = left
 
 
-def check_exactness(belief: Any, probe: Probe, *, rng: Generator) -> None:
+def check_exactness(belief: Belief[Any], probe: Probe, *, rng: Generator) -> None:
     """An exact belief forgets the order of its data and never touches rng."""
     _, data = _data(belief, probe, 12, rng)
     untouched = default_rng(0)
@@ -72,11 +76,11 @@ def check_exactness(belief: Any, probe: Probe, *, rng: Generator) -> None:
         forward, backward = forward.update(a, untouched), backward.update(b, untouched)
     assert untouched.bit_generator.state == default_rng(0).bit_generator.state, "an exact belief used rng"
     np.testing.assert_allclose(probe.expect(forward), probe.expect(backward), rtol=1e-9, atol=1e-12)
-    if hasattr(belief, "update_many"):
+    if isinstance(belief, LearnsLogs):
         np.testing.assert_allclose(probe.expect(belief.update_many(data)), probe.expect(forward), rtol=1e-9, atol=1e-12)
 
 
-def check_martingale(belief: Any, probe: Probe, *, rng: Generator, draws: int = 3000, data: int = 3) -> None:
+def check_martingale(belief: Belief[Any], probe: Probe, *, rng: Generator, draws: int = 3000, data: int = 3) -> None:
     """Before the data are seen, the posterior expectation is expected to be the prior one.
 
     3000 draws see a shift of about a tenth of a posterior standard deviation.
@@ -91,7 +95,7 @@ def check_martingale(belief: Any, probe: Probe, *, rng: Generator, draws: int = 
 
 
 def check_calibration(
-    belief: Any, probe: Probe, *, rng: Generator, replicates: int = 1200, draws: int = 19, data: int = 8
+    belief: Belief[Any], probe: Probe, *, rng: Generator, replicates: int = 1200, draws: int = 19, data: int = 8
 ) -> None:
     """Simulation-based calibration: the rank of a truth among draws from its posterior is uniform.
 
@@ -110,7 +114,9 @@ def check_calibration(
     assert_uniform_ranks(np.array(ranks), draws + 1, false_alarm=FALSE_ALARM)
 
 
-def check_concentration(belief: Any, probe: Probe, *, rng: Generator, truths: int = 12, data: int = 400) -> None:
+def check_concentration(
+    belief: Belief[Any], probe: Probe, *, rng: Generator, truths: int = 12, data: int = 400
+) -> None:
     """Much data bring the expectation near the truth: to less than half of the prior's distance, on average."""
     far = near = 0.0
     for _ in range(truths):
@@ -124,10 +130,14 @@ def check_concentration(belief: Any, probe: Probe, *, rng: Generator, truths: in
     assert near <= 0.5 * far, f"after {data} data the error is {near / max(far, 1e-300):.2f} of the prior's"
 
 
+class BeliefOverStates(Belief[Transition], ListsStates, Protocol):
+    """A belief about an MDP with listed states."""
+
+
 # Planners, agents, worlds --------------------------------------------------------------------------------------------
 
 
-def check_planner(planner: Planner[Any, Any], belief: Any, observation: Any, *, rng: Generator) -> None:
+def check_planner(planner: Planner[Any, Any], belief: ListsActions, observation: Any, *, rng: Generator) -> None:
     """Legal, a function of its arguments and rng, and harmless to the belief and to its own memory."""
     before = pickle.dumps(belief)
     memory = planner.start()
@@ -146,7 +156,9 @@ def check_planner(planner: Planner[Any, Any], belief: Any, observation: Any, *, 
     assert pickle.loads(before) == belief, "plan changed the belief"
 
 
-def check_needs(planner: Planner[Any, Any], prior: Any, world: Any, *, steps: int = 8) -> None:
+def check_needs(
+    planner: Planner[Any, Any], prior: Belief[Transition], world: World | Family, *, steps: int = 8
+) -> None:
     """`needs` names all that a planner asks: a belief stripped to exactly that gives the same actions.
 
     The type of `belief` in the signature of `plan` must ask for nothing else either.
@@ -161,7 +173,7 @@ def check_needs(planner: Planner[Any, Any], prior: Any, world: Any, *, steps: in
     assert not extra, f"the type of plan's belief asks for {sorted(extra)}, which are not among the needs"
 
 
-def check_agent(agent: Any, world: Any, *, steps: int = 30) -> None:
+def check_agent(agent: Agent[Any], world: World | Family, *, steps: int = 30) -> None:
     """The same seed gives the same record, another seed another stream, and the user's own loop the same actions."""
     one, two = run(agent, world, steps, seed=5), run(agent, world, steps, seed=5)
     assert one == two, "the same seed gave two records"
@@ -169,7 +181,7 @@ def check_agent(agent: Any, world: Any, *, steps: int = 30) -> None:
     assert run(copy, world, steps, seed=5) == one, "a pickled agent behaves differently"
 
 
-def check_world(world: Any, *, rng: Generator, draws: int = 4000) -> None:
+def check_world(world: MDPWorld, *, rng: Generator, draws: int = 4000) -> None:
     """The table is a table, samples follow it, and the declared optimum is the solved one."""
     from bayesrl.models.solve import optimal_total
 
@@ -190,7 +202,7 @@ def check_world(world: Any, *, rng: Generator, draws: int = 4000) -> None:
     np.testing.assert_allclose(world.optimum(), optimal_total(world, world.steps), rtol=1e-9)
 
 
-def check_point_belief(planner: Planner[Any, Any], belief: Any, q: Any) -> None:
+def check_point_belief(planner: Planner[Any, Any], belief: BeliefOverStates, q: Floats) -> None:
     """Where everything is known, a planner's root values are the solved ones."""
     for s in range(belief.n_states):
         info = BayesAgent(belief, planner).act(BayesAgent(belief, planner).start(), s, default_rng(0)).info
