@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.arms._best_arm import BestArm
     from bayesrl.beliefs.arms._states import ArmPosteriors, ArmStates
     from bayesrl.core import Planner, Transition
-    from bayesrl.kernels.tree import Counts
+    from bayesrl.kernels.counts import Counts
     from bayesrl.models.mdp import Outcomes, TabularMDP
 
     Floats = NDArray[np.float64]

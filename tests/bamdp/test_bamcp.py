@@ -12,7 +12,7 @@ from bayesrl.beliefs import RewardBeta, RewardNormal, UnknownRewards
 from bayesrl.core import Transition, run
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.simulator import forget, step
-from bayesrl.kernels.urn import draw, rollout_action
+from bayesrl.kernels.urn import draw, greedy_rollout
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import finite_horizon, solve
 from bayesrl.testing import assert_frequencies, assert_mean_equal
@@ -160,7 +160,7 @@ def test_rollouts_are_epsilon_greedy_with_ties_at_random():
     tied[:7] = 1.0
     for q in ([1.0, 0.0, 1.0], [0.0, 2.0, 0.0], [1.0, 1.0, 0.0, 1.0], tied, 0.0 * tied):
         P, best = best_actions(np.array([q])), np.equal(q, np.max(q))
-        actions = [int(rollout_action(model, P, 0, -1, 0.3, rng)) for _ in range(20000)]
+        actions = [int(greedy_rollout(model, P, 0, -1, 0.3, rng)) for _ in range(20000)]
         assert_frequencies(np.bincount(actions, minlength=len(q)), 0.3 / len(q) + 0.7 * best / best.sum())
 
 

@@ -19,7 +19,7 @@ from bayesrl.bamdp.search.bayesian_sparse_sampling import BayesianSparseSampling
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, SparseDirichletMDP, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.kernels.tree import add
+from bayesrl.kernels.counts import add
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import finite_horizon, solve
 from bayesrl.testing import assert_mean_equal

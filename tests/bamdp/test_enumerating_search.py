@@ -6,7 +6,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.search._lookahead import ends_of
+from bayesrl.bamdp.search._lookahead import bounds_of_leaves
 from bayesrl.bamdp.search.bamcp import learned
 from bayesrl.bamdp.search.bop import BOP
 from bayesrl.bamdp.search.branch_and_bound import BranchAndBound, extremes, highest_mean, naive
@@ -15,7 +15,7 @@ from bayesrl.bamdp.search.hmdp import HMDP, grow, solve_program
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, RewardNormal, SparseDirichletMDP, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.kernels.tree import add, branches, look
+from bayesrl.kernels.counts import add, branches, read_outcome
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.solve import solve
 from bayesrl.testing import assert_mean_equal
@@ -113,7 +113,7 @@ def test_sparse_counts_follow_the_belief(name):
 
     def check():
         for s, a in np.ndindex(*o.group.shape):
-            found = [look(m, s, a, e)[0] for e in range(branches(m, s, a))]
+            found = [read_outcome(m, s, a, e)[0] for e in range(branches(m, s, a))]
             np.testing.assert_allclose(found, predictive(beliefs[-1], s, a)[: len(found)], atol=1e-12)
 
     for _ in range(12):
@@ -230,7 +230,7 @@ def test_bounds_bracket_the_exact_values_of_every_hyper_state(name):
     """After t of D steps at random, the tables made at the root bracket the exact value with D - t to go."""
     prior, D, rng = BELIEFS[name](), 4 if name not in BUSHY else 3, default_rng(5)
     m, leaf = prior.enumerable(0), np.zeros(prior.n_states)
-    reach = ends_of(prior.reward_range(), prior.gamma, D, leaf).range
+    reach = bounds_of_leaves(prior.reward_range(), prior.gamma, D, leaf).range
     tables = {"naive": naive(m, reach, leaf), "optimistic": extremes(m, D, prior.gamma, leaf)}
     for _ in range(60):
         belief, s = prior, int(rng.integers(prior.n_states))

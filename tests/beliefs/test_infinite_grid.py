@@ -11,7 +11,7 @@ from bayesrl.beliefs.tabular.row_column_beta import RowColumnBeta
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels.replay import likelihood, replay, undo
-from bayesrl.kernels.simulator import begin, forget, step, wander
+from bayesrl.kernels.simulator import begin, forget, rollout_action, step
 from bayesrl.testing import assert_frequencies, assert_mean_equal
 from bayesrl.testing.grid_probe import READ, ROWS, GridProbe, enumerated
 
@@ -121,7 +121,7 @@ def test_a_simulation_leaves_no_trace():
     key, used, n = model.key.copy(), model.used.copy(), model.n.copy()
     s, a, found = PRIOR.encode((0, 0)), -1, []
     for _ in range(40):
-        a = wander(model, np.zeros((0, 4)), s, a, 0.5, rng)
+        a = rollout_action(model, np.zeros((0, 4)), s, a, 0.5, rng)
         k, s, _, _, _ = step(model, s, a, rng)
         found.append((s, k))
     taken = [s for s, k in found if k]
@@ -186,9 +186,9 @@ def test_rollouts_do_not_turn_back():
     """Each of the three other ways alike; 3000 draws, false alarm 1e-6."""
     model, rng = PRIOR.simulate(1), default_rng(0)
     for a in range(4):
-        chosen = [wander(model, np.zeros((0, 4)), 0, a, 0.5, rng) for _ in range(3000)]
+        chosen = [rollout_action(model, np.zeros((0, 4)), 0, a, 0.5, rng) for _ in range(3000)]
         assert_frequencies(np.bincount(chosen, minlength=4), [0.0 if b == (a + 2) % 4 else 1 / 3 for b in range(4)])
-    assert {wander(model, np.zeros((0, 4)), 0, -1, 0.5, rng) for _ in range(100)} == {0, 1, 2, 3}
+    assert {rollout_action(model, np.zeros((0, 4)), 0, -1, 0.5, rng) for _ in range(100)} == {0, 1, 2, 3}
 
 
 def test_cells_as_numbers():

@@ -9,10 +9,11 @@ import pytest
 from scipy import sparse
 
 from bayesrl.errors import BayesRLError, InvalidArgument, NotConverged
-from bayesrl.kernels.bellman import MANY, follow, follow_gathered, gather, has_short_rows
+from bayesrl.kernels.bellman import policy_backup
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.solution import model_of
 from bayesrl.models.solve import METHODS, evaluate_policy, solve
+from bayesrl.models.solvers._modified_policy_iteration import MANY, follow_gathered, gather, has_short_rows
 from bayesrl.models.solvers.mdp_lp import LinearProgram, program
 from bayesrl.models.solvers.policy_iteration import PolicyIteration
 from bayesrl.models.solvers.value_iteration import ValueIteration
@@ -228,11 +229,11 @@ def test_gathered_sweeps_equal_plain_ones():
         pi, v, new = np.arange(S) % 2, np.arange(S) * 1.5, np.empty(S)
         y, p, r = np.empty((S, K), np.uint32), np.empty((S, K)), np.empty(S)
         gather(m, pi, y, p, r)
-        plain, c = v.copy(), 0.5 * 0.9 / 0.1 if m.free else 0.0
+        plain, c = v.copy(), 0.5 * 0.9 / 0.1 if m.shiftable else 0.0
         for _ in range(5):
-            low, high = follow(m, pi, plain, new)
+            low, high = policy_backup(m, pi, plain, new)
             plain = new + c * (low + high)
-        done, *found = follow_gathered(y, p, r, v, np.empty(S), 0.9, m.free, 0.0, 5)
+        done, *found = follow_gathered(y, p, r, v, np.empty(S), 0.9, m.shiftable, 0.0, 5)
         np.testing.assert_allclose(v, plain, rtol=1e-12)
         np.testing.assert_allclose(found, (low, high), rtol=1e-9)
         assert not done

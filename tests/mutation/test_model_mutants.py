@@ -34,10 +34,10 @@ MUTANTS = {
         "bayesrl.adapters.gymnasium", "        return GymWorld(made, self.gamma)", "        return self",
         [GYM + "test_fresh_environments"]),
     "gathered rows are not discounted": (
-        "bayesrl.kernels.bellman", "m.gamma * m.prob[g, k]) if", "m.prob[g, k]) if",
+        "bayesrl.models.solvers._modified_policy_iteration", "m.gamma * m.prob[g, k]) if", "m.prob[g, k]) if",
         [SOLVERS + "test_gathered_sweeps_equal_plain_ones"]),
     "the shift of gathered rows is not discounted": (
-        "bayesrl.kernels.bellman", "shift = gamma * shift + c", "shift = shift + c",
+        "bayesrl.models.solvers._modified_policy_iteration", "shift = gamma * shift + c", "shift = shift + c",
         [SOLVERS + "test_gathered_sweeps_equal_plain_ones"]),
     "sweeps on a cycle never give up": (
         "bayesrl.models.solvers._modified_policy_iteration", "    last = policy_iteration(m, found.values, target)\n",

@@ -139,7 +139,7 @@ MUTANTS = {
         "bayesrl.kernels.urn", "(u - epsilon) * (M / (1.0 - epsilon))", "0.0",
         [BAMCP + "test_rollouts_are_epsilon_greedy_with_ties_at_random"]),
     "what cannot be shared out evenly is the first action's": (
-        "bayesrl.bamdp.search.bamcp", "P = np.full((S + 1, M), AGAIN)", "P = np.zeros((S + 1, M), np.uint16)",
+        "bayesrl.bamdp.search.bamcp", "P = np.full((S + 1, M), REDRAW)", "P = np.zeros((S + 1, M), np.uint16)",
         [BAMCP + "test_rollouts_are_epsilon_greedy_with_ties_at_random"]),
     "every pair of a flat model has an urn of its own": (
         "bayesrl.models.mdp", " and (self.group.ravel() == np.arange(S * A)).all())", ")",

@@ -155,7 +155,8 @@ MUTANTS = {
         "bayesrl.bamdp.optimism.pac_bounds", "all(map(isfinite, ", "any(map(bool, ",
         [PAC + "test_what_leaves_the_range_of_numbers_is_refused"]),
     "nearly lost ends are not solved": (
-        "bayesrl.models.solvers._driver", "<= 4.0 * noise(small, start)", "<= 0.0 * noise(small, start)",
+        "bayesrl.models.solvers._driver", "<= 4.0 * rounding_error(small, start)",
+        "<= 0.0 * rounding_error(small, start)",
         [ENDS + "test_ends_that_are_nearly_lost_in_rounding"]),
     "infinite errors are accepted": (
         "bayesrl.models.solvers._driver", "np.isfinite(bound) and rate * bound", "rate * bound",

@@ -4,7 +4,8 @@ import pytest
 
 ENUMERATING, KNOWN = "tests/bamdp/test_enumerating_search.py::", "tests/bamdp/test_known_model_search.py::"
 BSS, BFS3 = "tests/bamdp/test_bss.py::", "tests/bamdp/test_bfs3.py::"
-TREE, REPLAY, HMDP = "bayesrl.kernels.tree", "bayesrl.kernels.replay", "bayesrl.bamdp.search.hmdp"
+TREE, COUNTS, REPLAY = "bayesrl.kernels.tree", "bayesrl.kernels.counts", "bayesrl.kernels.replay"
+HMDP = "bayesrl.bamdp.search.hmdp"
 SAMPLED, ROWS = "bayesrl.bamdp.search.bayesian_sparse_sampling", "bayesrl.bamdp.search._split_rows"
 STICKS = "bayesrl.kernels.stick_breaking"
 COINS, GRID, SPARSE = (
@@ -19,29 +20,29 @@ MUTANTS = {
     # name: (module, old, new, tests)
     # Counts, shared by the enumerating searches
     "a known row is counted": (
-        TREE, "m.phi[g, k] += by * m.gain[g]", "m.phi[g, k] += by",
+        COUNTS, "m.phi[g, k] += by * m.gain[g]", "m.phi[g, k] += by",
         [ENUMERATING + "test_bop_equals_a_naive_transcription[half-known-3]"]),
     "the total is not counted": (
-        TREE, "m.total[g] += by * m.gain[g]", "pass",
+        COUNTS, "m.total[g] += by * m.gain[g]", "pass",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
     "rewards teach nothing": (
-        TREE, "m.pay[c, e % V] += by", "pass",
+        COUNTS, "m.pay[c, e % V] += by", "pass",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[unknown]"]),
     # the same of a sparse Dirichlet
     "a new kind is not counted": (
-        TREE, "if m.phi[g, k] == max(by, 0.0):", "if m.phi[g, k] == 0.0:",
+        COUNTS, "if m.phi[g, k] == max(by, 0.0):", "if m.phi[g, k] == 0.0:",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[sparse]"]),
     "a kind that has gone stays": (
-        TREE, "if m.phi[g, k] == max(by, 0.0):", "if m.phi[g, k] == 1.0 and by > 0.0:",
+        COUNTS, "if m.phi[g, k] == max(by, 0.0):", "if m.phi[g, k] == 1.0 and by > 0.0:",
         [ENUMERATING + "test_sparse_counts_follow_the_belief[sparse]"]),
     "the weight of another size": (
-        TREE, "kept = m.size[g] == m.phi.shape[1] and", "kept =",
+        COUNTS, "kept = m.size[g] == m.phi.shape[1] and", "kept =",
         [ENUMERATING + "test_sparse_counts_follow_the_belief[sparse ends]"]),
     "nothing new comes": (
-        TREE, "if n > 0.0 else m.support[g, NEWS]", "if n > 0.0 else 0.0",
+        COUNTS, "if n > 0.0 else m.support[g, NEWS]", "if n > 0.0 else 0.0",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[sparse]"]),
     "what was seen weighs what was seen alone": (
-        TREE, "return (m.alpha + n) / m.total[g]", "return n / m.total[g]",
+        COUNTS, "return (m.alpha + n) / m.total[g]", "return n / m.total[g]",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[sparse]"]),
     # forward-search
     "forward search forgets the discount": (
@@ -58,19 +59,19 @@ MUTANTS = {
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
     # sums that searches keep
     "a sum is used after its row was added to": (
-        TREE, "if sums.added[m.group[s, a]] > 0:", "if sums.added[m.group[s, a]] > 9:",
+        COUNTS, "if sums.added[m.group[s, a]] > 0:", "if sums.added[m.group[s, a]] > 9:",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[tied]"]),
     "a sum is used after its row was added to, flat": (
-        TREE, "if sums.added[m.group[s, a]] > 0:", "if sums.added[m.group[s, a]] > 9:",
+        COUNTS, "if sums.added[m.group[s, a]] > 0:", "if sums.added[m.group[s, a]] > 9:",
         [ENUMERATING + "test_values_of_forward_search_on_random_beliefs[optimistic]"]),
     "a sum is used after its reward was added to": (
-        TREE, "if sums.added[m.group[s, a]] > 0:", "if sums.added[m.group[s, a]] > 9:",
+        COUNTS, "if sums.added[m.group[s, a]] > 0:", "if sums.added[m.group[s, a]] > 9:",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[known moves]"]),
     "a sum is kept from a row that was added to": (
-        TREE, "return summed(m, s, a, gamma, v)\n    if", "sums.table[d, s, a] = summed(m, s, a, gamma, v)\n    if",
+        COUNTS, "return summed(m, s, a, gamma, v)\n    if", "sums.table[d, s, a] = summed(m, s, a, gamma, v)\n    if",
         [ENUMERATING + "test_equal_to_exact_values_at_every_depth[flat]"]),
     "sums of another level": (
-        TREE, "if np.isnan(sums.table[d, s, a]):", "d = 0\n    if np.isnan(sums.table[d, s, a]):",
+        COUNTS, "if np.isnan(sums.table[d, s, a]):", "d = 0\n    if np.isnan(sums.table[d, s, a]):",
         [ENUMERATING + "test_values_of_forward_search[flat-optimistic]"]),
     # branch-and-bound
     "bounds are taken for values before the last decision": (
@@ -108,7 +109,7 @@ MUTANTS = {
         [ENUMERATING + "test_fewer_nodes"]),
     # bop
     "BOP expands the most probable leaf, however deep": (
-        "bayesrl.bamdp.search.bop", "leaf = max(leaf, ends.gamma * p * w)", "leaf = max(leaf, p * w)",
+        "bayesrl.bamdp.search.bop", "leaf = max(leaf, leaves.gamma * p * w)", "leaf = max(leaf, p * w)",
         [ENUMERATING + "test_bop_equals_a_naive_transcription[tied-None]"]),
     "BOP's tree is pessimistic": (
         "bayesrl.bamdp.search.bop", "if upper > t.value[h, 1]:", "if lower >= t.value[h, 0]:",
@@ -117,8 +118,8 @@ MUTANTS = {
         "bayesrl.bamdp.search._lookahead", "low, high = reward_range", "low, high = 0.0, reward_range[1]",
         [ENUMERATING + "test_bop_bounds_bracket_the_exact_values_and_never_widen[flat]"]),
     "BOP's leaves are worth nothing": (
-        "bayesrl.bamdp.search.bop", "low, high = unseen(ends, y, d, m.terminal[y])",
-        "low, high = unseen(ends, y, d, m.terminal[y] or d == 0)",
+        "bayesrl.bamdp.search.bop", "low, high = leaf_bounds(leaves, y, d, m.terminal[y])",
+        "low, high = leaf_bounds(leaves, y, d, m.terminal[y] or d == 0)",
         [ENUMERATING + "test_bop_brackets_the_values_of_forward_search_with_leaves[flat]"]),
     "BOP's counts stay": (
         "bayesrl.bamdp.search.bop", "add(m, s, a, e, -1.0)", "pass",
@@ -228,20 +229,20 @@ MUTANTS = {
         "bayesrl.bamdp.search.bfs3", "replay(model, s0, a, k)", "pass",
         [BFS3 + "test_bounds_bracket_the_exact_values[tied-8]"]),
     "BFS3 believes the lower bound": (
-        "bayesrl.bamdp.search.bfs3", "q[UPPER, a] += (r + ends.gamma * tree.value[0, UPPER]) / C",
-        "q[UPPER, a] += (r + ends.gamma * tree.value[0, LOWER]) / C",
+        "bayesrl.bamdp.search.bfs3", "q[UPPER, a] += (r + leaves.gamma * tree.value[0, UPPER]) / C",
+        "q[UPPER, a] += (r + leaves.gamma * tree.value[0, LOWER]) / C",
         [BFS3 + "test_equal_in_law_to_a_naive_transcription[small-3]"]),
     "draws of one node teach each other": (
         TREE, "undo(model, s, a, k)  #", "pass  #", [BFS3 + "test_bounds_bracket_the_exact_values[tied-8]"]),
     "what was not drawn is nothing at the root": (
-        "bayesrl.bamdp.search.bfs3", "q[SURE_UPPER, a] += max(rest, 0.0) * ends.range[D, 1]", "pass",
+        "bayesrl.bamdp.search.bfs3", "q[SURE_UPPER, a] += max(rest, 0.0) * leaves.range[D, 1]", "pass",
         [BFS3 + "test_bounds_bracket_the_exact_values[flat-1]"]),
     "a replayed outcome is never new": (
         REPLAY, "row.kinds += ONE", "pass", [BFS3 + "test_replay_and_undo_follow_the_belief[sparse]"]),
     "an undone outcome stays": (
         REPLAY, "row.kinds -= ONE", "pass", [BFS3 + "test_replay_and_undo_follow_the_belief[sparse]"]),
     "the reward of a replayed step is forgotten": (
-        REPLAY, "put(model.pays, model.cell[s, a, k // V], k % V)", "pass",
+        REPLAY, "put_ball(model.rewards, model.cell[s, a, k // V], k % V)", "pass",
         [BFS3 + "test_replay_and_undo_follow_the_belief[unknown]"]),
     # the infinite grid: coins, belief, and searches on them
     "both coins of an empty cell may show heads": (

@@ -69,7 +69,7 @@ def play(x: float, s: float, b: float, h: float, y: F1, Y: F1, gamma: float, G: 
 def boundary(n: float, s: float, b: float, h: float, y: F1, Y: F1, gamma: float, G: float) -> float:
     """Find the zero of the increasing function x G + Q(x) by regula falsi (Illinois).
 
-    The search starts between 0 and the bound of `retirement.enclosure`.
+    The search starts between 0 and the bound of `calibration.index_bounds`.
     """
     T = 0.5 * (G - 1.0)
     lo, hi = -T / math.sqrt(n * (1.0 + 2.0 * T)), 0.0

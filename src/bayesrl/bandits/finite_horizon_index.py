@@ -32,7 +32,8 @@ from bayesrl.capabilities import HasBetaArms
 from bayesrl.checks import Floats, array, number
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.retirement import Lattice, calibrate
+from bayesrl.kernels.calibration import calibrate
+from bayesrl.kernels.retirement import Lattice
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 

@@ -42,7 +42,8 @@ from bayesrl.capabilities import HasArmStates
 from bayesrl.checks import Floats, Ints, array, broadcast, number, rows_sum_to_one
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.retirement import Lattice, calibrate
+from bayesrl.kernels.calibration import calibrate
+from bayesrl.kernels.retirement import Lattice
 from bayesrl.parameters import Within, declared
 from bayesrl.registry import register
 
@@ -148,19 +149,19 @@ def gittins_index(alpha: ArrayLike, beta: ArrayLike, gamma: ArrayLike) -> Floats
     >>> gittins_index([1, 2], 1, 0.9).round(5)
     array([0.70289, 0.80006])
     """
-    low, high = _calibrated("gittins_index", alpha, beta, gamma, generous=False)
+    low, high = _calibrated("gittins_index", alpha, beta, gamma, overvalued=False)
     return np.asarray(0.5 * (low + high))
 
 
 def gittins_bounds(alpha: ArrayLike, beta: ArrayLike, gamma: ArrayLike) -> tuple[Floats, Floats]:
     """Proven bounds on the Gittins index of Bernoulli arms: (lower, upper), less than 5e-7 apart."""
-    low, _ = _calibrated("gittins_bounds", alpha, beta, gamma, generous=False)
-    _, high = _calibrated("gittins_bounds", alpha, beta, gamma, generous=True)
+    low, _ = _calibrated("gittins_bounds", alpha, beta, gamma, overvalued=False)
+    _, high = _calibrated("gittins_bounds", alpha, beta, gamma, overvalued=True)
     return low, high + DROP
 
 
 def _calibrated(
-    owner: str, alpha: ArrayLike, beta: ArrayLike, gamma: ArrayLike, generous: bool
+    owner: str, alpha: ArrayLike, beta: ArrayLike, gamma: ArrayLike, overvalued: bool
 ) -> tuple[Floats, Floats]:
     """Intervals that contain the indices, computed for each lattice and each discount in turn."""
     a, b, c = broadcast(
@@ -181,7 +182,7 @@ def _calibrated(
         k = math.ceil(math.log(4e-4 * (1.0 - gamma_) ** (-1.0 / 3.0)) / math.log(gamma_))
         plays = states[which, 1] + states[which, 2]
         for rows in groups(((plays - plays.min()) // max(k, 64))[:, None], which):
-            low[rows], high[rows] = _one_lattice(states[rows, 1], states[rows, 2], gamma_, k, generous)
+            low[rows], high[rows] = _one_lattice(states[rows, 1], states[rows, 2], gamma_, k, overvalued)
     shape = np.shape(a)
     return low[back].reshape(shape), high[back].reshape(shape)
 
@@ -192,12 +193,12 @@ def groups(labels: Floats, members: Ints) -> list[Ints]:
     return [members[group == g] for g in range(len(names))]
 
 
-def _one_lattice(a: Floats, b: Floats, gamma: float, k: int, generous: bool) -> tuple[Floats, Floats]:
+def _one_lattice(a: Floats, b: Floats, gamma: float, k: int, overvalued: bool) -> tuple[Floats, Floats]:
     a0, b0 = float(a.min()), float(b.min())
     t, r = np.rint(a - a0).astype(np.int64), np.rint(a - a0 + b - b0).astype(np.int64)
     order = np.argsort(-r, kind="stable")
     G = 1.0 / (1.0 - gamma)
-    found = calibrate(t[order], r[order], Lattice(a0, b0, gamma, int(r.max()) + k, G, generous, DROP), WIDTH)
+    found = calibrate(t[order], r[order], Lattice(a0, b0, gamma, int(r.max()) + k, G, overvalued, DROP), WIDTH)
     low, high = np.empty(a.shape), np.empty(a.shape)
     low[order], high[order] = found
     return low, high

@@ -1,16 +1,16 @@
 """Names for the arrays that compiled functions take, by element and number of axes: `F2` is a matrix of float64.
 
-The rule: every compiled function annotates its arguments and its result with these names, numbers with `int`, `float`
-and `bool`, and mypy checks it as strictly as the rest of the library. Numba ignores annotations: it compiles a function
-for the types that it is called with, so an annotation costs nothing and changes nothing. A local array needs its
-annotation only if mypy cannot infer its number of axes: `q: F1 = np.zeros(n)`; plain assignments compile the same.
+Every compiled function annotates its array arguments and its result with these names, and numbers with `int`, `float`
+and `bool`. mypy checks it as strictly as the rest of the library. Numba ignores annotations, since it compiles a
+function for the types that it is called with. A local array needs an annotation only if mypy cannot infer its number of
+axes: `q: F1 = np.zeros(n)`.
 
 numpy's stubs give `Any` for `x[i]`. The plugin `tests/typing/numpy_elements.py` gives the element instead, as Numba
 does: `x[i]` of `F1` is a `float`, `x[i]` of `F2` is `F1`, and an element of `I1` (signed, of any width) is an `int`.
-An element of `U1` stays `np.uint64`: with a signed integer Numba makes a float of both, so mixing them is an error.
+An element of `U1` stays `np.uint64`. Numba turns a uint64 and a signed integer into floats, so mixing them is an error.
 
-The names are types of `numpy.ndarray`: an array of another number of axes is refused if its number of axes is known
-(`np.zeros((n, m))` for an `F1`), and every array whose number of axes is unknown (`NDArray[np.float64]`) is accepted.
+mypy refuses an array whose number of axes is known to be different (`np.zeros((n, m))` for an `F1`). It accepts every
+array whose number of axes is unknown (`NDArray[np.float64]`).
 """
 
 from typing import Any, Protocol, TypeAlias, TypeVar, overload

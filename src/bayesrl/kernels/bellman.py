@@ -1,6 +1,6 @@
-"""Backups, sweeps and policy evaluation on known MDPs: what the exact solvers share.
+"""Backups, sweeps and policy evaluation on known MDPs, shared by the exact solvers.
 
-A `Model` is an MDP as compiled code reads it: a dense matrix when that is what the model is, successor lists otherwise.
+A `Model` is an MDP in the form that compiled code reads: a matrix if the model is dense, successor lists otherwise.
 Letters: v[s] values, q[s, a] action values, pi[s] a policy, T the Bellman operator, residual max |Tv - v|.
 """
 
@@ -12,15 +12,13 @@ from bayesrl.kernels.arrays import F1, F2, I1, I2, I3
 from bayesrl.kernels.jit import any_order, njit
 
 BLOCK = 64
-"""Long sums are taken in blocks of this many terms: their rounding grows with BLOCK + n / BLOCK instead of n."""
-MANY, FEW = 500, 16
-"""Beyond this many states, and up to this many outcomes of each (s, a), rows of a policy are gathered before sweeps."""
+"""Long sums are taken in blocks of this many terms, so that rounding errors grow with BLOCK + n / BLOCK, not with n."""
 
 
 class Model(NamedTuple):
-    """A known MDP. Rows of terminal states are empty: their values are zero."""
+    """A known MDP. The rows of terminal states are empty, so their values are zero."""
 
-    matrix: F2  # P, (S*A, S), or (0, 0) if the lists are to be used
+    matrix: F2  # P, (S*A, S), or (0, 0) if successor lists are used
     succ: I3  # (S, A, K)
     prob: F2  # (G, K)
     group: I2  # (S, A)
@@ -29,7 +27,7 @@ class Model(NamedTuple):
     gamma: float
     round_r: float
     round_v: float  # rounding moves one backup by at most round_r + round_v max|v|
-    free: bool  # no terminal state: adding c to v adds gamma c to Tv
+    shiftable: bool  # there is no terminal state, so adding c to v adds gamma c to Tv
 
 
 # One backup ----------------------------------------------------------------------------------------------------------
@@ -66,7 +64,7 @@ def dot(p: F1, v: F1) -> float:
 
 @any_order
 def short_products(P: F2, v: F1, out: F1) -> None:
-    """out <- P v for rows of at most BLOCK entries; four rows at a time take half the time."""
+    """out <- P v for rows of at most BLOCK entries. Four rows at a time take half the time."""
     n = 0
     while n + 4 <= len(out):
         a, b, c, d = 0.0, 0.0, 0.0, 0.0
@@ -85,7 +83,7 @@ def short_products(P: F2, v: F1, out: F1) -> None:
 
 @any_order
 def short_products_of(pi: I1, P: F2, v: F1, out: F1) -> None:
-    """The same for the rows s*A + pi[s] of P."""
+    """Do the same for the rows s*A + pi[s] of P."""
     S = len(v)
     A = len(P) // S
     s = 0
@@ -134,7 +132,7 @@ def backup(m: Model, v: F1, q: F2) -> tuple[float, float]:
 
 
 @njit
-def follow(m: Model, pi: I1, v: F1, new: F1) -> tuple[float, float]:
+def policy_backup(m: Model, pi: I1, v: F1, new: F1) -> tuple[float, float]:
     """new <- r + gamma P v under the policy; returns the extremes of new - v."""
     matrix, succ, prob, group, size, r, gamma, _, _, _ = m
     S, A = r.shape
@@ -179,11 +177,11 @@ def sweep(m: Model, v: F1, pi: I1, order: I1) -> int:
     return changes
 
 
-# How exact an answer is ----------------------------------------------------------------------------------------------
+# Accuracy ------------------------------------------------------------------------------------------------------------
 
 
 @njit
-def noise(m: Model, v: F1) -> float:
+def rounding_error(m: Model, v: F1) -> float:
     """A bound on the rounding error of one backup of v."""
     largest = 0.0
     for s in range(len(v)):
@@ -192,9 +190,9 @@ def noise(m: Model, v: F1) -> float:
 
 
 @njit
-def enough(m: Model, v: F1, low: float, high: float, target: float) -> bool:
+def converged(m: Model, v: F1, low: float, high: float, target: float) -> bool:
     """Whether the residual is certainly within the target, or within three times the rounding error."""
-    slack = noise(m, v)
+    slack = rounding_error(m, v)
     return max(high, -low) + slack <= max(target, 3.0 * slack)
 
 
@@ -213,14 +211,14 @@ def improve(q: F2, pi: I1, slack: float) -> int:
     return changes
 
 
-# Whole solvers -------------------------------------------------------------------------------------------------------
+# Evaluation ----------------------------------------------------------------------------------------------------------
 
 
 @njit
 def eliminate(m: Model, pi: I1, v: F1, work: F2) -> bool:
     """v <- the values of a policy, (I - gamma P) v = r, by elimination in work (S, S); False if the policy never ends.
 
-    The matrix is diagonally dominant: no pivoting is needed. Zeros are skipped, so a band costs little.
+    The matrix is diagonally dominant, so no pivoting is needed. Zeros are skipped, so a band matrix costs little.
     """
     matrix, succ, prob, group, size, r, gamma, _, _, _ = m
     S, A = r.shape
@@ -247,129 +245,3 @@ def eliminate(m: Model, pi: I1, v: F1, work: F2) -> bool:
     for k in range(S - 1, -1, -1):
         v[k] = (v[k] - short_dot(work[k, k + 1 :], v[k + 1 :])) / work[k, k]
     return True
-
-
-@njit
-def howard(m: Model, v: F1, q: F2, pi: I1, target: float, limit: int) -> tuple[int, float, float]:
-    """Policy iteration by elimination from the policy that is greedy for v; returns (iterations, low, high).
-
-    v and q are those of the last policy. Iterations is negative if some policy on the way never ends (gamma = 1).
-    """
-    work = np.empty((len(v), len(v)))
-    low, high = backup(m, v, q)
-    improve(q, pi, -np.inf)
-    for n in range(1, limit + 1):
-        if not eliminate(m, pi, v, work):
-            return -n, low, high
-        low, high = backup(m, v, q)
-        if enough(m, v, low, high, target) or improve(q, pi, 4.0 * noise(m, v)) == 0:
-            return n, low, high
-    return limit, low, high
-
-
-@njit
-def relax(
-    m: Model, v: F1, q: F2, pi: I1, target: float, limit: int, sweeps: int, patient: bool
-) -> tuple[int, float, float]:
-    """Modified policy iteration with shifted values; returns (iterations, low, high), iterations < 0 if it gave up.
-
-    After each backup the policy is followed until its sweeps change a twentieth of what the backup changed, for at most
-    `sweeps` sweeps. If that is not enough and we are not patient, the problem mixes too slowly, and we give up. We also
-    give up if rounding stops all progress: on a cycle of states a sweep may change less than the last digit of a value.
-    Without terminal states V* lies between v + low/(1-gamma) and v + high/(1-gamma) (MacQueen, Porteus): v is moved to
-    the middle of it after every sweep, which leaves only the span high - low to be brought down.
-    """
-    S, K = len(v), m.succ.shape[2]
-    new = np.empty(S)
-    free = m.free and m.gamma < 1.0
-    c = 0.5 * m.gamma / (1.0 - m.gamma) if free else 0.0
-    gathers = has_short_rows(m)
-    y, p, r = np.empty((S * gathers, K), np.uint32), np.empty((S * gathers, K)), np.empty(S * gathers)
-    patience = min(limit, 10.0 + 1.0 / (1.0 - m.gamma)) if m.gamma < 1.0 else limit  # sweeps halve the gap in less
-    least, since = np.inf, 0
-    for n in range(1, limit + 1):
-        low, high = backup(m, v, q)
-        if enough(m, v, low, high, target):
-            return n, low, high
-        if gap(low, high, free) < 0.5 * least:
-            least, since = gap(low, high, free), n
-        elif n - since > patience:
-            return -n, low, high
-        improve(q, pi, 0.0)
-        for s in range(S):
-            v[s] = q[s, pi[s]] + c * (low + high)
-        goal = max(0.05 * gap(low, high, free), 0.5 * target)
-        if gathers:
-            gather(m, pi, y, p, r)
-            done, low, high = follow_gathered(y, p, r, v, new, m.gamma, free, goal, sweeps)
-        else:
-            done = False
-            for _ in range(sweeps):
-                low, high = follow(m, pi, v, new)
-                for s in range(S):
-                    v[s] = new[s] + c * (low + high)
-                if gap(low, high, free) <= goal:
-                    done = True
-                    break
-        if not (done or patient):
-            return -n, low, high
-    return -limit, low, high
-
-
-@njit
-def has_short_rows(m: Model) -> bool:
-    """Whether the model is one of many states with few outcomes each, whose sweeps are faster on gathered rows."""
-    S, _, K = m.succ.shape
-    return m.matrix.shape[0] == 0 and S > MANY and K <= FEW
-
-
-@njit
-def gather(m: Model, pi: I1, y: I2, p: F2, r: F1) -> None:
-    """The rows of a policy side by side: next states y (S, K), gamma times probabilities p (S, K), rewards r (S,)."""
-    for s in range(len(r)):
-        a, g = pi[s], m.group[s, pi[s]]
-        r[s] = m.r[s, a]
-        for k in range(y.shape[1]):
-            y[s, k], p[s, k] = (m.succ[s, a, k], m.gamma * m.prob[g, k]) if k < m.size[g] else (0, 0.0)
-
-
-@njit
-def follow_gathered(
-    y: I2, p: F2, r: F1, v: F1, new: F1, gamma: float, free: bool, goal: float, sweeps: int
-) -> tuple[bool, float, float]:
-    """Follow a policy on gathered rows, shifted as in `relax`; returns whether the goal was reached, low and high.
-
-    The shift is kept apart as one number: T(v + shift) = Tv + gamma shift.
-    """
-    c = 0.5 * gamma / (1.0 - gamma) if free else 0.0
-    here, there, shift, low, high, done = v, new, 0.0, 0.0, 0.0, False
-    for _ in range(sweeps):
-        low, high = sweep_gathered(y, p, r, here, there)
-        low, high = low - (1.0 - gamma) * shift, high - (1.0 - gamma) * shift
-        shift = gamma * shift + c * (low + high)
-        here, there = there, here
-        if gap(low, high, free) <= goal:
-            done = True
-            break
-    for s in range(len(v)):
-        v[s] = here[s] + shift
-    return done, low, high
-
-
-@any_order
-def sweep_gathered(y: I2, p: F2, r: F1, v: F1, new: F1) -> tuple[float, float]:
-    """new <- r + p v on gathered rows; returns the extremes of new - v."""
-    low, high = np.inf, -np.inf
-    for s in range(len(r)):
-        x = r[s]
-        for k in range(y.shape[1]):
-            x += p[s, k] * v[y[s, k]]
-        new[s] = x
-        low, high = min(low, x - v[s]), max(high, x - v[s])
-    return low, high
-
-
-@njit
-def gap(low: float, high: float, free: bool) -> float:
-    """What still has to fall: the span, or the residual if values may not be shifted."""
-    return high - low if free else max(high, -low)

@@ -1,16 +1,18 @@
-"""Which of independent arms is best, and what that says about each (information-directed, bayes-optimal-bandit).
+"""The probability that each of several independent arms is the best, and the arms' means given the best arm.
 
-With densities f_a and distribution functions F_a of the arms' means, and m_b(x) = E[theta_b | theta_b <= x],
+Let f_a and F_a be the density and distribution function of the mean of arm a, and m_b(x) = E[theta_b | theta_b <= x].
+Then
 
     P(A* = a) = int f_a prod_{b != a} F_b,
     E[theta_a | A* = a] P(A* = a) = int x f_a prod_{b != a} F_b,
     E[theta_b | A* = a] P(A* = a) = int m_b f_a prod_{c != a} F_c.
 
-The integrals run over panels of eight Gauss-Legendre nodes, about three deviations of the narrowest arm wide, from
-where the best arm can be at the least to where it can be at the most; the rest has probability below 1e-10. Beta
-distribution functions are integrated along with the densities, by the matrix that integrates the polynomial through a
-panel's nodes up to each node. They are taken in phi, x = sin^2 phi, where Betas have nearly equal widths and, from
-parameters of 1/2 up, no poles. The error is below 1e-8, but up to 1e-4 where parameters below 1 are not halves.
+The integrals are computed on panels of eight Gauss-Legendre nodes. A panel is about three standard deviations of the
+narrowest arm wide. The panels cover the range of the best arm's mean up to a probability of 1e-10. Beta distribution
+functions are integrated together with the densities, by the matrix that integrates the polynomial through a panel's
+nodes up to each node. The variable of integration is phi, x = sin^2 phi: in phi Betas have nearly equal widths and, if
+their parameters are at least 1/2, no poles. The error is below 1e-8. It is up to 1e-4 if parameters are below 1 and are
+not halves.
 """
 
 import math
@@ -29,7 +31,7 @@ _powers = NODES[:, None] ** np.arange(8)
 UP_TO = (NODES[:, None] ** np.arange(1, 9) - (-1.0) ** np.arange(1, 9)) / np.arange(1, 9) @ np.linalg.inv(_powers)
 """UP_TO[k, l]: weight of the value at node l in the integral from -1 to node k."""
 TAIL = 25.0
-"""-log of the probability that is neglected at either end of an arm's range."""
+"""-log of the probability that is neglected at each end of an arm's range."""
 DEVIATIONS = math.sqrt(2.0 * TAIL)
 
 
@@ -55,10 +57,10 @@ def best_normal(mean: Floats, deviation: Floats) -> tuple[Floats, Floats]:
 
 @njit
 def beta_ranges(alpha: F2, beta: F2) -> tuple[F1, F1, F1]:
-    """The least and the largest phi of the mean of the best arm, and the width of a panel, for each replicate.
+    """The smallest and largest phi of the best arm's mean, and the width of a panel, for each replicate.
 
-    |theta - p| <= l + sqrt(l^2 + 2 p (1 - p) l), l = TAIL / n, except with probability exp(-TAIL) on either side, by
-    Chernoff's bound exp(-n KL(p, x)) and KL >= d^2 / (2 (p (1 - p) + d)).
+    With l = TAIL / n, |theta - p| <= l + sqrt(l^2 + 2 p (1 - p) l), except with probability exp(-TAIL) on each side.
+    This follows from Chernoff's bound exp(-n KL(p, x)) and KL >= d^2 / (2 (p (1 - p) + d)).
     """
     R, K = alpha.shape
     low, high, width = np.empty(R), np.empty(R), np.empty(R)
@@ -73,9 +75,8 @@ def beta_ranges(alpha: F2, beta: F2) -> tuple[F1, F1, F1]:
             least, most = max(least, p - d), max(most, p + d)
         for a in range(K):
             if up[a] > least:
-                wide = min(
-                    wide, 1.5 / math.sqrt(alpha[i, a] + beta[i, a])
-                )  # a deviation of phi is about 1 / (2 sqrt n)
+                # The standard deviation of phi is about 1 / (2 sqrt n).
+                wide = min(wide, 1.5 / math.sqrt(alpha[i, a] + beta[i, a]))
         low[i], high[i], width[i] = math.asin(math.sqrt(least)), math.asin(math.sqrt(min(most, 1.0))), wide
     return low, high, width
 
@@ -150,7 +151,7 @@ def normal_arms(mean: F2, deviation: F2, p: F2, M: F3) -> None:
 
 @njit
 def condition(x: F1, w: F1, f: F2, F: F2, m: F2, p: F1, M: F2) -> None:
-    """The integrals of the module's head, from f, F and m at nodes x with weights w; p is made to sum to one."""
+    """Compute the integrals of the module docstring from f, F and m at nodes x with weights w, and normalise p."""
     K, X = f.shape
     h, rest = np.empty((K, X)), np.empty(X)
     rest[:] = w

@@ -1,6 +1,6 @@
-"""The ways in which this library compiles a function with Numba; all keep its signature for mypy.
+"""Decorators that compile a function with Numba and keep its signature for mypy.
 
-Compiled functions are annotated with the names of `arrays.py`; Numba ignores annotations.
+Compiled functions are annotated with the names of `arrays.py`. Numba ignores annotations.
 """
 
 from collections.abc import Callable
@@ -13,8 +13,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 F = TypeVar("F")
 INLINED = {"forceinline": True, "error_model": "numpy"}
-"""Options of `inlined`. Inlining lets LLVM see that `simulator.borrowed` arrays need no reference counts. numpy's error
-model tests no divisor for zero, so that a choice between two quotients needs no branch."""
+"""Options of `inlined`. After inlining, LLVM sees that `simulator.borrowed` arrays need no reference counts. numpy's
+error model does not check divisors for zero, so that a choice between two quotients needs no branch."""
 
 
 def njit(function: Callable[P, R]) -> Callable[P, R]:
@@ -28,18 +28,18 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def any_order(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a kernel that may add short sums in any order, in vector registers; nothing else is relaxed."""
+    """Compile a kernel whose short sums may be added in any order, so that they are vectorised."""
     return cast(Callable[P, R], numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function))
 
 
 def plain(kernel: Callable[P, R]) -> Callable[P, R]:
-    """The Python function of a kernel, for Numba's `overload`; the kernel itself without compilation."""
+    """The Python function of a kernel, for Numba's `overload`; the kernel itself if compilation is off."""
     return cast(Callable[P, R], getattr(kernel, "py_func", kernel))
 
 
 def overloads(function: Callable[..., object], inline: bool = False) -> Callable[[F], F]:
-    """Numba's `overload`: in compiled code the decorated function chooses, by types, what stands for `function`.
+    """Numba's `overload`: the decorated function chooses, by types, the compiled implementation of `function`.
 
-    It is not `strict`, because strictness compares annotations, and those of the choice and of the chosen differ.
+    It is not `strict`: strictness compares annotations, which differ between `function` and its implementations.
     """
     return cast(Callable[[F], F], overload(function, INLINED if inline else {}, strict=False))

@@ -1,10 +1,10 @@
-"""What a search that comes back to a history asks of a simulator, besides the four functions of `simulator.py`:
+"""Three further functions of a simulator (`simulator.py`), for searches that return to a history:
 
-    replay(model, s, a, k)        take the step from (s, a) whose outcome k is known
-    undo(model, s, a, k)          take back the last step of the simulation, which was this one
-    likelihood(model, s, a, k)    the probability of that outcome
+    replay(model, s, a, k)        take the step from (s, a) with the given outcome k
+    undo(model, s, a, k)          undo the last step, which was from (s, a) with outcome k
+    likelihood(model, s, a, k)    the predictive probability of outcome k
 
-For urns (`urn.py`, `paid_urn.py`): to replay a step is to put its ball in, to undo it to take the last ball out.
+In an urn (`urn.py`, `reward_urn.py`), replaying a step puts in its ball, and undoing it takes out the last ball.
 """
 
 from __future__ import annotations
@@ -13,49 +13,49 @@ from functools import singledispatch
 from typing import Any
 
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.paid_urn import PaidUrn
+from bayesrl.kernels.reward_urn import RewardUrn
 from bayesrl.kernels.simulator import implements
 from bayesrl.kernels.urn import ONE, SparseUrn, Urn, new_chance, weigh
 
 
 @singledispatch
 def replay(model: object, s: int, a: int, k: int) -> None:
-    """Take the step from (s, a) with outcome k."""
+    """Take the step from (s, a) with the given outcome k."""
 
 
 @singledispatch
 def undo(model: object, s: int, a: int, k: int) -> None:
-    """Take back the last step, from (s, a) with outcome k."""
+    """Undo the last step, which was from (s, a) with outcome k."""
 
 
 @singledispatch
 def likelihood(model: object, s: int, a: int, k: int) -> float:
-    """Probability of outcome k of (s, a)."""
+    """The predictive probability of outcome k of (s, a)."""
     raise NotImplementedError
 
 
 @singledispatch
-def put(urn: object, g: int, k: int) -> None:
+def put_ball(urn: object, g: int, k: int) -> None:
     """Put a ball of outcome k into urn g."""
 
 
 @singledispatch
-def take_out(urn: object, g: int) -> None:
-    """Take the last ball of urn g out again."""
+def take_ball(urn: object, g: int) -> None:
+    """Take out the last ball of urn g."""
 
 
 @singledispatch
-def share(urn: object, g: int, k: int) -> float:
-    """Probability that the next ball of urn g is of outcome k."""
+def ball_probability(urn: object, g: int, k: int) -> float:
+    """The probability that the next draw from urn g is outcome k."""
     raise NotImplementedError
 
 
 # Dirichlet urns ------------------------------------------------------------------------------------------------------
 
 
-@implements(put, Urn)
+@implements(put_ball, Urn)
 @njit
-def _put_dirichlet(urn: Urn, g: int, k: int) -> None:
+def _put_ball_dirichlet(urn: Urn, g: int, k: int) -> None:
     row = urn.rows[g]
     if row.count < row.limit:
         urn.balls[row.first + row.count] = k
@@ -63,27 +63,27 @@ def _put_dirichlet(urn: Urn, g: int, k: int) -> None:
         row.total += 1.0
 
 
-@implements(take_out, Urn)
+@implements(take_ball, Urn)
 @njit
-def _take_out_dirichlet(urn: Urn, g: int) -> None:
+def _take_ball_dirichlet(urn: Urn, g: int) -> None:
     row = urn.rows[g]
     if row.count > row.seen:
         row.count -= ONE
         row.total = row.mass + row.count
 
 
-@implements(share, Urn)
+@implements(ball_probability, Urn)
 @njit
-def _share_dirichlet(urn: Urn, g: int, k: int) -> float:
+def _ball_probability_dirichlet(urn: Urn, g: int, k: int) -> float:
     row = urn.rows[g]
     weight: float = urn.cdf[row.prior, k] - (urn.cdf[row.prior, k - 1] if k > 0 else 0.0)
     total: float = row.total
-    return (weight + balls(urn, row, k)) / total
+    return (weight + count_balls(urn, row, k)) / total
 
 
 @njit
-def balls(urn: Urn | SparseUrn, row: Any, k: int) -> int:
-    """The number of balls of outcome k in an urn: seen, and of the running simulation."""
+def count_balls(urn: Urn | SparseUrn, row: Any, k: int) -> int:
+    """The number of balls of outcome k in an urn, from the data and from the running simulation."""
     count = 0
     for j in range(row.first, row.first + row.count):
         if urn.balls[j] == k:
@@ -94,11 +94,11 @@ def balls(urn: Urn | SparseUrn, row: Any, k: int) -> int:
 # Sparse urns ---------------------------------------------------------------------------------------------------------
 
 
-@implements(put, SparseUrn)
+@implements(put_ball, SparseUrn)
 @njit
-def _put_sparse(urn: SparseUrn, g: int, k: int) -> None:
+def _put_ball_sparse(urn: SparseUrn, g: int, k: int) -> None:
     row = urn.rows[g]
-    if balls(urn, row, k) == 0:
+    if count_balls(urn, row, k) == 0:
         urn.kinds[row.kinds_first + row.kinds] = k
         row.kinds += ONE
     urn.balls[row.first + row.count] = k
@@ -106,22 +106,22 @@ def _put_sparse(urn: SparseUrn, g: int, k: int) -> None:
     weigh(urn, row)
 
 
-@implements(take_out, SparseUrn)
+@implements(take_ball, SparseUrn)
 @njit
-def _take_out_sparse(urn: SparseUrn, g: int) -> None:
+def _take_ball_sparse(urn: SparseUrn, g: int) -> None:
     row = urn.rows[g]
     row.count -= ONE
-    if balls(urn, row, urn.balls[row.first + row.count]) == 0:
+    if count_balls(urn, row, urn.balls[row.first + row.count]) == 0:
         row.kinds -= ONE
     weigh(urn, row)
 
 
-@implements(share, SparseUrn)
+@implements(ball_probability, SparseUrn)
 @njit
-def _share_sparse(urn: SparseUrn, g: int, k: int) -> float:
+def _ball_probability_sparse(urn: SparseUrn, g: int, k: int) -> float:
     row = urn.rows[g]
     alpha: float = urn.prior[0]
-    k0, N, n = row.kinds, row.count, balls(urn, row, k)
+    k0, N, n = row.kinds, row.count, count_balls(urn, row, k)
     size: float = row.size
     total: float = row.total
     if n > 0:
@@ -135,39 +135,39 @@ def _share_sparse(urn: SparseUrn, g: int, k: int) -> float:
 @implements(replay, Urn, SparseUrn)
 @njit
 def _replay(model: Urn | SparseUrn, s: int, a: int, k: int) -> None:
-    put(model, model.place[s, a, 0], k)
+    put_ball(model, model.place[s, a, 0], k)
 
 
 @implements(undo, Urn, SparseUrn)
 @njit
 def _undo(model: Urn | SparseUrn, s: int, a: int, k: int) -> None:
-    take_out(model, model.place[s, a, 0])
+    take_ball(model, model.place[s, a, 0])
 
 
 @implements(likelihood, Urn, SparseUrn)
 @njit
 def _likelihood(model: Urn | SparseUrn, s: int, a: int, k: int) -> float:
-    return share(model, model.place[s, a, 0], k)
+    return ball_probability(model, model.place[s, a, 0], k)
 
 
-@implements(replay, PaidUrn)
+@implements(replay, RewardUrn)
 @njit
-def _replay_paid(model: PaidUrn, s: int, a: int, k: int) -> None:
+def _replay_paid(model: RewardUrn, s: int, a: int, k: int) -> None:
     V = len(model.values)
-    put(model.moves, model.moves.place[s, a, 0], k // V)
-    put(model.pays, model.cell[s, a, k // V], k % V)
+    put_ball(model.moves, model.moves.place[s, a, 0], k // V)
+    put_ball(model.rewards, model.cell[s, a, k // V], k % V)
 
 
-@implements(undo, PaidUrn)
+@implements(undo, RewardUrn)
 @njit
-def _undo_paid(model: PaidUrn, s: int, a: int, k: int) -> None:
-    take_out(model.moves, model.moves.place[s, a, 0])
-    take_out(model.pays, model.cell[s, a, k // len(model.values)])
+def _undo_paid(model: RewardUrn, s: int, a: int, k: int) -> None:
+    take_ball(model.moves, model.moves.place[s, a, 0])
+    take_ball(model.rewards, model.cell[s, a, k // len(model.values)])
 
 
-@implements(likelihood, PaidUrn)
+@implements(likelihood, RewardUrn)
 @njit
-def _likelihood_paid(model: PaidUrn, s: int, a: int, k: int) -> float:
+def _likelihood_paid(model: RewardUrn, s: int, a: int, k: int) -> float:
     V = len(model.values)
-    p = share(model.moves, model.moves.place[s, a, 0], k // V)
-    return p * share(model.pays, model.cell[s, a, k // V], k % V)
+    p = ball_probability(model.moves, model.moves.place[s, a, 0], k // V)
+    return p * ball_probability(model.rewards, model.cell[s, a, k // V], k % V)

@@ -1,21 +1,21 @@
-"""A grid whose cell (x, y) holds a reward with probability p_y q_x: the belief as coins, for searches and samplers.
+"""A grid whose cell (x, y) holds a reward with probability p_y q_x: data augmentation by coins, and Gibbs sampling.
 
 Each cell has two coins: u shows heads with the probability p_y of its row, and v with q_x of its column. The cell holds
-a reward if both show heads. A reward seen therefore means u = v = 1, and an empty cell leaves three cases. Given the
-coins of all cells seen, p_y and q_x have independent Beta posteriors. As in `urn.py`, a simulation that draws the coins
-of a new cell from their predictive and counts them has the law of one that draws p and q at its root and keeps them.
+a reward if both show heads. A cell with a reward thus has u = v = 1; an empty cell leaves three cases. Given the coins
+of all cells seen, p_y and q_x have independent Beta posteriors. A simulation draws the coins of a new cell from their
+predictive and counts them. As in `urn.py`, this has the law of drawing p and q once, at the root.
 
-The coins of the empty cells are moved by Gibbs sampling with p and q integrated out: each pair (u, v) in turn is drawn
-given all others, in proportion to the predictive probabilities of its two coins. `begin` makes `FIRST` sweeps before
-the first simulation and one before each later one: the simulations follow a Markov chain on coins that has the
-posterior as its stationary law.
+The coins of empty cells are latent. They are drawn by Gibbs sampling with p and q integrated out: each pair (u, v) in
+turn is drawn given all others, in proportion to the predictive probabilities of its two coins. `begin` makes `FIRST`
+sweeps before the first simulation and one sweep before each later one. The simulations follow a Markov chain whose
+stationary distribution is the posterior.
 
-A search that returns to a history (`replay.py`) gives the outcome of a step instead of asking for it. The coins of a
-cell that is given as empty are then counted by their expectations. This is exact for that cell alone, and an
-approximation (the mixture's moments) of what the cell says about other cells.
+A search that returns to a history (`replay.py`) gives the outcome of a step instead of drawing it. The coins of a cell
+that is given as empty are then counted by their expectations. This is exact for that cell alone. It approximates what
+the cell says about other cells, by the moments of the mixture.
 
-One hash table holds cells, rows and columns, so that the plane needs no bounds. Before an entry changes, it is saved in
-a journal. Entries are restored in the opposite order, which keeps linear probing right.
+One hash table holds cells, rows and columns, so that the plane is unbounded. Before an entry changes, it is saved in
+a journal. Entries are restored in reverse order, which keeps linear probing valid.
 """
 
 from typing import NamedTuple
@@ -26,15 +26,15 @@ from numpy.random import Generator
 from bayesrl.kernels.arrays import B1, F1, F2, I1, I2
 from bayesrl.kernels.jit import inlined, njit
 from bayesrl.kernels.replay import likelihood, replay, undo
-from bayesrl.kernels.simulator import begin, forget, implements, step, wander
+from bayesrl.kernels.simulator import begin, forget, implements, rollout_action, step
 from bayesrl.kernels.stream import uniform
 
 FIRST = 50
 """Sweeps before the first simulation."""
 CELL, ROW, COLUMN = 0, 1, 2
-"""What an entry of the table is."""
+"""Kinds of entries in the table."""
 EMPTY, TAKEN, THERE = 0, 1, 2
-"""What is known of a cell: it was empty, its reward was taken, it holds a reward."""
+"""What is known about a cell: it was empty, its reward was taken, or it holds a reward."""
 DX, DY = (0, 1, 0, -1), (1, 0, -1, 0)
 """Up, right, down, left: the opposite of action a is (a + 2) % 4."""
 WIDTH, HALF = 1 << 32, 1 << 31
@@ -94,7 +94,7 @@ def save(m: RowColumn, slot: int) -> None:
 
 @inlined
 def restore(m: RowColumn, stop: int) -> None:
-    """Restore the entries of the last step (stop = STEP), or all of the journal."""
+    """Restore the entries of the last step if stop is STEP, otherwise those of the whole journal."""
     t = m.fill[0]
     while t > 0:
         t -= 1
@@ -110,7 +110,7 @@ def restore(m: RowColumn, stop: int) -> None:
 
 @njit
 def learn(m: RowColumn, seen: I2) -> None:
-    """Enter the cells seen, (n, 3): x, y and what is known. Both coins of an empty cell begin as tails."""
+    """Enter the cells seen, (n, 3): x, y and what is known. Both coins of an empty cell start as tails."""
     e = 0
     for t in range(len(seen)):
         x, y, what = seen[t]
@@ -122,7 +122,7 @@ def learn(m: RowColumn, seen: I2) -> None:
         if what == EMPTY:
             m.pairs[e] = (row, column, 0, 0)
             e += 1
-        m.fill[0] = 0  # what was seen is never undone
+        m.fill[0] = 0  # data are never undone
 
 
 # Coins ---------------------------------------------------------------------------------------------------------------
@@ -244,10 +244,10 @@ def _forget(model: RowColumn, marks: I1, n: int) -> None:
     restore(model, 0)
 
 
-@implements(wander, RowColumn)
+@implements(rollout_action, RowColumn)
 @njit
-def _wander(model: RowColumn, P: I1, s: int, a: int, epsilon: float, rng: Generator) -> int:
-    """Any way but back, as in the author's rollouts: the cell behind holds no reward any more."""
+def _rollout_action(model: RowColumn, P: I1, s: int, a: int, epsilon: float, rng: Generator) -> int:
+    """Move in any direction but back, as in the author's rollouts: the previous cell holds no reward any more."""
     if a < 0:
         return int(uniform(rng) * 4)
     return (a + 3 + int(uniform(rng) * 3)) % 4

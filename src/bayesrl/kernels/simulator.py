@@ -1,20 +1,20 @@
-"""What a compiled search asks of a belief, whatever the belief is: arrays and urns, or a compiled outcome function.
+"""The functions by which a compiled search simulates a belief.
 
-`belief.simulate(depth)` gives a simulator, a NamedTuple of arrays, and four functions read it:
+`belief.simulate(depth)` returns a simulator, a NamedTuple of arrays. Four functions take it as `model`:
 
-    begin(model, rng)                   before a simulation: draw what is drawn once, at the root
+    begin(model, rng)                   start a simulation: draw what is drawn once, at the root
     step(model, s, a, rng)              take action a in state s: (outcome k, next state, reward, done, mark)
-    forget(model, marks, n)             after it: undo its n steps, whose marks are in that order
-    wander(model, P, s, a, epsilon, rng)
-                                        an action of a rollout in s, after action a (-1: none yet)
+    forget(model, marks, n)             end a simulation: undo its n steps, given their marks in order
+    rollout_action(model, P, s, a, epsilon, rng)
+                                        choose an action of a rollout in s, after action a (-1 if there is none)
 
-A state is a whole number: its own if states are listed (`kernels/urn.py`), otherwise one that `belief.encode` makes of
-the observation (`kernels/row_column.py`). Outcomes of one (s, a) are told apart by k, a whole number that is not
-negative. `P` holds the best actions of each state, for rollout policies that use them.
+A state is an integer: its index if states are listed (`kernels/urn.py`), otherwise what `belief.encode` computes
+from the observation (`kernels/row_column.py`). An outcome of (s, a) is identified by an integer k >= 0. `P` holds the
+best actions of each state, for rollout policies that use them.
 
-`implements` chooses the kernel by the type of the model when a search is compiled, and `borrowed` spares the search
-from counting references, so that a search on arrays is as fast as if it had been written for them: measured, 15 to
-30 ns a simulated step on 9 to 264 states, compared with 150 to 210 for calling a compiled `draw` from the search.
+`implements` chooses the kernel by the type of the model when a search is compiled, and `borrowed` avoids reference
+counting. A search is then as fast as one that was written for a single type of model: it takes 15 to 30 ns for a
+simulated step on 9 to 264 states, compared with 150 to 210 ns if the search calls a compiled `draw`.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ M = TypeVar("M")
 
 @singledispatch
 def begin(model: object, rng: Generator) -> None:
-    """Draw what a simulation draws once, at the root."""
+    """Start a simulation: draw what is drawn once, at the root."""
 
 
 @singledispatch
 def step(model: object, s: int, a: int, rng: Generator) -> tuple[int, int, float, bool, int]:
-    """(outcome k, next state, reward, done, mark) of action a in state s."""
+    """Take action a in state s; returns (outcome k, next state, reward, done, mark)."""
     raise NotImplementedError
 
 
@@ -54,13 +54,13 @@ def forget(model: object, marks: I1, n: int) -> None:
 
 
 @singledispatch
-def wander(model: object, P: I2, s: int, a: int, epsilon: float, rng: Generator) -> int:
-    """An action of a rollout in s, after action a."""
+def rollout_action(model: object, P: I2, s: int, a: int, epsilon: float, rng: Generator) -> int:
+    """Choose an action of a rollout in s, after action a."""
     raise NotImplementedError
 
 
 def implements(operation: Any, *kinds: type) -> Callable[[F], F]:
-    """Make this kernel the operation for models of these kinds, compiled and (with compilation off) plain."""
+    """Register a kernel as the implementation of an operation for these types of models, compiled or not."""
 
     def enter(kernel: F) -> F:
         for kind in kinds:
@@ -75,14 +75,14 @@ def implements(operation: Any, *kinds: type) -> Callable[[F], F]:
     return enter
 
 
-# Without counting references -----------------------------------------------------------------------------------------
+# Avoiding reference counts -------------------------------------------------------------------------------------------
 
 
 def borrowed(model: M) -> M:
-    """The same arrays for a search that does not keep them: in compiled code their references are not counted.
+    """The same arrays without reference counts, for a search that does not keep them.
 
-    Numba counts the references of every array of a tuple that is passed to a function, atomically: a dozen arrays cost
-    50 ns a call, more than the draw itself. The caller's `model` must outlive the search.
+    Numba counts the references of every array of a tuple that is passed to a function, atomically. A dozen arrays cost
+    50 ns per call, which is more than the draw itself. The caller's `model` must outlive the search.
     """
     return model
 

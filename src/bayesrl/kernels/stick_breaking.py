@@ -1,19 +1,20 @@
-"""Rows of a Dirichlet whose prior counts are equal and small: a few broken sticks in place of a gamma for each outcome.
+"""Stick breaking: draw a row of a Dirichlet whose prior counts are equal and small.
 
-With a prior count a for each of K outcomes and n_k outcomes seen, gamma variates of shapes a and n_k add up to one of
-shape a + n_k, so that independently
+The usual method draws a gamma variate for each of the K outcomes. Stick breaking draws only a few pieces. Let a be the
+prior count of each outcome, and n_k the number of times that outcome k was seen. Gamma variates of shapes a and n_k add
+up to one of shape a + n_k, so that with independent variables
 
     Dir(a + n) = (g D + sum_k g_k e_k) / (g + sum_k g_k),   D ~ Dir(a, ..., a), g ~ Gamma(K a), g_k ~ Gamma(n_k).
 
-D itself satisfies D = (1 - x) e_k + x D', where k is any outcome with probability 1/K, x ~ Beta(K a, 1), D' has the law
-of D, and all are independent: it is what one observation, which is k with probability 1/K, makes of the Dirichlet, and
-the Dirichlet is the mean of its posteriors. Applied again and again (Sethuraman 1994) it says: break off a part of the
-stick, throw it at an outcome, go on with the rest. With K a = 1 the rest is a uniform part of what there was.
+D satisfies D = (1 - x) e_k + x D', where k is uniform, x ~ Beta(K a, 1), D' has the law of D, and all are independent.
+(One observation is k with probability 1/K, and the prior is the mean of the posteriors after one observation.) Applied
+repeatedly, this is stick breaking (Sethuraman 1994): break off a part of the stick, give it to a random outcome, and
+continue with the rest. If K a = 1, the rest is a uniform part of the stick.
 
-What is left when it falls below `LEFT` of the whole row is dropped: outcomes not hit by then have probability
-zero instead of less than that, and a row misses one by less than the rounding of one. That is the only approximation.
-So a row is a list of about 37 K a pieces, whatever K. An outcome may be listed more than once, and what is listed for
-it adds up: `listed_rows` gives the lists, `dense_rows` the same draws with all outcomes in order.
+The loop stops when the rest is below `LEFT` of the whole row, and drops the rest. This is the only approximation: other
+outcomes get probability zero, and the sum of a row differs from one by less than the rounding error of one. A row is
+a list of about 37 K a pieces, whatever K is. An outcome may be listed several times; its probabilities add up.
+`listed_rows` returns the lists, and `dense_rows` returns the same draws as dense rows.
 """
 
 from typing import TypeVar
@@ -27,14 +28,14 @@ from bayesrl.kernels.stream import uniform
 
 X = TypeVar("X", F1, I1)
 LEFT = 2.0**-54
-"""The part of a row that is too small to matter: half of the last digit of one."""
+"""Stick breaking stops below this part of a row: half of the last digit of one."""
 
 
 @njit
 def listed_rows(rows: I1, a: F1, size: I1, alpha: F2, rng: Generator) -> tuple[I1, I2, F2]:
-    """Draws of the rows g of alpha (G, K), whose prior counts are all a[g], as lists of outcomes.
+    """Draw rows g of alpha (G, K), whose prior counts all equal a[g], as lists of outcomes.
 
-    How many are listed (n,), which ones (n, L) and with what probability (n, L).
+    Returns the lengths of the lists (n,), the outcomes (n, L) and their probabilities (n, L).
     """
     end = np.zeros(len(rows) + 1, np.int64)
     k: I1 = np.empty(64 * len(rows), np.int32)
@@ -65,7 +66,7 @@ def listed_rows(rows: I1, a: F1, size: I1, alpha: F2, rng: Generator) -> tuple[I
 
 @njit
 def dense_rows(rows: I1, a: F1, size: I1, alpha: F2, rng: Generator) -> F2:
-    """The same draws as probabilities of all outcomes (n, K)."""
+    """Draw the same rows as `listed_rows`; returns the probabilities of all outcomes (n, K)."""
     n, outcome, prob = listed_rows(rows, a, size, alpha, rng)
     out = np.zeros((len(rows), alpha.shape[1]))
     for i in range(len(rows)):
@@ -76,7 +77,7 @@ def dense_rows(rows: I1, a: F1, size: I1, alpha: F2, rng: Generator) -> F2:
 
 @inlined
 def share_of_prior(p: F1, start: int, end: int, mass: float, rng: Generator) -> float:
-    """Normalise the gamma variates p[start:end] of the outcomes seen: the share that is left for the prior."""
+    """Normalise the gamma variates p[start:end] of the outcomes seen; returns the remaining share, of the prior."""
     left, total = rng.standard_gamma(mass) if end > start else 1.0, 0.0
     for j in range(start, end):
         total += p[j]
@@ -88,9 +89,9 @@ def share_of_prior(p: F1, start: int, end: int, mass: float, rng: Generator) -> 
 
 @inlined
 def break_stick(k: I1, p: F1, j: int, left: float, mass: float, K: int, rng: Generator) -> tuple[int, float]:
-    """Break what is left of a row into pieces, listed in k and p from j on: (where the list ends, what is left).
+    """Break the rest of a row into pieces, and write them to k and p from index j on; returns (end of list, rest).
 
-    It stops when less than LEFT is left, or when the lists are full. `rng` is a generator or a stream.
+    The loop stops when the rest is below LEFT or the lists are full. `rng` is a generator or a stream.
     """
     while left >= LEFT and j < len(p):
         x = uniform(rng) if mass == 1.0 else uniform(rng) ** (1.0 / mass)
@@ -102,7 +103,7 @@ def break_stick(k: I1, p: F1, j: int, left: float, mass: float, K: int, rng: Gen
 
 @njit
 def any_above(x: F1, a: float) -> bool:
-    """Whether some x is larger than a: counted, as that runs in vector registers."""
+    """Whether some x is larger than a. Counting them is faster, since the loop is vectorised."""
     n = 0
     for y in range(len(x)):
         n += x[y] > a
@@ -111,7 +112,7 @@ def any_above(x: F1, a: float) -> bool:
 
 @njit
 def doubled(x: X, more: int) -> X:
-    """The same array with as much room again, and for some more."""
+    """Copy an array into one of twice its length plus `more`."""
     y = np.empty(2 * len(x) + more, x.dtype)
     y[: len(x)] = x
     return y

@@ -1,9 +1,9 @@
 """Random numbers for searches: a generator that is compiled into the loop that calls it.
 
-A search draws two numbers for every simulated step, and numpy's generator cannot be inlined: a call from compiled code
-costs 3 to 4 of 25 ns, with the registers saved around it. `stream(rng)` seeds xoshiro256++ (Blackman, Vigna 2021) from
-the generator that the search was given. `uniform(rng)` draws from a generator or from a stream. Without compilation a
-stream is the generator itself, and the annotations say so; compiled, it is the array of its state.
+A search draws two random numbers for every simulated step of 25 ns. numpy's generator cannot be inlined, and a call to
+it costs 3 to 4 ns. `stream(rng)` seeds xoshiro256++ (Blackman, Vigna 2021) from the search's generator. `uniform(rng)`
+draws from a generator or from a stream. In compiled code a stream is the array of its state. Without compilation a
+stream is the generator itself, as the annotations say.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from bayesrl.kernels.jit import njit, overloads, plain
 
 
 def stream(rng: Generator) -> Generator:
-    """A stream for one search, seeded from `rng`: the four words of its state."""
+    """Seed a stream for one search from `rng`; returns the four words of its state."""
     return rng
 
 
@@ -27,14 +27,14 @@ def _stream(rng: types.Type) -> Callable[[Generator], U1]:
         state = np.empty(4, np.uint64)
         for i in range(4):
             state[i] = (np.uint64(rng.random() * 2.0**32) << np.uint64(32)) | np.uint64(rng.random() * 2.0**32)
-        state[0] |= np.uint64(1)  # never zero altogether
+        state[0] |= np.uint64(1)  # the state must not be zero
         return state
 
     return seeded
 
 
 def uniform(rng: Generator) -> float:
-    """A number in [0, 1) from a generator or a stream."""
+    """Draw a number in [0, 1) from a generator or a stream."""
     return rng.random()
 
 
@@ -47,7 +47,7 @@ def _uniform(rng: types.Type) -> Callable[[U1], float] | Callable[[Generator], f
 
 @njit
 def xoshiro(rng: U1) -> float:
-    """The next number of a stream: the upper 53 of 64 bits."""
+    """Draw the next number of a stream from the upper 53 of 64 bits."""
     a, b, c, d = rng[0], rng[1], rng[2], rng[3]
     bits = rotated(a + d, 23) + a
     c ^= a

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numba import types
@@ -27,8 +27,11 @@ from numpy.typing import NDArray
 
 from bayesrl.kernels.arrays import B1, F1, F2, I1, I2, I3, Records
 from bayesrl.kernels.jit import inlined, njit, overloads, plain
-from bayesrl.kernels.simulator import begin, forget, implements, step, wander
+from bayesrl.kernels.simulator import begin, forget, implements, rollout_action, step
 from bayesrl.kernels.stream import uniform
+
+if TYPE_CHECKING:
+    from bayesrl.models.mdp import TabularMDP
 
 INDEX = np.uint32
 index = cast(Callable[[float | np.integer[Any]], int], INDEX)
@@ -135,6 +138,12 @@ def empty_urns(prior: F2, size: I1, learns: B1 | bool) -> tuple[NDArray[Any], F2
     rows["prior"] = 0 if shared else np.arange(len(prior))
     rows["last"], rows["limit"] = size - 1, learns
     return rows, cdf
+
+
+def model_urn(mdp: TabularMDP) -> Urn:
+    """A known model as urns that no draw changes. A simulated step costs O(log K)."""
+    o = mdp.outcomes
+    return urns(o.alike, *empty_urns(mdp.prob, o.size, False), np.zeros(0, np.int64), 0)
 
 
 def draw(urn: Urn | SparseUrn, g: int, rng: Generator) -> int:
@@ -357,12 +366,12 @@ def _draw_by_kind(urn: types.NamedTuple, g: types.Type, rng: types.Type) -> Call
     return plain(draw_sparse) if urn.instance_class is SparseUrn else plain(draw_dirichlet)
 
 
-AGAIN = np.uint16(0xFFFF)
+REDRAW = np.uint16(0xFFFF)
 """Instead of an action: draw once more."""
 
 
 @njit
-def rollout_action(model: object, P: I2, s: int, a: int, epsilon: float, rng: Generator) -> int:
+def greedy_rollout(model: object, P: I2, s: int, a: int, epsilon: float, rng: Generator) -> int:
     """Epsilon-greedy, ties at random; one random number, mostly, and no branch that it decides."""
     S, M = index(len(P) - 1), P.shape[1]
     while True:
@@ -370,11 +379,11 @@ def rollout_action(model: object, P: I2, s: int, a: int, epsilon: float, rng: Ge
         free = u < epsilon
         u = u * (M / epsilon) if free else (u - epsilon) * (M / (1.0 - epsilon))
         a = P[S if free else index(s), min(index(u), index(M - 1))]
-        if a != AGAIN:
+        if a != REDRAW:
             return a
 
 
-implements(wander, Urn, SparseUrn)(rollout_action)
+implements(rollout_action, Urn, SparseUrn)(greedy_rollout)
 
 
 # Urns for searches (`simulator.py`): states are listed --, nothing is drawn at the root ---------------------------

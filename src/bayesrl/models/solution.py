@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, Ints, frozen
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.bellman import BLOCK, Model, noise
+from bayesrl.kernels.bellman import BLOCK, Model, rounding_error
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import TabularPolicy
 
@@ -104,10 +104,10 @@ def error_bound(m: Model, v: Floats, low: float, high: float) -> float:
     """A bound on max |v - V*|, given the extremes of Tv - v.
 
     T contracts by beta: |v - V*| <= |Tv - v| + |Tv - TV*| <= residual + beta |v - V*|. The residual was computed in
-    floating point; `noise` bounds what that may have hidden.
+    floating point; `rounding_error` bounds what that may have hidden.
     """
     rate = contraction(m)
-    return float((max(high, -low) + noise(m, v)) / rate) if rate > 0.0 else np.inf
+    return float((max(high, -low) + rounding_error(m, v)) / rate) if rate > 0.0 else np.inf
 
 
 def first_best(q: Floats, error: float) -> Ints:

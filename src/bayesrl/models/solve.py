@@ -13,13 +13,13 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, choice
-from bayesrl.kernels.bellman import Model, enough, has_short_rows
+from bayesrl.kernels.bellman import Model, converged
 from bayesrl.models.solution import Problem, Solution
 from bayesrl.models.solvers._driver import Algorithm, Iterate, solved
 from bayesrl.models.solvers._evaluation import evaluate_policy
 from bayesrl.models.solvers._finite_horizon import finite_horizon, optimal_total, policy_total
 from bayesrl.models.solvers._many import solve_many
-from bayesrl.models.solvers._modified_policy_iteration import if_fast_mixing, modified_policy_iteration
+from bayesrl.models.solvers._modified_policy_iteration import has_short_rows, if_fast_mixing, modified_policy_iteration
 from bayesrl.models.solvers.mdp_lp import linear_programming
 from bayesrl.models.solvers.policy_iteration import TINY, policy_iteration
 from bayesrl.models.solvers.value_iteration import value_iteration
@@ -59,7 +59,7 @@ def fastest(m: Model, v: Floats | None, target: float) -> Iterate:
     """Sweeps if the problem mixes fast or the discount is low, policy iteration otherwise or if the problem is tiny."""
     if len(m.r) > TINY and m.gamma < 1.0:
         found = if_fast_mixing(m, v, target)
-        if enough(m, found.values, found.low, found.high, target):
+        if converged(m, found.values, found.low, found.high, target):
             return found
         sweeps = WORTH_DENSE if len(m.matrix) else WORTH_SHORT if has_short_rows(m) else WORTH
         if max(found.high, -found.low) * m.gamma**sweeps <= target:

@@ -67,7 +67,7 @@ def choose(m: Imagined, v: F1, s: int, a: int) -> tuple[float, int]:
 
 
 @njit
-def follow(m: Imagined, v: F1, pi: I1, best: I2, new: F1) -> tuple[float, float]:
+def policy_backup(m: Imagined, v: F1, pi: I1, best: I2, new: F1) -> tuple[float, float]:
     """Fill new(s) by one sweep of the policy and its imagined outcomes; return the extremes of new - v."""
     low, high = np.inf, -np.inf
     for s in range(len(v)):
@@ -101,7 +101,7 @@ def infinite_horizon(m: Imagined, v: F1, tol: float, limit: int) -> tuple[F1, F2
     """(v, q, error): modified policy iteration from v until |v - v*| <= tol or rounding dominates; `limit` sweeps.
 
     Without terminal states a row sums to one, and V* lies between v + low / (1-gamma) and v + high / (1-gamma). v is
-    moved to the middle of this interval, so that only the span high - low has to shrink (see `bellman.relax`).
+    moved to the middle of this interval, so that only the span high - low has to shrink (see `iterate_sweeps`).
     """
     S, A = m.group.shape
     q, best, pi, new = np.zeros((S, A)), np.zeros((S, A), np.int64), np.zeros(S, np.int64), np.empty(S)
@@ -119,7 +119,7 @@ def infinite_horizon(m: Imagined, v: F1, tol: float, limit: int) -> tuple[F1, F2
             v[s] = q[s, pi[s]] + (0.0 if m.terminal[s] else shift * (low + high))
         goal = 0.05 * (high - low if shift > 0.0 else max(high, -low))
         for _ in range(100):
-            low, high = follow(m, v, pi, best, new)
+            low, high = policy_backup(m, v, pi, best, new)
             sweeps += 1
             for s in range(S):
                 v[s] = new[s] + (0.0 if m.terminal[s] else shift * (low + high))

@@ -48,7 +48,7 @@ def with_absorbing_pairs(m: Model, untried: Bools, worth: float) -> Model:
 
     This equals a step to an absorbing state in which every step pays R_max, and it needs no further state.
     """
-    ending = m._replace(r=frozen(np.where(untried, worth, m.r)), free=False)
+    ending = m._replace(r=frozen(np.where(untried, worth, m.r)), shiftable=False)
     if len(m.matrix):
         return ending._replace(matrix=frozen(np.where(untried.reshape(-1, 1), 0.0, m.matrix)))
     return ending._replace(

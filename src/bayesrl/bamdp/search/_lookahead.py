@@ -14,7 +14,8 @@ from bayesrl.capabilities import Enumerates, HasMeanMDP, demand, offers
 from bayesrl.checks import Floats
 from bayesrl.core import Planner
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.kernels.tree import Counts, Ends
+from bayesrl.kernels.counts import Counts
+from bayesrl.kernels.tree import LeafBounds
 from bayesrl.models.solve import solve
 
 Leaf = Literal["zero", "mean"]
@@ -51,11 +52,11 @@ def _with_mean_model(planner: str, belief: object) -> HasMeanMDP:
     return belief
 
 
-def ends_of(reward_range: tuple[float, float], gamma: float, depth: int, leaf: Floats) -> Ends:
+def bounds_of_leaves(reward_range: tuple[float, float], gamma: float, depth: int, leaf: Floats) -> LeafBounds:
     """Leaves, and the range of what d rewards and a leaf can come to: V_max(d + 1) = r_max + gamma V_max(d)."""
     low, high = reward_range
     v = np.empty((depth + 1, 2))
     v[0] = (leaf.min(), leaf.max()) if len(leaf) else 0.0
     for d in range(depth):
         v[d + 1] = low + gamma * v[d, 0], high + gamma * v[d, 1]
-    return Ends(gamma, leaf, v)
+    return LeafBounds(gamma, leaf, v)

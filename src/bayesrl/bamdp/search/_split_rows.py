@@ -18,10 +18,10 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.kernels.arrays import F1, F2, I1
+from bayesrl.kernels.counts import Counts
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.stick_breaking import break_stick, share_of_prior
 from bayesrl.kernels.stream import stream
-from bayesrl.kernels.tree import Counts
 
 MANY_STATES = 64
 """Number of states from which rows are split."""

@@ -32,10 +32,10 @@ from bayesrl.checks import Floats, frozen
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, F2, I2
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import begin, borrowed, forget, step, wander
+from bayesrl.kernels.simulator import begin, borrowed, forget, rollout_action, step
 from bayesrl.kernels.stream import stream
 from bayesrl.kernels.tree import select
-from bayesrl.kernels.urn import AGAIN
+from bayesrl.kernels.urn import REDRAW
 from bayesrl.parameters import PROBABILITY, Above, AtLeast, declared
 from bayesrl.registry import register
 
@@ -162,7 +162,7 @@ def search(
         h, s, a, d, depth_of_tree, done = 0, s0, -1, 0, 0, False
         while d < D and not done:  # Simulate
             fresh = total[h] == 0
-            a = wander(model, P, s, a, epsilon, rng) if fresh else select(rng, Q, N, total[h], h, c)
+            a = rollout_action(model, P, s, a, epsilon, rng) if fresh else select(rng, Q, N, total[h], h, c)
             path_h[d], path_a[d] = h, a
             k, s, path_r[d], done, marks[d] = step(model, s, a, rng)
             d += 1
@@ -172,7 +172,7 @@ def search(
             h = child_of(tree, h, int(k) * A + a)
         R, discount = 0.0, 1.0
         while d < D and not done:  # Rollout
-            a = wander(model, P, s, a, epsilon, rng)
+            a = rollout_action(model, P, s, a, epsilon, rng)
             k, s, r, done, marks[d] = step(model, s, a, rng)
             R += discount * r
             discount *= gamma
@@ -207,14 +207,14 @@ def learned(Q: Floats, last: Transition | None, gamma: float, rate: float) -> Fl
 def best_actions(Q: F2) -> I2:
     """The best actions of each state, in the last row all actions, each equally often in M columns: (S + 1, M).
 
-    M is a multiple of all numbers up to A, if A is at most 6. Otherwise the columns that are left over say AGAIN, so
+    M is a multiple of all numbers up to A, if A is at most 6. Otherwise the columns that are left over say REDRAW, so
     that every action has the same number of columns.
     """
     S, A = Q.shape
     M = 12 if A <= 4 else 60
     while M < 4 * A:
         M *= 2
-    P = np.full((S + 1, M), AGAIN)
+    P = np.full((S + 1, M), REDRAW)
     for s in range(S + 1):
         best, ties = np.max(Q[s]) if s < S else -np.inf, 0
         for a in range(A):

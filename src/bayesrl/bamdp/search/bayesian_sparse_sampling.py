@@ -43,10 +43,11 @@ from bayesrl.bamdp.search._split_rows import (
 from bayesrl.capabilities import Enumerates, ListsOutcomes
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, F2, F3, I1
+from bayesrl.kernels.counts import DRAWS, KINDS, Counts, add, branches, draw_outcome, move_probability, read_outcome
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed
 from bayesrl.kernels.stream import uniform
-from bayesrl.kernels.tree import DRAWS, KINDS, Counts, add, branches, chance, draw_outcome, highest, look
+from bayesrl.kernels.tree import highest
 from bayesrl.kernels.urn import log_weight
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
@@ -134,7 +135,7 @@ def search(rng: Generator, m: Counts, flat: bool, s0: int, gamma: float, V0: F1,
             drawn_q(rng, m, w, s, D - t, gamma, V0, q)
             a = highest(rng, q)
             e = draw_outcome(m, s, a, rng)
-            y = look(m, s, a, e)[1]
+            y = read_outcome(m, s, a, e)[1]
             learn(m, w, s, a, e)
             path_h[t], path_a[t], path_e[t] = h, a, e
             t += 1
@@ -154,7 +155,7 @@ def search(rng: Generator, m: Counts, flat: bool, s0: int, gamma: float, V0: F1,
             Q[h, a] = 0.0
             for i in range(branches(m, s, a)):
                 if times[h, a, i] > 0:
-                    Q[h, a] += times[h, a, i] / N[h, a] * (look(m, s, a, i)[2] + gamma * V[child[h, a, i]])
+                    Q[h, a] += times[h, a, i] / N[h, a] * (read_outcome(m, s, a, i)[2] + gamma * V[child[h, a, i]])
             V[h] = -np.inf
             for b in range(A):
                 V[h] = max(V[h], Q[h, b])
@@ -238,7 +239,7 @@ def mean_model(m: Counts, theta: F2, reward: F3) -> None:
     """The mean of the present counts: probabilities and rewards."""
     for g in range(len(theta)):
         for k in range(m.size[g]):
-            theta[g, k] = chance(m, g, k)
+            theta[g, k] = move_probability(m, g, k)
     paid = np.zeros(len(m.pay))
     for c in range(len(paid)):
         for j in range(len(m.values)):

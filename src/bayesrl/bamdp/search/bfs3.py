@@ -29,7 +29,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import best_action
-from bayesrl.bamdp.search._lookahead import Leaf, check_leaf, ends_of, leaf_values
+from bayesrl.bamdp.search._lookahead import Leaf, bounds_of_leaves, check_leaf, leaf_values
 from bayesrl.capabilities import HasRewardRange, Simulates
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F2
@@ -48,16 +48,16 @@ from bayesrl.kernels.tree import (
     SURE_LOWER,
     SURE_UPPER,
     UPPER,
-    Ends,
+    LeafBounds,
     Sparse,
     add_node,
     back_up,
     highest,
+    leaf_bounds,
     sample,
     sparse_tree,
-    unseen,
-    widest,
-)  # fmt: skip
+    widest_child,
+)
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -119,15 +119,15 @@ class BFS3:
         q, done = np.zeros((4, belief.n_actions)), 0
         if not belief.is_terminal(s):
             leaf = leaf_values("BFS3", belief, belief.numbered_states, self.leaf)
-            ends = ends_of(belief.reward_range(), belief.gamma, self.depth, leaf)
+            leaves = bounds_of_leaves(belief.reward_range(), belief.gamma, self.depth, leaf)
             n = max(1, self.simulations // self.width)
-            done = search(rng, belief.simulate(self.depth), ends, s, q, n, self.depth, self.width)
+            done = search(rng, belief.simulate(self.depth), leaves, s, q, n, self.depth, self.width)
         info = {"q": q[UPPER], "lower": q[SURE_LOWER], "upper": q[SURE_UPPER], "simulations": int(done)}
         return Decision(best_action(q[UPPER], "random", rng), None, info)
 
 
 @njit
-def search(rng: Generator, model: object, ends: Ends, s0: int, q: F2, n: int, D: int, C: int) -> int:
+def search(rng: Generator, model: object, leaves: LeafBounds, s0: int, q: F2, n: int, D: int, C: int) -> int:
     """Add the bounds of Q(s0, phi, a) into q (4, A), by n trajectories from each of C successors: how many in all."""
     model, A = borrowed(model), q.shape[1]
     root, tree, total = sparse_tree(1, A, C), sparse_tree(1 + n * max(D - 2, 0), A, C), 0
@@ -138,29 +138,29 @@ def search(rng: Generator, model: object, ends: Ends, s0: int, q: F2, n: int, D:
         for i in range(root.size[0, a]):
             k, y = root.edge[0, a, i, OUTCOME], root.edge[0, a, i, STATE]
             r, p, w = root.weight[0, a, i, PAID], root.weight[0, a, i, CHANCE], root.weight[0, a, i, DRAWN]
-            low, high = unseen(ends, y, D - 1, root.edge[0, a, i, DONE] != 0)
+            low, high = leaf_bounds(leaves, y, D - 1, root.edge[0, a, i, DONE] != 0)
             sure_low, sure_high = low, high
             for _ in range(int(C * w + 0.5)):
                 begin(model, rng)
                 replay(model, s0, a, k)
                 tree.nodes[0] = 0
                 add_node(tree, low, high)
-                total += trajectories(rng, tree, model, ends, y, n, D - 1)
+                total += trajectories(rng, tree, model, leaves, y, n, D - 1)
                 undo(model, s0, a, k)
-                q[LOWER, a] += (r + ends.gamma * tree.value[0, LOWER]) / C
-                q[UPPER, a] += (r + ends.gamma * tree.value[0, UPPER]) / C
+                q[LOWER, a] += (r + leaves.gamma * tree.value[0, LOWER]) / C
+                q[UPPER, a] += (r + leaves.gamma * tree.value[0, UPPER]) / C
                 sure_low = max(sure_low, tree.value[0, SURE_LOWER])
                 sure_high = min(sure_high, tree.value[0, SURE_UPPER])
-            q[SURE_LOWER, a] += p * (r + ends.gamma * sure_low)
-            q[SURE_UPPER, a] += p * (r + ends.gamma * sure_high)
+            q[SURE_LOWER, a] += p * (r + leaves.gamma * sure_low)
+            q[SURE_UPPER, a] += p * (r + leaves.gamma * sure_high)
             rest -= p
-        q[SURE_LOWER, a] += max(rest, 0.0) * ends.range[D, 0]
-        q[SURE_UPPER, a] += max(rest, 0.0) * ends.range[D, 1]
+        q[SURE_LOWER, a] += max(rest, 0.0) * leaves.range[D, 0]
+        q[SURE_UPPER, a] += max(rest, 0.0) * leaves.range[D, 1]
     return total
 
 
 @njit
-def trajectories(rng: Generator, tree: Sparse, model: object, ends: Ends, s0: int, n: int, D: int) -> int:
+def trajectories(rng: Generator, tree: Sparse, model: object, leaves: LeafBounds, s0: int, n: int, D: int) -> int:
     """At most n trajectories of D decisions from the tree's root (s0, phi); the model holds phi. Returns how many."""
     path_h, path_s = np.empty(D, np.int64), np.empty(D, np.int64)
     path_a, path_k = np.empty(D, np.int64), np.empty(D, np.int64)
@@ -171,9 +171,9 @@ def trajectories(rng: Generator, tree: Sparse, model: object, ends: Ends, s0: in
             if tree.size[h, 0] == 0:
                 sample(rng, tree, model, h, s)
                 for a in range(tree.q.shape[2]):
-                    back_up(tree, ends, h, a, D - t)
+                    back_up(tree, leaves, h, a, D - t)
             a = highest(rng, tree.q[h, UPPER])
-            i = widest(rng, tree, ends, h, a, D - t)
+            i = widest_child(rng, tree, leaves, h, a, D - t)
             path_h[t], path_s[t], path_a[t] = h, s, a
             if i < 0:
                 break
@@ -181,12 +181,12 @@ def trajectories(rng: Generator, tree: Sparse, model: object, ends: Ends, s0: in
             path_k[t] = k
             replay(model, s, a, k)
             if tree.edge[h, a, i, CHILD] < 0:
-                low, high = unseen(ends, y, D - t - 1, False)
+                low, high = leaf_bounds(leaves, y, D - t - 1, False)
                 tree.edge[h, a, i, CHILD] = add_node(tree, low, high)
             h, s, t = tree.edge[h, a, i, CHILD], y, t + 1
-        back_up(tree, ends, h, a, D - t)
+        back_up(tree, leaves, h, a, D - t)
         for u in range(t - 1, -1, -1):
             undo(model, path_s[u], path_a[u], path_k[u])
-            back_up(tree, ends, path_h[u], path_a[u], D - u)
+            back_up(tree, leaves, path_h[u], path_a[u], D - u)
         done += 1
     return done

@@ -23,14 +23,15 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import best_action, state_in
-from bayesrl.bamdp.search._lookahead import Leaf, counts_of, ends_of, leaf_values
+from bayesrl.bamdp.search._lookahead import Leaf, bounds_of_leaves, counts_of, leaf_values
 from bayesrl.capabilities import Enumerates, HasRewardRange
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, F3, I1, I3
+from bayesrl.kernels.counts import Counts, add, branches, read_outcome
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed, inlined
-from bayesrl.kernels.tree import Counts, Ends, add, branches, look, unseen
+from bayesrl.kernels.tree import LeafBounds, leaf_bounds
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -98,16 +99,16 @@ class BOP:
         info = {"q": lower, "lower": lower, "upper": upper, "nodes": int(nodes)}
         return Decision(best_action(lower, "random", rng), None, info)
 
-    def _ends(self, belief: Asked) -> Ends:
+    def _ends(self, belief: Asked) -> LeafBounds:
         """V_min and V_max with d decisions to go; without a limit no path of `nodes` nodes comes to d = 0."""
         self.check(belief)
         depth = self.nodes + 1 if self.depth is None else self.depth
         leaf = leaf_values("BOP", belief, belief.n_states, self.leaf)
-        ends = ends_of(belief.reward_range(), belief.gamma, depth, leaf)
+        leaves = bounds_of_leaves(belief.reward_range(), belief.gamma, depth, leaf)
         if self.depth is None:
-            v = ends.range
+            v = leaves.range
             v[:] = (v[1] - belief.gamma * v[0]) / (1.0 - belief.gamma)
-        return ends
+        return leaves
 
 
 class Tree(NamedTuple):
@@ -122,17 +123,17 @@ class Tree(NamedTuple):
 
 
 @njit
-def search(m: Counts, s0: int, ends: Ends, n: int) -> tuple[F2, int]:
+def search(m: Counts, s0: int, leaves: LeafBounds, n: int) -> tuple[F2, int]:
     """(Lower and upper bounds of the root's actions, nodes expanded)."""
-    A, E, D = m.group.shape[1], m.succ.shape[2] * max(len(m.values), 1), len(ends.range) - 1
+    A, E, D = m.group.shape[1], m.succ.shape[2] * max(len(m.values), 1), len(leaves.range) - 1
     tree = Tree(
         np.full((n, A, E), -1, np.int64), np.zeros((n, A, E)), np.zeros((n, A, 2)), np.empty((n, 2)),
         np.empty(n, np.int64), np.empty(n),
     )  # fmt: skip
     if m.terminal[s0]:
         return tree.q[0], 0
-    m, t, ends = borrowed(m), borrowed(tree), borrowed(ends)
-    expand(m, t, 0, s0, D, ends)
+    m, t, leaves = borrowed(m), borrowed(tree), borrowed(leaves)
+    expand(m, t, 0, s0, D, leaves)
     path = np.empty((n, 4), np.int64)  # h, s, a, e
     nodes = 1
     while nodes < n and t.leaf[0] > 0.0:
@@ -141,48 +142,51 @@ def search(m: Counts, s0: int, ends: Ends, n: int) -> tuple[F2, int]:
             a = t.star[h]
             best, e = 0.0, 0
             for i in range(branches(m, s, a)):
-                w = t.chance[h, a, i] * below(m, t, t.child[h, a, i], look(m, s, a, i)[1], D - depth - 1, ends)[2]
+                w = (
+                    t.chance[h, a, i]
+                    * below(m, t, t.child[h, a, i], read_outcome(m, s, a, i)[1], D - depth - 1, leaves)[2]
+                )
                 if w > best:
                     best, e = w, i
             path[depth, 0], path[depth, 1], path[depth, 2], path[depth, 3] = h, s, a, e
-            y = look(m, s, a, e)[1]
+            y = read_outcome(m, s, a, e)[1]
             add(m, s, a, e, 1.0)
             depth += 1
             h, s = int(t.child[h, a, e]), y
         h, a, e = path[depth - 1, 0], path[depth - 1, 2], path[depth - 1, 3]
         t.child[h, a, e] = nodes
-        expand(m, t, nodes, s, D - depth, ends)
+        expand(m, t, nodes, s, D - depth, leaves)
         nodes += 1
         for i in range(depth - 1, -1, -1):
             h, s, a, e = path[i, 0], path[i, 1], path[i, 2], path[i, 3]
             add(m, s, a, e, -1.0)
-            evaluate(m, t, h, s, D - i, ends)
+            evaluate(m, t, h, s, D - i, leaves)
     return tree.q[0], nodes
 
 
 @inlined
-def expand(m: Counts, t: Tree, h: int, s: int, d: int, ends: Ends) -> None:
+def expand(m: Counts, t: Tree, h: int, s: int, d: int, leaves: LeafBounds) -> None:
     """Make node h of the hyper-state (s, phi) with d decisions to go; phi is what `m` holds now."""
     for a in range(m.group.shape[1]):
         for e in range(branches(m, s, a)):
-            t.chance[h, a, e] = look(m, s, a, e)[0]
-    evaluate(m, t, h, s, d, ends)
+            t.chance[h, a, e] = read_outcome(m, s, a, e)[0]
+    evaluate(m, t, h, s, d, leaves)
 
 
 @inlined
-def evaluate(m: Counts, t: Tree, h: int, s: int, d: int, ends: Ends) -> None:
+def evaluate(m: Counts, t: Tree, h: int, s: int, d: int, leaves: LeafBounds) -> None:
     """Bounds of node h, its optimistic action, and the largest contribution of a leaf below."""
     t.value[h, 0] = t.value[h, 1] = -np.inf
     t.star[h], t.leaf[h] = 0, 0.0  # they stay if no bound is a number
     for a in range(m.group.shape[1]):
         lower, upper, leaf = 0.0, 0.0, 0.0
         for e in range(branches(m, s, a)):
-            _, y, r = look(m, s, a, e)
-            low, high, w = below(m, t, t.child[h, a, e], y, d - 1, ends)
+            _, y, r = read_outcome(m, s, a, e)
+            low, high, w = below(m, t, t.child[h, a, e], y, d - 1, leaves)
             p = t.chance[h, a, e]
-            lower += p * (r + ends.gamma * low)
-            upper += p * (r + ends.gamma * high)
-            leaf = max(leaf, ends.gamma * p * w)
+            lower += p * (r + leaves.gamma * low)
+            upper += p * (r + leaves.gamma * high)
+            leaf = max(leaf, leaves.gamma * p * w)
         t.q[h, a, 0], t.q[h, a, 1] = lower, upper
         t.value[h, 0] = max(t.value[h, 0], lower)
         if upper > t.value[h, 1]:
@@ -190,9 +194,9 @@ def evaluate(m: Counts, t: Tree, h: int, s: int, d: int, ends: Ends) -> None:
 
 
 @inlined
-def below(m: Counts, t: Tree, c: int, y: int, d: int, ends: Ends) -> tuple[float, float, float]:
+def below(m: Counts, t: Tree, c: int, y: int, d: int, leaves: LeafBounds) -> tuple[float, float, float]:
     """(Lower, upper, contribution of the best leaf) of node c, or of the leaf at y with d to go (c < 0)."""
     if c >= 0:
         return t.value[c, 0], t.value[c, 1], t.leaf[c]
-    low, high = unseen(ends, y, d, m.terminal[y])
+    low, high = leaf_bounds(leaves, y, d, m.terminal[y])
     return low, high, 0.0 if d == 0 or m.terminal[y] else 1.0

@@ -37,13 +37,11 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import best_action, state_in
-from bayesrl.bamdp.search._lookahead import Leaf, counts_of, ends_of, leaf_values
+from bayesrl.bamdp.search._lookahead import Leaf, bounds_of_leaves, counts_of, leaf_values
 from bayesrl.capabilities import Enumerates, HasRewardRange
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, F2, F3, I1
-from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import borrowed
-from bayesrl.kernels.tree import (
+from bayesrl.kernels.counts import (
     DRAWS,
     KINDS,
     Counts,
@@ -51,10 +49,12 @@ from bayesrl.kernels.tree import (
     branches,
     expected,
     follow,
-    look,
     no_sums,
-    weight,
+    read_outcome,
+    total_weight,
 )
+from bayesrl.kernels.jit import njit
+from bayesrl.kernels.simulator import borrowed
 from bayesrl.kernels.urn import new_chance
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
@@ -115,7 +115,7 @@ class BranchAndBound:
         m = counts_of(self, belief, self.depth)
         leaf = leaf_values("BranchAndBound", belief, belief.n_states, self.leaf)
         if self.bound == "naive":
-            bounds = naive(m, ends_of(belief.reward_range(), belief.gamma, self.depth, leaf).range, leaf)
+            bounds = naive(m, bounds_of_leaves(belief.reward_range(), belief.gamma, self.depth, leaf).range, leaf)
         else:
             bounds = extremes(m, self.depth, belief.gamma, leaf)
         q, lower, upper, nodes = search(m, s, self.depth, belief.gamma, bounds)
@@ -180,7 +180,7 @@ def highest_mean(m: Counts, g: int, n: int, x: F1) -> float:
             seen, top = seen + (m.alpha + 1.0) * rest[j - 1], max(top, rest[j - 1])
         others = rest[j:].sum()
         for i in range(j, n + 1 if k0 + j > 0.0 else 1):
-            T = weight(m, g, k0 + j, N + i)
+            T = total_weight(m, g, k0 + j, N + i)
             again = (i - j) * top if i > j else 0.0
             best = max(best, (seen + again) / T + new_chance(k0 + j, N + i, L, m.alpha, T) * others)
     return best
@@ -222,7 +222,7 @@ def search(m: Counts, s: int, D: int, gamma: float, bounds: F3) -> tuple[F1, F1,
         return q, lower, upper, 0
     for a in range(A):
         for e in range(branches(m, s, a)):
-            p, y, r = look(m, s, a, e)
+            p, y, r = read_outcome(m, s, a, e)
             v = kept.upper[0, y]
             if p > 0.0 and D > 1 and not m.terminal[y]:
                 follow(m, kept.sums, s, a, e, 1.0)
@@ -251,7 +251,7 @@ def value_of(m: Counts, s: int, d: int, t: Search, floor: float) -> float:
             return max(best, x[a])
         q = x[a]  # values of the outcomes searched, bounds of the others
         for e in range(branches(m, s, a)):
-            p, y, _ = look(m, s, a, e)
+            p, y, _ = read_outcome(m, s, a, e)
             weight = t.gamma * p
             if weight == 0.0 or t.lower[d - 1, y] == t.upper[d - 1, y]:
                 continue

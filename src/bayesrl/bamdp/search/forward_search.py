@@ -24,9 +24,9 @@ from bayesrl.bamdp.search._lookahead import Leaf, counts_of, leaf_values
 from bayesrl.capabilities import Enumerates
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, I1
+from bayesrl.kernels.counts import Counts, Sums, branches, expected, follow, no_sums, read_outcome
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed
-from bayesrl.kernels.tree import Counts, Sums, branches, expected, follow, look, no_sums
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -108,7 +108,7 @@ def value_of(m: Counts, s: int, a: int, d: int, t: Search) -> float:
     """
     q = 0.0
     for e in range(branches(m, s, a)):
-        p, y, r = look(m, s, a, e)
+        p, y, r = read_outcome(m, s, a, e)
         if p == 0.0:
             continue
         v = t.leaf[y]

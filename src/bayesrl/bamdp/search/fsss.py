@@ -27,7 +27,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import best_action, state_in
-from bayesrl.bamdp.search._lookahead import Leaf, ends_of, leaf_values
+from bayesrl.bamdp.search._lookahead import Leaf, bounds_of_leaves, leaf_values
 from bayesrl.capabilities import HasMeanMDP
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F2, I2
@@ -41,18 +41,17 @@ from bayesrl.kernels.tree import (
     SURE_LOWER,
     SURE_UPPER,
     UPPER,
-    Ends,
+    LeafBounds,
     Sparse,
     add_node,
     back_up,
     highest,
-    model_urn,
+    leaf_bounds,
     sample,
     sparse_tree,
-    unseen,
-    widest,
-)  # fmt: skip
-from bayesrl.kernels.urn import Urn
+    widest_child,
+)
+from bayesrl.kernels.urn import Urn, model_urn
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -106,37 +105,37 @@ class FSSS:
         s = state_in("FSSS", belief, observation)
         mdp = belief.mean_mdp()
         leaf = leaf_values("FSSS", belief, belief.n_states, self.leaf)
-        ends = ends_of(mdp.outcomes.reward_range, mdp.gamma, self.depth, leaf)
-        q, done = search(rng, model_urn(mdp), ends, s, self.simulations, self.depth, self.width)
+        leaves = bounds_of_leaves(mdp.outcomes.reward_range, mdp.gamma, self.depth, leaf)
+        q, done = search(rng, model_urn(mdp), leaves, s, self.simulations, self.depth, self.width)
         info = {"q": q[UPPER], "lower": q[SURE_LOWER], "upper": q[SURE_UPPER], "simulations": int(done)}
         return Decision(best_action(q[UPPER], "random", rng), None, info)
 
 
 @njit
-def search(rng: Generator, model: Urn, ends: Ends, s0: int, K: int, D: int, C: int) -> tuple[F2, int]:
+def search(rng: Generator, model: Urn, leaves: LeafBounds, s0: int, K: int, D: int, C: int) -> tuple[F2, int]:
     """At most K trajectories of D decisions from s0: (bounds of Q(s0, a), trajectories)."""
     model, (S, A) = borrowed(model), model.place.shape[:2]
     tree = sparse_tree(min(1 + (D - 1) * S, 1 + K * (D - 1) * A * C), A, C)
     node = np.full((D, S), -1, np.int64)  # of a state after t decisions
     path_h, path_a = np.empty(D, np.int64), np.empty(D, np.int64)
-    low, high = unseen(ends, s0, D, model.terminal[s0])
+    low, high = leaf_bounds(leaves, s0, D, model.terminal[s0])
     root, done = add_node(tree, low, high), 0
     while done < K and tree.value[root, LOWER] < tree.value[root, UPPER]:
         h, s, t = root, s0, 0
         while True:
             if tree.size[h, 0] == 0:
                 sample(rng, tree, model, h, s)
-                link(tree, node, ends, h, t)
+                link(tree, node, leaves, h, t)
                 for a in range(A):
-                    back_up(tree, ends, h, a, D - t)
+                    back_up(tree, leaves, h, a, D - t)
             a = highest(rng, tree.q[h, UPPER])
-            i = widest(rng, tree, ends, h, a, D - t)
+            i = widest_child(rng, tree, leaves, h, a, D - t)
             path_h[t], path_a[t] = h, a
             if i < 0:
                 break
             h, s, t = tree.edge[h, a, i, CHILD], tree.edge[h, a, i, STATE], t + 1
         for u in range(t, -1, -1):
-            back_up(tree, ends, path_h[u], path_a[u], D - u)
+            back_up(tree, leaves, path_h[u], path_a[u], D - u)
         done += 1
     if done == 0:  # terminal, or every reward is the same
         for j in range(4):
@@ -146,7 +145,7 @@ def search(rng: Generator, model: Urn, ends: Ends, s0: int, K: int, D: int, C: i
 
 
 @njit
-def link(tree: Sparse, node: I2, ends: Ends, h: int, t: int) -> None:
+def link(tree: Sparse, node: I2, leaves: LeafBounds, h: int, t: int) -> None:
     """Set the children of h: the node that (depth, state) already has, or a new one."""
     D = len(node)
     for a in range(tree.q.shape[2]):
@@ -154,6 +153,6 @@ def link(tree: Sparse, node: I2, ends: Ends, h: int, t: int) -> None:
             y = tree.edge[h, a, i, STATE]
             if t + 1 < D and not tree.edge[h, a, i, DONE]:
                 if node[t + 1, y] < 0:
-                    low, high = unseen(ends, y, D - t - 1, False)
+                    low, high = leaf_bounds(leaves, y, D - t - 1, False)
                     node[t + 1, y] = add_node(tree, low, high)
                 tree.edge[h, a, i, CHILD] = node[t + 1, y]

@@ -35,9 +35,9 @@ from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import BayesRLError, InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, F3, I2, I3
+from bayesrl.kernels.counts import Counts, add, branches, draw_outcome, read_outcome
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed
-from bayesrl.kernels.tree import Counts, add, branches, draw_outcome, look
 from bayesrl.parameters import PROBABILITY, AtLeast, declared
 from bayesrl.registry import register
 
@@ -160,4 +160,4 @@ def predict(m: Counts, s: int, p: F2, y: I2, r: F2) -> None:
     """The outcomes of the hyper-state (s, phi); phi is what `m` holds now."""
     for a in range(m.group.shape[1]):
         for e in range(branches(m, s, a)):
-            p[a, e], y[a, e], r[a, e] = look(m, s, a, e)
+            p[a, e], y[a, e], r[a, e] = read_outcome(m, s, a, e)

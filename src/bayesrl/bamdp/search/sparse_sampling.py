@@ -28,8 +28,7 @@ from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed, step
-from bayesrl.kernels.tree import model_urn
-from bayesrl.kernels.urn import Urn
+from bayesrl.kernels.urn import Urn, model_urn
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 

@@ -23,8 +23,8 @@ from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.checks import DEEPEST, Bools, Floats, Ints, frozen, generator, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.paid_urn import PaidUrn
-from bayesrl.kernels.tree import Counts
+from bayesrl.kernels.counts import Counts
+from bayesrl.kernels.reward_urn import RewardUrn
 from bayesrl.kernels.urn import empty_urns, urns
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.parameters import unchecked, value
@@ -159,13 +159,13 @@ class UnknownRewards:
         k = self.transitions.outcome(datum, rewarded=False)[2]
         return k * len(values) + int(np.searchsorted(values, datum.reward))
 
-    def simulate(self, depth: int) -> PaidUrn:
-        """Both beliefs as urns for a compiled simulation; rewards of finitely many values (`kernels/paid_urn.py`)."""
+    def simulate(self, depth: int) -> RewardUrn:
+        """Both beliefs as urns for a compiled simulation; rewards of finitely many values (`kernels/reward_urn.py`)."""
         depth = integer("UnknownRewards.simulate", "depth", depth, 0, DEEPEST)
         values, alpha = self._value_counts()
         rows, cdf = empty_urns(alpha, np.full(len(alpha), len(values)), True)
         pays = urns(_NO_MOVES, rows, cdf, np.zeros(0, np.int64), depth)
-        return PaidUrn(self.transitions.simulate(depth), pays, self._cells, values)
+        return RewardUrn(self.transitions.simulate(depth), pays, self._cells, values)
 
     # What planners ask -----------------------------------------------------------------------------------------------
 

@@ -50,8 +50,8 @@ from bayesrl.checks import (
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F3, I2, I3
+from bayesrl.kernels.counts import Counts
 from bayesrl.kernels.stick_breaking import dense_rows, listed_rows
-from bayesrl.kernels.tree import Counts
 from bayesrl.kernels.urn import Urn, empty_urns, urns
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, unchecked, value

@@ -35,7 +35,7 @@ from bayesrl.beliefs.tabular.dirichlet_mdp import dirichlet_rows
 from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.tree import DRAWS, KINDS, Counts, weigh_all
+from bayesrl.kernels.counts import DRAWS, KINDS, Counts, weigh_all
 from bayesrl.kernels.urn import SparseUrn, log_weights, new_chance, sparse_urns, weight_of_all
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, unchecked, value

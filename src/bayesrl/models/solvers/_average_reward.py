@@ -19,7 +19,7 @@ from scipy import sparse
 
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.bellman import Model, backup, follow, improve, noise
+from bayesrl.kernels.bellman import Model, backup, improve, policy_backup, rounding_error
 from bayesrl.models.policy import TabularPolicy
 from bayesrl.models.solution import Indices, Problem, first_best, model_of, table_of
 from bayesrl.models.solvers._evaluation import policy_rows
@@ -55,7 +55,7 @@ def average_reward(problem: Problem) -> AverageReward:
     1.5
     """
     m = model_of(table_of(problem, "average_reward"), gamma=1.0)
-    if not m.free:
+    if not m.shiftable:
         raise InvalidArgument("average_reward", "problem", "one without terminal states", "one that ends")
     v, q, *_ = policy_iteration(m._replace(gamma=NEARLY_ONE), None, 1e-9)
     pi = np.asarray(q.argmax(axis=1), dtype=np.int64)
@@ -66,9 +66,9 @@ def average_reward(problem: Problem) -> AverageReward:
         better = bias(m, pi)
         h = h if better is None else better
         low, high = backup(m, h, q)
-        if better is None or improve(q, pi, 4.0 * noise(m, h)) == 0:
+        if better is None or improve(q, pi, 4.0 * rounding_error(m, h)) == 0:
             break
-    gain, error = 0.5 * (low + high), 0.5 * (high - low) + noise(m, h)
+    gain, error = 0.5 * (low + high), 0.5 * (high - low) + rounding_error(m, h)
     if error > 1e-3 * (1.0 + float(np.abs(m.r).max())):
         expected = "one whose best gain is the same from every state"
         raise InvalidArgument("average_reward", "problem", expected, f"gains from {low:.4g} to {high:.4g}")
@@ -94,5 +94,5 @@ def bias(m: Model, pi: Indices) -> Floats | None:
     except (np.linalg.LinAlgError, RuntimeError):
         return None
     h[-1] = 0.0
-    low, high = follow(m, pi, h, np.empty(S))
+    low, high = policy_backup(m, pi, h, np.empty(S))
     return h if high - low <= 1e-6 * (1.0 + float(np.abs(r).max())) else None

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, array, number
 from bayesrl.errors import InvalidArgument, NotConverged
-from bayesrl.kernels.bellman import Model, backup, noise
+from bayesrl.kernels.bellman import Model, backup, rounding_error
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import TabularPolicy
 from bayesrl.models.solution import Problem, Solution, contraction, error_bound, first_best, model_of, table_of
@@ -51,14 +51,14 @@ def solved(
     if mdp.gamma == 1.0:
         return solved_to_the_end(mdp, algorithm, method, tol, v, extra)
     m = model_of(mdp, extra)
-    if v is not None and not m.free:
+    if v is not None and not m.shiftable:
         v[mdp.outcomes.terminal] = 0.0
     rate = contraction(m)
     v, q, low, high, iterations = algorithm(m, v, tol * rate)
     bound = error_bound(m, v, low, high)
     policy = TabularPolicy.unchecked(first_best(q, bound), A)
     solution = Solution(v, q, policy, bound, iterations, method)
-    if not (np.isfinite(bound) and rate * bound <= max(rate * tol, 3.0 * noise(m, v))):
+    if not (np.isfinite(bound) and rate * bound <= max(rate * tol, 3.0 * rounding_error(m, v))):
         raise NotConverged(method, solution, bound, f"{iterations} iterations")
     return solution
 
@@ -89,7 +89,7 @@ def solved_to_the_end(
     ended = (small.size[small.group] == 0).all(axis=1) | (stop & (start <= slack))
     policy = TabularPolicy.unchecked(optimal_policy(m, tied, ended[label]), m.r.shape[1])
     solution = Solution(values, q, policy, bound, total, method)
-    rounding = np.isfinite(bound) and max(high, -low) <= 4.0 * noise(small, start)  # nothing else is left
+    rounding = np.isfinite(bound) and max(high, -low) <= 4.0 * rounding_error(small, start)  # nothing else is left
     if not (rounding or bound <= max(tol, 1e-12 * (1.0 + np.abs(values).max()))):
         raise NotConverged(method, solution, bound, f"{total} iterations")
     return solution

@@ -22,7 +22,7 @@ from scipy import sparse
 from bayesrl.checks import frozen
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import B1, B2, F1, F2, I1
-from bayesrl.kernels.bellman import Model, backup, improve, noise
+from bayesrl.kernels.bellman import Model, backup, improve, rounding_error
 from bayesrl.kernels.jit import njit
 from bayesrl.models.solution import Indices
 from bayesrl.models.solvers._evaluation import evaluate
@@ -71,7 +71,7 @@ def collapse(m: Model) -> Collapsed:
         succ[state, last:], group[state, last:], r[state, last:] = succ[state, last], group[state, last], r[state, last]
     prob, size = np.vstack([m.prob, np.zeros((1, K))]), np.append(m.size, np.int32(0))
     rows: dict[str, Any] = {"succ": frozen(succ), "group": frozen(group), "r": frozen(r)}
-    return Collapsed(m._replace(prob=frozen(prob), size=frozen(size), free=False, **rows), label, stop)
+    return Collapsed(m._replace(prob=frozen(prob), size=frozen(size), shiftable=False, **rows), label, stop)
 
 
 def policy_to_the_end(m: Model) -> Indices:
@@ -121,7 +121,7 @@ def toward(m: Model, allowed: B2, ended: B1, pi: I1) -> B1:
 def ending_bound(m: Model, v: F1, q: F2, low: float, high: float) -> float:
     """A bound on max |v - V*| for a collapsed model, or infinity if none is found."""
     S, A = m.r.shape
-    delta = max(high, -low) + noise(m, v)
+    delta = max(high, -low) + rounding_error(m, v)
     live = (m.size[m.group] > 0).any(axis=1)
     tied = v[:, None] - q <= max(1e-6 * (1.0 + float(np.abs(v).max())), 10.0 * delta)
     # w: the longest expected time under tied actions, by policy iteration (half a step of precision is plenty).
@@ -141,7 +141,8 @@ def ending_bound(m: Model, v: F1, q: F2, low: float, high: float) -> float:
             break
     backup(m._replace(r=frozen(np.zeros((S, A))), round_r=0.0), w, Pw)
     c = 2.0 * delta
-    gain = c * (w[:, None] - Pw) - c * noise(timed, w) - noise(m, v)  # what U = v + c w gains on TU, over v - q
+    # gain: how much more U - TU is than v - Tv, for U = v + c w
+    gain = c * (w[:, None] - Pw) - c * rounding_error(timed, w) - rounding_error(m, v)
     best = q.argmax(axis=1)
     here = np.arange(S)
     above = (gain >= q - v[:, None])[live].all()  # TU <= U

@@ -20,7 +20,7 @@ from bayesrl.checks import Floats, frozen
 from bayesrl.core import Policy
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1
-from bayesrl.kernels.bellman import Model, eliminate, follow, noise
+from bayesrl.kernels.bellman import Model, eliminate, policy_backup, rounding_error
 from bayesrl.kernels.jit import njit
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solution import LISTS, Problem, model_of, table_of
@@ -58,7 +58,7 @@ def evaluate(m: Model, pi: I1) -> F1 | None:
     if not len(m.matrix):
         return refined(m, pi, sparse_factors(m, pi))[0]
     v, residual = refined(m, pi, dense_factors(m, pi, np.float32))
-    if v is None or not residual <= noise(m, v):
+    if v is None or not residual <= rounding_error(m, v):
         v, _ = refined(m, pi, dense_factors(m, pi, np.float64))
     return v
 
@@ -78,9 +78,9 @@ def refined(m: Model, pi: I1, solve: Solve | None) -> tuple[F1 | None, float]:
     v = np.array(solve(m.r[np.arange(len(m.r)), pi]), dtype=np.float64)
     new, residual, before = np.empty(len(v)), np.inf, np.inf
     while True:
-        low, high = follow(m, pi, v, new)
+        low, high = policy_backup(m, pi, v, new)
         residual, before = max(high, -low), residual
-        if not 0.1 * noise(m, v) < residual <= 0.5 * before:
+        if not 0.1 * rounding_error(m, v) < residual <= 0.5 * before:
             break
         v += solve(new - v)
     return (v, residual) if np.isfinite(v).all() else (None, np.inf)

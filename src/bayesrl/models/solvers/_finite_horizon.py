@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, Ints, integer, number
 from bayesrl.core import Policy
-from bayesrl.kernels.bellman import Model, backup, follow
+from bayesrl.kernels.bellman import Model, backup, policy_backup
 from bayesrl.kernels.jit import njit
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solution import Indices, Problem, model_of, table_of
@@ -86,5 +86,5 @@ def repeat(m: Model, pi: Indices, v: Floats, steps: int) -> None:
     """v <- the values of the policy with `steps` more steps."""
     new = np.empty(len(v))
     for _ in range(steps):
-        follow(m, pi, v, new)
+        policy_backup(m, pi, v, new)
         v[:] = new

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, array, frozen, number, row_tolerance, rows_sum_to_one
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.arrays import B1, F2, F3, I1, I2
-from bayesrl.kernels.bellman import Model, enough, relax, row_sums
+from bayesrl.kernels.bellman import Model, converged, row_sums
 from bayesrl.kernels.jit import njit
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.solution import LISTS, UNIT, contraction, error_bound, model_of
-from bayesrl.models.solvers._modified_policy_iteration import FAST
+from bayesrl.models.solvers._modified_policy_iteration import FAST, iterate_sweeps
 from bayesrl.models.solvers.policy_iteration import policy_iteration
 
 OWNER = "solve_many"
@@ -54,14 +54,14 @@ def solve_many(
     m = model_of(TabularMDP.unchecked(outcomes, p[0].copy(), gamma))
     m = m._replace(matrix=m.prob if outcomes.is_flat else LISTS, round_r=UNIT * (K + 4) * largest)
     v = largest_of(r) if initial is None else array(OWNER, "initial", initial, (n, S)).copy()
-    if not m.free:
+    if not m.shiftable:
         v[:, outcomes.terminal] = 0.0
         p = np.concatenate([p, np.zeros((n, 1, K))], axis=1)  # the empty group of terminal states
     q = np.empty((n, S, A))
     p, r, target = frozen(p), frozen(r), tol * contraction(m)
     for i in np.flatnonzero(each(m, p, r, v, q, target)):
         v[i], q[i], low, high, _ = policy_iteration(one := pick(m, p, r, int(i)), v[i], target)
-        if not enough(one, v[i], low, high, target):
+        if not converged(one, v[i], low, high, target):
             raise NotConverged(OWNER, (v, q), error_bound(one, v[i], low, high), f"{POLICIES} policies of model {i}")
     return v, q
 
@@ -123,7 +123,7 @@ def each(m: Model, prob: F3, r: F3, v: F2, q: F3, target: float) -> B1:
     slow = np.zeros(len(v), np.bool_)
     pi = np.zeros(v.shape[1], np.int64)
     for i in range(len(v)):
-        done, _, _ = relax(pick(m, prob, r, i), v[i], q[i], pi, target, POLICIES, FAST, False)
+        done, _, _ = iterate_sweeps(pick(m, prob, r, i), v[i], q[i], pi, target, POLICIES, FAST, False)
         slow[i] = done < 0
     return slow
 
@@ -132,4 +132,4 @@ def each(m: Model, prob: F3, r: F3, v: F2, q: F3, target: float) -> B1:
 def pick(m: Model, prob: F3, r: F3, i: int) -> Model:
     """Model i."""
     matrix = prob[i] if len(m.matrix) else m.matrix
-    return Model(matrix, m.succ, prob[i], m.group, m.size, r[i], m.gamma, m.round_r, m.round_v, m.free)
+    return Model(matrix, m.succ, prob[i], m.group, m.size, r[i], m.gamma, m.round_r, m.round_v, m.shiftable)

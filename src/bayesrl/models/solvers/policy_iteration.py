@@ -19,7 +19,9 @@ from numpy.random import Generator
 
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.bellman import Model, backup, enough, howard, noise, sweep
+from bayesrl.kernels.arrays import F1, F2, I1
+from bayesrl.kernels.bellman import Model, backup, converged, eliminate, improve, rounding_error, sweep
+from bayesrl.kernels.jit import njit
 from bayesrl.models.solution import Problem, Solution
 from bayesrl.models.solvers._driver import Iterate, solved
 from bayesrl.models.solvers._episodic import policy_to_the_end
@@ -89,7 +91,7 @@ def policy_iteration(m: Model, v: Floats | None, target: float, policies: int = 
                 break
         v = endless_is_wrong(evaluate(m, pi))
         low, high = backup(m, v, q)
-        if high <= 4.0 * noise(m, v) or enough(m, v, low, high, target):
+        if high <= 4.0 * rounding_error(m, v) or converged(m, v, low, high, target):
             break
     return Iterate(v, q, low, high, iterations)
 
@@ -100,3 +102,21 @@ def endless_is_wrong(values: Floats | None) -> Floats:
         expected = "one whose rewards cannot be collected forever, as the discount is 1"
         raise InvalidArgument("solve", "problem", expected, "a policy that never ends and gains")
     return values
+
+
+@njit
+def howard(m: Model, v: F1, q: F2, pi: I1, target: float, limit: int) -> tuple[int, float, float]:
+    """Policy iteration by elimination from the policy that is greedy for v; returns (iterations, low, high).
+
+    v and q are those of the last policy. Iterations is negative if some policy on the way never ends (gamma = 1).
+    """
+    work = np.empty((len(v), len(v)))
+    low, high = backup(m, v, q)
+    improve(q, pi, -np.inf)
+    for n in range(1, limit + 1):
+        if not eliminate(m, pi, v, work):
+            return -n, low, high
+        low, high = backup(m, v, q)
+        if converged(m, v, low, high, target) or improve(q, pi, 4.0 * rounding_error(m, v)) == 0:
+            return n, low, high
+    return limit, low, high

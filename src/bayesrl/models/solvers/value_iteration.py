@@ -19,7 +19,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.kernels.arrays import F1, F2
-from bayesrl.kernels.bellman import Model, backup, enough, sweep
+from bayesrl.kernels.bellman import Model, backup, converged, sweep
 from bayesrl.kernels.jit import njit
 from bayesrl.models.solution import Problem, Solution
 from bayesrl.models.solvers._driver import Iterate, solved
@@ -70,10 +70,10 @@ def value_iteration(m: Model, v: F1 | None, target: float, sweeps: int = 100_000
 @njit
 def jacobi(m: Model, v: F1, q: F2, target: float, sweeps: int) -> tuple[int, float, float]:
     """V <- TV + gamma / (1 - gamma) (low + high) / 2."""
-    c = 0.5 * m.gamma / (1.0 - m.gamma) if m.free and m.gamma < 1.0 else 0.0
+    c = 0.5 * m.gamma / (1.0 - m.gamma) if m.shiftable and m.gamma < 1.0 else 0.0
     low, high = backup(m, v, q)
     n = 1
-    while n < sweeps and not enough(m, v, low, high, target):
+    while n < sweeps and not converged(m, v, low, high, target):
         for s in range(len(v)):
             v[s] = q[s].max() + c * (low + high)
         low, high = backup(m, v, q)
@@ -84,12 +84,12 @@ def jacobi(m: Model, v: F1, q: F2, target: float, sweeps: int) -> tuple[int, flo
 @njit
 def gauss_seidel(m: Model, v: F1, q: F2, target: float, sweeps: int) -> tuple[int, float, float]:
     """Sweeps in both directions, then a backup, shifted as above."""
-    c = 0.5 * m.gamma / (1.0 - m.gamma) if m.free and m.gamma < 1.0 else 0.0
+    c = 0.5 * m.gamma / (1.0 - m.gamma) if m.shiftable and m.gamma < 1.0 else 0.0
     pi = np.zeros(len(v), np.int64)
     forwards = np.arange(len(v))
     low, high = backup(m, v, q)
     n = 1
-    while n < sweeps and not enough(m, v, low, high, target):
+    while n < sweeps and not converged(m, v, low, high, target):
         for s in range(len(v)):
             v[s] = q[s].max() + c * (low + high)
         sweep(m, v, pi, forwards)
