@@ -97,7 +97,7 @@ MUTANTS = {
         "bayesrl.bamdp.optimism._optimistic_state", "np.where(untried, np.int32(len(m.size)), m.group)", "m.group",
         [UNVISITED + "test_the_absorbing_state_need_not_be_listed[lists]"]),
     "values are shifted as if untried pairs did not end": (
-        "bayesrl.bamdp.optimism._optimistic_state", "m.r)), free=False)", "m.r)))",
+        "bayesrl.bamdp.optimism._optimistic_state", "m.r)), shiftable=False)", "m.r)))",
         [UNVISITED + "test_values_are_not_shifted_where_pairs_end"]),
     "the survey's misprinted VPI": (
         "bayesrl.bamdp.sampling.value_of_information", "gain = np.maximum(q - mean[first], 0.0)",

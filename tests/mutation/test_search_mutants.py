@@ -276,10 +276,10 @@ MUTANTS = {
         [BELIEF + "test_rollouts_do_not_turn_back"]),
     # the sparse prior
     "a support may be smaller than what was seen": (
-        SPARSE, "(k >= np.maximum(k0, 1.0)) & (k <= L)", "(k >= 1.0) & (k <= L)",
+        "bayesrl.kernels.sparse_urn", "in range(max(int(k0), 1), int(L) + 1)", "in range(1, int(L) + 1)",
         [SUPPORTS + "test_predictive_against_enumerated_supports[seen3]"]),
     "supports of one size are one support": (
-        SPARSE, "-exponent * np.log(k) + gammaln(k + 1.0)", "-exponent * np.log(k)",
+        "bayesrl.kernels.sparse_urn", "        + math.lgamma(k + 1.0)\n", "",
         [SUPPORTS + "test_predictive_against_enumerated_supports[seen1]"]),
     "a drawn support is all outcomes": (
         SPARSE, "rank < k[:, None]", "rank < self.outcomes.size[:, None]", [SUPPORTS + "test_mean_of_sampled_models"]),

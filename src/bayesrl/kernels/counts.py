@@ -13,8 +13,8 @@ from numpy.random import Generator
 
 from bayesrl.kernels.arrays import B1, F1, F2, F3, I1, I2, I3
 from bayesrl.kernels.jit import inlined, njit
+from bayesrl.kernels.sparse_urn import tabled_weight, unseen_probability
 from bayesrl.kernels.stream import uniform
-from bayesrl.kernels.urn import new_chance, tabled_weight
 
 KINDS, DRAWS, NEWS = 0, 1, 2
 """Columns of `Counts.support`."""
@@ -113,7 +113,7 @@ def weigh(m: Counts, g: int) -> None:
     """Set the total of group g of a sparse Dirichlet, and the probability of each unseen move."""
     k0, N = m.support[g, KINDS], m.support[g, DRAWS]
     m.total[g] = total_weight(m, g, k0, N)
-    m.support[g, NEWS] = new_chance(k0, N, m.size[g], m.alpha, m.total[g])
+    m.support[g, NEWS] = unseen_probability(k0, N, m.size[g], m.alpha, m.total[g])
 
 
 @njit

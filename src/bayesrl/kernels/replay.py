@@ -15,7 +15,8 @@ from typing import Any
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.reward_urn import RewardUrn
 from bayesrl.kernels.simulator import implements
-from bayesrl.kernels.urn import ONE, SparseUrn, Urn, new_chance, weigh
+from bayesrl.kernels.sparse_urn import SparseUrn, unseen_probability, weigh
+from bayesrl.kernels.urn import ONE, Urn
 
 
 @singledispatch
@@ -126,7 +127,7 @@ def _ball_probability_sparse(urn: SparseUrn, g: int, k: int) -> float:
     total: float = row.total
     if n > 0:
         return (alpha + n) / total
-    return new_chance(k0, N, size, alpha, total) if k < size else 0.0
+    return unseen_probability(k0, N, size, alpha, total) if k < size else 0.0
 
 
 # Steps ---------------------------------------------------------------------------------------------------------------

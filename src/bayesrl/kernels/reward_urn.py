@@ -12,7 +12,8 @@ from numpy.random import Generator
 from bayesrl.kernels.arrays import F1, I1, I3
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import begin, forget, implements, rollout_action, step
-from bayesrl.kernels.urn import SparseUrn, Urn, draw, greedy_rollout, signed
+from bayesrl.kernels.sparse_urn import SparseUrn
+from bayesrl.kernels.urn import Urn, draw, greedy_rollout, signed
 
 
 class RewardUrn(NamedTuple):

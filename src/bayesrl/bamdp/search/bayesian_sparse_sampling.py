@@ -46,9 +46,9 @@ from bayesrl.kernels.arrays import F1, F2, F3, I1
 from bayesrl.kernels.counts import DRAWS, KINDS, Counts, add, branches, draw_outcome, move_probability, read_outcome
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed
+from bayesrl.kernels.sparse_urn import log_weight
 from bayesrl.kernels.stream import uniform
 from bayesrl.kernels.tree import highest
-from bayesrl.kernels.urn import log_weight
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 

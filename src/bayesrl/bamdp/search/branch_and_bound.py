@@ -55,7 +55,7 @@ from bayesrl.kernels.counts import (
 )
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed
-from bayesrl.kernels.urn import new_chance
+from bayesrl.kernels.sparse_urn import unseen_probability
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -182,7 +182,7 @@ def highest_mean(m: Counts, g: int, n: int, x: F1) -> float:
         for i in range(j, n + 1 if k0 + j > 0.0 else 1):
             T = total_weight(m, g, k0 + j, N + i)
             again = (i - j) * top if i > j else 0.0
-            best = max(best, (seen + again) / T + new_chance(k0 + j, N + i, L, m.alpha, T) * others)
+            best = max(best, (seen + again) / T + unseen_probability(k0 + j, N + i, L, m.alpha, T) * others)
     return best
 
 

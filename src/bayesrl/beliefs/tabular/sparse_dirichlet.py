@@ -36,7 +36,7 @@ from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.counts import DRAWS, KINDS, Counts, weigh_all
-from bayesrl.kernels.urn import SparseUrn, log_weights, new_chance, sparse_urns, weight_of_all
+from bayesrl.kernels.sparse_urn import SparseUrn, log_weights, sparse_urns, unseen_probability, weight_of_all
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, unchecked, value
 from bayesrl.registry import register
@@ -81,7 +81,7 @@ class SparseDirichletMDP(KnownRewards):
     gamma: Annotated[float, DISCOUNT, "Discount."]
     _ledger: Ledger = field(init=False, repr=False, compare=False)
     _weights: list[Floats] = field(init=False, repr=False, compare=False)
-    """The table T(k0, N) of `kernels/urn.py`; all posteriors of a prior share it."""
+    """The table T(k0, N) of `kernels/sparse_urn.py`; all posteriors of a prior share it."""
 
     depends_on_data: ClassVar[tuple[str, ...]] = ("_supports",)
 
@@ -219,7 +219,7 @@ class SparseDirichletMDP(KnownRewards):
         return self.outcome(datum)[2]
 
     def simulate(self, depth: int) -> SparseUrn:
-        """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
+        """The belief as urns for compiled simulations of at most `depth` steps; see `kernels/sparse_urn.py`."""
         depth = integer("SparseDirichletMDP.simulate", "depth", depth, 0, DEEPEST)
         o, K = self.outcomes, self.outcomes.n_outcomes
         prior = np.array([self.concentration, self.size_exponent, K, 1.0 / self.concentration])
@@ -247,11 +247,11 @@ class SparseDirichletMDP(KnownRewards):
         k0, N, L = sum(count > 0.0 for count in counts), sum(counts), len(counts)
         a = self.concentration
         T = weight_of_all(k0, N, L, a, self.size_exponent)
-        new = new_chance(k0, N, L, a, T)
+        new = unseen_probability(k0, N, L, a, T)
         return [(a + count) / T if count > 0.0 else new for count in counts]
 
     def _table(self, k0: int, N: int) -> Floats:
-        """T(k0, N) of `kernels/urn.py`, nan where nobody has asked yet; shared by all updates of a prior, and grown."""
+        """The table T(k0, N), nan where it is not computed yet. All posteriors of a prior share it; it grows."""
         k0 = min(k0, self.outcomes.n_outcomes)
         table = self._weights[0]
         if table.shape[0] <= k0 or table.shape[1] <= N:
