@@ -21,7 +21,8 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.solve import finite_horizon
 
 SEEDS = 10

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.arms._states import ArmPosteriors, ArmStates
     from bayesrl.core import Planner, Transition
     from bayesrl.kernels.counts import Counts
-    from bayesrl.models.mdp import Outcomes, TabularMDP
+    from bayesrl.models.mdp import TabularMDP
+    from bayesrl.models.outcomes import Outcomes
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.integer[Any]]

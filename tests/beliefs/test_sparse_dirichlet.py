@@ -157,7 +157,7 @@ def test_flat_outcomes_say_the_same_written_out_or_not(R):
     )
     for name in ("is_flat", "reward_range", "largest_reward", "ambiguous", "n_outcomes", "n_states", "n_actions"):
         assert getattr(flat, name) == getattr(written, name)
-    for one, two in zip(flat.alike, written.alike, strict=True):
+    for one, two in zip(flat.distinct_lists, written.distinct_lists, strict=True):
         assert np.array_equal(one, two)
     for s, a, k in np.ndindex(4, 2, 4):
         assert flat.reward_of(s, a, k) == written.reward[s, a, k]

@@ -116,7 +116,7 @@ def test_lists_that_are_alike_are_kept_once():
     """Every (s, a) finds its own outcomes in its list; a flat model has as many lists as it has kinds of rewards."""
     for mdp in (tied(np.random.default_rng(3), terminal=(2,)), tied(np.random.default_rng(4))):
         for o in (mdp.outcomes, mdp.outcomes.flat()):
-            succ, reward, place, plain, _ = o.alike
+            succ, reward, place, plain, _ = o.distinct_lists
             assert np.array_equal(succ[place[..., 1]], o.succ)
             assert np.array_equal(reward[place[..., 1]], o.reward)
             assert np.array_equal(place[..., 0], o.group)
@@ -125,8 +125,8 @@ def test_lists_that_are_alike_are_kept_once():
     paid = np.zeros((6, 2))
     paid[3] = 1.0
     flat = TabularMDP.from_dense(np.full((6, 2, 6), 1 / 6), paid, 0.9).outcomes.flat()
-    assert len(flat.alike[0]) == 2
-    assert flat.alike[3]
+    assert len(flat.distinct_lists[0]) == 2
+    assert flat.distinct_lists[3]
 
 
 # Sparse models take what they hold -----------------------------------------------------------------------------------

@@ -161,5 +161,5 @@ def test_ends_that_are_nearly_lost_in_rounding():
 def test_ends_that_are_lost_in_rounding():
     """A chance of 1e-19 to end is none beside one: no policy has values, and that is said."""
     mdp = TabularMDP.from_dense([[[1.0, 1e-19]], [[0.0, 1.0]]], [[-1.0], [0.0]], gamma=1.0, terminal=[1])
-    with pytest.raises(InvalidArgument, match="solve: 'problem' must be one whose ends are not lost in rounding"):
+    with pytest.raises(InvalidArgument, match="solve: 'problem' must be one whose ends have probabilities above 1e-16"):
         solve(mdp)

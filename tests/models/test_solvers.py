@@ -308,7 +308,7 @@ def test_the_error_bound_survives_bad_scales(kind):
             reward = np.where(
                 mdp.reward == 0.0, 0.0, mdp.reward * scale + shift * rng.choice([-1.0, 1.0], mdp.reward.shape)
             )
-            scaled = TabularMDP.unchecked(mdp.outcomes.paying(reward), mdp.prob.copy(), mdp.gamma)
+            scaled = TabularMDP.unchecked(mdp.outcomes.with_rewards(reward), mdp.prob.copy(), mdp.gamma)
             solution = solve(scaled)
             assert distance(solution.values, rational_optimum(scaled)) <= solution.error_bound
 

@@ -43,7 +43,7 @@ MUTANTS = {
     "terminal ignored in q-learning": (
         "bayesrl.bamdp.baselines.q_learning", "r if y is None else ", "", ["tests/bamdp/test_q_learning.py"]),
     "terminal states pay": (
-        "bayesrl.models.mdp", "np.where(pad | terminal[:, None, None], 0.0, reward)", "np.where(pad, 0.0, reward)",
+        "bayesrl.models.outcomes", "np.where(pad | terminal[:, None, None], 0.0, reward)", "np.where(pad, 0.0, reward)",
         ["tests/models"]),
     "tie rule": ("bayesrl.bamdp._greedy", "best[0] if ties", "best[-1] if ties", [PLANNERS + "test_ties"]),
     "ties never random": ("bayesrl.bamdp._greedy", 'ties == "first" or', "True or", [PLANNERS + "test_ties"]),
@@ -142,7 +142,7 @@ MUTANTS = {
         "bayesrl.bamdp.search.bamcp", "P = np.full((S + 1, M), REDRAW)", "P = np.zeros((S + 1, M), np.uint16)",
         [BAMCP + "test_rollouts_are_epsilon_greedy_with_ties_at_random"]),
     "every pair of a flat model has an urn of its own": (
-        "bayesrl.models.mdp", " and (self.group.ravel() == np.arange(S * A)).all())", ")",
+        "bayesrl.models.outcomes", " and (self.group.ravel() == np.arange(S * A)).all())", ")",
         [BAMCP + "test_pairs_of_a_flat_model_may_share_an_urn"]),
     "a leaf is worth nothing": (
         "bayesrl.bamdp.search.bamcp", "R += discount * V0[s]", "pass",

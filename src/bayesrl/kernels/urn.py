@@ -8,7 +8,7 @@ A simulation appends its balls to the list. To forget a simulation, the count is
 
 Speed: each read of a step depends on the read before, so all data of an urn are adjacent in memory (`Row`). The index
 of an urn is computed, not read, if the model is flat. Pairs (s, a) with equal outcomes share one list of them
-(`Outcomes.alike`). Indices are unsigned, since Numba checks signed ones for being negative (benchmarks/bamcp.py).
+(`Outcomes.distinct_lists`). Indices are unsigned, since Numba checks signed ones for being negative.
 
 Shapes: G groups, K outcomes, U different lists of outcomes, D steps of a simulation.
 """
@@ -77,7 +77,7 @@ class UrnRow(Protocol):
 
 
 Moves = tuple[I2, F2, I3, bool, B1]
-"""The fields succ, reward, place, plain and terminal of an urn (`Outcomes.alike`)."""
+"""The fields succ, reward, place, plain and terminal of an urn (`Outcomes.distinct_lists`)."""
 
 
 class Urn(NamedTuple):
@@ -143,7 +143,7 @@ def empty_urns(prior: F2, size: I1, learns: B1 | bool) -> tuple[NDArray[Any], F2
 def model_urn(mdp: TabularMDP) -> Urn:
     """A known model as urns to which draws add no balls. A simulated step costs O(log K)."""
     o = mdp.outcomes
-    return urns(o.alike, *empty_urns(mdp.prob, o.size, False), np.zeros(0, np.int64), 0)
+    return urns(o.distinct_lists, *empty_urns(mdp.prob, o.size, False), np.zeros(0, np.int64), 0)
 
 
 @singledispatch

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from bayesrl._lazy import export
 
 if TYPE_CHECKING:
-    from bayesrl.models.mdp import Outcomes as Outcomes
     from bayesrl.models.mdp import TabularMDP as TabularMDP
+    from bayesrl.models.outcomes import Outcomes as Outcomes
     from bayesrl.models.policy import ControllerPolicy as ControllerPolicy
     from bayesrl.models.policy import GaussianPolicy as GaussianPolicy
     from bayesrl.models.policy import SoftmaxPolicy as SoftmaxPolicy
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 export(
     __name__,
     {
-        "mdp": ("Outcomes", "TabularMDP"),
+        "mdp": ("TabularMDP",),
+        "outcomes": ("Outcomes",),
         "policy": ("ControllerPolicy", "GaussianPolicy", "SoftmaxPolicy", "TabularPolicy"),
         "solution": ("Solution",),
         "solve": ("evaluate_policy", "finite_horizon", "solve_many"),

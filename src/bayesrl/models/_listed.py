@@ -1,14 +1,14 @@
-"""Transitions as a list, from sparse matrices or from the table of a Gymnasium environment.
+"""Lists of transitions, from sparse matrices or from the table of a Gymnasium environment.
 
-A list has one entry for each possible (s, a, s'), in that order: no array of shape (S, A, S) is ever made.
+A list has one entry for each possible (s, a, s'), in that order. No array of shape (S, A, S) is made.
 
-A model must also say what an (s, a, s') that is not listed would pay, since a flat prior gives it a probability.
-Nobody has told us. `unlisted_rewards` chooses the plainest rule that agrees with the list, so that the rewards do not
-say which successors are possible:
+A model also needs the rewards of transitions that are not listed, since a flat prior gives them a probability. The
+source does not contain them. `unlisted_rewards` chooses the simplest rule that agrees with the list, so that the
+rewards do not reveal which successors are possible:
 
-1. If every state is entered with one reward, whatever the state and action before, then reward is a function of s'.
-2. Otherwise, if every (s, a) pays one reward, then reward is a function of (s, a).
-3. Otherwise (s, a) pays its most probable reward, the smaller one of two.
+1. If every state is always entered with the same reward, then the reward is a function of s'.
+2. Otherwise, if every (s, a) has one reward, then the reward is a function of (s, a).
+3. Otherwise the reward of (s, a) is its most probable one (the smaller one in a tie).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Ended(NamedTuple):
 
 
 def from_matrices(name: str, P: Matrices) -> tuple[int, int, sparse.csr_array]:
-    """(S, A, one matrix of shape (S*A, S)) of sparse matrices in either form; duplicates are added up."""
+    """Convert sparse matrices in either form to (S, A, a matrix of shape (S*A, S)); duplicates are added up."""
     if sparse.issparse(P):
         S, A = P.shape[1], P.shape[0] // max(P.shape[1], 1)
         if A * S != P.shape[0] or A == 0:
@@ -75,7 +75,7 @@ def is_sparse(R: ArrayLike | Matrices) -> bool:
 
 
 def sorted_rows(matrix: sparse.csr_array) -> sparse.csr_array:
-    """A copy with one entry for each row and column, in order."""
+    """Copy a matrix, with sorted rows and duplicates added up."""
     new = matrix.copy()
     new.sum_duplicates()
     return new
@@ -103,7 +103,7 @@ def listed_rewards(R: Matrices, t: Listed) -> Floats:
 
 
 def unlisted_rewards(t: Listed, reward: Floats, terminal: Bools) -> Floats:
-    """What an (s, a, s') that is not listed pays, to be broadcast to (S, A, S); see above."""
+    """The rewards of transitions that are not listed, to be broadcast to (S, A, S), by the rule above."""
     live = ~terminal[t.pair // t.A]
     pair, y, p, r = t.pair[live], t.y[live], t.p[live], reward[live]
     common = most_probable(np.zeros(len(r), np.int64), p, r, 1)[0] if len(r) else 0.0
@@ -123,7 +123,7 @@ def is_function(key: Ints, r: Floats, n: int) -> bool:
 
 
 def most_probable(key: Ints, p: Floats, r: Floats, n: int) -> Floats:
-    """The most probable reward of each key, the smaller one of two; 0 for a key without entries. Shape (n,)."""
+    """The most probable reward of each key, the smaller one in a tie; 0 for a key without entries. Shape (n,)."""
     order = np.lexsort((r, key))
     key, p, r = key[order], p[order], r[order]
     first = np.ones(len(key), np.bool_)
@@ -140,11 +140,11 @@ def most_probable(key: Ints, p: Floats, r: Floats, n: int) -> Floats:
 
 
 def from_environment(env: object) -> Ended:
-    """The table `P[s][a] = [(probability, next state, reward, terminated), ...]` of an environment, or such a table.
+    """Read the table `P[s][a] = [(probability, next state, reward, terminated), ...]` of an environment, or a table.
 
-    A state that is entered only by terminating transitions is terminal. If a state is also entered alive, or if an
-    episode may start or end in place there, it keeps its row, and its terminating transitions lead to an added terminal
-    state (`end`) instead.
+    A state that is entered only by terminating transitions is terminal. If other transitions enter it too, or if an
+    episode may start in it, or end while staying in it, the state keeps its row. The terminating transitions then lead
+    to an added terminal state (`end`) instead.
     """
     inner = getattr(env, "unwrapped", env)
     table = getattr(inner, "P", env)

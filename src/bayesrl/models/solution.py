@@ -1,7 +1,7 @@
-"""What it means to have solved a known MDP, and what every exact solver shares.
+"""Problems and solutions of the exact solvers.
 
-A problem is a `TabularMDP`, or anything that carries one as `.mdp` (a world). A solution says how far its values may be
-from the optimal ones, and that number is a proof, not an estimate: see `error_bound`.
+A problem is a `TabularMDP`, or anything that has one as `.mdp` (a world). A solution has a proven bound on the distance
+of its values from the optimal ones: see `error_bound`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Indices = NDArray[np.int64]
 UNIT = 2.0**-53
 """Relative rounding of one operation in double precision."""
 LISTS = frozen(np.zeros((0, 0)))
-"""In place of a matrix: use the successor lists."""
+"""An empty matrix, which means that successor lists are used."""
 
 
 @runtime_checkable
 class HasTable(Protocol):
-    """Something that carries a known MDP, such as a world."""
+    """Something that has a known MDP, such as a world."""
 
     @property
     def mdp(self) -> TabularMDP:
@@ -39,21 +39,21 @@ Problem = TabularMDP | HasTable
 
 
 class Solution(NamedTuple):
-    """The optimal values of a known MDP, as far as they are known."""
+    """The optimal values of a known MDP, up to a known error."""
 
     values: Floats
     """V(s), shape (S,)."""
     q: Floats
     """R(s, a) + gamma sum_s' P(s'|s, a) V(s') for these values, shape (S, A)."""
     policy: TabularPolicy
-    """The first action of each state that may be optimal, given the error. It can be run, and it reads like an array of
-    shape (S,)."""
+    """The first action of each state that may be optimal, given the error. It is an agent, and it can be used like an
+    array of shape (S,)."""
     error_bound: float
     """max |values - V*| is at most this, rounding included."""
     iterations: int
-    """Policies or sweeps, as the method counts them."""
+    """Number of policies or sweeps, depending on the method."""
     method: str
-    """Which solver answered."""
+    """The solver that was used."""
 
 
 def table_of(problem: Problem, owner: str = "solve") -> TabularMDP:
@@ -68,7 +68,7 @@ def table_of(problem: Problem, owner: str = "solve") -> TabularMDP:
 
 
 def model_of(mdp: TabularMDP, bonus: Floats | None = None, gamma: float | None = None) -> Model:
-    """The MDP as kernels read it, with a bonus (S, A) on its rewards; rows of terminal states are empty."""
+    """Convert an MDP to the form that kernels read, with a bonus (S, A) on its rewards and empty terminal rows."""
     outcomes = mdp.outcomes
     S, A, K = outcomes.succ.shape
     flat = outcomes.is_flat
@@ -84,7 +84,7 @@ def model_of(mdp: TabularMDP, bonus: Floats | None = None, gamma: float | None =
         prob, size = frozen(np.vstack([prob, np.zeros((1, K))])), frozen(np.append(size, np.int32(0)))
         r = frozen(np.where(empty, 0.0, r))
         matrix = frozen(np.where(np.repeat(empty, A)[:, None], 0.0, matrix)) if dense else matrix
-    # A sum of n products is off by at most n units of the sum of their sizes; r itself is a sum of K products.
+    # The error of a sum of n products is at most n units times the sum of their sizes; r is a sum of K products.
     discount = mdp.gamma if gamma is None else gamma
     terms = K if not dense else min(S, BLOCK) + S / BLOCK + (0 if flat else K)
     round_r = UNIT * ((K + 4) * outcomes.largest_reward + 4 * extra)
@@ -95,7 +95,7 @@ def model_of(mdp: TabularMDP, bonus: Floats | None = None, gamma: float | None =
 def contraction(m: Model) -> float:
     """1 - beta for a bound beta on gamma times the sum of any row; 0 if that is not below 1."""
     excess = ROW_SUM_TOLERANCE
-    if m.gamma > 1.0 - 1e-6:  # then it matters how far the rows really are from one
+    if m.gamma > 1.0 - 1e-6:  # here the exact sums of the rows matter
         excess = max(float(m.prob.sum(axis=1).max()) - 1.0, 0.0) + m.prob.shape[1] * UNIT
     return max(1.0 - m.gamma * (1.0 + excess), 0.0)
 
@@ -104,12 +104,12 @@ def error_bound(m: Model, v: Floats, low: float, high: float) -> float:
     """A bound on max |v - V*|, given the extremes of Tv - v.
 
     T contracts by beta: |v - V*| <= |Tv - v| + |Tv - TV*| <= residual + beta |v - V*|. The residual was computed in
-    floating point; `rounding_error` bounds what that may have hidden.
+    floating point; `rounding_error` bounds its error.
     """
     rate = contraction(m)
     return float((max(high, -low) + rounding_error(m, v)) / rate) if rate > 0.0 else np.inf
 
 
 def first_best(q: Floats, error: float) -> Ints:
-    """The first action of each state whose true value may be the largest, if every q is off by at most the error."""
+    """The first action of each state whose true value may be the largest, if every q has at most this error."""
     return np.asarray(np.argmax(q >= q.max(axis=1, keepdims=True) - 2.0 * error, axis=1), dtype=np.int32)

@@ -1,11 +1,11 @@
-"""Solve a known MDP: the one door to every exact solver.
+"""Solve a known MDP by one of the exact solvers.
 
     solve(world)                              # the fastest method for the problem
-    solve(mdp, tol=1e-6, initial=before)      # looser, from the values of a problem like it
+    solve(mdp, tol=1e-6, initial=before)      # less accurate, from the values of a similar problem
     solve(mdp, bonus=beta / (1 + counts))     # with an exploration bonus on the rewards
     solve(mdp, method="mdp-lp")               # by linear programming
 
-How good the values are is `error_bound`: a proof that max |values - V*| is at most that, rounding included.
+`solution.error_bound` is a proven bound on max |values - V*|, rounding included.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from bayesrl.checks import Floats, choice
 from bayesrl.kernels.bellman import Model, converged
 from bayesrl.models.solution import Problem, Solution
-from bayesrl.models.solvers._driver import Algorithm, Iterate, solved
+from bayesrl.models.solvers._driver import Algorithm, Iterate, solve_by
 from bayesrl.models.solvers._evaluation import evaluate_policy
 from bayesrl.models.solvers._finite_horizon import finite_horizon, optimal_total, policy_total
 from bayesrl.models.solvers._many import solve_many
@@ -27,8 +27,8 @@ from bayesrl.models.solvers.value_iteration import value_iteration
 __all__ = ["Solution", "evaluate_policy", "finite_horizon", "optimal_total", "policy_total", "solve", "solve_many"]
 
 WORTH, WORTH_SHORT, WORTH_DENSE = 300, 600, 400
-"""Sweeps that cost about as much as the linear systems of policy iteration: with lists, with many short lists, and with
-a matrix."""
+"""Number of sweeps that cost about as much as the linear systems of policy iteration: for successor lists, for many
+short lists, and for a matrix."""
 
 
 def solve(
@@ -41,10 +41,10 @@ def solve(
 ) -> Solution:
     """The optimal values, action values and policy of a known MDP, or of a world that has one.
 
-    `tol` is the largest error of a value that is accepted. If double precision cannot show that much (for values in the
-    hundreds of thousands), the answer is as good as it can show, and `error_bound` says how good. `initial` are values
-    to start from; `bonus` (S, A) is added to the expected rewards. `NotConverged` carries the best answer found.
-    With discount 1 episodes must end (see `bayesrl.models.solvers._episodic`).
+    `tol` is the largest accepted error of a value. If double precision does not allow it (for values in the hundreds of
+    thousands), the solution is as accurate as possible, and `error_bound` says how accurate. `initial` are initial
+    values; `bonus` (S, A) is added to the expected rewards. `NotConverged` carries the best solution found. With
+    discount 1 episodes must end (see `bayesrl.models.solvers._episodic`).
 
     >>> from bayesrl.models.mdp import TabularMDP
     >>> stay_or_go = TabularMDP.from_dense([[[1, 0], [0, 1]], [[0, 1], [0, 1]]], [[0, 0], [1, 1]], gamma=0.5)
@@ -52,11 +52,11 @@ def solve(
     >>> solution.values.tolist(), solution.policy.tolist()
     ([1.0, 2.0], [1, 0])
     """
-    return solved(problem, METHODS[choice("solve", "method", method, tuple(METHODS))], method, tol, initial, bonus)
+    return solve_by(problem, METHODS[choice("solve", "method", method, tuple(METHODS))], method, tol, initial, bonus)
 
 
 def fastest(m: Model, v: Floats | None, target: float) -> Iterate:
-    """Sweeps if the problem mixes fast or the discount is low, policy iteration otherwise or if the problem is tiny."""
+    """Use sweeps if the problem mixes fast or the discount is low, otherwise (or if it is tiny) policy iteration."""
     if len(m.r) > TINY and m.gamma < 1.0:
         found = if_fast_mixing(m, v, target)
         if converged(m, found.values, found.low, found.high, target):

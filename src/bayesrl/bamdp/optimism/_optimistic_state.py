@@ -15,7 +15,7 @@ from bayesrl.checks import Bools, Floats, frozen
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.bellman import Model
 from bayesrl.models.solve import fastest
-from bayesrl.models.solvers._driver import Iterate, solved
+from bayesrl.models.solvers._driver import Iterate, solve_by
 
 
 class Asked(HasMeanMDP, HasRewardRange, CountsVisits, Protocol):
@@ -39,7 +39,7 @@ def optimistic_q(
     def algorithm(m: Model, v: Floats | None, target: float) -> Iterate:
         return fastest(with_absorbing_pairs(m, untried, worth) if untried.any() else m, v, target)
 
-    solution = solved(model, algorithm, "auto", initial=warm, bonus=bonus)
+    solution = solve_by(model, algorithm, "auto", initial=warm, bonus=bonus)
     return solution.q, solution.values
 
 

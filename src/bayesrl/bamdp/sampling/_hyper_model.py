@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from bayesrl.capabilities import ListsOutcomes, SamplesMDPs, SamplesShortRows, offers
 from bayesrl.checks import Floats, Ints, frozen
 from bayesrl.kernels.jit import njit
-from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.solve import solve, solve_many
 
 SWEPT = 0.99
@@ -93,7 +94,7 @@ def used(models: Sequence[TabularMDP], sizes: Sizes) -> list[TabularMDP]:
         own = i < sizes
         reward = np.where(own[group][:, :, None], m.reward, first.reward)
         prob = np.where(own[:, None], m.prob, first.prob)
-        kept.append(TabularMDP.unchecked(m.outcomes.paying(frozen(reward)), prob, m.gamma))
+        kept.append(TabularMDP.unchecked(m.outcomes.with_rewards(frozen(reward)), prob, m.gamma))
     return kept
 
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.checks import Floats, Ints, frozen
-from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 
 SMALL = 4096
 """Cells up to which a model is computed anew in less time than it takes to find what has changed."""

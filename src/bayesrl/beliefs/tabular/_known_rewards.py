@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from bayesrl.checks import Bools, Floats, Ints, integer
-from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 
 
 class ExactRow(NamedTuple):

@@ -16,7 +16,8 @@ from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels.jit import njit
-from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 
 
 def read(owner: str, problem: Any) -> tuple[Outcomes, float, Floats | None]:

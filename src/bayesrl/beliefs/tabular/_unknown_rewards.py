@@ -26,10 +26,11 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.counts import Counts
 from bayesrl.kernels.reward_urn import RewardUrn
 from bayesrl.kernels.urn import empty_urns, urns
-from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import unchecked, value
 
-_NO_MOVES = TabularMDP.from_dense(np.ones((1, 1, 1)), np.zeros((1, 1)), 0.0).outcomes.alike
+_NO_MOVES = TabularMDP.from_dense(np.ones((1, 1, 1)), np.zeros((1, 1)), 0.0).outcomes.distinct_lists
 """An urn of rewards leads nowhere; these moves are not read."""
 
 
@@ -145,13 +146,13 @@ class UnknownRewards:
 
     def mean_mdp(self) -> TabularMDP:
         """The model of posterior means."""
-        return self.paying(self.transitions.mean_mdp(), self.rewards.mean_rewards())
+        return self.with_rewards(self.transitions.mean_mdp(), self.rewards.mean_rewards())
 
     def sample_mdp(self, rng: Generator) -> TabularMDP:
         """A model drawn from the belief; its rewards are the drawn means."""
         generator("UnknownRewards.sample_mdp", rng)
         model = self.transitions.sample_mdp(rng)
-        return self.paying(model, self.rewards.sample_rewards(rng))
+        return self.with_rewards(model, self.rewards.sample_rewards(rng))
 
     def code(self, datum: Transition) -> int:
         """The outcome that a compiled simulation would have called this transition: where it led, and what it paid."""
@@ -221,9 +222,9 @@ class UnknownRewards:
         """The mean model after `extra` pseudo-observations of the largest reward in each cell, where there is one."""
         model = self.transitions.mean_mdp()
         if not self._finite:
-            return self.paying(model, self.rewards.mean_rewards())
+            return self.with_rewards(model, self.rewards.mean_rewards())
         n, best = self.rewards.reward_counts(), self._value_counts()[0].max()
-        return self.paying(model, np.asarray((n * self.rewards.mean_rewards() + extra * best) / (n + extra)))
+        return self.with_rewards(model, np.asarray((n * self.rewards.mean_rewards() + extra * best) / (n + extra)))
 
     def best_reward_share(self, deviations: float) -> Floats:
         """An upper bound on the probability of the largest reward in each cell: mean plus `deviations` deviations."""
@@ -294,9 +295,9 @@ class UnknownRewards:
         cells = np.arange(np.prod(shape)).reshape(*shape, *(1,) * (3 - len(shape)))
         return np.array(np.broadcast_to(cells, self.outcomes.succ.shape))
 
-    def paying(self, model: TabularMDP, r: Floats) -> TabularMDP:
+    def with_rewards(self, model: TabularMDP, r: Floats) -> TabularMDP:
         """A model with other rewards, those of the cells (S, A) or (S, A, K); terminal states pay nothing."""
         o = self.outcomes
         reward = np.array(np.broadcast_to(r if r.ndim == 3 else r[:, :, None], o.succ.shape))
         reward[o.terminal] = 0.0
-        return TabularMDP.unchecked(o.paying(frozen(reward)), model.prob, model.gamma)
+        return TabularMDP.unchecked(o.with_rewards(frozen(reward)), model.prob, model.gamma)

@@ -53,7 +53,8 @@ from bayesrl.kernels.arrays import F3, I2, I3
 from bayesrl.kernels.counts import Counts
 from bayesrl.kernels.stick_breaking import dense_rows, listed_rows
 from bayesrl.kernels.urn import Urn, empty_urns, urns
-from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, unchecked, value
 from bayesrl.registry import register
 
@@ -343,7 +344,7 @@ class DirichletMDP(KnownRewards):
     def simulate(self, depth: int) -> Urn:
         """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
         depth = integer("DirichletMDP.simulate", "depth", depth, 0, DEEPEST)
-        return urns(self.outcomes.alike, *self.prior_urns(), self._ledger.entries, depth)
+        return urns(self.outcomes.distinct_lists, *self.prior_urns(), self._ledger.entries, depth)
 
     def prior_urns(self) -> tuple[Any, Floats]:
         """The rows of the urns before anything is seen, and cumulative prior counts: made once for a prior."""

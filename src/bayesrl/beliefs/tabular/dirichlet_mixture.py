@@ -31,7 +31,8 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.mixture_urn import MixtureUrn
 from bayesrl.kernels.urn import urns
-from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import unchecked, value
 from bayesrl.registry import register
 
@@ -192,7 +193,7 @@ class DirichletMixture(KnownRewards):
         seen = [part.entries + i * o.n_groups * o.n_outcomes for i, part in enumerate(self.components)]
         weights = np.zeros((depth + 1, N))
         weights[0] = self.posterior()
-        return MixtureUrn(urns(o.alike, rows, cdf, np.concatenate(seen), depth), weights, np.array([-1, 0, 0]))
+        return MixtureUrn(urns(o.distinct_lists, rows, cdf, np.concatenate(seen), depth), weights, np.array([-1, 0, 0]))
 
     def __repr__(self) -> str:
         o, w = self.outcomes, self.posterior().round(3).tolist()

@@ -23,7 +23,8 @@ from bayesrl.beliefs.tabular._outcome_reading import arrival
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, rows_sum_to_one, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
-from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import unchecked, value
 from bayesrl.registry import register
 

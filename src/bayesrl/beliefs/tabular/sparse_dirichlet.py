@@ -37,7 +37,8 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.counts import DRAWS, KINDS, Counts, weigh_all
 from bayesrl.kernels.sparse_urn import SparseUrn, log_weights, sparse_urns, unseen_probability, weight_of_all
-from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, unchecked, value
 from bayesrl.registry import register
 
@@ -223,7 +224,7 @@ class SparseDirichletMDP(KnownRewards):
         depth = integer("SparseDirichletMDP.simulate", "depth", depth, 0, DEEPEST)
         o, K = self.outcomes, self.outcomes.n_outcomes
         prior = np.array([self.concentration, self.size_exponent, K, 1.0 / self.concentration])
-        return sparse_urns(o.alike, o.size, self._ledger.entries, depth, prior, self._table)
+        return sparse_urns(o.distinct_lists, o.size, self._ledger.entries, depth, prior, self._table)
 
     def enumerable(self, depth: int) -> Counts:
         """The counts of what was seen, with room in the table of weights for a search of `depth` steps."""

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
-from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import Shape
 from bayesrl.registry import register
 

@@ -1,12 +1,12 @@
 """Average reward: gain and bias by policy iteration (Howard 1960; Puterman 1994, section 8.6; survey §2.2).
 
-Without a discount, a problem that never ends is judged by its reward per step, the gain g, and by what a state is worth
-beyond that, the bias h: g + h(s) = max_a R(s, a) + sum_s' P(s'|s, a) h(s'). The best gain must be the same from every
-state. It is the same if every state can be reached from every other.
+Without a discount, a problem that never ends has a gain g, the reward per step, and a bias h, the value of a state
+relative to that: g + h(s) = max_a R(s, a) + sum_s' P(s'|s, a) h(s'). The best gain must be the same from every state.
+This holds if every state can be reached from every other.
 
-The first policy is the best one at a discount close to 1. A policy with several recurrent classes has no bias of this
-form: then the discounted values stand in for it. Whatever h is, the extremes of max_a (R + P h) - h enclose the gain,
-which is what `error_bound` reports.
+The first policy is optimal at a discount close to 1. A policy with several recurrent classes has no bias of this form;
+the discounted values replace it. For every h, the extremes of max_a (R + P h) - h enclose the gain. `error_bound`
+reports this interval.
 Cost: one linear system for each policy.
 """
 
@@ -28,11 +28,11 @@ from bayesrl.models.solvers.policy_iteration import policy_iteration
 NEARLY_ONE = 1.0 - 1e-6
 """The discount of the first policy."""
 POLICIES = 1000
-"""More than that are not tried."""
+"""Largest number of policies."""
 
 
 class AverageReward(NamedTuple):
-    """The best reward per step, and how to get it."""
+    """The optimal reward per step, and a policy that attains it."""
 
     gain: float
     """Reward per step in the long run."""

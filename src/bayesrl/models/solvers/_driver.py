@@ -1,4 +1,4 @@
-"""From an algorithm to a solution: what enters is checked, what comes out is certified."""
+"""Run an algorithm on a problem: check the arguments, and bound the error of the solution."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bayesrl.models.solvers._evaluation import evaluate
 
 
 class Iterate(NamedTuple):
-    """Where an algorithm stopped."""
+    """The last values of an algorithm."""
 
     values: Floats
     q: Floats
@@ -31,10 +31,10 @@ class Iterate(NamedTuple):
 
 
 Algorithm = Callable[[Model, Floats | None, float], Iterate]
-"""From a model, values to start from if there are any (they may be overwritten), and the residual to be reached."""
+"""A function of a model, initial values or None (they may be overwritten), and the target of the residual."""
 
 
-def solved(
+def solve_by(
     problem: Problem,
     algorithm: Algorithm,
     method: str,
@@ -42,14 +42,14 @@ def solved(
     initial: ArrayLike | None = None,
     bonus: ArrayLike | None = None,
 ) -> Solution:
-    """Run an algorithm on a problem and say how good its answer is."""
+    """Run an algorithm on a problem and bound the error of its solution."""
     mdp = table_of(problem)
     S, A = mdp.group.shape
     tol = number("solve", "tol", tol, 0.0, above=True)
     extra = None if bonus is None else array("solve", "bonus", bonus, (S, A))
     v = None if initial is None else array("solve", "initial", initial, (S,)).copy()
     if mdp.gamma == 1.0:
-        return solved_to_the_end(mdp, algorithm, method, tol, v, extra)
+        return solve_undiscounted(mdp, algorithm, method, tol, v, extra)
     m = model_of(mdp, extra)
     if v is not None and not m.shiftable:
         v[mdp.outcomes.terminal] = 0.0
@@ -63,15 +63,15 @@ def solved(
     return solution
 
 
-def solved_to_the_end(
+def solve_undiscounted(
     mdp: TabularMDP, algorithm: Algorithm, method: str, tol: float, v: Floats | None, bonus: Floats | None
 ) -> Solution:
-    """The same for discount 1: on the collapsed model, with its own bound."""
+    """Do the same for discount 1, on the collapsed model and with its own bound (see `_episodic.py`)."""
     m = model_of(mdp, bonus)
     small, label, stop = collapse(m)
-    start = evaluate(small, policy_to_the_end(small))  # values that some policy earns
+    start = evaluate(small, policy_to_the_end(small))  # values of some policy
     if start is None:
-        raise InvalidArgument("solve", "problem", "one whose ends are not lost in rounding", "chances below 1e-16")
+        raise InvalidArgument("solve", "problem", "one whose ends have probabilities above 1e-16", "smaller ones")
     if v is not None:
         start[label] = np.where((small.size[small.group] == 0).all(axis=1)[label], 0.0, v)
     target, total = 0.01 * tol, 0
@@ -89,7 +89,7 @@ def solved_to_the_end(
     ended = (small.size[small.group] == 0).all(axis=1) | (stop & (start <= slack))
     policy = TabularPolicy.unchecked(optimal_policy(m, tied, ended[label]), m.r.shape[1])
     solution = Solution(values, q, policy, bound, total, method)
-    rounding = np.isfinite(bound) and max(high, -low) <= 4.0 * rounding_error(small, start)  # nothing else is left
+    rounding = np.isfinite(bound) and max(high, -low) <= 4.0 * rounding_error(small, start)  # only rounding is left
     if not (rounding or bound <= max(tol, 1e-12 * (1.0 + np.abs(values).max()))):
         raise NotConverged(method, solution, bound, f"{total} iterations")
     return solution

@@ -1,14 +1,14 @@
 """Episodes with discount 1: stochastic shortest paths (Bertsekas and Tsitsiklis 1991).
 
-The optimum is the largest expected total reward. Without a discount two things need care.
+The optimum is the largest expected total reward. Without a discount there are two difficulties.
 
-Standing still. If the agent can stay in a set of states at no cost (by moving against a wall), the Bellman equation has
-many solutions, and rounding errors can grow. All states of such a set (an end component) have the same value:
-`collapse` makes one state of them. Its actions are those that leave the set, and to stop, which pays nothing. A set
+End components. If the agent can stay in a set of states at no cost (by moving against a wall), the Bellman equation has
+many solutions, and rounding errors can grow. All states of such a set (an end component) have the same value, so
+`collapse` merges them into one state. Its actions are those that leave the set, and stopping, which pays nothing. A set
 that cannot be left is an end like a terminal state.
 
-The error. There is no contraction by gamma. Instead let w(s) be the longest expected time to the end under actions that
-may be optimal. If TU <= U for U = v + c w, then V* <= U; and the greedy policy earns at least v - c w. `ending_bound`
+Error bound. There is no contraction by gamma. Instead let w(s) be the longest expected time to the end under actions
+that may be optimal. If TU <= U for U = v + c w, then V* <= U. The greedy policy earns at least v - c w. `ending_bound`
 finds such a c and checks both inequalities, rounding included.
 """
 
@@ -29,23 +29,23 @@ from bayesrl.models.solvers._evaluation import evaluate
 
 
 class Collapsed(NamedTuple):
-    """A model without end components, and the new state of each old one."""
+    """A model without end components."""
 
     model: Model
     label: I1
     """The new state of each old one."""
     stop: B1
-    """Which new states may stop for nothing."""
+    """Whether a new state may stop for a reward of zero."""
 
 
 def collapse(m: Model) -> Collapsed:
-    """One state for each set of states in which the agent can stay at no cost."""
+    """Merge each set of states in which the agent can stay at no cost into one state."""
     from scipy.sparse.csgraph import connected_components  # slow to load, and rarely wanted
 
     S, _, K = m.succ.shape
     possible = m.prob[m.group] > 0.0  # (S, A, K)
-    idle = possible.any(axis=2) & (m.r == 0.0)  # actions that might be taken forever
-    while True:  # an action that leaves the set of its state cannot keep it
+    idle = possible.any(axis=2) & (m.r == 0.0)  # actions that may be taken forever
+    while True:  # remove actions that leave the set of their state
         s, a, k = np.nonzero(possible & idle[:, :, None])
         graph = sparse.coo_array((np.ones(len(s)), (s, m.succ[s, a, k])), shape=(S, S))
         _, label = connected_components(graph, connection="strong")
@@ -58,7 +58,7 @@ def collapse(m: Model) -> Collapsed:
     stop[label[idle.any(axis=1)]] = True
     if not stop.any():
         return Collapsed(m, np.arange(S), np.zeros(S, np.bool_))
-    # The actions of a new state: those of its states that do not keep the set, then stopping (an empty row).
+    # The actions of a new state: those of its states that leave the set, then stopping (an empty row).
     s, a = np.nonzero(~idle)
     s, a = s[order := np.argsort(label[s], kind="stable")], a[order]
     count = np.bincount(label[s], minlength=len(stop)) + stop
@@ -75,11 +75,11 @@ def collapse(m: Model) -> Collapsed:
 
 
 def policy_to_the_end(m: Model) -> Indices:
-    """Some policy that ends from everywhere."""
+    """Some policy that ends from every state."""
     pi = np.zeros(len(m.r), np.int64)
     ended = (m.size[m.group] == 0).all(axis=1)
     expected = "one in which every state can come to an end, as the discount is 1"
-    reached = toward(m, np.ones(m.r.shape, np.bool_), ended, pi)
+    reached = choose_ending_actions(m, np.ones(m.r.shape, np.bool_), ended, pi)
     if not reached.any():
         raise InvalidArgument("solve", "problem", expected, "one without an end", "See finite_horizon, average_reward.")
     if not reached.all():
@@ -88,17 +88,17 @@ def policy_to_the_end(m: Model) -> Indices:
 
 
 def optimal_policy(m: Model, tied: B2, ended: B1) -> I1:
-    """The first best action of each state; if that may never end, one of the best actions that leads to the end."""
+    """The first optimal action of each state; if it may never end, an optimal action that leads to the end."""
     pi = tied.argmax(axis=1)
     first = np.zeros(tied.shape, np.bool_)
     first[np.arange(len(pi)), pi] = True
-    toward(m, tied, toward(m, first, ended, pi), pi)
+    choose_ending_actions(m, tied, choose_ending_actions(m, first, ended, pi), pi)
     return np.asarray(pi, dtype=np.int32)
 
 
 @njit
-def toward(m: Model, allowed: B2, ended: B1, pi: I1) -> B1:
-    """Choose actions that may lead to states from which the end may be reached; returns those states."""
+def choose_ending_actions(m: Model, allowed: B2, ended: B1, pi: I1) -> B1:
+    """Write into pi actions that may lead to the end; returns the states from which the end can be reached."""
     S, A = m.r.shape
     reached = ended.copy()
     changed = True
@@ -124,13 +124,13 @@ def ending_bound(m: Model, v: F1, q: F2, low: float, high: float) -> float:
     delta = max(high, -low) + rounding_error(m, v)
     live = (m.size[m.group] > 0).any(axis=1)
     tied = v[:, None] - q <= max(1e-6 * (1.0 + float(np.abs(v).max())), 10.0 * delta)
-    # w: the longest expected time under tied actions, by policy iteration (half a step of precision is plenty).
+    # w: the longest expected time under tied actions, by policy iteration to within half a step.
     choice = np.where(tied, np.arange(A), q.argmax(axis=1)[:, None])
     at = np.arange(S)[:, None]
     clock = frozen(np.where(live[:, None], 1.0, 0.0) * np.ones(A))
     timed = m._replace(succ=frozen(m.succ[at, choice]), group=frozen(m.group[at, choice]), r=clock, round_r=0.0)
     pi, Pw = np.zeros(S, np.int64), np.empty((S, A))
-    if not toward(timed, np.ones((S, A), np.bool_), ~live, pi).all():
+    if not choose_ending_actions(timed, np.ones((S, A), np.bool_), ~live, pi).all():
         return np.inf
     while True:
         w = evaluate(timed, pi)

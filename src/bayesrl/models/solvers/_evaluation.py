@@ -1,9 +1,10 @@
 """The exact values of a stationary policy: the linear system (I - gamma P) V = R (Puterman 1994, section 6.1).
 
-Small systems are eliminated in compiled code. Larger ones are factored, dense ones by LAPACK in single precision first,
-which takes half the time, sparse ones by SuperLU; what rounding left is removed by iterative refinement. The matrix is
-diagonally dominant, so that sparse factors need no pivoting and keep the order that fills in least. Both libraries are
-imported only when they are used, since importing them takes longer than most problems.
+Small systems are solved by elimination in compiled code. Larger dense ones are factored by LAPACK, first in single
+precision, which takes half the time. Larger sparse ones are factored by SuperLU. Iterative refinement then removes the
+rounding errors. The matrix is diagonally dominant, so that sparse factors need no pivoting and keep the order with the
+least fill-in. Both libraries are imported when they are first used, since importing them takes longer than solving most
+problems.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SMALL, SMALL_DENSE = 200, 50
 
 
 def evaluate_policy(problem: Problem, policy: Policy | ArrayLike) -> Floats:
-    """The values of a policy, shape (S,). Actions (S,) or probabilities of actions (S, A) are a policy too.
+    """The values of a policy, shape (S,). A policy may be given as actions (S,) or as probabilities (S, A).
 
     >>> from bayesrl.models.mdp import TabularMDP
     >>> stay_or_go = TabularMDP.from_dense([[[1, 0], [0, 1]], [[0, 1], [0, 1]]], [[0, 0], [1, 1]], gamma=0.5)
@@ -64,7 +65,7 @@ def evaluate(m: Model, pi: I1) -> F1 | None:
 
 
 def is_small(m: Model) -> bool:
-    """Whether elimination in compiled code is the way."""
+    """Whether elimination in compiled code is the fastest method."""
     return len(m.r) <= (SMALL_DENSE if len(m.matrix) else SMALL)
 
 
@@ -72,7 +73,7 @@ Solve = Callable[[F1], F1]
 
 
 def refined(m: Model, pi: I1, solve: Solve | None) -> tuple[F1 | None, float]:
-    """Solve, then correct the solution as long as that halves the residual; returns it with the residual left."""
+    """Solve, then refine the solution as long as this halves the residual; returns (solution, residual)."""
     if solve is None:
         return None, np.inf
     v = np.array(solve(m.r[np.arange(len(m.r)), pi]), dtype=np.float64)
@@ -87,7 +88,7 @@ def refined(m: Model, pi: I1, solve: Solve | None) -> tuple[F1 | None, float]:
 
 
 def dense_factors(m: Model, pi: I1, precision: type) -> Solve | None:
-    """A solver for I - gamma P by LAPACK, which is handed the transpose, since it keeps columns."""
+    """A solver for I - gamma P by LAPACK. It factors the transpose, since LAPACK stores matrices by columns."""
     from scipy.linalg import get_lapack_funcs
 
     at = np.arange(len(m.r))
@@ -100,7 +101,7 @@ def dense_factors(m: Model, pi: I1, precision: type) -> Solve | None:
 
 
 def sparse_factors(m: Model, pi: I1) -> Solve | None:
-    """A solver for I - gamma P by SuperLU, of the transpose, since rows are what is at hand."""
+    """A solver for I - gamma P by SuperLU. It factors the transpose, since our matrix is stored by rows."""
     from scipy.sparse.linalg import splu
 
     ends, columns, entries = policy_rows(m, pi)
@@ -114,7 +115,7 @@ def sparse_factors(m: Model, pi: I1) -> Solve | None:
 
 
 def mixture(m: Model, weight: F2) -> Model:
-    """The model with one action, which is to act at random with these probabilities (S, A)."""
+    """The model whose only action is to draw an action with these probabilities (S, A)."""
     S, A, K = m.succ.shape
     r = frozen(np.einsum("sa,sa->s", weight, m.r)[:, None])
     if len(m.matrix):
@@ -129,7 +130,7 @@ def mixture(m: Model, weight: F2) -> Model:
 
 @njit
 def policy_rows(m: Model, pi: Any) -> Any:
-    """I - gamma P under the policy, by rows: where each ends, its columns, its entries."""
+    """I - gamma P under the policy, in compressed rows: (end of each row, columns, entries)."""
     S, _, K = m.succ.shape
     ends, columns, entries = np.zeros(S + 1, np.int32), np.empty(S * (K + 1), np.int32), np.empty(S * (K + 1))
     n = 0

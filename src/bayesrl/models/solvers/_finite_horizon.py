@@ -1,7 +1,7 @@
 """Finite horizons by backward induction (Puterman 1994, section 4.5; survey §2.2).
 
-V_0 = 0 and V_{n+1} = max_a R + gamma P V_n. The discount is the model's own unless another one is given; the optima of
-the worlds over a number of steps are undiscounted. A terminal state ends the count: nothing is earned after it.
+V_0 = 0 and V_{n+1} = max_a R + gamma P V_n. The discount is the model's own unless another is given. `optimal_total`
+and `policy_total` do not discount. Nothing is earned after a terminal state.
 Cost: one pass over the transitions for each step.
 """
 
@@ -22,7 +22,7 @@ from bayesrl.models.solvers._evaluation import mixture
 
 
 class FiniteHorizon(NamedTuple):
-    """The optimum with a limited number of steps to go."""
+    """The optimum over a finite number of steps."""
 
     values: Floats
     """values[n, s]: the optimal return with n steps to go, shape (horizon + 1, S)."""
@@ -57,22 +57,22 @@ def optimal_total(problem: Problem, steps: int) -> float:
     mdp = table_of(problem, "optimal_total")
     m = model_of(mdp, gamma=1.0)
     v = np.zeros(len(m.r))
-    induce(m, v, integer("optimal_total", "steps", steps, 1))
+    iterate_backups(m, v, integer("optimal_total", "steps", steps, 1))
     return float(mdp.outcomes.start @ v)
 
 
 def policy_total(problem: Problem, policy: Policy | ArrayLike, steps: int) -> float:
-    """The expected undiscounted total of a stationary policy; actions (S,) or probabilities (S, A) are one too."""
+    """The expected undiscounted total of a stationary policy, which may be actions (S,) or probabilities (S, A)."""
     mdp = table_of(problem, "policy_total")
     m = model_of(mdp, gamma=1.0)
     m = mixture(m, policy_matrix("policy_total", policy, *m.r.shape))
     v = np.zeros(len(m.r))
-    repeat(m, np.zeros(len(v), np.int64), v, integer("policy_total", "steps", steps, 1))
+    iterate_policy_backups(m, np.zeros(len(v), np.int64), v, integer("policy_total", "steps", steps, 1))
     return float(mdp.outcomes.start @ v)
 
 
 @njit
-def induce(m: Model, v: Floats, steps: int) -> None:
+def iterate_backups(m: Model, v: Floats, steps: int) -> None:
     """v <- T^steps v."""
     q = np.empty(m.r.shape)
     for _ in range(steps):
@@ -82,7 +82,7 @@ def induce(m: Model, v: Floats, steps: int) -> None:
 
 
 @njit
-def repeat(m: Model, pi: Indices, v: Floats, steps: int) -> None:
+def iterate_policy_backups(m: Model, pi: Indices, v: Floats, steps: int) -> None:
     """v <- the values of the policy with `steps` more steps."""
     new = np.empty(len(v))
     for _ in range(steps):

@@ -1,10 +1,10 @@
 """The linear program of an MDP (d'Epenoux 1963; Puterman 1994, section 6.9; survey §2.2).
 
-V* is the smallest V with V(s) >= R(s, a) + gamma sum_s' P(s'|s, a) V(s') for all s and a. HiGHS solves it. Rarely the
-fastest way, but an independent one, and the door to constraints.
+V* is the smallest V with V(s) >= R(s, a) + gamma sum_s' P(s'|s, a) V(s') for all s and a. HiGHS solves this program.
+The method is rarely the fastest, but it is independent of the others, and it can be extended by constraints.
 
-Deviations: HiGHS keeps the constraints to 1e-7 only, so its values are the start of policy iteration, which as a rule
-evaluates one policy, the program's own, and finds no better one.
+Deviations: HiGHS satisfies the constraints only to 1e-7. Policy iteration therefore starts from its values. It usually
+evaluates one policy, that of the program, and finds no better one.
 Cost: a program with S variables and S A rows.
 """
 
@@ -20,7 +20,7 @@ from bayesrl.checks import Floats
 from bayesrl.errors import BayesRLError
 from bayesrl.kernels.bellman import Model
 from bayesrl.models.solution import Problem, Solution
-from bayesrl.models.solvers._driver import Iterate, solved
+from bayesrl.models.solvers._driver import Iterate, solve_by
 from bayesrl.models.solvers.policy_iteration import policy_iteration
 from bayesrl.parameters import Above, declared
 from bayesrl.registry import register
@@ -38,7 +38,7 @@ from bayesrl.registry import register
 )
 @declared
 class LinearProgram:
-    """The smallest values that satisfy every Bellman inequality, by HiGHS.
+    """Solve a known MDP by linear programming: the smallest values that satisfy every Bellman inequality.
 
     Examples
     --------
@@ -51,16 +51,16 @@ class LinearProgram:
 
     def solve(self, problem: Problem, rng: Generator | None = None) -> Solution:
         """The optimum of a known MDP."""
-        return solved(problem, linear_programming, "mdp-lp", self.tol)
+        return solve_by(problem, linear_programming, "mdp-lp", self.tol)
 
 
 def linear_programming(m: Model, v: Floats | None, target: float) -> Iterate:
-    """Solve the program, then polish its policy."""
+    """Solve the program, then improve its policy by policy iteration."""
     return policy_iteration(m, program(m), target)
 
 
 def program(m: Model) -> Floats:
-    """HiGHS's values: min sum V subject to (gamma P - I) V <= -R."""
+    """Solve min sum V subject to (gamma P - I) V <= -R by HiGHS."""
     from scipy.optimize import linprog  # slow to load, and rarely wanted
 
     S, A, K = m.succ.shape

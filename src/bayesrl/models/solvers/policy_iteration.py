@@ -1,12 +1,12 @@
 """Policy iteration (Howard 1960; Puterman 1994, section 6.4; survey §2.2).
 
-Evaluate the policy exactly, then change its action wherever another one is better; end when none is. An action is only
-changed for one that is better by more than rounding can explain, so that tied policies do not go round in circles.
-It takes a handful of linear systems instead of hundreds of sweeps: use it for slowly mixing problems and small ones.
+Evaluate the policy exactly, then change its action in every state where another action is better. Stop when no action
+is better. An action is changed only if the difference exceeds the rounding error, so that tied policies do not cycle.
+The method solves a few linear systems instead of making hundreds of sweeps. Use it for small or slowly mixing problems.
 
-Deviations: beyond a few hundred states one improvement is several Gauss-Seidel sweeps over the states in the order of
-their values, so that the value of a goal reaches all states at once. Without values to start from, the first policy is
-greedy for the values of acting at random, which know about every goal that can be reached.
+Deviations: beyond a few hundred states, one improvement is several Gauss-Seidel sweeps over the states in the order of
+their values, so that the value of a goal reaches all states at once. Without initial values, the first policy is greedy
+for the values of the uniform random policy, which reflect every goal that can be reached.
 Cost: O(S^3) for each policy, O(S) to O(S^1.5) on rings and grids.
 """
 
@@ -23,7 +23,7 @@ from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.bellman import Model, backup, converged, eliminate, improve, rounding_error, sweep
 from bayesrl.kernels.jit import njit
 from bayesrl.models.solution import Problem, Solution
-from bayesrl.models.solvers._driver import Iterate, solved
+from bayesrl.models.solvers._driver import Iterate, solve_by
 from bayesrl.models.solvers._episodic import policy_to_the_end
 from bayesrl.models.solvers._evaluation import evaluate, is_small, mixture
 from bayesrl.parameters import Above, AtLeast, declared
@@ -32,7 +32,7 @@ from bayesrl.registry import register
 TINY = 40
 """Number of states up to which a linear system costs less than a few sweeps."""
 SWEEPS = 15
-"""Sweeps of one improvement at most; they end when the policy rests."""
+"""Largest number of sweeps of one improvement. Sweeps end when the policy no longer changes."""
 
 
 @register(
@@ -47,7 +47,7 @@ SWEEPS = 15
 )
 @declared
 class PolicyIteration:
-    """Exact evaluation and strict improvement of policies until none is better.
+    """Solve a known MDP by exact evaluation and strict improvement of policies.
 
     Examples
     --------
@@ -61,25 +61,25 @@ class PolicyIteration:
 
     def solve(self, problem: Problem, rng: Generator | None = None) -> Solution:
         """The optimum of a known MDP."""
-        return solved(
+        return solve_by(
             problem, lambda m, v, target: policy_iteration(m, v, target, self.policies), "policy-iteration", self.tol
         )
 
 
 def policy_iteration(m: Model, v: Floats | None, target: float, policies: int = 1000) -> Iterate:
-    """Iterate from the policy that is greedy for v; with gamma = 1 from one that ends."""
+    """Iterate from the policy that is greedy for v. With gamma = 1, iterate from a policy that ends."""
     S, A = m.r.shape
     q, pi = np.empty((S, A)), np.zeros(S, np.int64)
     if m.gamma == 1.0:
         pi = policy_to_the_end(m)
-        v = endless_is_wrong(evaluate(m, pi))
+        v = require_ending(evaluate(m, pi))
     if v is None:
         at_random = S > TINY
-        v = endless_is_wrong(evaluate(mixture(m, np.full((S, A), 1.0 / A)), pi)) if at_random else m.r.max(axis=1)
+        v = require_ending(evaluate(mixture(m, np.full((S, A), 1.0 / A)), pi)) if at_random else m.r.max(axis=1)
     if is_small(m):
         n, low, high = howard(m, v, q, pi, target, policies)
         if n < 0:
-            endless_is_wrong(None)
+            require_ending(None)
         return Iterate(v, q, low, high, n)
     iterations = 0
     while iterations < policies:
@@ -89,14 +89,14 @@ def policy_iteration(m: Model, v: Floats | None, target: float, policies: int = 
         for _ in range(SWEEPS):
             if sweep(m, w, pi, order) == 0:
                 break
-        v = endless_is_wrong(evaluate(m, pi))
+        v = require_ending(evaluate(m, pi))
         low, high = backup(m, v, q)
         if high <= 4.0 * rounding_error(m, v) or converged(m, v, low, high, target):
             break
     return Iterate(v, q, low, high, iterations)
 
 
-def endless_is_wrong(values: Floats | None) -> Floats:
+def require_ending(values: Floats | None) -> Floats:
     """The values of a policy, or an error if it has none."""
     if values is None:
         expected = "one whose rewards cannot be collected forever, as the discount is 1"
@@ -108,7 +108,7 @@ def endless_is_wrong(values: Floats | None) -> Floats:
 def howard(m: Model, v: F1, q: F2, pi: I1, target: float, limit: int) -> tuple[int, float, float]:
     """Policy iteration by elimination from the policy that is greedy for v; returns (iterations, low, high).
 
-    v and q are those of the last policy. Iterations is negative if some policy on the way never ends (gamma = 1).
+    v and q are those of the last policy. `iterations` is negative if a policy on the way never ends (gamma = 1).
     """
     work = np.empty((len(v), len(v)))
     low, high = backup(m, v, q)

@@ -1,12 +1,11 @@
 """Value iteration (Bellman 1957; Puterman 1994, sections 6.3 and 6.6; survey §2.2).
 
-Repeat V <- TV = max_a R + gamma P V. It needs no memory but the values; `solve` is faster.
+Repeat V <- TV = max_a R + gamma P V. This needs no memory except for the values. `solve` is faster.
 
 Dense models: after each backup the optimum lies between V + low/(1 - gamma) and V + high/(1 - gamma), where low and
-high are the extremes of TV - V (MacQueen 1966, Porteus 1971). V is moved to the middle, which costs nothing and leaves
-only the span high - low to be brought down. Lists: Gauss-Seidel, where each state uses the new values of those before
-it, forwards and backwards in turn, then a plain backup to measure and to shift. With terminal states nothing is
-shifted.
+high are the extremes of TV - V (MacQueen 1966, Porteus 1971). V is moved to the middle of this interval at no cost, so
+that only the span high - low must shrink. Successor lists: Gauss-Seidel sweeps, forwards and backwards in turn, then a
+plain backup that measures the residual and shifts V. With terminal states V is not shifted.
 
 Cost: one pass over the transitions for each sweep. Claims: the error is at most `error_bound`, from any warm start.
 """
@@ -22,7 +21,7 @@ from bayesrl.kernels.arrays import F1, F2
 from bayesrl.kernels.bellman import Model, backup, converged, sweep
 from bayesrl.kernels.jit import njit
 from bayesrl.models.solution import Problem, Solution
-from bayesrl.models.solvers._driver import Iterate, solved
+from bayesrl.models.solvers._driver import Iterate, solve_by
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register
 
@@ -39,7 +38,7 @@ from bayesrl.registry import register
 )
 @declared
 class ValueIteration:
-    """Backups of the values until they are within the tolerance.
+    """Solve a known MDP by repeated backups of the values.
 
     Examples
     --------
@@ -53,7 +52,7 @@ class ValueIteration:
 
     def solve(self, problem: Problem, rng: Generator | None = None) -> Solution:
         """The optimum of a known MDP."""
-        return solved(
+        return solve_by(
             problem, lambda m, v, target: value_iteration(m, v, target, self.sweeps), "value-iteration", self.tol
         )
 
@@ -83,7 +82,7 @@ def jacobi(m: Model, v: F1, q: F2, target: float, sweeps: int) -> tuple[int, flo
 
 @njit
 def gauss_seidel(m: Model, v: F1, q: F2, target: float, sweeps: int) -> tuple[int, float, float]:
-    """Sweeps in both directions, then a backup, shifted as above."""
+    """Sweep in both directions, then make a backup, shifted as in `jacobi`."""
     c = 0.5 * m.gamma / (1.0 - m.gamma) if m.shiftable and m.gamma < 1.0 else 0.0
     pi = np.zeros(len(v), np.int64)
     forwards = np.arange(len(v))
@@ -96,6 +95,6 @@ def gauss_seidel(m: Model, v: F1, q: F2, target: float, sweeps: int) -> tuple[in
         sweep(m, v, pi, forwards[::-1])
         before = max(high, -low)
         low, high = backup(m, v, q)
-        c = c if max(high, -low) <= m.gamma * before else 0.0  # plain sweeps converge, shifted ones need not
+        c = c if max(high, -low) <= m.gamma * before else 0.0  # shifted sweeps may diverge
         n += 3
     return n, low, high

@@ -20,7 +20,8 @@ from numpy.random import Generator
 from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, array, frozen, generator
 from bayesrl.errors import InvalidArgument
-from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, value
 from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.tabular import MDPWorld

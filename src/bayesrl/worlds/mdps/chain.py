@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from bayesrl.checks import Ints
-from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.tabular import MDPWorld
