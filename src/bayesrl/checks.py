@@ -95,6 +95,8 @@ def probability(owner: str, name: str, x: Any) -> float:
 
 def integer(owner: str, name: str, x: Any, low: int = 0, high: int | None = None, *, any_length: bool = False) -> int:
     """A whole number from low to high that compiled code can hold (`any_length`: that Python can hold)."""
+    if type(x) is int and -WORD <= x and low <= x <= (WORD if high is None else high) <= WORD:  # as in most calls
+        return x
     top = "" if high is None else f" and at most {high}"
     expected = f"a whole number of at least {low}{top}"
     try:
@@ -186,8 +188,7 @@ def array(
     bad = ~np.isfinite(y)
     if bad.any():
         raise InvalidArgument(owner, name, "finite everywhere", float(y[bad][0]), _where(bad))
-    bad = (y <= low) if above else (y < low)
-    if bad.any():
+    if low > -np.inf and (bad := (y <= low) if above else (y < low)).any():
         expected = f"{'greater than' if above else 'at least'} {low:g} everywhere"
         raise InvalidArgument(owner, name, expected, float(y[bad][0]), _where(bad))
     if moderate:

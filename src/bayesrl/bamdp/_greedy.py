@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-import numpy as np
 from numpy.random import Generator
 
 from bayesrl.capabilities import HasMeanMDP, ListsStates, SharesSupport, offers
@@ -62,5 +61,7 @@ def mean_model_q(belief: HasMeanMDP, warm: Floats | None, bonus: Floats | None =
 
 def best_action(q: Floats, ties: Ties, rng: Generator) -> int:
     """The greedy action; among ties the first, or one at random."""
-    best = np.flatnonzero(q >= q.max() - SLACK * (1.0 + np.abs(q).max()))
-    return int(best[0] if ties == "first" or len(best) == 1 else best[int(rng.random() * len(best))])
+    values: list[float] = q.tolist()  # actions are few: a list is faster than an array
+    cut = max(values) - SLACK * (1.0 + max(map(abs, values)))
+    best = [a for a, value in enumerate(values) if value >= cut]
+    return best[0] if ties == "first" or len(best) == 1 else best[int(rng.random() * len(best))]

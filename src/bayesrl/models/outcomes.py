@@ -153,6 +153,11 @@ class Outcomes:
         return frozen(np.arange(self.n_outcomes) < self.size[:, None])
 
     @cached_property
+    def has_terminals(self) -> bool:
+        """Whether any state is terminal."""
+        return bool(self.terminal.any())
+
+    @cached_property
     def is_flat(self) -> bool:
         """Whether every (s, a) has its own group over all states in order. `prob` then equals P, row by row."""
         if self.made_flat:

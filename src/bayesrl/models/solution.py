@@ -11,9 +11,11 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, Ints, frozen
+from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, frozen
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.arrays import F2, I1
 from bayesrl.kernels.bellman import BLOCK, Model, rounding_error
+from bayesrl.kernels.jit import njit
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import TabularPolicy
 
@@ -78,7 +80,7 @@ def model_of(mdp: TabularMDP, bonus: Floats | None = None, gamma: float | None =
     extra = 0.0
     if bonus is not None:
         r, extra = frozen(r + bonus), float(np.abs(bonus).max())
-    if ends := bool(outcomes.terminal.any()):  # flat outcomes have no terminal states
+    if outcomes.has_terminals:  # flat outcomes have no terminal states
         empty = outcomes.terminal[:, None]
         group = frozen(np.where(empty, np.int32(len(size)), group))
         prob, size = frozen(np.vstack([prob, np.zeros((1, K))])), frozen(np.append(size, np.int32(0)))
@@ -89,7 +91,7 @@ def model_of(mdp: TabularMDP, bonus: Floats | None = None, gamma: float | None =
     terms = K if not dense else min(S, BLOCK) + S / BLOCK + (0 if flat else K)
     round_r = UNIT * ((K + 4) * outcomes.largest_reward + 4 * extra)
     round_v = UNIT * (terms + 4) * discount
-    return Model(matrix, outcomes.succ, prob, group, size, r, discount, round_r, round_v, not ends)
+    return Model(matrix, outcomes.succ, prob, group, size, r, discount, round_r, round_v, not outcomes.has_terminals)
 
 
 def contraction(m: Model) -> float:
@@ -106,10 +108,22 @@ def error_bound(m: Model, v: Floats, low: float, high: float) -> float:
     T contracts by beta: |v - V*| <= |Tv - v| + |Tv - TV*| <= residual + beta |v - V*|. The residual was computed in
     floating point; `rounding_error` bounds its error.
     """
-    rate = contraction(m)
-    return float((max(high, -low) + rounding_error(m, v)) / rate) if rate > 0.0 else np.inf
+    return bound_of(contraction(m), rounding_error(m, v), low, high)
 
 
-def first_best(q: Floats, error: float) -> Ints:
+def bound_of(rate: float, rounding: float, low: float, high: float) -> float:
+    """`error_bound` of a model with this contraction and this rounding error."""
+    return (max(high, -low) + rounding) / rate if rate > 0.0 else np.inf
+
+
+@njit
+def first_best(q: F2, error: float) -> I1:
     """The first action of each state whose true value may be the largest, if every q has at most this error."""
-    return np.asarray(np.argmax(q >= q.max(axis=1, keepdims=True) - 2.0 * error, axis=1), dtype=np.int32)
+    best = np.zeros(len(q), np.int32)
+    for s in range(len(q)):
+        cut = q[s].max() - 2.0 * error
+        for a in range(q.shape[1]):
+            if q[s, a] >= cut:
+                best[s] = a
+                break
+    return best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.bellman import Model, backup, rounding_error
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import TabularPolicy
-from bayesrl.models.solution import Problem, Solution, contraction, error_bound, first_best, model_of, table_of
+from bayesrl.models.solution import Problem, Solution, bound_of, contraction, first_best, model_of, table_of
 from bayesrl.models.solvers._episodic import collapse, ending_bound, optimal_policy, policy_to_the_end
 from bayesrl.models.solvers._evaluation import evaluate
 
@@ -55,10 +56,11 @@ def solve_by(
         v[mdp.outcomes.terminal] = 0.0
     rate = contraction(m)
     v, q, low, high, iterations = algorithm(m, v, tol * rate)
-    bound = error_bound(m, v, low, high)
+    rounding = rounding_error(m, v)
+    bound = bound_of(rate, rounding, low, high)
     policy = TabularPolicy.unchecked(first_best(q, bound), A)
     solution = Solution(v, q, policy, bound, iterations, method)
-    if not (np.isfinite(bound) and rate * bound <= max(rate * tol, 3.0 * rounding_error(m, v))):
+    if not (math.isfinite(bound) and rate * bound <= max(rate * tol, 3.0 * rounding)):
         raise NotConverged(method, solution, bound, f"{iterations} iterations")
     return solution
 
