@@ -6,6 +6,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
+from bayesrl.bamdp.search import bamcp
 from bayesrl.bamdp.search._history_tree import new_tree, subtree
 from bayesrl.bamdp.search.bamcp import BAMCP, Memory, best_actions, learned, search
 from bayesrl.beliefs import RewardBeta, RewardNormal, UnknownRewards
@@ -225,12 +226,48 @@ def test_the_kept_tree_is_the_part_below_what_happened(action, state):
 
 
 def test_time_instead_of_simulations():
-    """What was done is said, and growing the tree loses nothing."""
-    info = BAMCP(milliseconds=30.0, depth=6).plan(TIED, 0, None, default_rng(0)).info
-    assert info["visits"].sum() == info["simulations"] > 1000
-    tiny = BAMCP(milliseconds=1e-6).plan(TIED, 0, None, default_rng(0))
-    assert tiny.info["simulations"] >= 1
-    assert tiny.action in (0, 1)
+    """What was done is said, however little time there is."""
+    for milliseconds in (30.0, 1e-6):
+        decision = BAMCP(milliseconds=milliseconds, depth=6).plan(TIED, 0, None, default_rng(0))
+        assert decision.info["visits"].sum() == decision.info["simulations"] >= 1
+        assert decision.action in (0, 1)
+
+
+class Clock:
+    """A clock that moves by what simulations are said to cost; a call costs more than a simulation."""
+
+    def __init__(self, first=0.0):
+        self.now, self.first, self.chunks = 0.0, first, []
+
+    def __call__(self):
+        return self.now
+
+    def simulations(self, tree, n):
+        assert tree.used[0] + n <= len(tree.total), "a simulation enters at most one history"
+        tree.used[0] += n
+        tree.total[0] += n
+        self.now += 1e-3 * (1 + 0.1 * n) + (0.0 if self.chunks else self.first)
+        self.chunks.append(n)
+        return 2 * n
+
+
+@pytest.mark.parametrize("first", [0.0, 5.0], ids=["compiled", "to be compiled"])
+def test_the_time_is_used_and_not_exceeded(monkeypatch, first):
+    """By a clock of the test's own: chunks grow up to a tenth of the time, growing the tree loses nothing, and what the
+    first simulation took to compile does not count."""
+    clock = Clock(first)
+    monkeypatch.setattr(bamcp, "perf_counter", clock)
+    tree, done, steps = bamcp.search_for(2.0, clock.simulations, new_tree(2, 10), 0.0)
+    assert done == sum(clock.chunks) == tree.total[0]
+    assert steps == 2 * done
+    spent = clock.now - (first and first + 1.1e-3)
+    assert 1.8 < spent <= 2.2
+    assert clock.chunks[0] == 1
+    assert 1000 < max(clock.chunks) < 4000
+    assert done > 15_000
+    nothing = Clock()
+    monkeypatch.setattr(bamcp, "perf_counter", nothing)
+    assert bamcp.search_for(1e-9, nothing.simulations, new_tree(2, 10), 0.0)[1] == 1
 
 
 def test_rollouts_learn_from_real_transitions():

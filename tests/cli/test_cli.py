@@ -60,7 +60,7 @@ def test_modules_are_the_command(module):
         (["--version"], 0, f"bayesrl {code_version()}\n", ""),
         (["show", "bebb"], 2, "", "There is no method or world called 'bebb'. Did you mean beb?\n"),
     ]:
-        done = subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True)
         assert (done.returncode, done.stdout, done.stderr) == (code, out, err)
 
 
@@ -316,7 +316,7 @@ BAYESRL = [sys.executable, "-c", "import sys; from bayesrl.cli import main; sys.
 
 
 def shell(*arguments, **how):
-    return subprocess.run([*BAYESRL, *arguments], capture_output=True, text=True, timeout=120, **how)
+    return subprocess.run([*BAYESRL, *arguments], capture_output=True, text=True, **how)
 
 
 def test_a_mistake_of_the_user_in_a_shell():
@@ -345,7 +345,7 @@ def test_json_alone_while_the_bar_is_drawn():
 
     ours, theirs = pty.openpty()
     command = [*BAYESRL, "run", "random", "chain", "--runs", "2", "--steps", "5", "--json"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, timeout=120)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
     bar = os.read(ours, 65536).decode()
     os.close(ours)

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import signal
+import threading
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -135,25 +136,32 @@ class Fails(Always):
 
 @dataclass(frozen=True)
 class Interrupts(Always):
-    """Presses Ctrl-C once, in the hundredth replicate."""
+    """Presses Ctrl-C once, in the hundredth replicate; in another thread it then waits until the rest is cancelled."""
 
+    cancelled: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
     started: list = field(default_factory=list, compare=False)
 
     def act(self, mind, seen, rng):
         self.started.append(1)
-        if len(self.started) == 100:
-            os.kill(os.getpid(), signal.SIGINT)
+        if len(self.started) >= 100:
+            main = threading.main_thread()
+            if len(self.started) == 100:
+                signal.pthread_kill(main.ident, signal.SIGINT)
+            if threading.current_thread() is not main:
+                self.cancelled.wait()
         return Decision(0, mind, {})
 
 
 @dataclass(frozen=True)
 class Counts(Always):
-    """Writes down that it started, in a list that all share."""
+    """Writes down that it started, in a list that all share; it does not go on before the rest is cancelled."""
 
+    cancelled: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
     started: list = field(default_factory=list, compare=False)
 
     def start(self):
         self.started.append(1)
+        self.cancelled.wait()
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,13 @@ from bayesrl.testing.laws import (
     check_point_belief,
     check_world,
 )
+from bayesrl.testing.luck import check_episodes, check_streams
 from bayesrl.testing.moments import check_moments
 from bayesrl.testing.probes import Probe, probe_for
 from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, assert_quantiles, assert_uniform_ranks
 
 __all__ = [
     "Probe", "assert_frequencies", "assert_mean_equal", "assert_quantiles", "assert_uniform_ranks", "check_agent",
-    "check_belief", "check_moments", "check_needs", "check_planner", "check_point_belief", "check_world", "probe_for",
+    "check_belief", "check_episodes", "check_moments", "check_needs", "check_planner", "check_point_belief",
+    "check_streams", "check_world", "probe_for",
 ]  # fmt: skip
