@@ -628,7 +628,7 @@ CALLS = {
     "a planner and a belief that do not fit": (
         lambda: b.BayesAgent(T.beta, b.make("beb")),
         Incompatible,
-        "BEB needs a belief with 'reward_range', 'reward_doubt', 'counts', 'n_states', 'n_actions', 'gamma', "
+        "BEB needs a belief with 'reward_range', 'inverse_reward_counts', 'counts', 'n_states', 'n_actions', 'gamma', "
         "'mean_mdp', which RewardBeta lacks.",
     ),
     "a bandit's method in an MDP": (

@@ -1,11 +1,11 @@
-"""Mistakes of a caller, explained: what Python says of them becomes one of our own sentences.
+"""Errors for wrong arguments, found after a call has failed.
 
-The public methods of registered classes declare what they take in their signatures: `state: int`, `rows: Floats`,
-`datum: Transition`, `rng: Generator`. Checking this at every call would cost time in every step. So it is not checked
-before a call. If a call fails with an exception that is not ours, its arguments are compared with the signature, and
-the first that does not fit is named. If all types fit, and the exception is about sizes or shapes (an index, a shape
-that does not broadcast, memory), the first array or number is named together with what Python said; the original
-exception is the cause. Any other exception stands as it is: it is a bug of ours.
+The public methods of registered classes declare their arguments in their signatures: `state: int`, `rows: Floats`,
+`datum: Transition`, `rng: Generator`. Checking arguments before every call would cost time in every step. Instead, if a
+call fails with a foreign exception, its arguments are compared with the signature, and `InvalidArgument` names the
+first that does not fit. If all types fit, and the exception is about sizes or shapes (an index, a shape that does
+not broadcast, memory), it names the first array or number and quotes Python's message. The original exception is the
+cause. Any other exception is a bug of ours and is raised unchanged.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from bayesrl.errors import BayesRLError, InvalidArgument, show
 
 T = TypeVar("T")
 HOT = frozenset({"sample_means", "quantile", "reward_of"})
-"""Methods of beliefs that take a microsecond or two: they check what they are given themselves."""
+"""Methods of beliefs that take a microsecond or two. They check their own arguments."""
 ARRAYS = ("Floats", "Ints", "Bools", "NDArray", "ArrayLike", "F1", "F2", "F3", "I1", "I2", "I3")
 """Names of array types in signatures."""
 COUNTED = {"state": "n_states", "s": "n_states", "action": "n_actions", "a": "n_actions"}
-"""Arguments that count from 0, and the attribute that says how many there are."""
+"""Arguments that are indices, and the attributes that hold their number."""
 DOES_NOT_FIT = (IndexError, ValueError, OverflowError, MemoryError)
-"""What a call fails with if an argument has the right type and the wrong size."""
+"""Exceptions for an argument of the right type and the wrong size."""
 
 
 def explain_failures(cls: type[T]) -> type[T]:
-    """Let the public methods of a class explain why they failed, those that it inherits included."""
+    """Wrap the public methods of a class, including inherited ones, so that they explain failures."""
     for name in dir(cls):
         if name.startswith("_") or name in HOT or name == "unchecked":
             continue
@@ -73,7 +73,7 @@ def _explaining(owner: str, method: FunctionType) -> Callable[..., Any]:
 
 
 def _explaining_update(owner: str, method: FunctionType) -> Callable[..., Any]:
-    """The same for the method that is called at every step: fixed arguments cost less."""
+    """Do the same for `update`. Fixed arguments cost less, and it is called in every step."""
 
     @wraps(method)
     def update(self: Any, datum: Any, rng: Generator | None = None) -> Any:
@@ -91,7 +91,7 @@ def _explaining_update(owner: str, method: FunctionType) -> Callable[..., Any]:
 
 
 def _explaining_step(owner: str, method: FunctionType) -> Callable[..., Any]:
-    """The same for the step of a world."""
+    """Do the same for the `step` of a world."""
 
     @wraps(method)
     def step(self: Any, state: Any, action: Any, rng: Generator) -> Any:
@@ -109,7 +109,7 @@ def _explaining_step(owner: str, method: FunctionType) -> Callable[..., Any]:
 
 
 def _explaining_plan(owner: str, method: FunctionType) -> Callable[..., Any]:
-    """The same for `plan`."""
+    """Do the same for `plan`."""
 
     @wraps(method)
     def plan(self: Any, belief: object, observation: Any, memory: Any, rng: Any, last: Any = None) -> Any:
@@ -139,7 +139,7 @@ def _explanation(
 def explained(
     owner: str, method: FunctionType, args: tuple[Any, ...], kwargs: Mapping[str, Any], wrong: Exception
 ) -> BayesRLError | None:
-    """The error that says which argument of a failed call does not fit its signature, if one does not."""
+    """The error that names the argument of a failed call that does not fit its signature; None if all fit."""
     signature = inspect.signature(method)
     try:
         bound = signature.bind(*args, **kwargs)
@@ -160,14 +160,14 @@ def explained(
         if expected is not None:
             return InvalidArgument(owner, name, expected, x)
     if isinstance(wrong, DOES_NOT_FIT) or type(wrong).__name__ == "TypingError":  # Numba's, about an array's axes
-        for name, x in given.items():  # types fit; what is left is a size or a shape
+        for name, x in given.items():  # types fit, so a size or a shape is wrong
             if any(word in hints[name] for word in (*ARRAYS, "int", "float", "Any", "object")) and x is not None:
                 return InvalidArgument(owner, name, f"one that fits ({' '.join(str(wrong).split())})", x)
     return None
 
 
 def misfit_of(name: str, x: Any, hint: str, self: Any, method: FunctionType) -> str | None:
-    """What an argument must be, if it is something else; None if it fits, or if its type says too little."""
+    """What an argument must be; None if it fits, or if its declared type is too general."""
     parts = [part for part in (one.strip() for one in hint.split("|")) if part != "None"]
     if name == "rng" or "Generator" in parts:
         return None if isinstance(x, Generator) else "a numpy Generator, such as numpy.random.default_rng(0)"

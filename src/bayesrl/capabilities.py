@@ -1,19 +1,19 @@
-"""What planners may ask of a belief: one small protocol for each thing.
+"""Capabilities: small protocols, one for each thing that a planner may ask of a belief.
 
-A planner's `needs` names the protocols, its `plan` uses them as types, `BayesAgent` refuses a belief that lacks one:
+A planner's `needs` names the protocols; its `plan` uses them as types. `BayesAgent` refuses a belief that lacks one:
 
     class Exploit:
         needs: ClassVar = (HasMeanMDP,)
         def plan(self, belief: HasMeanMDP, ...) -> Decision: ...
 
-A planner that asks several things writes their combination as a protocol of its own, next to its class:
+A planner that needs several capabilities combines them in a protocol, next to its class:
 
     class Asked(HasMeanMDP, CountsPairs, Protocol):
         \"\"\"What BEB asks.\"\"\"
 
-A belief need not inherit from anything: it offers a capability by having its members. Each name has one meaning and one
-signature in the whole library (docs/notation.md), and `rng` comes last. Planners never ask which class a belief is:
-what differs between beliefs, the belief says. What a planner can use but does not need, it asks for with `offers`.
+A belief offers a capability by having its members; it need not inherit from anything. Each name has one meaning and one
+signature in the whole library (docs/notation.md), and `rng` comes last. Planners never test the class of a belief: the
+belief itself answers every question on which beliefs differ. A planner tests for an optional capability by `offers`.
 
 Arrays state their shapes: S states, A actions, G groups (unknown distributions), K outcomes or arms.
 """
@@ -54,12 +54,12 @@ class Restarts(Protocol):
     """A belief over a hidden, moving state."""
 
     def restart(self) -> Self:
-        """The belief at the start of a new episode: the state is forgotten, what was learnt of parameters stays."""
+        """The belief at the start of a new episode: it forgets the state and keeps the posterior of the parameters."""
 
 
 @runtime_checkable
 class Refreshes(Protocol):
-    """A belief whose posterior is moved by an explicit computation, not at every update."""
+    """A belief whose posterior is recomputed on request, not at every update."""
 
     def refresh(self, rng: Generator, sweeps: int = 1) -> Self:
         """The belief after `sweeps` sweeps of its sampler."""
@@ -67,15 +67,15 @@ class Refreshes(Protocol):
 
 @runtime_checkable
 class Batches(Protocol):
-    """A belief that can hold many replicates side by side, for runs in lockstep."""
+    """A belief that can hold many replicates, for runs in lockstep."""
 
     def batch(self, replicates: int) -> Self:
-        """The same belief, `replicates` times; arrays get a first axis of that length."""
+        """The belief repeated `replicates` times. Arrays get a first axis of that length."""
 
 
 @runtime_checkable
 class LearnsLogs(Protocol):
-    """A belief that learns from a whole log at once, faster than step by step."""
+    """A belief that can learn from a whole log at once, which is faster than step by step."""
 
     def update_many(self, log: Any, rng: Generator | None = None) -> Self:
         """The posterior after a log, oldest step first (`beliefs/_log.py`)."""
@@ -83,7 +83,7 @@ class LearnsLogs(Protocol):
 
 @runtime_checkable
 class HasLogEvidence(Protocol):
-    """A belief that knows how probable its data were."""
+    """A belief with the marginal likelihood of its data."""
 
     def log_evidence(self) -> Any:
         """Log probability of the data under the prior; one number for each replicate."""
@@ -120,11 +120,11 @@ class ListsStates(Protocol):
 
 @runtime_checkable
 class ListsOutcomes(ListsStates, Protocol):
-    """A belief about an MDP of which it is known what can happen."""
+    """A belief about an MDP whose possible outcomes are known."""
 
     @property
     def outcomes(self) -> Outcomes:
-        """What can happen in each state under each action, and which group draws it."""
+        """The possible outcomes of each action in each state, and their groups."""
 
 
 @runtime_checkable
@@ -145,10 +145,10 @@ class HasMeanMDP(ListsStates, Protocol):
 
 @runtime_checkable
 class CountsPairs(Protocol):
-    """A belief that says how much it knows about each pair (s, a) in numbers of transitions."""
+    """A belief that counts transitions of each pair (s, a)."""
 
     def counts(self) -> Floats:
-        """Total count of each (s, a), prior pseudo-counts included, (S, A); infinite where the row is known."""
+        """Total count of each (s, a), including prior pseudo-counts, (S, A); infinite if the row is known."""
 
 
 @runtime_checkable
@@ -156,7 +156,7 @@ class HasRowVariance(Protocol):
     """A belief with posterior variances of transition probabilities."""
 
     def row_variance(self) -> Floats:
-        """Posterior variance of the probability of each outcome of each group, (G, K); zero where known."""
+        """Posterior variance of the probability of each outcome of each group, (G, K); zero if it is known."""
 
 
 @runtime_checkable
@@ -172,42 +172,42 @@ class HasRewardRange(Protocol):
     """A belief that bounds the reward of a step."""
 
     def reward_range(self) -> tuple[float, float]:
-        """The smallest and the largest reward that a step may pay; infinite where there is no bound."""
+        """The smallest and the largest reward of a step; infinite if there is no bound."""
 
 
 @runtime_checkable
 class KnowsRewards(Protocol):
-    """A belief that says whether rewards are part of what is unknown."""
+    """A belief that says whether rewards are known."""
 
     @property
     def rewards_known(self) -> bool:
-        """Whether drawn models list every reward that can be seen; otherwise they hold mean rewards."""
+        """Whether drawn models list every possible reward; otherwise they hold mean rewards."""
 
 
 @runtime_checkable
 class GroupsVisits(Protocol):
-    """A belief that says which pairs teach about each other."""
+    """A belief that says which pairs are learnt together."""
 
     def visit_groups(self) -> Ints:
-        """For each pair the number of its counter of visits, (S, A); pairs that share all they teach share one."""
+        """The index of each pair's visit counter, (S, A). Pairs with the same unknown distributions share a counter."""
 
 
 @runtime_checkable
 class HasCertainPairs(Protocol):
-    """A belief that says what is known for certain."""
+    """A belief that says which pairs are known."""
 
     def certain_pairs(self) -> Bools:
-        """Which pairs have nothing left to learn, (S, A): transitions and rewards are both known."""
+        """Whether both the transitions and the rewards of each pair are known, (S, A)."""
 
 
 @runtime_checkable
-class HasRewardDoubt(Protocol):
-    """A belief that says how few rewards it has seen."""
+class HasInverseRewardCounts(Protocol):
+    """A belief that counts the rewards that it has seen."""
 
-    def reward_doubt(self) -> Floats:
-        """E[1 / (1 + n)] of each pair, (S, A): n counts the rewards, prior ones included, of the outcome that comes.
+    def inverse_reward_counts(self) -> Floats:
+        """E[1 / (1 + n)] of each pair, (S, A); zero if rewards are known.
 
-        Zero where rewards are known.
+        Here n is the number of rewards seen with the next outcome, including prior pseudo-counts.
         """
 
 
@@ -216,31 +216,31 @@ class HasRewardVariance(Protocol):
     """A belief about expected rewards of pairs."""
 
     def reward_variance(self, rows: Floats | None = None) -> Floats:
-        """Posterior variance of the expected reward R(s, a), (S, A), where both rows and rewards may be unknown.
+        """Posterior variance of the expected reward R(s, a), (S, A), due to unknown rows and unknown rewards.
 
-        `rows` is the belief's `row_variance()`, from a caller who has it already.
+        `rows` is the belief's `row_variance()`, if the caller has computed it already.
         """
 
 
 @runtime_checkable
 class HasPairMoments(Protocol):
-    """A belief whose movement can be measured pair by pair."""
+    """A belief with posterior moments of the parameters of each pair."""
 
     def pair_means(self) -> Floats:
-        """Posterior means of all that is unknown about each pair, (S, A, n): probabilities, then mean rewards."""
+        """Posterior means of the unknown parameters of each pair, (S, A, n): probabilities, then mean rewards."""
 
     def pair_variances(self) -> Floats:
         """Their posterior variances, in the same order, (S, A, n)."""
 
 
 @runtime_checkable
-class ImaginesRewards(HasMeanMDP, Protocol):
-    """A belief that can add imagined observations of the largest reward."""
+class HasOptimisticRewards(HasMeanMDP, Protocol):
+    """A belief that can add pseudo-observations of the largest reward."""
 
-    def hopeful_mdp(self, extra: Floats | float) -> TabularMDP:
+    def optimistic_mdp(self, extra: Floats | float) -> TabularMDP:
         """The mean model after `extra` pseudo-observations of the largest reward in each cell of unknown rewards.
 
-        It is the mean model itself where rewards are known, or have no largest value.
+        If rewards are known, or have no largest value, this is the mean model.
         """
 
 
@@ -249,9 +249,9 @@ class BoundsBestRewards(Protocol):
     """A belief that bounds how probable the largest reward is."""
 
     def best_reward_share(self, deviations: float) -> Floats:
-        """An upper bound on the probability of the largest reward in each cell: mean plus `deviations` deviations.
+        """Mean plus `deviations` standard deviations of the probability of the largest reward in each cell, at most 1.
 
-        At most 1; an array of a single 1 where rewards are known or have no largest value.
+        If rewards are known, or have no largest value, this is an array with the single entry 1.
         """
 
 
@@ -261,7 +261,7 @@ class HasDirichletRows(ListsOutcomes, Protocol):
 
     @property
     def alpha(self) -> Floats:
-        """Dirichlet counts of the outcomes of each group, (G, K), zero on padding; probabilities where known."""
+        """Dirichlet counts of the outcomes of each group, (G, K), zero on padding; probabilities if it is known."""
 
     @property
     def known(self) -> Bools:
@@ -270,7 +270,7 @@ class HasDirichletRows(ListsOutcomes, Protocol):
 
 @runtime_checkable
 class SharesSupport(Protocol):
-    """A belief that says whether all its models agree on what is possible."""
+    """A belief that says whether all its models have the same support."""
 
     @property
     def same_support(self) -> bool:
@@ -286,9 +286,9 @@ class SamplesShortRows(ListsOutcomes, Protocol):
         """Whether a drawn row has far fewer outcomes than there are states."""
 
     def sample_rows(self, groups: Ints, rng: Generator) -> tuple[Ints, Ints, Floats]:
-        """Draws of these groups (n of them) as lists of length L.
+        """Draw the rows of n groups as lists of at most L outcomes.
 
-        How many outcomes are listed (n,), which ones (n, L), and with what probability (n, L).
+        Returns the lengths of the lists (n,), the outcomes (n, L) and their probabilities (n, L).
         """
 
 
@@ -297,7 +297,7 @@ class SamplesShortRows(ListsOutcomes, Protocol):
 
 @runtime_checkable
 class Simulates(Protocol):
-    """A belief that compiled searches can simulate. States need not be listed: a search sees whole numbers."""
+    """A belief that compiled searches can simulate. A search represents every state by an integer."""
 
     @property
     def n_actions(self) -> int:
@@ -309,10 +309,10 @@ class Simulates(Protocol):
 
     @property
     def numbered_states(self) -> int:
-        """How many states there are if they are numbered from 0; 0 if they cannot be listed."""
+        """The number of states if they are numbered from 0; 0 if they cannot be listed."""
 
     def encode(self, observation: Any, owner: str = "encode") -> int:
-        """The number by which compiled code knows the observed state; an error names the `owner` of the call."""
+        """The integer that represents the observed state in compiled code. An error names the `owner` of the call."""
 
     def is_terminal(self, state: int) -> bool:
         """Whether an encoded state ends the episode."""
@@ -323,10 +323,10 @@ class Simulates(Protocol):
 
 @runtime_checkable
 class NamesOutcomes(Protocol):
-    """A belief that finds a real transition among the outcomes of its simulator."""
+    """A belief that can identify a transition among the outcomes of its simulator."""
 
     def code(self, datum: Transition) -> int:
-        """The outcome that the simulator would have called this transition."""
+        """The index of this transition's outcome in the simulator."""
 
 
 @runtime_checkable
@@ -334,7 +334,7 @@ class Enumerates(ListsStates, Protocol):
     """A belief whose outcomes and their probabilities can be enumerated after any history."""
 
     def enumerable(self, depth: int) -> Counts:
-        """The belief as counts that a search of `depth` steps adds to and takes from (`kernels/tree.py: Counts`)."""
+        """The belief as counts, which a search of `depth` steps changes (`Counts` in `kernels/counts.py`)."""
 
 
 @runtime_checkable
@@ -342,13 +342,13 @@ class ListsExactRows(ListsOutcomes, Protocol):
     """A belief that the exact oracle can expand."""
 
     def exact_rows(self) -> Any:
-        """All unknown distributions as counts with their predictives (`beliefs/tabular/_known_rewards.py`)."""
+        """All unknown distributions as counts with predictives (`beliefs/tabular/_known_rewards.py`)."""
 
 
 # Arms of a bandit ----------------------------------------------------------------------------------------------------
 #
-# A context is what was observed before the choice: None, a whole number, or a matrix of features with a row for each
-# arm. Results have shape (K,), or (replicates, K) in lockstep.
+# A context is the observation before the choice: None, an integer, or a matrix with a row of features for each arm.
+# Results have shape (K,), or (replicates, K) in lockstep.
 
 
 @runtime_checkable
@@ -385,27 +385,27 @@ class HasQuantiles(Protocol):
 
 @runtime_checkable
 class CountsPlays(Protocol):
-    """A belief that remembers how often each arm was played and what it earned on average."""
+    """A belief with the number of plays and the average reward of each arm."""
 
     def plays(self) -> Floats:
-        """How often each arm has been played; the prior does not count."""
+        """The number of plays of each arm, without prior pseudo-counts."""
 
     def average(self) -> Floats:
-        """The average reward of each arm, nan where it has not been played."""
+        """The average reward of each arm; nan if the arm has not been played."""
 
 
 @runtime_checkable
 class HasBestArm(Protocol):
-    """A belief that says which arm is best, and what that tells about the arms' means."""
+    """A belief with a posterior over which arm is best."""
 
     @property
     def tells_information(self) -> bool:
-        """Whether `best_arm` can also say how much a play of each arm tells about which one is best."""
+        """Whether `best_arm` also computes the information that a play of each arm gives about the best arm."""
 
     def best_arm(self, context: object = None, samples: int = ..., rng: Generator | None = None) -> BestArm:
-        """The distribution of the best arm and the arms' means given which one it is.
+        """The distribution of the best arm, and the arms' means given the best arm.
 
-        It is exact if the belief can be integrated or listed. Otherwise it is estimated from `samples` draws by `rng`.
+        It is exact if it can be computed by integration or enumeration. Otherwise it is estimated from `samples` draws.
         """
 
 
@@ -431,16 +431,16 @@ class HasBetaArms(Protocol):
 
     @property
     def alpha(self) -> Floats:
-        """Prior count of ones plus those seen."""
+        """Prior count of ones plus the number of ones seen."""
 
     @property
     def beta(self) -> Floats:
-        """Prior count of zeros plus those seen."""
+        """Prior count of zeros plus the number of zeros seen."""
 
 
 @runtime_checkable
 class ListsPosteriors(Protocol):
-    """A belief about arms with finitely many outcomes, whose posteriors after any rewards can be listed."""
+    """A belief about arms with finitely many outcomes, with the posteriors after any further rewards."""
 
     @property
     def gamma(self) -> float:
@@ -452,29 +452,29 @@ class ListsPosteriors(Protocol):
 
     @property
     def posterior_size(self) -> int:
-        """How many numbers one posterior takes per arm and outcome, replicates included."""
+        """The size of one posterior for each arm and outcome, times the number of replicates."""
 
     def reward_values(self) -> Floats:
-        """What an arm can pay, (Y,)."""
+        """The possible rewards of an arm, (Y,)."""
 
     def posteriors_after(self, seen: Ints) -> ArmPosteriors:
-        """The posteriors after arm a has shown outcome y another seen[n, a, y] times, (N, K, Y)."""
+        """The N posteriors after arm a has paid reward y another seen[n, a, y] times; `seen` has shape (N, K, Y)."""
 
 
 @runtime_checkable
 class MergesReplicates(Protocol):
-    """A belief in lockstep that can tell which of its replicates are equal."""
+    """A belief in lockstep that can merge equal replicates."""
 
     def distinct_replicates(self) -> tuple[Self, Ints]:
-        """The distinct replicates, and for each replicate which of them it is equal to."""
+        """The distinct replicates, and the index among them of each replicate."""
 
     def some_replicates(self, part: slice) -> Self:
-        """Only these replicates."""
+        """The belief with these replicates only."""
 
 
 @runtime_checkable
 class ListsArms(Protocol):
-    """A belief that knows how many arms there are."""
+    """A belief with a known number of arms."""
 
     @property
     def n_actions(self) -> int:
@@ -486,12 +486,12 @@ class HasRewardDeviation(Protocol):
     """A belief that bounds the tails of a reward."""
 
     def reward_deviation(self) -> float:
-        """A reward of any arm is sub-Gaussian with this deviation, now and after any further rewards."""
+        """A standard deviation for which every arm's reward is sub-Gaussian, now and after any further rewards."""
 
 
 @runtime_checkable
 class KnowsUniform(Protocol):
-    """A belief that says whether it is the uniform one that theorems assume."""
+    """A belief that says whether it is the uniform prior that theorems assume."""
 
     @property
     def is_uniform(self) -> bool:
@@ -500,7 +500,7 @@ class KnowsUniform(Protocol):
 
 @runtime_checkable
 class ListsArmModels(Protocol):
-    """A belief that the bandit is one of finitely many."""
+    """A belief over finitely many bandits."""
 
     def model_means(self) -> Floats:
         """Mean reward of arm a in model i, (N, K)."""
@@ -514,12 +514,12 @@ class LinearInFeatures(Protocol):
     """A belief about rewards that are linear in known features of the arms."""
 
     def linear_features(self) -> Floats:
-        """The arms' features, (K, d), or (C, K, d) for C kinds of contexts."""
+        """The arms' features, (K, d), or (C, K, d) for C contexts."""
 
 
 @runtime_checkable
 class TakesFeatures(Protocol):
-    """A belief to which a context may be a matrix with a row of features for each arm."""
+    """A belief whose context may be a matrix with a row of features for each arm."""
 
     @property
     def n_weights(self) -> int:
@@ -532,39 +532,39 @@ class TakesFeatures(Protocol):
 
 @runtime_checkable
 class Fades(Protocol):
-    """A belief in the exponential family, whose evidence can be made to count less."""
+    """A belief in the exponential family, whose data can be down-weighted."""
 
     def fade(self, prior: Self, keep: float) -> Self:
         """The belief with natural parameters (1 - keep) prior + keep own."""
 
 
-# Asking --------------------------------------------------------------------------------------------------------------
+# Checking ------------------------------------------------------------------------------------------------------------
 
 
 def offers(belief: object, capability: type[C]) -> TypeIs[C]:
-    """Whether a belief offers a capability that a planner can use but does not need."""
+    """Whether a belief offers a capability."""
     return not lacking(belief, capability)
 
 
 def lacking(belief: object, capability: type) -> list[str]:
     """The members of a capability that a belief lacks.
 
-    A belief that cannot offer a member with the parameters it was given says so in `unsupported`, a mapping from names
-    to reasons (for example rewards with infinitely many values cannot be simulated).
+    If a belief's parameters rule out a member, the belief lists it in `unsupported`, a mapping from names to reasons
+    (for example, rewards with infinitely many values cannot be simulated).
     """
     unsupported: Mapping[str, str] = getattr(belief, "unsupported", {})
     return [name for name in members(capability) if name in unsupported or not _has(belief, name)]
 
 
 def reasons(belief: object, missing: Iterable[str]) -> str:
-    """Why a belief cannot offer these members, as far as it says."""
+    """The reasons that a belief gives for not supporting these members."""
     unsupported: Mapping[str, str] = getattr(belief, "unsupported", {})
     return " ".join(dict.fromkeys(unsupported[name] for name in missing if name in unsupported))
 
 
 @cache
 def members(capability: type) -> tuple[str, ...]:
-    """The names that a capability asks for, those of its parents included."""
+    """The names of a capability's members, including those of its parents."""
     names: dict[str, None] = {}
     for parent in reversed(capability.__mro__):
         if getattr(parent, "_is_protocol", False) and parent is not Protocol:
@@ -574,14 +574,14 @@ def members(capability: type) -> tuple[str, ...]:
 
 
 def require(owner: str, belief: object, *needs: type, hint: str = "") -> None:
-    """Raise `Incompatible`, with the names of what is missing, if a belief lacks a capability that `owner` needs."""
+    """Raise `Incompatible`, naming the missing members, if a belief lacks a capability that `owner` needs."""
     missing = dict.fromkeys(name for need in needs for name in lacking(belief, need))
     if missing:
         raise Incompatible(owner, type(belief).__name__, missing, reasons(belief, missing) or hint)
 
 
 def demand(planner: Planner[Any, Any], belief: object) -> None:
-    """Raise an error if a belief does not offer what a planner needs, or if the planner's own `check` refuses it."""
+    """Raise an error if a belief lacks a capability that a planner needs, or if the planner's `check` refuses it."""
     needs = planner.needs
     if not isinstance(needs, tuple) or not all(getattr(need, "_is_protocol", False) for need in needs):
         duty = "hold a tuple of protocols such as (HasMeanMDP,)"
@@ -593,7 +593,7 @@ def demand(planner: Planner[Any, Any], belief: object) -> None:
 
 
 def _has(belief: object, name: str) -> bool:
-    """Whether a belief has a member, without reading it: a property may be costly."""
+    """Whether a belief has a member. Properties are not read, since they may be costly."""
     if hasattr(type(belief), name) or name in getattr(belief, "__dict__", ()):
         return True
-    return hasattr(type(belief), "__getattr__") and hasattr(belief, name)  # it may pass on what another one offers
+    return hasattr(type(belief), "__getattr__") and hasattr(belief, name)  # a wrapper may pass on members

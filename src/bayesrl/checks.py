@@ -1,7 +1,7 @@
-"""How values enter the library: checked once, and turned into read-only arrays.
+"""Checks of values that enter the library, and their conversion to read-only arrays.
 
-The functions below are the only places that decide what an acceptable number, index or array is. Each raises
-`InvalidArgument` with one sentence. A class declares the bounds of its fields instead of calling them: `parameters.py`.
+Only these functions decide which numbers, indices and arrays are accepted. Each raises `InvalidArgument`. A class
+declares the bounds of its fields instead of calling these functions: see `parameters.py`.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ Ints = NDArray[np.integer[Any]]
 Bools = NDArray[np.bool_]
 
 ROW_SUM_TOLERANCE = 1e-9
-"""How far a row of probabilities may be from one: rounding of a few hundred terms, not a modelling error."""
+"""How far the sum of a row of probabilities may be from one: the rounding error of a few hundred terms."""
 SINGLE_ROW_SUM_TOLERANCE = 64 * float(np.finfo(np.float32).eps)
-"""The same for rows that came in single precision."""
+"""The same for rows given in single precision."""
 LARGEST = 1e100
-"""What a belief is made of is at most this large: sums and squares of a thousand of these are finite."""
+"""The largest number that a belief accepts. Sums and squares of a thousand such numbers are finite."""
 SMALLEST = 1e-100
-"""What a belief is made of and must be positive is at least this large: reciprocals and squares are finite."""
+"""The smallest number that a belief accepts where numbers must be positive. Its reciprocal and square are finite."""
 DEEPEST = 10**7
-"""The most steps that a belief makes room for in a compiled simulation: with more, memory would run out."""
+"""The largest depth of a compiled simulation. More steps would exhaust the memory."""
 TINY = 1e-200
-"""Orders of quantiles between 0 and this are taken as this: below, scipy's quantiles are NaN or of the wrong sign."""
+"""Positive quantile levels below this are replaced by it, since scipy's quantiles are NaN or have the wrong sign."""
 WORD = 2**63 - 1
-"""The largest whole number that compiled code can hold."""
+"""The largest integer that compiled code can hold."""
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equality that understands arrays."""
+    """Whether two values are equal. Arrays are compared elementwise."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.shape(a) == np.shape(b) and bool(np.array_equal(a, b))
     return bool(a == b)
 
 
 def frozen(array: A) -> A:
-    """The same array, made read-only (the caller gives it up)."""
+    """Make an array read-only and return it. The caller must not write to it any more."""
     array.setflags(write=False)
     return array
 
@@ -62,9 +62,10 @@ def number(
     below: bool = False,
     moderate: bool = False,
 ) -> float:
-    """A finite number in [low, high]; `above` and `below` make that end open.
+    """A finite number in [low, high]. `above` and `below` make the lower and the upper end open.
 
-    `moderate` also refuses what arithmetic cannot carry: numbers beyond 1e100, and below 1e-100 if 0 is refused.
+    `moderate` also refuses numbers beyond 1e100, whose squares overflow, and numbers below 1e-100, whose reciprocals
+    overflow, if 0 is refused.
     """
     expected = _interval(low, high, above, below)
     if isinstance(x, (bool, np.bool_, str)) or x is None:
@@ -81,20 +82,20 @@ def number(
 
 
 def _too_far(y: float) -> str:
-    """Why a number within its bounds is refused."""
+    """The reason for refusing a number within its bounds."""
     if abs(y) > LARGEST:
         return f"Numbers beyond {LARGEST:g} are refused, because their sums and squares overflow."
     return f"Positive numbers below {SMALLEST:g} are refused, because their reciprocals overflow."
 
 
 def probability(owner: str, name: str, x: Any) -> float:
-    """A number from 0 to 1. The order of a quantile: between 0 and `TINY` it is `TINY`."""
+    """A quantile level from 0 to 1. Positive levels below `TINY` are replaced by `TINY`."""
     p = x if type(x) is float and 0.0 <= x <= 1.0 else number(owner, name, x, 0.0, 1.0)
     return max(p, TINY) if p > 0.0 else p
 
 
 def integer(owner: str, name: str, x: Any, low: int = 0, high: int | None = None, *, any_length: bool = False) -> int:
-    """A whole number from low to high that compiled code can hold (`any_length`: that Python can hold)."""
+    """An integer from low to high. Unless `any_length` is set, compiled code must be able to hold it."""
     if type(x) is int and -WORD <= x and low <= x <= (WORD if high is None else high) <= WORD:  # as in most calls
         return x
     top = "" if high is None else f" and at most {high}"
@@ -121,7 +122,7 @@ def sequence(owner: str, name: str, x: Any, expected: str) -> tuple[Any, ...]:
 
 
 def as_array(x: Any) -> NDArray[Any]:
-    """What came as an array, unchecked; rows of different lengths give an array of shape () that no check accepts."""
+    """Convert to an array. Rows of different lengths give an array of shape (), which no check accepts."""
     try:
         return np.asarray(x)
     except ValueError:
@@ -129,7 +130,7 @@ def as_array(x: Any) -> NDArray[Any]:
 
 
 def broadcast(owner: str, **named: Floats) -> tuple[Floats, ...]:
-    """Arrays of one shape; those whose shapes do not go together are refused."""
+    """Broadcast arrays to one shape; raise an error if their shapes do not fit."""
     try:
         return tuple(np.broadcast_arrays(*named.values()))
     except ValueError:
@@ -138,7 +139,7 @@ def broadcast(owner: str, **named: Floats) -> tuple[Floats, ...]:
 
 
 def truth(owner: str, name: str, x: Any) -> bool:
-    """Yes or no."""
+    """True or False."""
     if not isinstance(x, (bool, np.bool_)):
         raise InvalidArgument(owner, name, "True or False", x)
     return bool(x)
@@ -168,12 +169,12 @@ def array(
     above: bool = False,
     moderate: bool = False,
 ) -> Floats:
-    """A finite, read-only array of floats of the given shape (None: any length), a copy of what came.
+    """A finite, read-only copy as an array of floats with the given shape, where None allows any length.
 
-    `moderate` also refuses what arithmetic cannot carry: numbers beyond 1e100, and below 1e-100 if 0 is refused.
+    `moderate` is explained in `number`.
     """
     try:
-        if np.asarray(x).dtype.kind not in "biufO":  # text and complex numbers would be converted in silence
+        if np.asarray(x).dtype.kind not in "biufO":  # numpy would convert text and complex numbers silently
             raise TypeError
         y = np.array(x, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -200,7 +201,7 @@ def array(
 
 
 def indices(owner: str, name: str, x: ArrayLike, shape: Sequence[int | None], high: int) -> Ints:
-    """A read-only array of whole numbers in 0..high-1."""
+    """A read-only array of integers in 0..high-1."""
     y = array(owner, name, x, shape)
     bad = (y != np.floor(y)) | (y < 0) | (y >= high)
     if bad.any():
@@ -209,10 +210,10 @@ def indices(owner: str, name: str, x: ArrayLike, shape: Sequence[int | None], hi
 
 
 def rows_sum_to_one(owner: str, name: str, p: Floats, given: Any = None) -> Floats:
-    """Rows (last axis) of probabilities; those that do not sum to one are refused.
+    """Rows (last axis) of probabilities; raise an error if one does not sum to one.
 
-    `given` is what `p` was made of. Rows given in single precision need only sum to one within that precision: they are
-    normalised in double precision.
+    `given` is the caller's array. If it is in single precision, rows need to sum to one only within that precision, and
+    they are normalised in double precision.
     """
     single = row_tolerance(given) > ROW_SUM_TOLERANCE
     total = p.sum(axis=-1)
@@ -223,7 +224,7 @@ def rows_sum_to_one(owner: str, name: str, p: Floats, given: Any = None) -> Floa
 
 
 def row_tolerance(given: Any) -> float:
-    """How far from one the rows of an array may be, given the precision in which they came."""
+    """How far the sum of a row may be from one, given the precision of the caller's array."""
     single = given is not None and getattr(given, "dtype", None) == np.float32
     return SINGLE_ROW_SUM_TOLERANCE if single else ROW_SUM_TOLERANCE
 

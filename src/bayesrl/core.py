@@ -1,21 +1,21 @@
-"""The words of the library and the one loop that runs them. Read this file first.
+"""The protocols of the library and the loop that runs them. Read this file first.
 
-Bayesian reinforcement learning has two axes: what I know (a *belief*) and what I do with it (a *planner*).
-Together they are an *agent*. An agent meets a *world* in `run`, and what happened is a *record*:
+Bayesian reinforcement learning has two parts: what is known (a *belief*) and what to do with it (a *planner*).
+Together they form an *agent*. `run` lets an agent act in a *world* and returns a *record* of what happened:
 
     prior (a Belief) ─┐
     planner ──────────┴─► BayesAgent ─► run(agent, world, steps, seed) ─► Record
 
-Everything is explicit. Beliefs, memories and world states are values: they are passed in and handed back, and never
-changed. Randomness is an argument called `rng`, and it comes last. So every part can be used alone, and the user's own
-loop is as good as ours:
+Beliefs, memories and world states are values: functions take them as arguments, return new ones, and never change them.
+Randomness is an argument called `rng`, and it comes last. Every part can therefore be used alone, and a user can write
+the loop:
 
     mind = agent.start()
-    decision = agent.act(mind, observation, rng)               # choose
-    ...                                                        # let the world answer
-    mind = agent.learn(decision.memory, transition, rng)       # and learn from the answer
+    decision = agent.act(mind, observation, rng)               # choose an action
+    ...                                                        # take it in the world
+    mind = agent.learn(decision.memory, transition, rng)       # learn from the transition
 
-What a planner may ask of a belief is in `capabilities.py`, what a record holds in `record.py`.
+`capabilities.py` lists what a planner may ask of a belief. `record.py` defines records.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ M = TypeVar("M")
 B = TypeVar("B", bound="Belief[Transition]")
 Info = Mapping[str, Any]
 tuple_new = tuple.__new__
-"""Makes a named tuple in half the time, where one is made in every step."""
+"""Makes a named tuple in half the time. It is used where every step makes one."""
 
 
-# What is passed around -----------------------------------------------------------------------------------------------
+# Data ----------------------------------------------------------------------------------------------------------------
 
 
 class Transition(NamedTuple):
-    """One step as the agent saw it. In a fully observed world `state` and `next_state` read the same as observations.
+    """One step as the agent saw it. In a fully observed world `state` and `next_state` are the observations.
 
     >>> seen = Transition(observation=0, action=1, reward=2.0, next_observation=3)
     >>> seen.state, seen.next_state
@@ -85,7 +85,7 @@ class Transition(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What to do now, what to remember, and why: `info` carries root values, visit counts, bounds."""
+    """An action, the memory for the next decision, and `info` about the choice: root values, visit counts, bounds."""
 
     action: Any
     memory: Any
@@ -93,20 +93,20 @@ class Decision(NamedTuple):
 
 
 class WorldStep(NamedTuple):
-    """What a world's `step` returns. A plain tuple is as good."""
+    """What a world's `step` returns. A plain tuple is accepted too."""
 
     state: Any
     """The true state after the step."""
     observation: Any
-    """What the agent sees of it."""
+    """What the agent observes of it."""
     reward: Any
     """A number; in lockstep one for each replicate."""
     terminated: bool = False
-    """Whether the episode has come to its end."""
+    """Whether the episode ended."""
 
 
 class TaskStep(NamedTuple):
-    """What `step` returns in a world of several tasks: the same, and the task that the next step belongs to."""
+    """What `step` returns in a world of several tasks: a `WorldStep`, and the task to which the next step belongs."""
 
     state: Any
     observation: Any
@@ -116,7 +116,7 @@ class TaskStep(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One step of `play`: what was true, what the agent saw, what it decided, and what it knows afterwards."""
+    """One step of `play`: the true state, the transition that the agent saw, its decision, and its mind afterwards."""
 
     state: Any
     """The true state in which the action was taken."""
@@ -125,7 +125,7 @@ class Step(NamedTuple):
     mind: Any
     """The agent's mind after learning from the transition."""
     observation: Any
-    """What the agent sees next; after the end of an episode, the first observation of the next one."""
+    """The next observation; after the end of an episode, the first observation of the next episode."""
 
 
 # The protocols -------------------------------------------------------------------------------------------------------
@@ -133,10 +133,10 @@ class Step(NamedTuple):
 
 @runtime_checkable
 class Belief(Protocol[Datum]):
-    """What is known. A prior is a belief that nobody has updated yet.
+    """What is known. A prior is a belief that has not been updated yet.
 
-    `update` is pure: it returns the posterior and leaves this belief as it was. Exact beliefs never touch `rng`.
-    What else a planner may ask of a belief are separate protocols: see `capabilities.py`.
+    `update` is pure: it returns the posterior and does not change this belief. Exact beliefs never use `rng`. Separate
+    protocols in `capabilities.py` state what else a planner may ask of a belief.
     """
 
     def update(self, datum: Datum, rng: Generator | None = None) -> Self:
@@ -145,11 +145,11 @@ class Belief(Protocol[Datum]):
 
 @runtime_checkable
 class Planner(Protocol[B_contra, M]):
-    """What to do with a belief.
+    """A way to choose actions, given a belief.
 
-    `needs` names the capabilities that a belief must offer. A planner that asks for more than capabilities can say also
-    has `check(belief)`, which raises an error if the two do not fit. `last` is the transition just seen (None at the
-    very start), for planners that also learn or that act on the ends of episodes.
+    `needs` names the capabilities that a belief must offer. If a planner has requirements that capabilities cannot
+    express, its `check(belief)` raises an error for a belief that does not meet them. `last` is the last transition
+    (None at the start), for planners that also learn or that depend on the ends of episodes.
     """
 
     needs: ClassVar[tuple[type, ...]]
@@ -165,7 +165,7 @@ class Planner(Protocol[B_contra, M]):
 
 @runtime_checkable
 class Policy(Protocol):
-    """A way of acting that needs no further thought. `bayesrl.models.policy` has the usual ones; each is an agent."""
+    """A distribution over actions for each observation. The policies in `bayesrl.models.policy` are also agents."""
 
     def sample(self, observation: Any, rng: Generator) -> Any:
         """An action drawn from the policy."""
@@ -184,7 +184,7 @@ class DifferentiablePolicy(Policy, Protocol):
 
 @runtime_checkable
 class Solver(Protocol[Problem, Result]):
-    """Work done ahead: from a known problem or a prior to a solution that is, or holds, a policy or a planner."""
+    """A computation made in advance: from a known problem or a prior to a solution with a policy or a planner."""
 
     def solve(self, problem: Problem, rng: Generator | None = None) -> Result:
         """Solve a problem."""
@@ -192,7 +192,7 @@ class Solver(Protocol[Problem, Result]):
 
 @runtime_checkable
 class Agent(Protocol[M]):
-    """Anything that can be run. The mind `M` is all it remembers; `act` returns the new mind as `memory`."""
+    """Anything that can be run. The mind `M` is all that it remembers; `act` returns the new mind as `memory`."""
 
     def start(self) -> M:
         """The mind before the first step."""
@@ -206,24 +206,24 @@ class Agent(Protocol[M]):
 
 @runtime_checkable
 class World(Protocol):
-    """What may be out there. The state is explicit, so a world doubles as a generative model.
+    """The dynamics of a problem. The state is an argument, so a world is also a generative model.
 
-    A world in which the true state is not what the agent observes says so with `hidden = True`.
+    A world sets `hidden = True` if the agent does not observe the true state.
     """
 
     def reset(self, rng: Generator) -> tuple[Any, Any]:
-        """The first state of an episode and what is observed of it."""
+        """The first state of an episode and its observation."""
 
     def step(self, state: Any, action: Any, rng: Generator) -> WorldStep | TaskStep | tuple[Any, Any, Any, bool]:
-        """What follows an action in a state."""
+        """Draw the next state, the observation and the reward after an action in a state."""
 
 
 @runtime_checkable
 class Copies(Protocol):
-    """A world that changes when it is used, as environments of other libraries do. Parallel runs need copies of it."""
+    """A world with internal state, such as an environment of another library. Parallel runs need copies of it."""
 
     def fresh(self) -> World:
-        """The same world, not yet used."""
+        """A new copy of the same world."""
 
 
 @runtime_checkable
@@ -231,10 +231,10 @@ class Family(Protocol):
     """A distribution over worlds; `run` draws one for each run."""
 
     def draw(self, rng: Generator) -> World:
-        """A world."""
+        """Draw a world."""
 
 
-# The agent that is nearly all agents ---------------------------------------------------------------------------------
+# The usual agent -----------------------------------------------------------------------------------------------------
 
 
 class Mind(NamedTuple, Generic[B]):
@@ -247,9 +247,9 @@ class Mind(NamedTuple, Generic[B]):
 
 @dataclass(frozen=True, slots=True)
 class BayesAgent(Generic[B]):
-    """A prior and a planner: plan on the belief, act, update the belief.
+    """A prior and a planner: plan with the belief, act, update the belief.
 
-    A pair that does not fit is refused here, and the error names what is missing.
+    The constructor raises an error if the prior lacks a capability that the planner needs, and names it.
     """
 
     prior: B
@@ -265,7 +265,7 @@ class BayesAgent(Generic[B]):
         return Mind(self.prior, self.planner.start(), None)
 
     def act(self, mind: Mind[B], observation: Any, rng: Generator) -> Decision:
-        """Plan on the present belief."""
+        """Plan with the current belief."""
         if type(mind) is not Mind:
             raise InvalidArgument("BayesAgent.act", "mind", "one that start, act or learn gave", mind)
         decision = self.planner.plan(mind.belief, observation, mind.memory, rng, mind.last)
@@ -273,7 +273,7 @@ class BayesAgent(Generic[B]):
         return tuple_new(Decision, (action, tuple_new(Mind, (mind.belief, memory, mind.last)), info))
 
     def learn(self, mind: Mind[B], transition: Transition, rng: Generator) -> Mind[B]:
-        """Update the belief. A belief over a hidden, moving state forgets that state where an episode ends."""
+        """Update the belief. At the end of an episode, a belief over a hidden, moving state restarts."""
         if type(mind) is not Mind:
             raise InvalidArgument("BayesAgent.learn", "mind", "one that start, act or learn gave", mind)
         belief = mind.belief.update(transition, rng)
@@ -282,14 +282,14 @@ class BayesAgent(Generic[B]):
         return tuple_new(Mind, (belief, mind.memory, transition))
 
     def batch(self, replicates: int) -> BayesAgent[B]:
-        """The same agent, `replicates` times in lockstep. The belief must offer `Batches`."""
+        """The same agent for `replicates` runs in lockstep. The belief must offer `Batches`."""
         if not isinstance(self.prior, Batches):
             raise Incompatible("A lockstep run", type(self.prior).__name__, ["batch"])
         return dataclasses.replace(self, prior=self.prior.batch(replicates))
 
 
 def _read(who: object, duty: str, said: object) -> Decision:
-    """A plain tuple as a decision; anything else breaks the contract."""
+    """Convert a plain tuple to a decision; raise `BrokenContract` for anything else."""
     if not isinstance(said, tuple) or len(said) != 3:
         raise BrokenContract(f"{type(who).__name__}.{duty}", "return a Decision", said)
     return Decision(*said)
@@ -299,21 +299,21 @@ def _read(who: object, duty: str, said: object) -> Decision:
 
 
 class Streams(NamedTuple):
-    """The four random generators of a run. Compared methods share the world's luck, not their own."""
+    """The four random generators of a run. They are separate, so that methods are compared on common random numbers."""
 
     draw: Generator
-    """Draws a world from a family."""
+    """For drawing a world from a family."""
     world: Generator
-    """Decides what the world does."""
+    """For the world's `reset` and `step`."""
     thought: Generator
-    """Serves the planner."""
+    """For the planner."""
     learning: Generator
-    """Serves the belief's update."""
+    """For the belief's `update`."""
 
     @staticmethod
     def of(seed: int, replicate: int = 0, lockstep: bool = False) -> Streams:
-        """The streams of one replicate, or of one lockstep block of them: a function of these numbers alone."""
-        key = (0, replicate) if lockstep else (replicate,)  # keys of different length never meet
+        """The streams of one replicate, or of one lockstep block of replicates. They depend on these numbers only."""
+        key = (0, replicate) if lockstep else (replicate,)  # keys of different lengths are never equal
         return Streams(*map(default_rng, SeedSequence(seed, spawn_key=key).spawn(4)))
 
 
@@ -325,7 +325,7 @@ def meet(world: World | Family, streams: Streams, lockstep: int | None = None) -
 
 
 def _check_play(agent: object, world: object, streams: object, horizon: object) -> None:
-    """Refuse what `play` cannot run."""
+    """Raise an error for arguments that `play` cannot run."""
     if not isinstance(agent, Agent):
         raise InvalidArgument("play", "agent", "an agent (start, act, learn)", agent)
     if not isinstance(world, World):
@@ -337,10 +337,10 @@ def _check_play(agent: object, world: object, streams: object, horizon: object) 
 
 
 def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None = None) -> Iterator[Step]:
-    """Let an agent act in a world, for as long as steps are asked for. This is the only loop of the library.
+    """Let an agent act in a world, and yield the steps without end. This is the only loop of the library.
 
-    An episode that terminates, or that has lasted `horizon` steps (then it is truncated), is followed by another one in
-    the same world.
+    An episode is truncated after `horizon` steps. After a terminated or truncated episode, another one starts in the
+    same world.
 
     >>> from itertools import islice
     >>> import bayesrl as b
@@ -386,12 +386,12 @@ def run(
 ) -> Record:
     """Let an agent act in a world for a number of steps, and record what happened.
 
-    A family of worlds is drawn from first. Replicate i of a comparison is `run(..., replicate=i)`. With `lockstep=n`
-    agent and world are batched (`batch(n)`): n replicates share every step and one set of streams, and `replicate` then
-    numbers the block.
+    If `world` is a family, a world is drawn from it first. Replicate i of a comparison is `run(..., replicate=i)`. With
+    `lockstep=n`, agent and world are batched (`batch(n)`): n replicates share every step and one set of streams, and
+    `replicate` is the number of the block.
 
-    `keep` names further columns of the record: "state" is the true state, any other name an entry of the decisions'
-    `info`, for example keep=("state", "q").
+    `keep` names further columns of the record: "state" is the true state, and any other name is an entry of the
+    decisions' `info`, for example keep=("state", "q").
     """
     _check_run(agent, world, steps, seed, replicate, horizon, lockstep, keep)
     made_of = {"agent": describe(agent), "world": describe(world)}
@@ -426,7 +426,7 @@ def run(
 
 
 def names_to_keep(owner: str, keep: Sequence[str]) -> Sequence[str]:
-    """The names of further columns, checked."""
+    """Check the names of further columns."""
     if not isinstance(keep, (tuple, list)) or not all(isinstance(name, str) for name in keep):
         raise InvalidArgument(owner, "keep", 'a tuple of names, such as ("state", "q")', keep)
     return keep

@@ -1,6 +1,6 @@
-"""What can go wrong, said in one sentence that names the argument, what was expected and what came.
+"""The errors of the library. Each is one sentence that names the argument, the expected value and the given value.
 
-Errors are raised where a value enters the library; the objects of the caller are as they were before the call.
+Errors are raised where a value enters the library. They leave the caller's objects unchanged.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 
 class BayesRLError(Exception):
-    """The parent of every error of this library."""
+    """The base class of all errors of this library."""
 
 
 class InvalidArgument(BayesRLError, ValueError):
-    """An argument is not what it must be.
+    """An argument has a value that is not allowed.
 
     >>> raise InvalidArgument("DirichletMDP", "gamma", "in [0, 1]", 1.2)
     Traceback (most recent call last):
@@ -45,7 +45,7 @@ class ImpossibleEvidence(BayesRLError, ValueError):
 
 
 class Incompatible(BayesRLError, TypeError):
-    """A planner needs something that this belief lacks."""
+    """A planner needs a capability that the belief lacks."""
 
     def __init__(self, planner: str, belief: str, missing: Iterable[str], hint: str = "") -> None:
         self.planner, self.belief, self.missing, self.hint = planner, belief, tuple(missing), hint
@@ -59,7 +59,7 @@ class Incompatible(BayesRLError, TypeError):
 
 
 class BrokenContract(BayesRLError, TypeError):
-    """A part written by somebody does not do what its protocol says.
+    """A user's class does not do what its protocol requires.
 
     >>> raise BrokenContract("MyPlanner.plan", "return a Decision", None)
     Traceback (most recent call last):
@@ -76,7 +76,7 @@ class BrokenContract(BayesRLError, TypeError):
 
 
 class UnknownName(BayesRLError, LookupError):
-    """No such name; the nearest ones are suggested, whatever their case.
+    """There is no such name. The error suggests similar names, whatever their case.
 
     >>> raise UnknownName("method", "PSRL", ["psrl", "boss"])
     Traceback (most recent call last):
@@ -96,7 +96,7 @@ class UnknownName(BayesRLError, LookupError):
 
 
 class MissingExtra(BayesRLError, ImportError):
-    """Something needs a package that is installed only with an extra.
+    """A function needs a package that is installed only with an extra.
 
     >>> raise MissingExtra("Record.to_frame", "pandas", "lab")
     Traceback (most recent call last):
@@ -114,7 +114,7 @@ class MissingExtra(BayesRLError, ImportError):
 
 @contextmanager
 def from_extra(owner: str, extra: str = "lab") -> Iterator[None]:
-    """Import packages of an extra in the body; one that is not installed raises `MissingExtra`."""
+    """Raise `MissingExtra` if an import in the body fails."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -122,7 +122,7 @@ def from_extra(owner: str, extra: str = "lab") -> Iterator[None]:
 
 
 class MissingMainGuard(BayesRLError, RuntimeError):
-    """A script starts processes at its top level: each process would run the script again."""
+    """A script starts processes at its top level, so that each process would run the script again."""
 
     def __init__(self, owner: str, script: str, line: int) -> None:
         self.owner, self.script, self.line = owner, script, line
@@ -136,7 +136,7 @@ class MissingMainGuard(BayesRLError, RuntimeError):
 
 
 class NotConverged(BayesRLError, RuntimeError):
-    """A computation ran out of its budget; the best iterate comes along."""
+    """A computation exhausted its budget. `best` is its best iterate."""
 
     def __init__(self, owner: str, best: Any, residual: float, budget: str) -> None:
         self.owner, self.best, self.residual, self.budget = owner, best, residual, budget
@@ -158,7 +158,7 @@ class UnreadableFile(BayesRLError, OSError):
 
 
 def show(value: Any) -> str:
-    """A short rendering of whatever came, fit for a sentence."""
+    """A short representation of a value for an error sentence."""
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:  # a belief may have a field of that name
         return f"an array of shape {tuple(int(n) for n in shape)}"

@@ -1,4 +1,4 @@
-"""An agent in service: ten lines from a data frame to a decision.
+"""`LiveAgent`: an agent in a running service.
 
     shop = LiveAgent(BayesAgent(BetaBernoulli.uniform(3), Thompson()), actions=["book", "film", "game"])
     shop.warm_start(frame, action="suggested", reward="bought")
@@ -7,11 +7,10 @@
     shop.learn(suggestion, reward=1.0)
     shop.probability()                              # how often each would be suggested now
 
-Everything else in this library is a value that is passed in and handed back. In service that would be in the way: one
-place of a program asks for a suggestion, another one reports a purchase later, and neither wants to carry a mind and a
-generator to the other. So `LiveAgent` is the one object that changes. It holds a mind and the streams of `run`, and a
-loop of `act` and `learn` gives the same actions as `run(agent, world, seed=seed)`. A call that fails changes nothing.
-Use it from one thread at a time.
+All other objects of this library are immutable values. In a service one part of the program asks for a suggestion, and
+another part reports a purchase later; passing a mind and a generator between them would be inconvenient. `LiveAgent` is
+therefore mutable. It holds a mind and the streams of `run`, and a loop of `act` and `learn` gives the same actions as
+`run(agent, world, seed=seed)`. A call that fails changes nothing. Use it from one thread at a time.
 """
 
 from __future__ import annotations
@@ -30,26 +29,26 @@ from bayesrl.errors import Incompatible, InvalidArgument, UnknownName
 
 T = TypeVar("T")
 DRAWS = 1000
-"""Draws for an estimated probability. Its standard error is then at most .016."""
+"""Number of draws for an estimated probability, whose standard error is then at most .016."""
 
 
 class Outlook(NamedTuple):
-    """What is believed about one action, and how often it would be chosen."""
+    """The belief about one action, and how probable it is to be chosen."""
 
     action: Hashable
     mean: float
     """Expected reward."""
     low: float
     high: float
-    """The ends of an interval that holds the mean reward with the asked probability."""
+    """The ends of a credible interval of the mean reward."""
     probability: float
-    """How probable it is that this action is chosen now."""
+    """The probability that this action is chosen now."""
 
 
 class LiveAgent:
-    """An agent that remembers by itself: ask it with `act`, tell it with `learn`, at any time and in any order.
+    """An agent that stores its own mind. Call `act` and `learn` at any time and in any order.
 
-    A context is what the belief takes: a whole number, or a matrix with a row of features for each arm. If actions are
+    A context is what the belief accepts: an integer, or a matrix with a row of features for each arm. If actions are
     named, it may also be a vector x about the customer. Then each of the K actions has its own weights on x, and the
     belief needs K * len(x) weights, for example `LogisticLaplaceArms.prior(K * len(x))`.
 
@@ -88,12 +87,12 @@ class LiveAgent:
 
     @property
     def _belief(self) -> object:
-        """The belief, or None if the agent has none to show."""
+        """The belief, or None if the agent has none."""
         return self.mind.belief if isinstance(self.mind, Mind) else None
 
     @property
     def belief(self) -> Any:
-        """What is believed now."""
+        """The current belief."""
         if not isinstance(self.mind, Mind):
             raise InvalidArgument("LiveAgent", "agent", "a BayesAgent to have a belief", self.agent)
         return self.mind.belief
@@ -108,23 +107,23 @@ class LiveAgent:
             action, mind, _ = self.agent.act(self.mind, seen, rng)
             return self._named(action), mind
 
-        action, self.mind = _or_rewind(self.streams.thought, choose)
+        action, self.mind = _call_or_restore(self.streams.thought, choose)
         return action
 
     def learn(self, action: Any, reward: Any, context: Any = None) -> None:
-        """Learn what an action earned in that context. It need not be an action that `act` returned.
+        """Learn the reward of an action in that context. It need not be an action that `act` returned.
 
-        The reward of a set of actions is what each earned, in the same order, or the sum if only that is seen.
+        The reward of a set of actions is a list of their rewards, in the same order, or the sum if only that is known.
         """
         step = self._step(action, reward, context)
-        self.mind = _or_rewind(self.streams.learning, lambda rng: self.agent.learn(self.mind, step, rng))
+        self.mind = _call_or_restore(self.streams.learning, lambda rng: self.agent.learn(self.mind, step, rng))
 
     def warm_start(
         self, log: Log, action: str = "action", reward: str = "reward", context: str | Sequence[str] | None = None
     ) -> None:
-        """Learn from a log all at once: a data frame, a mapping of columns, or a record, with these columns.
+        """Learn from a whole log: a data frame, a mapping of columns, or a record, with these columns.
 
-        `context` names the column of contexts, or the columns that make up a vector about the customer.
+        `context` names the column of contexts, or the columns that form a vector about the customer.
         """
         belief, table = self.belief, self._columns(log, action, reward, context)
 
@@ -138,16 +137,16 @@ class LiveAgent:
                 )
             return new
 
-        self.mind = self.mind._replace(belief=_or_rewind(self.streams.learning, learnt))
+        self.mind = self.mind._replace(belief=_call_or_restore(self.streams.learning, learnt))
 
-    # Looking inside: nothing below changes the agent ------------------------------------------------------------------
+    # Inspection: nothing below changes the agent ---------------------------------------------------------------------
 
     def probability(self, context: Any = None, draws: int = DRAWS) -> Floats:
-        """How probable it is that each arm is chosen now, in order, or that it is in the chosen set.
+        """The probability that each arm is chosen now, or that it is in the chosen set.
 
-        The answer is exact if the planner tells it or does not randomise. Otherwise it is a share of `draws` decisions,
-        with standard error sqrt(p (1 - p) / draws). The draws come from a separate stream: the same question gets the
-        same answer, and what `act` does next does not change.
+        It is exact if the planner reports it or does not randomise. Otherwise it is estimated from `draws` decisions,
+        with standard error sqrt(p (1 - p) / draws). The draws come from a separate stream, so that repeated calls give
+        the same result and do not change what `act` does next.
         """
         draws = integer("LiveAgent.probability", "draws", draws, 1)
         seen, rng = self.observation(context), Streams.of(self.seed).draw
@@ -162,7 +161,7 @@ class LiveAgent:
         return np.bincount(np.ravel(chosen), minlength=K) / len(chosen)
 
     def observation(self, context: Any) -> Any:
-        """The context as the belief is shown it. A vector becomes a matrix with a block for each action."""
+        """Convert a context to an observation of the belief. A vector becomes a matrix with a block for each action."""
         if context is None:
             return None
         scalar = not isinstance(context, (list, tuple)) and as_array(context).ndim == 0
@@ -178,7 +177,7 @@ class LiveAgent:
         return np.kron(np.eye(len(self.actions)), x)
 
     def explain(self, context: Any = None, confidence: float = 0.95, draws: int = DRAWS) -> list[Outlook]:
-        """For each arm its expected reward, an interval that holds it with this probability, and `probability`.
+        """The expected reward of each arm, a credible interval of this probability, and `probability`.
 
         `pandas.DataFrame(agent.explain())` makes a table of it. If a belief has no quantiles, draws estimate them.
         """
@@ -208,7 +207,7 @@ class LiveAgent:
         return self.actions[action]
 
     def _arm(self, action: Any) -> Any:
-        """The number of the arm of this name, or the numbers of a set."""
+        """The index of the arm with this name, or the indices of a set."""
         if isinstance(action, np.ndarray) and action.ndim == 0:
             action = action.item()
         if isinstance(action, (list, tuple, np.ndarray)):
@@ -254,7 +253,7 @@ class LiveAgent:
             raise InvalidArgument(owner, "context", f"a matrix with a row for each of {K} arms", x)
 
     def _columns(self, log: Log, action: str, reward: str, context: str | Sequence[str] | None) -> dict[str, Any]:
-        """A log as the belief takes it: the columns of a transition that there are."""
+        """Convert a log to the columns that the belief accepts."""
         owner = "LiveAgent.warm_start"
         told_by = (context,) if isinstance(context, str) else () if context is None else context
         named = sequence(owner, "context", told_by, "names of columns")
@@ -284,14 +283,14 @@ class LiveAgent:
         self._check_size(owner, d)
         if not offers(self._belief, TakesFeatures) or self._belief.features is not None:
             return table | {"observation": np.einsum("ab,nd->nabd", np.eye(K), x).reshape(n, K, K * d)}
-        # The posterior depends on the chosen arm's features only: a matrix of one row is enough.
+        # The posterior depends on the features of the chosen arm only, so a matrix of one row is enough.
         rows = np.zeros((n, K, d))
         rows[np.arange(n), arm] = x
         return {"action": np.zeros(n, np.int64), "reward": table["reward"], "observation": rows.reshape(n, 1, K * d)}
 
 
-def _or_rewind(rng: Generator, call: Callable[[Generator], T]) -> T:
-    """The result of a call. If it fails, the generator is set back."""
+def _call_or_restore(rng: Generator, call: Callable[[Generator], T]) -> T:
+    """The result of a call. If it fails, the state of the generator is restored."""
     kept = rng.bit_generator.state
     try:
         return call(rng)
@@ -309,8 +308,8 @@ def _names(actions: Any) -> tuple[Any, ...]:
 
 
 def _number_of_arms(belief: object) -> int | None:
-    """K, if the belief knows it."""
+    """K if the belief has a fixed number of arms, else None."""
     try:
         return belief.n_actions if offers(belief, ListsArms) else None
-    except InvalidArgument:  # a contextual belief that learns the number of arms from each context
+    except InvalidArgument:  # a contextual belief, where each context determines the number of arms
         return None

@@ -1,4 +1,4 @@
-"""Parameters declared once: a field says its type, its bounds and its meaning, and everything else is read off that.
+"""Declared parameters: each field states its type, its bounds and its meaning once.
 
     @declared
     class BOSS:
@@ -8,10 +8,10 @@
         leaf: Annotated[Literal["zero", "mean"], "The value beyond the last decision."] = "zero"
         horizon: Annotated[int | None, AtLeast(1), "Decisions planned ahead, H; None: no limit."] = None
 
-`declared` makes a frozen dataclass with slots. Its constructor checks every field and raises `InvalidArgument` with one
-sentence. The Parameters section of `help()`, the command line's help and the catalogue show the same declarations. A
-class that has to check more than one field at a time does so in its own `__post_init__`, which runs after these checks.
-`value` does the same for classes that hold arrays.
+`declared` makes a frozen dataclass with slots. Its constructor checks every field and raises `InvalidArgument`. The
+Parameters section of `help()`, the command line's help and the catalogue show the same declarations. A class checks
+conditions on several fields in its own `__post_init__`, which runs after these checks. `value` does the same for
+classes that hold arrays.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Bounds of a number (or of every entry of an array); an open end excludes the bound itself."""
+    """Bounds of a number, or of every entry of an array. An open end excludes the bound itself."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -46,7 +46,7 @@ class Within:
 
 
 def AtLeast(low: float) -> Within:
-    """Numbers from `low` on."""
+    """Numbers that are at least `low`."""
     return Within(low)
 
 
@@ -58,7 +58,7 @@ def Above(low: float) -> Within:
 PROBABILITY = Within(0.0, 1.0)
 """Numbers from 0 to 1."""
 DISCOUNT = Within(0.0, 1.0)
-"""Discounts: 1 is allowed where episodes end."""
+"""Discounts. A discount of 1 is allowed if episodes end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,13 @@ class Shape:
 
 
 class Declaration(NamedTuple):
-    """One parameter as it was declared."""
+    """The declaration of one parameter."""
 
     name: str
     kind: type | None
-    """int, float, bool, str or ndarray; None: not checked here."""
+    """int, float, bool, str or ndarray; None if the type is not checked here."""
     words: tuple[str, ...]
-    """Words that are allowed (instead of a number, where there is a kind)."""
+    """Allowed words (besides values of `kind`, if there is a kind)."""
     optional: bool
     """Whether None is allowed."""
     bounds: Within
@@ -87,7 +87,7 @@ class Declaration(NamedTuple):
 
     @property
     def expects(self) -> str:
-        """What is allowed, in a few words."""
+        """The allowed values, in a few words."""
         said = []
         if self.kind is not None and self.kind.__name__ == "ndarray":
             said.append(f"array of shape {self.shape}" if self.shape else "array")
@@ -112,7 +112,7 @@ def declarations(thing: type | Callable[..., Any]) -> tuple[Declaration, ...]:
 
 
 def _hints(thing: type | Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a class or a function that say more than a type."""
+    """The annotations of a class or a function that are `Annotated`."""
     own = vars(thing) if isinstance(thing, type) else {"__annotations__": getattr(thing, "__annotations__", {})}
     scope = {**vars(sys.modules[thing.__module__]), **own}
     found = {}
@@ -148,7 +148,7 @@ def _kind(hint: Any) -> type | None:
 
 
 def check(owner: str, declaration: Declaration, x: Any, moderate: bool = False) -> Any:
-    """The value, checked; an array comes back as a read-only copy."""
+    """Check a value and return it; an array is returned as a read-only copy."""
     name, kind, words, optional, bounds, _, _ = declaration
     if (optional and x is None) or (isinstance(x, str) and x in words):
         return x
@@ -178,14 +178,14 @@ def _whole(x: float, otherwise: int) -> int:
 
 @dataclass_transform(frozen_default=True)
 def declared(cls: type[T]) -> type[T]:
-    """A frozen dataclass with slots whose constructor checks what its fields declare."""
+    """Make a frozen dataclass with slots whose constructor checks its declared fields."""
     _prepare(cls)
     return dataclasses.dataclass(frozen=True, slots=True)(cls)
 
 
 @dataclass_transform(frozen_default=True)
 def value(cls: type[T]) -> type[T]:
-    """The same for classes that hold arrays: two are equal if every compared field is, arrays by their elements."""
+    """Do the same for a class that holds arrays. Two instances are equal if all compared fields are, elementwise."""
 
     def equal(self: Any, other: Any) -> Any:
         if type(self) is not type(other):
@@ -193,17 +193,17 @@ def value(cls: type[T]) -> type[T]:
         compared = (f.name for f in dataclasses.fields(self) if f.compare)
         return all(checks.same(getattr(self, name), getattr(other, name)) for name in compared)
 
-    if "__eq__" not in vars(cls):  # a class may compare in its own way
+    if "__eq__" not in vars(cls):  # a class may define its own comparison
         cls.__eq__ = equal  # type: ignore[method-assign]  # as dataclass(eq=True) does
-    cls.__hash__ = None  # type: ignore[assignment]  # Python's way to say that it has no hash
+    cls.__hash__ = None  # type: ignore[assignment]  # not hashable
     _prepare(cls, moderate=True)
     return dataclasses.dataclass(frozen=True, eq=False, init="__init__" not in vars(cls))(cls)
 
 
 def unchecked(thing: T, /, **changed: Any) -> T:
-    """`dataclasses.replace` without the checks, for an `update` that knows its values.
+    """`dataclasses.replace` without the checks, for an `update` whose values are known to be valid.
 
-    What the object has cached stays, but for the names that its class lists in `depends_on_data`.
+    Cached values are kept, except for the names in the class's `depends_on_data`.
     """
     new = object.__new__(type(thing))
     new.__dict__.update(thing.__dict__, **changed)
@@ -216,7 +216,7 @@ def unchecked(thing: T, /, **changed: Any) -> T:
 def _prepare(cls: type, moderate: bool = False) -> None:
     """Put the checks into `__post_init__` and the Parameters section into `__doc__`.
 
-    `moderate` numbers are those that beliefs are made of: what arithmetic cannot carry is refused (`checks.number`).
+    `moderate` also refuses numbers whose squares or reciprocals overflow (see `checks.number`).
     """
     told = declarations(cls)
     if not told:
@@ -231,7 +231,7 @@ def _prepare(cls: type, moderate: bool = False) -> None:
         if own is not None:
             own(self)
 
-    cls.__post_init__ = checked  # type: ignore[attr-defined]  # mypy knows no class with fields here
+    cls.__post_init__ = checked  # type: ignore[attr-defined]  # mypy does not know that cls has it
     cls.__doc__ = with_parameters(cls.__doc__ or "", told, vars(cls))
 
 

@@ -1,4 +1,4 @@
-"""Where a record comes from: what agent and world were made of, the numbers of the run, the versions of the code."""
+"""The provenance of a record: the parameters of agent and world, the arguments of the run, and the code versions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 @cache
 def versions() -> Mapping[str, str]:
-    """The versions that a record's numbers may depend on."""
+    """The versions of all code on which a record may depend."""
     from bayesrl._version import code_version
 
     numbers = {name: version(name) for name in ("numpy", "numba")}
@@ -24,17 +24,17 @@ def versions() -> Mapping[str, str]:
 
 
 def provenance(made_of: Mapping[str, Any], numbers: Mapping[str, int | None], hidden: bool = False) -> dict[str, Any]:
-    """What a run was: agent, world, its numbers, and the versions of what computed it."""
+    """The provenance of a run: agent, world, its arguments, and the code versions."""
     plain = {name: None if number is None else int(number) for name, number in numbers.items()}
     return {**made_of, **plain, **({"hidden": True} if hidden else {}), **versions()}
 
 
 _digests: dict[int, tuple[ref[NDArray[Any]], str]] = {}
-"""Content hashes of read-only arrays, by id; an entry is valid as long as its array lives."""
+"""Content hashes of read-only arrays, by id. An entry is valid while its array exists."""
 
 
 def _digest(x: NDArray[Any]) -> str:
-    """The content hash of an array. That of a read-only array is computed once, whatever the number of replicates."""
+    """The content hash of an array. The hash of a read-only array is computed once for all replicates."""
     from hashlib import sha256
 
     kept = _digests.get(id(x))
@@ -48,7 +48,7 @@ def _digest(x: NDArray[Any]) -> str:
 
 
 def describe(thing: Any) -> Any:
-    """What a value was made of, as JSON: dataclasses by their fields, arrays by shape and content hash."""
+    """Describe a value as JSON: dataclasses by their fields, arrays by their shape and content hash."""
     if thing is None or isinstance(thing, (bool, int, float, str)):
         return thing
     if isinstance(thing, np.ndarray):
@@ -59,7 +59,7 @@ def describe(thing: Any) -> Any:
         return {str(k): describe(v) for k, v in thing.items()}
     if isinstance(thing, (list, tuple)):
         return [describe(v) for v in thing]
-    brief = thing.described() if hasattr(thing, "described") else None  # too large to be written out
+    brief = thing.described() if hasattr(thing, "described") else None  # for values with very large arrays
     if brief is not None:
         return describe(brief)
     if dataclasses.is_dataclass(thing):

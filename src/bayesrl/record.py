@@ -1,4 +1,4 @@
-"""What happened in one run, a column per quantity, and where it came from."""
+"""Records of runs: one column for each quantity, and the provenance of the run."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ READINGS = {
     "observation": "state",
     "next_observation": "next_state",
 }
-"""In a fully observed world these names read the same column (files of version 0.1 hold `state` and `next_state`)."""
+"""In a fully observed world both names mean the same column (files of version 0.1 hold `state` and `next_state`)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What happened in one run, a column per quantity, and where it came from.
+    """What happened in one run: a column for each quantity, and the provenance of the run.
 
     Columns are read as attributes: `record.reward`, `record.action`, `record.observation`. In a fully observed world
-    `record.state` and `record.next_state` read the same as the observations. Where the true state is hidden, `state` is
-    a column only if the run was asked to keep it.
+    `record.state` and `record.next_state` are the observations. If the true state is hidden, `state` is a column only
+    if `run` was called with keep=("state",).
 
-    A run of a lockstep batch has one more axis, the replicates: `reward[t, i]`. `seconds` is the wall time of the run;
-    it is not part of the record's identity and not saved, so that a file holds what the seed determines.
+    The columns of a lockstep run have a second axis for the replicates: `reward[t, i]`. `seconds` is the wall time of
+    the run. It is neither compared nor saved, so that a file depends on the seed only.
     """
 
     columns: Mapping[str, NDArray[Any]]
@@ -73,7 +73,7 @@ class Record:
             and all(_same(a, theirs[k]) for k, a in mine.items())
         )
 
-    __hash__ = None  # type: ignore[assignment]  # Python's way to say that it has no hash
+    __hash__ = None  # type: ignore[assignment]  # not hashable
 
     @property
     def total(self) -> Any:
@@ -82,14 +82,14 @@ class Record:
 
     @property
     def discounted(self) -> Any:
-        """The return at the world's discount, counted from the start of the run."""
+        """The discounted return, at the world's discount and from the start of the run."""
         weight = self.gamma ** np.arange(len(self))
         return weight @ self.columns["reward"]
 
     def to_frame(self) -> Any:
         """The columns as a pandas DataFrame, one row per step (needs the extra `lab`).
 
-        The parts of a column of tuples become columns of their own, for example `observation.answer`.
+        Each field of a structured column becomes a column, for example `observation.answer`.
         """
         with from_extra("Record.to_frame"):
             import pandas as pd
@@ -102,7 +102,7 @@ class Record:
 
 
 def _same(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    """Whether two columns are of one kind and hold the same; nan is the same as nan."""
+    """Whether two columns have equal types, shapes and entries; nan equals nan."""
     if a.dtype != b.dtype or a.shape != b.shape:
         return False
     if a.dtype.names is not None:
@@ -113,10 +113,10 @@ def _same(a: NDArray[Any], b: NDArray[Any]) -> bool:
 
 
 def column(name: str, values: Sequence[Any]) -> NDArray[Any]:
-    """The values of one quantity, one for each step, as an array.
+    """Make an array of the values of one quantity, one for each step.
 
-    Numbers make a vector, vectors and tuples of numbers a matrix. Tuples whose parts are of different kinds make a
-    structured array, whose fields are called as in the named tuple, or else f0, f1, ...
+    Numbers make a vector; vectors and tuples of numbers make a matrix. Tuples with parts of different types make a
+    structured array. Its fields have the names of the named tuple, or f0, f1, ... for a plain tuple.
 
     >>> column("observation", [(0, 0.5), (1, 0.25)]).dtype.names
     ('f0', 'f1')

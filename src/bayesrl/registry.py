@@ -1,13 +1,14 @@
-"""The one list of everything: the decorator in a method's file is its only registration.
+"""The registry of all methods and worlds. The decorator in a method's file is its only registration.
 
-The command line, the documentation, the benchmark and the law suite all read it.
+The command line, the documentation, the benchmark and the law suite read the registry.
 
     @register("beb", kind="planner", survey="4.6", paper="Kolter09", evidence=("tests/bamdp/test_beb.py::test_x",))
     @dataclass(frozen=True, slots=True)
     class BEB: ...
 
-The package is the folder of `bayesrl` that the file stands in; the summary is the first sentence of the docstring.
-`evidence` names the tests that would fail if the system were wrong; a system without evidence counts as missing.
+The package of an entry is the folder of `bayesrl` that contains the file. The summary is the first paragraph of the
+docstring. `evidence` names the tests that would fail if the method were wrong. A method without evidence counts as
+missing.
 """
 
 from __future__ import annotations
@@ -35,27 +36,27 @@ PACKAGES = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One registered system."""
+    """One registered method or world."""
 
     name: str
     kind: str
     package: str
-    """The folder of `bayesrl` it stands in, such as bamdp; of a user's own method the user's package."""
+    """The folder of `bayesrl`, such as bamdp; for a user's method the user's package."""
     survey: str
     paper: str
     summary: str
     evidence: tuple[str, ...]
     factory: Callable[..., Any]
     example: Callable[[], Any] | None
-    """Makes a small instance (for a method) that the law suite can try."""
+    """Makes a small instance for the law suite."""
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
-        """What the factory takes, by name."""
+        """The parameters of the factory, by name."""
         return inspect.signature(self.factory).parameters
 
     def card(self) -> dict[str, Any]:
-        """The entry as JSON. The package is called `family` there, as in the first release."""
+        """The entry as JSON. Its key for the package is `family`, as in the first release."""
         return {
             "name": self.name,
             "kind": self.kind,
@@ -79,7 +80,7 @@ def register(
     evidence: tuple[str, ...] = (),
     example: Callable[[], Any] | None = None,
 ) -> Callable[[T], T]:
-    """Enter a class or a function into the list under its name in METHODS.md."""
+    """Register a class or a function under its name in METHODS.md."""
     if kind not in KINDS:
         raise InvalidArgument("register", "kind", "one of " + ", ".join(KINDS), kind)
 
@@ -102,7 +103,7 @@ def register(
 
 
 def entries(packages: tuple[str, ...] = PACKAGES) -> dict[str, Entry]:
-    """Everything registered, by name, after importing every package (or only those named)."""
+    """All entries by name, after importing these packages."""
     for package in packages:
         _import_all(package)
     return dict(sorted(_entries.items()))
@@ -116,12 +117,12 @@ def _import_all(package: str) -> None:
 
 
 def methods() -> list[Entry]:
-    """Every registered method (belief, planner, agent, solver, tool), by name."""
+    """All registered methods (beliefs, planners, agents, solvers, tools), by name."""
     return [e for e in entries().values() if e.kind not in ("world", "family")]
 
 
 def worlds() -> list[Entry]:
-    """Every registered world and family of worlds, by name."""
+    """All registered worlds and families of worlds, by name."""
     return [e for e in entries(("worlds",)).values() if e.kind in ("world", "family")]
 
 

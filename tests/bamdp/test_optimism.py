@@ -179,7 +179,7 @@ def test_beb_is_optimistic_on_random_bamdps():
         o, mean = belief.outcomes, belief.mean_mdp()
         spread, doubt = float(o.reward.max() - min(o.reward.min(), 0.0)), 1.0 / (1.0 + belief.counts())
         if isinstance(belief, UnknownRewards):
-            spread, doubt = 1.0, np.maximum(doubt, belief.reward_doubt())
+            spread, doubt = 1.0, np.maximum(doubt, belief.inverse_reward_counts())
         for beta in (beb_beta(H, spread), 0.0):
             V = np.zeros(belief.n_states)
             for _ in range(H):

@@ -60,7 +60,7 @@ MUTANTS = {
         "bayesrl.beliefs.tabular._unknown_rewards", "+ extra * best)", "+ 0.0 * extra * best)",
         [OPTIMISM + "test_bolt_equals_the_listed_extended_mdp[5.0-unknown]"]),
     "BEB knows rewards as soon as transitions": (
-        "bayesrl.bamdp.optimism.beb", "size * belief.reward_doubt()", "0.0",
+        "bayesrl.bamdp.optimism.beb", "size * belief.inverse_reward_counts()", "0.0",
         [OPTIMISM + "test_beb_explores_rewards_where_transitions_are_known"]),
     "a known row is known, whatever it pays": (
         "bayesrl.beliefs.tabular._unknown_rewards", "np.zeros(self.outcomes.group.shape, np.bool_)",

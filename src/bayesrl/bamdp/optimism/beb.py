@@ -25,14 +25,14 @@ from numpy.random import Generator
 from bayesrl.bamdp._greedy import Ties, best_action, mean_model_q, must_end, state_in
 from bayesrl.bamdp._posterior import finite_reward_range
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, beb_beta, effective_horizon
-from bayesrl.capabilities import CountsPairs, HasMeanMDP, HasRewardDoubt, HasRewardRange
+from bayesrl.capabilities import CountsPairs, HasInverseRewardCounts, HasMeanMDP, HasRewardRange
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(HasMeanMDP, CountsPairs, HasRewardDoubt, HasRewardRange, Protocol):
+class Asked(HasMeanMDP, CountsPairs, HasInverseRewardCounts, HasRewardRange, Protocol):
     """What BEB asks."""
 
 
@@ -86,7 +86,7 @@ class BEB:
         """Solve the mean model with the bonus and act greedily."""
         s = state_in("BEB", belief, observation)
         size = self.size(belief)
-        bonus = np.maximum(size / (1.0 + belief.counts()), size * belief.reward_doubt())
+        bonus = np.maximum(size / (1.0 + belief.counts()), size * belief.inverse_reward_counts())
         q, values = mean_model_q(belief, memory, bonus)
         return Decision(best_action(q[s], self.ties, rng), values, {"q": q[s]})
 

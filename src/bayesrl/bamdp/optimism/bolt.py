@@ -30,7 +30,7 @@ from numpy.random import Generator
 from bayesrl.bamdp._greedy import Ties, best_action, state_in
 from bayesrl.bamdp.optimism._imagined import Imagined, finite_horizon_q, infinite_horizon
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, bolt_eta, effective_horizon
-from bayesrl.capabilities import CountsPairs, ImaginesRewards
+from bayesrl.capabilities import CountsPairs, HasOptimisticRewards
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument, NotConverged
@@ -41,7 +41,7 @@ TOL, SWEEPS = 1e-9, 1_000_000
 """Error of the values, and sweeps before giving up."""
 
 
-class Asked(ImaginesRewards, CountsPairs, Protocol):
+class Asked(HasOptimisticRewards, CountsPairs, Protocol):
     """What BOLT asks."""
 
 
@@ -105,7 +105,7 @@ def imagined_model(belief: Asked, eta: Floats, extra: Floats | float) -> Imagine
 
     If rewards are unknown, `extra` pseudo-observations of the largest reward are added to each of their cells.
     """
-    m = belief.hopeful_mdp(extra)
+    m = belief.optimistic_mdp(extra)
     o, count = m.outcomes, np.empty((m.outcomes.n_groups, 1))
     count[m.group, 0] = belief.counts()
     weight = np.ascontiguousarray(np.broadcast_to(eta / (count + eta), m.prob.shape))

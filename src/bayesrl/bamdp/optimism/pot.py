@@ -28,14 +28,14 @@ from numpy.random import Generator
 from bayesrl.bamdp._greedy import Ties, best_action, state_in
 from bayesrl.bamdp.optimism.bolt import discounted, extended_q, imagined_model
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, bolt_eta, effective_horizon
-from bayesrl.capabilities import BoundsBestRewards, CountsPairs, HasRowVariance, ImaginesRewards
+from bayesrl.capabilities import BoundsBestRewards, CountsPairs, HasOptimisticRewards, HasRowVariance
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(ImaginesRewards, BoundsBestRewards, CountsPairs, HasRowVariance, Protocol):
+class Asked(HasOptimisticRewards, BoundsBestRewards, CountsPairs, HasRowVariance, Protocol):
     """What POT asks."""
 
 

@@ -89,7 +89,7 @@ class KnownRewards:
         """The smallest and the largest reward of an outcome; a terminal state pays 0."""
         return self.outcomes.reward_range
 
-    def reward_doubt(self) -> Floats:
+    def inverse_reward_counts(self) -> Floats:
         """Zero for every pair, (S, A)."""
         return np.zeros(self.outcomes.group.shape)
 
@@ -101,7 +101,7 @@ class KnownRewards:
         """
         return row_reward_variance(self.mean_mdp(), self.row_variance() if rows is None else rows)
 
-    def hopeful_mdp(self: Readable, extra: Floats | float) -> TabularMDP:
+    def optimistic_mdp(self: Readable, extra: Floats | float) -> TabularMDP:
         """The mean model: there are no unknown rewards to imagine."""
         return self.mean_mdp()
 

@@ -203,7 +203,7 @@ class UnknownRewards:
         ends = [0.0] if self.outcomes.terminal.any() else []
         return float(min([*values, *ends])), float(max([*values, *ends]))
 
-    def reward_doubt(self) -> Floats:
+    def inverse_reward_counts(self) -> Floats:
         """E[1 / (1 + n)] of each pair, (S, A): n counts the rewards, prior ones included, of the outcome that comes."""
         share = 1.0 / (1.0 + self.rewards.reward_counts())
         if share.ndim == 2:
@@ -218,7 +218,7 @@ class UnknownRewards:
         own = doubt if doubt.ndim == 2 else ((var + p * p) * doubt).sum(axis=2)
         return np.asarray(row_reward_variance(model, variance) + own)
 
-    def hopeful_mdp(self, extra: Floats | float) -> TabularMDP:
+    def optimistic_mdp(self, extra: Floats | float) -> TabularMDP:
         """The mean model after `extra` pseudo-observations of the largest reward in each cell, where there is one."""
         model = self.transitions.mean_mdp()
         if not self._finite:
