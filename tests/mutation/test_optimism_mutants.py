@@ -159,7 +159,7 @@ MUTANTS = {
         "<= 0.0 * rounding_error(small, start)",
         [ENDS + "test_ends_that_are_nearly_lost_in_rounding"]),
     "infinite errors are accepted": (
-        "bayesrl.models.solvers._driver", "np.isfinite(bound) and rate * bound", "rate * bound",
+        "bayesrl.models.solvers._driver", "math.isfinite(bound) and rate * bound", "rate * bound",
         [UNVISITED + "test_a_value_beyond_all_numbers_is_not_planned_for"]),
     "staying is no end where one could leave": (
         "bayesrl.models.solvers._episodic", "if not reached.any():", "if not ended.any():",
