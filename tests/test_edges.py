@@ -32,6 +32,7 @@ from bayesrl.registry import entries
 from bayesrl.worlds.bandits.chapelle_li_bandit import chapelle_li
 from bayesrl.worlds.bandits.combinatorial import CombinatorialBandit
 from bayesrl.worlds.bandits.online_shop_several import online_shop_several
+from bayesrl.worlds.mdps._dirichlet_family import DirichletFamily
 
 bounds = importlib.import_module("bayesrl.bandits.bandit_bounds")  # the package has a tool of this name
 RNG = np.random.default_rng
@@ -186,6 +187,8 @@ EDGES = {
     "chapelle-li arms": (lambda x: chapelle_li(x), [2], [1]),
     "chapelle-li epsilon": (lambda x: chapelle_li(2, x), [0.0, 0.5], [-1e-9, 0.5 + 1e-9]),
     "online-shop-several suggestions": (lambda x: online_shop_several(x), [1, 8], [0, 9]),
+    "DirichletFamily counts": (
+        lambda x: DirichletFamily("mine", [[[x, 0.0]], [[1.0, 1.0]]], np.zeros((2, 1, 2))), *POSITIVE),
     "CombinatorialBandit suggestions": (lambda x: CombinatorialBandit([0.1, 0.2], x), [1, 2], [0, 3]),
     "CombinatorialBandit set": (lambda x: SHOP.step(0, np.array([1, x]), RNG(0)), [0, 2], [-1, 1, 3]),
     "Controller observation": (

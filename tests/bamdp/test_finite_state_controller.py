@@ -239,6 +239,15 @@ def test_ascent_by_simulation():
     assert evaluate(last, models).J > evaluate(first, models).J + 1.0
 
 
+def test_steps_of_the_ascent_by_simulation():
+    """One iteration moves the largest logit by one, two by no more than 1 + 1 / sqrt(2)."""
+    prior = tied()
+    first = start(2, models_of(prior, 4, default_rng(0)), default_rng(0))
+    one, two = (climb_by_simulation(first, prior, n, 20, default_rng(0)) for n in (1, 2))
+    assert one.moved(-1.0, first).largest() == pytest.approx(1.0)
+    assert two.moved(-1.0, one).largest() == pytest.approx(0.5**0.5)
+
+
 # The planner ---------------------------------------------------------------------------------------------------------
 
 

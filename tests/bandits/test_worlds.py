@@ -13,7 +13,7 @@ from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.core import Family, World
 from bayesrl.lab.priors import prior_for
 from bayesrl.worlds.bandits._contextual import spread_features
-from bayesrl.worlds.bandits._shop import features, purchase_rates
+from bayesrl.worlds.bandits._shop import customers, features, purchase_rates
 from bayesrl.worlds.bandits.bernoulli import BernoulliBandit, bernoulli
 from bayesrl.worlds.bandits.chapelle_li_bandit import chapelle_li
 from bayesrl.worlds.bandits.combinatorial import CombinatorialBandit, combinatorial
@@ -44,6 +44,14 @@ def test_families_draw_what_they_say():
     assert stats.kstest(means.ravel(), "uniform").pvalue > 1e-5
     assert stats.kstest(gaussian(arms=5).batch(2000).draw(rng).means.ravel(), "norm").pvalue > 1e-5
     assert bernoulli(arms=3).draw(rng).means.shape == (3,)
+
+
+def test_customers_are_told_apart_by_contrasts():
+    """A one, then contrasts that sum to zero over all kinds; no two kinds look alike."""
+    x = customers()
+    assert (x[:, 0] == 1.0).all()
+    assert not x[:, 1:].sum(axis=0).any()
+    assert len(np.unique(x, axis=0)) == 6
 
 
 @pytest.mark.parametrize("lockstep", [False, True])

@@ -49,7 +49,7 @@ EXAMPLES = ("tests/docs/test_doctests.py", "tests/docs/test_snippets.py")
 """Tests of values printed in the documentation: they run after the others, and are counted apart."""
 SLOW = 1e6
 """What the map says of a test above the limit: its blocks are those of its first seconds."""
-BUDGET = 20
+BUDGET = 6
 """Seconds of processor time for the tests of one mutant."""
 AT_IMPORT = 25
 """Tests of a mutant that is planted before the import; their files have to be collected again."""
@@ -136,10 +136,11 @@ def pool(made: list) -> Iterator[Queue]:
 def write_map(workers: int) -> None:
     """Run every test once, in a child of its own, and keep which blocks it runs, and how long it takes.
 
-    Tests that are in the map already and whose blocks have not changed are kept: the map is brought up to date.
+    Tests that are in the map already are not run again. Blocks of a function that has changed since are not told apart.
     """
     hashes = {f"{page.file}:{name}": value for page in modules() for name, value in page.hashes.items()}
     old = json.loads(MAP.read_text()) if MAP.exists() else {"tests": {}, "hashes": {}}
+    hashes = {key: value if old["hashes"].get(key, value) == value else "changed" for key, value in hashes.items()}
     with ThreadPoolExecutor(workers) as at_work:
         servers = list(at_work.map(lambda _: Server(blocks=True), range(workers)))
     known = {name: row for name, row in old["tests"].items() if name in set(servers[0].tests)}
@@ -167,7 +168,7 @@ def write_map(workers: int) -> None:
 
 
 def save(tests: dict, hashes: dict) -> None:
-    """Write the map; blocks are numbered once, to keep it small."""
+    """Write the map."""
     MAP.write_text(json.dumps({"tests": tests, "hashes": hashes}))
 
 
@@ -182,7 +183,7 @@ class Coverage:
         for name, row in rows.items():
             for key in row["hits"]:
                 outer = key.split("#")[0]
-                for part in {key, outer, outer.split(":")[0]}:
+                for part in {key, outer, *outer.split(":")}:
                     self.blocks[part].add(name)
                 owner = outer.rpartition(".")[0]
                 if ":" in owner:
@@ -196,9 +197,9 @@ class Coverage:
         if mutant.block >= 0 and self.hashes.get(outer) == self.now.get(outer):
             found = self.blocks.get(f"{outer}#{mutant.block}", set())
         else:
-            found = self.blocks.get(outer) or self.blocks.get(outer.rpartition(".")[0]) or set()
-            if mutant.block < 0:
-                found = found or self.blocks.get(mutant.file, set())
+            keys = [outer, mutant.outer, outer.rpartition(".")[0]]  # the function, also where it was, or its class
+            keys += [mutant.file] if mutant.block < 0 else []
+            found = next((self.blocks[key] for key in keys if self.blocks.get(key)), set())
         rank: Counter[str] = Counter()
         order = []
         for name in sorted(found, key=lambda name: self.seconds[name]):
@@ -258,10 +259,9 @@ def run(n: int, seed: int, workers: int) -> None:
     for mutant, answer in judge_all(chosen, workers, BUDGET, 0):
         rows.append({**mutant.__dict__, "name": mutant.name, **answer, "hits": None})
         show(rows[-1])
+        keep(seed, rows)
         if len(rows) % 50 == 0:
             print(f"# {len(rows)} done, {time.perf_counter() - began:.0f} s", flush=True)
-            keep(seed, rows)
-    keep(seed, rows)
     print(f"{len(places)} places, seed {seed}")
     summary(rows)
 
