@@ -12,16 +12,20 @@ for all.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log, columns
-from bayesrl.beliefs.arms._arms import amounts
-from bayesrl.checks import Floats, array, as_array, frozen
+from bayesrl.beliefs.arms._arms import amounts, binary, paid
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
+from bayesrl.checks import Floats, array, as_array, frozen, probability
+from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.logistic import mode_after_one
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -123,8 +127,70 @@ def check_weights(owner: str, mean: Floats) -> None:
         raise InvalidArgument(owner, "mean_", "of shape (d,) or (replicates, d)", mean)
 
 
-def arms_in(owner: str, features: Floats | None) -> int:
-    """K, if the belief holds the arms' features."""
-    if features is None:
-        raise InvalidArgument(owner, "features", "given to know the number of arms", None)
-    return int(features.shape[-2])
+class OverFeatures(Protocol):
+    """What beliefs about the weights of known features share."""
+
+    mean_: Floats
+    features: Floats | None
+
+    @property
+    def n_actions(self) -> int:
+        """K, if the belief holds the arms' features."""
+        if self.features is None:
+            raise InvalidArgument(type(self).__name__, "features", "given to know the number of arms", None)
+        return int(self.features.shape[-2])
+
+    @property
+    def n_weights(self) -> int:
+        """d."""
+        return self.mean_.shape[-1]
+
+    def _features(self, asked: str, context: object) -> Floats:
+        """The features of the arms in this context; `asked` is the method that needs them."""
+        owner = f"{type(self).__name__}.{asked}"
+        return features_of(owner, self.features, context, self.mean_.shape[:-1], self.mean_.shape[-1])
+
+    def _chosen(self, datum: Transition) -> tuple[Floats, Floats]:
+        """The features of the chosen arm, (d,) or (replicates, d), and its reward, () or (replicates,)."""
+        owner = f"{type(self).__name__}.update"
+        x = row_of(owner, self._features("update", datum.observation), datum.action, self.mean_.shape[:-1])
+        return x, np.asarray(paid(owner, self.mean_.shape, datum.reward))
+
+
+class PaysClicks(OverFeatures, Protocol):
+    """What beliefs about clicks with log-odds linear in the features share."""
+
+    def sample_means(self, context: object, rng: Generator) -> Floats:
+        """Probabilities of the arms for weights drawn from the belief."""
+
+    def _score(self, asked: str, context: object) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of each arm's log-odds."""
+
+    def mean(self, context: object = None) -> Floats:
+        """Expected reward of each arm."""
+        return logistic_moments(*self._score("mean", context))[0]
+
+    def variance(self, context: object = None) -> Floats:
+        """Variance of each arm's mean reward under the belief."""
+        return logistic_moments(*self._score("variance", context))[1]
+
+    def quantile(self, p: float, context: object = None) -> Floats:
+        """The p-quantile of each arm's mean reward under the belief."""
+        p = probability(f"{type(self).__name__}.quantile", "p", p)
+        centre, spread = self._score("quantile", context)
+        return np.asarray(special.expit(centre + spread * special.ndtri(p)))
+
+    def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
+        """Which arm is best, estimated from draws."""
+        return drawn(self, context, samples, rng, "bernoulli")
+
+    def _clicked(self, datum: Transition) -> tuple[Floats, Floats]:
+        """The features of the chosen arm, and whether it paid."""
+        x, y = self._chosen(datum)
+        binary(type(self).__name__, y)
+        return x, y
+
+
+def chance_at_mode(s: Floats, h: Floats, y: Floats) -> Floats:
+    """p = sigmoid(w' x) at the mode after one answer y, where w' x had mean s and variance h."""
+    return np.asarray(special.expit(mode_after_one(*(np.atleast_1d(each) for each in (s, h, y))).reshape(s.shape)))

@@ -25,18 +25,9 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import check_like, paid, single, unchecked
+from bayesrl.beliefs.arms._arms import check_like, single, unchecked
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, check_draws, weighted
-from bayesrl.beliefs.arms._contexts import (
-    apply,
-    arms_in,
-    check_weights,
-    faded_gaussian,
-    features_of,
-    logged,
-    row_of,
-    table,
-)
+from bayesrl.beliefs.arms._contexts import OverFeatures, apply, check_weights, faded_gaussian, logged, table
 from bayesrl.checks import Floats, array, frozen, generator, integer, number, probability
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
@@ -56,7 +47,7 @@ from bayesrl.registry import register
     ),
 )
 @value
-class LinearGaussianArms:
+class LinearGaussianArms(OverFeatures):
     """Rewards linear in the arms' features with Gaussian noise, and a Gaussian belief about the weights.
 
     Examples
@@ -130,10 +121,7 @@ class LinearGaussianArms:
 
     def update(self, datum: Transition, rng: Generator | None = None) -> LinearGaussianArms:
         """The posterior after a choice and its reward (or one of each for every replicate)."""
-        owner = "LinearGaussianArms.update"
-        X = self._features(owner, datum.observation)
-        x = row_of(owner, X, datum.action, self.mean_.shape[:-1])
-        return self.observe(x, paid(owner, self.mean_.shape, datum.reward))
+        return self.observe(*self._chosen(datum))
 
     def observe(self, x: Floats, r: float | Floats) -> LinearGaussianArms:
         """The posterior after reward r of features x, unchecked: the equations above."""
@@ -163,23 +151,13 @@ class LinearGaussianArms:
     # What planners ask -----------------------------------------------------------------------------------------------
 
     @property
-    def n_actions(self) -> int:
-        """K, if the belief holds the arms' features."""
-        return arms_in("LinearGaussianArms", self.features)
-
-    @property
-    def n_weights(self) -> int:
-        """d."""
-        return self.mean_.shape[-1]
-
-    @property
     def covariance(self) -> Floats:
         """Posterior covariance of the weights."""
         return np.asarray(self.root @ np.swapaxes(self.root, -1, -2))
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Mean rewards of the arms for weights drawn from the belief (stretched by v / noise)."""
-        X = self._features("LinearGaussianArms.sample_means", context)
+        X = self._features("sample_means", context)
         return apply(X, self.sample_weights(rng))
 
     def sample_weights(self, rng: Generator) -> Floats:
@@ -191,11 +169,11 @@ class LinearGaussianArms:
 
     def mean(self, context: object = None) -> Floats:
         """Expected reward of each arm."""
-        return apply(self._features("LinearGaussianArms.mean", context), self.mean_)
+        return apply(self._features("mean", context), self.mean_)
 
     def variance(self, context: object = None) -> Floats:
         """Posterior variance of each arm's mean reward."""
-        spread = self._features("LinearGaussianArms.variance", context) @ self.root
+        spread = self._features("variance", context) @ self.root
         return np.asarray(np.sum(spread * spread, axis=-1))
 
     def quantile(self, p: float, context: object = None) -> Floats:
@@ -210,7 +188,7 @@ class LinearGaussianArms:
     def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
         """Which arm is best, estimated from draws of the weights. The draws are exact: v does not stretch them."""
         rng = check_draws(self, samples, rng)
-        X, replicates = self._features("LinearGaussianArms.best_arm", context), self.mean_.shape[:-1]
+        X, replicates = self._features("best_arm", context), self.mean_.shape[:-1]
         z = rng.standard_normal((*replicates, samples, self.n_weights))
         weights = self.mean_[..., None, :] + z @ np.swapaxes(self.root, -1, -2)
         theta = np.asarray(weights @ np.swapaxes(X, -1, -2))
@@ -223,16 +201,13 @@ class LinearGaussianArms:
 
     def linear_features(self) -> Floats:
         """The arms' features, (K, d) or (C, K, d)."""
-        arms_in("LinearGaussianArms", self.features)
+        _ = self.n_actions  # which says what is wrong if there are no features
         return np.asarray(self.features)
 
     def fade(self, prior: LinearGaussianArms, keep: float) -> LinearGaussianArms:
         """The precision and its product with the mean fade towards those of the prior."""
         mean, root = faded_gaussian(self.mean_, self.root, prior.mean_, prior.root, keep)
         return unchecked(self, mean_=mean, root=root)
-
-    def _features(self, owner: str, context: object) -> Floats:
-        return features_of(owner, self.features, context, self.mean_.shape[:-1], self.mean_.shape[-1])
 
 
 def their_v(d: int, bound: float, epsilon: float, delta: float) -> float:

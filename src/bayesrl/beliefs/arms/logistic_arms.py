@@ -26,21 +26,11 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import binary, check_like, faded_normal, paid, single, unchecked
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
-from bayesrl.beliefs.arms._contexts import (
-    apply,
-    arms_in,
-    check_weights,
-    features_of,
-    logged,
-    logistic_moments,
-    row_of,
-    table,
-)
-from bayesrl.checks import Floats, array, frozen, generator, integer, number, probability
+from bayesrl.beliefs.arms._arms import binary, check_like, faded_normal, single, unchecked
+from bayesrl.beliefs.arms._contexts import PaysClicks, apply, chance_at_mode, check_weights, logged, table
+from bayesrl.checks import Floats, array, frozen, generator, integer, number
 from bayesrl.core import Transition
-from bayesrl.kernels.logistic import mode_after_many, mode_after_one
+from bayesrl.kernels.logistic import mode_after_many
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
 from bayesrl.registry import register
 
@@ -58,7 +48,7 @@ from bayesrl.registry import register
     ),
 )
 @value
-class LogisticArms:
+class LogisticArms(PaysClicks):
     """Zeros and ones with log-odds linear in the arms' features, and independent Gaussian weights.
 
     Examples
@@ -108,13 +98,10 @@ class LogisticArms:
 
     def update(self, datum: Transition, rng: Generator | None = None) -> LogisticArms:
         """The belief after a choice and its answer (or one of each for every replicate)."""
-        owner = "LogisticArms.update"
-        x = row_of(owner, self._features(owner, datum.observation), datum.action, self.mean_.shape[:-1])
-        y = np.asarray(paid(owner, self.mean_.shape, datum.reward))
-        binary("LogisticArms", y)
+        x, y = self._clicked(datum)
         lever = x / self.precision
         s, h = np.sum(x * self.mean_, axis=-1), np.sum(x * lever, axis=-1)
-        p = special.expit(mode_after_one(np.atleast_1d(s), np.atleast_1d(h), np.atleast_1d(y)).reshape(s.shape))
+        p = chance_at_mode(s, h, y)
         return unchecked(
             self,
             mean_=frozen(self.mean_ + lever * (y - p)[..., None]),
@@ -132,50 +119,19 @@ class LogisticArms:
 
     # What planners ask -----------------------------------------------------------------------------------------------
 
-    @property
-    def n_actions(self) -> int:
-        """K, if the belief holds the arms' features."""
-        return arms_in("LogisticArms", self.features)
-
-    @property
-    def n_weights(self) -> int:
-        """d."""
-        return self.mean_.shape[-1]
-
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Probabilities of the arms for weights drawn from the belief (reshaped by alpha)."""
-        X = self._features("LogisticArms.sample_means", context)
+        X = self._features("sample_means", context)
         z = generator("LogisticArms.sample_means", rng).standard_normal(self.mean_.shape)
         w = self.mean_ + self.reshaping * z / np.sqrt(self.precision)
         return np.asarray(special.expit(apply(X, w)))
-
-    def mean(self, context: object = None) -> Floats:
-        """Expected reward of each arm."""
-        return logistic_moments(*self._score("LogisticArms.mean", context))[0]
-
-    def variance(self, context: object = None) -> Floats:
-        """Variance of each arm's mean reward under the belief."""
-        return logistic_moments(*self._score("LogisticArms.variance", context))[1]
-
-    def quantile(self, p: float, context: object = None) -> Floats:
-        """The p-quantile of each arm's mean reward under the belief."""
-        p = probability("LogisticArms.quantile", "p", p)
-        centre, spread = self._score("LogisticArms.quantile", context)
-        return np.asarray(special.expit(centre + spread * special.ndtri(p)))
-
-    def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
-        """Which arm is best, estimated from draws."""
-        return drawn(self, context, samples, rng, "bernoulli")
 
     def fade(self, prior: LogisticArms, keep: float) -> LogisticArms:
         """Precision and precision times mean of each weight fade towards those of the prior."""
         q, m, _ = faded_normal(self.precision, self.mean_, prior.precision, prior.mean_, keep)
         return unchecked(self, mean_=m, precision=q)
 
-    def _score(self, owner: str, context: object) -> tuple[Floats, Floats]:
+    def _score(self, asked: str, context: object) -> tuple[Floats, Floats]:
         """Mean and standard deviation of each arm's log-odds."""
-        X = self._features(owner, context)
+        X = self._features(asked, context)
         return apply(X, self.mean_), np.sqrt(apply(X * X, 1.0 / self.precision))
-
-    def _features(self, owner: str, context: object) -> Floats:
-        return features_of(owner, self.features, context, self.mean_.shape[:-1], self.mean_.shape[-1])

@@ -21,22 +21,19 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import binary, check_like, paid, single, unchecked
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
+from bayesrl.beliefs.arms._arms import binary, check_like, single, unchecked
 from bayesrl.beliefs.arms._contexts import (
+    PaysClicks,
     apply,
-    arms_in,
+    chance_at_mode,
     check_weights,
     faded_gaussian,
-    features_of,
     logged,
-    logistic_moments,
-    row_of,
     table,
 )
-from bayesrl.checks import Floats, array, frozen, generator, integer, number, probability
+from bayesrl.checks import Floats, array, frozen, generator, integer, number
 from bayesrl.core import Transition
-from bayesrl.kernels.logistic import mode_after_many, mode_after_one
+from bayesrl.kernels.logistic import mode_after_many
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, value
 from bayesrl.registry import register
 
@@ -54,7 +51,7 @@ from bayesrl.registry import register
     ),
 )
 @value
-class LogisticLaplaceArms:
+class LogisticLaplaceArms(PaysClicks):
     """Zeros and ones with log-odds linear in the arms' features, and a joint Gaussian belief about the weights.
 
     Examples
@@ -104,14 +101,12 @@ class LogisticLaplaceArms:
 
     def update(self, datum: Transition, rng: Generator | None = None) -> LogisticLaplaceArms:
         """The belief after a choice and its answer (or one of each for every replicate)."""
-        owner, S = "LogisticLaplaceArms.update", self.root
-        x = row_of(owner, self._features(owner, datum.observation), datum.action, self.mean_.shape[:-1])
-        y = np.asarray(paid(owner, self.mean_.shape, datum.reward))
-        binary("LogisticLaplaceArms", y)
+        S = self.root
+        x, y = self._clicked(datum)
         phi = np.matmul(x[..., None, :], S)[..., 0, :]
         gain = apply(S, phi)
         s, h = np.sum(x * self.mean_, axis=-1), np.sum(phi * phi, axis=-1)
-        p = special.expit(mode_after_one(np.atleast_1d(s), np.atleast_1d(h), np.atleast_1d(y)).reshape(s.shape))
+        p = chance_at_mode(s, h, y)
         w = p * (1.0 - p)
         shrink = gain * (w / (1.0 + w * h + np.sqrt(1.0 + w * h)))[..., None]
         return unchecked(
@@ -134,54 +129,23 @@ class LogisticLaplaceArms:
     # What planners ask -----------------------------------------------------------------------------------------------
 
     @property
-    def n_actions(self) -> int:
-        """K, if the belief holds the arms' features."""
-        return arms_in("LogisticLaplaceArms", self.features)
-
-    @property
-    def n_weights(self) -> int:
-        """d."""
-        return self.mean_.shape[-1]
-
-    @property
     def covariance(self) -> Floats:
         """Covariance of the weights under the belief."""
         return np.asarray(self.root @ np.swapaxes(self.root, -1, -2))
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Probabilities of the arms for weights drawn from the belief (reshaped by alpha)."""
-        X = self._features("LogisticLaplaceArms.sample_means", context)
+        X = self._features("sample_means", context)
         z = generator("LogisticLaplaceArms.sample_means", rng).standard_normal(self.mean_.shape)
         w = self.mean_ + self.reshaping * apply(self.root, z)
         return np.asarray(special.expit(apply(X, w)))
-
-    def mean(self, context: object = None) -> Floats:
-        """Expected reward of each arm."""
-        return logistic_moments(*self._score("LogisticLaplaceArms.mean", context))[0]
-
-    def variance(self, context: object = None) -> Floats:
-        """Variance of each arm's mean reward under the belief."""
-        return logistic_moments(*self._score("LogisticLaplaceArms.variance", context))[1]
-
-    def quantile(self, p: float, context: object = None) -> Floats:
-        """The p-quantile of each arm's mean reward under the belief."""
-        p = probability("LogisticLaplaceArms.quantile", "p", p)
-        centre, spread = self._score("LogisticLaplaceArms.quantile", context)
-        return np.asarray(special.expit(centre + spread * special.ndtri(p)))
-
-    def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
-        """Which arm is best, estimated from draws."""
-        return drawn(self, context, samples, rng, "bernoulli")
 
     def fade(self, prior: LogisticLaplaceArms, keep: float) -> LogisticLaplaceArms:
         """The precision and its product with the mean fade towards those of the prior."""
         mean, root = faded_gaussian(self.mean_, self.root, prior.mean_, prior.root, keep)
         return unchecked(self, mean_=mean, root=root)
 
-    def _score(self, owner: str, context: object) -> tuple[Floats, Floats]:
+    def _score(self, asked: str, context: object) -> tuple[Floats, Floats]:
         """Mean and standard deviation of each arm's log-odds."""
-        X = self._features(owner, context)
+        X = self._features(asked, context)
         return apply(X, self.mean_), np.sqrt(np.sum((X @ self.root) ** 2, axis=-1))
-
-    def _features(self, owner: str, context: object) -> Floats:
-        return features_of(owner, self.features, context, self.mean_.shape[:-1], self.mean_.shape[-1])
