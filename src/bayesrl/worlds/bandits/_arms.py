@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Protocol, Self
+
 import numpy as np
+from numpy.random import Generator
 
 from bayesrl.checks import Floats, Ints, as_array, frozen, integer
 from bayesrl.errors import InvalidArgument
+from bayesrl.parameters import unchecked
+from bayesrl.worlds._settings import Published
 
 MOST = 10**8
 """The most numbers that the means of all replicates may be: with more, memory would run out."""
@@ -28,12 +33,6 @@ def one_each(owner: str, arms: int, replicates: int, action: object) -> Ints:
     return a
 
 
-def gap(owner: str, means: Floats, action: object) -> float | Floats:
-    """The best arm's mean less the chosen one's: the loss of a step, the unit of regret."""
-    lost: float | Floats = means.max(axis=-1) - picked(owner, means, action)
-    return lost
-
-
 def side_by_side(means: Floats, replicates: int) -> Floats:
     """The same means for each replicate, (replicates, K)."""
     return frozen(np.tile(means, (integer("batch", "replicates", replicates, 1, MOST // means.size), 1)))
@@ -48,3 +47,49 @@ def check_probabilities(owner: str, means: Floats) -> None:
 def shape_of(arms: int, replicates: int | None) -> tuple[int, ...]:
     """The shape of the means that a family draws."""
     return (arms,) if replicates is None else (replicates, arms)
+
+
+class Arms(Published, Protocol):
+    """What bandits without contexts share."""
+
+    means: Floats
+    name: str
+
+    def batch(self, replicates: int) -> Self:
+        """The same arms in each of several replicates in lockstep."""
+        return unchecked(self, means=side_by_side(self.means, replicates))
+
+    @property
+    def n_actions(self) -> int:
+        """K, the arms to choose from."""
+        return self.means.shape[-1]
+
+
+class SingleArms(Arms, Protocol):
+    """What bandits share of which one arm is chosen at a time."""
+
+    def reset(self, rng: Generator) -> tuple[None, int]:
+        """A bandit has no state."""
+        return None, 0
+
+    def gap(self, state: object, action: object) -> float | Floats:
+        """The best arm's mean less the chosen one's: the loss of a step, the unit of regret."""
+        lost: float | Floats = self.means.max(axis=-1) - picked(self.name, self.means, action)
+        return lost
+
+
+class ArmsFamily(Published, Protocol):
+    """What families of bandits share."""
+
+    arms: int
+    registered: ClassVar[str]
+    """The name under which the family is registered, which errors begin with."""
+
+    def batch(self, replicates: int) -> Self:
+        """The family whose draws hold this number of worlds in lockstep."""
+        return unchecked(self, replicates=integer(self.registered, "replicates", replicates, 1))
+
+    @property
+    def n_actions(self) -> int:
+        """K, the arms to choose from."""
+        return self.arms

@@ -7,7 +7,6 @@ is played, so that methods compared on the same stream stay aligned.
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import field
 from typing import Annotated, ClassVar
 
@@ -16,12 +15,12 @@ from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
-from bayesrl.checks import Floats, generator, integer
+from bayesrl.checks import Floats, generator
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, PROBABILITY, AtLeast, Shape, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Published, Setting
-from bayesrl.worlds.bandits._arms import check_probabilities, gap, picked, shape_of, side_by_side
+from bayesrl.worlds._settings import Setting
+from bayesrl.worlds.bandits._arms import ArmsFamily, SingleArms, check_probabilities, picked, shape_of
 
 UNIFORM = Setting("uniform", steps=1000)
 """The usual set-up: the agent's prior is uniform, as is the distribution that worlds are drawn from."""
@@ -30,7 +29,7 @@ PAID, UNPAID = WorldStep(None, 0, 1.0), WorldStep(None, 0, 0.0)
 
 @explain_failures
 @value
-class BernoulliBandit(Published):
+class BernoulliBandit(SingleArms):
     """Arms that pay 1 or 0.
 
     Examples
@@ -55,10 +54,6 @@ class BernoulliBandit(Published):
         check_probabilities(self.name, self.means)
         object.__setattr__(self, "gamma", float(self.gamma))
 
-    def reset(self, rng: Generator) -> tuple[None, int]:
-        """A bandit has no state."""
-        return None, 0
-
     def step(self, state: None, action: object, rng: Generator) -> WorldStep:
         """Play an arm, or one in each replicate."""
         p = picked(self.name, self.means, action)
@@ -67,27 +62,14 @@ class BernoulliBandit(Published):
             return PAID if rng.random() < p else UNPAID
         return WorldStep(None, 0, (rng.random(len(p)) < p).astype(np.float64))
 
-    def batch(self, replicates: int) -> BernoulliBandit:
-        """The same arms in each of several replicates in lockstep."""
-        return dataclasses.replace(self, means=side_by_side(self.means, replicates))
-
     def default_prior(self) -> BetaBernoulli:
         """Every probability is uniform."""
         return BetaBernoulli.uniform(self.n_actions, self.gamma)
 
-    def gap(self, state: object, action: object) -> float | Floats:
-        """The best arm's mean less the chosen one's."""
-        return gap(self.name, self.means, action)
-
-    @property
-    def n_actions(self) -> int:
-        """K."""
-        return self.means.shape[-1]
-
 
 @explain_failures
 @value
-class BernoulliFamily(Published):
+class BernoulliFamily(ArmsFamily):
     """Bernoulli bandits whose probabilities are drawn uniformly.
 
     Examples
@@ -101,26 +83,19 @@ class BernoulliFamily(Published):
     replicates: Annotated[int | None, AtLeast(1), "Number of worlds in lockstep that a draw holds; None: one."] = None
     setting: Annotated[Setting, "How the family is usually run."] = field(default=UNIFORM, repr=False)
 
+    registered: ClassVar[str] = "bernoulli"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", float(self.gamma))
 
     def draw(self, rng: Generator) -> BernoulliBandit:
         """A world of this family, or as many in lockstep as there are replicates."""
-        means = generator("bernoulli", rng).random(shape_of(self.arms, self.replicates))
-        return BernoulliBandit(means, "bernoulli", self.gamma, self.setting)
-
-    def batch(self, replicates: int) -> BernoulliFamily:
-        """The family whose draws hold this number of worlds in lockstep."""
-        return dataclasses.replace(self, replicates=integer("bernoulli", "replicates", replicates, 1))
+        means = generator(self.registered, rng).random(shape_of(self.arms, self.replicates))
+        return BernoulliBandit(means, self.registered, self.gamma, self.setting)
 
     def default_prior(self) -> BetaBernoulli:
         """Every probability is uniform: the distribution that worlds are drawn from."""
         return BetaBernoulli.uniform(self.arms, self.gamma)
-
-    @property
-    def n_actions(self) -> int:
-        """K."""
-        return self.arms
 
 
 @register(

@@ -7,9 +7,8 @@ numbers, one for each arm, so that methods compared on the same stream meet the 
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import field
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -23,14 +22,14 @@ from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, PROBABILITY, AtLeast, Shape, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Published, Setting
-from bayesrl.worlds.bandits._arms import check_probabilities, shape_of, side_by_side
+from bayesrl.worlds._settings import Setting
+from bayesrl.worlds.bandits._arms import Arms, ArmsFamily, check_probabilities, shape_of
 from bayesrl.worlds.bandits.bernoulli import UNIFORM
 
 
 @explain_failures
 @value
-class CombinatorialBandit(Published):
+class CombinatorialBandit(Arms):
     """Bernoulli arms of which several are chosen at once.
 
     Examples
@@ -69,10 +68,6 @@ class CombinatorialBandit(Published):
         total = paid.sum(axis=-1)
         return WorldStep(None, paid if self.feedback == "semi" else 0, total if total.ndim else float(total))
 
-    def batch(self, replicates: int) -> CombinatorialBandit:
-        """The same arms in each of several replicates in lockstep."""
-        return dataclasses.replace(self, means=side_by_side(self.means, replicates))
-
     def default_prior(self) -> SemiBandit | FullBandit:
         """Every probability is uniform; if only sums are seen, Gaussian with the same mean and variance."""
         return _prior(self.n_actions, self.suggestions, self.feedback, self.gamma)
@@ -83,11 +78,6 @@ class CombinatorialBandit(Published):
         lost = best - np.take_along_axis(self.means, self._set(action), axis=-1).sum(axis=-1)
         rounded: float | Floats = np.where(lost > 1e-12, lost, 0.0)[()]  # the two sums may add in different orders
         return rounded
-
-    @property
-    def n_actions(self) -> int:
-        """K, the arms to choose from."""
-        return self.means.shape[-1]
 
     def _set(self, action: object) -> Ints:
         chosen, K, M = (
@@ -104,7 +94,7 @@ class CombinatorialBandit(Published):
 
 @explain_failures
 @value
-class CombinatorialFamily(Published):
+class CombinatorialFamily(ArmsFamily):
     """Combinatorial bandits whose arms' probabilities are drawn uniformly.
 
     Examples
@@ -123,26 +113,19 @@ class CombinatorialFamily(Published):
     replicates: Annotated[int | None, AtLeast(1), "Number of worlds in lockstep that a draw holds; None: one."] = None
     setting: Annotated[Setting, "How the family is usually run."] = field(default=UNIFORM, repr=False)
 
+    registered: ClassVar[str] = "combinatorial"
+
     def __post_init__(self) -> None:
         integer("CombinatorialFamily", "suggestions", self.suggestions, 1, self.arms)
 
     def draw(self, rng: Generator) -> CombinatorialBandit:
         """A world of this family, or as many in lockstep as there are replicates."""
-        means = generator("combinatorial", rng).random(shape_of(self.arms, self.replicates))
-        return CombinatorialBandit(means, self.suggestions, self.feedback, "combinatorial", self.gamma, self.setting)
-
-    def batch(self, replicates: int) -> CombinatorialFamily:
-        """The family whose draws hold this number of worlds in lockstep."""
-        return dataclasses.replace(self, replicates=integer("combinatorial", "replicates", replicates, 1))
+        means = generator(self.registered, rng).random(shape_of(self.arms, self.replicates))
+        return CombinatorialBandit(means, self.suggestions, self.feedback, self.registered, self.gamma, self.setting)
 
     def default_prior(self) -> SemiBandit | FullBandit:
         """Every probability is uniform; if only sums are seen, Gaussian with the same mean and variance."""
         return _prior(self.arms, self.suggestions, self.feedback, self.gamma)
-
-    @property
-    def n_actions(self) -> int:
-        """K, the arms to choose from."""
-        return self.arms
 
 
 def _prior(arms: int, suggestions: int, feedback: str, gamma: float) -> SemiBandit | FullBandit:

@@ -6,7 +6,6 @@ compared on the same stream stay aligned.
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import field
 from typing import Annotated, ClassVar
 
@@ -14,13 +13,13 @@ from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs.arms.normal_arm import NormalArm
-from bayesrl.checks import Floats, generator, integer
+from bayesrl.checks import Floats, generator
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Published, Setting
-from bayesrl.worlds.bandits._arms import gap, picked, shape_of, side_by_side
+from bayesrl.worlds._settings import Setting
+from bayesrl.worlds.bandits._arms import ArmsFamily, SingleArms, picked, shape_of
 
 STANDARD = Setting("standard", steps=1000)
 """The usual set-up: the agent's prior is N(0, 1) for every mean, as is the distribution that worlds are drawn from."""
@@ -28,7 +27,7 @@ STANDARD = Setting("standard", steps=1000)
 
 @explain_failures
 @value
-class GaussianBandit(Published):
+class GaussianBandit(SingleArms):
     """Arms that pay their mean plus standard normal noise.
 
     Examples
@@ -53,10 +52,6 @@ class GaussianBandit(Published):
             raise InvalidArgument(self.name, "means", "numbers of shape (arms,)", self.means)
         object.__setattr__(self, "gamma", float(self.gamma))
 
-    def reset(self, rng: Generator) -> tuple[None, int]:
-        """A bandit has no state."""
-        return None, 0
-
     def step(self, state: None, action: object, rng: Generator) -> WorldStep:
         """Play an arm, or one in each replicate."""
         mean = picked(self.name, self.means, action)
@@ -64,27 +59,14 @@ class GaussianBandit(Published):
         noise = rng.standard_normal() if isinstance(mean, float) else rng.standard_normal(len(mean))
         return WorldStep(None, 0, mean + noise)
 
-    def batch(self, replicates: int) -> GaussianBandit:
-        """The same arms in each of several replicates in lockstep."""
-        return dataclasses.replace(self, means=side_by_side(self.means, replicates))
-
     def default_prior(self) -> NormalArm:
         """Means and noise are standard normal."""
         return NormalArm.standard(self.n_actions, self.gamma)
 
-    def gap(self, state: object, action: object) -> float | Floats:
-        """The best arm's mean less the chosen one's."""
-        return gap(self.name, self.means, action)
-
-    @property
-    def n_actions(self) -> int:
-        """K."""
-        return self.means.shape[-1]
-
 
 @explain_failures
 @value
-class GaussianFamily(Published):
+class GaussianFamily(ArmsFamily):
     """Gaussian bandits whose means are drawn from N(0, 1).
 
     Examples
@@ -99,26 +81,19 @@ class GaussianFamily(Published):
     replicates: Annotated[int | None, AtLeast(1), "Number of worlds in lockstep that a draw holds; None: one."] = None
     setting: Annotated[Setting, "How the family is usually run."] = field(default=STANDARD, repr=False)
 
+    registered: ClassVar[str] = "gaussian"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", float(self.gamma))
 
     def draw(self, rng: Generator) -> GaussianBandit:
         """A world of this family, or as many in lockstep as there are replicates."""
-        means = generator("gaussian", rng).standard_normal(shape_of(self.arms, self.replicates))
-        return GaussianBandit(means, "gaussian", self.gamma, self.setting)
-
-    def batch(self, replicates: int) -> GaussianFamily:
-        """The family whose draws hold this number of worlds in lockstep."""
-        return dataclasses.replace(self, replicates=integer("gaussian", "replicates", replicates, 1))
+        means = generator(self.registered, rng).standard_normal(shape_of(self.arms, self.replicates))
+        return GaussianBandit(means, self.registered, self.gamma, self.setting)
 
     def default_prior(self) -> NormalArm:
         """Means and noise are standard normal: the distribution that worlds are drawn from."""
         return NormalArm.standard(self.arms, self.gamma)
-
-    @property
-    def n_actions(self) -> int:
-        """K."""
-        return self.arms
 
 
 @register(

@@ -8,25 +8,25 @@ kinds of contexts each kind has its own features for the arms (Agrawal and Goyal
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
-from bayesrl.checks import generator, integer
+from bayesrl.checks import generator
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Published, Setting
+from bayesrl.worlds._settings import Setting
+from bayesrl.worlds.bandits._arms import ArmsFamily, shape_of
 from bayesrl.worlds.bandits._contextual import GAUSSIAN, ContextualBandit, spread_features
 
 
 @explain_failures
 @value
-class LinearFamily(Published):
+class LinearFamily(ArmsFamily):
     """Linear bandits whose weights are drawn from a Gaussian.
 
     Examples
@@ -44,27 +44,19 @@ class LinearFamily(Published):
     replicates: Annotated[int | None, AtLeast(1), "Number of worlds in lockstep that a draw holds; None: one."] = None
     setting: Annotated[Setting, "How the family is usually run."] = field(default=GAUSSIAN, repr=False)
 
+    registered: ClassVar[str] = "linear"
+
     def draw(self, rng: Generator) -> ContextualBandit:
         """A world of this family, or as many in lockstep as there are replicates."""
+        weights = self.scale * generator(self.registered, rng).standard_normal(shape_of(self.d, self.replicates))
         features = spread_features(self.contexts, self.arms, self.d)
-        size = self.d if self.replicates is None else (self.replicates, self.d)
-        weights = self.scale * generator("linear", rng).standard_normal(size)
         means = np.einsum("ckd,...d->...ck", features, weights)
-        return ContextualBandit(means, self.noise, self.default_prior(), "linear", self.gamma, self.setting)
-
-    def batch(self, replicates: int) -> LinearFamily:
-        """The family whose draws hold this number of worlds in lockstep."""
-        return dataclasses.replace(self, replicates=integer("linear", "replicates", replicates, 1))
+        return ContextualBandit(means, self.noise, self.default_prior(), self.registered, self.gamma, self.setting)
 
     def default_prior(self) -> LinearGaussianArms:
         """The exact Gaussian belief about the weights; features are known."""
         features = spread_features(self.contexts, self.arms, self.d)
         return LinearGaussianArms.prior(self.d, self.scale, self.noise, features, self.gamma)
-
-    @property
-    def n_actions(self) -> int:
-        """K."""
-        return self.arms
 
 
 @register(

@@ -7,9 +7,8 @@ over [-1, 1]^5 / sqrt(5); weights are drawn from N(0, 9 I) for each world.
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -17,16 +16,17 @@ from scipy import special
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs.arms.logistic_arms import LogisticArms
-from bayesrl.checks import generator, integer
+from bayesrl.checks import generator
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Published, Setting
+from bayesrl.worlds._settings import Setting
+from bayesrl.worlds.bandits._arms import ArmsFamily, shape_of
 from bayesrl.worlds.bandits._contextual import GAUSSIAN, ContextualBandit, spread_features
 
 
 @explain_failures
 @value
-class LogisticFamily(Published):
+class LogisticFamily(ArmsFamily):
     """Logistic bandits whose weights are drawn from a Gaussian.
 
     Examples
@@ -43,27 +43,19 @@ class LogisticFamily(Published):
     replicates: Annotated[int | None, AtLeast(1), "Number of worlds in lockstep that a draw holds; None: one."] = None
     setting: Annotated[Setting, "How the family is usually run."] = field(default=GAUSSIAN, repr=False)
 
+    registered: ClassVar[str] = "logistic"
+
     def draw(self, rng: Generator) -> ContextualBandit:
         """A world of this family, or as many in lockstep as there are replicates."""
+        weights = self.scale * generator(self.registered, rng).standard_normal(shape_of(self.d, self.replicates))
         features = spread_features(self.contexts, self.arms, self.d)
-        size = self.d if self.replicates is None else (self.replicates, self.d)
-        weights = self.scale * generator("logistic", rng).standard_normal(size)
         means = special.expit(np.einsum("ckd,...d->...ck", features, weights))
-        return ContextualBandit(means, None, self.default_prior(), "logistic", self.gamma, self.setting)
-
-    def batch(self, replicates: int) -> LogisticFamily:
-        """The family whose draws hold this number of worlds in lockstep."""
-        return dataclasses.replace(self, replicates=integer("logistic", "replicates", replicates, 1))
+        return ContextualBandit(means, None, self.default_prior(), self.registered, self.gamma, self.setting)
 
     def default_prior(self) -> LogisticArms:
         """Chapelle and Li's belief about the weights, which starts from their distribution; features are known."""
         features = spread_features(self.contexts, self.arms, self.d)
         return LogisticArms.prior(self.d, self.scale**-2, features, self.gamma)
-
-    @property
-    def n_actions(self) -> int:
-        """K."""
-        return self.arms
 
 
 @register(
