@@ -13,8 +13,9 @@ from bayesrl.beliefs import RewardBeta, RewardNormal, UnknownRewards
 from bayesrl.core import Transition, run
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.simulator import forget, step
+from bayesrl.kernels.tree import AUTO, ucb_constant
 from bayesrl.kernels.urn import draw, greedy_rollout
-from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.solve import finite_horizon, solve
 from bayesrl.testing import assert_frequencies, assert_mean_equal
 
@@ -58,9 +59,16 @@ def test_pairs_of_a_flat_model_may_share_an_urn():
     assert {int(step(model, 1, 0, rng)[0]) for _ in range(3)} == {1}
 
 
+def constant(planner, returns):
+    """The number that was given, or sqrt(2) times the standard deviation of the returns simulated so far."""
+    if planner.exploration != "auto":
+        return planner.exploration
+    return np.sqrt(2.0) * np.std(returns, ddof=1) if len(returns) > 1 else 0.0
+
+
 def naive(belief, s0, planner, Q_rollout, rng):
     """Guez's Algorithm 1 as printed: a model is drawn at the root of every simulation and followed."""
-    A, gamma, N, Q = belief.n_actions, belief.gamma, {}, {}
+    A, gamma, N, Q, returns = belief.n_actions, belief.gamma, {}, {}, []
 
     def rollout_action(s):
         if rng.random() < planner.rollout_epsilon:
@@ -88,7 +96,7 @@ def naive(belief, s0, planner, Q_rollout, rng):
         else:
             n = N[h]
             with np.errstate(divide="ignore", invalid="ignore"):
-                u = np.where(n == 0, np.inf, Q[h] + planner.exploration * np.sqrt(np.log(n.sum()) / n))
+                u = np.where(n == 0, np.inf, Q[h] + constant(planner, returns) * np.sqrt(np.log(n.sum()) / n))
             a = int(rng.choice(np.flatnonzero(u == u.max())))
             k, y, r = step(model, s, a)
             R = r + gamma * simulate(model, (*h, a, k), y, d + 1)
@@ -97,18 +105,66 @@ def naive(belief, s0, planner, Q_rollout, rng):
         return R
 
     for _ in range(planner.simulations):
-        simulate(belief.sample_mdp(rng), (), s0, 0)
+        returns.append(simulate(belief.sample_mdp(rng), (), s0, 0))
     return Q[()], N[()]
 
 
-def test_equal_in_law_to_a_naive_transcription():
+@pytest.mark.parametrize("exploration", [1.0, "auto"])
+def test_equal_in_law_to_a_naive_transcription(exploration):
     """Root values and visits of 500 searches each; false alarm 1e-6 each; sees a quarter of a standard deviation."""
-    belief, planner, rng = small(), BAMCP(simulations=40, depth=6, exploration=1.0, rollout_epsilon=0.3), default_rng(1)
+    planner = BAMCP(simulations=40, depth=6, exploration=exploration, rollout_epsilon=0.3)
+    belief, rng = small(), default_rng(1)
     Q_rollout = np.array([[0.0, 1.0], [0.5, 0.5], [0.0, 0.0]])
     ours = [planner.plan(belief, 0, Memory(Q_rollout, None), rng).info for _ in range(500)]
     theirs = [naive(belief, 0, planner, Q_rollout, rng) for _ in range(500)]
     for key, i in (("q", 0), ("visits", 1)):
         assert_mean_equal([o[key] - t[i] for o, t in zip(ours, theirs, strict=True)], 0.0, what=key)
+
+
+def coin(level=0.0):
+    """One state, two actions, one step: a return is `level` or one more."""
+    reward = level + np.array([[[0.0, 1.0]] * 2])
+    outcomes = Outcomes(
+        np.zeros((1, 2, 2), int), reward, [[0, 1]], np.array([2, 2]), 0.0, np.ones(1), np.zeros(1, bool)
+    )
+    return b.DirichletMDP(outcomes, [[2.0, 1.0], [1.0, 3.0]], 0.9)
+
+
+@pytest.mark.parametrize("level", [0.0, 1e6])
+@pytest.mark.parametrize("budget", [{"simulations": 300}, {"milliseconds": 20.0}], ids=["at once", "in chunks"])
+def test_moments_are_those_of_the_returns(budget, level):
+    """Returns of 0 or 1 with mean p have variance p (1 - p), wherever zero is, and however the search is cut."""
+    decision = BAMCP(depth=1, reuse=True, **budget).plan(coin(level), 0, None, default_rng(0))
+    tree, n = decision.memory.tree, decision.info["simulations"]
+    mean, squares = tree.moments
+    p = tree.N[0] @ tree.Q[0] / n - level
+    assert mean - level == pytest.approx(p, abs=1e-8)
+    assert squares == pytest.approx(n * p * (1 - p), rel=1e-6)
+    assert ucb_constant(AUTO, tree.moments, n) == pytest.approx(np.sqrt(2 * p * (1 - p) * n / (n - 1)), rel=1e-6)
+
+
+def test_the_kept_tree_keeps_the_spread_of_returns():
+    """Its number of returns is that of its visits, their mean that of its values, their variance the old one."""
+    belief, happened = small(), Transition(0, 1, 1.0, 1)
+    planner = BAMCP(simulations=300, depth=5, reuse=True)
+    first = planner.plan(belief, 0, None, default_rng(0))
+    tree = first.memory.tree
+    kept = subtree(tree, belief.code(happened), 1)
+    n = kept.total[0]
+    assert kept.moments[0] == pytest.approx(kept.N[0] @ kept.Q[0] / n)
+    assert kept.moments[1] / n == pytest.approx(tree.moments[1] / tree.total[0])
+    again = planner.plan(belief.update(happened), 1, first.memory, default_rng(1), happened).memory.tree
+    assert again.moments[0] == pytest.approx(again.N[0] @ again.Q[0] / again.total[0])
+    assert again.moments[1] > kept.moments[1]
+
+
+def test_returns_that_do_not_differ_leave_the_choice_open():
+    """The constant is zero then: every action is tried, and equal ones alike; 2000 visits, false alarm 1e-6."""
+    world = TabularMDP.from_dense(np.full((2, 3, 2), 0.5), np.full((2, 3), 0.1), gamma=0.9)
+    decision = BAMCP(simulations=2000, depth=4, reuse=True).plan(b.DirichletMDP.flat(world), 0, None, default_rng(0))
+    assert decision.memory.tree.moments[1] == 0.0
+    assert decision.info["q"] == pytest.approx(0.1 * (1 - 0.9**4) / 0.1)
+    assert_frequencies(decision.info["visits"], np.full(3, 1 / 3))
 
 
 def test_root_values_approach_the_exact_ones():
@@ -286,7 +342,7 @@ def test_returns_of_the_authors_code():
     24 runs; a Student test of both errors at false alarm 1e-4 sees a difference of about 8.
     """
     world = b.make_world("double-loop")
-    agent = b.BayesAgent(b.DirichletMDP.flat(world, 1 / 9), BAMCP(simulations=10))
+    agent = b.BayesAgent(b.DirichletMDP.flat(world, 1 / 9), BAMCP(simulations=10, exploration=3.0))
     totals = np.array([run(agent, world, 1000, seed=2, replicate=i).total for i in range(24)])
     error = np.hypot(totals.std(ddof=1) / np.sqrt(len(totals)), 0.8)
     assert abs(totals.mean() - 245.6) < 4.7 * error

@@ -64,14 +64,14 @@ def test_sparse_sampling_equals_its_transcription_draw_for_draw(gamma):
 
 def naive_uct(mdp, s0, planner, rng):
     """Kocsis and Szepesvari's search, as printed: statistics of (state, depth), untried actions first."""
-    N, Q = {}, {}
+    N, Q, returns = {}, {}, []
 
     def search(s, d):
         if mdp.outcomes.terminal[s] or d == planner.depth:
             return 0.0
         n, q = N.setdefault((s, d), np.zeros(2)), Q.setdefault((s, d), np.zeros(2))
         with np.errstate(divide="ignore", invalid="ignore"):
-            bias = planner.exploration * np.sqrt(np.log(n.sum()) / n)
+            bias = c * np.sqrt(np.log(n.sum()) / n)
             u = np.where(n == 0, np.inf, q + bias)
         a = int(rng.choice(np.flatnonzero(u == u.max())))
         _, y, r = drawn(mdp, s, a, rng)
@@ -81,15 +81,19 @@ def naive_uct(mdp, s0, planner, rng):
         return R
 
     for _ in range(planner.simulations):
-        search(s0, 0)
+        c = planner.exploration
+        if c == "auto":
+            c = np.sqrt(2.0) * np.std(returns, ddof=1) if len(returns) > 1 else 0.0
+        returns.append(search(s0, 0))
     return Q[s0, 0], N[s0, 0]
 
 
-def test_uct_equals_its_transcription_in_law():
+@pytest.mark.parametrize(("exploration", "s", "K"), [(3.0, 0, 20), ("auto", 1, 60)])
+def test_uct_equals_its_transcription_in_law(exploration, s, K):
     """Root values and visits of 300 searches each; false alarm 1e-6 each, sees a third of a standard deviation."""
-    planner, rng, mdp = UCT(simulations=20, depth=4, exploration=3.0), default_rng(1), belief().mean_mdp()
-    ours = [planner.plan(belief(), 0, None, rng).info for _ in range(300)]
-    theirs = [naive_uct(mdp, 0, planner, rng) for _ in range(300)]
+    planner, rng, mdp = UCT(simulations=K, depth=4, exploration=exploration), default_rng(1), belief().mean_mdp()
+    ours = [planner.plan(belief(), s, None, rng).info for _ in range(300)]
+    theirs = [naive_uct(mdp, s, planner, rng) for _ in range(300)]
     for key, i in (("q", 0), ("visits", 1)):
         assert_mean_equal([o[key] - t[i] for o, t in zip(ours, theirs, strict=True)], 0.0, what=key)
 

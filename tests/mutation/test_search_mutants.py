@@ -3,6 +3,7 @@
 import pytest
 
 ENUMERATING, KNOWN = "tests/bamdp/test_enumerating_search.py::", "tests/bamdp/test_known_model_search.py::"
+BAMCP, UNITS = "tests/bamdp/test_bamcp.py::", "tests/bamdp/test_units.py::"
 BSS, BFS3 = "tests/bamdp/test_bss.py::", "tests/bamdp/test_bfs3.py::"
 TREE, COUNTS, REPLAY = "bayesrl.kernels.tree", "bayesrl.kernels.counts", "bayesrl.kernels.replay"
 HMDP = "bayesrl.bamdp.search.hmdp"
@@ -145,6 +146,42 @@ MUTANTS = {
     # uct
     "UCT's bonus does not fall": (
         TREE, "np.sqrt(log_n / N[h, a])", "np.sqrt(log_n)", [KNOWN + "test_uct_equals_its_transcription_in_law"]),
+    # the constant "auto" of the UCB rule
+    "returns are not centred before they are squared": (
+        TREE, "moments[SQUARES] += off * (R - moments[MEAN])", "moments[SQUARES] += R * R",
+        [BAMCP + "test_moments_are_those_of_the_returns"]),
+    "deviations from the old mean alone": (
+        TREE, "moments[SQUARES] += off * (R - moments[MEAN])", "moments[SQUARES] += off * off",
+        [BAMCP + "test_moments_are_those_of_the_returns"]),
+    "the constant is the variance of returns": (
+        TREE, "np.sqrt(2.0 * moments[SQUARES] / max(n - 1, 1))", "2.0 * moments[SQUARES] / max(n - 1, 1)",
+        [UNITS + "test_the_unit_of_rewards_does_not_matter"]),
+    "the constant is one deviation": (
+        TREE, "np.sqrt(2.0 * moments[SQUARES]", "np.sqrt(moments[SQUARES]",
+        [BAMCP + "test_moments_are_those_of_the_returns"]),
+    "auto is the author's 3": (
+        TREE, "np.sqrt(2.0 * moments[SQUARES] / max(n - 1, 1))", "3.0",
+        [UNITS + "test_the_unit_of_rewards_does_not_matter"]),
+    "a constant given by name is not used": (
+        TREE, "return c if c >= 0.0 else", "return", [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
+    "BAMCP forgets the returns when its tree grows": (
+        "bayesrl.bamdp.search._history_tree", "np.zeros(2) if kept is None else kept.moments.copy()", "np.zeros(2)",
+        [BAMCP + "test_moments_are_those_of_the_returns", BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
+    "a kept tree has all the old squares": (
+        "bayesrl.bamdp.search._history_tree", "tree.moments[SQUARES] * count / tree.total[0]", "tree.moments[SQUARES]",
+        [BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
+    "a kept tree has the old mean": (
+        "bayesrl.bamdp.search._history_tree", "mean = tree.N[root] @ tree.Q[root] / max(count, 1)",
+        "mean = tree.moments[0]", [BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
+    "BAMCP counts its returns from one on": (
+        "bayesrl.bamdp.search.bamcp", "add_return(tree.moments, R, total[0])", "add_return(tree.moments, R, total[0] + 1)",
+        [BAMCP + "test_moments_are_those_of_the_returns"]),
+    "UCT counts its returns from zero on": (
+        "bayesrl.bamdp.search.uct", "add_return(moments, R, k + 1)", "add_return(moments, R, max(k, 1))",
+        [KNOWN + "test_uct_equals_its_transcription_in_law"]),
+    "UCT knows no return": (
+        "bayesrl.bamdp.search.uct", "add_return(moments, R, k + 1)", "pass",
+        [KNOWN + "test_uct_equals_its_transcription_in_law"]),
     "UCT mixes depths": (
         "bayesrl.bamdp.search.uct", "h = t * S + s", "h = s", [KNOWN + "test_uct_equals_its_transcription_in_law"]),
     "UCT forgets the discount": (

@@ -47,6 +47,31 @@ def select(rng: Generator, Q: F2, N: I2, n: int, h: int, c: float) -> int:
     return action
 
 
+AUTO = -1.0
+"""Stands for the constant "auto" of the UCB rule in compiled code."""
+MEAN, SQUARES = 0, 1
+"""Places in the moments of returns: their mean, and the sum of their squared deviations from it."""
+
+
+@inlined
+def ucb_constant(c: float, moments: F1, n: int) -> float:
+    """The constant c of the UCB rule; if it is AUTO, sqrt(2) times the standard deviation of the n returns so far.
+
+    The mean of n_a returns that are sub-Gaussian with scale sigma exceeds its expectation by sigma sqrt(2 log N / n_a)
+    with probability at most 1 / N. sigma is not known: the deviation of the returns simulated from the root stands for
+    it, so that the rule has no unit of its own. It is zero until two returns differ.
+    """
+    return c if c >= 0.0 else np.sqrt(2.0 * moments[SQUARES] / max(n - 1, 1))
+
+
+@inlined
+def add_return(moments: F1, R: float, n: int) -> None:
+    """Add the n-th return to the moments (Welford)."""
+    off = R - moments[MEAN]
+    moments[MEAN] += off / n
+    moments[SQUARES] += off * (R - moments[MEAN])
+
+
 # Leaves --------------------------------------------------------------------------------------------------------------
 
 

@@ -15,10 +15,16 @@ from bayesrl.checks import Floats
 from bayesrl.core import Planner
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.counts import Counts
-from bayesrl.kernels.tree import LeafBounds
+from bayesrl.kernels.tree import AUTO, LeafBounds
 from bayesrl.models.solve import solve
 
 Leaf = Literal["zero", "mean"]
+Exploration = float | Literal["auto"]
+
+
+def constant_of(exploration: Exploration) -> float:
+    """The constant of the UCB rule as compiled code knows it (`kernels/tree.py: ucb_constant`)."""
+    return AUTO if isinstance(exploration, str) else exploration
 
 
 def counts_of(planner: Planner[Any, Any], belief: Enumerates, depth: int) -> Counts:

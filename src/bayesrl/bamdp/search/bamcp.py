@@ -9,8 +9,11 @@ Paper to code: Search is `plan` and the loop of `search` over simulations, Simul
 the UCB rule is `select`, the learned rollout policy `learned`. A node is a history: `_history_tree.py`.
 Deviations: outcomes are drawn from urns (`kernels/urn.py`) instead of models from the posterior. This has the same law
 and costs O(1) a step, where a row of a model costs O(S). The tree is made anew at every decision, as in the author's
-code, unless `reuse` keeps a part of it. Ties are broken at random. If states cannot be listed there is no Q-table, and
-rollouts are those of the simulator (`kernels/simulator.py`), as the author's are on the infinite grid.
+code, unless `reuse` keeps a part of it. The author's c is 3 in units of reward. By default c
+is sqrt(2) times the standard deviation of the returns simulated from the root so far (`kernels/tree.py: ucb_constant`),
+so that the unit of rewards does not matter; docs/convergence.md compares it with numbers on all worlds. Ties are
+broken at random. If states cannot be listed there is no Q-table, and rollouts are those of the simulator
+(`kernels/simulator.py`), as the author's are on the infinite grid.
 Cost: O(simulations x depth x actions). Claims: root values approach the exact ones; the author's returns; equal in
 law to a naive transcription that draws models.
 """
@@ -26,7 +29,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp.search._history_tree import Tree, child_of, new_tree, subtree
-from bayesrl.bamdp.search._lookahead import Leaf, check_leaf, leaf_values
+from bayesrl.bamdp.search._lookahead import Exploration, Leaf, check_leaf, constant_of, leaf_values
 from bayesrl.capabilities import NamesOutcomes, Simulates
 from bayesrl.checks import Floats, frozen
 from bayesrl.core import Decision, Transition
@@ -34,7 +37,7 @@ from bayesrl.kernels.arrays import F1, F2, I2
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import begin, borrowed, forget, rollout_action, step
 from bayesrl.kernels.stream import stream
-from bayesrl.kernels.tree import select
+from bayesrl.kernels.tree import add_return, select, ucb_constant
 from bayesrl.kernels.urn import REDRAW
 from bayesrl.parameters import PROBABILITY, Above, AtLeast, declared
 from bayesrl.registry import register
@@ -87,7 +90,11 @@ class BAMCP:
 
     simulations: Annotated[int, AtLeast(1), "Simulations per decision, K; not used if `milliseconds` is given."] = 1000
     depth: Annotated[int, AtLeast(1), "Decisions of a simulation. 89 is accuracy .01 at discount .95."] = 89
-    exploration: Annotated[float, AtLeast(0), "The UCB constant, c."] = 3.0
+    exploration: Annotated[
+        Exploration,
+        AtLeast(0),
+        'The UCB constant, c, in units of returns; "auto": sqrt(2) times the deviation of the returns so far.',
+    ] = "auto"
     rollout_epsilon: Annotated[float, PROBABILITY, "Probability of a random action in a rollout."] = 0.5
     rollout_rate: Annotated[float, PROBABILITY, "Learning rate of the rollout policy's Q-table."] = 0.2
     milliseconds: Annotated[
@@ -122,7 +129,7 @@ class BAMCP:
             self.simulations if self.milliseconds is None else FIRST_CAPACITY,
             self._kept(belief, observation, memory, last),
         )
-        settings = np.array([belief.gamma, self.exploration, self.rollout_epsilon])
+        settings = np.array([belief.gamma, constant_of(self.exploration), self.rollout_epsilon])
         depth = 0 if belief.is_terminal(s) else self.depth  # nothing comes after the end
         model, V0 = belief.simulate(self.depth), leaf_values("BAMCP", belief, S, self.leaf)
         simulations = partial(search, rng, model, s, Q, V0, settings, depth)
@@ -160,9 +167,10 @@ def search(
     for _ in range(K):
         begin(model, rng)
         h, s, a, d, depth_of_tree, done = 0, s0, -1, 0, 0, False
+        scale = ucb_constant(c, tree.moments, total[0])
         while d < D and not done:  # Simulate
             fresh = total[h] == 0
-            a = rollout_action(model, P, s, a, epsilon, rng) if fresh else select(rng, Q, N, total[h], h, c)
+            a = rollout_action(model, P, s, a, epsilon, rng) if fresh else select(rng, Q, N, total[h], h, scale)
             path_h[d], path_a[d] = h, a
             k, s, path_r[d], done, marks[d] = step(model, s, a, rng)
             d += 1
@@ -185,6 +193,8 @@ def search(
             total[h] += 1
             N[h, a] += 1
             Q[h, a] += (R - Q[h, a]) / N[h, a]
+        if D > 0:
+            add_return(tree.moments, R, total[0])
         forget(model, marks, d)
         steps += d
     return steps

@@ -13,6 +13,7 @@ never tries the right action; here the drawn model is always solved. In a bandit
 for every decision to go, is the paper's. The belief may be a sparse Dirichlet as well: then the size of each support is
 drawn, which outcomes are in it, and their probabilities. An action that was not drawn at a node has the mean model's
 value there. Ties are broken at random.
+No parameter is in units of reward: an action is drawn by its probability of being the best.
 Cost: O(simulations x depth x (G K gamma variates + depth S A K)); with split rows some 37 c uniform numbers for a row
 of c prior counts instead of K gamma variates, and as many terms in a backup (not under a sparse prior). Claims: equal
 in law to a naive transcription, and with split rows to the search with tables; root values approach the exact ones

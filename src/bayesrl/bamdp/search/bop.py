@@ -11,6 +11,7 @@ Deviations: rewards are not assumed to lie in [0, 1] (ERRATA 36): r_min and r_ma
 bounds are those of a finite horizon, as discount 1 requires, with the values of `leaf` beyond it. Ties among leaves and
 inner actions go to the first, at the root at random. The regret falls as a power of the budget, exponentially in
 special cases only (ERRATA 23).
+No parameter is in units of reward: the bounds come from the belief's range of rewards.
 Cost: O(nodes x their depth x A K). Claims: bounds bracket the exact values at every budget and never widen; equal to
 a naive transcription that builds T+.
 """

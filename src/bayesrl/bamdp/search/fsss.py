@@ -15,6 +15,7 @@ Deviations: V_min and V_max with d to go are those of d rewards, which are tight
 discount 1. The paper's bounds bracket the value of the sampled tree and are `q` (upper) at the root; since the model's
 probabilities are known, `lower` and `upper` also bracket the value itself: draws are weighted by their probabilities,
 and outcomes that were not drawn are taken at their worst and best. Ties are broken at random.
+No parameter is in units of reward: the bounds come from the model's own rewards.
 Cost: O(simulations x depth x width), and A width draws for each new node. Claims: equal to a naive transcription draw
 for draw; `lower` and `upper` bracket the solved values and tighten with every trajectory.
 """

@@ -13,6 +13,7 @@ Deviations: the posterior predictive weights all outcomes of a hyper-state, draw
 their fringe; a hyper-state is a history, so histories with equal counts are separate variables. The paper solves every
 few steps; here every decision is solved anew. The belief may be a sparse Dirichlet as well. Terminal states are worth
 zero. Ties are broken at random.
+No parameter is in units of reward: trajectories choose their actions uniformly at random.
 Cost: O(simulations x depth x A K) and a sparse program with a variable for each hyper-state and A rows for each.
 Claims: the program's values are those of backward induction on the same tree; with enough trajectories they are
 exact_q's with the fringe's values at the leaves.

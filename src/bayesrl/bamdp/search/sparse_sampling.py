@@ -10,8 +10,9 @@ plan.
 
 Paper to code: EstimateQ is `estimate`, and EstimateV the maximum over actions in it.
 Deviations: rewards may depend on the outcome. One width for every level, as in the paper's main algorithm. Ties are
-broken at random. Cost: O((A width)^depth). Claims: equal to a naive transcription draw for draw; root values approach
-the finite-horizon optimum of the model as the width grows (from above: the maximum of noisy means is too high).
+broken at random. No parameter is in units of reward: every action is drawn equally often.
+Cost: O((A width)^depth). Claims: equal to a naive transcription draw for draw; root values approach the finite-horizon
+optimum of the model as the width grows (from above: the maximum of noisy means is too high).
 """
 
 from __future__ import annotations

@@ -9,10 +9,12 @@ plan.
 
 Paper to code: `search` is MonteCarloPlanning with its recursion unrolled, selectAction is `select` in kernels/tree.py,
 N_{s,d} and N_{s,a,d} are `total` and `N`.
-Deviations: the bonus is c sqrt(log N / n) with c = 2 C_p unscaled, so c is in units of value. Every (state, depth)
-that a simulation passes has statistics, as in the paper: there is no separate rollout policy. Ties are broken at
-random. Cost: O(simulations x depth x A) time, O(S x depth x A) memory. Claims: equal in law to a naive transcription;
-root values approach the finite-horizon optimum of the model (from below: returns include exploring).
+Deviations: the bonus is c sqrt(log N / n) with c = 2 C_p unscaled, so c is in units of returns. The paper has returns
+in [0, 1]. By default c is sqrt(2) times the standard deviation of the returns simulated from the root so far
+(`ucb_constant`), so that the unit of rewards does not matter. Every (state, depth) that a simulation passes has
+statistics, as in the paper: there is no separate rollout policy. Ties are broken at random.
+Cost: O(simulations x depth x A) time, O(S x depth x A) memory. Claims: equal in law to a naive transcription; root
+values approach the finite-horizon optimum of the model (from below: returns include exploring).
 """
 
 from __future__ import annotations
@@ -23,13 +25,13 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import best_action, state_in
-from bayesrl.bamdp.search._lookahead import Leaf, leaf_values
+from bayesrl.bamdp.search._lookahead import Exploration, Leaf, constant_of, leaf_values
 from bayesrl.capabilities import HasMeanMDP
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed, step
-from bayesrl.kernels.tree import select
+from bayesrl.kernels.tree import add_return, select, ucb_constant
 from bayesrl.kernels.urn import Urn, model_urn
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
@@ -62,7 +64,11 @@ class UCT:
 
     simulations: Annotated[int, AtLeast(1), "Simulations per decision."] = 1000
     depth: Annotated[int, AtLeast(1), "Decisions of a simulation, D."] = 50
-    exploration: Annotated[float, AtLeast(0), "The UCB constant, 2 C_p."] = 3.0
+    exploration: Annotated[
+        Exploration,
+        AtLeast(0),
+        'The UCB constant, 2 C_p, in units of returns; "auto": sqrt(2) times the deviation of the returns so far.',
+    ] = "auto"
     leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
@@ -75,7 +81,7 @@ class UCT:
     ) -> Decision:
         """Simulate in the mean model."""
         s = state_in("UCT", belief, observation)
-        model, settings = model_urn(belief.mean_mdp()), np.array([belief.gamma, self.exploration])
+        model, settings = model_urn(belief.mean_mdp()), np.array([belief.gamma, constant_of(self.exploration)])
         leaf = leaf_values("UCT", belief, belief.n_states, self.leaf)
         q, n = search(rng, model, s, settings, leaf, self.simulations, self.depth)
         return Decision(best_action(q, "random", rng), None, {"q": q, "visits": n, "simulations": self.simulations})
@@ -89,11 +95,13 @@ def search(rng: Generator, model: Urn, s0: int, settings: F1, V0: F1, K: int, D:
     N, Q = np.zeros((D * S, A), np.int64), np.zeros((D * S, A))  # of (depth, state) and action
     total = np.zeros(D * S, np.int64)
     path_h, path_a, path_r = np.empty(D, np.int64), np.empty(D, np.int64), np.empty(D)
-    for _ in range(K):
+    moments = np.zeros(2)
+    for k in range(K):
         s, t, done = s0, 0, model.terminal[s0]
+        scale = ucb_constant(c, moments, k)
         while t < D and not done:
             h = t * S + s
-            a = select(rng, Q, N, max(total[h], 1), h, c)
+            a = select(rng, Q, N, max(total[h], 1), h, scale)
             path_h[t], path_a[t] = h, a
             _k, s, path_r[t], done, _mark = step(model, s, a, rng)
             t += 1
@@ -104,4 +112,5 @@ def search(rng: Generator, model: Urn, s0: int, settings: F1, V0: F1, K: int, D:
             total[h] += 1
             N[h, a] += 1
             Q[h, a] += (R - Q[h, a]) / N[h, a]
+        add_return(moments, R, k + 1)
     return Q[s0].copy(), N[s0].copy()
