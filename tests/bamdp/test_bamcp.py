@@ -143,6 +143,15 @@ def test_moments_are_those_of_the_returns(budget, level):
     assert ucb_constant(AUTO, tree.moments, n) == pytest.approx(np.sqrt(2 * p * (1 - p) * n / (n - 1)), rel=1e-6)
 
 
+def test_a_number_given_by_name_is_the_constant():
+    """None explores nothing but what is untried or as good; an enormous one visits actions equally often."""
+    unequal = TabularMDP.from_dense(np.ones((1, 2, 1)), [[1.0, 0.0]], gamma=0.5)
+    visits = [
+        BAMCP(100, 2, c).plan(b.DirichletMDP.flat(unequal), 0, None, default_rng(0)).info["visits"] for c in (0.0, 1e9)
+    ]
+    np.testing.assert_array_equal(visits, [[99, 1], [50, 50]])
+
+
 def test_the_kept_tree_keeps_the_spread_of_returns():
     """Its number of returns is that of its visits, their mean that of its values, their variance the old one."""
     belief, happened = small(), Transition(0, 1, 1.0, 1)

@@ -163,7 +163,7 @@ MUTANTS = {
         TREE, "np.sqrt(2.0 * moments[SQUARES] / max(n - 1, 1))", "3.0",
         [UNITS + "test_the_unit_of_rewards_does_not_matter"]),
     "a constant given by name is not used": (
-        TREE, "return c if c >= 0.0 else", "return", [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
+        TREE, "return c if c >= 0.0 else", "return", [BAMCP + "test_a_number_given_by_name_is_the_constant"]),
     "BAMCP forgets the returns when its tree grows": (
         "bayesrl.bamdp.search._history_tree", "np.zeros(2) if kept is None else kept.moments.copy()", "np.zeros(2)",
         [BAMCP + "test_moments_are_those_of_the_returns", BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
