@@ -15,8 +15,8 @@ from typing import Annotated, Any
 
 from numpy.random import Generator
 
-from bayesrl.bandits.delayed_feedback import Waiting, act_meanwhile, check_agent_inside, in_lockstep, inside
-from bayesrl.core import Agent, Decision, Planner, Transition
+from bayesrl.bandits.delayed_feedback import LearnsLate, Waiting, check_agent_inside, in_lockstep
+from bayesrl.core import Agent, Transition
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -32,7 +32,7 @@ from bayesrl.registry import register
     ),
 )
 @declared
-class BatchedFeedback:
+class BatchedFeedback(LearnsLate):
     """An agent that learns from its steps in batches.
 
     Examples
@@ -50,14 +50,6 @@ class BatchedFeedback:
     def __post_init__(self) -> None:
         check_agent_inside("BatchedFeedback", self.agent)
 
-    def start(self) -> Waiting:
-        """Nothing waits."""
-        return Waiting(self.agent.start(), ())
-
-    def act(self, mind: Waiting, observation: Any, rng: Generator) -> Decision:
-        """Let the agent inside act on what it has learned."""
-        return act_meanwhile(self.agent, mind, observation, rng)
-
     def learn(self, mind: Waiting, transition: Transition, rng: Generator) -> Waiting:
         """Queue the transition; when the batch is full, learn from all of it in order."""
         queue = (*mind.queue, transition)
@@ -71,13 +63,3 @@ class BatchedFeedback:
     def batch(self, replicates: int) -> BatchedFeedback:
         """The same agent for each of several replicates in lockstep."""
         return dataclasses.replace(self, agent=in_lockstep(self.agent, replicates))
-
-    @property
-    def planner(self) -> Planner[Any, Any]:
-        """The planner inside."""
-        return inside(self.agent).planner
-
-    @property
-    def prior(self) -> object:
-        """The prior inside."""
-        return inside(self.agent).prior

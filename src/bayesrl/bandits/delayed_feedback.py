@@ -48,6 +48,37 @@ class Waiting(NamedTuple):
     queue: tuple[Transition, ...]
 
 
+class LearnsLate(Protocol):
+    """What agents share that hold back what the agent inside them learns from."""
+
+    __slots__ = ()
+    agent: Agent[Any]
+
+    def start(self) -> Waiting:
+        """Nothing waits."""
+        return Waiting(self.agent.start(), ())
+
+    def act(self, mind: Waiting, observation: Any, rng: Generator) -> Decision:
+        """Let the agent inside act on what it has learned."""
+        action, inside, info = self.agent.act(mind.inside, observation, rng)
+        return Decision(action, Waiting(inside, mind.queue), info)
+
+    @property
+    def planner(self) -> Planner[Any, Any]:
+        """The planner inside."""
+        return self._believer().planner
+
+    @property
+    def prior(self) -> object:
+        """The prior inside."""
+        return self._believer().prior
+
+    def _believer(self) -> Believer:
+        if not isinstance(self.agent, Believer):  # then hasattr(late, "planner") is False
+            raise AttributeError(f"{type(self.agent).__name__} has no planner.")
+        return self.agent
+
+
 @register(
     "delayed-feedback",
     kind="tool",
@@ -59,7 +90,7 @@ class Waiting(NamedTuple):
     ),
 )
 @declared
-class DelayedFeedback:
+class DelayedFeedback(LearnsLate):
     """An agent that learns from each step only some steps later.
 
     Examples
@@ -81,14 +112,6 @@ class DelayedFeedback:
     def __post_init__(self) -> None:
         check_agent_inside("DelayedFeedback", self.agent)
 
-    def start(self) -> Waiting:
-        """Nothing waits."""
-        return Waiting(self.agent.start(), ())
-
-    def act(self, mind: Waiting, observation: Any, rng: Generator) -> Decision:
-        """Let the agent inside act on what it has learned."""
-        return act_meanwhile(self.agent, mind, observation, rng)
-
     def learn(self, mind: Waiting, transition: Transition, rng: Generator) -> Waiting:
         """Queue the transition, and learn from the one that is `delay` steps old."""
         queue = (*mind.queue, transition)
@@ -99,22 +122,6 @@ class DelayedFeedback:
     def batch(self, replicates: int) -> DelayedFeedback:
         """The same agent for each of several replicates in lockstep."""
         return dataclasses.replace(self, agent=in_lockstep(self.agent, replicates))
-
-    @property
-    def planner(self) -> Planner[Any, Any]:
-        """The planner inside."""
-        return inside(self.agent).planner
-
-    @property
-    def prior(self) -> object:
-        """The prior inside."""
-        return inside(self.agent).prior
-
-
-def act_meanwhile(agent: Agent[Any], mind: Waiting, observation: Any, rng: Generator) -> Decision:
-    """Let the agent inside act; keep the queue."""
-    action, inside, info = agent.act(mind.inside, observation, rng)
-    return Decision(action, Waiting(inside, mind.queue), info)
 
 
 def check_agent_inside(owner: str, agent: object) -> None:
@@ -128,10 +135,3 @@ def in_lockstep(agent: Agent[Any], replicates: int) -> Agent[Any]:
     if not isinstance(agent, LockstepAgent):
         raise Incompatible("A lockstep run", type(agent).__name__, ["batch"])
     return agent.batch(replicates)
-
-
-def inside(agent: Agent[Any]) -> Believer:
-    """The agent inside, if it has a prior and a planner."""
-    if not isinstance(agent, Believer):  # then hasattr(late, "planner") is False
-        raise AttributeError(f"{type(agent).__name__} has no planner.")
-    return agent
