@@ -11,21 +11,18 @@ from scipy.special import gamma, gammaln
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
+from bayesrl.bamdp.offline._monomials import counts_after, listed, log_moments, make_basis
 from bayesrl.bamdp.offline.beetle import (
     BEETLE,
     Alphas,
-    after,
     backup,
-    highest,
+    best_of_each_state,
     interact,
-    listed,
-    log_moments,
     look_ahead,
-    lowest,
+    lower_bounds,
     points_of,
     problem_of,
     rows_after,
-    span,
     sweep,
 )
 from bayesrl.beliefs import RewardBeta, UnknownRewards
@@ -136,7 +133,7 @@ def test_unprojected_backups_give_exact_values(belief, horizon):
 def test_a_basis_that_spans_gives_exact_values(belief, horizon):
     """Backups at every hyper-state within reach, on all monomials of the degree that they need."""
     lives, S = monomials(belief, horizon - 1), belief.n_states
-    basis, problem = span(belief, lives, [life for life in lives if degree(life) <= 1]), problem_of(belief)
+    basis, problem = make_basis(belief, lives, [life for life in lives if degree(life) <= 1]), problem_of(belief)
     alphas = Alphas(np.zeros((S, len(lives))), np.arange(S + 1))  # V_0 = 0
     for to_go in range(1, horizon):
         points = points_of(belief, [life for life in lives if degree(life) <= horizon - to_go], basis)
@@ -161,9 +158,9 @@ def test_what_is_listed_equals_what_is_written_out(prior):
     """
     rng, problem, S, n = default_rng(3), problem_of(prior), prior.n_states, 5
     lives = sorted(set(interact(prior, 9, 6, rng)))
-    basis = span(prior, lives[:n], lives)
+    basis = make_basis(prior, lives[:n], lives)
     points, alphas = points_of(prior, lives, basis), Alphas(rng.standard_normal((2 * S, n)), 2 * np.arange(S + 1))
-    seen = [after(np.zeros(prior.alpha.shape), life) for life in lives]
+    seen = [counts_after(np.zeros(prior.alpha.shape), life) for life in lives]
     beliefs = [replace(prior, alpha=prior.alpha + counts) for counts in seen]
 
     def products(cell):
@@ -196,7 +193,7 @@ def test_what_is_listed_equals_what_is_written_out(prior):
 
 def ahead(s, rows, e, alphas, problem, basis):
     v = alphas.coefficient @ e
-    return look_ahead(s, rows, e, v, highest(v, alphas.first), alphas, problem, basis.exponent)
+    return look_ahead(s, rows, e, v, best_of_each_state(v, alphas.first), alphas, problem, basis.exponent)
 
 
 # Projection and Perseus against functions on a grid ------------------------------------------------------------------
@@ -210,7 +207,7 @@ class Grid:
         self.x, self.belief = 0.5 * (1 + x), belief
         self.weight = self.seen(belief.alpha[0] - 1) * w
         self.phi = np.array([self.seen(n) for n in exponent]).T
-        posteriors = [self.weight * self.seen(after(np.zeros((1, 2)), life)[0]) for life in lives]
+        posteriors = [self.weight * self.seen(counts_after(np.zeros((1, 2)), life)[0]) for life in lives]
         self.mixture = np.mean([p / p.sum() for p in posteriors], axis=0)
 
     def seen(self, n):
@@ -260,9 +257,10 @@ def test_stages_equal_a_naive_transcription():
     """
     belief, rng = b.DirichletMDP.structured(b.make_world("chain-tied", gamma=0.5), [[2.0, 1.5]]), default_rng(1)
     lives, problem = interact(belief, 6, 12, rng), problem_of(belief)
-    basis, grid = span(belief, [(), ((0, 0, 3), (0, 1, 1))], lives), Grid(belief, [(0, 0), (3, 1)], lives)
-    points, beliefs = points_of(belief, lives, basis), [after(belief.alpha, life)[0] for life in lives]
-    alphas, functions, before, spoilt = lowest(belief, basis), {s: [np.zeros_like(grid.x)] for s in range(5)}, 0.0, 0
+    basis, grid = make_basis(belief, [(), ((0, 0, 3), (0, 1, 1))], lives), Grid(belief, [(0, 0), (3, 1)], lives)
+    points, beliefs = points_of(belief, lives, basis), [counts_after(belief.alpha, life)[0] for life in lives]
+    alphas, before, spoilt = lower_bounds(belief, basis), 0.0, 0
+    functions = {s: [np.zeros_like(grid.x)] for s in range(5)}
     for _ in range(8):
         order = rng.permutation(30)
         coefficient, first, values = sweep(order, points, alphas, problem, basis)
@@ -396,10 +394,10 @@ def test_values_are_bounded_where_beliefs_are_unforeseen():
     prior = b.DirichletMDP.flat(b.make_world("double-loop", gamma=0.9), 1 / 9)
     lives = interact(prior, 20, 100, default_rng(0))
     assert log_moments(listed(lives), prior.alpha, 20).min() < -100.0
-    assert points_of(prior, lives, span(prior, lives[:15], lives)).moment.max() < np.sqrt(20)
+    assert points_of(prior, lives, make_basis(prior, lives[:15], lives)).moment.max() < np.sqrt(20)
     planner = BEETLE(beliefs=20, basis=15, steps=100).solve(prior, default_rng(0))
     for life in lives:
-        belief = replace(prior, alpha=after(prior.alpha, life))
+        belief = replace(prior, alpha=counts_after(prior.alpha, life))
         found = [planner.plan(belief, s, None, default_rng(0)).info for s in range(9)]
         assert all(0.0 <= info["value"] <= 2.0 / 0.1 and (info["q"] <= 2.0 / 0.1).all() for info in found)
 

@@ -8,17 +8,15 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
+from bayesrl.bamdp.offline._controller_parameters import Logits, monte_carlo_gradient
+from bayesrl.bamdp.offline._prior_models import models_of, stack
 from bayesrl.bamdp.offline.finite_state_controller import (
     Controller,
     FiniteStateController,
-    Logits,
     climb,
     climb_by_simulation,
     evaluate,
     gradient,
-    models_of,
-    monte_carlo_gradient,
-    stack,
     start,
 )
 from bayesrl.beliefs import BetaBernoulli, RewardBeta, UnknownRewards

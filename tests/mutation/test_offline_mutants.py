@@ -3,12 +3,14 @@
 import pytest
 
 FSC, BEETLE = "bayesrl.bamdp.offline.finite_state_controller", "bayesrl.bamdp.offline.beetle"
+PARAMETERS, PRIOR = "bayesrl.bamdp.offline._controller_parameters", "bayesrl.bamdp.offline._prior_models"
+MONOMIALS = "bayesrl.bamdp.offline._monomials"
 CONTROLLER, ALPHA = "tests/bamdp/test_finite_state_controller.py::", "tests/bamdp/test_beetle.py::"
 
 MUTANTS = {
     # name: (module, old, new, tests)
     "a controller is valued in the mean model": (
-        FSC, "stack(prior, *gauss(prior, free, int(n ** (1.0 / max(len(free), 1)) + 1e-9)))",
+        PRIOR, "stack(prior, *gauss_rule(prior, free, int(n ** (1.0 / max(len(free), 1)) + 1e-9)))",
         "stack(prior, [prior.mean_mdp()], np.ones(1))", [CONTROLLER + "test_value_is_not_that_of_the_mean_model"]),
     "the gradient forgets what later nodes are worth": (
         FSC, " + np.einsum(\"qsary,qsary->qsa\", later, eta)", "",
@@ -23,13 +25,13 @@ MUTANTS = {
         FSC, "P[i, s, a, y] * V[i, r, y]", "P[i, s, a, y] * V[i, q, y]",
         [CONTROLLER + "test_gradient_equals_finite_differences"]),
     "the planner's edges have their axes exchanged": (
-        FSC, "np.ascontiguousarray(eta.swapaxes(-1, -2))", "eta.reshape(eta.swapaxes(-1, -2).shape)",
+        PARAMETERS, "np.ascontiguousarray(eta.swapaxes(-1, -2))", "eta.reshape(eta.swapaxes(-1, -2).shape)",
         [CONTROLLER + "test_value_equals_dynamic_programming_over_hyper_states"]),
     "a node is credited with the reward before it": (
-        FSC, "(q, s, a, then, y), after / n", "(q, s, a, q, y), after / n",
+        PARAMETERS, "(q, s, a, then, y), after / n", "(q, s, a, q, y), after / n",
         [CONTROLLER + "test_monte_carlo_gradient_is_unbiased"]),
     "the mean includes one's own life": (
-        FSC, "(returns - returns.mean(axis=0)) * n / (n - 1)", "returns - returns.mean(axis=0)",
+        PARAMETERS, "(returns - returns.mean(axis=0)) * n / (n - 1)", "returns - returns.mean(axis=0)",
         [CONTROLLER + "test_monte_carlo_gradient_is_unbiased"]),
     "steps are taken that do not gain": (
         FSC, ".J < here.J + SUFFICIENT * step * promise", ".J < here.J - 1.0",
@@ -43,16 +45,16 @@ MUTANTS = {
         BEETLE, "f = problem.gamma * alphas", "f = 1.0 * alphas",
         [ALPHA + "test_a_basis_that_spans_gives_exact_values"]),
     "a backup does not multiply by theta": (
-        BEETLE, "(alpha[g, k] + m[:, None, k] + m[:, k])", "(alpha[g, k] + m[:, None, k])",
+        MONOMIALS, "(alpha[g, k] + m[:, None, k] + m[:, k])", "(alpha[g, k] + m[:, None, k])",
         [ALPHA + "test_a_basis_that_spans_gives_exact_values"]),
     "distances are measured under beliefs that have seen nothing": (
-        BEETLE, " + np.tensordot(b[who, k], weight[who], 1)", "",
+        MONOMIALS, " + np.tensordot(b[who, k], weight[who], 1)", "",
         [ALPHA + "test_what_is_listed_equals_what_is_written_out"]),
     "beliefs that have seen a row weigh as much as others": (
-        BEETLE, "alpha[g].sum() + b.sum(axis=1)[:, None, None] + ", "alpha[g].sum() + ",
+        MONOMIALS, "alpha[g].sum() + b.sum(axis=1)[:, None, None] + ", "alpha[g].sum() + ",
         [ALPHA + "test_stages_equal_a_naive_transcription"]),
     "distances are measured under the first belief alone": (
-        BEETLE, "gram = joint.mean(axis=0)", "gram = joint[0]",
+        MONOMIALS, "gram = joint.mean(axis=0)", "gram = joint[0]",
         [ALPHA + "test_what_is_listed_equals_what_is_written_out"]),
     "an outcome that was seen counts among the others too": (
         BEETLE, "        chance[k] = 0.0\n", "", [ALPHA + "test_what_is_listed_equals_what_is_written_out"]),
@@ -66,10 +68,10 @@ MUTANTS = {
         BEETLE, "            if b == i:\n", "            if True:\n",
         [ALPHA + "test_what_is_listed_equals_what_is_written_out"]),
     "an urn forgets what it gave": (
-        BEETLE, "(alpha[g, k] + t) / (mass + before[i])", "(alpha[g, k] + t) / (mass + t)",
+        MONOMIALS, "(alpha[g, k] + t) / (mass + before[i])", "(alpha[g, k] + t) / (mass + t)",
         [ALPHA + "test_moments_against_quadrature"]),
     "an urn remembers another row": (
-        BEETLE, "            before[:] = 0\n", "", [ALPHA + "test_moments_against_quadrature"]),
+        MONOMIALS, "            before[:] = 0\n", "", [ALPHA + "test_moments_against_quadrature"]),
     "a backup that the projection spoils is kept": (
         BEETLE, "problem.terminal[s] or np.dot(c[m], points.moment[i]) < v_old", "False",
         [ALPHA + "test_stages_equal_a_naive_transcription"]),

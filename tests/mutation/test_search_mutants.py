@@ -240,7 +240,7 @@ MUTANTS = {
     "what all outcomes have in common is forgotten": (
         ROWS, "mean = x.share[g] * total", "mean = 0.0", [BSS + "test_split_rows_have_the_mean_models_values"]),
     "the rewards of what all have in common are forgotten": (
-        ROWS, "x.r[g] = x.share[g] * c.paid[g]", "x.r[g] = 0.0",
+        ROWS, "x.r[g] = x.share[g] * c.reward_sum[g]", "x.r[g] = 0.0",
         [BSS + "test_split_rows_have_the_mean_models_values"]),
     "a look-ahead on split rows forgets a step": (
         ROWS, "gamma, v[(d - 1) % 2], sum", "gamma, v[d % 2], sum",

@@ -1,4 +1,4 @@
-"""What the greedy planners of this family share: values of the mean model, and a stated rule for ties."""
+"""What greedy planners share: values of the mean model, a rule for ties, and checks of states and discounts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Ties = Literal["first", "random"]
 """What to do with actions of equal value."""
 
 SLACK = 1e-9
-"""Action values closer than this, relative to their size, are ties: solvers are accurate to about as much."""
+"""Action values that differ by less, relative to their size, are ties; solvers have about this accuracy."""
 
 
 class SharesMeanSupport(HasMeanMDP, SharesSupport, Protocol):
-    """A belief that says whether the models it draws lead to the same states as its mean model."""
+    """A belief that knows whether its drawn models have the support of its mean model."""
 
 
 def state_in(owner: str, belief: ListsStates, observation: object) -> int:
@@ -39,7 +39,7 @@ def step_in(owner: str, n_states: int, n_actions: int, seen: Transition) -> tupl
 
 
 def must_end(owner: str, belief: HasMeanMDP) -> None:
-    """Refuse a discount of 1 if the mean model does not end from every state: then it has no values."""
+    """Refuse a discount of 1 if the mean model need not end; it then has no values."""
     if belief.gamma == 1.0:
         try:
             policy_to_the_end(collapse(model_of(belief.mean_mdp(), None)).model)
@@ -48,13 +48,13 @@ def must_end(owner: str, belief: HasMeanMDP) -> None:
 
 
 def draws_must_end(owner: str, belief: ListsStates) -> None:
-    """Do the same for drawn models, if these have the support of the mean model; of others nothing is known."""
+    """Do the same for drawn models that have the support of the mean model; others cannot be checked."""
     if belief.gamma == 1.0 and offers(belief, SharesMeanSupport) and belief.same_support:
         must_end(owner, belief)
 
 
 def mean_model_q(belief: HasMeanMDP, warm: Floats | None, bonus: Floats | None = None) -> tuple[Floats, Floats]:
-    """(q[s, a], values[s]) of the mean model, solved from the values of the step before."""
+    """(q[s, a], values[s]) of the mean model; the solve starts from the values `warm` of the last step."""
     solution = solve(belief.mean_mdp(), initial=warm, bonus=bonus)
     return solution.q, solution.values
 

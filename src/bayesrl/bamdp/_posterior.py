@@ -14,11 +14,11 @@ from bayesrl.errors import InvalidArgument
 
 
 class CountsVisits(GroupsVisits, HasCertainPairs, Protocol):
-    """What a planner asks that counts visits and treats certain pairs apart."""
+    """What planners that count visits need from a belief."""
 
 
 def finite_reward_range(planner: str, belief: HasRewardRange) -> tuple[float, float]:
-    """The smallest and the largest reward of a step; a belief without such bounds is refused."""
+    """The smallest and the largest reward of a step; refuse a belief without such bounds."""
     low, high = belief.reward_range()
     if not (isfinite(low) and isfinite(high)):
         hint = "Give the largest reward to the planner, if it takes one (r_max)."
@@ -27,7 +27,7 @@ def finite_reward_range(planner: str, belief: HasRewardRange) -> tuple[float, fl
 
 
 def visited(visits: Floats | None, belief: GroupsVisits, last: Transition | None) -> Floats:
-    """The visits of each counter (see `visit_groups`), the transition just seen included."""
+    """The visits of each counter (see `visit_groups`), including the transition just seen."""
     counter = belief.visit_groups()
     new = np.zeros(counter.max() + 1) if visits is None else visits.copy()
     if last is not None:

@@ -1,35 +1,35 @@
 """Bayesian Q-learning (Dearden, Friedman, Russell 1998; survey §7.3).
 
-The belief is about the return itself, without a model. The return after (s, a) is normal with unknown mean mu and
-precision tau. For each pair (mu, tau) is normal-gamma (mu_0, lambda, alpha, beta), independent of the other pairs. The
-marginal law of mu is Student's t with 2 alpha degrees of freedom, centre mu_0 and scale sqrt(beta / (lambda alpha)).
+The belief is about returns; there is no model. The return after (s, a) is normal with unknown mean mu and precision
+tau. For each pair (s, a) the prior of (mu, tau) is normal-gamma (mu_0, lambda, alpha, beta), independent of the other
+pairs. The marginal law of mu is Student's t with 2 alpha degrees of freedom, centre mu_0 and scale sqrt(beta / (lambda
+alpha)).
 
-A transition (s, a, r, s') teaches r + gamma R'. The return R' from s' is not observed: the agent takes its belief about
-the action that seems best in s'. There are two ways to learn from it:
+A transition (s, a, r, s') is an observation of r + gamma R'. The return R' from s' is not observed: the agent uses its
+belief about the action that seems best in s'. There are two update rules:
 
 - "moment": update as if one return with the mean and the mean square of r + gamma R' had been seen;
 - "mixture": average the posterior given r + gamma x over x ~ R', and project the average on a normal-gamma by matching
-  E[tau], E[mu tau], E[mu^2 tau] and E[log tau] (the nearest one in Kullback-Leibler divergence). This is more careful:
-  moment updating becomes certain of a value too soon.
+  E[tau], E[mu tau], E[mu^2 tau] and E[log tau] (the nearest one in Kullback-Leibler divergence). The moment update
+  becomes certain too early; this one does not.
 
 There are two ways to choose: "sampling" takes the best of one draw of each mu, and "vpi" the largest mean plus myopic
 value of perfect information.
 
-The default prior follows a principle and was not found by trial. A return lies between r_min / (1 - gamma) and r_max /
-(1 - gamma), and nothing else is known of it, so its prior has the mean and the variance of the uniform law on that
-range. The prior is worth one return (lambda = 1). alpha = 2 is the first whole number at which the variance is finite;
-there E[1 / tau] = beta, so beta is that variance. The agent must know the range of rewards, as R-max must; the lab
-passes it on if a world lists its outcomes.
+The default prior was not tuned. A return lies between r_min / (1 - gamma) and r_max / (1 - gamma), so its prior has the
+mean and the variance of the uniform law on that range. The prior counts as one return (lambda = 1). alpha = 2 is the
+smallest integer at which the variance is finite; there E[1 / tau] = beta, so beta is that variance. Like R-max, the
+agent must know the range of rewards; the lab passes it on if a world lists its outcomes.
 
 Paper to code: `conjugate` is the normal-gamma update, `future` the moments of R', then `moment_update` and
 `mixture_update`; `vpi` is the survey's definition (§4.4, corrected, ERRATA 3) in closed form.
-Deviations: the end of an episode teaches r alone. The integral over x is a quadrature of `NODES` points. A projected
+Deviations: at the end of an episode the return is r. The integral over x is a quadrature of `NODES` points. A projected
 alpha is at least `LEAST`, so that R' has a variance. The agent has no model, so it holds the discount and the sizes. We
 do not know the prior of the authors' experiments.
 Cost: O(A) per step, and O(NODES) for a mixture. Claims: every update against quadrature or Monte Carlo; the projection
 matches its four expectations; VPI against integration; it learns. Totals of 1000 steps at discount .95 with this prior,
-fixed before it was tried, 20 runs (standard error): chain, mixture 2842 (69) by VPI and 1485 (33) by sampling, moment
-2425 (85) and 1595 (51); double-loop 242.2 (.1) and 163.8 (1.9), 237.7 (.7) and 168.0 (1.9).
+which was fixed before the runs, 20 runs (standard error): chain, mixture 2842 (69) by VPI and 1485 (33) by sampling,
+moment 2425 (85) and 1595 (51); double-loop 242.2 (.1) and 163.8 (1.9), 237.7 (.7) and 168.0 (1.9).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ LEAST = 1.01
 NODES = 64
 """Points of the quadrature over the return to come."""
 NARROW = 1e-100
-"""The smallest range of rewards, and the inverse of the largest: variances are representable in between."""
+"""The smallest range of rewards, and the inverse of the largest; between them variances are representable."""
 
 
 @register(
@@ -87,7 +87,7 @@ class BayesianQLearning:
     n_states: Annotated[int, AtLeast(1), "Number of states, S."]
     n_actions: Annotated[int, AtLeast(1), "Number of actions, A."]
     gamma: Annotated[float, DISCOUNT, "Discount."]
-    update: Annotated[Literal["moment", "mixture"], "How the agent learns from a return it does not see."] = "mixture"
+    update: Annotated[Literal["moment", "mixture"], "How the agent learns from an unobserved return."] = "mixture"
     choose: Annotated[Literal["vpi", "sampling"], "How actions are chosen."] = "vpi"
     r_min: Annotated[float, "The smallest reward that a step can pay."] = 0.0
     r_max: Annotated[float, "The largest reward that a step can pay."] = 1.0
@@ -105,7 +105,7 @@ class BayesianQLearning:
         owner = "BayesianQLearning"
         number(owner, "r_max", self.r_max, self.r_min)
         if None in (self.mean, self.rate):
-            hint = "Else the prior must be given: mean and rate."
+            hint = "Otherwise give the prior: mean and rate."
             if self.gamma == 1.0:
                 raise InvalidArgument(owner, "gamma", "below 1", self.gamma, hint)
             if self.rate is None and self.r_min == self.r_max:
@@ -153,7 +153,7 @@ class BayesianQLearning:
         return NormalGamma(*map(frozen, arrays))
 
 
-# Learning (a cell holds numbers, or arrays if there are many x) ------------------------------------------------------
+# Learning (a cell holds numbers, or arrays for several x) ------------------------------------------------------
 
 
 def conjugate(cell: NormalGamma, x: Floats | float, square: Floats | float) -> NormalGamma:
@@ -175,7 +175,7 @@ def moment_update(cell: NormalGamma, after: NormalGamma, r: float, gamma: float)
 
 
 def mixture_update(cell: NormalGamma, after: NormalGamma, r: float, gamma: float) -> NormalGamma:
-    """The posterior averaged over R' and projected on a normal-gamma."""
+    """Average the posterior over R' and project the average on a normal-gamma."""
     x, weight = returns(after)
     mu, lam, alpha, beta = conjugate(cell, target := r + gamma * x, target * target)
     tau = weight @ (alpha / beta)  # E[tau]
@@ -207,7 +207,7 @@ ANGLES = _angles()
 
 
 def inverse_gap(gap: float) -> float:
-    """alpha with log(alpha) - digamma(alpha) = gap > 0, by Newton's method on 1/alpha's scale."""
+    """Solve log(alpha) - digamma(alpha) = gap > 0 for alpha by Newton's method in 1 / alpha."""
     x = (3.0 - gap + np.sqrt((gap - 3.0) ** 2 + 24.0 * gap)) / (12.0 * gap)  # within 1.5% for every gap
     for _ in range(5):
         x = 1.0 / (1.0 / x + (np.log(x) - special.digamma(x) - gap) / (x * x * (1.0 / x - special.polygamma(1, x))))
@@ -225,7 +225,7 @@ def vpi(cells: NormalGamma) -> Floats:
     second, first = np.argsort(mu, kind="stable")[-2:]
     level = np.full(len(mu), mu[first])
     level[first] = mu[second]
-    side = np.where(np.arange(len(mu)) == first, -1.0, 1.0)  # the best action must prove worse, another one better
+    side = np.where(np.arange(len(mu)) == first, -1.0, 1.0)  # a gain if the best is worse, or another better
     return excess(side * mu, 2.0 * alpha, scale_of_mean(cells), side * level)
 
 

@@ -51,7 +51,7 @@ class EpsilonGreedy:
     needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
 
     def check(self, belief: HasMeanMDP) -> None:
-        """Raise an error if there is neither a discount nor an end."""
+        """Raise an error if the discount is 1 and the model need not end."""
         must_end("EpsilonGreedy", belief)
 
     def start(self) -> Floats | None:

@@ -45,6 +45,6 @@ class Random:
     def plan(
         self, belief: ListsActions, observation: object, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
-        """Draw any action."""
+        """Draw an action uniformly."""
         A = belief.n_actions
         return Decision(int(rng.random() * A), None, {"probability": np.full(A, 1.0 / A)})

@@ -1,7 +1,7 @@
 """Boltzmann exploration on the mean model (survey §4.2).
 
 Actions are drawn with probability proportional to exp(q / temperature), where q are the mean model's action values.
-(The soft-max of the public C++ benchmark does not normalise and always plays action 0; this one normalises.)
+(The public C++ benchmark does not normalise its soft-max, so it always plays action 0.)
 
 Deviations: none. Cost: one warm-started solve per decision. Claims: action frequencies; values at a point belief.
 """
@@ -52,7 +52,7 @@ class Softmax:
     needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
 
     def check(self, belief: HasMeanMDP) -> None:
-        """Raise an error if there is neither a discount nor an end."""
+        """Raise an error if the discount is 1 and the model need not end."""
         must_end("Softmax", belief)
 
     def start(self) -> Floats | None:

@@ -1,17 +1,17 @@
 """Exact Bayes-optimal values over a finite horizon (Duff 2002; survey §4.1, eq. ValFuncBAMDP).
 
-Dynamic programming over the hyper-states (s, phi) that can be reached within the horizon, where phi are the counts that
-the belief would hold. Hyper-states with equal counts are one, whatever the order of the outcomes. This is the oracle
-for every planner of the family: slow, and obviously right.
+Dynamic programming over the hyper-states (s, phi) that can be reached within the horizon; phi are the belief's counts.
+Histories with equal counts share a hyper-state. This slow and simple method is the oracle for every planner of the
+family.
 
     Q_d(s, phi, a) = sum_k phi_{g k} / phi_g [ r_k + gamma V_{d-1}(s_k, phi + e_{g k}) ],   V_0 = 0,   g = group(s, a)
 
-A first pass lists the hyper-states that each decision can meet, a second one computes their values from the last
-decision to the first. The outcomes seen since the root are one integer, with a digit for each cell (g, k): to add an
-outcome is to add a power of the base, so equal counts are equal keys. Unknown rewards of finitely many values are
-further rows, drawn after the first. The belief says its rows and their predictives (`exact_rows`).
+A first pass lists the hyper-states that can be reached at each decision. A second pass computes their values from the
+last decision to the first. One integer encodes the outcomes seen since the root, with a digit for each cell (g, k), so
+adding an outcome adds a power of the base. Unknown rewards with finitely many values are further rows, drawn after the
+transition. The belief provides its rows and their predictive probabilities (`exact_rows`).
 
-Deviations: the survey's Algorithm 1 copies one row of phi and returns no action (ERRATA 4); all of phi is meant.
+Deviations: the survey's Algorithm 1 copies one row of phi and returns no action (ERRATA 4); here all of phi is used.
 Cost: the number of reachable hyper-states, at most (S A K)^horizon before merging. Claims: equal to an enumeration of
 all histories; equal to the finite-horizon solution if everything is known.
 """
@@ -132,7 +132,7 @@ class ExactSolution(ReadsAsArray):
 
 
 class Row(NamedTuple):
-    """One unknown distribution, and the digit of each of its outcomes; a row that does not learn has no digits."""
+    """One distribution, and the digit of each of its outcomes; a known row has no digits."""
 
     row: ExactRow
     digits: list[int]
@@ -145,7 +145,7 @@ class HyperTree:
         found: ExactRows = belief.exact_rows()
         self.o, self.gamma, self.horizon = belief.outcomes, belief.gamma, horizon
         self.pay, self.rewards = found.pay, found.values
-        self.base = horizon + 1  # no outcome can be seen more often than there are decisions
+        self.base = horizon + 1  # an outcome is seen at most once per decision
         self.rows, digit = [], 1
         for row in found.rows:
             digits = []
@@ -159,7 +159,7 @@ class HyperTree:
         reached: list[set[HyperState]] = [{(s, 0)}]
         for _ in range(self.horizon - 1):
             reached.append({new for old in reached[-1] for new in self.after(old) if not self.o.terminal[new[0]]})
-        values: dict[HyperState, float] = {}  # after the last decision nothing is earned
+        values: dict[HyperState, float] = {}  # there is no reward after the last decision
         for states in reversed(reached[1:]):
             values = {state: max(self.q(state, a, values) for a in range(self.o.n_actions)) for state in states}
         return np.array([self.q((s, 0), a, values) for a in range(self.o.n_actions)])
@@ -178,7 +178,7 @@ class HyperTree:
         return total
 
     def outcomes(self, state: HyperState, a: int) -> Iterator[tuple[float, float, HyperState]]:
-        """(probability, reward, next hyper-state) of each outcome of an action that is possible."""
+        """(probability, reward, next hyper-state) of each possible outcome of an action."""
         s, seen = state
         row = self.rows[self.o.group[s, a]]
         for k, p in enumerate(self.predictive(row, seen)):

@@ -1,11 +1,11 @@
-"""Dynamic programming in which the agent also chooses which outcome it imagines (BOLT, POT).
+"""Dynamic programming in which the agent also chooses an imagined outcome (BOLT, POT).
 
 After (s, a) the agent imagines that some outcome k was seen a few more times: the row becomes
 (1 - w_gk) p_g + w_gk e_k, and k is chosen with the action. With x_k = r_k + gamma v(s_k) the extended backup is
 
     q(s, a) = max_k (1 - w_gk) sum_j p_gj x_j + w_gk x_k.
 
-It costs O(K) for each pair; K |A| listed actions would cost O(K^2).
+It costs O(K) for each pair; listing K |A| actions would cost O(K^2).
 """
 
 from typing import NamedTuple

@@ -1,7 +1,4 @@
-"""What R-max and MBIE-EB share: pairs that were tried too rarely lead to an optimistic absorbing state.
-
-Every step in that state pays R_max.
-"""
+"""What R-max and MBIE-EB share: rarely tried pairs lead to an optimistic absorbing state that pays R_max forever."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from bayesrl.models.solvers._driver import Iterate, solve_by
 
 
 class Asked(HasMeanMDP, HasRewardRange, CountsVisits, Protocol):
-    """What R-max and MBIE-EB ask."""
+    """What R-max and MBIE-EB need from a belief."""
 
 
 def best_value(planner: str, belief: Asked, r_max: float | None) -> float:
@@ -32,7 +29,7 @@ def best_value(planner: str, belief: Asked, r_max: float | None) -> float:
 def optimistic_q(
     belief: HasMeanMDP, untried: Bools, worth: float, bonus: Floats, warm: Floats | None
 ) -> tuple[Floats, Floats]:
-    """(q[s, a], values[s]) of the mean model with a bonus, if the `untried` pairs (S, A) are worth `worth`."""
+    """(q[s, a], values[s]) of the mean model with a bonus; the `untried` pairs (S, A) have the value `worth`."""
     model = belief.mean_mdp()
     untried = untried & ~model.outcomes.terminal[:, None]
 
@@ -46,7 +43,7 @@ def optimistic_q(
 def with_absorbing_pairs(m: Model, untried: Bools, worth: float) -> Model:
     """The model in which the `untried` pairs pay `worth` and end the episode: their rows are empty.
 
-    This equals a step to an absorbing state in which every step pays R_max, and it needs no further state.
+    This equals a step to an absorbing state that pays R_max forever, without an additional state.
     """
     ending = m._replace(r=frozen(np.where(untried, worth, m.r)), shiftable=False)
     if len(m.matrix):

@@ -7,10 +7,9 @@ optimum.
 
 Paper to code: the bonus is in `plan`, the Bellman equation is `mean_model_q`.
 Deviations: the paper's problem is undiscounted over a horizon H; here the infinite-horizon problem at the belief's
-discount is solved, as in the public codes (the survey's formula lacks gamma and has a misprint, ERRATA 6). Those codes
-hold beta as an unsigned integer; here it is a number. If rewards are unknown, their means are used, and the bonus is
-the larger of two: that of the transitions and that of the rewards, beta / (1 + rewards seen). Each visit teaches both,
-so the larger bonus belongs to what was less known at first. Ties go to the first action.
+discount is solved, as in the public codes (the survey's formula lacks gamma and has a misprint, ERRATA 6). In those
+codes beta is an unsigned integer; here it is real. If rewards are unknown, their means are used, and the bonus is the
+larger of two: that of the transitions and that of the rewards, beta / (1 + rewards seen). Ties go to the first action.
 Cost: one warm-started solve per decision. Claims: totals on the double-loop (deterministic); values at a point
 belief.
 """
@@ -33,7 +32,7 @@ from bayesrl.registry import register
 
 
 class Asked(HasMeanMDP, CountsPairs, HasInverseRewardCounts, HasRewardRange, Protocol):
-    """What BEB asks."""
+    """What BEB needs from a belief."""
 
 
 @register(
@@ -72,7 +71,7 @@ class BEB:
     needs: ClassVar[tuple[type, ...]] = (Asked,)
 
     def check(self, belief: Asked) -> None:
-        """Raise an error if there is neither a discount nor an end, or if theory prescribes no bonus."""
+        """Raise an error if the discount is 1 and the model need not end, or if theory prescribes no bonus."""
         self.size(belief)
         must_end("BEB", belief)
 

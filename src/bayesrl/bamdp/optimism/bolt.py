@@ -5,8 +5,8 @@ a next state sigma of its choice were seen as well,
 
     P^(s'|s, (a, sigma)) = (phi_{s,a,s'} + eta 1[s' = sigma]) / (phi_{s,a} + eta),
 
-and plans with the extended actions (a, sigma). However large eta is, the imagined model obeys the laws of probability,
-so the method is less sensitive to eta than BEB is to beta.
+and plans with the extended actions (a, sigma). The imagined rows are probability distributions for every eta, so the
+method is less sensitive to eta than BEB is to beta.
 
 Paper to code: the extended Bellman equation is `bamdp/optimism/_imagined.py`; `imagined_model` computes its weights,
 eta / (phi_{s,a} + eta). There are |A||S| extended actions whatever eta is (ERRATA 16).
@@ -42,7 +42,7 @@ TOL, SWEEPS = 1e-9, 1_000_000
 
 
 class Asked(HasOptimisticRewards, CountsPairs, Protocol):
-    """What BOLT asks."""
+    """What BOLT needs from a belief."""
 
 
 @register(

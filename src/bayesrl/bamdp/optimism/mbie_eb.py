@@ -1,8 +1,8 @@
 """MBIE-EB, model-based interval estimation with an exploration bonus (Strehl and Littman 2008; survey §4.6, baseline).
 
 The agent acts greedily on the learnt model with beta / sqrt(n(s, a)) added to every reward; a pair that was never tried
-is worth R_max / (1 - gamma). The bonus falls as 1/sqrt(n), slowly enough to find the true optimum (PAC-MDP); BEB with
-its bonus of order 1/n is near the Bayes-optimal policy instead.
+is worth R_max / (1 - gamma). The bonus falls as 1/sqrt(n), slowly enough to find the true optimum (PAC-MDP). BEB, with
+a bonus of order 1/n, is near the Bayes-optimal policy instead.
 
 Paper to code: the bonus is in `plan`; untried pairs are `with_absorbing_pairs`; the theorem's beta is `mbie_eb_beta`.
 Deviations: the model is the belief's mean: with prior counts that go to zero (prior `flat:1e-9`) it is the paper's

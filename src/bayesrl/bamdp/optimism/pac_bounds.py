@@ -1,19 +1,19 @@
-"""Sample complexity: the section's theorems as functions, and the parameters that they prescribe (survey §4.6).
+"""PAC sample complexity: the theorems of survey §4.6 as functions, and the parameters that they prescribe.
 
 A PAC theorem bounds the number of steps that are not near-optimal, with probability at least 1 - delta. Near-optimal
 means within an error that epsilon sets: near V* of the true MDP (BOSS, VBRB, MBIE-EB, R-max: PAC-MDP) or near the
 Bayes-optimal value (BEB, BOLT, BFS3: PAC-BAMDP). The functions named `..._bound` give that number of steps without the
-constant that O(.) hides. They show how bounds grow and compare; they do not predict. The other functions give the
-parameter that a theorem prescribes. A planner takes it by the word "theory", `make("bolt", eta="theory")`, with the
-EPSILON and DELTA of this module.
+constant of O(.). They show how the bounds grow; they are not predictions. The other functions compute the parameter
+that a theorem prescribes. A planner uses it if the parameter is "theory", as in `make("bolt", eta="theory")`, with
+the EPSILON and DELTA of this module.
 
-Theorems assume rewards in [0, 1]; a range of rewards r scales what is measured in rewards (epsilon, bonuses).
+Theorems assume rewards in [0, 1]; a range of rewards r scales epsilon and the bonuses.
 
 Paper to code: each function names its theorem. The survey's BOLT theorem has its inequality the wrong way round
 (ERRATA 7); in the VBRB one it is the bonus, not the sample complexity, that falls as 1/sqrt(n) (ERRATA 17).
 Deviations: for BOSS and VBRB the survey leaves f open, the number of visits after which a Dirichlet posterior is close
 to the truth; `dirichlet_visits` is a value that Chebyshev's inequality gives. The survey has no formulas for MBIE-EB
-and R-max; theirs are as we recall the papers. Constants hidden in O(.) are 1.
+and R-max; ours are recalled from the papers. Constants hidden in O(.) are set to 1.
 Cost: none. Claims: the formulas by hand; the powers of S, A, 1/epsilon, H; `dirichlet_visits` does what it promises.
 """
 
@@ -30,7 +30,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.registry import register
 
 THEORY: Final = "theory"
-"""In place of a number: the one that the method's theorem prescribes."""
+"""Stands for the number that the method's theorem prescribes."""
 EPSILON = DELTA = 0.1
 """The error and the probability of failure for which parameters are prescribed."""
 
@@ -39,9 +39,9 @@ X = TypeVar("X", float, int, tuple[float, float])
 
 
 def checked(f: Callable[P, X]) -> Callable[P, X]:
-    """Refuse arguments that no theorem allows; their names tell their bounds.
+    """Check the arguments of a bound; the name of an argument determines its range.
 
-    If each argument is allowed but the result is not finite, the error names the most extreme argument.
+    If the result is not finite, the error names the most extreme argument.
     """
     names = signature(f)
 
@@ -86,7 +86,7 @@ def _extremity(name: str, x: float) -> float:
 
 @checked
 def effective_horizon(gamma: float, accuracy: float = 0.01) -> int:
-    """H, the number of decisions after which at most this share of the largest value is left: gamma^H <= accuracy.
+    """H, the number of decisions after which at most this share of the largest value remains: gamma^H <= accuracy.
 
     >>> effective_horizon(0.95)
     90
@@ -117,7 +117,7 @@ def vbrb_betas(
 
 @checked
 def mbie_eb_visits(states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA) -> float:
-    """Strehl and Littman's m, enough visits: (S + log(S A / eps (1-gamma) delta)) / eps^2 (1-gamma)^4."""
+    """Strehl and Littman's m, the visits needed: (S + log(S A / eps (1-gamma) delta)) / eps^2 (1-gamma)^4."""
     rest = epsilon * (1.0 - gamma)
     return (states + log(states * actions / (rest * delta))) / (rest**2 * (1.0 - gamma) ** 2)
 
@@ -126,7 +126,7 @@ def mbie_eb_visits(states: int, actions: int, gamma: float, epsilon: float = EPS
 def mbie_eb_beta(
     states: int, actions: int, gamma: float, epsilon: float = EPSILON, delta: float = DELTA, reward_range: float = 1.0
 ) -> float:
-    """Strehl and Littman's beta = sqrt(log(2 S A m / delta) / 2) / (1 - gamma), or 0 if any policy will do."""
+    """Strehl and Littman's beta = sqrt(log(2 S A m / delta) / 2) / (1 - gamma), or 0 if every policy is good enough."""
     if reward_range <= epsilon * (1.0 - gamma):
         return 0.0
     m = mbie_eb_visits(states, actions, gamma, epsilon / reward_range, delta)
@@ -148,8 +148,8 @@ def dirichlet_visits(states: int, epsilon: float, delta: float, rho: float) -> i
     """f(epsilon, delta, rho) for a Dirichlet row over S states: visits n with S 2 / ((n + 1) epsilon^2 rho) <= delta.
 
     With probability 1 - delta over truth and data, all but rho of the posterior is within epsilon of the truth (in L1).
-    A draw theta and the truth theta* are alike given the data, so E |theta - theta*|_1^2 <= S E |theta - theta*|_2^2
-    <= 2 S / (n + 1), n the total count; then Chebyshev's and Markov's inequalities.
+    Given the data, a draw theta and the truth theta* have the same law. So E |theta - theta*|_1^2 <= S E |theta -
+    theta*|_2^2 <= 2 S / (n + 1), where n is the total count. The rest is Chebyshev's and Markov's inequalities.
     """
     return ceil(2.0 * states / (epsilon**2 * delta * rho))
 
@@ -209,7 +209,7 @@ def mbie_eb_bound(states: int, actions: int, gamma: float, epsilon: float = EPSI
 
 
 def _escapes(gamma: float, epsilon: float, delta: float) -> float:
-    """Steps for each visit of something unknown: log(1/delta) log(1 / eps (1-gamma)) / eps (1-gamma)^2."""
+    """Steps for each visit of an unknown pair: log(1/delta) log(1 / eps (1-gamma)) / eps (1-gamma)^2."""
     rest = epsilon * (1.0 - gamma)  # if this is 1 or more, every policy is near-optimal
     return log(1.0 / delta) * max(log(1.0 / rest), 0.0) / (rest * (1.0 - gamma))
 

@@ -1,19 +1,20 @@
 """POT, probably optimistic transitions (Kawaguchi and Araya 2013; survey §4.6).
 
-BOLT imagines that all of the next eta transitions from (s, a) lead to the state that it likes best, which is unlikely.
-POT imagines only as many as are probable, by an upper confidence bound on the share of sigma,
+BOLT imagines that all of the next eta transitions from (s, a) lead to the best next state, which is unlikely. POT
+limits their number by an upper confidence bound on the share of sigma,
 
     eta(s, a, sigma) = eta min(1, E[P(sigma|s, a)] + beta sd[P(sigma|s, a)]),
 
 from the present estimate of the transition and the posterior's deviation. It is greedier than BOLT, and becomes more so
-as the posterior becomes more certain. A prior that gives the good transitions almost no probability misleads it.
+so the optimism shrinks as the posterior becomes more certain. A prior that gives good transitions almost no
+probability misleads the method.
 
 Paper to code: the bound is `probable_share`; the rest is BOLT's (`imagined_model`, `extended_q`).
-Deviations: the paper was not at hand. The survey says that eta is no longer constant, that it is found online for each
-state and action from the estimate of the transition and its variance in the manner of an upper confidence bound, and
-that beta sets it; the formula above is our reading of that, with BOLT's eta kept as the number of coming transitions.
-If rewards are unknown, as many pseudo-observations of the largest one are added as are probable, by the same bound on
-its share; rewards without a largest value are taken at their means. Ties go to the first action.
+Deviations: we did not have the paper. The survey says that eta is set online for each state and action, like an upper
+confidence bound, from the estimate of the transition and its variance, and that beta controls it. The formula above is
+our reading, with BOLT's eta kept as the number of coming transitions.
+If rewards are unknown, eta times the same upper bound on the share of the largest reward gives the number of
+pseudo-observations of it; rewards without a largest value are taken at their means. Ties go to the first action.
 Cost: as BOLT. Claims: equal to the listed extended MDP; between the mean model's values and BOLT's, equal to BOLT's for
 large beta; values at a point belief.
 """
@@ -36,7 +37,7 @@ from bayesrl.registry import register
 
 
 class Asked(HasOptimisticRewards, BoundsBestRewards, CountsPairs, HasRowVariance, Protocol):
-    """What POT asks."""
+    """What POT needs from a belief."""
 
 
 @register(

@@ -1,8 +1,7 @@
 """R-max (Brafman and Tennenholtz 2003; survey §4.6, the PAC-MDP baseline).
 
 A pair (s, a) is unknown until it has been visited m times. The plan assumes that unknown pairs lead to an optimistic
-absorbing state in which every step pays R_max, and uses the learnt model of the known pairs. So the agent either earns
-or learns.
+absorbing state in which every step pays R_max, and uses the learnt model of the known pairs.
 
 Paper to code: the absorbing state is `with_absorbing_pairs`; `plan` makes a new plan when a pair becomes known.
 Deviations: the problem is discounted; the paper plans over a mixing time. The model of known pairs is the belief's mean
@@ -53,7 +52,7 @@ class Plan(NamedTuple):
 )
 @declared
 class RMax:
-    """Assume the best of every pair until it has been visited m times.
+    """Assume that a pair leads to the largest reward until it has been visited m times.
 
     Examples
     --------

@@ -35,7 +35,7 @@ from bayesrl.registry import register
 
 
 class Asked(HasMeanMDP, ListsOutcomes, HasRowVariance, HasRewardVariance, HasRewardRange, Protocol):
-    """What VBRB asks."""
+    """What VBRB needs from a belief."""
 
 
 @register(
@@ -79,7 +79,7 @@ class VBRB:
     needs: ClassVar[tuple[type, ...]] = (Asked,)
 
     def check(self, belief: Asked) -> None:
-        """Raise an error if there is neither a discount nor an end, or if the bonus is infinite."""
+        """Raise an error if the discount is 1 and the model need not end, or if the bonus is infinite."""
         self.bonus(belief)
         must_end("VBRB", belief)
 

@@ -22,7 +22,7 @@ from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.solve import solve, solve_many
 
 SWEPT = 0.99
-"""The largest discount at which a hyper-model of lists is solved by sweeps alone: factors of random lists fill up."""
+"""Largest discount at which a hyper-model of lists is solved by sweeps; factorised random lists fill in."""
 
 N = TypeVar("N", Floats, Ints)
 Sizes = NDArray[np.int64]
@@ -36,7 +36,7 @@ class SamplesListedMDPs(SamplesMDPs, ListsOutcomes, Protocol):
 def hyper_q(belief: SamplesListedMDPs, sizes: Sizes, warm: Floats | None, rng: Generator) -> tuple[Floats, Floats]:
     """(q[s, a], values[s]) of a hyper-model drawn from the belief; q is the best over its models.
 
-    Group g may choose from the first sizes[g] of them; `warm` are values to start from.
+    Group g may choose from the first sizes[g] of them. The solve starts from the values `warm`.
     """
     model, method = draw_merged(belief, sizes, rng), "auto"
     if draws_short_rows(belief):
@@ -55,12 +55,12 @@ def draws_short_rows(belief: object) -> TypeGuard[SamplesShortRows]:
 def draw_merged(belief: SamplesListedMDPs, sizes: Sizes, rng: Generator) -> TabularMDP:
     """A hyper-model in which group g behaves as in one of sizes[g] models, all of them drawn from the belief."""
     if not draws_short_rows(belief):
-        return hyper_model(used([belief.sample_mdp(rng) for _ in range(int(sizes.max()))], sizes))
+        return hyper_model(within_sizes([belief.sample_mdp(rng) for _ in range(int(sizes.max()))], sizes))
     o, rows, most = belief.outcomes, np.repeat(np.arange(len(sizes)), sizes), int(sizes.max())
     S, A = o.group.shape
     size, succ, prob = belief.sample_rows(rows, rng)
-    reward, r = paid(o.reward.reshape(S * A, -1), rows, size, succ, prob)
-    # Action i A + a of s is drawn as row `row`; an absent action has an empty row with reward -inf: it is never best.
+    reward, r = listed_rewards(o.reward.reshape(S * A, -1), rows, size, succ, prob)
+    # Action i A + a of s uses row `row`. An absent action has an empty row with reward -inf, so it is never best.
     i, first, sizes = np.arange(most)[:, None], np.cumsum(sizes) - sizes, sizes[o.group][:, None, :]
     row = np.where(i < sizes, first[o.group][:, None, :] + i, len(rows)).reshape(S, most * A)
     if (row == len(rows)).any():
@@ -74,7 +74,7 @@ def draw_merged(belief: SamplesListedMDPs, sizes: Sizes, rng: Generator) -> Tabu
 
 
 @njit
-def paid(reward: Floats, rows: Ints, size: Ints, succ: Ints, prob: Floats) -> tuple[Floats, Floats]:
+def listed_rewards(reward: Floats, rows: Ints, size: Ints, succ: Ints, prob: Floats) -> tuple[Floats, Floats]:
     """Rewards of listed outcomes (n, L), and the expected reward of each row (n,)."""
     listed, r = np.zeros(succ.shape), np.zeros(len(rows))
     for n in range(len(rows)):
@@ -84,8 +84,8 @@ def paid(reward: Floats, rows: Ints, size: Ints, succ: Ints, prob: Floats) -> tu
     return listed, r
 
 
-def used(models: Sequence[TabularMDP], sizes: Sizes) -> list[TabularMDP]:
-    """The models; beyond the number of a group, its rows are those of the first model."""
+def within_sizes(models: Sequence[TabularMDP], sizes: Sizes) -> list[TabularMDP]:
+    """The models; model i >= sizes[g] has the rows of the first model in group g."""
     if sizes.min() == sizes.max():
         return list(models)
     first, group = models[0], models[0].group
@@ -119,7 +119,7 @@ def _padded(x: N, K: int) -> N:
 
 
 def _unchecked(like: Outcomes, succ: Ints, reward: Floats, group: Ints, size: Ints) -> Outcomes:
-    """Outcomes made of parts that were checked once, with the start and the terminal states of `like`."""
+    """Outcomes from valid parts, without checks, with the start and the terminal states of `like`."""
     new = object.__new__(Outcomes)
     group, size = group.astype(np.int32), size.astype(np.int32)
     new.__dict__.update(succ=frozen(succ), reward=frozen(reward), group=frozen(group), size=frozen(size))

@@ -1,8 +1,8 @@
 """Bayesian dynamic programming (Strens 2000; survey §4.4).
 
 The agent draws a model from the belief, solves it and acts greedily on it; it draws again every n steps. This is
-Thompson sampling for MDPs: exploration comes from the random draws. A model that is kept for several steps lets the
-agent carry a plan out.
+Thompson sampling for MDPs: exploration comes from the random draws. Keeping a model for several steps lets the agent
+carry out a plan.
 
 Deviations: none; the paper draws again at stated intervals, and n is a parameter. Cost: one solve every n decisions.
 Claims: values at a point belief equal the solved values; a new model exactly every n steps.
@@ -62,7 +62,7 @@ class BayesianDP:
     needs: ClassVar[tuple[type, ...]] = (SamplesMDPs,)
 
     def check(self, belief: SamplesMDPs) -> None:
-        """Raise an error if there is neither a discount nor an end."""
+        """Raise an error if the discount is 1 and the model need not end."""
         draws_must_end("BayesianDP", belief)
 
     def start(self) -> Plan | None:

@@ -1,15 +1,14 @@
 """BOSS, best of sampled sets (Asmuth, Li, Littman, Nouri, Wingate 2009, Algorithm 1; survey §4.6).
 
 The agent draws K models from the belief and merges them into a hyper-model with K |A| actions: in every state it
-imagines that it may choose the action and the model that the action obeys. It follows the best policy of the
+chooses an action and the model that the action follows. It follows the best policy of the
 hyper-model until some pair has been visited B times; then it draws new models. The hyper-model is optimistic: its value
 is at least that of each of its models, and one of them is likely to be as good as the truth.
 
 Paper to code: the merged model M# is `draw_merged`, its solution `hyper_q`; "q_{s,a} = B" is `full`.
 Deviations: new models are drawn when the visits of a pair *first reach* B, as in the paper and its public code, and not
-"a number of times for each pair" as the survey says (ERRATA 15). Visits are the planner's own; prior counts do not
-count. Pairs that share a group share their visits, unless rewards are unknown. Unknown rewards are drawn with the
-models.
+"a number of times for each pair" as the survey says (ERRATA 15). Visits are the planner's own, without prior counts.
+Pairs that share a group share their visits, unless rewards are unknown. Unknown rewards are drawn with the models.
 Cost: a solve of K |A| actions at most |S||A| + 1 times, otherwise O(|S||A|). Claims: the hyper-model's value dominates
 each model's; equal to a transcription of the algorithm under the same random numbers; the public code's return.
 """
@@ -33,7 +32,7 @@ from bayesrl.registry import register
 
 
 class Asked(SamplesListedMDPs, GroupsVisits, Protocol):
-    """What BOSS asks."""
+    """What BOSS needs from a belief."""
 
 
 class Plan(NamedTuple):
@@ -81,7 +80,7 @@ class BOSS:
     needs: ClassVar[tuple[type, ...]] = (Asked,)
 
     def check(self, belief: Asked) -> None:
-        """Raise an error if there is neither a discount nor an end, or if theory prescribes no finite number."""
+        """Raise an error if the discount is 1 and the model need not end, or if theory prescribes no finite number."""
         draws_must_end("BOSS", belief)
         self._knownness(belief)
 

@@ -71,7 +71,7 @@ class PSRL:
     needs: ClassVar[tuple[type, ...]] = (SamplesListedMDPs,)
 
     def check(self, belief: SamplesListedMDPs) -> None:
-        """Raise an error if there is neither a discount nor an end nor a horizon."""
+        """Raise an error if the discount is 1 and the model need not end nor a horizon."""
         if self.horizon is None:
             draws_must_end("PSRL", belief)
 

@@ -34,7 +34,7 @@ from bayesrl.registry import register
 
 
 class Asked(SamplesListedMDPs, HasPairMoments, Protocol):
-    """What SBOSS asks."""
+    """What SBOSS needs from a belief."""
 
 
 class Moments(NamedTuple):
@@ -86,7 +86,7 @@ class SBOSS:
     needs: ClassVar[tuple[type, ...]] = (Asked,)
 
     def check(self, belief: Asked) -> None:
-        """Raise an error if there is neither a discount nor an end."""
+        """Raise an error if the discount is 1 and the model need not end."""
         draws_must_end("SBOSS", belief)
 
     def start(self) -> Plan | None:

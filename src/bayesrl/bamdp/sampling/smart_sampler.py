@@ -7,12 +7,12 @@ The number of models worth drawing depends on how uncertain the posterior still 
 so that early plans are as optimistic as those of BOSS with many models, and late ones as cheap as drawing one model.
 
 Paper to code: K is `sample_sizes`; the merged model has K(s, a) actions for a in s: `draw_merged` in `hyper_q`.
-Deviations: the paper was not at hand, only its abstract (the number is local to a pair) and the survey's formula, which
-lacks the rounding. New models are drawn when the posterior of some pair has moved by more than delta standard
-deviations (`sboss.py`, the rule that public code ascribes to the paper). The default 0 means at every step that teaches
-something, which is the survey's "per step". Unknown rewards are drawn with the models and do not enter K.
+Deviations: we had only the paper's abstract (the number is local to a pair) and the survey's formula, which lacks the
+rounding. New models are drawn when the posterior of some pair has moved by more than delta standard deviations
+(`sboss.py`, the rule that public code ascribes to the paper). The default 0 draws after every step that changes the
+posterior, which is the survey's "per step". Unknown rewards are drawn with the models and do not enter K.
 Cost: a solve of max K |A| actions whenever models are drawn; if the belief draws short rows, only the K(s, a) rows that
-are used are drawn. Claims: K from the variance; rows beyond K(s, a) do not count;
+are used are drawn. Claims: K from the variance; rows beyond K(s, a) are not used;
 equal to a transcription under the same random numbers.
 """
 
@@ -37,7 +37,7 @@ MOST = 1_000_000
 
 
 class Asked(SamplesListedMDPs, HasPairMoments, HasRowVariance, Protocol):
-    """What SmartSampler asks."""
+    """What SmartSampler needs from a belief."""
 
 
 @register(
@@ -73,7 +73,7 @@ class SmartSampler:
     needs: ClassVar[tuple[type, ...]] = (Asked,)
 
     def check(self, belief: Asked) -> None:
-        """Raise an error if there is neither a discount nor an end, or if epsilon asks for too many models."""
+        """Raise an error if the discount is 1 and the model need not end, or if epsilon asks for too many models."""
         draws_must_end("SmartSampler", belief)
         sample_sizes(belief, self.epsilon)
 

@@ -1,8 +1,8 @@
 """Value of information (Dearden, Friedman, Andre 1999; survey §4.4).
 
 The agent draws models from the belief and solves them: their action values are a sample of Q*(s, a). The value of
-perfect information of an action is the expected gain of learning its true value. There is a gain only if that changes
-the choice: the best action (a_1) proves worse than the second (a_2), or another action better than the best,
+perfect information of an action is the expected gain of learning its true value. There is a gain only if the choice
+changes: the best action (a_1) turns out worse than the second (a_2), or another action better than the best,
 
     gain = max(E[q_{a_2}] - q, 0) for a = a_1,   max(q - E[q_{a_1}], 0) for the others,   VPI(s, a) = E[gain].
 
@@ -15,9 +15,9 @@ number of models.
 
 Paper to code: the gains are `value_of_perfect_information` (the survey tests the second case against a_2 where it must
 be a_1, and so adds losses: ERRATA 3); weights are `likelihood`.
-Deviations: the paper draws again when the total weight falls below a threshold; that weight also falls while all models
-agree. Its smoothing of the sampled values and its repairs of old solutions are left out: solving is cheap here. With
-unknown rewards a drawn model holds mean rewards, which do not give a seen reward a probability, so only "fresh" is
+Deviations: the paper draws again when the total weight falls below a threshold, but that weight also falls while all
+models agree. Its smoothing of the sampled values and its repairs of old solutions are left out: solving is cheap here.
+With unknown rewards a drawn model holds mean rewards, which give an observed reward no probability, so only "fresh" is
 allowed. Ties go to the first action.
 Cost: `samples` solves per decision (fresh) or per draw (reweight). Claims: VPI by hand and non-negative; equal to a
 transcription under the same random numbers; both ways estimate the same expectations; values at a point belief.
@@ -42,7 +42,7 @@ from bayesrl.registry import register
 
 
 class Asked(SamplesMDPs, KnowsRewards, Protocol):
-    """What this planner asks."""
+    """What the planner needs from a belief."""
 
 
 class Sample(NamedTuple):
@@ -93,7 +93,7 @@ class ValueOfInformation:
     needs: ClassVar[tuple[type, ...]] = (Asked,)
 
     def check(self, belief: Asked) -> None:
-        """Raise an error if there is neither a discount nor an end, or to reweight models of unknown rewards."""
+        """Raise an error if the discount is 1 and the model need not end, or on "reweight" with unknown rewards."""
         draws_must_end("ValueOfInformation", belief)
         if self.update == "reweight" and not belief.rewards_known:
             raise InvalidArgument("ValueOfInformation", "update", '"fresh" if rewards are unknown', self.update)
@@ -105,7 +105,7 @@ class ValueOfInformation:
     def plan(
         self, belief: Asked, observation: int, memory: Sample | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
-        """Bring the sample up to date and weigh value against information."""
+        """Update the sample and take the action with the largest mean plus VPI."""
         self.check(belief)
         s = state_in("ValueOfInformation", belief, observation)
         warm = None if memory is None else memory.values
@@ -138,7 +138,7 @@ class ValueOfInformation:
 
 
 def likelihood(model: TabularMDP, seen: Transition) -> float:
-    """Probability that the model gave to what was seen."""
+    """Probability of the observed transition under the model."""
     s, a, r, y = seen[:4]
     alike = (model.succ[s, a] == y) & (np.abs(model.reward[s, a] - r) <= 1e-9 * (1.0 + abs(r)))
     return float(model.prob[model.group[s, a]][alike].sum())

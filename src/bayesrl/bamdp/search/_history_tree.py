@@ -1,6 +1,6 @@
 """The search tree of BAMCP: histories as rows of flat arrays, found by hashing (parent, action, outcome).
 
-Shapes: n histories that there is room for, A actions.
+Shapes: n rows (the capacity), A actions.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ class Tree(NamedTuple):
     N: I2  # (n, A) visits N(h, a)
     Q: F2  # (n, A) values Q(h, a)
     total: I1  # (n,) N(h)
-    parent: I1  # (n,) the history before
-    edge: I1  # (n,) outcome * A + action, which lead from there to here
+    parent: I1  # (n,) the preceding history
+    edge: I1  # (n,) outcome * A + action of the step from the parent
     slots: I1  # hash table: (parent, edge) -> h, or -1
     used: I1  # (1,) rows in use
     moments: F1  # (2,) of the total[0] returns from the root (`kernels/tree.py: add_return`)
 
 
 def new_tree(A: int, more: int, kept: Tree | None = None) -> Tree:
-    """A tree with room for `more` histories besides those of `kept`, which it holds."""
+    """A tree with the histories of `kept` and room for `more`."""
     used = 1 if kept is None else int(kept.used[0])
     n = used + int(more) + 1
     slots = np.full(1 << (2 * n).bit_length(), -1, np.int64)
@@ -44,7 +44,7 @@ def new_tree(A: int, more: int, kept: Tree | None = None) -> Tree:
 
 
 def subtree(tree: Tree, code: int, action: int) -> Tree | None:
-    """The part of a tree below a real step from its root, as a tree of its own; None if it has no such part.
+    """The subtree below a real step from the root, or None if the tree does not contain it.
 
     The returns from the new root were not kept one by one. Their mean is that of its values, and their variance is
     taken to be that of the returns from the old root.
@@ -64,7 +64,7 @@ def subtree(tree: Tree, code: int, action: int) -> Tree | None:
 
 @njit
 def renumber(parent: I1, root: int) -> I1:
-    """New numbers for a root and the histories below it, in order; -1 for the rest."""
+    """New row numbers for a root and the histories below it, in order; -1 for all others."""
     place, n = np.full(len(parent), -1), 1
     place[root] = 0
     for h in range(root + 1, len(parent)):
@@ -76,7 +76,7 @@ def renumber(parent: I1, root: int) -> I1:
 
 @njit
 def child_of(tree: Tree, h: int, e: int) -> int:
-    """The history that follows h by edge e, made if it is new."""
+    """The history that follows h by edge e; it is added if it is new."""
     slot = find_slot(tree, h, e)
     if tree.slots[slot] < 0:
         new = tree.used[0]
@@ -94,7 +94,7 @@ def hash_all(tree: Tree) -> None:
 
 @njit
 def find_slot(tree: Tree, h: int, e: int) -> int:
-    """The slot of the history that follows h by edge e, or the free slot where it would be entered."""
+    """The slot of the history that follows h by edge e, or the free slot for it."""
     slot = ((h * 0x9E3779B1 + e * 0x85EBCA77) >> 3) & (len(tree.slots) - 1)
     while tree.slots[slot] >= 0 and (tree.parent[tree.slots[slot]] != h or tree.edge[tree.slots[slot]] != e):
         slot = (slot + 1) & (len(tree.slots) - 1)

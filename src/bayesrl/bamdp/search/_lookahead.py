@@ -1,8 +1,4 @@
-"""What the searches prepare in Python: the belief as counts, the values of the leaves, the range of what can be earned.
-
-`Leaf` is the value beyond the last decision: zero, or that of the mean model at the root, solved for an infinite
-horizon.
-"""
+"""What the searches prepare before compiled code runs: counts, values of leaves, ranges of returns."""
 
 from __future__ import annotations
 
@@ -19,6 +15,7 @@ from bayesrl.kernels.tree import AUTO, LeafBounds
 from bayesrl.models.solve import solve
 
 Leaf = Literal["zero", "mean"]
+"""The value after the last decision: zero, or the infinite-horizon value of the mean model at the root."""
 Exploration = float | Literal["auto"]
 
 
@@ -30,7 +27,7 @@ def constant_of(exploration: Exploration) -> float:
 def counts_of(planner: Planner[Any, Any], belief: Enumerates, depth: int) -> Counts:
     """The belief as counts for a search of `depth` steps.
 
-    A planner that is used without an agent refuses a belief that does not fit with the agent's sentence.
+    If a planner is used without an agent, a belief that does not fit raises the same error as `BayesAgent`.
     """
     try:
         return belief.enumerable(depth)
@@ -46,7 +43,7 @@ def check_leaf(planner: str, belief: object, leaf: Leaf) -> None:
 
 
 def leaf_values(planner: str, belief: object, n_states: int, leaf: Leaf) -> Floats:
-    """The value beyond the last decision, V_0(s), (S,); zero in terminal states; empty if states are not listed."""
+    """The value after the last decision, V_0(s), (S,); zero in terminal states; empty if states are not listed."""
     if leaf == "zero":
         return np.zeros(n_states)
     return np.array(solve(_with_mean_model(planner, belief).mean_mdp()).values)
@@ -59,7 +56,7 @@ def _with_mean_model(planner: str, belief: object) -> HasMeanMDP:
 
 
 def bounds_of_leaves(reward_range: tuple[float, float], gamma: float, depth: int, leaf: Floats) -> LeafBounds:
-    """Leaves, and the range of what d rewards and a leaf can come to: V_max(d + 1) = r_max + gamma V_max(d)."""
+    """Leaf values, and the range of d discounted rewards plus a leaf: V_max(d + 1) = r_max + gamma V_max(d)."""
     low, high = reward_range
     v = np.empty((depth + 1, 2))
     v[0] = (leaf.min(), leaf.max()) if len(leaf) else 0.0

@@ -1,10 +1,10 @@
-"""Flat models of many states, each row split into a count that all its outcomes share and the few that have more.
+"""Rows of flat models with many states, split into one count shared by all outcomes and the extra counts of a few.
 
-A row of counts is phi_k = b + n_k, and n_k is zero for all outcomes but those seen. So
+A row of counts is phi_k = b + n_k, where n_k is zero for all outcomes that were not seen. So
 
-- its mean, sum_k phi_k v_k = b sum_k v_k + sum_k n_k v_k, costs O(seen): the first sum is the same for all rows;
-- a Dirichlet draw is Gamma(n_k) for every outcome seen, and Gamma(c), c = K b, times a draw from the Dirichlet of b
-  alone, normalised. The latter is drawn by stick breaking (`kernels/stick_breaking.py`): if c = 1 that takes some 37
+- its mean, sum_k phi_k v_k = b sum_k v_k + sum_k n_k v_k, costs O(seen), since the first sum is the same for all rows;
+- a Dirichlet draw combines Gamma(n_k) for every outcome seen and Gamma(c), c = K b, times a draw from the Dirichlet of
+  b, and normalises. The latter is drawn by stick breaking (`kernels/stick_breaking.py`), which for c = 1 takes about 37
   pieces instead of K gamma variates.
 
 Shapes: S states, A actions, K = S outcomes (outcome k leads to state k), G = S A rows, N entries of lists.
@@ -26,7 +26,7 @@ from bayesrl.kernels.stream import stream
 MANY_STATES = 64
 """Number of states from which rows are split."""
 LARGEST_BASE = 1 / MANY_STATES
-"""The largest b: a row then has about half as many pieces as outcomes."""
+"""The largest b; at this b a row has about half as many pieces as outcomes."""
 
 
 class Split(NamedTuple):
@@ -35,26 +35,26 @@ class Split(NamedTuple):
     base: F1  # (G,) b, the count that every outcome has
     total: F1  # (G,) sum of all counts
     reward: F2  # (G, K)
-    paid: F1  # (G,) the sum of a row's rewards
+    reward_sum: F1  # (G,) the sum of a row's rewards
     first: I1  # (G,) where the row's list begins
     size: I1  # (G,) how long it is
-    k: I1  # (N,) outcome; may be listed twice
+    k: I1  # (N,) outcome; it may be listed twice
     n: F1  # (N,) its count beyond b
 
 
 class ListedModel(NamedTuple):
-    """A model: in row g every outcome has probability share[g], and those listed have p more."""
+    """A model: in row g every outcome has probability share[g], and listed outcomes have p in addition."""
 
     r: F1  # (G,) expected reward
     share: F1  # (G,)
-    first: I1  # (G + 1,) where the row's list begins; it ends where the next one begins
+    first: I1  # (G + 1,) where the row's list begins; the next row's list follows
     k: I1  # (N,)
     p: F1  # (N,)
 
 
 @njit
 def split_rows(m: Counts, flat: bool, D: int) -> Split:
-    """The counts of a flat model with room for D more in each row; empty if splitting them does not pay."""
+    """Split the counts of a flat model, with room for D more in each row; empty if splitting does not pay."""
     S, A, K = m.succ.shape
     base, seen = np.empty(S * A), 0
     fits = flat and K >= MANY_STATES and len(m.values) == 0 and m.gain.min() > 0.0 and m.alpha == 0.0
@@ -66,7 +66,7 @@ def split_rows(m: Counts, flat: bool, D: int) -> Split:
             for k in range(K):
                 n = m.phi[g, k] - base[g]
                 seen += n > 0.0
-                fits = fits and (n == 0.0 or n > 0.5)  # smaller ones would have to be drawn through logarithms
+                fits = fits and (n == 0.0 or n > 0.5)  # smaller counts would need draws in logarithms
             fits = fits and base[g] <= LARGEST_BASE
     G = S * A if fits else 0
     N = seen + G * D if fits else 0
@@ -76,7 +76,7 @@ def split_rows(m: Counts, flat: bool, D: int) -> Split:
     )  # fmt: skip
     at = 0
     for g in range(G):
-        c.first[g], c.paid[g] = at, sum_of(c.reward[g])
+        c.first[g], c.reward_sum[g] = at, sum_of(c.reward[g])
         for k in range(K):
             if m.phi[g, k] > base[g]:
                 c.k[at + c.size[g]], c.n[at + c.size[g]] = k, m.phi[g, k] - base[g]
@@ -103,7 +103,7 @@ def remove_outcome(c: Split, g: int) -> None:
 
 @njit
 def empty_model(c: Split) -> ListedModel:
-    """A model to be filled, with room for more than three times the expected number of pieces even if b is largest."""
+    """An empty model with room for three times the expected number of pieces at the largest b."""
     G, K = c.reward.shape
     N = 2 * G * K + len(c.k)
     return ListedModel(np.empty(G), np.zeros(G), np.zeros(G + 1, np.int64), np.empty(N, np.int32), np.empty(N))
@@ -115,7 +115,7 @@ def mean_rows(c: Split, x: ListedModel) -> None:
     i = 0
     for g in range(len(c.base)):
         x.share[g] = c.base[g] / c.total[g]
-        x.r[g] = x.share[g] * c.paid[g]
+        x.r[g] = x.share[g] * c.reward_sum[g]
         for j in range(c.first[g], c.first[g] + c.size[g]):
             x.k[i], x.p[i] = c.k[j], c.n[j] / c.total[g]
             x.r[g] += x.p[i] * c.reward[g, x.k[i]]
@@ -142,7 +142,7 @@ def drawn_rows(rng: Generator, c: Split, x: ListedModel) -> None:
 
 @njit
 def listed_lookahead(x: ListedModel, s0: int, d: int, gamma: float, V0: F1, v: F2, q: F1) -> float:
-    """Backward induction: q[a] = Q_d(s0, a), and returned V_d(s0). v (2, S) is scratch."""
+    """Backward induction: fill q[a] = Q_d(s0, a), return V_d(s0). v (2, S) is scratch."""
     for s in range(len(V0)):
         v[0, s] = V0[s]
     for i in range(d - 1):
@@ -154,7 +154,7 @@ def listed_lookahead(x: ListedModel, s0: int, d: int, gamma: float, V0: F1, v: F
 
 @njit
 def backup(x: ListedModel, s: int, gamma: float, v: F1, total: float, q: F1) -> float:
-    """q[a] = r + gamma sum_k P(k | s, a) v[k], and the largest of them; total is the sum of v."""
+    """Fill q[a] = r + gamma sum_k P(k | s, a) v[k] and return the largest; total is the sum of v."""
     A, best = len(q), -np.inf
     for a in range(A):
         g = s * A + a

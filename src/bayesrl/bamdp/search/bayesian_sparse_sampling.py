@@ -1,24 +1,25 @@
 """Bayesian sparse sampling (Wang, Lizotte, Bowling, Schuurmans 2005; survey §4.5).
 
-Sparse sampling on hyper-states, with a tree that grows where it matters. At every node a model is drawn from the
-posterior there and solved for the decisions to go, so that an action is drawn with the probability that it is the best
-one. An outcome is drawn from the posterior predictive. The descent ends at the first new outcome. It becomes a leaf,
-and its value is that of the mean model at its own posterior. Values are backed up by mean over draws and maximum over
-actions.
+Sparse sampling on hyper-states, with a tree that grows towards promising actions. At every node a model is drawn from
+the node's posterior and solved for the remaining decisions; its best action is taken. So an action is taken with the
+probability that it is the best one. An outcome is drawn from the posterior predictive. The descent ends at the first
+new outcome, which becomes a leaf with the value of the mean model at its own posterior. Values are backed up by mean
+over draws and maximum over actions.
 
-Paper to code: a simulation is one descent of `search`; the drawn model is `drawn_model`, solved by `lookahead`, and so
-is the leaf's `mean_model`. In flat models of many states, `bamdp/search/_split_rows.py` does the same with split rows.
-Deviations: the paper also draws actions by their immediate reward alone, which in an MDP that must wait for its reward
-never tries the right action; here the drawn model is always solved. In a bandit the leaf's value, the best mean reward
-for every decision to go, is the paper's. The belief may be a sparse Dirichlet as well: then the size of each support is
-drawn, which outcomes are in it, and their probabilities. An action that was not drawn at a node has the mean model's
-value there. Ties are broken at random.
+Paper to code: a simulation is one descent of `search`; the drawn model is `drawn_model` and the leaf's model is
+`mean_model`, both solved by `lookahead`. For flat models of many states `bamdp/search/_split_rows.py` does the same
+with split rows.
+Deviations: the paper also draws actions by their immediate reward only, which never tries the right action in an MDP
+with delayed rewards; here the drawn model is always solved. In a bandit the leaf's value, the best mean reward for
+every remaining decision, is the paper's. With a sparse Dirichlet belief the size of each support is drawn, then its
+outcomes, then their probabilities. An action that was not drawn at a node has the mean model's value there. Ties are
+broken at random.
 No parameter is in units of reward: an action is drawn by its probability of being the best.
-Cost: O(simulations x depth x (G K gamma variates + depth S A K)); with split rows some 37 c uniform numbers for a row
-of c prior counts instead of K gamma variates, and as many terms in a backup (not under a sparse prior). Claims: equal
-in law to a naive transcription, and with split rows to the search with tables; root values approach the exact ones
-(if every action that matters is the best one in some model: an action that is good for its information alone may
-never be drawn).
+Cost: O(simulations x depth x (G K gamma variates + depth S A K)). With split rows (not under a sparse prior) a row of c
+prior counts takes about 37 c uniform numbers instead of K gamma variates, and a backup as many terms.
+Claims: equal in law to a naive transcription, and with split rows to the search with tables; root values approach the
+exact ones. This needs every relevant action to be the best one in some model: an action that only gives information may
+never be drawn.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ from bayesrl.registry import register
 
 
 class Asked(ListsOutcomes, Enumerates, Protocol):
-    """What Bayesian sparse sampling asks."""
+    """What Bayesian sparse sampling needs from a belief."""
 
 
 @register(
@@ -88,7 +89,7 @@ class BayesianSparseSampling:
 
     simulations: Annotated[int, AtLeast(1), "Descents per decision; each adds one leaf."] = 200
     depth: Annotated[int, AtLeast(1), "Decisions looked ahead, d."] = 8
-    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
+    leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's."] = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (Asked,)
 
@@ -178,7 +179,7 @@ def empty_models(m: Counts, flat: bool, D: int) -> Models:
 
 @njit
 def mean_q(m: Counts, w: Models, s: int, d: int, gamma: float, V0: F1, q: F1) -> float:
-    """q[a] = Q_d(s, a) in the mean model of the present counts, and returned V_d(s)."""
+    """Fill q[a] = Q_d(s, a) in the mean model of the present counts, return V_d(s)."""
     if len(w.split.base):
         mean_rows(w.split, w.listed)
         return listed_lookahead(w.listed, s, d, gamma, V0, w.v, q)
@@ -188,7 +189,7 @@ def mean_q(m: Counts, w: Models, s: int, d: int, gamma: float, V0: F1, q: F1) ->
 
 @njit
 def drawn_q(rng: Generator, m: Counts, w: Models, s: int, d: int, gamma: float, V0: F1, q: F1) -> float:
-    """The same in a model drawn from their posterior."""
+    """The same in a model drawn from the posterior of the present counts."""
     if len(w.split.base):
         drawn_rows(rng, w.split, w.listed)
         return listed_lookahead(w.listed, s, d, gamma, V0, w.v, q)
@@ -206,7 +207,7 @@ def learn(m: Counts, w: Models, s: int, a: int, e: int) -> None:
 
 @njit
 def unlearn(m: Counts, w: Models, s: int, a: int, e: int) -> None:
-    """Remove it again."""
+    """Remove outcome e of (s, a) from the counts."""
     add(m, s, a, e, -1.0)
     if len(w.split.base):
         remove_outcome(w.split, m.group[s, a])
@@ -217,7 +218,7 @@ def unlearn(m: Counts, w: Models, s: int, a: int, e: int) -> None:
 
 @njit
 def lookahead(m: Counts, theta: F2, reward: F3, s0: int, d: int, gamma: float, V0: F1, v: F2, q: F1) -> float:
-    """Backward induction in a model: q[a] = Q_d(s0, a), and returned V_d(s0). v (2, S) is scratch."""
+    """Backward induction in a model: fill q[a] = Q_d(s0, a), return V_d(s0). v (2, S) is scratch."""
     S, A = m.group.shape
     for s in range(S):
         v[0, s] = V0[s]
@@ -237,7 +238,7 @@ def lookahead(m: Counts, theta: F2, reward: F3, s0: int, d: int, gamma: float, V
 
 @njit
 def mean_model(m: Counts, theta: F2, reward: F3) -> None:
-    """The mean of the present counts: probabilities and rewards."""
+    """Fill in the probabilities and rewards of the mean model of the present counts."""
     for g in range(len(theta)):
         for k in range(m.size[g]):
             theta[g, k] = move_probability(m, g, k)
@@ -245,14 +246,14 @@ def mean_model(m: Counts, theta: F2, reward: F3) -> None:
     for c in range(len(paid)):
         for j in range(len(m.values)):
             paid[c] += m.pay[c, j] / m.pay_total[c] * m.values[j]
-    fill(m, paid, reward)
+    fill_rewards(m, paid, reward)
 
 
 @njit
 def drawn_model(rng: Generator, m: Counts, theta: F2, reward: F3) -> None:
-    """A model from the posterior of the present counts; its rewards are the drawn means."""
+    """Fill in a model drawn from the posterior of the present counts; its rewards are drawn means."""
     if m.alpha > 0.0:
-        drawn_supports(rng, m, theta)
+        draw_supports(rng, m, theta)
     for g in range(len(theta) if m.alpha == 0.0 else 0):
         if m.gain[g] > 0.0:
             dirichlet(rng, m.phi, g, m.size[g], theta[g])
@@ -264,16 +265,16 @@ def drawn_model(rng: Generator, m: Counts, theta: F2, reward: F3) -> None:
         dirichlet(rng, m.pay, c, len(row), row)
         for j in range(len(row)):
             paid[c] += row[j] * m.values[j]
-    fill(m, paid, reward)
+    fill_rewards(m, paid, reward)
 
 
 @njit
-def drawn_supports(rng: Generator, m: Counts, theta: F2) -> None:
-    """Probabilities from the posterior of a sparse Dirichlet: sizes, then supports, then Dirichlets on them."""
+def draw_supports(rng: Generator, m: Counts, theta: F2) -> None:
+    """Draw probabilities from the posterior of a sparse Dirichlet: sizes, then supports, then Dirichlets on them."""
     sizes, counts = np.empty(m.phi.shape[1] + 1), np.empty((1, m.phi.shape[1]))
     k0, N, L = -1.0, -1.0, -1
     for g in range(len(theta)):
-        if k0 != m.support[g, KINDS] or N != m.support[g, DRAWS] or L != m.size[g]:  # most rows are like the last
+        if k0 != m.support[g, KINDS] or N != m.support[g, DRAWS] or L != m.size[g]:  # most rows equal the one before
             k0, N, L = m.support[g, KINDS], m.support[g, DRAWS], m.size[g]
             size_law(k0, N, L, m.alpha, m.exponent, sizes)
         left, k = uniform(rng) * sizes[L], 1
@@ -293,7 +294,7 @@ def drawn_supports(rng: Generator, m: Counts, theta: F2) -> None:
 
 @njit
 def size_law(k0: float, N: float, L: int, alpha: float, exponent: float, total: F1) -> None:
-    """total[k] <- the weight of the sizes 1..k of the support, after N moves of k0 kinds; k0 = 0 only if N = 0."""
+    """Fill total[k] with the weight of sizes 1..k of the support after N draws of k0 distinct outcomes."""
     low, top = max(int(k0), 1), -np.inf
     for k in range(low, L + 1):
         top = max(top, log_weight(k, k0, N, alpha, exponent))
@@ -303,8 +304,8 @@ def size_law(k0: float, N: float, L: int, alpha: float, exponent: float, total: 
 
 
 @njit
-def fill(m: Counts, paid: F1, reward: F3) -> None:
-    """Set the reward of each move: known, or what its cell pays."""
+def fill_rewards(m: Counts, paid: F1, reward: F3) -> None:
+    """Set the reward of each outcome: the known one, or the mean of its cell."""
     S, A, K = m.succ.shape
     for s in range(S):
         for a in range(A):
@@ -314,9 +315,9 @@ def fill(m: Counts, paid: F1, reward: F3) -> None:
 
 @njit
 def dirichlet(rng: Generator, alpha: F2, g: int, n: int, x: F1) -> None:
-    """A draw from the Dirichlet of alpha[g, :n], into x; entries with alpha = 0 are 0.
+    """Draw x from the Dirichlet of alpha[g, :n]; entries with alpha = 0 are 0.
 
-    Gamma(a) has the law of Gamma(a + 1) e^(-E / a) with E exponential. Logarithms keep tiny counts from underflow.
+    Gamma(a) has the law of Gamma(a + 1) e^(-E / a) with E exponential. Logarithms avoid underflow for tiny counts.
     """
     top, total = -np.inf, 0.0
     for k in range(n):

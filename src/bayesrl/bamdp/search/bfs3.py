@@ -1,25 +1,24 @@
 """Bayesian forward-search sparse sampling (Asmuth, Littman 2011; survey §4.6).
 
-FSSS (fsss.py) on the Bayes-adaptive MDP: the sampled tree is over hyper-states, so that a trajectory learns as it
-goes. Every action of the root has C successors drawn. From each of them a tree of its own is searched, and the action
-is worth the mean of the upper bounds of these trees. Use it if a lookahead of moderate width is affordable and optimism
-is wanted.
+FSSS (fsss.py) on the Bayes-adaptive MDP: the sampled tree is over hyper-states, so the belief is updated along a
+trajectory. C successors are drawn for every action of the root. A separate tree is searched from each of them, and the
+value of the action is the mean of the upper bounds of these trees.
 
-Paper to code: FSSS on hyper-states is `trajectories`, the outer loop over the root's successors is `search`. A node is
-a history: coming back to one replays its outcomes (kernels/replay.py), so a hyper-state is never copied.
-Deviations: n(s, a, s') counts how often s' was drawn, not how often it was visited (ERRATA 35). The decisions of
-`depth` include the root's; the public C++ code counts one less. V_min and V_max with d to go are those of d rewards;
+Paper to code: FSSS on hyper-states is `trajectories`; the outer loop over the root's successors is `search`. A node is
+a history: to return to it, its outcomes are replayed (kernels/replay.py), so a hyper-state is never copied.
+Deviations: n(s, a, s') counts how often s' was drawn, not how often it was visited (ERRATA 35). `depth` includes the
+root's decision; the public C++ code counts one less. V_min and V_max with d decisions to go are those of d rewards;
 that code has r_max / (1 - gamma) at any depth, which gives the same order of upper bounds. `q` is the mean of upper
-bounds. `lower` and `upper` bracket the Bayes-optimal value itself for certain: draws are weighted by their predictive
+bounds. `lower` and `upper` are certain bounds on the Bayes-optimal value: draws are weighted by their predictive
 probabilities, and outcomes that were not drawn are taken at their worst and best. Ties are broken at random. On a
-simulator that is not made of urns (the infinite grid) probabilities depend on the sampled coins, and `lower` and
-`upper` are estimates.
+simulator that is not made of urns (the infinite grid) probabilities depend on the sampled model, so `lower` and `upper`
+are estimates.
 No parameter is in units of reward: the bounds come from the belief's range of rewards.
 Cost: O(A x simulations x depth x (width + balls of a group)). Claims: equal in law to a naive transcription; bounds
 bracket the exact values; root values approach them as width and simulations grow. On the double-loop (counts 1/9, width
 5, depth 40, 500 trajectories) ten runs of 1000 steps gave 317.2 (standard error 2.8), five of the public code 315.0
-(3.9). That is not independent evidence: a tree for each successor of the root, as in the public code, was adopted after
-seeing that figure; one tree for all gave 198.8.
+(3.9). This is not independent evidence: we adopted the public code's separate tree for each successor of the root after
+seeing that figure. One tree for all successors gave 198.8.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ from bayesrl.registry import register
 
 
 class Asked(Simulates, HasRewardRange, Protocol):
-    """What BFS3 asks."""
+    """What BFS3 needs from a belief."""
 
 
 @register(
@@ -101,7 +100,7 @@ class BFS3:
     ] = 100
     depth: Annotated[int, AtLeast(1), "Decisions looked ahead, D."] = 15
     width: Annotated[int, AtLeast(1), "Successors drawn for each node and action, C."] = 5
-    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
+    leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's."] = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (Asked,)
 
@@ -129,7 +128,7 @@ class BFS3:
 
 @njit
 def search(rng: Generator, model: object, leaves: LeafBounds, s0: int, q: F2, n: int, D: int, C: int) -> int:
-    """Add the bounds of Q(s0, phi, a) into q (4, A), by n trajectories from each of C successors: how many in all."""
+    """Add bounds of Q(s0, phi, a) to q (4, A) with n trajectories from each of C successors; return their number."""
     model, A = borrowed(model), q.shape[1]
     root, tree, total = sparse_tree(1, A, C), sparse_tree(1 + n * max(D - 2, 0), A, C), 0
     begin(model, rng)
@@ -162,7 +161,7 @@ def search(rng: Generator, model: object, leaves: LeafBounds, s0: int, q: F2, n:
 
 @njit
 def trajectories(rng: Generator, tree: Sparse, model: object, leaves: LeafBounds, s0: int, n: int, D: int) -> int:
-    """At most n trajectories of D decisions from the tree's root (s0, phi); the model holds phi. Returns how many."""
+    """Run at most n trajectories of D decisions from the root (s0, phi); the model holds phi. Return their number."""
     path_h, path_s = np.empty(D, np.int64), np.empty(D, np.int64)
     path_a, path_k = np.empty(D, np.int64), np.empty(D, np.int64)
     done = 0

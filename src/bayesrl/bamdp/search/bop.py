@@ -1,16 +1,16 @@
 """Bayesian optimistic planning (Fonteneau, Busoniu, Munos 2013; survey §4.5).
 
 Best-first search over hyper-states. The value of an unexpanded hyper-state lies between r_min / (1 - gamma) and r_max /
-(1 - gamma). The action of highest upper bound at every node makes the optimistic subtree T+, and of its leaves the one
-that contributes most, argmax_x P(x) gamma^depth(x), is expanded. The chosen action has the highest lower bound. Use it
-for an anytime search with certain bounds if few outcomes are possible.
+(1 - gamma). Following the action of highest upper bound at every node gives the optimistic subtree T+. Its leaf with
+the largest contribution, argmax_x P(x) gamma^depth(x), is expanded. The chosen action has the highest lower bound. The
+search can be stopped at any time, its bounds are certain, and it suits problems with few outcomes.
 
-Paper to code: T+ and its leaf are found by the descent in `search`, B and nu are the upper and lower bounds of
-`evaluate`. Every node keeps the largest contribution of a leaf of T+ below it, so the descent need not list T+.
-Deviations: rewards are not assumed to lie in [0, 1] (ERRATA 36): r_min and r_max stand for 0 and 1. With `depth` the
-bounds are those of a finite horizon, as discount 1 requires, with the values of `leaf` beyond it. Ties among leaves and
-inner actions go to the first, at the root at random. The regret falls as a power of the budget, exponentially in
-special cases only (ERRATA 23).
+Paper to code: the descent in `search` finds T+ and its leaf; B and nu are the upper and lower bounds of `evaluate`.
+Every node stores the largest contribution of a leaf of T+ below it, so T+ is never listed.
+Deviations: rewards need not lie in [0, 1] (ERRATA 36): r_min and r_max replace 0 and 1. With `depth` the bounds are
+those of a finite horizon, which discount 1 requires, and `leaf` gives the values after it. Ties among leaves and inner
+actions go to the first; ties at the root are broken at random. The regret falls as a power of the budget, exponentially
+in special cases only (ERRATA 23).
 No parameter is in units of reward: the bounds come from the belief's range of rewards.
 Cost: O(nodes x their depth x A K). Claims: bounds bracket the exact values at every budget and never widen; equal to
 a naive transcription that builds T+.
@@ -38,7 +38,7 @@ from bayesrl.registry import register
 
 
 class Asked(HasRewardRange, Enumerates, Protocol):
-    """What BOP asks."""
+    """What BOP needs from a belief."""
 
 
 @register(
@@ -73,18 +73,18 @@ class BOP:
     depth: Annotated[
         int | None, AtLeast(1), "Decisions looked ahead at most; None: no limit, which needs a discount below 1."
     ] = None
-    leaf: Annotated[Leaf, "The value beyond them: zero, or the mean model's, which needs a depth."] = "zero"
+    leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's, which needs a depth."] = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (Asked,)
 
     def __post_init__(self) -> None:
         if self.depth is None and self.leaf != "zero":
-            raise InvalidArgument("BOP", "leaf", "zero where there is no depth", self.leaf)
+            raise InvalidArgument("BOP", "leaf", "zero if there is no depth", self.leaf)
 
     def check(self, belief: Asked) -> None:
         """Raise an error if there is neither a discount nor a depth."""
         if self.depth is None and belief.gamma == 1.0:
-            raise InvalidArgument("BOP", "depth", "given where the discount is 1", None)
+            raise InvalidArgument("BOP", "depth", "given if the discount is 1", None)
 
     def start(self) -> None:
         """Nothing to remember."""
@@ -101,7 +101,7 @@ class BOP:
         return Decision(best_action(lower, "random", rng), None, info)
 
     def _ends(self, belief: Asked) -> LeafBounds:
-        """V_min and V_max with d decisions to go; without a limit no path of `nodes` nodes comes to d = 0."""
+        """V_min and V_max with d decisions to go; without a limit no path of `nodes` nodes reaches d = 0."""
         self.check(belief)
         depth = self.nodes + 1 if self.depth is None else self.depth
         leaf = leaf_values("BOP", belief, belief.n_states, self.leaf)
@@ -115,12 +115,12 @@ class BOP:
 class Tree(NamedTuple):
     """The expanded hyper-states."""
 
-    child: I3  # (n, A, E) the node that outcome e of action a leads to, -1: a leaf
+    child: I3  # (n, A, E) the node after outcome e of action a, or -1 for a leaf
     chance: F3  # (n, A, E) its probability
     q: F3  # (n, A, 2) lower and upper bound of Q(h, a)
-    value: F2  # (n, 2) of V(h)
+    value: F2  # (n, 2) lower and upper bound of V(h)
     star: I1  # (n,) the optimistic action
-    leaf: F1  # (n,) the largest P(x) gamma^depth(x) of a leaf x of T+ below, seen from here; 0: none
+    leaf: F1  # (n,) the largest P(x) gamma^depth(x) of a leaf x of T+ below, relative to h; 0: none
 
 
 @njit
@@ -139,14 +139,12 @@ def search(m: Counts, s0: int, leaves: LeafBounds, n: int) -> tuple[F2, int]:
     nodes = 1
     while nodes < n and t.leaf[0] > 0.0:
         h, s, depth = 0, s0, 0
-        while h >= 0:  # down T+, where the largest contribution is
+        while h >= 0:  # descend T+ to the largest contribution
             a = t.star[h]
             best, e = 0.0, 0
             for i in range(branches(m, s, a)):
-                w = (
-                    t.chance[h, a, i]
-                    * below(m, t, t.child[h, a, i], read_outcome(m, s, a, i)[1], D - depth - 1, leaves)[2]
-                )
+                y = read_outcome(m, s, a, i)[1]
+                w = t.chance[h, a, i] * child_bounds(m, t, t.child[h, a, i], y, D - depth - 1, leaves)[2]
                 if w > best:
                     best, e = w, i
             path[depth, 0], path[depth, 1], path[depth, 2], path[depth, 3] = h, s, a, e
@@ -178,12 +176,12 @@ def expand(m: Counts, t: Tree, h: int, s: int, d: int, leaves: LeafBounds) -> No
 def evaluate(m: Counts, t: Tree, h: int, s: int, d: int, leaves: LeafBounds) -> None:
     """Bounds of node h, its optimistic action, and the largest contribution of a leaf below."""
     t.value[h, 0] = t.value[h, 1] = -np.inf
-    t.star[h], t.leaf[h] = 0, 0.0  # they stay if no bound is a number
+    t.star[h], t.leaf[h] = 0, 0.0  # unchanged if no bound is a number
     for a in range(m.group.shape[1]):
         lower, upper, leaf = 0.0, 0.0, 0.0
         for e in range(branches(m, s, a)):
             _, y, r = read_outcome(m, s, a, e)
-            low, high, w = below(m, t, t.child[h, a, e], y, d - 1, leaves)
+            low, high, w = child_bounds(m, t, t.child[h, a, e], y, d - 1, leaves)
             p = t.chance[h, a, e]
             lower += p * (r + leaves.gamma * low)
             upper += p * (r + leaves.gamma * high)
@@ -195,7 +193,7 @@ def evaluate(m: Counts, t: Tree, h: int, s: int, d: int, leaves: LeafBounds) -> 
 
 
 @inlined
-def below(m: Counts, t: Tree, c: int, y: int, d: int, leaves: LeafBounds) -> tuple[float, float, float]:
+def child_bounds(m: Counts, t: Tree, c: int, y: int, d: int, leaves: LeafBounds) -> tuple[float, float, float]:
     """(Lower, upper, contribution of the best leaf) of node c, or of the leaf at y with d to go (c < 0)."""
     if c >= 0:
         return t.value[c, 0], t.value[c, 1], t.leaf[c]

@@ -1,31 +1,31 @@
 """Branch and bound search in the Bayes-adaptive MDP (Paquet, Tobin, Chaib-draa 2005; survey §4.5).
 
-Forward search that prunes: actions are tried in the order of an upper bound on their value, and once the bound of the
-next one is at most the value already found, the rest is pruned. The values are those of forward search, for fewer
-nodes; how many fewer depends on the bounds.
+Forward search with pruning: actions are tried in the order of an upper bound on their value. Once the bound of the
+next action is at most the best value found, the remaining actions are pruned. The values are those of forward search;
+the number of nodes depends on the bounds.
 
-- `naive`: V_d <= sum_{i<d} gamma^i r_max, whatever the state (and r_min below).
-- `optimistic`: after n more outcomes the predictive of a group is (phi + e) / (phi_0 + n) for some e >= 0 of sum n, so
+- `naive`: V_d <= sum_{i<d} gamma^i r_max in every state (and with r_min a lower bound).
+- `optimistic`: after n more outcomes the predictive of a group is (phi + e) / (phi_0 + n) for some e >= 0 of sum n. So
   U_d(s) = max_a max_j sum_k (phi_k + n 1[k = j]) / (phi_0 + n) [r_k + gamma U_{d-1}(s_k)], n = depth - d, bounds V_d
-  at every hyper-state with d decisions to go, and the same with the worst j bounds it from below. These are two solves
-  of the mean model with n counts moved to the best and to the worst outcome, done once for each decision.
+  at every hyper-state with d decisions to go. The worst j gives a lower bound. These are two solves of the mean model
+  with n counts added to the best and to the worst outcome, once for each decision.
 
-Under a sparse prior one outcome says much about the others, and the optimistic bound is a different one. After i more
-outcomes of a group, of which a set B of j kinds was not seen before, an outcome that was seen has weight alpha + n_k of
-T = T(k0 + j, N + i), and each outcome not seen has probability q = E[(k - k0 - j) alpha / (k alpha + N + i)] /
-(L - k0 - j), over sizes k <= L of the support. So q <= alpha / T, and with x_k = r_k + gamma U_{d-1}(s_k) each kind of
-B, which came at least once, adds ((alpha + 1) / T - q) x_k to the mean, with a positive factor. The mean is therefore
-highest if B are the j best of those not seen and the other i - j outcomes are the best of what was seen or is in B.
-U_d(s) is the highest of these means over a, i <= n and j <= i (`highest_mean`), and L_d(s) = max_a of the lowest. If
-one outcome moves the predictive nearly all the way, this is not far below the naive bound (doors in
-test_convergence.py, nine decisions: 16136 nodes of 87381, with the naive bound 16203).
+Under a sparse prior one outcome changes the probabilities of all others, so the optimistic bound differs. Consider i
+more outcomes of a group, of which a set B of j was not seen before. A seen outcome then has probability (alpha + n_k)
+/ T, T = T(k0 + j, N + i), and each unseen outcome q = E[(k - k0 - j) alpha / (k alpha + N + i)] / (L - k0 - j), over
+sizes k <= L of the support. So q <= alpha / T. With x_k = r_k + gamma U_{d-1}(s_k), each outcome in B, which occurred
+at least once, adds ((alpha + 1) / T - q) x_k to the mean, with a positive factor. Hence the mean is highest if B are
+the j best of the unseen outcomes and the other i - j outcomes are the best one of those seen or in B. U_d(s) is the
+highest of these means over a, i <= n and j <= i (`highest_mean`), and L_d(s) = max_a of the lowest. If one outcome
+almost determines the predictive, this is close to the naive bound (doors in test_convergence.py, nine decisions: 16136
+nodes of 87381, with the naive bound 16203).
 
-Paper to code: the recursion is `value_of`, its bounds are tables made by `naive` and `extremes`.
-Deviations: a branch is also given up between its outcomes, as soon as the bounds of those to come cannot lift it above
-the value it must exceed. The mean model's own value is not a bound (outcomes of one row are correlated), so it serves
-as a leaf only. The root is not pruned, so that every root value is exact. Ties are broken at random.
+Paper to code: the recursion is `value_of`; its bounds are tables made by `naive` and `extremes`.
+Deviations: an action is also abandoned between its outcomes, as soon as the bounds of the remaining outcomes cannot
+lift it above the value it must exceed. The mean model's own value is not a bound (outcomes of one row are correlated),
+so it is only used for leaves. The root is not pruned, so every root value is exact. Ties are broken at random.
 Cost: at most forward search's, and O(depth S A K) for the bounds (sparse: K log K + depth (K + depth) instead of K);
-bounds of a row that the path has not added to are summed once for each decision. Claims: forward search's values at
+for rows that the path has not visited, bounds are summed once per decision. Claims: the values of forward search at
 every depth with fewer nodes; the bounds bracket them.
 """
 
@@ -61,7 +61,7 @@ from bayesrl.registry import register
 
 
 class Asked(HasRewardRange, Enumerates, Protocol):
-    """What branch and bound asks."""
+    """What branch and bound needs from a belief."""
 
 
 @register(
@@ -79,11 +79,11 @@ class Asked(HasRewardRange, Enumerates, Protocol):
 )
 @declared
 class BranchAndBound:
-    """Forward search over hyper-states that prunes what cannot be best.
+    """Forward search over hyper-states with pruning.
 
     Examples
     --------
-    The values are those of forward search, for fewer nodes.
+    The values are those of forward search, with fewer nodes.
 
     >>> import bayesrl as b
     >>> from numpy.random import default_rng
@@ -98,9 +98,10 @@ class BranchAndBound:
 
     depth: Annotated[int, AtLeast(1), "Decisions looked ahead, D."] = 4
     bound: Annotated[
-        Literal["naive", "optimistic"], "Bounds from the rewards alone, or from the mean model moved to its extremes."
+        Literal["naive", "optimistic"],
+        "Bounds from the range of rewards, or from the mean model with counts added to extreme outcomes.",
     ] = "optimistic"
-    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
+    leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's."] = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (Asked,)
 
@@ -124,7 +125,7 @@ class BranchAndBound:
 
 
 def naive(m: Counts, reach: F2, leaf: F1) -> F3:
-    """(2, D + 1, S): the least and the most that d rewards can come to, whatever the state."""
+    """(2, D + 1, S): the smallest and the largest discounted sum of d rewards, in every state."""
     bounds = np.repeat(reach.T[:, :, None], len(leaf), axis=2)
     bounds[:, :, m.terminal] = 0.0
     bounds[:, 0] = leaf
@@ -133,13 +134,13 @@ def naive(m: Counts, reach: F2, leaf: F1) -> F3:
 
 @njit
 def extremes(m: Counts, D: int, gamma: float, V0: F1) -> F3:
-    """(2, D + 1, S): L_d(s) and U_d(s) with n = D - d outcomes added where they are worst and best."""
+    """(2, D + 1, S): L_d(s) and U_d(s) with n = D - d outcomes added at the worst and the best place."""
     S, A = m.group.shape
     b, X, Z = np.zeros((2, D + 1, S)), np.empty(m.phi.shape[1]), np.empty(m.phi.shape[1])
     for s in range(S):
         b[0, 0, s] = b[1, 0, s] = V0[s]
     for d in range(1, D + 1):
-        low, high = pays(m, D - d)
+        low, high = extreme_rewards(m, D - d)
         for s in range(S):
             if m.terminal[s]:
                 continue
@@ -187,8 +188,8 @@ def highest_mean(m: Counts, g: int, n: int, x: F1) -> float:
 
 
 @njit
-def pays(m: Counts, n: int) -> tuple[F3, F3]:
-    """The least and the largest mean reward of each move after n more, (S, A, K) each; the reward itself if known."""
+def extreme_rewards(m: Counts, n: int) -> tuple[F3, F3]:
+    """Smallest and largest mean reward of each outcome after n more rewards, (S, A, K) each; equal if known."""
     if len(m.values) == 0:
         return m.reward, m.reward
     low, high = np.empty(len(m.pay)), np.empty(len(m.pay))
@@ -202,13 +203,13 @@ def pays(m: Counts, n: int) -> tuple[F3, F3]:
 
 
 class Search(NamedTuple):
-    """What stays the same during a search, and what it keeps."""
+    """Constants and scratch arrays of a search."""
 
     gamma: float
     lower: F2  # (D + 1, S)
     upper: F2  # (D + 1, S)
     bound: F2  # (D + 1, A) scratch: bounds of the actions of the node with d to go
-    sums: Sums  # bounds of the actions whose rows the path has not added to
+    sums: Sums  # bounds of actions whose rows the path has not visited
     nodes: I1  # (1,) hyper-states expanded
 
 
@@ -247,16 +248,16 @@ def value_of(m: Counts, s: int, d: int, t: Search, floor: float) -> float:
         for b in range(1, len(x)):
             if x[b] > x[a]:
                 a = b
-        if d == 1 or not x[a] > best:  # at the last decision bounds are values; nothing exceeds what is not a number
+        if d == 1 or not x[a] > best:  # at the last decision bounds are values; not-a-number never exceeds
             return max(best, x[a])
-        q = x[a]  # values of the outcomes searched, bounds of the others
+        q = x[a]  # searched outcomes by their values, others by their bounds
         for e in range(branches(m, s, a)):
             p, y, _ = read_outcome(m, s, a, e)
             weight = t.gamma * p
             if weight == 0.0 or t.lower[d - 1, y] == t.upper[d - 1, y]:
                 continue
             q -= weight * t.upper[d - 1, y]
-            need = (best - q) / weight  # the action is better than the best one only if V(y) exceeds this
+            need = (best - q) / weight  # the action can be best only if V(y) exceeds this
             follow(m, t.sums, s, a, e, 1.0)
             v = value_of(m, y, d - 1, t, need)
             follow(m, t.sums, s, a, e, -1.0)

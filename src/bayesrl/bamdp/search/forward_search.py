@@ -1,15 +1,16 @@
 """Forward search in the Bayes-adaptive MDP (Ross, Chaib-draa, Pineau 2008; survey §4.5, Algorithm 1).
 
-The tree of all hyper-states that a few decisions can reach is backed up by expectation over outcomes and maximum over
-actions. The best action of the root is taken, and the next hyper-state is searched anew. Use it if few outcomes are
-possible (tied or listed models): values are Bayes-optimal for the horizon, and nothing is sampled.
+The tree of all hyper-states that can be reached in a few decisions is backed up by expectation over outcomes and
+maximum over actions. The best action of the root is taken, and the next hyper-state is searched from scratch. The
+method suits problems with few outcomes (tied or listed models). Values are Bayes-optimal for the horizon, and nothing
+is sampled.
 
-Paper to code: the recursion is `value_of`; phi' is phi with one outcome added and taken away again in place, so that
-the whole of phi is passed on (the survey copies one row and never returns the action, ERRATA 4); V_0 is `leaf`.
+Paper to code: the recursion is `value_of`; phi' is phi with one outcome added in place and removed after the call, so
+all of phi is passed on (the survey copies one row and never returns the action, ERRATA 4); V_0 is `leaf`.
 Deviations: rewards may depend on the outcome. Ties are broken at random.
-Cost: O((A K)^(depth - 1) A), not the survey's S^depth (ERRATA 18): Q_1 of a row that the path has not added to is
-summed once for each decision, O(S A K) in all. Claims: equal to exact_q at every depth, for Dirichlet counts (flat,
-tied, partly known) and sparse ones alike.
+Cost: O((A K)^(depth - 1) A), not the survey's S^depth (ERRATA 18). Q_1 of a row that the path has not visited is summed
+once per decision, O(S A K) in all. Claims: equal to exact_q at every depth, for Dirichlet counts (flat, tied, partly
+known) and sparse ones.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class ForwardSearch:
     """
 
     depth: Annotated[int, AtLeast(1), "Decisions looked ahead, d."] = 4
-    leaf: Annotated[Leaf, "The value V_0 beyond them: zero, or the mean model's."] = "zero"
+    leaf: Annotated[Leaf, "The value V_0 after the last decision: zero, or the mean model's."] = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (Enumerates,)
 
@@ -78,11 +79,11 @@ class ForwardSearch:
 
 
 class Search(NamedTuple):
-    """What stays the same during a search, and what it keeps."""
+    """Constants and scratch arrays of a search."""
 
     gamma: float
     leaf: F1  # (S,) V_0
-    sums: Sums  # Q_1 of rows that the path has not added to
+    sums: Sums  # Q_1 of rows that the path has not visited
     nodes: I1  # (1,) hyper-states expanded
 
 
@@ -104,7 +105,7 @@ def search(m: Counts, s: int, d: int, gamma: float, V0: F1) -> tuple[F1, int]:
 def value_of(m: Counts, s: int, a: int, d: int, t: Search) -> float:
     """Q_d(s, phi, a) = sum_e P(e | phi, s, a) [r_e + gamma max_b Q_{d-1}(s_e, phi + e, b)], d > 1.
 
-    Q_1 is computed without a call: a call with all these arrays costs more than Q_1 does.
+    Q_1 is computed inline, since a call with all these arrays costs more than Q_1.
     """
     q = 0.0
     for e in range(branches(m, s, a)):

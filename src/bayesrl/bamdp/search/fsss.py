@@ -1,20 +1,19 @@
 """Forward-search sparse sampling (Walsh, Goschin, Littman 2010; survey §4.5 and §4.6).
 
-Sparse sampling with bounds that say where to look: every node, a state with d decisions to go, has a lower and an
-upper bound. A trajectory takes the action of highest upper bound and then, of the C successors drawn for it, the one
-with the largest n (U - L), where n is how often it was drawn (not how often it was visited, ERRATA 35). It goes on to
-the last decision, and bounds are backed up along its path. It finds the value of sparse sampling's tree without
-visiting all of it. BFS3 extends it to hyper-states.
+Sparse sampling guided by bounds: every node, a state with d decisions to go, has a lower and an upper bound. A
+trajectory takes the action of highest upper bound. Of the C successors drawn for it, it follows the one with the
+largest n (U - L), where n is how often the successor was drawn (not how often it was visited, ERRATA 35). The
+trajectory ends at the last decision, and bounds are backed up along its path. The method finds the value of sparse
+sampling's tree without visiting all of it. BFS3 extends it to hyper-states.
 
-The generative model is the belief's mean model (a point belief's only model). The belief is not updated inside the
-plan.
+The generative model is the belief's mean model. The belief is not updated inside the plan.
 
 Paper to code: a trajectory is the inner loop of `search`; K^d(s, a), L and U are the arrays of `Sparse` in
-kernels/tree.py. A state met again with as many decisions to go is the same node, as in the paper.
-Deviations: V_min and V_max with d to go are those of d rewards, which are tighter than r / (1 - gamma) and finite at
-discount 1. The paper's bounds bracket the value of the sampled tree and are `q` (upper) at the root; since the model's
-probabilities are known, `lower` and `upper` also bracket the value itself: draws are weighted by their probabilities,
-and outcomes that were not drawn are taken at their worst and best. Ties are broken at random.
+kernels/tree.py. As in the paper, a state with the same number of decisions to go is one node.
+Deviations: V_min and V_max with d decisions to go are those of d rewards, which are tighter than r / (1 - gamma) and
+finite at discount 1. The paper's bounds bracket the value of the sampled tree; its upper bounds are `q`. Since the
+model's probabilities are known, `lower` and `upper` also bracket the true value: draws are weighted by their
+probabilities, and outcomes that were not drawn are taken at their worst and best. Ties are broken at random.
 No parameter is in units of reward: the bounds come from the model's own rewards.
 Cost: O(simulations x depth x width), and A width draws for each new node. Claims: equal to a naive transcription draw
 for draw; `lower` and `upper` bracket the solved values and tighten with every trajectory.
@@ -88,11 +87,13 @@ class FSSS:
     """
 
     simulations: Annotated[
-        int, AtLeast(1), "Trajectories per decision, at most: it stops as soon as the sampled tree's value is known."
+        int,
+        AtLeast(1),
+        "Largest number of trajectories per decision; the search stops when the value of the tree is known.",
     ] = 500
     depth: Annotated[int, AtLeast(1), "Decisions looked ahead, H."] = 20
     width: Annotated[int, AtLeast(1), "Successors drawn for each node and action, C."] = 10
-    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
+    leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's."] = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
 
@@ -114,10 +115,10 @@ class FSSS:
 
 @njit
 def search(rng: Generator, model: Urn, leaves: LeafBounds, s0: int, K: int, D: int, C: int) -> tuple[F2, int]:
-    """At most K trajectories of D decisions from s0: (bounds of Q(s0, a), trajectories)."""
+    """Run at most K trajectories of D decisions from s0: (bounds of Q(s0, a), number of trajectories)."""
     model, (S, A) = borrowed(model), model.place.shape[:2]
     tree = sparse_tree(min(1 + (D - 1) * S, 1 + K * (D - 1) * A * C), A, C)
-    node = np.full((D, S), -1, np.int64)  # of a state after t decisions
+    node = np.full((D, S), -1, np.int64)  # the node of a state after t decisions
     path_h, path_a = np.empty(D, np.int64), np.empty(D, np.int64)
     low, high = leaf_bounds(leaves, s0, D, model.terminal[s0])
     root, done = add_node(tree, low, high), 0

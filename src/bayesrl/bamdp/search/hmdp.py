@@ -1,20 +1,20 @@
 """Linear programming on the sampled hyper-state tree (Castro, Precup 2007; survey §4.5).
 
-Trajectories of hyper-states are sampled from the present one, with actions at random and outcomes from the posterior
-predictive. The hyper-states they pass form a tree. Its values are the smallest that satisfy every Bellman inequality:
-a linear program with a variable for each hyper-state. Hyper-states beyond the tree (after the last decision, and
-outcomes that no trajectory drew) have the value that plain Q-learning on the real transitions gives the physical state.
+Trajectories of hyper-states are sampled from the present one, with random actions and outcomes from the posterior
+predictive. The hyper-states on them form a tree. Its values are the smallest that satisfy every Bellman inequality: a
+linear program with one variable for each hyper-state. Hyper-states outside the tree (after the last decision, and after
+outcomes that no trajectory drew) have the value of their physical state under Q-learning on the real transitions.
 
     min sum_x V(x),   V(x) >= sum_k P(k | x, a) [ r_k + gamma ( V(x_k) if x_k is in the tree, else max_b Q(s_k, b) ) ]
 
 Paper to code: the sampling is `grow`, the program `solve_program`, Q-learning `learned` (that of bamcp.py). The
-survey's table has the program at the leaves; it is in the tree, and Q-learning at the fringe (ERRATA 22).
-Deviations: the posterior predictive weights all outcomes of a hyper-state, drawn or not, so that values are exact for
-their fringe; a hyper-state is a history, so histories with equal counts are separate variables. The paper solves every
-few steps; here every decision is solved anew. The belief may be a sparse Dirichlet as well. Terminal states are worth
-zero. Ties are broken at random.
+survey's table has the program at the leaves; in fact it is in the tree, with Q-learning at the fringe (ERRATA 22).
+Deviations: all outcomes of a hyper-state are weighted by the posterior predictive, drawn or not, so values are exact
+given their fringe. A hyper-state is a history, so histories with equal counts are separate variables. The paper solves
+every few steps; here the program is solved at every decision. The belief may also be a sparse Dirichlet. Terminal
+states have value zero. Ties are broken at random.
 No parameter is in units of reward: trajectories choose their actions uniformly at random.
-Cost: O(simulations x depth x A K) and a sparse program with a variable for each hyper-state and A rows for each.
+Cost: O(simulations x depth x A K) and a sparse program with one variable and A rows for each hyper-state.
 Claims: the program's values are those of backward induction on the same tree; with enough trajectories they are
 exact_q's with the fringe's values at the leaves.
 """
@@ -90,7 +90,7 @@ class HMDP:
         rng: Generator,
         last: Transition | None = None,
     ) -> Decision:
-        """Sample the tree, solve the program, and compare the root's actions."""
+        """Sample the tree, solve the program, and take the best action of the root."""
         s, m = state_in("HMDP", belief, observation), counts_of(self, belief, self.depth)
         shape = (belief.n_states, belief.n_actions)
         Q = np.zeros(shape) if memory is None else memory
@@ -109,7 +109,7 @@ class HMDP:
 
 
 def solve_program(child: I3, p: F3, reward: F3, fringe: F3, gamma: float) -> F1:
-    """V of each hyper-state x, (N,), by HiGHS; the arguments are about its outcomes, (N, A, E)."""
+    """V of each hyper-state x, (N,), by HiGHS; the arguments describe its outcomes, (N, A, E)."""
     N, A, _ = child.shape
     inside = child >= 0
     r = (p * (reward + gamma * np.where(inside, 0.0, fringe))).sum(axis=2)
@@ -125,9 +125,9 @@ def solve_program(child: I3, p: F3, reward: F3, fringe: F3, gamma: float) -> F1:
 
 @njit
 def grow(rng: Generator, m: Counts, s0: int, n: int, D: int) -> tuple[I3, F3, I3, F3]:
-    """The hyper-states before the last decision of n trajectories, and their outcomes.
+    """Sample n trajectories; return the outcomes of their hyper-states before the last decision.
 
-    (child[x, a, e] or -1, P(e | x, a), next state, reward), each (N, A, E).
+    The result is (child[x, a, e] or -1, P(e | x, a), next state, reward), each (N, A, E).
     """
     m = borrowed(m)
     N, A, E = n * (D - 1) + 1, m.group.shape[1], m.succ.shape[2] * max(len(m.values), 1)
@@ -158,7 +158,7 @@ def grow(rng: Generator, m: Counts, s0: int, n: int, D: int) -> tuple[I3, F3, I3
 
 @njit
 def predict(m: Counts, s: int, p: F2, y: I2, r: F2) -> None:
-    """The outcomes of the hyper-state (s, phi); phi is what `m` holds now."""
+    """Fill in the outcomes of the hyper-state (s, phi); `m` holds phi."""
     for a in range(m.group.shape[1]):
         for e in range(branches(m, s, a)):
             p[a, e], y[a, e], r[a, e] = read_outcome(m, s, a, e)

@@ -1,18 +1,18 @@
 """Sparse sampling (Kearns, Mansour, Ng 1999; survey §4.5).
 
-Plan in a known model through draws from it: from the present state draw C successors of every action, C successors of
-each of their actions, and so on for d decisions. The tree is backed up by mean over draws and maximum over actions.
-The number of draws that a given accuracy takes does not depend on the number of states. Bayesian sparse sampling and
-BFS3 extend it.
+Plan in a known model with draws from it: from the present state draw C successors of every action, then C successors
+of each of their actions, and so on for d decisions. The tree is backed up by mean over draws and maximum over actions.
+The number of draws for a given accuracy does not depend on the number of states. Bayesian sparse sampling and BFS3
+extend the method.
 
-The generative model is the belief's mean model (a point belief's only model). The belief is not updated inside the
-plan.
+The generative model is the belief's mean model. The belief is not updated inside the plan.
 
-Paper to code: EstimateQ is `estimate`, and EstimateV the maximum over actions in it.
-Deviations: rewards may depend on the outcome. One width for every level, as in the paper's main algorithm. Ties are
-broken at random. No parameter is in units of reward: every action is drawn equally often.
-Cost: O((A width)^depth). Claims: equal to a naive transcription draw for draw; root values approach the finite-horizon
-optimum of the model as the width grows (from above: the maximum of noisy means is too high).
+Paper to code: EstimateQ is `estimate`; EstimateV is the maximum over actions in it.
+Deviations: rewards may depend on the outcome. All levels have the same width, as in the paper's main algorithm. Ties
+are broken at random. No parameter is in units of reward: every action is drawn equally often.
+Cost: O((A width)^depth). Claims: equal to a naive transcription draw for draw; root values
+approach the finite-horizon optimum of the model as the width grows, from above, since the maximum of noisy means is
+biased upwards.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class SparseSampling:
 
     depth: Annotated[int, AtLeast(1), "Decisions looked ahead, H."] = 4
     width: Annotated[int, AtLeast(1), "Successors drawn for each node and action, C."] = 4
-    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
+    leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's."] = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
 
