@@ -1,15 +1,15 @@
 """Settings: the set-up in which the literature runs a world.
 
-A world is dynamics. Which prior an agent is given, how long a run lasts, how many runs there are and under which names
-published figures know the world is a `Setting`. Each registered world carries one; a world of one's own has the usual
-one unless it says otherwise.
+A world is dynamics only. A `Setting` holds the prior of the agent, the length of a run, the number of runs, and the
+names of the world in published figures. Each registered world has one; a user's world has the default setting unless it
+defines another.
 
 A prior is written as in `bayesrl run --prior`, NAME[:CONCENTRATION]:
 
     flat:1/9       one Dirichlet for each (s, a) over all states, every count 1/9
     structured:1   the world's own outcomes and groups with unknown probabilities, every count 1
 
-(`bayesrl.lab.priors.prior_for` builds it. The concentration is a decimal or a fraction, 1 if left out.)
+`bayesrl.lab.priors.prior_for` builds it. The concentration is a decimal or a fraction; the default is 1.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ class Setting:
     ('flat:1/9', 1000)
     """
 
-    prior: Annotated[str, "The prior that an agent is given unless another is asked for."] = "flat:1"
+    prior: Annotated[str, "The default prior of an agent."] = "flat:1"
     steps: Annotated[int, AtLeast(1), "Length of a run."] = 1000
-    runs: Annotated[int | None, AtLeast(1), "Number of runs, if the literature says so."] = None
-    figures: Annotated[tuple[str, ...], "The names under which published figures know this world."] = ()
+    runs: Annotated[int | None, AtLeast(1), "Number of runs, if the literature states it."] = None
+    figures: Annotated[tuple[str, ...], "Names of this world in published figures."] = ()
     optimum: Annotated[
         float | None, "Expected undiscounted total of the best policy over that many steps, if known."
     ] = None
 
 
 class Published(Protocol):
-    """A world or a family that carries its setting. What the setting says can be read off the world."""
+    """A world or a family with a setting, whose entries are also attributes of the world."""
 
     setting: Setting
 
@@ -61,12 +61,12 @@ class Published(Protocol):
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The names that published figures use."""
+        """Names of the world in published figures."""
         return self.setting.figures
 
     @property
     def declared(self) -> float | None:
-        """The best total over that many steps, if known."""
+        """The best total over `steps` steps, if known."""
         return self.setting.optimum
 
 

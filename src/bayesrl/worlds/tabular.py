@@ -1,7 +1,7 @@
 """A finite, fully observed world: a known MDP that can be acted in.
 
-The state is observed. One random number is drawn for each step, whatever happens, so that methods compared on the same
-stream of a world stay aligned; a start that is certain draws none.
+The state is observed. Each step draws exactly one random number, so methods that are compared on the same stream stay
+aligned. A certain start draws none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bayesrl.parameters import value
 from bayesrl.worlds._settings import Published, Setting
 
 Row = tuple[list[float], list[WorldStep]]
-"""Cumulative probabilities of the possible outcomes of one (s, a), and what each of them is."""
+"""Cumulative probabilities of the possible outcomes of one (s, a), and the outcomes."""
 
 
 @explain_failures
@@ -41,12 +41,12 @@ class MDPWorld(Published):
     2.0
     """
 
-    name: Annotated[str, "What the world is called."]
+    name: Annotated[str, "Name of the world."]
     mdp: Annotated[TabularMDP, "The dynamics and rewards."] = field(repr=False)
     setting: Annotated[Setting, "How the world is usually run."] = field(default=Setting(), repr=False)
-    actions: Annotated[tuple[str, ...], "What the actions are called."] = ()
+    actions: Annotated[tuple[str, ...], "Names of the actions."] = ()
     layout: Annotated[
-        Ints | None, "Where states lie on a map, (panels, rows, columns), -1 for a wall; None: there is no map."
+        Ints | None, "States on a map, (panels, rows, columns), -1 for a wall; None: there is no map."
     ] = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -60,14 +60,14 @@ class MDPWorld(Published):
     # A world ---------------------------------------------------------------------------------------------------------
 
     def reset(self, rng: Generator) -> tuple[int, int]:
-        """The first state of an episode, which is also what is observed."""
+        """The first state of an episode, and the observation, which is the same."""
         cumulative, states = self._first
         generator(self.name, rng)
         state = states[0] if len(states) == 1 else states[bisect_right(cumulative, rng.random())]
         return state, state
 
     def step(self, state: int, action: int, rng: Generator) -> WorldStep:
-        """The next state, the same as observed, the reward, and whether the episode has ended."""
+        """The next state, the observation (the same), the reward, and whether the episode has ended."""
         S, A = self._shape
         s = integer(self.name, "state", state, 0, S - 1)
         a = integer(self.name, "action", action, 0, A - 1)
@@ -90,7 +90,7 @@ class MDPWorld(Published):
 
     @cached_property
     def _rows(self) -> dict[int, Row]:
-        return {}  # filled as (s, a) are met: a large dense model would not fit as Python objects
+        return {}  # filled when a pair is first used; all rows of a large model would not fit into memory
 
     def _row(self, s: int, a: int) -> Row:
         p = self.mdp.prob[self.mdp.group[s, a]]
@@ -101,7 +101,7 @@ class MDPWorld(Published):
         row = self._rows[s * self.n_actions + a] = _cumulative(p[possible]), steps
         return row
 
-    # What is known about it ------------------------------------------------------------------------------------------
+    # Properties -------------------------------------------------------------------------------------------------------
 
     @property
     def gamma(self) -> float:
@@ -141,7 +141,7 @@ class MDPWorld(Published):
 
     @cached_property
     def gaps(self) -> Floats:
-        """V*(s) - Q*(s, a) at the world's discount, (S, A): the loss of an action, the unit of regret."""
+        """V*(s) - Q*(s, a) at the world's discount, (S, A): the loss of each action."""
         from bayesrl.models.solve import solve
 
         q = solve(self.mdp).q
@@ -149,7 +149,7 @@ class MDPWorld(Published):
 
 
 def _cumulative(p: Floats) -> list[float]:
-    """Cumulative probabilities of outcomes that are all possible; the last is one whatever the rounding."""
+    """Cumulative probabilities; the last one is exactly 1."""
     total: list[float] = np.cumsum(p).tolist()
     total[-1] = 1.0
     return total

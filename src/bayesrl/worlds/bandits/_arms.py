@@ -1,4 +1,4 @@
-"""What bandit worlds share: means of shape (K,), or (replicates, K) for that many worlds in lockstep."""
+"""What bandit worlds share. Means have shape (K,), or (replicates, K) for several worlds in lockstep."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bayesrl.parameters import unchecked
 from bayesrl.worlds._settings import Published
 
 MOST = 10**8
-"""The most numbers that the means of all replicates may be: with more, memory would run out."""
+"""Largest number of entries in the means of all replicates, because of memory."""
 
 
 def picked(owner: str, x: Floats, action: object) -> float | Floats:

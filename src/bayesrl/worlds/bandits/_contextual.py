@@ -1,8 +1,7 @@
-"""Contextual bandits with finitely many kinds of contexts (survey §2.1): who comes is seen before the choice.
+"""Contextual bandits with finitely many contexts (survey §2.1): the context is observed before the choice.
 
-Each step draws the kind of context uniformly. Mean rewards are a table (C, K), or (replicates, C, K) for that many
-worlds in lockstep. Each step draws two random numbers, whatever is played, so that methods compared on the same stream
-stay aligned.
+Each step draws the context uniformly. Mean rewards are a table (C, K), or (replicates, C, K) for several worlds in
+lockstep. Each step draws exactly two random numbers, so methods that are compared on the same stream stay aligned.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.bandits._arms import MOST, one_each
 
 OWN, GAUSSIAN = Setting("own", steps=1000), Setting("gaussian", steps=1000)
-"""The usual set-ups: the world's own prior, called so, or called after the distribution of the weights."""
+"""The default set-ups: the world's own prior, or a Gaussian prior of the weights."""
 
 
 @explain_failures

@@ -1,4 +1,4 @@
-"""The online shop with customers whose features are seen (survey §2.1): a contextual bandit. Numbers: _shop.py."""
+"""The online shop with observed customers (survey §2.1): a contextual bandit. The numbers are in _shop.py."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPREAD = 1.5
     evidence=("tests/bandits/test_worlds.py::test_shops_agree_with_each_other",),
 )
 def contextual_shop(gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0) -> ContextualBandit:
-    """The online shop with customers whose age and origin are seen before a product is suggested.
+    """The online shop in which the age and origin of a customer are observed before a product is suggested.
 
     Examples
     --------

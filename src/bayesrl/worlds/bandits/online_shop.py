@@ -1,4 +1,4 @@
-"""The online shop as a bandit (survey §2.1): no state, one suggestion to each customer. The numbers are in _shop.py."""
+"""The online shop as a bandit (survey §2.1): one suggestion to each customer. The numbers are in _shop.py."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bayesrl.worlds.bandits.bernoulli import BernoulliBandit
     evidence=("tests/bandits/test_worlds.py::test_shops_agree_with_each_other",),
 )
 def online_shop(gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0) -> BernoulliBandit:
-    """The online shop as a bandit: eight products, one suggested to each customer, of whom nothing is known.
+    """The online shop as a bandit: one of eight products is suggested to each unknown customer.
 
     Examples
     --------

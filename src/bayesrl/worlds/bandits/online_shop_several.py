@@ -1,4 +1,4 @@
-"""The online shop with several suggestions (survey §3.3): the customer buys each or leaves it. Numbers: _shop.py."""
+"""The online shop with several suggestions (survey §3.3): a combinatorial bandit. The numbers are in _shop.py."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def online_shop_several(
     ] = "semi",
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0,
 ) -> CombinatorialBandit:
-    """The online shop with several suggestions: the customer buys each product or leaves it.
+    """The online shop with several suggestions: the customer may buy each of them.
 
-    Purchases of different products are independent here, so a set earns the sum of its products' rates.
+    Purchases of different products are independent, so the mean reward of a set is the sum of its products' rates.
 
     Examples
     --------

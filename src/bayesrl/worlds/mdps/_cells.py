@@ -1,4 +1,4 @@
-"""Walking on cells with a slip: what the grids and the maze share."""
+"""Moves on a grid with a slip, shared by the grids and the maze."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ DOWN, RIGHT, UP, LEFT = (0, 1), (1, 0), (0, -1), (-1, 0)
 
 
 def walk(cells: Sequence[Cell], moves: Sequence[Cell], slip: float) -> Floats:
-    """P[c, a, c']: the intended move, or with probability slip / 2 one of its neighbours in the circle of moves.
+    """P[c, a, c']: the intended move, or with probability slip / 2 each of its neighbours in the cyclic list of moves.
 
-    A move that leaves the cells stays where it is.
+    A move out of the grid stays in the cell.
     """
     index = {cell: i for i, cell in enumerate(cells)}
     n = len(moves)

@@ -1,11 +1,11 @@
-"""The chain (Strens 2000; survey §4.1): patience pays.
+"""The chain (Strens 2000; survey §4.1): a small reward at once against a larger one at the end of a walk.
 
-Five states in a row, two actions, two effects. Effect a moves one state on and pays nothing, but 10 in the last state,
-where it stays; effect b goes back to the first state and pays 2. Action a has effect a with probability .8, action b
-has effect b with probability .8, and each has the other's effect otherwise.
+Five states in a row, two actions, two effects. Effect a moves one state on and pays 0; in the last state it stays and
+pays 10. Effect b returns to the first state and pays 2. Action a has effect a with probability .8, action b has effect
+b with probability .8; otherwise each has the effect of the other.
 
-The published optimum, 3677, is 1000 times the stationary reward 3.6768; from the first state 3665.83 can be had on
-average, and 3663.69 by always choosing a (near the end of the run b is better, since there is no time to walk).
+The published optimum, 3677, is 1000 times the stationary reward 3.6768. From the first state the optimum is 3665.83 on
+average; always choosing a gives 3663.69 (near the end of the run b is better, since there is no time left to walk).
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ LENGTH, SLIP = 5, 0.2
 def chain(gamma: float = 0.95) -> MDPWorld:
     """The five-state chain: walk to the far end for 10, or fall back for 2.
 
-    The full version: nothing is shared between the rows, and the usual prior is a Dirichlet over all five states for
-    each of them. Runs last 1000 steps; the optimum is 3665.83. Poupart et al. (2006) ran it with discount .99.
-    What `exploit` earns at that discount depends on its rule for equal actions: 3149 ± 73 (first action, 300 runs) or
-    2152 ± 46 (random, 1000 runs).
+    In this full version no rows are tied; the usual prior is a Dirichlet over all five states for each row. Runs last
+    1000 steps; the optimum is 3665.83. Poupart et al. (2006) ran it with discount .99. At that discount the return of
+    `exploit` depends on its rule for equal actions: 3149 ± 73 (first action, 300 runs) or 2152 ± 46 (random, 1000
+    runs).
     """
     return chain_with(np.arange(2 * LENGTH).reshape(LENGTH, 2), gamma, "chain", "flat:1", ("chain", "chain_full"))
 

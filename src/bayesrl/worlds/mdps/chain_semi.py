@@ -1,7 +1,7 @@
 """The semi-tied chain (Poupart et al. 2006; survey §4.10): one unknown slip for each action.
 
-The dynamics are those of the chain; an agent with a structured prior knows that an action slips as often in one state
-as in another, but not that both actions slip as often.
+The dynamics are those of the chain. An agent with a structured prior knows that an action has the same slip in every
+state, but not that both actions have the same slip.
 """
 
 from __future__ import annotations

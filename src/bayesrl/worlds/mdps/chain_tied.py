@@ -1,7 +1,7 @@
 """The tied chain (Poupart et al. 2006; survey §4.10): one unknown slip shared by both actions.
 
-The dynamics are those of the chain. What is tied is what an agent with a structured prior believes: every (s, a) draws
-"its own effect or the other one" from the same unknown distribution, so two counts hold all there is to learn.
+The dynamics are those of the chain. An agent with a structured prior believes that every (s, a) draws "its own effect
+or the other one" from the same unknown distribution, so two counts describe its whole belief.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@
     $ . . . . . X
 
 33 free cells times 8 sets of flags make 264 states. State 8 c + f is the cell number c, counted column by column, with
-the flags f held: 1 for the bottom left one, 2 for the top one, 4 for the right one. A flag is picked up by being in its
-cell. Actions are up, right, down, left: the intended move with probability .9, one to either side with .05 each, and a
-wall means staying. Any action in the goal pays the number of flags held and starts again without flags.
+the flags f held: 1 for the bottom left one, 2 for the top one, 4 for the right one. Entering the cell of a flag picks
+it up. Actions are up, right, down, left: the intended move with probability .9, a move to either side with .05 each; a
+move into a wall stays. Any action in the goal pays the number of flags held and leads to the start without flags.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ SETTING = Setting("flat:1/264", steps=20000, figures=FIGURES, optimum=1825.95721
 def dearden_maze(gamma: float = 0.95) -> MDPWorld:
     """A maze with three flags to be carried to the goal, 264 states.
 
-    Runs last 20000 steps; the optimum is 1825.96. Discounting skips flags: the policy that is optimal at discount .95
-    earns only 1269.6 in total, so compare undiscounted scores with care. Guez et al. use a flat prior of 1/264, and a
-    sparse one that is much the better.
+    Runs last 20000 steps; the optimum is 1825.96. The policy that is optimal at discount .95 skips flags and earns only
+    1269.6 in total, so compare undiscounted scores with care. Guez et al. use a flat prior of 1/264 and a sparse one,
+    which does much better.
     """
     cells = [(x, y) for x in range(7) for y in range(6) if ROWS[y][x] != "X"]
     n, goal = len(cells), cells.index((6, 0))

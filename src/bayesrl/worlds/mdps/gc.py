@@ -1,7 +1,7 @@
 """Generalised chains (BBRL: Castronovo et al. 2015): chains of five states with three actions of unknown quality.
 
-From each state an action leads on or back to the first state, with a probability of its own drawn uniformly. Unlike the
-chain, arriving in the last state pays 10 from wherever one comes, and arriving in the first always pays 2.
+From each state an action leads on or back to the first state; the probability of each (s, a) is drawn uniformly. Unlike
+in the chain, every arrival in the last state pays 10, and every arrival in the first pays 2.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Generalised double loops (BBRL: Castronovo et al. 2015): the double loop with actions of unknown quality.
 
-Both actions do the same kind of thing: in state 0 they enter one loop or the other, on the right loop they go on or
-fall back, each with a probability of its own drawn uniformly. The left loop cannot be left.
+In state 0 an action enters one loop or the other; on the right loop it moves on or returns to 0. The probability of
+each (s, a) is drawn uniformly. On the left loop every action moves on.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bayesrl.registry import register
 from bayesrl.worlds.mdps._dirichlet_family import BBRL, DirichletFamily
 
 NEXT = ((1, 5), (2,), (3,), (4,), (0,), (0, 6), (0, 7), (0, 8), (0,))
-"""NEXT[s]: where either action may lead."""
+"""NEXT[s]: the possible next states of either action."""
 
 
 @register(

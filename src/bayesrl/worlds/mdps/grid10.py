@@ -21,7 +21,7 @@ from bayesrl.worlds.tabular import MDPWorld
 def grid10(gamma: float = 0.95) -> MDPWorld:
     """A slippery 10 by 10 grid that pays 1 for acting in the far corner and then starts again.
 
-    State 10 x + y is the cell (x, y); all else is as in grid5. Runs last 2000 steps; the optimum is 86.90. A random
-    walk earns about 3, so nearly everything is exploration.
+    State 10 x + y is the cell (x, y); the rest is as in grid5. Runs last 2000 steps; the optimum is 86.90. A random
+    walk earns about 3.
     """
     return grid(10, gamma, "grid10", 2000, 86.89648360333388, ("grid10", "Grid10"))

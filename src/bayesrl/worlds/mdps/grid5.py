@@ -1,8 +1,8 @@
 """Grid5 (Guez, Silver and Dayan 2012; survey §4.5): find the far corner of a slippery 5 by 5 grid.
 
 State 5 x + y is the cell (x, y); the start is (0, 0). Actions are down, right, up, left (y grows downwards): the
-intended move with probability .8, one to either side with .1 each, and a wall means staying. Any action in the far
-corner pays 1 and leads back to the start.
+intended move with probability .8, a move to either side with .1 each; a move into a wall stays. Any action in the far
+corner pays 1 and leads to the start.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def grid5(gamma: float = 0.95) -> MDPWorld:
     """A slippery 5 by 5 grid that pays 1 for acting in the far corner and then starts again.
 
     Runs last 1000 steps; the optimum is 92.10, and the policy that is optimal at discount .95 earns 92.095.
-    Guez et al. use a flat prior of 1/25, and a sparse one that is much the better.
+    Guez et al. use a flat prior of 1/25 and a sparse one, which does much better.
     """
     return grid(5, gamma, "grid5", 1000, 92.09907689284721, ("grid5", "Grid5"))
 

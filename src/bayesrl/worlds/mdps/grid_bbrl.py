@@ -1,8 +1,8 @@
 """BBRL's grid (Castronovo et al. 2015): a 5 by 5 grid whose moves succeed with unknown probabilities.
 
-State 5 row + column; the start is the top left. A move (left, right, up, down) succeeds or stays put, with a
-probability drawn uniformly for each (s, a); a move into a wall stays. The move that would reach the bottom right corner
-pays 10 and leads to the start instead, so the corner itself is never visited (it is a state of the table all the same).
+The state is 5 row + column; the start is the top left cell. A move (left, right, up, down) succeeds or stays, with a
+probability drawn uniformly for each (s, a); a move into a wall stays. A move into the bottom right corner pays 10 and
+leads to the start instead, so the corner is never visited, although it is a state of the table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOVES = ((0, -1), (0, 1), (-1, 0), (1, 0))
     ),
 )
 def grid_bbrl(gamma: float = 0.95) -> DirichletFamily:
-    """Random 5 by 5 grids: every move succeeds or stays put with its own probability, the far corner pays 10.
+    """Random 5 by 5 grids: every move succeeds with its own probability, and the far corner pays 10.
 
     500 worlds, 250 steps, discounted return.
     """

@@ -1,19 +1,19 @@
 """The infinite grid (Guez, Silver and Dayan 2012, section 5.2; survey §4.5): rewards along good rows and columns.
 
 Row y has a parameter p_y ~ Beta, column x one q_x ~ Beta, and cell (x, y) holds a reward of 1 with probability p_y q_x.
-Actions move up, right, down and left without fail. Coming to a cell pays what is there; a reward can be had once. What
-lies on the start is had by coming back to it.
+Actions up, right, down and left always succeed. Entering a cell pays its reward, once. The reward of the start cell is
+paid on the first return to it.
 
-Established from the author's code (bamcp2d): the law above, discount .97, 200 steps, and, in its example, Beta(2, 1)
-for rows and Beta(1, 2) for columns (the paper's figure is recalled to have them the other way round, the same problem
-on its side); 2000 simulations, UCB constant 5, rollouts that do not turn back, and trees that are reused. There a
-reward is paid on leaving the cell and the first cell is seen at once: the same decisions, with each reward one step
-later. The paper also runs the search with the two priors exchanged, and its films have Beta(.5, .5) and others. Not
-established: the returns of its figure.
+From the author's code (bamcp2d) we know: the law above, discount .97, 200 steps, and, in its example, Beta(2, 1) for
+rows and Beta(1, 2) for columns (as recalled, the paper's figure exchanges rows and columns, which is the same problem);
+2000 simulations, UCB constant 5, rollouts that do not turn back, and trees that are reused. In that code a reward is
+paid on leaving the cell and the first cell is seen at once: the decisions are the same, and each reward comes one step
+later. The paper also runs the search with the two priors exchanged, and its films use Beta(.5, .5) and others. We do
+not know the returns of its figure.
 
-Nothing is stored: p, q and the rewards are functions of a key, drawn with the world, and of where one is (a hash,
-through the inverse of the Beta's distribution function), so that the plane has no bounds and a world can be copied and
-asked again. A run draws no further random numbers.
+Nothing is stored: p, q and the rewards are functions of the position and of a key that is drawn with the world (a hash,
+then the inverse of the Beta's distribution function). So the plane has no bounds, and a world can be copied. A run
+draws no further random numbers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SETTING = Setting("accurate", steps=200)
 
 
 class Place(NamedTuple):
-    """A state: where one is, and the cells whose rewards have been taken."""
+    """A state: the position, and the cells whose rewards have been taken."""
 
     x: int
     y: int
@@ -59,7 +59,7 @@ class InfiniteGrid:
     ((1, 0), 0.0, False)
     """
 
-    key: Annotated[int, "What was drawn: all else follows from it."]
+    key: Annotated[int, "The random key that determines all rewards."]
     rows: Annotated[tuple[float, float], "Beta counts of a row's parameter p."] = (2.0, 1.0)
     columns: Annotated[tuple[float, float], "Beta counts of a column's parameter q."] = (1.0, 2.0)
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.97
@@ -67,11 +67,11 @@ class InfiniteGrid:
     n_actions = 4
 
     def reset(self, rng: Generator) -> tuple[Place, Cell]:
-        """The origin, all rewards in their places."""
+        """The origin; no reward has been taken."""
         return Place(0, 0), (0, 0)
 
     def step(self, state: Place, action: int, rng: Generator) -> WorldStep:
-        """The neighbouring cell, and what is found there."""
+        """The neighbouring cell and its reward."""
         a = integer("infinite-grid", "action", action, 0, 3)
         here = cell("infinite-grid", "state", state[:2])
         there = here[0] + DX[a], here[1] + DY[a]
@@ -80,7 +80,7 @@ class InfiniteGrid:
         return WorldStep(Place(*there, state.taken | {there}), there, 1.0)
 
     def rewarded(self, x: int, y: int) -> bool:
-        """Whether the cell holds a reward before anybody comes."""
+        """Whether the cell holds a reward at the start."""
         return uniform(self.key, CELL, x, y) < self.p(y) * self.q(x)
 
     def p(self, y: int) -> float:
@@ -108,7 +108,7 @@ class InfiniteGridFamily(Published):
     columns: Annotated[tuple[float, float], "Beta counts of a column's parameter q."] = (1.0, 2.0)
     gamma: Annotated[float, "Discount."] = 0.97
     setting: Annotated[Setting, "How the family is usually run."] = field(default=SETTING, repr=False)
-    actions: Annotated[tuple[str, ...], "What the actions are called."] = ("up", "right", "down", "left")
+    actions: Annotated[tuple[str, ...], "Names of the actions."] = ("up", "right", "down", "left")
 
     n_actions = 4
 
@@ -139,7 +139,7 @@ class InfiniteGridFamily(Published):
 def infinite_grid(
     gamma: float = 0.97, rows: tuple[float, float] = (2.0, 1.0), columns: tuple[float, float] = (1.0, 2.0)
 ) -> InfiniteGridFamily:
-    """An unbounded grid whose rewards lie along good rows and columns, each to be had once.
+    """An unbounded grid whose rewards lie along good rows and columns; each is paid once.
 
     Runs last 200 steps. For the author's search: `bamcp:simulations=2000,depth=151,exploration=5` (151 decisions are
     accuracy .01 at discount .97).
@@ -148,7 +148,7 @@ def infinite_grid(
 
 
 def uniform(*numbers: int) -> float:
-    """A number in [0, 1) that is a function of these: SplitMix64's mixing (Steele et al. 2014), number by number."""
+    """Hash these numbers to [0, 1) with the mixing function of SplitMix64 (Steele et al. 2014)."""
     h = 0
     for n in numbers:
         h = (h + 0x9E3779B97F4A7C15 + n) & MASK
