@@ -295,7 +295,7 @@ def test_demo_without_the_extra(capsys, monkeypatch, tmp_path):
     assert main(["demo", "--runs", "2", "--workers", "1"]) == 0
     out, err = capsys.readouterr()
     assert "3665.83" in out
-    assert "No curves were drawn: that needs matplotlib, pip install bayesrl[lab]." in err
+    assert "No plot was drawn, since matplotlib is missing: pip install bayesrl[lab]." in err
     assert list(tmp_path.iterdir()) == []
     assert main(["demo", "--runs", "2", "--workers", "1", "--plot", "chain.png"]) == 2
     said = "--plot needs matplotlib, which is not installed: pip install bayesrl[lab].\n"

@@ -149,7 +149,7 @@ def test_json(line):
 def test_an_agent_without_belief(line):
     text = line("explain q-learning chain --steps 5")
     assert "> " in text
-    assert text.endswith("It has no belief about where actions lead.\n")
+    assert text.endswith("The method has no belief about the outcomes of actions.\n")
 
 
 # Pictures ------------------------------------------------------------------------------------------------------------
@@ -166,9 +166,9 @@ def test_pictures_are_written(line, tmp_path, name):
 def test_panels_are_those_there_is_something_for(tmp_path):
     """The words in the picture: a world without a map has no map, a method without belief no row."""
     for method, world, there, missing in (
-        ("beb", "grid5", ("at the root", "as believed", "mean model"), ()),
-        ("beb", "double-loop", ("at the root", "as believed"), ("mean model",)),
-        ("q-learning", "chain", ("at the root",), ("as believed", "mean model")),
+        ("beb", "grid5", ("at the root", "posterior outcomes", "mean model"), ()),
+        ("beb", "double-loop", ("at the root", "posterior outcomes"), ("mean model",)),
+        ("q-learning", "chain", ("at the root",), ("posterior outcomes", "mean model")),
     ):
         plot_explanation(explain(method, world), tmp_path / "why.svg")
         text = (tmp_path / "why.svg").read_text()
@@ -232,7 +232,7 @@ def test_mistakes(text, sentence, capsys, monkeypatch, tmp_path):
 def test_no_picture_of_nothing(tmp_path):
     why = explain("q-learning", "chain")
     bare = type(why)(**{**why.__dict__, "root": {}})
-    with pytest.raises(InvalidArgument, match="'why' must be of a method that gives reasons, got 'q-learning'"):
+    with pytest.raises(InvalidArgument, match="'why' must be of a method with values or a belief, got 'q-learning'"):
         plot_explanation(bare, tmp_path / "why.png")
     with pytest.raises(InvalidArgument, match="'gamma' must be less than 1"):
         plot_policy(b.make_world("chain", gamma=1.0), tmp_path / "map.png")

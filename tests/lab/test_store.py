@@ -263,7 +263,7 @@ def put(*where, to):
 CHAIN = b.DirichletMDP.flat(b.make_world("chain")).update(Transition(0, 0, 0.0, 1))
 BETA = aged(BetaBernoulli.uniform(3))
 NO_VALUE = "its meta.json does not describe a saved value."
-OTHER = "which is no value of this library."
+OTHER = "which is not a value of this library."
 
 
 @pytest.mark.parametrize(

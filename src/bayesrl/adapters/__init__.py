@@ -1,1 +1,1 @@
-"""adapters."""
+"""Adapters to other libraries."""

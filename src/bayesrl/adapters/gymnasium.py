@@ -3,13 +3,13 @@
     world = GymWorld(gymnasium.make("FrozenLake-v1"), gamma=0.99)     # in
     env = to_gymnasium(make_world("chain"))                           # out
 
-Importing this module registers every world and family as `bayesrl/NAME-v0`. Gymnasium 1 looks for no plugins of its own
-accord, but it imports a module that is named before a colon, so both of these work:
+Importing this module registers every world and family as `bayesrl/NAME-v0`. Gymnasium 1 does not search for plugins,
+but it imports a module that is named before a colon, so both of these work:
 
     import bayesrl.adapters.gymnasium; gymnasium.make("bayesrl/chain-v0")
     gymnasium.make("bayesrl.adapters.gymnasium:bayesrl/chain-v0", gamma=0.9)
 
-The worlds here never end: `gymnasium.make(..., max_episode_steps=1000)` sets a limit.
+Most of our worlds never end: `gymnasium.make(..., max_episode_steps=1000)` sets a limit.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class GymWorld:
     gamma = 1.0: number in [0, 1]
         Discount.
 
-    The true state is inside the environment, so it can only be stepped forward: a state here is the number of the step,
-    and stepping from any but the latest is refused. Each episode is seeded from `rng`. A world has no time limit of its
-    own; if the environment has one, give it to the loop: `run(agent, world, steps, horizon=world.horizon)`.
+    The true state is inside the environment, so the world can only be stepped forward: a state is the number of the
+    step, and only the latest one is accepted. Each episode is seeded from `rng`. A world has no time limit; if the
+    environment has one, give it to the loop: `run(agent, world, steps, horizon=world.horizon)`.
 
-    `run` uses the environment that it is given. `compare` gives each run an environment of its own (`fresh`).
+    `run` uses the given environment. `compare` makes a separate environment for each run (`fresh`).
 
     Examples
     --------
@@ -69,12 +69,12 @@ class GymWorld:
         self.gamma = number("GymWorld", "gamma", self.gamma, 0.0, 1.0)
 
     def fresh(self) -> GymWorld:
-        """The same world with an environment of its own: made again by the function or the `spec`, else copied."""
+        """The same world with a separate environment: from the function or the `spec`, otherwise a copy."""
         if self._make is not None:
             return GymWorld(self._make, self.gamma)
         try:
             made = deepcopy(self.env) if self.env.spec is None else gymnasium.make(self.env.spec)
-        except Exception as error:  # whatever an environment may do
+        except Exception as error:  # an environment may raise anything
             expected = "one that can be made again, as runs cannot share it"
             hint = "GymWorld also takes a function that makes an environment."
             raise InvalidArgument("GymWorld", "env", expected, type(self.env).__name__, hint) from error
@@ -92,7 +92,7 @@ class GymWorld:
 
     @property
     def horizon(self) -> int | None:
-        """After how many steps the environment cuts an episode off, if it does."""
+        """The environment's limit on the steps of an episode, or None."""
         return self.env.spec.max_episode_steps if self.env.spec is not None else None
 
     def reset(self, rng: Generator) -> tuple[int, Any]:
@@ -102,7 +102,7 @@ class GymWorld:
         return self._now, self._observed(seen)
 
     def step(self, state: int, action: Any, rng: Generator) -> WorldStep:
-        """One step on; the environment's own generator decides, not `rng`."""
+        """Take one step. The environment uses its own generator, not `rng`."""
         if state != self._now:
             raise InvalidArgument("GymWorld", "state", "the latest one, as the environment cannot go back", state)
         if self._over:
@@ -129,9 +129,9 @@ Counted = World | Family
 class WorldEnv(gymnasium.Env[Any, Any]):
     """A world with finitely many states and actions as a Gymnasium environment.
 
-    What a contextual bandit shows is the number of its context; a plain bandit always shows 0.
-    A family is drawn from at the first reset, at every reset with a seed (so that the seed determines all that follows)
-    and at a reset with `options={"draw": True}`; other resets stay in the world that was drawn.
+    The observation of a contextual bandit is the number of the context; that of a plain bandit is always 0.
+    A family draws a world at the first reset, at every reset with a seed (so the seed determines everything after it)
+    and at a reset with `options={"draw": True}`. Other resets keep the drawn world.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 (Gymnasium's own convention)
@@ -155,7 +155,7 @@ class WorldEnv(gymnasium.Env[Any, Any]):
         return seen, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        """Observation, reward, terminated, truncated (never by the world itself), and no further information."""
+        """Observation, reward, terminated, truncated (always False), and an empty info."""
         assert self.world is not None  # after a reset
         self._state, seen, reward, terminated = self.world.step(self._state, action, self.np_random)[:4]
         return seen, reward, terminated, False, {}
@@ -170,7 +170,7 @@ def to_gymnasium(world: Counted) -> WorldEnv:
 
 
 def make_env(world: str, **parameters: Any) -> WorldEnv:
-    """The environment of a registered world; what `gymnasium.make` calls."""
+    """The environment of a registered world; `gymnasium.make` calls this."""
     return to_gymnasium(make_world(world, **parameters))
 
 
@@ -181,9 +181,9 @@ def exported() -> list[Entry]:
 
 
 def register() -> None:
-    """Register every world and family with Gymnasium as `bayesrl/NAME-v0`; those already there are left alone.
+    """Register every world and family with Gymnasium as `bayesrl/NAME-v0`, unless it is registered already.
 
-    Worlds in which several actions are taken at once are left out, and those whose states cannot be counted.
+    Worlds with several actions at a time and worlds with unlisted states are left out.
     """
     for entry in exported():
         if (name := f"bayesrl/{entry.name}-v0") not in gymnasium.registry:

@@ -1,11 +1,11 @@
 """The command line: `bayesrl methods`, `worlds`, `show`, `run`, `compare`, `reproduce`, `explain`, `solve`, `demo`.
 
 Results go to standard output, everything else (progress, notes, errors) to standard error. With --json standard output
-holds strict JSON and nothing else. A mistake of the user is answered with one sentence and exit code 2, a mistake of
-the library with exit code 1 (and, with BAYESRL_DEBUG=1 in the environment, a traceback).
+holds strict JSON and nothing else. A user error prints one sentence and gives exit code 2; an internal error gives exit
+code 1 (with BAYESRL_DEBUG=1 in the environment also a traceback).
 
-Methods and worlds are named NAME or NAME:KEY=VALUE,KEY=VALUE (see lab/build.py). Heavy modules are imported inside the
-commands, so that help answers at once.
+Methods and worlds are written as NAME or NAME:KEY=VALUE,KEY=VALUE (see lab/build.py). Heavy modules are imported inside
+the commands, so that help is fast.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ __all__ = ["app", "decisions", "experiments", "listings", "main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code; no exception leaves."""
+    """Run a command line and return its exit code; no exception escapes."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the caller has closed it
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
         if hasattr(getattr(sys, name), "reconfigure"):
-            getattr(sys, name).reconfigure(errors="replace")  # a terminal without our letters shows ? in their place
+            getattr(sys, name).reconfigure(errors="replace")  # a terminal that lacks a character shows ?
     try:
         code = _run(arguments)
         sys.stdout.flush()
-    except OSError as error:  # the disk is full, or the reader went away: nothing more can be said there
+    except OSError as error:  # the disk is full, or the reader has closed the pipe
         if error.errno != errno.EPIPE:
             print(f"The system refused: {error.strerror}.", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""The application, the options that several commands share, and the checks of what they are given."""
+"""The application, the options that several commands share, and checks of files."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from bayesrl.errors import InvalidArgument, MissingExtra
 
 app = typer.Typer(
     name="bayesrl",
-    help="Bayesian reinforcement learning: what there is, how it does, and how sure that is.",
+    help="Bayesian reinforcement learning: list methods and worlds, run and compare them, explain decisions.",
     epilog="For example: bayesrl compare beb:beta=3 psrl --world chain --plot chain.png",
     add_completion=False,
     no_args_is_help=True,
-    rich_markup_mode=None,  # plain help: importing rich would cost more time than everything else
+    rich_markup_mode=None,  # plain help, since importing rich takes longer than everything else
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 
 
 @app.callback(invoke_without_command=True)
 def top(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
-    """The options that belong to no command."""
+    """The options of the program itself."""
     if version:
         print(f"bayesrl {code_version()}")
         raise typer.Exit
@@ -34,7 +34,7 @@ def top(version: Annotated[bool, typer.Option("--version", help="Print the versi
 
 METHOD = "A method, NAME or NAME:KEY=VALUE,..., e.g. beb:beta=3 (see: bayesrl methods, bayesrl show NAME)."
 WORLD = "A world, NAME or NAME:KEY=VALUE,..., e.g. chain:gamma=0.99 (see: bayesrl worlds)."
-Json = Annotated[bool, typer.Option("--json", help="Print JSON alone on standard output.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
 Prior = Annotated[
     str | None,
     typer.Option(
@@ -45,30 +45,30 @@ Prior = Annotated[
 ]
 Steps = Annotated[int | None, typer.Option(help="Length of a run.", show_default="as published for the world")]
 Runs = Annotated[int, typer.Option(help="Number of runs, each with its own random numbers.")]
-Seed = Annotated[int, typer.Option(help="The seed, which determines the outcome.")]
+Seed = Annotated[int, typer.Option(help="The seed of all random numbers.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="A parameter of the method; may be repeated.", metavar="KEY=VALUE")
 ]
 Horizon = Annotated[int | None, typer.Option(help="Cut episodes after this number of steps.", show_default="never")]
-Workers = Annotated[int, typer.Option(help="Number of threads or processes; the outcome is the same.")]
+Workers = Annotated[int, typer.Option(help="Number of threads or processes; the result does not depend on it.")]
 Backend = Annotated[str, typer.Option(help="threads or processes.")]
-Save = Annotated[Path | None, typer.Option(help="Keep every step of every run in this file (bayesrl.load reads it).")]
+Save = Annotated[Path | None, typer.Option(help="Save every step of every run in this file (bayesrl.load reads it).")]
 Plot = Annotated[
     Path | None, typer.Option(help="Draw rewards, regrets and bounds into this file (.png, .pdf or .svg).")
 ]
 
 
-# Refusing before the work rather than after it -----------------------------------------------------------------------
+# Checks before the work begins ----------------------------------------------------------------------------------------
 
 
 def check_file(option: str, path: Path | None) -> None:
-    """Refuse a file that could not be written."""
+    """Refuse a file that cannot be written."""
     if path is not None and (path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK)):
         raise InvalidArgument("bayesrl", option, "a file in a directory that can be written to", str(path))
 
 
 def check_plot(path: Path | None) -> None:
-    """Refuse a picture that could not be drawn."""
+    """Refuse a plot that cannot be written."""
     check_file("--plot", path)
     if path is not None and path.suffix not in (".png", ".pdf", ".svg"):
         raise InvalidArgument("bayesrl", "--plot", "a file that ends in .png, .pdf or .svg", str(path))
@@ -77,7 +77,7 @@ def check_plot(path: Path | None) -> None:
 
 
 def can_plot() -> bool:
-    """Whether pictures can be drawn."""
+    """Whether matplotlib is installed."""
     from importlib.util import find_spec
 
     return find_spec("matplotlib") is not None

@@ -12,22 +12,24 @@ from bayesrl.cli.app import METHOD, WORLD, Json, Prior, Seed, Set, app, check_pl
 from bayesrl.cli.output import put, put_json, put_table
 
 STATES_SHOWN, ACTIONS_SHOWN, OUTCOMES_SHOWN = 30, 4, 10
-"""The sizes of the tables."""
+"""Largest numbers of rows and columns in the tables."""
 
 
 @app.command()
 def explain(
     method: Annotated[str, typer.Argument(help=METHOD, metavar="METHOD")],
     world: Annotated[str, typer.Argument(help=WORLD, metavar="WORLD")],
-    state: Annotated[int | None, typer.Option(help="Where to decide.", show_default="where the run has got to")] = None,
-    steps: Annotated[int, typer.Option(help="Steps to live in the world first.")] = 0,
+    state: Annotated[
+        int | None, typer.Option(help="The state of the decision.", show_default="the state after the steps")
+    ] = None,
+    steps: Annotated[int, typer.Option(help="Steps to run in the world first.")] = 0,
     prior: Prior = None,
     set_: Set = None,
     seed: Seed = 0,
-    plot: Annotated[Path | None, typer.Option(help="Draw it into this file (.png, .pdf or .svg).")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the explanation into this file (.png, .pdf or .svg).")] = None,
     as_json: Json = False,
 ) -> None:
-    """Explain a decision: the root of the search and what is believed of the action chosen."""
+    """Explain a decision: the values of all actions and the posterior outcomes of the chosen one."""
     from bayesrl.lab.build import settings
     from bayesrl.lab.explain import explain as ask
     from bayesrl.lab.sketches import sketch, sketched_map, sketched_root, unlisted
@@ -47,8 +49,8 @@ def explain(
     ]
     put_table(("  action", *why.root, ""), rows)
     if not why.outcomes:
-        return put("\nIt has no belief about where actions lead.")
-    put(f"\nWhere {why.actions[why.action]} leads from {why.state}, as believed:")
+        return put("\nThe method has no belief about the outcomes of actions.")
+    put(f"\nPosterior outcomes of {why.actions[why.action]} in state {why.state}:")
     likeliest = why.outcomes[:OUTCOMES_SHOWN]
     put_table(
         ("next state", "reward", "probability", "95% interval", "from 0 to 1"),
@@ -75,7 +77,7 @@ def solve(
     plot: Annotated[Path | None, typer.Option(help="Draw the policy on the world's map into this file.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Solve a known world: optimal values, policy, bound on the error."""
+    """Solve a known world: optimal values, policy and a bound on the error."""
     from bayesrl.lab.build import settings, world_for
     from bayesrl.models import solve as exact
 
@@ -100,5 +102,5 @@ def solve(
     put_table(("state", "value", "best", *(f"q({a})" for a in actions[:ACTIONS_SHOWN])), rows)
     if place.n_states > STATES_SHOWN:
         put(f"... and {place.n_states - STATES_SHOWN} more states: --json prints them all.")
-    put(f"From the start {first:.6g} at discount {place.gamma:g}, error at most {error:.2g}, by {solver}.")
+    put(f"Value of the start {first:.6g} at discount {place.gamma:g}, error at most {error:.2g}, by {solver}.")
     return put(f"Undiscounted total of the best policy over {place.steps} steps: {place.optimum():.6g}.")

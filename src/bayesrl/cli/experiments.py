@@ -1,4 +1,4 @@
-"""How methods do: `bayesrl run`, `bayesrl compare`, `bayesrl reproduce`, `bayesrl demo`."""
+"""Experiments: `bayesrl run`, `bayesrl compare`, `bayesrl reproduce`, `bayesrl demo`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def run(
     save: Save = None,
     as_json: Json = False,
 ) -> None:
-    """Run a method in a world several times and say what it earned."""
+    """Run a method in a world several times and print its mean return with an interval."""
     from bayesrl.io.records import save as write
     from bayesrl.lab.build import settings
     from bayesrl.lab.experiment import experiment
@@ -88,10 +88,10 @@ def compare(
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Run several methods in one world, with the same luck.
+    """Run several methods in one world on common random numbers.
 
-    The prior goes to every method that has a belief, a --set to every method that has the parameter. With --json: a
-    list of what `run` prints.
+    The prior is used by every method that has a belief, a --set by every method that has the parameter. With --json the
+    output is a list of what `run` prints.
     """
     from bayesrl.io.records import save as write
     from bayesrl.lab.build import settings
@@ -120,22 +120,22 @@ def reproduce(
         list[str] | None,
         typer.Option(help="Only this world; may be repeated.", metavar="WORLD", show_default="all that have scores"),
     ] = None,
-    runs: Annotated[int | None, typer.Option(help="Runs of every row.", show_default="as each row has it")] = None,
+    runs: Annotated[int | None, typer.Option(help="Runs of every row.", show_default="as stated for each row")] = None,
     seed: Seed = 0,
     workers: Workers = 1,
-    quick: Annotated[bool, typer.Option("--quick", help="Three runs of what takes seconds.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Three runs of each fast method.")] = False,
     save: Annotated[
         Path | None,
-        typer.Option(help="Keep the scores in this file (JSON); what it holds already is not run again."),
+        typer.Option(help="Save the scores in this file (JSON); scores that it holds already are not run again."),
     ] = None,
     reuse: Annotated[
-        bool, typer.Option("--reuse", help="Take scores of that file also if other code made them; they are marked.")
+        bool, typer.Option("--reuse", help="Also reuse scores in that file that another version made; they are marked.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Run every method of chapter 4 on the worlds of the literature, beside published figures.
 
-    Everything takes hours on one core, the chain some ten minutes; --quick takes about a minute for each world.
+    All worlds take hours on one core, the chain about ten minutes; --quick takes about a minute for each world.
     """
     from bayesrl._version import code_version
     from bayesrl.checks import integer
@@ -147,8 +147,11 @@ def reproduce(
     done = known = [] if save is None or not save.exists() else scores.read(save)
     foreign = [score for score in known if score.version != code_version()]
     if foreign:
-        taken = "taken as they are" if reuse else "not taken (--reuse takes them)"
-        print(f"{len(foreign)} of the {len(known)} scores in {save} were made by other code: {taken}.", file=sys.stderr)
+        taken = "reused" if reuse else "not reused (--reuse does)"
+        print(
+            f"{len(foreign)} of the {len(known)} scores in {save} were made by another version and are {taken}.",
+            file=sys.stderr,
+        )
 
     def tell(row: setups.Row, score: scores.Score) -> None:
         nonlocal done
@@ -177,7 +180,7 @@ def demo(
         typer.Option(help="Draw the curves into this file (.png, .pdf or .svg).", show_default="out/chain.png"),
     ] = None,
 ) -> None:
-    """Run a handful of methods on the Chain: a table and, with the extra `lab`, a plot."""
+    """Run nine methods on the chain: a table and, with the extra `lab`, a plot."""
     from bayesrl.lab.experiment import experiment
     from bayesrl.lab.literature.figures import lookup
 
@@ -191,11 +194,11 @@ def demo(
     done = experiment(DEMO, "chain:gamma=0.99", runs=runs, workers=workers, backend="processes", progress=True)
     best, ahead, back = (lookup(name, "chain")[0].value for name in ("optimum", "always-a", "always-b"))
     put_results(done)
-    put(f"Known exactly: the optimum is {best:.2f}, always choosing a gives {ahead:.2f}, always b {back:.2f}.")
+    put(f"Exact values: the optimum is {best:.2f}, always choosing a gives {ahead:.2f}, always b {back:.2f}.")
     if picture is None:
-        print("No curves were drawn: that needs matplotlib, pip install bayesrl[lab].", file=sys.stderr)
+        print("No plot was drawn, since matplotlib is missing: pip install bayesrl[lab].", file=sys.stderr)
         return
     from bayesrl.lab.plots.curves import curves
 
     curves(done.comparison, picture, done.regrets, title="The chain", optimum=done.optimum())
-    put(f"The curves are in {picture}.")
+    put(f"The plot is in {picture}.")

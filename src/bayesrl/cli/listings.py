@@ -1,4 +1,4 @@
-"""What there is: `bayesrl methods`, `bayesrl worlds`, `bayesrl show NAME`."""
+"""Listings: `bayesrl methods`, `bayesrl worlds`, `bayesrl show NAME`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def worlds(as_json: Json = False) -> None:
 def show(
     name: Annotated[str, typer.Argument(help="A method or a world.", metavar="NAME")], as_json: Json = False
 ) -> None:
-    """Show a method or a world: its idea, its parameters and the tests that vouch for it."""
+    """Show a method or a world: its description, its parameters and its tests."""
     from bayesrl import registry
     from bayesrl.lab.build import parameters
 
@@ -72,16 +72,16 @@ def show(
         made = registry.make_world(name)
         sizes = [f"{getattr(made, f'n_{what}')} {what}" for what in ("states", "actions") if hasattr(made, f"n_{what}")]
         put(", ".join([f"Default prior {made.prior}", f"{made.steps} steps", *sizes]) + ".\n")
-    put("Evidence, the tests that fail if it is wrong:" if entry.evidence else "There is no evidence for it yet.")
+    put("Evidence, tests that fail if it is wrong:" if entry.evidence else "It has no tests of its own yet.")
     for test in entry.evidence:
         print(f"  {test}")
     return None
 
 
 def doc_of(entry: Entry) -> str:
-    """The page of an entry: what its file says, and what its class or function adds to its summary.
+    """The docstring of an entry's file, and that of its class or function without the summary line.
 
-    The Parameters section is left out, because a table of parameters follows.
+    The Parameters section is left out, since a table of parameters follows.
     """
     import inspect
 

@@ -1,4 +1,4 @@
-"""Printing: prose, tables and JSON on standard output."""
+"""Text, tables and JSON on standard output."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 
 def console() -> Console:
-    """Standard output. Where it is not a terminal, lines are as long as they need to be, so that nothing is cut."""
+    """A console on standard output; lines are not cut unless it is a terminal."""
     from rich.console import Console
 
     return Console(width=None if sys.stdout.isatty() else 1000, highlight=False)
 
 
 def put(text: str, style: str = "") -> None:
-    """Print a line or a paragraph of prose."""
+    """Print a line or a paragraph."""
     from rich.text import Text
 
     console().print(Text(text, style))
 
 
 def put_results(done: Experiment) -> None:
-    """Print the table of an experiment. A terminal that is too narrow for it gets it without the regrets."""
+    """Print the table of an experiment, without regrets if the terminal is too narrow."""
     out, table = console(), done.table()
     published = any("regret" in figure.metric for found in done.figures().values() for figure in found)
     wide = out.measure(table, options=out.options.update_width(1000)).maximum > out.width
@@ -41,7 +41,7 @@ def put_results(done: Experiment) -> None:
 
 
 def put_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
-    """Print a plain table; text that is too long for the last column goes on in the next line."""
+    """Print a plain table; long text in the last column is wrapped."""
     from rich.table import Table
     from rich.text import Text
 

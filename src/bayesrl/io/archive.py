@@ -1,7 +1,7 @@
-"""The zip under saved files: one JSON page and .npy members, without pickle.
+"""The zip format of saved files: one JSON page and .npy members, without pickle.
 
-What can be read is readable by numpy alone; the zip's clock stands still, so that equal contents make equal files (with
-the same zlib); a file appears whole or not at all; and what cannot be read is refused with one sentence.
+Numpy alone can read the arrays. All time stamps are equal, so equal contents give equal files (with the same zlib). A
+file is written completely or not at all. A file that cannot be read is refused with one sentence.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from bayesrl.errors import InvalidArgument, UnreadableFile
 
 FORMAT, VERSION = "bayesrl", 1
-STILL = (1980, 1, 1, 0, 0, 0)
-"""The time stamp of every member: the first that a zip can say."""
+TIME_STAMP = (1980, 1, 1, 0, 0, 0)
+"""The time stamp of every member, the earliest possible in a zip."""
 PLAIN = "?biufcSU"
 """Kinds of dtype that are plain data: numbers and text."""
 
@@ -37,7 +37,7 @@ class Refused(Exception):
 
 
 def is_plain(dtype: np.dtype[Any]) -> bool:
-    """Whether arrays of this dtype hold numbers and text alone; of a structured dtype every field must."""
+    """Whether arrays of this dtype, and of every field of a structured dtype, hold only numbers and text."""
     if dtype.subdtype is not None:
         return is_plain(dtype.subdtype[0])
     if dtype.fields is not None:
@@ -50,18 +50,18 @@ def described(dtype: np.dtype[Any]) -> Any:
     return json.loads(json.dumps(npy.dtype_to_descr(dtype)))
 
 
-# Files, whole or not at all ------------------------------------------------------------------------------------------
+# Files ----------------------------------------------------------------------------------------------------------------
 
 
 def file_name(owner: str, path: Any) -> Path:
-    """What can be the name of a file."""
+    """The path, or an error if it cannot be the name of a file."""
     if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
         raise InvalidArgument(owner, "path", "the name of a file", path)
     return Path(path)
 
 
 def write(path: Path, data: bytes) -> None:
-    """Write a file; an existing one is replaced only by a complete one."""
+    """Write a file atomically: an existing file is replaced only by a complete one."""
     part = path.parent / f".{path.name}.{os.getpid()}.{threading.get_ident()}.part"
     try:
         part.write_bytes(data)
@@ -73,7 +73,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def read(path: str | os.PathLike[str]) -> bytes:
-    """All of a file, or the sentence that says why not."""
+    """The contents of a file; an error says why it cannot be read."""
     try:
         return file_name("load", path).read_bytes()
     except FileNotFoundError:
@@ -88,7 +88,7 @@ def read(path: str | os.PathLike[str]) -> bytes:
 
 
 def packed(page: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """A page of JSON (TypeError, ValueError: it is none) and arrays by the names of their members."""
+    """A zip of a JSON page and arrays by member name; TypeError or ValueError if the page is not JSON."""
     text = json.dumps({"format": FORMAT, "version": VERSION, **page}, indent=1)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -101,7 +101,7 @@ def packed(page: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
 
 
 def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The page, which is one of ours, and all members, every checksum verified."""
+    """The page and all members; the format and every checksum are verified."""
     members = _members(data)
     if "meta.json" not in members:
         raise Refused("it has no meta.json, so it is not one of ours")
@@ -117,7 +117,7 @@ def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def array_in(members: Mapping[str, bytes], name: str, dtype: Any, shape: list[int]) -> NDArray[Any]:
-    """The array of that member, which must be what the page says."""
+    """The array of that member; its dtype and shape must be those on the page."""
     if name not in members:
         raise Refused(f"its member {name} is missing")
     member = io.BytesIO(members[name])
@@ -137,7 +137,7 @@ def array_in(members: Mapping[str, bytes], name: str, dtype: Any, shape: list[in
 
 
 def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
-    member = zipfile.ZipInfo(name, STILL)
+    member = zipfile.ZipInfo(name, TIME_STAMP)
     member.external_attr = 0o644 << 16
     member.compress_type = zipfile.ZIP_DEFLATED
     archive.writestr(member, data)
@@ -147,6 +147,6 @@ def _members(data: bytes) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return {name: archive.read(name) for name in archive.namelist()}
-    except Exception:  # a damaged zip makes zipfile raise a dozen different things
+    except Exception:  # a damaged zip makes zipfile raise many kinds of errors
         whole = data.startswith(b"PK\x03\x04")
         raise Refused("it is damaged or cut short" if whole else "it is not a zip file") from None

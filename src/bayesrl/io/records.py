@@ -6,8 +6,7 @@
     ...
 
 A column of numbers, text or vectors has its dtype in the page as "<f8"; a column of tuples with parts of different
-kinds is a structured array, and the page lists its fields. What the seed determines is saved, wall times are not: equal
-records make equal files.
+kinds is a structured array, and the page lists its fields. Wall times are not saved, so equal records give equal files.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def load(path: str | os.PathLike[str]) -> Record | Comparison:
 
 
 def to_arrow(thing: Record | Comparison) -> pa.Table:
-    """The same as one long pyarrow Table (method, run, step, columns), for Parquet and friends (needs `lab`)."""
+    """Convert to one long pyarrow Table (method, run, step, columns), for Parquet and others (needs `lab`)."""
     with from_extra("to_arrow"):
         import pyarrow as pa
 
@@ -123,7 +122,7 @@ def _kind(name: str, column: NDArray[Any]) -> list[Any]:
 
 
 def records(page: Mapping[str, Any], members: Mapping[str, bytes]) -> Record | Comparison:
-    """What a page and its members describe."""
+    """The record or comparison that a page and its members describe."""
     try:
         found = {method["label"]: _record(members, k, method) for k, method in enumerate(page["methods"])}
         kind, labels = page["kind"], [method["label"] for method in page["methods"]]

@@ -1,21 +1,21 @@
-"""Beliefs, planners and agents in files, a LiveAgent with all it remembers included; without pickle.
+"""Beliefs, planners and agents in files, including a LiveAgent with its memory; without pickle.
 
     save(shop, "shop.zip")
-    shop = load("shop.zip")          # goes on as if nothing had happened, random numbers included
+    shop = load("shop.zip")          # continues exactly where it was, including its random numbers
 
-The file is the zip of archive.py: a page of JSON in which values are written as what they are made of, and their arrays
-beside it. Frozen dataclasses and named tuples of this library can be saved, with plain values, tuples, lists, dicts and
-arrays in them; records and comparisons too (record.py). In the page
+The file is the zip of archive.py: a page of JSON that describes each value by its fields, and arrays as members. Frozen
+dataclasses and named tuples of this library can be saved if they consist of plain values, tuples, lists, dicts and
+arrays. Records and comparisons can be saved too (records.py). In the page
 
     {"type": "bayesrl.beliefs.arms.normal_arm:NormalArm", "fields": {...}}  a dataclass, derived fields included
     {"type": "bayesrl.core:Mind", "items": [...]}                         a named tuple
     {"array": [0, "<f8", [3]]}                                            member arrays/0.npy, the dtype and the shape
     {"tuple": [...]}  {"list": [...]}  {"dict": [[key, value], ...]}  {"float": "inf"}  {"ledger": ...}
 
-Reading runs nothing that a file names but constructors of this library, which check what they are given. A class is
-looked up inside the package only; one that has moved since the file was written is found by its name. What constructors
-derive (priors, evidence, ledgers) must be of the kind they give it. So a damaged or foreign file is refused with one
-sentence.
+Reading a file calls only constructors of this library, which check their arguments. Classes are looked up inside the
+package only; a class that has moved since the file was written is found by its name. Fields that constructors derive
+(priors, evidence, ledgers) must have the type and shape that the constructor gives them. A damaged or foreign file is
+refused with one sentence.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ from bayesrl.registry import entries
 
 NAME = re.compile(r"(bayesrl(?:\.[a-z_]\w*)+):([A-Za-z]\w*)")
 STREAMS = ("thought", "learning")
-"""The generators of a LiveAgent that move."""
+"""The generators of a LiveAgent whose states are saved."""
 
 
 def save(thing: Any, path: str | os.PathLike[str]) -> None:
     """Write a LiveAgent, a belief, a planner, an agent, a record or a comparison; `load` reads it.
 
-    An existing file is replaced only by a complete one, which has been read back.
+    The data is read back first. An existing file is replaced only by a complete one.
     """
     if isinstance(thing, (Record, Comparison)):
         record.save(thing, path)
@@ -87,7 +87,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 Arrays = dict[tuple[Any, ...], tuple[int, NDArray[Any]]]
-"""The arrays of a file and their numbers by what they hold: each is written once, and equal things make equal files."""
+"""The arrays of a file and their numbers, by content: each array is written once, and equal values give equal files."""
 
 
 def _packed(thing: Any) -> bytes:
@@ -102,7 +102,7 @@ def _packed(thing: Any) -> bytes:
 
 
 def _written(x: Any, arrays: Arrays) -> Any:
-    """The value as JSON; its arrays are added to the others."""
+    """The value as JSON; its arrays are added to `arrays`."""
 
     def inside(y: Any) -> Any:
         return _written(y, arrays)
@@ -130,7 +130,7 @@ def _written(x: Any, arrays: Arrays) -> Any:
 
 
 def _state(x: Any) -> dict[str, Any]:
-    """The fields of a dataclass and whatever else it holds, less what it computes when asked."""
+    """The fields of a dataclass and its other attributes, without cached properties."""
     extras = _extras(x)
     state = {f.name: getattr(x, f.name) if f.init else extras.get(f.name, None) for f in dataclasses.fields(x)}
     state |= {f.name: getattr(x, f.name) for f in dataclasses.fields(x) if state[f.name] is None}
@@ -138,7 +138,7 @@ def _state(x: Any) -> dict[str, Any]:
 
 
 def _extras(x: Any) -> dict[str, Any]:
-    held = x.__getstate__()  # a class may leave more out
+    held = x.__getstate__()  # a class may leave out more
     if not isinstance(held, dict):
         return {}
     left_out = getattr(type(x), "not_saved", ())
@@ -160,11 +160,11 @@ def _unpacked(page: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
             if page["kind"] == "live agent":
                 return _live(page["value"], members)
             return _value(page["value"], members)
-    except BayesRLError as error:  # a constructor refused what it was given
+    except BayesRLError as error:  # a constructor refused an argument
         raise Refused(f"it holds a value that is refused ({str(error).removesuffix('.')})") from None
     except Refused:
         raise
-    except Exception:  # whatever comes of a page that somebody else wrote
+    except Exception:  # a foreign page can cause any error
         raise Refused("its meta.json does not describe a saved value") from None
 
 
@@ -204,13 +204,13 @@ def _value(node: Any, members: Mapping[str, bytes]) -> Any:
     if tag == "ledger":
         entries = inside(content)
         if entries.ndim != 1 or entries.dtype != np.int64:
-            raise Refused("its ledger is no list of cells")
+            raise Refused("its ledger is not a list of cells")
         return entries
     raise Refused(f"it holds something called {tag!r}, which this library does not know")
 
 
 def _made(node: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
-    """An object, made by its constructor; what the constructor derives is then set to what was saved."""
+    """Build an object with its constructor, then set the derived fields to the saved values."""
     kind = _class(node["type"])
     if issubclass(kind, tuple):
         items = [_value(y, members) for y in node["items"]]
@@ -230,7 +230,7 @@ def _made(node: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
         elif not _alike(fresh, saved):
             raise Refused(f"its {kind.__name__} has a field {name} of the wrong kind")
         held[name] = saved
-    if held:  # and what the constructor computed from what it derived itself is forgotten
+    if held:  # values computed from the replaced fields are dropped
         kept = _extras(made) | held
         vars(made).clear()
         vars(made).update(kept)
@@ -238,10 +238,10 @@ def _made(node: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
 
 
 def _class(name: str) -> Any:
-    """The class of that name, which must be one of this package's own."""
+    """The class of that name, which must be in this package."""
     found = NAME.fullmatch(name)
     if found is None:
-        raise Refused(f"it holds a {name}, which is no value of this library")
+        raise Refused(f"it holds a {name}, which is not a value of this library")
     try:
         kind = getattr(import_module(found[1]), found[2])
     except (ImportError, AttributeError):
@@ -249,13 +249,13 @@ def _class(name: str) -> Any:
     if not isinstance(kind, type) or not _is_ours(kind) or kind.__module__ != found[1]:
         kind = homes().get(found[2])  # it may have moved since the file was written
     if kind is None:
-        raise Refused(f"it holds a {name}, which is no value of this library")
+        raise Refused(f"it holds a {name}, which is not a value of this library")
     return kind
 
 
 @cache
 def homes() -> Mapping[str, type]:
-    """Every class of this library that can be saved, by its name, if no other class has that name."""
+    """All classes of this library that can be saved, by name; ambiguous names are left out."""
     entries()  # imports every package
     ours = [module for name, module in sys.modules.items() if name.startswith("bayesrl.")]
     kinds = {kind for module in ours for kind in vars(module).values() if isinstance(kind, type) and _is_ours(kind)}
@@ -264,7 +264,7 @@ def homes() -> Mapping[str, type]:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether two values are of one kind: class, dtype, shape, length. An empty list may have grown since, evenly."""
+    """Whether two values have the same class, dtype, shape and length; an empty tuple may have grown."""
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
