@@ -1,8 +1,8 @@
-"""What a comparison gave: for each method a record with one more axis, the replicates.
+"""The result of a comparison: for each method a record with an additional axis, the replicates.
 
-Everything is kept: `comparison["beb"].reward[t, i]` is the reward of step t in replicate i, and so for states and
-actions, whole numbers in the smallest type that holds them. That is about 13 bytes per step and run, 6.5 MB for 500
-runs of 1000 steps. Curves, regrets and differences are computed from it when asked for.
+Every step is stored: `comparison["beb"].reward[t, i]` is the reward of step t in replicate i, and likewise for states
+and actions. Integers have the smallest type that holds them. A step of a run takes about 13 bytes, so 500 runs of 1000
+steps take 6.5 MB. Curves, regrets and differences are computed on demand.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 
 
 class Summary(NamedTuple):
-    """What a method earned, on average over the runs."""
+    """The mean returns of a method over the runs."""
 
     total: Interval
     """The undiscounted return."""
     discounted: Interval
     """The return at the world's discount."""
     seconds_per_step: float
-    """Median over the runs, so that compiling in the first one does not count; nan where it was not measured."""
+    """Median over the runs, so that compilation in the first run does not count; nan if it was not measured."""
 
 
 @value
 class Comparison:
-    """Several methods on one world, in replicates that share the world's luck."""
+    """Several methods on one world; replicates share the world's random numbers."""
 
     records: Mapping[str, Record]
     """For each label the record of all runs, columns of shape (steps, runs, ...)."""
     seconds_per_step: Mapping[str, float] = field(default_factory=dict, compare=False)
-    """Wall time, median over the runs; no part of the comparison's identity and not saved."""
+    """Wall time, median over the runs; it is neither compared nor saved."""
 
     def __getitem__(self, label: str) -> Record:
         if label not in self.records:
@@ -54,7 +54,7 @@ class Comparison:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The methods, in the order in which they were given."""
+        """The methods, in the given order."""
         return tuple(self.records)
 
     @property
@@ -81,8 +81,8 @@ class Comparison:
     def difference(self, a: str, b: str, of: str = "total", confidence: float = 0.95) -> Interval:
         """How much more a earned than b (`of` is "total" or "discounted").
 
-        Replicate i of both met the same world with the same luck, so the difference is taken run by run. Only where one
-        ran in lockstep and the other did not, their luck is not shared, and the two samples are independent.
+        Replicate i of both had the same world and the same random numbers, so differences are taken run by run. If one
+        method ran in lockstep and the other did not, the two samples are independent.
         """
         choice("difference", "of", of, ("total", "discounted"))
         x, y = (self[label] for label in (a, b))
@@ -91,11 +91,11 @@ class Comparison:
         return contrast(getattr(x, of), getattr(y, of), confidence)
 
     def cumulative(self, label: str) -> Floats:
-        """Reward earned up to and with step t in replicate i, shape (steps, runs)."""
+        """Reward up to and including step t in replicate i, shape (steps, runs)."""
         return np.asarray(np.cumsum(self[label].columns["reward"], axis=0))
 
     def regret(self, world: World | Family) -> dict[str, Regret]:
-        """What each method lost against the best it could have done; `world` is the one that was compared on."""
+        """The regret of each method; `world` is the world of the comparison."""
         from bayesrl.lab.measures.regret import regrets
 
         return regrets(self, world)
@@ -120,7 +120,7 @@ class Comparison:
     def table(
         self, regrets: Mapping[str, Regret] | None = None, figures: Mapping[str, Sequence[Figure]] | None = None
     ) -> Any:
-        """A table for `rich.print`: returns with intervals, and beside them regrets and published figures if given."""
+        """A table for `rich.print`: returns with intervals, and regrets and published figures if given."""
         from bayesrl.lab.report import comparison_table
 
         return comparison_table(self, regrets, figures)
@@ -134,8 +134,7 @@ class Comparison:
     ) -> None:
         """Draw the mean cumulative reward with 95% bands into a file, and regret with its bounds if given.
 
-        `optimum`, the best expected total of the first t steps, is drawn as a line beside the rewards. Needs the extra
-        `lab`.
+        `optimum` is the largest expected total of the first t steps, drawn as a line. Needs the extra `lab`.
         """
         from bayesrl.lab.plots.curves import curves
 

@@ -1,9 +1,9 @@
-"""Methods by name in a world by name: what `bayesrl run`, `compare` and `demo` do, without the printing.
+"""Experiments with methods and a world given by name, as in `bayesrl run`, `compare` and `demo`.
 
 done = experiment(["beb:beta=3", "psrl"], "chain", runs=100)
 done.pages()        a page of JSON for each method
-done.table()        for rich.print, published figures for the same set-up beside ours
-done.comparison     everything
+done.table()        a table for rich.print, with published figures for the same set-up
+done.comparison     every step of every run
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ class Entrant(NamedTuple):
 
     name: str
     prior: str | None
-    """None where the method has no belief."""
+    """None if the method has no belief."""
     agent: Any
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters of the method, those left at their defaults included."""
+        """The parameters of the method, including defaults."""
         acts = getattr(self.agent, "planner", self.agent)
         return parameters_of(getattr(acts, "solver", acts))
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What was asked, and what came of it."""
+    """An experiment and its results."""
 
     world_name: str
     world: World | Family
     entrants: Mapping[str, Entrant]
-    """By label, which is the method as it was named."""
+    """By label, which is the method as written by the user."""
     comparison: Comparison
     regrets: Mapping[str, Regret]
-    """Empty where the world does not say what its best is."""
+    """Empty if the optimum of the world is not known."""
     bounds: Mapping[str, Bound]
-    """What theory says about the regret in this world, by name; for bandits, elsewhere empty."""
+    """Bounds on the regret in this world, by name; empty unless it is a bandit."""
     seed: int
     horizon: int | None
 
@@ -94,7 +94,7 @@ class Experiment:
         return None if mdp is None else optimal_totals(mdp, self.comparison.steps, self.horizon)
 
     def figures(self) -> dict[str, list[Figure]]:
-        """What others published for these set-ups, by label; nothing for a world or a horizon of one's own."""
+        """Published figures for these set-ups, by label; none if the world or the horizon is not the published one."""
         world, params = named(self.world_name)
         usual = find(world).parameters
         if self.horizon is not None or any(usual[k].default != v for k, v in params.items() if k != "gamma"):
@@ -106,7 +106,7 @@ class Experiment:
         }
 
     def table(self, regrets: bool = True) -> Table:
-        """Returns and regrets with their intervals and, where there are any, published figures for this set-up."""
+        """Returns and regrets with intervals, and published figures for this set-up if there are any."""
         from bayesrl.lab.report import comparison_table
 
         figures = self.figures()
@@ -130,7 +130,7 @@ def experiment(
 ) -> Experiment:
     """Run methods in a world, all by name; `how` are further arguments of `compare`.
 
-    The prior goes to every method that has a belief, a parameter to every method that has it; there must be one.
+    The prior is used by every method that has a belief, a parameter by every method that has it (at least one).
     """
     place = world_for(world)
     entrants = _entrants(methods, place, prior, params or {})
@@ -138,7 +138,7 @@ def experiment(
     comparison = compare(agents, place, steps, runs, seed, horizon=horizon, **how)
     try:
         regrets = comparison.regret(place)
-    except InvalidArgument:  # all else was checked before: this world does not say what its best is
+    except InvalidArgument:  # all else was checked before, so the optimum of this world is not known
         regrets = {}
     bounds = comparison.bounds(place) if regrets else {}
     return Experiment(world, place, entrants, comparison, regrets, bounds, seed, horizon)

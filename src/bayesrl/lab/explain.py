@@ -1,11 +1,11 @@
-"""Why this action: the root of a planner's search, what is believed about the action it chose, and a map of what to do.
+"""Explanations of a decision: the values at the root, the posterior outcomes of the chosen action, and a policy map.
 
     why = explain("bamcp:simulations=2000", "grid5", state=3, steps=200)
-    why.root["q"], why.root["visits"]       what the planner's info says of each action
-    why.outcomes                            where the chosen action may lead: posterior means with 95% intervals
+    why.root["q"], why.root["visits"]       the entries of the planner's info, for each action
+    why.outcomes                            outcomes of the chosen action: posterior means with 95% intervals
 
-`sketches.py` draws it in text, `plots/explanation.py` as a picture. The method first acts in the world for `steps`
-steps, as `run` would let it with that seed. Then it is asked what it would do in `state`.
+`sketches.py` prints an explanation as text, `plots/explanation.py` draws it. The method first acts in the world for
+`steps` steps, as in `run` with that seed. Then it decides in `state`.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from bayesrl.worlds.tabular import MDPWorld
 M = TypeVar("M")
 
 READINGS = ("q", "visits", "lower", "upper", "probability")
-"""What a planner's info may say of every action."""
+"""Entries of a planner's info that have one value per action."""
 DRAWS = 400
-"""Sampled models behind an interval that has no closed form."""
+"""Number of sampled models for an interval without a closed form."""
 
 
 class Modelled(HasMeanMDP, SamplesMDPs, Protocol):
-    """What is asked of a belief about where actions lead."""
+    """A belief about the outcomes of actions."""
 
 
 class Outcome(NamedTuple):
-    """Where an action may lead, what that pays, and how likely it is: the posterior mean and its central 95%."""
+    """An outcome of an action: next state, reward, and posterior mean and central 95% of its probability."""
 
     next_state: int
     reward: float
@@ -59,7 +59,7 @@ class Plan(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a method would do in a state, and why."""
+    """The decision of a method in a state, and the reasons."""
 
     method: str
     world: str
@@ -68,25 +68,25 @@ class Explanation:
     """Steps taken before."""
     seed: int
     actions: tuple[str, ...]
-    """What the actions are called."""
+    """Names of the actions."""
     action: int
-    """The one chosen."""
+    """The chosen action."""
     root: Mapping[str, Floats]
-    """What the planner says of each action: those of READINGS that it has."""
+    """The planner's readings for each action: those of READINGS that it has."""
     outcomes: tuple[Outcome, ...]
-    """Of the chosen action, the likeliest first; empty where the method has no belief about them."""
+    """Outcomes of the chosen action, the likeliest first; empty if the method has no belief about them."""
     mean_plan: Plan | None
-    """The best policy of the mean model; None where there is none."""
+    """The best policy of the mean model, or None."""
     layout: Ints | None
-    """The world's map; None where it has none."""
+    """The world's map, or None."""
 
     @property
     def title(self) -> str:
-        """What was asked."""
+        """The decision that is explained."""
         return f"{self.method} in state {self.state} of {self.world} after {self.steps} steps, seed {self.seed}"
 
     def page(self) -> dict[str, Any]:
-        """All but the map, ready for JSON."""
+        """The explanation without the map, ready for JSON."""
         rows = [
             {"action": name, **{key: column[a].item() for key, column in self.root.items()}}
             for a, name in enumerate(self.actions)
@@ -109,7 +109,7 @@ def explain(
     params: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Explanation:
-    """What a method, named as on the command line, would do in a state (None: where it is) after a number of steps."""
+    """Explain the decision of a method in a state (None: the present one) after a number of steps."""
     integer("explain", "steps", steps, 0)
     integer("explain", "seed", seed, 0, any_length=True)
     place = world_for(world)
@@ -141,7 +141,7 @@ def explain(
 
 
 def after_steps(agent: Agent[M], world: World, steps: int, streams: Streams) -> tuple[M, int]:
-    """The agent's mind after that many steps in the world, and what it then observes."""
+    """The agent's mind and its observation after that many steps in the world."""
     if steps == 0:
         return agent.start(), world.reset(streams.world)[1]
     (last,) = deque(islice(play(agent, world, streams), steps), maxlen=1)
@@ -149,14 +149,14 @@ def after_steps(agent: Agent[M], world: World, steps: int, streams: Streams) -> 
 
 
 def posterior_row(belief: Modelled, s: int, a: int, rng: Generator) -> tuple[Outcome, ...]:
-    """The outcomes of (s, a), the likeliest first, with intervals: exact quantiles, or those of sampled models."""
+    """Outcomes of (s, a), the likeliest first, with intervals from exact quantiles or from sampled models."""
     model = belief.mean_mdp()
     if offers(belief, HasRowQuantiles):
         g = int(model.group[s, a])
         n = int(model.outcomes.size[g])
         succ, reward, mean = model.succ[s, a, :n], model.reward[s, a, :n], model.prob[g, :n]
         low, high = (belief.row_quantile(p, s, a) for p in (0.025, 0.975))
-    else:  # by next state, because sampled models may have outcomes of their own
+    else:  # by next state, since sampled models may list other outcomes
         drawn = [belief.sample_mdp(rng) for _ in range(DRAWS)]
         low, high = np.quantile([_to_states(m, s, a) for m in drawn], (0.025, 0.975), axis=0)
         succ, mean = np.arange(model.n_states), _to_states(model, s, a)
@@ -173,7 +173,7 @@ def _to_states(model: TabularMDP, s: int, a: int, weight: Floats | float = 1.0) 
 
 
 def best_plan(model: TabularMDP) -> Plan | None:
-    """The optimal policy of a model and its values; None without a discount, because a map would need a horizon."""
+    """The optimal policy of a model and its values; None if the discount is 1."""
     if model.gamma == 1.0:
         return None
     solution = solve(model)

@@ -1,14 +1,14 @@
-"""From the words on the command line to a belief: `prior_for(world, "flat:1/9")`.
+"""Priors by name, as on the command line: `prior_for(world, "flat:1/9")`.
 
-A prior is NAME or NAME:CONCENTRATION, the concentration a decimal or a fraction:
+A prior is NAME or NAME:CONCENTRATION; the concentration is a decimal or a fraction:
 
-    flat:1/9         one Dirichlet for each (s, a) over all states, every count 1/9; 1 if left out
-    structured:0.5   the world's own outcomes and groups with unknown probabilities, every count 0.5; 1 if left out
-    sparse:0.2       for each (s, a) a Dirichlet over few of all states, which and how many unknown (a support of size
-                     k has weight k^-2), every count 0.2, also if left out: the prior of the published grid results
+    flat:1/9         one Dirichlet for each (s, a) over all states, every count 1/9; default 1
+    structured:0.5   the world's own outcomes and groups with unknown probabilities, every count 0.5; default 1
+    sparse:0.2       for each (s, a) a Dirichlet over an unknown subset of the states (a support of size k has weight
+                     k^-2), every count 0.2; default 0.2, the prior of the published grid results
 
-A family of worlds has the two priors of its literature: `accurate` (the counts it is drawn from) and `inaccurate` (ones
-over all states). A bandit, fixed or drawn, has one named prior of its own (`default_prior`).
+A family of worlds has the two priors of its literature: `accurate` (the counts that worlds are drawn from) and
+`inaccurate` (a count of 1 for every state). A bandit or a family of bandits has one named prior (`default_prior`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OF_WORLDS: dict[str, Callable[[Any, float], Any]] = {
     "sparse": SparseDirichletMDP.flat,
 }
 USUAL = {"flat": 1.0, "structured": 1.0, "sparse": 0.2}
-"""The concentration where none is given."""
+"""The default concentration."""
 OF_FAMILIES: dict[str, Callable[[Any], DirichletMDP]] = {
     "accurate": lambda family: DirichletMDP(family.outcomes, family.alpha, family.gamma),
     "inaccurate": DirichletMDP.flat,
@@ -36,7 +36,7 @@ OF_FAMILIES: dict[str, Callable[[Any], DirichletMDP]] = {
 
 
 def prior_for(world: World | Family, spec: str | None = None) -> Any:
-    """The prior of that name for this world or family; by default the one the literature gives it.
+    """The prior of that name for this world or family; the default is that of the literature.
 
     >>> from bayesrl.registry import make_world
     >>> prior_for(make_world("chain-tied"), "structured:1/2").alpha

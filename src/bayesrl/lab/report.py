@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bayesrl.bandits.bandit_bounds import Bound
 
 SAYS = {"exact": "", "limit": "for large T", "leading": "leading term", "order": "shape only"}
-"""What is to be said of a kind of bound."""
+"""Remarks on the kinds of bounds."""
 
 
 def comparison_table(
@@ -27,10 +27,10 @@ def comparison_table(
     figures: Mapping[str, Sequence[Figure]] | None = None,
     title: str | None = None,
 ) -> Table:
-    """Each method with its returns and, where given, its regrets and the published figures for its set-up.
+    """A table of methods with their returns and, if given, their regrets and published figures.
 
-    A published figure stands beside the measure it is of, and is judged (agrees, differs) only where its provenance
-    allows; one that is merely recalled is shown as such. All that a table judges are one family (figures.py).
+    A published figure gets a verdict (agrees, differs) only if its provenance allows it; otherwise the provenance is
+    shown. All verdicts of one table are tested together (literature/figures.py).
     """
     from rich import box
     from rich.markup import escape
@@ -77,7 +77,7 @@ def comparison_table(
 
 
 def bounds_table(bounds: Mapping[str, Bound]) -> Table:
-    """Each bound with its value at the last step; where a constant is not known, only the shape means anything."""
+    """A table of bounds with their values at the last step."""
     from rich import box
     from rich.table import Table
 
@@ -88,13 +88,13 @@ def bounds_table(bounds: Mapping[str, Bound]) -> Table:
     table.add_column("")
     for name, bound in sorted(bounds.items(), key=lambda item: (item[1].kind == "order", item[1].end)):
         on = "suboptimal choices" if bound.regret == "stochastic" else f"{bound.regret} regret"
-        empty = "vacuous: more than can be lost" if bound.vacuous else ""
+        empty = "vacuous: above the largest possible regret" if bound.vacuous else ""
         table.add_row(name, on, f"{bound.end:.4g}", ", ".join(filter(None, (bound.side, SAYS[bound.kind], empty))))
     return table
 
 
 def interval(x: Interval | None) -> str:
-    """A mean with half its interval, to the digits that the interval supports.
+    """A mean and the half width of its interval, rounded to the digits that the interval supports.
 
     >>> interval(Interval(3158.27, 3127.5, 3189.04, 500))
     '3158.3 ± 30.8'
@@ -102,7 +102,7 @@ def interval(x: Interval | None) -> str:
     if x is None:
         return "-"
     half = x.half_width
-    # Two digits of the half width; an exact or a single value gets the digits it has, up to six in all.
+    # Two digits of the half width; an exact or a single value is shown with up to six digits.
     if 0.0 < half < np.inf:
         digits = int(np.clip(1 - np.floor(np.log10(half)), 0, 6)) if half < 10 else int(half < 100)
         return f"{x.mean:.{digits}f} ± {half:.{digits}f}"
@@ -110,7 +110,7 @@ def interval(x: Interval | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A short time in its own unit."""
+    """A time in a suitable unit."""
     if np.isnan(seconds):
         return "-"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
@@ -120,7 +120,7 @@ def duration(seconds: float) -> str:
 
 
 def _measures(summary: Summary, lost: Regret | None) -> dict[str, Interval]:
-    """What was measured, by the names that published figures go by."""
+    """The measured quantities by the names of published figures."""
     named = {"return": summary.total, "discounted return": summary.discounted}
     return named if lost is None else named | {"regret": lost.total, lost.name: lost.total}
 
@@ -134,5 +134,5 @@ def _published(figure: Figure, gap: Difference | None, judged: int) -> str:
 
 
 def counted(n: int, thing: str) -> str:
-    """A number of things: "1 run", "3 runs"."""
+    """A number with its noun: "1 run", "3 runs"."""
     return f"{n} {thing}" if n == 1 else f"{n} {thing}s"

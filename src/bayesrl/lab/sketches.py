@@ -1,4 +1,4 @@
-"""An explanation in text: values and probabilities as dots on a scale, and a map of letters."""
+"""Explanations as text: values and probabilities as dots on a scale, and a map of arrows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from bayesrl.lab.explain import Explanation, Outcome
 
 SKETCH = 25
-"""Letters that a scale is wide."""
+"""Width of a scale in characters."""
 LETTERS = {"up": "↑", "right": "→", "down": "↓", "left": "←"}
 
 
 def sketch(low: float, at: float, high: float, first: float, last: float) -> str:
-    """A line from low to high with a dot on it, on a scale from first to last."""
+    """A line from low to high with a dot at `at`, on a scale from first to last."""
     span = last - first if last > first else 1.0
     ends = [round((SKETCH - 1) * min(max((x - first) / span, 0.0), 1.0)) for x in (low, at, high)]
     line = [" "] * SKETCH
@@ -24,7 +24,7 @@ def sketch(low: float, at: float, high: float, first: float, last: float) -> str
 
 
 def sketched_root(why: Explanation) -> list[str]:
-    """Of each action its value with its bounds, all on one scale; nothing where the planner says nothing of values."""
+    """The value of each action with its bounds on a common scale; empty strings if there are no values."""
     key = reading(why)
     if key is None:
         return [""] * len(why.actions)
@@ -35,7 +35,7 @@ def sketched_root(why: Explanation) -> list[str]:
 
 
 def sketched_map(why: Explanation) -> list[str]:
-    """The best policy of the mean model on the world's map, the state in question in brackets; empty without a map."""
+    """The best policy of the mean model on the world's map, the present state in brackets; empty without a map."""
     if why.mean_plan is None or why.layout is None:
         return []
     panel, policy = next(p for p in why.layout if why.state in p), why.mean_plan.policy
@@ -48,7 +48,7 @@ def sketched_map(why: Explanation) -> list[str]:
 
 
 def reading(why: Explanation) -> str | None:
-    """What the planner says of its actions that is drawn."""
+    """The name of the reading that is drawn, or None."""
     return next((key for key in ("q", "upper", "probability", "visits") if key in why.root), None)
 
 

@@ -1,8 +1,8 @@
-"""Means with intervals: what a number of runs says, and how sure it is.
+"""Means with confidence intervals.
 
-All intervals are Student's t. A return is a sum over many steps and a table holds a mean over tens to thousands of
-runs, so that the mean is close to normal; t then covers as stated already for few runs, where the percentile bootstrap
-is too narrow, and it needs no random numbers: the same runs always give the same interval.
+All intervals are Student's t. A return is a sum over many steps, and a table holds a mean over tens to thousands of
+runs, so the mean is close to normal. Student's t then has the stated coverage even for few runs, for which the
+percentile bootstrap is too narrow. It uses no random numbers, so the same runs always give the same interval.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bayesrl.errors import InvalidArgument
 
 
 class Interval(NamedTuple):
-    """A mean and its confidence interval; one run alone says nothing about its spread, so its interval is infinite."""
+    """A mean and its confidence interval, which is infinite for a single run."""
 
     mean: float
     low: float
@@ -31,7 +31,7 @@ class Interval(NamedTuple):
         return (self.high - self.low) / 2.0
 
     def to_json(self) -> dict[str, float | int | None]:
-        """As JSON, which has no infinity: an end that is not finite is null."""
+        """As JSON; an infinite end is null."""
         low, high = (end if np.isfinite(end) else None for end in (self.low, self.high))
         return {"mean": self.mean, "low": low, "high": high, "n": self.n}
 
@@ -50,10 +50,10 @@ def mean_interval(x: ArrayLike, confidence: float = 0.95) -> Interval:
 
 
 def mean_band(x: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """Mean and half width of the interval for each row of x[t, i], i the independent replicates."""
+    """Mean and half width of the interval for each row of x[t, i]; i are independent replicates."""
     confidence = number("mean_band", "confidence", confidence, 0.0, 1.0, above=True, below=True)
     n = x.shape[1]
-    # Equal values have exactly their own mean and no spread; rounding would give them a little of both.
+    # Equal values must give exactly their mean and no spread, without rounding errors.
     constant = x.min(axis=1) == x.max(axis=1)
     mean = np.where(constant, x[:, 0], x.mean(axis=1))
     if n == 1:
@@ -63,7 +63,7 @@ def mean_band(x: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
 
 
 def paired_difference(x: ArrayLike, y: ArrayLike, confidence: float = 0.95) -> Interval:
-    """The mean of x[i] - y[i], where run i of both had the same luck: the noise they share cancels."""
+    """The mean of x[i] - y[i]; run i of both used the same random numbers, so shared noise cancels."""
     x, y = array("paired_difference", "x", x, (None,)), array("paired_difference", "y", y, (None,))
     if len(x) != len(y):
         raise InvalidArgument("paired_difference", "y", f"of length {len(x)}, as x is", y)
@@ -86,5 +86,5 @@ def independent_difference(x: ArrayLike, y: ArrayLike, confidence: float = 0.95)
 
 
 def _quantile(freedom: Any, confidence: float) -> float:
-    """Of Student's t: the point that leaves (1 - confidence) / 2 above it."""
+    """The two-sided quantile of Student's t."""
     return float(stdtrit(freedom, 0.5 + confidence / 2.0))

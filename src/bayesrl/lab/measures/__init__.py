@@ -1,1 +1,1 @@
-"""What is measured on runs."""
+"""Measures of recorded runs."""

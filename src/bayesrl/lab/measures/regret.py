@@ -1,17 +1,17 @@
-"""Regret: what was lost against somebody who knew the world (survey §2.1 and chapter 3).
+"""Regret: the loss against the optimal policy of the true world (survey §2.1 and chapter 3).
 
-The three regrets of the survey differ in what is averaged over, so they are read off the same runs:
+The three regrets of the survey are expectations over different things, computed from the same runs:
 
     frequentist   E_theta[Regret(T)]   runs on one fixed world
     Bayesian      E[Regret(T)]         a world drawn from the prior for each run (a family)
     stochastic    E[number of suboptimal choices]   (Guha and Munagala 2014; there the worlds are drawn)
 
-In a bandit the regret of a run is the sum of the gaps Delta_a of the arms played: the same expectation as the survey's
-difference of rewards, without the noise of rewards. In an MDP it is the largest expected total of t steps, computed
-exactly (undiscounted; an episode that ends is followed by the next, as in `run`), less what was earned; a choice is
-suboptimal where Q*(s, a) < V*(s) at the world's discount.
+In a bandit the regret of a run is the sum of the gaps Delta_a of the arms played. It has the expectation of the
+survey's difference of rewards, without the noise of rewards. In an MDP it is the largest expected total of t steps
+minus the rewards earned. That total is computed exactly, without discount; an episode that ends is followed by the
+next, as in `run`. A choice is suboptimal if Q*(s, a) < V*(s) at the world's discount.
 
-Worlds drawn from a family are drawn again from the seed, so records do not carry them.
+Worlds of a family are drawn again from the seed, so records need not store them.
 Cost: one backward induction of T steps for each world.
 """
 
@@ -36,23 +36,23 @@ if TYPE_CHECKING:
     from bayesrl.models.mdp import TabularMDP
 
 TOLERANCE = 1e-6
-"""In an MDP a gap below this share of the largest reward is none: solvers stop, and equal actions must stay equal."""
+"""In an MDP a smaller gap, relative to the largest reward, counts as zero, since solvers have finite accuracy."""
 
 
 @value
 class Regret:
-    """How much one method lost, in each of its runs."""
+    """The regret of one method in each of its runs."""
 
     curve: Floats
-    """Regret up to and with step t in replicate i, shape (steps, runs)."""
+    """Regret up to and including step t in replicate i, shape (steps, runs)."""
     suboptimal: Floats | None
-    """Suboptimal choices up to and with step t in replicate i; None where the world does not say which they are."""
+    """Suboptimal choices up to and including step t in replicate i; None if they are not known."""
     drawn: bool
-    """Whether each run had a world of its own, drawn from a family."""
+    """Whether each run had its own world, drawn from a family."""
 
     @property
     def name(self) -> str:
-        """Which expectation the mean over the runs estimates."""
+        """The kind of regret that the mean over the runs estimates."""
         return "Bayesian regret" if self.drawn else "frequentist regret"
 
     @property
@@ -81,27 +81,28 @@ class Regret:
 def regret(record: Record, world: World | Family) -> Regret:
     """Frequentist, Bayesian and stochastic regret of recorded runs in a world or a family of worlds."""
     _check(record, world)
-    return _regret(record, _met([record], world), isinstance(world, Family))
+    return _regret(record, _references([record], world), isinstance(world, Family))
 
 
 def regrets(comparison: Comparison, world: World | Family) -> dict[str, Regret]:
-    """The regret of every method; worlds that methods share are drawn and solved once."""
+    """The regret of every method; shared worlds are drawn and solved once."""
     for record in comparison.records.values():
         _check(record, world)
-    met = _met(comparison.records.values(), world)
+    met = _references(comparison.records.values(), world)
     return {label: _regret(r, met, isinstance(world, Family)) for label, r in comparison.records.items()}
 
 
-# What was met, and what was lost there --------------------------------------------------------------------------------
+# Worlds of runs, and the regret in them
+# --------------------------------------------------------------------------------
 
 
 class _Reference:
-    """A world that runs met (a block of worlds in lockstep), solved: what regret is measured against."""
+    """The optimum of a world (or of a block of worlds in lockstep), against which regret is measured."""
 
     def __init__(self, world: World | Family, steps: int, horizon: int | None) -> None:
         if not hasattr(world, "mdp") and not hasattr(world, "gap"):
             raise InvalidArgument("regret", "world", "a world with a table ('mdp') or with gaps ('gap')", world)
-        self.judged: Any = world  # it has a table or gaps
+        self.judged: Any = world  # it has 'mdp' or 'gap'
         self.best = optimal_totals(world.mdp, steps, horizon) if hasattr(world, "mdp") else None
 
     def lost(self, state: Any, action: Any, reward: Floats) -> tuple[Floats, Floats | None]:
@@ -112,12 +113,12 @@ class _Reference:
         mdp = self.judged.mdp
         lost = self.best - np.cumsum(reward)
         if mdp.gamma == 1.0 and not mdp.outcomes.terminal.any():
-            return lost, None  # without discount or end there are no action values
+            return lost, None  # at discount 1 without terminal states there are no action values
         wrong = self.judged.gaps[state, action] > TOLERANCE * np.abs(mdp.mean_reward).max()
         return lost, np.cumsum(wrong, dtype=np.float64)
 
 
-def _met(records: Iterable[Record], world: World | Family) -> dict[tuple[int, int | None], _Reference]:
+def _references(records: Iterable[Record], world: World | Family) -> dict[tuple[int, int | None], _Reference]:
     """The worlds of these runs by (replicate or block, lockstep); a fixed world is the same for all replicates."""
     met: dict[tuple[int, int | None], _Reference] = {}
     for record in records:
@@ -143,12 +144,12 @@ def _regret(record: Record, met: Mapping[tuple[int, int | None], _Reference], dr
     state, action, reward = record.state, record.action, record.reward
     if reward.ndim == 1:
         state, action, reward = state[:, None], action[:, None], reward[:, None]
-    elif state.ndim == 1:  # all replicates of a lockstep block show the same
+    elif state.ndim == 1:  # all replicates of a lockstep block have the same state
         state = np.broadcast_to(state[:, None], reward.shape)
     steps, runs = reward.shape
     losses, mistakes = [], []
     for k, i in enumerate(_replicates(record)):
-        # A block was run in full and cut to the runs asked for: its gaps need all its actions, any will do.
+        # A block was run in full and then cut; missing replicates repeat the last one and are cut again below.
         part = k if lockstep is None else np.minimum(np.arange(k * lockstep, (k + 1) * lockstep), runs - 1)
         loss, wrong = met[i, lockstep].lost(state[:, part], action[:, part], reward[:, part])
         losses.append(loss.reshape(steps, -1))
@@ -158,14 +159,14 @@ def _regret(record: Record, met: Mapping[tuple[int, int | None], _Reference], dr
 
 
 def optimal_totals(mdp: TabularMDP, steps: int, horizon: int | None = None) -> Floats:
-    """The largest expected undiscounted total of the first t steps, t = 1..steps, episodes following each other.
+    """The largest expected undiscounted total of the first t steps, t = 1..steps, over successive episodes.
 
     A terminal state is the start of the next episode. Truncation every `horizon` steps makes episodes independent.
     """
     start, terminal = mdp.outcomes.start, mdp.outcomes.terminal
     length = steps if horizon is None else min(horizon, steps)
     if length < steps and terminal.any():
-        hint = "Its episodes also end by themselves, and the optimum then depends on their age."
+        hint = "Its episodes can also terminate, and then the optimum depends on their age."
         raise InvalidArgument("regret", "horizon", "None in this world", horizon, hint)
     S, A = mdp.group.shape
     best, V = np.zeros(length + 1), np.zeros(S)

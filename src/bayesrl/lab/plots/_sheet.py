@@ -1,4 +1,4 @@
-"""A sheet of matplotlib to draw on, and writing it to a file. Nothing here touches a screen or global state."""
+"""Matplotlib figures without a display or global state: making them and writing them to files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's colours, which colour-blind readers can tell apart; after seven of them lines change their dash."""
+"""Okabe and Ito's colours for colour-blind readers; after seven lines the dash changes."""
 DASHES = ("-", "--", "-.", ":")
 
 
 def new_sheet(owner: str, width: float, height: float) -> Figure:
-    """An empty sheet of that size in inches; `owner` is named in the error if matplotlib is not installed."""
+    """An empty figure of that size in inches; the error names `owner` if matplotlib is not installed."""
     with from_extra(owner):
         from matplotlib.figure import Figure
 
@@ -29,7 +29,7 @@ def new_sheet(owner: str, width: float, height: float) -> Figure:
 
 
 def panels_of(sheet: Figure, rows: int, columns: int) -> Sequence[Axes]:
-    """The panels of a sheet, row by row."""
+    """The panels of a figure, row by row."""
     return list(np.atleast_1d(sheet.subplots(rows, columns)).ravel())
 
 
@@ -39,7 +39,7 @@ def look(k: int) -> Mapping[str, Any]:
 
 
 def write(owner: str, sheet: Figure, path: str | Path, title: str | None = None) -> None:
-    """Write a sheet into a file, whose ending decides the format."""
+    """Write a figure to a file; the suffix decides the format."""
     if title:
         sheet.suptitle(title, fontsize="medium")
     try:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from bayesrl.bandits.bandit_bounds import Bound
 
 POINTS = 500
-"""Points drawn along a curve."""
+"""Number of points on a curve."""
 ROOM = {"exact": 10.0, "limit": 3.0, "leading": 3.0, "order": 1.0}
-"""A bound widens the scale up to this multiple of what was measured, so that curves are not flattened to show it."""
+"""A bound extends the scale up to this multiple of the measured regret, so that curves stay readable."""
 
 
 def curves(
@@ -37,11 +37,11 @@ def curves(
     bounds: Mapping[str, Bound] | None = None,
     optimum: Floats | None = None,
 ) -> None:
-    """Mean cumulative reward, and regret where given, with 95% bands; `references` are dashed lines at final returns.
+    """Draw mean cumulative reward, and regret if given, with 95% bands; `references` are dashed horizontal lines.
 
     `optimum` is the largest expected total of the first t steps, (steps,), which is drawn as a line from the origin
-    (`bayesrl.lab.measures.regret.optimal_totals` computes it). Bounds stand beside the regret that they are of (see
-    `regret_panel`). The file's ending decides the format (png, pdf, svg). Needs the extra `lab`.
+    (`bayesrl.lab.measures.regret.optimal_totals` computes it). Bounds are drawn in the panel of their regret (see
+    `regret_panel`). The suffix of the file decides the format (png, pdf, svg). Needs the extra `lab`.
     """
     write("curves", sheet_of(comparison, regrets, references, title, bounds, optimum), path)
 
@@ -77,7 +77,7 @@ def sheet_of(
     if panels == 3:
         regret_panel(axes[2], regrets, of_choices, comparison.labels, choices=True)
     handles, labels = axes[0].get_legend_handles_labels()
-    abreast = max(66 * panels // (8 + max(map(len, labels))), 1)  # a panel is some 66 letters wide
+    abreast = max(66 * panels // (8 + max(map(len, labels))), 1)  # a panel is about 66 characters wide
     sheet.legend(handles, labels, frameon=False, loc="outside lower center", ncols=min(len(labels), abreast))
     size = f"{counted(comparison.runs, 'run')} of {counted(comparison.steps, 'step')}"
     sheet.suptitle(f"{title}, {size}" if title else size, fontsize="medium")
@@ -91,11 +91,11 @@ def regret_panel(
     labels: Sequence[str],
     choices: bool = False,
 ) -> None:
-    """Mean regret over time (or suboptimal choices) with 95% bands, and the bounds on it as thin lines with names.
+    """Draw mean regret over time (or suboptimal choices) with 95% bands, and its bounds as thin lines with names.
 
-    Lower bounds are drawn through, upper ones dashed; dotted is what is known up to a constant, of which only the shape
-    means anything. The scale is that of what was measured and of bounds that are not too much larger (ROOM); bounds
-    that leave it at once are named below, with their values at the end.
+    Lower bounds are solid, upper bounds dashed; a bound without its constant is dotted. The scale fits the measured
+    regret and bounds that are not much larger (ROOM). Bounds outside the scale are listed below with their final
+    values.
     """
     first = next(iter(regrets.values()))
     for label, lost in regrets.items():
@@ -124,7 +124,9 @@ def _draw_bounds(axes: Axes, bounds: Mapping[str, Bound]) -> None:
         says = f" ({SAYS[bound.kind]})" if SAYS[bound.kind] else ""
         marks.append((bound.end, np.ravel(bound.steps)[-1], f"{bound.side}: {name}{says}", colour))
     height = 1.0
-    for k, (y, x, text, colour) in enumerate(sorted(marks, reverse=True)):  # beside the axes, one below the other
+    for k, (y, x, text, colour) in enumerate(
+        sorted(marks, reverse=True)
+    ):  # labels beside the axes, one below the other
         height = min(height, max(y / top, 0.055 * (len(marks) - k)))
         where: Any = {"xycoords": "data", "textcoords": "axes fraction", "va": "center", "annotation_clip": False}
         leader = {"arrowstyle": "-", "color": "0.8", "linewidth": 0.6, "relpos": (0.0, 0.5)} if y <= top else None

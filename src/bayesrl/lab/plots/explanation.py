@@ -1,7 +1,7 @@
-"""Explanations and policies as pictures: the root of a search, a posterior row, and a map of what to do.
+"""Plots of explanations and policies: the root of a search, a posterior row, and a policy on a map.
 
-plot_explanation(why, "why.png")        why this action, with a map where the world has one
-plot_policy(world, "map.png")           the optimal policy of a world that has a map, or another policy
+plot_explanation(why, "why.png")        an explanation, with a map if the world has one
+plot_policy(world, "map.png")           the optimal or another policy of a world with a map
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from bayesrl.worlds.tabular import MDPWorld
 
 SHOWN = 12
-"""Outcomes in a picture, the likeliest first."""
+"""Number of outcomes in a plot, the likeliest first."""
 CHOSEN, OTHER = PALETTE[1], PALETTE[0]
 ARROWS = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0)}
-"""What these words mean on a map, whose rows are counted from the top."""
+"""Directions of these actions on a map; rows are counted from the top."""
 
 
 def plot_explanation(why: Explanation, path: str | Path) -> None:
-    """Draw the root, the posterior of the chosen row and, where there is one, the map into a file (png, pdf, svg)."""
+    """Draw the root, the posterior of the chosen row and the map, if there is one, into a file (png, pdf, svg)."""
     mapped = why.mean_plan is not None and why.layout is not None
     panels = [name for name, there in (("root", why.root), ("row", why.outcomes), ("map", mapped)) if there]
     if not panels:
-        raise InvalidArgument("plot_explanation", "why", "of a method that gives reasons", why.method)
+        raise InvalidArgument("plot_explanation", "why", "of a method with values or a belief", why.method)
     sheet = new_sheet("plot_explanation", 0.6 + 4.2 * len(panels), 3.8)
     for axes, name in zip(panels_of(sheet, 1, len(panels)), panels, strict=True):
         if name == "root":
@@ -58,7 +58,7 @@ def plot_explanation(why: Explanation, path: str | Path) -> None:
 def plot_policy(world: MDPWorld, path: str | Path, policy: TabularPolicy | None = None) -> None:
     """Draw a policy of a world with a map into a file: arrows for actions, colours for values.
 
-    By default that is the optimal policy. A policy that acts at random is drawn by its most probable actions.
+    The default is the optimal policy. A stochastic policy is shown by its most probable actions.
     """
     layout: Ints | None = getattr(world, "layout", None)
     if layout is None:
@@ -121,7 +121,7 @@ def _row(axes: Axes, why: Explanation) -> None:
     axes.set_yticks(y, [f"to {o.next_state}, pays {o.reward:.3g}" for o in shown])
     axes.set(xlim=(-0.02, 1.02), ylim=(max(len(shown), 4) - 0.5, -0.5))
     axes.set_xlabel("\n".join(["probability (dot: mean, line: 95%)", *unlisted(why.outcomes, SHOWN)]))
-    axes.set_title(f"where {why.actions[why.action]} leads from {why.state}, as believed", fontsize="medium")
+    axes.set_title(f"posterior outcomes of {why.actions[why.action]} in state {why.state}", fontsize="medium")
     _plain(axes)
 
 
@@ -140,7 +140,7 @@ def _map(
     ends: tuple[float | None, float | None],
     here: int | None = None,
 ) -> AxesImage:
-    """One panel of a map: values as colours, actions as arrows where they are directions, else as words."""
+    """One panel of a map: values as colours, actions as arrows if they are directions, otherwise as names."""
     with from_extra("plot_policy"):
         from matplotlib.patches import Rectangle
 

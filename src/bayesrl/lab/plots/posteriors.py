@@ -1,10 +1,10 @@
-"""Beliefs about arms for the eye: the posterior density of each arm's mean reward; and what methods lost, over time.
+"""Plots of beliefs about arms (the posterior density of each mean reward) and of regret over time.
 
     plot_posteriors(shop.belief, "posteriors.png", names=shop.actions)
     plot_regret(comparison.regret(world), "regret.png")
 
-A density is read off the belief's quantiles, the mass between two of them over their distance, so that every belief
-with `quantile` can be drawn; a belief that can only be sampled is drawn as a histogram.
+A density is computed from the belief's quantiles: the mass between two of them divided by their distance. So every
+belief with `quantile` can be drawn; a belief that can only be sampled is drawn as a histogram.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bayesrl.bandits.bandit_bounds import Bound
 
 ORDERS = special.ndtr(np.linspace(-3.1, 3.1, 249))
-"""Orders of the quantiles behind a density: .001 to .999, closer where a Gaussian has little mass."""
+"""Orders of the quantiles of a density: .001 to .999, denser where a Gaussian has little mass."""
 DRAWS, BINS = 4000, 40
 
 
@@ -41,7 +41,7 @@ def plot_posteriors(
 ) -> None:
     """Draw the density of each arm's mean reward under the belief into a file (png, pdf, svg; needs the extra `lab`).
 
-    A dot marks the mean and a bar beneath it the central 95%. `context` is what the belief takes.
+    A dot marks the mean and a bar the central 95%. `context` is the context of the belief.
     """
     mean = np.asarray(belief.mean(context))
     if mean.ndim != 1:
@@ -90,15 +90,15 @@ def plot_regret(
 
 
 def densities(belief: object, context: Any = None) -> tuple[Floats, Floats, Floats, float]:
-    """Of each arm points and the density there, both (K, n), and the ends of the central 95%, (2, K); how far to draw.
+    """Points and densities of each arm, both (K, n), the ends of the central 95%, (2, K), and the height of the plot.
 
-    A density may be infinite at an end: it is drawn up to four times the largest one at a median.
+    A density may be infinite at an end, so the height is four times the largest density at a median.
     """
     if offers(belief, HasQuantiles):
         q = np.array([belief.quantile(p, context) for p in ORDERS]).T
         ends = np.array([belief.quantile(p, context) for p in (0.025, 0.975)])
         width = np.diff(q, axis=1)
-        if (width > 0.0).all():  # else it has steps: finitely many values
+        if (width > 0.0).all():  # otherwise the mean takes finitely many values
             height = np.diff(ORDERS) / width
             return 0.5 * (q[:, 1:] + q[:, :-1]), height, ends, 4.0 * float(height[:, len(ORDERS) // 2].max())
     elif not offers(belief, SamplesMeans):
