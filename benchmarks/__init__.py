@@ -1,1 +1,1 @@
-"""Speed, as ratios beside other libraries, in one run: `python -m benchmarks [name ...]`."""
+"""Speed as ratios to other libraries, measured in one run: `python -m benchmarks [name ...]`."""

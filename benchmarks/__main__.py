@@ -1,6 +1,6 @@
-"""Run the benchmarks named on the command line, or all: every module here with a `main()` is one.
+"""Run the benchmarks named on the command line, or all. Every module of this folder with a `main()` is a benchmark.
 
-Threads of BLAS and OpenMP are pinned to one before anything is imported that reads the setting.
+BLAS and OpenMP are limited to one thread before any import that reads the setting.
 """
 
 import os

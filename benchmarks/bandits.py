@@ -1,11 +1,11 @@
 """Bandits beside river, mabwiser and bayesianbandits: microseconds per decision, compilation excluded, in one run.
 
-A decision is choosing an arm and learning from its reward; the reward is drawn the same cheap way for everyone. Ours
-goes through `run`, which also keeps a record. Peers that are not installed are left out and said so. Every figure is
-the best of a few repeats, taken in turns, since the machine may be busy.
+A decision consists of choosing an arm and learning from its reward; the reward is drawn in the same cheap way for all
+libraries. Ours uses `run`, which also makes a record. Peers that are not installed are left out with a message. Every
+figure is the best of a few alternating repeats, since the machine may be busy.
 
-Linear Thompson sampling with one weight vector for all arms is what Agrawal and Goyal describe; of the peers only
-bayesianbandits offers it. The others have a model for each arm (disjoint), which is more work: they are listed as such.
+Agrawal and Goyal's linear Thompson sampling has one weight vector for all arms; of the peers only bayesianbandits
+offers it. The others have a model for each arm (disjoint), which is more work; they are labelled so.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from bayesrl.core import BayesAgent, Transition, run
 from bayesrl.worlds.bandits.bernoulli import BernoulliBandit
 
 Timed = dict[str, tuple[Callable[[], object], int]]
-"""For each competitor what to call, and how many decisions that makes."""
+"""For each competitor the function to call, and its number of decisions."""
 
 
 def microseconds(timed: Timed, repeats: int = 5) -> dict[str, float]:
-    """Per decision, the best of some repeats in turns; the first, which may compile, does not count."""
+    """Per decision, the best of some alternating repeats; the first one may compile and does not count."""
     best = dict.fromkeys(timed, float("inf"))
     for k in range(repeats + 1):
         for name, (call, decisions) in timed.items():
@@ -140,7 +140,7 @@ def one_replicate(arms: int, steps: int) -> dict[str, float]:
 
 
 def lockstep(replicates: int = 1000, arms: int = 10, steps: int = 200) -> dict[str, float]:
-    """Per decision: a lockstep run, drawing the Betas of the same beliefs and nothing else, and the peers in turns."""
+    """Per decision: a lockstep run, only the Beta draws of the same beliefs, and the peers."""
     world = BernoulliBandit(default_rng(0).random((replicates, arms)))
     prior = BernoulliBandit(np.full(arms, 0.5)).default_prior().batch(replicates)
     agent = BayesAgent(prior, Thompson())
@@ -223,7 +223,7 @@ def mabwiser_linear(arms: int, d: int, steps: int) -> Callable[[], object]:
 
 
 def river_linear(arms: int, d: int, steps: int) -> Callable[[], object]:
-    """The linear contextual policy that river has is LinUCB with a model for each arm."""
+    """River's linear contextual policy is LinUCB with a model for each arm."""
     from river import bandit
 
     X, noise = linear_contexts(arms, d, steps)

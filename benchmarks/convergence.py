@@ -1,11 +1,11 @@
-"""How fast root values approach the exact ones: every planner of §4.3 to §4.6 that converges, budgets over decades.
+"""How fast root values approach the exact ones, for every convergent planner of §4.3 to §4.6 over decades of budget.
 
     python -m benchmarks.convergence docs      measures, and writes docs/convergence.md's tables and its figure
     python -m benchmarks convergence           measures and prints
 
-An error is the best root value, max_a q[a], less the exact one (`bamdp-exact`). Problems are ones where information has
-value: acting on the mean model, and learning on the way, is worth less than the Bayes-optimal value. Every figure is of
-`SEEDS` seeds. Slopes are least squares in log-log, over budgets whose error is not rounding.
+An error is the best root value, max_a q[a], minus the exact one (`bamdp-exact`). In all problems information has value:
+acting on the mean model while learning is worth less than the Bayes-optimal value. Every figure is a mean over `SEEDS`
+seeds. Slopes are least squares in log-log, over budgets whose error is not rounding.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from bayesrl.models.solve import finite_horizon
 
 SEEDS = 10
 ROUNDING = 1e-9
-"""Relative errors below this are arithmetic: the value is exact."""
+"""Smaller relative errors are rounding: the value is exact."""
 FLOOR = 1e-5
-"""Where exact values are drawn, relative."""
+"""The relative error at which exact values are drawn."""
 DECADES = tuple(10**n for n in range(1, 6))
 STYLE = {
     "forward-search": ("#000000", "o", "-"),
@@ -63,9 +63,9 @@ class Problem(NamedTuple):
     q: Any
     """Exact values of the root's actions, (A,)."""
     greedy: float | None
-    """What acting on the mean model is worth, where the belief is updated at every step."""
+    """The value of acting on the mean model with an update at every step."""
     mean: float
-    """What the mean model itself promises."""
+    """The value of the mean model itself."""
 
     @property
     def exact(self) -> float:
@@ -74,7 +74,7 @@ class Problem(NamedTuple):
 
 
 def problem(name: str, belief: Any, state: int, horizon: int | None, enough: int = 0) -> Problem:
-    """With its exact values; a problem without end is cut after `enough` decisions, where it does not matter."""
+    """A problem with its exact values; an endless one is cut after `enough` decisions."""
     d = horizon or enough
     earned = None if horizon is None else greedy(belief, state, d, {})
     return Problem(name, belief, state, horizon, exact_q(belief, state, d), earned, mean_q(belief, d)[state].max())
@@ -122,7 +122,7 @@ def arm_or_wage() -> Any:
 def random_rows() -> Any:
     """Three states, two actions, nothing known of any row (counts 1/3), rewards uniform; discount .95.
 
-    Of the seeds 0 to 9 the one in which information is worth most.
+    The seed is the one of 0 to 9 in which information is worth most.
     """
     rewards = default_rng(8).uniform(0.0, 1.0, (3, 2, 3))
     return b.DirichletMDP.flat(TabularMDP.from_dense(np.full((3, 2, 3), 1 / 3), rewards, 0.95), 1 / 3)
@@ -132,7 +132,7 @@ def random_rows() -> Any:
 
 
 class Method(NamedTuple):
-    """A name, what its budget counts, and how it is made for one."""
+    """A method: its name, the unit of its budget, the budgets, and a constructor."""
 
     name: str
     unit: str
@@ -208,7 +208,7 @@ class Point(NamedTuple):
     error: Any
     milliseconds: float
     nodes: int
-    """Hyper-states expanded, where the budget is a depth."""
+    """Hyper-states expanded, if the budget is a depth."""
     right: float
     """The share of seeds whose action is a best one."""
     bracketed: bool | None
@@ -221,7 +221,7 @@ class Point(NamedTuple):
 
     @property
     def work(self) -> int:
-        """The budget, or the nodes that a depth comes to."""
+        """The budget, or the number of nodes if the budget is a depth."""
         return self.nodes or self.budget
 
 
@@ -257,14 +257,14 @@ def curve(p: Problem, method: Method) -> Curve:
 
 
 def slope(p: Problem, points: list[Point]) -> float | None:
-    """Of log error in log budget, where the error is not rounding; None where three such points are not there."""
+    """Slope of log error in log budget, without rounding errors; None for fewer than three points."""
     kept = [(x.budget, x.absolute) for x in points if x.absolute > ROUNDING * p.exact]
     if len(kept) < 3:
         return None
     return float(np.polyfit(*np.log10(np.array(kept)).T, 1)[0])
 
 
-# Telling -------------------------------------------------------------------------------------------------------------
+# Report ---------------------------------------------------------------------------------------------------------------
 
 
 def row(p: Problem, found: Curve) -> list[str]:
@@ -284,7 +284,7 @@ def row(p: Problem, found: Curve) -> list[str]:
 
 
 def cell(p: Problem, x: Point) -> str:
-    """Budget: mean error without sign (with sign ± standard error, where it is a thousandth or more)."""
+    """Budget: mean absolute error (mean error ± standard error, if it is a thousandth or more)."""
     n = round(np.log10(x.budget))
     head = f"10{'⁰¹²³⁴⁵⁶'[n]}" if n > 1 and x.budget == 10**n else f"{x.budget}"
     head += f" ({x.nodes:,} nodes)" if x.nodes else ""
@@ -297,7 +297,7 @@ def cell(p: Problem, x: Point) -> str:
 
 
 def short(x: float) -> str:
-    """Two digits that count, without powers of ten."""
+    """Two significant digits, without powers of ten."""
     return f"{x:,.0f}" if x >= 10 else f"{x:.{max(0, 1 - int(np.floor(np.log10(x))))}f}"
 
 
@@ -315,7 +315,7 @@ def table(p: Problem, curves: list[Curve]) -> str:
 
 
 def summary(problems: list[Problem]) -> str:
-    """What the problems are worth."""
+    """The values of the problems."""
     head = ["problem", "Bayes-optimal", "acting on the mean model", "what the mean model promises"]
     worth = [[p.exact, p.greedy, p.mean] for p in problems]
     cells = [["" if x is None else f"{x:.4f}" for x in values] for values in worth]

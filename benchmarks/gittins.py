@@ -1,9 +1,9 @@
 """A Gittins table of 1830 Bernoulli states (alpha + beta <= 61) beside markovianbandit-pkg, in one run.
 
-The peer takes a finite bandit process, so it is given the triangle of the 1830 posteriors, the last row of which stays
-where it is; `gittins_index_process` on the same triangle shows what the general method costs. Errors are distances to
-the middle of `gittins_bounds`, which are proven and less than 5e-7 apart. Nothing is cached between calls; compilation
-is excluded on both sides; times are the best of a few repeats in turns.
+The peer takes a finite bandit process, so it gets the triangle of the 1830 posteriors; posteriors of the last row are
+absorbing. `gittins_index_process` on the same triangle shows the cost of the general method. Errors are distances to
+the middle of `gittins_bounds`, which are proven and less than 5e-7 apart. Nothing is cached between calls, and
+compilation is excluded on both sides. Times are the best of a few alternating repeats.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STATES = [(a, n - a) for n in range(2, 62) for a in range(1, n)]
 
 
 def triangle(states: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Transitions and rewards of the posteriors; those of the last row stay where they are."""
+    """Transitions and rewards of the posteriors; those of the last row are absorbing."""
     place = {state: i for i, state in enumerate(states)}
     P, r = np.zeros((len(states), len(states))), np.empty(len(states))
     for (a, b), i in place.items():

@@ -1,6 +1,6 @@
-"""What the loop costs: belief update plus record, without any planning, at 9 and at 264 states with a flat prior.
+"""The cost of the loop (belief update and record, without planning) at 9 and at 264 states with a flat prior.
 
-The contract is 50 microseconds per step at 264 states. The parts are timed in one run; the planner acts at random.
+The limit is 50 microseconds per step at 264 states. All parts are timed in one run; the planner acts at random.
 """
 
 from __future__ import annotations

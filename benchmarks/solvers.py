@@ -1,17 +1,17 @@
 """Exact solvers beside QuantEcon, mdpsolver and pymdptoolbox, at the same true error.
 
 Every instance is first solved by plain policy iteration with direct linear solves (`reference`). A peer's tolerance is
-tightened by tens until its values are within DEMAND of that; then it is timed. Each peer may use each of its methods,
-and dense or sparse storage where it offers both: its best one counts, and is named. Ours is `solve(mdp, tol=DEMAND)`,
-which also proves its error.
+divided by ten until its values are within DEMAND of the reference; then it is timed. Each peer may use each of its
+methods, and dense or sparse storage if it offers both; its best combination counts and is named. Ours is `solve(mdp,
+tol=DEMAND)`, which also proves its error.
 
-Every library's problem object exists before the clock starts, ours with its expected rewards at hand, as the peers are
-given them; results as values are inside. mdpsolver and pymdptoolbox go on from their last solution when called again,
-so they get a new object each time. Compilation is excluded, BLAS has one thread, and a time is the least processor time
-of several runs, equally many for each library. A method is dropped once a run of it takes ten times as long as the best
-so far and more than 20 ms, or five seconds: it cannot win. Policy iteration has no tolerance and may evaluate 250
-policies, which is QuantEcon's limit (it goes round among tied policies on the grids until that ends it). Sparse
-instances beyond 100 states are given to the peers as sparse.
+Problem objects are built before the clock starts. Ours already holds expected rewards, since the peers get them as
+input. Returning the values is timed. mdpsolver and pymdptoolbox continue from their last solution when called again, so
+they get a new object each time. Compilation is excluded and BLAS has one thread. A time is the smallest processor time
+of several runs, the same number for each library. A method is dropped if a run takes ten times as long as the best so
+far and more than 20 ms, or five seconds. Policy iteration has no tolerance and may evaluate 250 policies, QuantEcon's
+limit (on the grids it cycles among tied policies until this limit). Peers get sparse instances of more than 100 states
+in sparse form.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def random_sparse(S: int, A: int, K: int) -> tuple[Any, Any]:
 
 
 def grid(n: int) -> tuple[Any, Any]:
-    """Four moves that slip sideways with .2; the far corner pays 1 and sends back to the start."""
+    """Four moves with a sideways slip of .2; the far corner pays 1 and leads to the start."""
     S, moves = n * n, ((-1, 0), (0, 1), (1, 0), (0, -1))
     P, R = sparse.lil_array((4 * S, S)), np.zeros((S, 4))
     for s, a in np.ndindex(S, 4):
@@ -117,7 +117,7 @@ def instances() -> Iterator[Instance]:
 
 
 def reference(instance: Instance) -> Any:
-    """V* to about 1e-12: Howard's policy iteration as in a textbook."""
+    """V* to about 1e-12 by textbook policy iteration (Howard)."""
     P, R, gamma = instance[1:]
     S, A = R.shape
     at, policy = np.arange(S), R.argmax(axis=1)
@@ -231,7 +231,7 @@ class Timed(NamedTuple):
 
 
 def once(make: Callable[[], Any], run: Callable[[Any, float], Any], tol: float) -> tuple[float, Any]:
-    """Seconds and values of one run on a new object (pymdptoolbox wants the tolerance when it is made)."""
+    """Seconds and values of one run on a new object (pymdptoolbox needs the tolerance in its constructor)."""
     problem = make()
     problem = problem(tol) if type(problem).__name__ == "function" else problem
     began = time.process_time()
@@ -241,12 +241,12 @@ def once(make: Callable[[], Any], run: Callable[[Any, float], Any], tol: float) 
 
 @contextlib.contextmanager
 def cut_off(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError after this many seconds (at the next Python instruction)."""
+    """Raise TimeoutError after this number of seconds (at the next Python instruction)."""
 
-    def ring_the_bell(*_: Any) -> None:
+    def stop(*_: Any) -> None:
         raise TimeoutError
 
-    before = signal.signal(signal.SIGALRM, ring_the_bell)
+    before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
@@ -262,7 +262,7 @@ def best_method(methods: Iterator[Method], exact: Any, limit: float, repeats: in
         tol, error = DEMAND * 1e3, np.inf
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            while tol > 0.9e-3 * DEMAND:  # mdpsolver never ends at tolerances that rounding does not allow
+            while tol > 0.9e-3 * DEMAND:  # mdpsolver does not stop at tolerances below rounding
                 try:
                     with cut_off(PATIENCE):
                         seconds, values = once(make, run, tol)
@@ -321,7 +321,7 @@ def sampled(n: int = 1000, S: int = 20, A: int = 4) -> Iterator[tuple[str, dict[
 
 
 def one_by_one(methods: Any, problems: list[Instance], exact: list[Any], chosen: Timed) -> Timed:
-    """All problems by the chosen method, at the tolerance that satisfies them all; building objects is not counted."""
+    """Time all problems with the chosen method at a tolerance that is good enough for all; building is not timed."""
     built = [next(m for m in methods(p) if m[0] == chosen.how) for p in problems]
     tol = DEMAND * 10.0
     with contextlib.redirect_stdout(io.StringIO()):
@@ -349,7 +349,7 @@ def main() -> None:
         try:
             next(methods(Instance("", *ring(5), 0.9)))
             available[name] = methods
-        except Exception as why:  # a peer that does not install or import is left out, and said so
+        except Exception as why:  # a peer that does not install or import is left out
             console.print(f"{name} is left out: {why}")
     table = Table(
         "instance",
