@@ -95,12 +95,12 @@ class BOP:
         """Search; `q` is the lower bound, by which the action is chosen."""
         s = state_in("BOP", belief, observation)
         m = counts_of(self, belief, self.depth or self.nodes)
-        q, nodes = search(m, s, self._ends(belief), self.nodes)
+        q, nodes = search(m, s, self._leaf_bounds(belief), self.nodes)
         lower, upper = q[:, 0].copy(), q[:, 1].copy()
         info = {"q": lower, "lower": lower, "upper": upper, "nodes": int(nodes)}
         return Decision(best_action(lower, "random", rng), None, info)
 
-    def _ends(self, belief: Asked) -> LeafBounds:
+    def _leaf_bounds(self, belief: Asked) -> LeafBounds:
         """V_min and V_max with d decisions to go; without a limit no path of `nodes` nodes reaches d = 0."""
         self.check(belief)
         depth = self.nodes + 1 if self.depth is None else self.depth
