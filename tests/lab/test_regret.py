@@ -186,7 +186,7 @@ def test_refusals():
     with pytest.raises(InvalidArgument, match=r"'world' must be a world with a table .* got Noise\(gamma=0.5\)\."):
         regret(noise, Noise())
     world = MDPWorld("small", small_mdp(terminal=(2,)))
-    with pytest.raises(InvalidArgument, match=r"'horizon' must be None in this world, got 3\. Its episodes also"):
+    with pytest.raises(InvalidArgument, match=r"'horizon' must be None in this world, got 3\. Its episodes can also"):
         regret(run(Always(), world, 6, horizon=3), world)
 
 
