@@ -8,8 +8,8 @@ from numpy.random import default_rng
 from scipy.sparse import csr_array
 
 from bayesrl.beliefs import DirichletMDP, DirichletMixture, FiniteMDPs, RewardBeta, SparseDirichletMDP, UnknownRewards
+from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
 from bayesrl.beliefs.tabular._ledger import CHUNK, Ledger
-from bayesrl.beliefs.tabular.dirichlet_mdp import dirichlet_rows
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.models.mdp import TabularMDP

@@ -165,7 +165,7 @@ def test_what_it_cannot_do_is_refused():
         b.BayesAgent(MIXTURE, b.make("forward-search"))
     with pytest.raises(InvalidArgument, match="a sequence of DirichletMDP"):
         DirichletMixture(())
-    with pytest.raises(InvalidArgument, match="alike in outcomes and discount"):
+    with pytest.raises(InvalidArgument, match="equal in outcomes and discount"):
         DirichletMixture((GOOD, DirichletMDP.flat(TabularMDP.from_dense(P, R, gamma=0.5))))
     with pytest.raises(InvalidArgument, match="rows that sum to 1"):
         DirichletMixture((GOOD, BAD), [0.5, 0.6])

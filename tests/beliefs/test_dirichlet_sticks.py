@@ -6,7 +6,7 @@ from numpy.random import default_rng
 from scipy import stats
 
 from bayesrl.beliefs import DirichletMDP
-from bayesrl.beliefs.tabular.dirichlet_mdp import MANY, dirichlet_rows, even_counts
+from bayesrl.beliefs.tabular._dirichlet_rows import MANY, dirichlet_rows, even_counts
 from bayesrl.core import Transition
 from bayesrl.kernels.stick_breaking import LEFT, dense_rows, listed_rows
 from bayesrl.models.mdp import TabularMDP

@@ -214,7 +214,7 @@ def test_what_was_seen_is_a_value():
     "datum, sentence",
     [
         (((0, 0), UP, 0.0, (1, 0)), r"\(0, 0\) -> \(1, 0\) with reward 0 .* action 0 leads to \(0, 1\)\."),
-        (((1, 1), LEFT, 0.5, (0, 1)), "a reward is 1 or none"),
+        (((1, 1), LEFT, 0.5, (0, 1)), "a reward is 0 or 1"),
         (((1, 0), LEFT, 1.0, (0, 0)), "the cell has none left"),
     ],
 )

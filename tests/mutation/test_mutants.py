@@ -76,13 +76,15 @@ MUTANTS = {
     "a stick is thrown away too early": (
         STICKS, "LEFT = 2.0**-54", "LEFT = 2.0**-20", [BROKEN + "test_rows_sum_to_one_however_small_the_counts"]),
     "sticks are broken where counts differ": (
-        DIRICHLET, "if (prior == even[:, None])[learnt].all() else None", "",
+        "bayesrl.beliefs.tabular._dirichlet_rows", "if (prior == even[:, None])[learnt].all() else None", "",
         [BROKEN + "test_where_sticks_are_broken"]),
     "a later belief forgets that its counts were equal": (
         DIRICHLET, 'depends_on_data: ClassVar[tuple[str, ...]] = ("_alpha",)',
         'depends_on_data: ClassVar[tuple[str, ...]] = ("_alpha", "even")',
         ["tests/bamdp/test_boss.py::test_lists_are_the_models_they_stand_for"]),
-    "tiny counts underflow": (DIRICHLET, "SMALL_ALPHA = 0.1", "SMALL_ALPHA = 0.0", ["tests/beliefs/test_dirichlet.py"]),
+    "tiny counts underflow": (
+        "bayesrl.beliefs.tabular._dirichlet_rows", "SMALL_ALPHA = 0.1", "SMALL_ALPHA = 0.0",
+        ["tests/beliefs/test_dirichlet.py"]),
     "variance without the +1": (
         DIRICHLET, "variance /= total + 1.0", "variance /= total", ["tests/beliefs/test_dirichlet.py"]),
     "the survey's misprinted Beta update": (

@@ -1,7 +1,7 @@
 """Logs: past steps as transitions, as a record, or as columns of a table.
 
-Columns are called as the fields of a `Transition`. In a fully observed world `state` and `next_state` may stand for
-`observation` and `next_observation`.
+Columns have the names of the fields of a `Transition`. In a fully observed world they may be called `state` and
+`next_state` instead of `observation` and `next_observation`.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def table_of(log: Log) -> Mapping[str, ArrayLike] | Frame | None:
 
 
 def column_name(table: Mapping[str, ArrayLike] | Frame, name: str) -> str | None:
-    """What a column is called in this table, or None if it has no such column."""
+    """The name of a column in this table, or None if there is no such column."""
     return next((called for called in (name, READINGS.get(name)) if called is not None and called in table), None)
 
 
 def columns(owner: str, log: Log, *names: str) -> list[NDArray[Any]]:
-    """The named columns of a log as arrays of one length. A log that lacks one, or breaks off, is refused."""
+    """The named columns of a log as arrays of equal length; raise an error if one is missing or shorter."""
     table = table_of(log)
     if table is None:
         steps = list(transitions(owner, log))
@@ -68,7 +68,7 @@ def transitions(owner: str, log: Log, *names: str) -> Iterator[Transition]:
         expected = "transitions, a record, or columns " + ", ".join(names or Transition._fields[:4])
         try:
             steps = iter(log)  # type: ignore[arg-type]
-        except TypeError:  # an array without axes claims to be iterable
+        except TypeError:  # an array without axes has __iter__, but cannot be iterated
             raise InvalidArgument(owner, "log", expected, log) from None
         for step in steps:
             if not isinstance(step, Transition):

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
 from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards
-from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP, dirichlet_rows
+from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.beliefs.tabular.dirichlet_mixture import DirichletMixture
 from bayesrl.beliefs.tabular.reward_beta import RewardBeta
 from bayesrl.beliefs.tabular.reward_dirichlet import RewardDirichlet

@@ -1,9 +1,9 @@
-"""The mean model of a belief, kept along its updates: after an outcome only the row that it belongs to is computed.
+"""The mean model of a belief, updated incrementally: after an outcome only its row is computed.
 
-The table of probabilities is one buffer for all posteriors of a line. It belongs to the book of the line's ledger
-(`_ledger.py`) and is as the newest posterior that was asked. A buffer that somebody still looks at is never written:
-every model handed out holds a view, a view holds a reference to the buffer, and if there is one the buffer is copied
-first. In a run nobody looks at the model of the step before, so that a step costs O(K) and not O(G K).
+All posteriors of one sequence of updates share one buffer of probabilities. The buffer belongs to the sequence's book
+(`_ledger.py`) and holds the mean of the newest posterior that was asked for it. Every returned model holds a view, and
+so a reference to the buffer. If such a reference exists, the buffer is copied before it is written. In a run no model
+of an earlier step is in use, so that a step costs O(K) instead of O(G K).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 
 SMALL = 4096
-"""Cells up to which a model is computed anew in less time than it takes to find what has changed."""
+"""Up to this number of cells, computing the whole model is faster than finding the changed rows."""
 ALONE = 2
-"""References to a buffer that only its keeper holds: its own, and the one that asking makes."""
+"""The reference count of a buffer without views: the attribute, and the argument of `getrefcount`."""
 
 
 class Rows(NamedTuple):
@@ -49,7 +49,7 @@ class KeptMean:
         self.prob, self.total = rows
 
     def advance(self, ledger: Ledger, outcomes: Outcomes, compute: Compute) -> None:
-        """Bring the model up to date with a ledger that has more entries."""
+        """Update the model for the additional entries of a ledger."""
         groups = np.unique(ledger.entries[self.n :] // outcomes.n_outcomes)
         rows = compute(groups)
         if sys.getrefcount(self.prob) > ALONE:
@@ -65,7 +65,7 @@ class KeptMean:
 
 
 def mean_of(ledger: Ledger, outcomes: Outcomes, gamma: float, compute: Compute) -> tuple[TabularMDP, Floats]:
-    """The mean model and the total count of each group, (G,), after what a ledger holds."""
+    """The mean model and the total count of each group, (G,), after the entries of a ledger."""
     if outcomes.n_groups * outcomes.n_outcomes <= SMALL:
         rows = compute(None)
         return TabularMDP.unchecked(outcomes, rows.prob, gamma), rows.total

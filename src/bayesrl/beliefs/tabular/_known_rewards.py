@@ -1,7 +1,7 @@
-"""What a belief over listed outcomes says where the reward of every outcome is known.
+"""Capabilities that all beliefs over listed outcomes with known rewards share.
 
-The beliefs over transition probabilities inherit these readings (nothing of them is overridden); `UnknownRewards`
-composes such a belief with one about rewards and says the same things about both.
+The beliefs over transition probabilities inherit these methods and override none of them. `UnknownRewards` combines
+such a belief with a belief about rewards, and has the same capabilities.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bayesrl.models.outcomes import Outcomes
 
 
 class ExactRow(NamedTuple):
-    """One unknown distribution as the exact oracle reads it: counts, and the predictive that follows from them."""
+    """One unknown distribution in the form that the exact oracle reads: counts, and the predictive given counts."""
 
     counts: list[float]
     learns: bool
@@ -31,16 +31,16 @@ class Predictive(Protocol):
 
 
 class ExactRows(NamedTuple):
-    """Everything that is unknown, as separate rows: first those of the groups, then those of the reward cells."""
+    """All unknown distributions: first those of the groups, then those of the reward cells."""
 
     rows: list[ExactRow]
     pay: Ints | None
-    """Which row pays outcome k of (s, a), (S, A, K); None where rewards are known."""
+    """The row of the reward of outcome k of (s, a), (S, A, K); None if rewards are known."""
     values: list[float]
-    """The rewards that those rows draw."""
+    """The possible rewards."""
 
 
-def share(counts: list[float]) -> list[float]:
+def dirichlet_predictive(counts: list[float]) -> list[float]:
     """The predictive of a Dirichlet: counts over their sum."""
     total = sum(counts)
     return [count / total for count in counts]
@@ -51,7 +51,7 @@ class Readable(Protocol):
 
     @property
     def outcomes(self) -> Outcomes:
-        """What can happen, and which group draws it."""
+        """The possible outcomes and their groups."""
 
     def counts(self) -> Floats:
         """Total count of each (s, a), (S, A)."""
@@ -64,7 +64,7 @@ class Readable(Protocol):
 
 
 class KnownRewards:
-    """What a `Readable` belief says about rewards, pairs and states."""
+    """Capabilities of a `Readable` belief."""
 
     outcomes: Outcomes
 
@@ -86,7 +86,7 @@ class KnownRewards:
         return True
 
     def reward_range(self) -> tuple[float, float]:
-        """The smallest and the largest reward of an outcome; a terminal state pays 0."""
+        """The smallest and the largest reward of an outcome, including the 0 of terminal states."""
         return self.outcomes.reward_range
 
     def inverse_reward_counts(self) -> Floats:
@@ -94,29 +94,29 @@ class KnownRewards:
         return np.zeros(self.outcomes.group.shape)
 
     def reward_variance(self: Readable, rows: Floats | None = None) -> Floats:
-        """Var[R(s, a)], (S, A): where rewards depend on the outcome, R is uncertain though each of them is known.
+        """Var[R(s, a)], (S, A). If rewards depend on the outcome, R is uncertain although every reward is known.
 
         A Dirichlet row with means p has covariance c (diag(p) - p p'), where c = sum Var / sum p (1 - p) = 1 / (n + 1).
-        The row of another belief is taken to have that form too.
+        For other beliefs this form is an approximation.
         """
         return row_reward_variance(self.mean_mdp(), self.row_variance() if rows is None else rows)
 
     def optimistic_mdp(self: Readable, extra: Floats | float) -> TabularMDP:
-        """The mean model: there are no unknown rewards to imagine."""
+        """The mean model, since no reward is unknown."""
         return self.mean_mdp()
 
     def best_reward_share(self, deviations: float) -> Floats:
-        """A single 1."""
+        """An array with the single entry 1."""
         return np.ones(1)
 
     # Pairs -----------------------------------------------------------------------------------------------------------
 
     def visit_groups(self) -> Ints:
-        """The group of each pair, (S, A): pairs that share a distribution teach about each other."""
+        """The group of each pair, (S, A)."""
         return self.outcomes.group
 
     def certain_pairs(self: Readable) -> Bools:
-        """Which pairs have nothing left to learn, (S, A)."""
+        """Whether each pair is known, (S, A)."""
         return np.isinf(self.counts())
 
     def pair_means(self: Readable) -> Floats:
@@ -135,7 +135,7 @@ class KnownRewards:
         return self.outcomes.n_states
 
     def encode(self, observation: Any, owner: str = "encode") -> int:
-        """The observed state, which must be one of the listed ones."""
+        """The observed state, which must be a listed one."""
         return integer(owner, "observation", observation, 0, self.outcomes.n_states - 1)
 
     def is_terminal(self, state: int) -> bool:
@@ -146,7 +146,7 @@ class KnownRewards:
 def row_reward_variance(model: TabularMDP, variance: Floats) -> Floats:
     """Var[R(s, a)] from the mean model and the variances of its rows (G, K)."""
     p, r, var = model.outcomes.of_pairs(model.prob), model.reward, model.outcomes.of_pairs(variance)
-    work = 1.0 - p  # one array serves all products: new ones would cost more than the sums
+    work = 1.0 - p  # reused for all products, since new arrays would cost more than the sums
     work *= p
     total, most = var.sum(axis=2), work.sum(axis=2)
     c = np.divide(total, most, out=np.zeros_like(total), where=most > 0.0)

@@ -1,11 +1,11 @@
-"""An append-only list of what was seen, whose versions share one buffer.
+"""An append-only list of observations, whose versions share one buffer.
 
-A pure `update` must not copy a table of a million counts, and a planner wants both the counts and the list of outcomes
-(an urn). A `Ledger` is a view of the first n entries of a shared, growing book: appending to the newest version writes
-one entry behind it and returns a view of n + 1; appending to an older version, whose next place is taken, copies its
-own entries first. What a view shows never changes, so threads may share it. If there are at most `DENSE` cells, their
-counts are carried along and brought up to date every `CHUNK` entries: an append costs O(1) and, amortised, cells /
-CHUNK. With more cells only what was seen takes memory, and counts are made when they are asked for.
+A pure `update` must not copy a table of a million counts, and planners need both the counts and the list of outcomes
+(for urns). A `Ledger` is a view of the first n entries of a shared, growing book. Appending to the newest version
+writes the next entry and returns a view of n + 1 entries. If the next entry is taken already, appending copies the
+ledger's own entries first. The entries of a view never change, so threads may share it. For at most `DENSE` cells the
+counts are stored too, and updated every `CHUNK` entries: an append costs O(1), plus cells / CHUNK on average. With more
+cells only the entries are stored, and counts are computed when they are needed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 Entries = NDArray[np.int64]
 
 CHUNK = 256
-"""How many entries may wait before the counts of all cells are brought up to date."""
+"""Number of entries after which the counts of all cells are updated."""
 DENSE = 2**20
-"""The largest number of cells whose counts are carried along."""
+"""The largest number of cells whose counts are stored."""
 
 
 class _Book:
@@ -39,7 +39,7 @@ class _Book:
 
 
 class Ledger:
-    """The first n entries of a book, each the number of a cell that was seen, and how often each cell was seen."""
+    """The first n entries of a book, each the index of an observed cell, and the counts of the cells."""
 
     __slots__ = ("_book", "_cells", "_counted", "_dense", "_n")
 
@@ -54,13 +54,13 @@ class Ledger:
 
     @property
     def entries(self) -> Entries:
-        """The cells seen, oldest first (read-only)."""
+        """The observed cells, oldest first (read-only)."""
         view = self._book.entries[: self._n]
         view.setflags(write=False)
         return view
 
     def counts(self) -> Floats:
-        """How often each cell was seen; a fresh array."""
+        """The count of each cell, as a new array."""
         if self._dense is None:
             return np.bincount(self.entries, minlength=self._cells).astype(np.float64)
         dense = self._dense.copy()
@@ -68,7 +68,7 @@ class Ledger:
         return dense
 
     def between(self, first: int, end: int) -> Floats:
-        """How often each of the cells first, ..., end - 1 was seen; a fresh array."""
+        """The counts of the cells first, ..., end - 1, as a new array."""
         counts = np.zeros(end - first) if self._dense is None else self._dense[first:end].copy()
         late = self._book.entries[self._counted : self._n]
         np.add.at(counts, late[(late >= first) & (late < end)] - first, 1.0)
@@ -76,7 +76,7 @@ class Ledger:
 
     @property
     def kept_mean(self) -> KeptMean | None:
-        """The mean model that is kept for the posteriors of this line (`_kept_mean.py`)."""
+        """The mean model that the posteriors of this book share (`_kept_mean.py`)."""
         return self._book.kept_mean
 
     @kept_mean.setter
@@ -84,7 +84,7 @@ class Ledger:
         self._book.kept_mean = kept
 
     def append(self, cell: int) -> Ledger:
-        """The ledger with one entry more; this one stays as it is."""
+        """A ledger with one more entry. This ledger does not change."""
         book, n = self._book, self._n
         with book.lock:
             if book.fill == n < len(book.entries):
@@ -95,7 +95,7 @@ class Ledger:
                 grown[:n] = book.entries[:n]
                 grown[n] = cell
                 kept = None
-                if book.fill == n:  # the line goes on in the new book
+                if book.fill == n:  # the newest version continues in the new book
                     kept, book.kept_mean = book.kept_mean, None
                 book = _Book(grown, n + 1, kept)
         new = object.__new__(Ledger)
@@ -106,7 +106,7 @@ class Ledger:
         return new
 
     def extend(self, cells: Entries) -> Ledger:
-        """The ledger with many entries more."""
+        """A ledger with many more entries."""
         new = object.__new__(Ledger)
         entries = np.concatenate([self.entries, np.asarray(cells, np.int64)])
         new._book, new._n, new._cells = _Book(entries, len(entries)), len(entries), self._cells

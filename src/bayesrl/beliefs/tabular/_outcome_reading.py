@@ -1,7 +1,7 @@
-"""How a transition becomes evidence about a finite MDP: which outcome of which state and action it was.
+"""Identify the outcome of a transition in a finite MDP.
 
-Shared by the beliefs over outcomes (`dirichlet.py`, `sparse_dirichlet.py`): reading problems and logs, telling outcomes
-apart by what is observed, and saying what is wrong with a datum.
+The beliefs over outcomes (`dirichlet_mdp.py`, `sparse_dirichlet.py`) share these functions. They read problems, find
+the outcome with the observed next state and reward, and raise errors for wrong data.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 
 
-def read(owner: str, problem: Any) -> tuple[Outcomes, float, Floats | None]:
-    """Outcomes, discount and, where they are known, the probabilities of a model, a world or a family."""
+def read_problem(owner: str, problem: Any) -> tuple[Outcomes, float, Floats | None]:
+    """Outcomes, discount and (if they are known) probabilities of a model, a world or a family."""
     if not isinstance(problem, TabularMDP) and isinstance(getattr(problem, "outcomes", None), Outcomes):
         return problem.outcomes, problem.gamma, None
     mdp = problem if isinstance(problem, TabularMDP) else getattr(problem, "mdp", None)
@@ -31,10 +31,10 @@ def read(owner: str, problem: Any) -> tuple[Outcomes, float, Floats | None]:
 
 
 def outcome_of(owner: str, outcomes: Outcomes, datum: Transition, rewarded: bool = True) -> tuple[int, int, int]:
-    """(s, a, k): which outcome a transition was; `rewarded=False` tells outcomes apart by next state alone."""
+    """The outcome (s, a, k) of a transition. `rewarded=False` identifies it by the next state only."""
     s, a, y = _indices(owner, outcomes, datum)
     r = _reward(owner, datum) if rewarded else np.nan
-    y = arrival(owner, outcomes, y, datum) if datum.terminated else y
+    y = reached_state(owner, outcomes, y, datum) if datum.terminated else y
     if outcomes.made_flat:
         k = y if not rewarded or abs(outcomes.reward_of(s, a, y) - r) <= 1e-9 * (1.0 + abs(r)) else -1
     else:
@@ -51,20 +51,20 @@ def impossible(owner: str, outcomes: Outcomes, datum: Transition, rewarded: bool
     return ImpossibleEvidence(owner, seen + (f" with reward {datum.reward:g}" if rewarded else ""), why)
 
 
-def arrival(owner: str, outcomes: Outcomes, y: int, datum: Transition) -> int:
-    """The state that a transition reached. The end of an episode (`terminated`) in a state that is not terminal is the
-    model's state `end`; a model without one refuses it."""
+def reached_state(owner: str, outcomes: Outcomes, y: int, datum: Transition) -> int:
+    """The state that a transition reached. If it is `terminated` in a state that is not terminal, this is the model's
+    state `end`. A model without such a state raises an error."""
     if not datum.terminated or outcomes.terminal[y]:
         return y
     if outcomes.end is None:
         seen = f"The end of the episode in state {datum.next_state}"
-        raise ImpossibleEvidence(owner, seen, "that state is not terminal in it")
+        raise ImpossibleEvidence(owner, seen, "that state is not terminal")
     return outcomes.end
 
 
 @njit
 def locate(succ: Any, reward: Any, size: int, y: int, r: float) -> int:
-    """The outcome with next state y and reward r (NaN: any reward), or -1. A flat row is tried at k = y first."""
+    """The outcome with next state y and reward r (any reward if r is NaN), or -1. A flat row has it at k = y."""
     if y < size and succ[y] == y and (np.isnan(r) or abs(reward[y] - r) <= 1e-9 * (1.0 + abs(r))):
         return y
     for k in range(size):

@@ -1,11 +1,11 @@
-"""Unknown transitions and unknown rewards together (survey §4.7).
+"""Unknown transitions combined with unknown rewards (survey §4.7).
 
-The two beliefs are independent: a transition teaches the Dirichlet where the action led and the reward belief what it
-paid. The reward belief's cells are state-action pairs (S, A) or outcomes (S, A, K); its own kind (`reward-beta`,
-`reward-dirichlet`, `reward-normal`) says what rewards there can be. Outcomes are told apart by next state alone.
+The two beliefs are independent. A transition updates the Dirichlet by its next state and the reward belief by its
+reward. The cells of the reward belief are state-action pairs (S, A) or outcomes (S, A, K). Its class (`reward-beta`,
+`reward-dirichlet`, `reward-normal`) determines the possible rewards. Outcomes are identified by their next state only.
 
-Being independent, each answers for itself: `row_variance` is that of the transitions, `rewards.reward_variances()` that
-of the mean rewards, and `reward_variance` puts both together.
+`row_variance` is that of the transitions, `rewards.reward_variances()` is that of the mean rewards, and
+`reward_variance` combines both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log
 from bayesrl.beliefs._log import transitions as transitions_of
-from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, row_reward_variance, share
+from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, dirichlet_predictive, row_reward_variance
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.checks import DEEPEST, Bools, Floats, Ints, frozen, generator, integer
 from bayesrl.core import Transition
@@ -31,7 +31,7 @@ from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import unchecked, value
 
 _NO_MOVES = TabularMDP.from_dense(np.ones((1, 1, 1)), np.zeros((1, 1)), 0.0).outcomes.distinct_lists
-"""An urn of rewards leads nowhere; these moves are not read."""
+"""Moves of an urn of rewards. They are never read."""
 
 
 @runtime_checkable
@@ -48,7 +48,7 @@ class RewardBelief(Protocol):
         """Posterior variance of each cell's mean reward."""
 
     def reward_counts(self) -> Floats:
-        """How many rewards each cell's mean is worth, prior ones included."""
+        """The effective number of rewards of each cell, including the prior."""
 
     def sample_rewards(self, rng: Generator) -> Floats:
         """Mean rewards drawn from the belief."""
@@ -67,7 +67,7 @@ class FiniteRewards(RewardBelief, Protocol):
 
 @value
 class UnknownRewards:
-    """A belief about an MDP's transitions composed with one about its rewards.
+    """A belief about an MDP's transitions combined with a belief about its rewards.
 
     Examples
     --------
@@ -79,8 +79,8 @@ class UnknownRewards:
     [[0.67], [0.5]]
     """
 
-    transitions: Annotated[DirichletMDP, "Where actions lead; the rewards of its outcomes are ignored."]
-    rewards: Annotated[RewardBelief, "What they pay: a reward belief with cells (S, A) or (S, A, K)."]
+    transitions: Annotated[DirichletMDP, "The belief about transitions; the rewards of its outcomes are ignored."]
+    rewards: Annotated[RewardBelief, "The belief about rewards, with cells (S, A) or (S, A, K)."]
 
     def __post_init__(self) -> None:
         if not isinstance(self.transitions, DirichletMDP):
@@ -97,7 +97,7 @@ class UnknownRewards:
 
     @property
     def outcomes(self) -> Outcomes:
-        """What can happen."""
+        """The possible outcomes and their groups."""
         return self.transitions.outcomes
 
     @property
@@ -133,11 +133,11 @@ class UnknownRewards:
         return new
 
     def counts(self) -> Floats:
-        """Total transition count of each (s, a), prior counts included."""
+        """Total transition count of each (s, a), including prior counts."""
         return self.transitions.counts()
 
     def row_variance(self) -> Floats:
-        """Posterior variance of each probability, (G, K); that of mean rewards is `rewards.reward_variances()`."""
+        """Posterior variance of each transition probability, (G, K)."""
         return self.transitions.row_variance()
 
     def row_quantile(self, p: float, state: int, action: int) -> Floats:
@@ -155,13 +155,13 @@ class UnknownRewards:
         return self.with_rewards(model, self.rewards.sample_rewards(rng))
 
     def code(self, datum: Transition) -> int:
-        """The outcome that a compiled simulation would have called this transition: where it led, and what it paid."""
+        """The index of this transition's outcome, a pair of move and reward, in compiled simulations."""
         values = self._value_counts()[0]
         k = self.transitions.outcome(datum, rewarded=False)[2]
         return k * len(values) + int(np.searchsorted(values, datum.reward))
 
     def simulate(self, depth: int) -> RewardUrn:
-        """Both beliefs as urns for a compiled simulation; rewards of finitely many values (`kernels/reward_urn.py`)."""
+        """Both beliefs as urns for compiled simulations, if rewards take finitely many values; see `reward_urn.py`."""
         depth = integer("UnknownRewards.simulate", "depth", depth, 0, DEEPEST)
         values, alpha = self._value_counts()
         rows, cdf = empty_urns(alpha, np.full(len(alpha), len(values)), True)
@@ -172,7 +172,7 @@ class UnknownRewards:
 
     @property
     def rewards_known(self) -> bool:
-        """No."""
+        """False."""
         return False
 
     @property
@@ -189,14 +189,14 @@ class UnknownRewards:
 
     @property
     def unsupported(self) -> Mapping[str, str]:
-        """What this belief cannot offer, and why: rewards of infinitely many values cannot be told apart."""
+        """The members that this belief cannot offer if rewards take infinitely many values, and the reason."""
         if self._finite:
             return {}
         why = f"The rewards of {type(self.rewards).__name__} do not take finitely many values."
         return dict.fromkeys(("simulate", "code", "enumerable", "exact_rows"), why)
 
     def reward_range(self) -> tuple[float, float]:
-        """The smallest and the largest reward that a step may pay; a terminal state pays 0."""
+        """The smallest and the largest reward of a step, including the 0 of terminal states."""
         if not self._finite:
             return -np.inf, np.inf
         values = self._value_counts()[0]
@@ -204,7 +204,7 @@ class UnknownRewards:
         return float(min([*values, *ends])), float(max([*values, *ends]))
 
     def inverse_reward_counts(self) -> Floats:
-        """E[1 / (1 + n)] of each pair, (S, A): n counts the rewards, prior ones included, of the outcome that comes."""
+        """E[1 / (1 + n)] of each pair, (S, A), for n rewards seen with the next outcome, including prior counts."""
         share = 1.0 / (1.0 + self.rewards.reward_counts())
         if share.ndim == 2:
             return np.asarray(share)
@@ -212,14 +212,14 @@ class UnknownRewards:
         return np.asarray((model.prob[model.group] * share).sum(axis=2))
 
     def reward_variance(self, rows: Floats | None = None) -> Floats:
-        """Var[R(s, a)], (S, A): that of the row, plus E[p_k^2] Var[r_k], or plus Var[r] where s' does not matter."""
+        """Var[R(s, a)], (S, A): that of the row, plus sum_k E[p_k^2] Var[r_k], or plus Var[r] for cells (S, A)."""
         model, variance = self.mean_mdp(), self.row_variance() if rows is None else rows
         p, var, doubt = model.prob[model.group], variance[model.group], self.rewards.reward_variances()
         own = doubt if doubt.ndim == 2 else ((var + p * p) * doubt).sum(axis=2)
         return np.asarray(row_reward_variance(model, variance) + own)
 
     def optimistic_mdp(self, extra: Floats | float) -> TabularMDP:
-        """The mean model after `extra` pseudo-observations of the largest reward in each cell, where there is one."""
+        """The mean model after `extra` pseudo-observations of the largest reward in each cell, if it exists."""
         model = self.transitions.mean_mdp()
         if not self._finite:
             return self.with_rewards(model, self.rewards.mean_rewards())
@@ -227,7 +227,7 @@ class UnknownRewards:
         return self.with_rewards(model, np.asarray((n * self.rewards.mean_rewards() + extra * best) / (n + extra)))
 
     def best_reward_share(self, deviations: float) -> Floats:
-        """An upper bound on the probability of the largest reward in each cell: mean plus `deviations` deviations."""
+        """Mean plus `deviations` standard deviations of the probability of the largest reward in each cell."""
         if not self._finite:
             return np.ones(1)
         values, alpha = self._value_counts()
@@ -237,11 +237,11 @@ class UnknownRewards:
         return np.asarray(np.minimum(1.0, above).reshape(self.rewards.mean_rewards().shape))
 
     def visit_groups(self) -> Ints:
-        """A counter for each pair, (S, A): nobody else tells what it pays."""
+        """The index of each pair, (S, A): every pair has its own counter, since rewards are not shared."""
         return np.arange(self.outcomes.group.size).reshape(self.outcomes.group.shape)
 
     def certain_pairs(self) -> Bools:
-        """None, (S, A): rewards are never known for certain."""
+        """False for every pair, (S, A), since rewards are never known."""
         return np.zeros(self.outcomes.group.shape, np.bool_)
 
     def pair_means(self) -> Floats:
@@ -249,7 +249,7 @@ class UnknownRewards:
         return self._beside(self.transitions.pair_means(), self.rewards.mean_rewards())
 
     def pair_variances(self) -> Floats:
-        """Their posterior variances."""
+        """Posterior variances of the probabilities of outcomes, then of rewards, (S, A, n)."""
         return self._beside(self.transitions.pair_variances(), self.rewards.reward_variances())
 
     @staticmethod
@@ -258,7 +258,7 @@ class UnknownRewards:
 
     @property
     def same_support(self) -> bool:
-        """Whether the transitions' models agree on what is possible."""
+        """Whether all models of the transitions have the same support."""
         return self.transitions.same_support
 
     @property
@@ -267,7 +267,7 @@ class UnknownRewards:
         return self.outcomes.n_states
 
     def encode(self, observation: Any, owner: str = "encode") -> int:
-        """The observed state, which must be one of the listed ones."""
+        """The observed state, which must be a listed one."""
         return self.transitions.encode(observation, owner)
 
     def is_terminal(self, state: int) -> bool:
@@ -275,7 +275,7 @@ class UnknownRewards:
         return self.transitions.is_terminal(state)
 
     def enumerable(self, depth: int) -> Counts:
-        """The counts of transitions and of rewards, for a search that enumerates outcomes."""
+        """Both beliefs as counts, for a search that enumerates outcomes."""
         values, pay = self._value_counts()
         return self.transitions.enumerable(depth)._replace(
             cell=self._cells, values=np.array(values), pay=np.array(pay), pay_total=np.sum(pay, axis=1)
@@ -285,18 +285,18 @@ class UnknownRewards:
         """The groups, then the reward cells, as rows for the exact oracle."""
         rows = self.transitions.exact_rows().rows
         values, alpha = self._value_counts()
-        pay = [ExactRow(counts.tolist(), True, share) for counts in alpha]
+        pay = [ExactRow(counts.tolist(), True, dirichlet_predictive) for counts in alpha]
         return ExactRows(rows + pay, len(rows) + self._cells, values.tolist())
 
     @property
     def _cells(self) -> Ints:
-        """The number of the reward cell of outcome k of (s, a), (S, A, K)."""
+        """The index of the reward cell of outcome k of (s, a), (S, A, K)."""
         shape = self.rewards.mean_rewards().shape
         cells = np.arange(np.prod(shape)).reshape(*shape, *(1,) * (3 - len(shape)))
         return np.array(np.broadcast_to(cells, self.outcomes.succ.shape))
 
     def with_rewards(self, model: TabularMDP, r: Floats) -> TabularMDP:
-        """A model with other rewards, those of the cells (S, A) or (S, A, K); terminal states pay nothing."""
+        """The model with rewards r of the cells, (S, A) or (S, A, K). Terminal states pay nothing."""
         o = self.outcomes
         reward = np.array(np.broadcast_to(r if r.ndim == 3 else r[:, :, None], o.succ.shape))
         reward[o.terminal] = 0.0

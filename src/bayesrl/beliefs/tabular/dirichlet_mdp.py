@@ -1,21 +1,22 @@
 """The prior of the Bayes-adaptive MDP: Dirichlet counts over outcomes (Duff 2002; survey §4.1).
 
-Each group g of outcomes has probabilities theta_g ~ Dirichlet(alpha_g), independent across groups; seeing outcome k of
-a (s, a) that group g draws adds one to alpha[g, k] (the corrected hyper-belief update: the survey's l.791 counts the
-likelihood twice, ERRATA 2). Groups make one class of the flat, the listed, the tied and the partly known model:
+Each group g of outcomes has probabilities theta_g ~ Dirichlet(alpha_g), independent across groups. Observing outcome k
+of a pair (s, a) in group g adds one to alpha[g, k]. (This is the corrected hyper-belief update: the survey's l.791
+counts the likelihood twice, ERRATA 2.) Groups represent flat, listed, tied and partly known models in one class:
 
-- `flat`: a group for each (s, a) over all states; nothing is known about where actions lead.
+- `flat`: each (s, a) has a group over all states, so that any state may follow.
 - `structured`: the problem's own outcomes and groups with unknown probabilities (tied rows share a group).
-- `known[g]`: the row alpha[g] holds probabilities, not counts, and evidence does not move it.
+- `known[g]`: the row alpha[g] holds probabilities instead of counts, and data do not change it.
 
-The prior's counts are stored once and the outcomes seen are a shared append-only list (`ledger.py`), so that a pure
-update costs O(1) whatever the number of states; `alpha`, prior plus counts, is derived when it is asked for.
-`dataclasses.replace(belief, alpha=...)` sets the prior and forgets the data. Replacing anything else keeps the
-distribution: the posterior's counts become the prior's.
+The prior counts are stored once. The outcomes seen are a shared append-only list (`_ledger.py`), so that a pure update
+costs O(1), whatever the number of states. `alpha`, prior counts plus data, is computed when it is needed.
+`dataclasses.replace(belief, alpha=...)` sets the prior and forgets the data. Replacing any other field keeps the
+distribution: the posterior counts become the prior counts.
 
-Deviations: none. Cost: update O(1); sample_mdp and mean_mdp O(G K), the former a gamma variate for each cell or, where
-prior counts are many, equal and small, some tens of uniform ones for each row (`kernels/stick_breaking.py`). Claims:
-the belief laws (martingale, calibration, purity, order-freeness, concentration), and conjugacy against quadrature.
+Deviations: none. Cost: update O(1); sample_mdp and mean_mdp O(G K). sample_mdp draws a gamma variate for each cell; if
+outcomes are many and prior counts equal and small, it draws some tens of uniform variates for each row instead
+(`kernels/stick_breaking.py`). Claims: the belief laws (martingale, calibration, purity, order-freeness, concentration),
+and conjugacy against quadrature.
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv, gammaln
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows, even_counts
 from bayesrl.beliefs.tabular._kept_mean import SMALL, Rows, mean_of
-from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards, share
+from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards, dirichlet_predictive
 from bayesrl.beliefs.tabular._ledger import Ledger
-from bayesrl.beliefs.tabular._outcome_reading import impossible, outcome_of, read
+from bayesrl.beliefs.tabular._outcome_reading import impossible, outcome_of, read_problem
 from bayesrl.checks import (
     DEEPEST,
     Bools,
@@ -57,12 +59,6 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, unchecked, value
 from bayesrl.registry import register
-
-SMALL_ALPHA = 0.1
-"""Below this, gamma variates may underflow, so Dirichlet rows are drawn through their logarithms."""
-MANY = 64
-"""Outcomes from which rows are drawn as broken sticks (`kernels/stick_breaking.py`), if prior counts are equal and at
-most 1 / MANY: a row then has fewer pieces than outcomes."""
 
 
 def _example() -> DirichletMDP:
@@ -98,20 +94,20 @@ class DirichletMDP(KnownRewards):
     Outcomes(states=5, actions=2, outcomes=2, groups=10)
     """
 
-    outcomes: Annotated[Outcomes, "What can happen, and which group draws it."]
+    outcomes: Annotated[Outcomes, "The possible outcomes and their groups."]
     alpha: Annotated[
         Floats, AtLeast(0), Shape("(G, K)"),
         "Dirichlet counts phi, zero on padding; probabilities in the rows of known groups.",
     ]  # fmt: skip
     gamma: Annotated[float, DISCOUNT, "Discount."]
-    known: Annotated[Bools, Shape("(G,)"), "Which groups are known; None: no group is."]
+    known: Annotated[Bools, Shape("(G,)"), "Which groups are known; None if no group is."]
 
     even: Floats | None = field(init=False, repr=False, compare=False)
-    """The prior count of each outcome of a group, (G,), if these are many, equal and small; else None."""
+    """The prior count of each outcome of a group, (G,), if outcomes are many and counts equal and small; else None."""
     _prior: Floats = field(init=False, repr=False, compare=False)
     _ledger: Ledger = field(init=False, repr=False, compare=False)
     _shared: dict[str, Any] = field(init=False, repr=False, compare=False)
-    """What follows from the prior alone; all its posteriors share it."""
+    """Values computed from the prior alone, shared by all its posteriors."""
 
     depends_on_data: ClassVar[tuple[str, ...]] = ("_alpha",)
 
@@ -141,17 +137,17 @@ class DirichletMDP(KnownRewards):
         self._begin(outcomes, frozen(prior), number(owner, "gamma", gamma, 0.0, 1.0), fixed)
 
     def _begin(self, outcomes: Outcomes, prior: Floats, gamma: float, known: Bools) -> None:
-        """Set everything, unchecked; nothing has been seen yet."""
+        """Set all fields without checks, with no data."""
         even = even_counts(prior, outcomes.valid, known)
         self.__dict__.update(outcomes=outcomes, gamma=gamma, known=frozen(known), even=even)
         self.__dict__.update(_prior=prior, _ledger=Ledger(prior.size), _shared={})
 
     @classmethod
     def flat(cls, problem: Any, concentration: ArrayLike = 1.0) -> DirichletMDP:
-        """One Dirichlet for each (s, a) over all states, each count `concentration`; the rewards are the problem's."""
-        outcomes, gamma, _ = read("DirichletMDP", problem)
+        """A Dirichlet over all states for each (s, a), with counts `concentration` and the problem's rewards."""
+        outcomes, gamma, _ = read_problem("DirichletMDP", problem)
         alpha = _counts("flat", concentration, outcomes := outcomes.flat())
-        if alpha.strides[0] == 0 and not outcomes.terminal.any():  # one number, which need not be written out
+        if alpha.strides[0] == 0 and not outcomes.terminal.any():  # one number, stored once
             new = object.__new__(cls)
             new._begin(outcomes, alpha, gamma, np.zeros(outcomes.n_groups, np.bool_))
             return new
@@ -159,8 +155,8 @@ class DirichletMDP(KnownRewards):
 
     @classmethod
     def structured(cls, problem: Any, concentration: ArrayLike = 1.0, known: ArrayLike | None = None) -> DirichletMDP:
-        """The problem's own outcomes and groups, probabilities unknown but in the groups marked `known`."""
-        outcomes, gamma, prob = read("DirichletMDP", problem)
+        """The problem's own outcomes and groups. Probabilities are unknown, except in the groups marked `known`."""
+        outcomes, gamma, prob = read_problem("DirichletMDP", problem)
         alpha = _counts("structured", concentration, outcomes)
         if known is not None:
             if prob is None:
@@ -178,11 +174,11 @@ class DirichletMDP(KnownRewards):
     # Learning --------------------------------------------------------------------------------------------------------
 
     def update(self, datum: Transition, rng: Generator | None = None) -> DirichletMDP:
-        """The posterior after one transition; known groups teach nothing."""
+        """The posterior after one transition. A transition of a known group changes nothing."""
         return self.seen_outcome(*self.outcome(datum))
 
     def seen_outcome(self, s: int, a: int, k: int) -> DirichletMDP:
-        """The posterior after outcome k of (s, a): `update` behind its checks."""
+        """The posterior after outcome k of (s, a), without checks."""
         g = self.outcomes.group.item(s, a)
         if self.known[g]:
             return self
@@ -199,7 +195,7 @@ class DirichletMDP(KnownRewards):
         return unchecked(self, _ledger=self._ledger.extend(np.array(cells, np.int64)))
 
     def outcome(self, datum: Transition, *, rewarded: bool = True) -> tuple[int, int, int]:
-        """(s, a, k): which outcome a transition was. `rewarded=False` tells outcomes apart by next state alone."""
+        """The outcome (s, a, k) of a transition. `rewarded=False` identifies it by the next state only."""
         s, a, k = outcome_of("DirichletMDP", self.outcomes, datum, rewarded)
         if self._some_known and self.alpha[self.outcomes.group.item(s, a), k] == 0.0:
             raise impossible("DirichletMDP", self.outcomes, datum, rewarded)
@@ -213,7 +209,7 @@ class DirichletMDP(KnownRewards):
 
     @property  # type: ignore[no-redef]
     def alpha(self) -> Floats:
-        """The prior's counts plus what was seen, (G, K)."""
+        """The prior counts plus the counts of the data, (G, K)."""
         return self._alpha
 
     @cached_property
@@ -236,32 +232,32 @@ class DirichletMDP(KnownRewards):
 
     @property
     def group(self) -> I2:
-        """The distribution that draws (s, a)'s outcome, (S, A)."""
+        """The index of the distribution of (s, a)'s outcome, (S, A)."""
         return self.outcomes.group
 
     @property
     def seen(self) -> int:
-        """How many transitions the belief has learnt from."""
+        """The number of transitions that the belief has learnt from."""
         return len(self._ledger)
 
     @property
     def entries(self) -> Ints:
-        """The outcomes learnt from, oldest first: g K + k for outcome k of group g."""
+        """The outcomes in the data, oldest first: g K + k for outcome k of group g."""
         return self._ledger.entries
 
     def counts(self) -> Floats:
-        """Total count of each (s, a), prior counts included, (S, A); infinite where the group is known."""
+        """Total count of each (s, a), including prior counts, (S, A); infinite if the group is known."""
         small = self.outcomes.n_groups * self.outcomes.n_outcomes <= SMALL
         total = np.where(self.known, np.inf, self.alpha.sum(axis=1) if small else self._mean()[1])
         return np.asarray(total[self.group])
 
     def predictive_row(self, state: int, action: int) -> Floats:
-        """Probability of each outcome k of (s, a) under the belief."""
+        """Predictive probability of each outcome of (s, a)."""
         row = self._counts_of(self.group.item(state, action))
         return np.asarray(row / row.sum())
 
     def chance(self, s: int, a: int, k: int) -> float:
-        """Probability of outcome k of (s, a) under the belief."""
+        """Predictive probability of outcome k of (s, a)."""
         row = self._counts_of(self.group.item(s, a))
         return float(row[k] / row.sum())
 
@@ -294,18 +290,19 @@ class DirichletMDP(KnownRewards):
 
     @property
     def same_support(self) -> bool:
-        """Yes: a Dirichlet gives every listed outcome a positive probability."""
+        """True, since a Dirichlet gives every listed outcome a positive probability."""
         return True
 
     @property
     def draws_short_rows(self) -> bool:
-        """Whether prior counts are equal and small and states many, so that a drawn row is a short list."""
+        """Whether states are many and prior counts equal and small, so that a drawn row is a short list."""
         return self.even is not None and self.outcomes.is_flat and self.gamma < 1.0
 
     def sample_rows(self, groups: Ints, rng: Generator) -> tuple[Ints, Ints, Floats]:
-        """Draws of these groups (n of them) as short lists, for a belief that `draws_short_rows`.
+        """Draw the rows of n groups as short lists, if the belief `draws_short_rows`.
 
-        How many outcomes are listed (n,), which ones and with what probability (n, L); what is not listed has none.
+        Returns the lengths of the lists (n,), the outcomes (n, L) and their probabilities (n, L). Other outcomes have
+        probability zero.
         """
         if self.even is None:
             raise InvalidArgument("DirichletMDP.sample_rows", "belief", "one that draws_short_rows", self)
@@ -319,7 +316,7 @@ class DirichletMDP(KnownRewards):
         return bool(groups.min() >= 0 and groups.max() < len(self.known))
 
     def row_variance(self) -> Floats:
-        """Posterior variance of each probability, (G, K); zero where known."""
+        """Posterior variance of each probability, (G, K); zero if it is known."""
         total = self.alpha.sum(axis=1, keepdims=True)
         p = self.alpha / total
         variance = 1.0 - p
@@ -329,7 +326,7 @@ class DirichletMDP(KnownRewards):
         return np.asarray(variance)
 
     def row_quantile(self, p: float, state: int, action: int) -> Floats:
-        """The p-quantile of the probability of each outcome of (s, a): Beta's, or known exactly."""
+        """The p-quantile of the probability of each outcome of (s, a): that of a Beta, or the known probability."""
         p = probability("DirichletMDP.row_quantile", "p", p)
         g = self.group.item(state, action)
         alpha = self.alpha[g, : self.outcomes.size.item(g)]
@@ -338,23 +335,23 @@ class DirichletMDP(KnownRewards):
         return np.asarray(betaincinv(alpha, alpha.sum() - alpha, p))
 
     def code(self, datum: Transition) -> int:
-        """The outcome that a compiled simulation would have called this transition."""
+        """The index of this transition's outcome in compiled simulations."""
         return self.outcome(datum)[2]
 
     def simulate(self, depth: int) -> Urn:
-        """The belief as urns that a compiled simulation of at most `depth` steps draws from; see `kernels/urn.py`."""
+        """The belief as urns for compiled simulations of at most `depth` steps; see `kernels/urn.py`."""
         depth = integer("DirichletMDP.simulate", "depth", depth, 0, DEEPEST)
         return urns(self.outcomes.distinct_lists, *self.prior_urns(), self._ledger.entries, depth)
 
     def prior_urns(self) -> tuple[Any, Floats]:
-        """The rows of the urns before anything is seen, and cumulative prior counts: made once for a prior."""
+        """The rows of empty urns, and cumulative prior counts. They are computed once for a prior."""
         if "urns" not in self._shared:
             self._shared["urns"] = empty_urns(self._prior, self.outcomes.size, ~self.known)
         made: tuple[Any, Floats] = self._shared["urns"]
         return made
 
     def enumerable(self, depth: int) -> Counts:
-        """The counts, for a search that enumerates outcomes."""
+        """The belief as counts, for a search that enumerates outcomes."""
         o, nothing = self.outcomes, np.zeros((0, 0))
         return Counts(
             o.succ, o.reward, o.group, o.terminal, o.size, np.array(self.alpha), self.alpha.sum(axis=1),
@@ -365,11 +362,13 @@ class DirichletMDP(KnownRewards):
     def exact_rows(self) -> ExactRows:
         """The groups as rows for the exact oracle."""
         sizes = self.outcomes.size.tolist()
-        rows = [ExactRow(self.alpha[g, :n].tolist(), not self.known[g], share) for g, n in enumerate(sizes)]
+        rows = [
+            ExactRow(self.alpha[g, :n].tolist(), not self.known[g], dirichlet_predictive) for g, n in enumerate(sizes)
+        ]
         return ExactRows(rows, None, [])
 
     def log_evidence(self) -> float:
-        """Log probability, under the prior, of the outcomes seen, in the order in which they were seen."""
+        """Log probability of the observed outcomes, in their order, under the prior."""
         learnt, prior, alpha = ~self.known, self._prior, self.alpha
         rows = gammaln(prior[learnt].sum(axis=1)) - gammaln(alpha[learnt].sum(axis=1))
         valid = self.outcomes.valid & learnt[:, None]
@@ -379,7 +378,7 @@ class DirichletMDP(KnownRewards):
         return {name: kept for name, kept in self.__dict__.items() if name != "_alpha"} | {"_shared": {}}
 
     def described(self) -> dict[str, object] | None:
-        """What a record says of a prior that is too large to be written out; None: all its arrays."""
+        """What a record stores instead of the arrays of a very large prior; None if it stores the arrays."""
         if self.outcomes.described() is None or self._prior.strides != (0, 0) or self.seen:
             return None
         prior = {"array": list(self._prior.shape), "all": float(self._prior[0, 0])}
@@ -389,36 +388,6 @@ class DirichletMDP(KnownRewards):
         o = self.outcomes
         size = f"states={o.n_states}, actions={o.n_actions}, groups={o.n_groups}"
         return f"DirichletMDP({size}, outcomes={o.n_outcomes}, seen={self.seen}, gamma={self.gamma})"
-
-
-def dirichlet_rows(alpha: Floats, rng: Generator) -> Floats:
-    """A draw from the Dirichlet of each row; zero counts are padding and stay zero.
-
-    A row with tiny counts has gamma variates below the smallest float. Gamma(a) has the law of Gamma(a + 1) U^(1/a),
-    so such rows are drawn as logarithms and scaled by their largest entry.
-    """
-    positive = alpha > 0.0
-    if alpha[positive].min() >= SMALL_ALPHA:
-        x = rng.standard_gamma(alpha)
-    else:
-        a = np.where(positive, alpha, 1.0)
-        with np.errstate(divide="ignore"):
-            logs = np.log(rng.standard_gamma(a + 1.0)) + np.log(rng.random(a.shape)) / a
-        logs[~positive] = -np.inf
-        x = np.exp(logs - logs.max(axis=-1, keepdims=True))
-    return np.asarray(x / x.sum(axis=-1, keepdims=True))
-
-
-def even_counts(prior: Floats, valid: Bools, known: Bools) -> Floats | None:
-    """The count that all outcomes of a group have, (G,), if they are many, equally likely and rare, and none known."""
-    if prior.shape[1] < MANY or known.any() or prior[0, 0] > 1.0 / MANY:
-        return None
-    if prior.strides == (0, 0):
-        return frozen(np.full(len(prior), prior[0, 0]))
-    learnt, even = valid & ~known[:, None], prior.max(axis=1)
-    if even.max() > 1.0 / MANY:
-        return None
-    return frozen(even) if (prior == even[:, None])[learnt].all() else None
 
 
 def _counts(where: str, concentration: ArrayLike, outcomes: Outcomes) -> Floats:

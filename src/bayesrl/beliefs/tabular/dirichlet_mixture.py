@@ -1,12 +1,12 @@
-"""A finite mixture of Dirichlet models: it is unknown which of several priors is right (Poupart et al. 2006; §4.10).
+"""A finite mixture of Dirichlet models, when one of several priors is right (Poupart et al. 2006; §4.10).
 
-A single Dirichlet says how probable each outcome is and how sure one is of it, but not that one of a few explanations
-holds: that the floor is either slippery everywhere or nowhere. A mixture does. Component i is a Dirichlet belief with
-prior weight w_i. An outcome multiplies each weight by the component's predictive probability of it, and updates the
-components. The posterior is again a mixture, so the belief is exact.
+A single Dirichlet cannot express that one of a few explanations holds, for example that the floor is slippery either
+everywhere or nowhere. A mixture can. Component i is a Dirichlet belief with prior weight w_i. An outcome multiplies
+each weight by the component's predictive probability of the outcome, and updates every component. The posterior is
+again a mixture, so the belief is exact.
 
-Deviations: Poupart et al. write each row as a mixture, and multiplying the rows out makes the number of components grow
-with the number of rows; here the mixture is over whole models, and its components are given.
+Deviations: Poupart et al. write each row as a mixture. The number of components of the model then grows with the number
+of rows. Here the mixture is over whole models, and the user gives its components.
 Cost: an update O(N K) for N components and K outcomes of a pair; sample_mdp as one component; mean_mdp O(N G K); a
 simulated step O(1). Claims: the belief laws; weights by hand; a mixture of one is its component; root values of BAMCP
 against exact expectimax.
@@ -58,11 +58,11 @@ def _example() -> DirichletMixture:
 )
 @value
 class DirichletMixture(KnownRewards):
-    """An MDP that is as one of finitely many Dirichlet beliefs says.
+    """A finite mixture of Dirichlet beliefs about an MDP.
 
     Examples
     --------
-    Either both actions lead to state 0 nearly always, or to state 1. One step tells which:
+    Either both actions nearly always lead to state 0, or both lead to state 1. One step shows which is right:
 
     >>> import bayesrl as b
     >>> from bayesrl.models.mdp import TabularMDP
@@ -73,13 +73,13 @@ class DirichletMixture(KnownRewards):
     """
 
     components: Annotated[
-        tuple[DirichletMDP, ...], "Dirichlet beliefs, N of them, with the same outcomes and one discount."
+        tuple[DirichletMDP, ...], "N Dirichlet beliefs with the same outcomes and the same discount."
     ] = field(repr=False)
     weights: Annotated[
-        ArrayLike | None, "Prior probability of each component, (N,); None: all are equally probable."
+        ArrayLike | None, "Prior probability of each component, (N,); None if all are equally probable."
     ] = None
     log_joint: Floats = field(init=False, repr=False)
-    """Log of prior weight times likelihood of all that was seen, (N,)."""
+    """Log of prior weight times the likelihood of the data, (N,)."""
 
     def __post_init__(self) -> None:
         owner, set_ = "DirichletMixture", object.__setattr__
@@ -88,7 +88,7 @@ class DirichletMixture(KnownRewards):
             raise InvalidArgument(owner, "components", "a sequence of DirichletMDP", self.components)
         first = parts[0]
         if any(part.gamma != first.gamma or part.outcomes != first.outcomes for part in parts[1:]):
-            raise InvalidArgument(owner, "components", "alike in outcomes and discount", list(parts))
+            raise InvalidArgument(owner, "components", "equal in outcomes and discount", list(parts))
         N = len(parts)
         w = array(owner, "weights", np.full(N, 1.0 / N) if self.weights is None else self.weights, (N,), low=0.0)
         w = rows_sum_to_one(owner, "weights", w, self.weights)
@@ -122,14 +122,14 @@ class DirichletMixture(KnownRewards):
         return np.asarray(special.softmax(self.log_joint))
 
     def log_evidence(self) -> float:
-        """Log probability of the outcomes seen under the prior, in the order in which they were seen."""
+        """Log probability of the observed outcomes, in their order, under the prior."""
         return float(special.logsumexp(self.log_joint))
 
     # What planners ask -----------------------------------------------------------------------------------------------
 
     @property
     def outcomes(self) -> Outcomes:  # type: ignore[override]
-        """What can happen, and which group draws it."""
+        """The possible outcomes and their groups."""
         return self.components[0].outcomes
 
     @property
@@ -139,7 +139,7 @@ class DirichletMixture(KnownRewards):
 
     @property
     def same_support(self) -> bool:
-        """Whether the components agree on what is possible: they do unless rows are known."""
+        """Whether the components have the same support. They can differ only in known rows."""
         first = self.components[0].alpha > 0.0
         return all(np.array_equal(part.alpha > 0.0, first) for part in self.components[1:])
 
@@ -156,7 +156,7 @@ class DirichletMixture(KnownRewards):
         )
 
     def row_variance(self) -> Floats:
-        """Posterior variance of each probability, (G, K): within the components, and between them."""
+        """Posterior variance of each probability, (G, K): within and between the components."""
         means, mean = [part.mean_mdp().prob for part in self.components], self.mean_mdp().prob
         within = [part.row_variance() for part in self.components]
         return self._weighted([var + (p - mean) ** 2 for var, p in zip(within, means, strict=True)])
@@ -164,8 +164,8 @@ class DirichletMixture(KnownRewards):
     def counts(self) -> Floats:
         """Total count of each (s, a), (S, A): that of a Dirichlet row with the same means and the same total variance.
 
-        For one component it is that component's count. It is infinite if nothing about the row is unknown, also not
-        which component is right. A row of a single outcome has the average count of the components.
+        For one component it is that component's count. It is infinite if all components have the same known row. A row
+        with a single outcome has the average count of the components.
         """
         p, var = self.mean_mdp().prob, self.row_variance().sum(axis=1)
         spread = (p * (1.0 - p)).sum(axis=1)
@@ -175,12 +175,12 @@ class DirichletMixture(KnownRewards):
         return np.where(spread[self.outcomes.group] > 0.0, n[self.outcomes.group], average)
 
     def _weighted(self, tables: list[Floats]) -> Floats:
-        """The sum of tables, each times the posterior weight of its component (those of weight 0 left out)."""
+        """The sum of tables, weighted by the posterior; components of weight 0 are left out."""
         parts = [w * x for w, x in zip(self.posterior(), tables, strict=True) if w > 0.0]
         return np.asarray(sum(parts[1:], start=parts[0]))
 
     def code(self, datum: Transition) -> int:
-        """The outcome that a compiled simulation would have called this transition."""
+        """The index of this transition's outcome in compiled simulations."""
         return outcome_of("DirichletMixture", self.outcomes, datum)[2]
 
     def simulate(self, depth: int) -> MixtureUrn:

@@ -1,7 +1,7 @@
-"""Any prior on finitely many MDPs (Gopalan and Mannor 2015; survey §3.3).
+"""A prior over finitely many MDPs (Gopalan and Mannor 2015; survey §3.3).
 
-As finite_models.py, for MDPs: the unknown is which of N models is the true one, and a transition multiplies each weight
-by the probability of its next state and reward. Posterior sampling on it is Gopalan and Mannor's setting.
+One of N models is the true one. A transition multiplies the weight of each model by the probability of its next state
+and reward. Gopalan and Mannor analyse posterior sampling with this belief. finite_models.py does the same for bandits.
 
 Deviations: none. Cost: update O(N k) for k outcomes of a (s, a); mean_mdp O(N S^2 A). Claims: weights equal Bayes'
 rule by hand; the mean model's rows are the weighted rows.
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.beliefs.tabular._outcome_reading import arrival
+from bayesrl.beliefs.tabular._outcome_reading import reached_state
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, rows_sum_to_one, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
@@ -62,13 +62,13 @@ class FiniteMDPs:
 
     models: Annotated[
         tuple[TabularMDP, ...],
-        "The MDPs, N of them: one number of states and actions, one discount, the same terminal states.",
+        "N MDPs with the same numbers of states and actions, discount and terminal states.",
     ] = field(repr=False)
-    weights: Annotated[ArrayLike | None, "Prior probability of each model, (N,); None: all are equally probable."] = (
+    weights: Annotated[ArrayLike | None, "Prior probability of each model, (N,); None if all are equally probable."] = (
         None
     )
     log_joint: Floats = field(init=False, repr=False)
-    """Log of prior weight times likelihood of all that was seen, shape (N,)."""
+    """Log of prior weight times the likelihood of the data, shape (N,)."""
 
     def __post_init__(self) -> None:
         owner, set_ = "FiniteMDPs", object.__setattr__
@@ -79,7 +79,7 @@ class FiniteMDPs:
         for m in models[1:]:
             alike = m.group.shape == first.group.shape and m.gamma == first.gamma
             if not alike or not np.array_equal(m.outcomes.terminal, first.outcomes.terminal):
-                raise InvalidArgument(owner, "models", "alike in states, actions, discount and terminal states", m)
+                raise InvalidArgument(owner, "models", "equal in states, actions, discount and terminal states", m)
         N = len(models)
         w = array(owner, "weights", np.full(N, 1.0 / N) if self.weights is None else self.weights, (N,), low=0.0)
         w = rows_sum_to_one(owner, "weights", w, self.weights)
@@ -97,14 +97,14 @@ class FiniteMDPs:
         a = integer("FiniteMDPs.update", "action", datum.action, 0, A - 1)
         y = integer("FiniteMDPs.update", "next_state", datum.next_state, 0, S - 1)
         r = number("FiniteMDPs.update", "reward", datum.reward)
-        y = arrival("FiniteMDPs", self.models[0].outcomes, y, datum)
+        y = reached_state("FiniteMDPs", self.models[0].outcomes, y, datum)
         succ, reward, prob = self._tables
         same = (succ[:, s, a] == y) & (np.abs(reward[:, s, a] - r) <= 1e-9 * (1.0 + abs(r)))
         with np.errstate(divide="ignore"):
             joint = self.log_joint + np.log(np.sum(prob[:, s, a] * same, axis=-1))
         if joint.max() == -np.inf:
             seen = f"({s}, {a}) -> {y} with reward {r:g}"
-            raise ImpossibleEvidence("FiniteMDPs", seen, "no model that is still possible gives it")
+            raise ImpossibleEvidence("FiniteMDPs", seen, "no model with positive weight allows it")
         return unchecked(self, log_joint=frozen(joint))
 
     def update_many(self, log: Log, rng: Generator | None = None) -> FiniteMDPs:
@@ -145,21 +145,21 @@ class FiniteMDPs:
 
     @cached_property
     def outcomes(self) -> Outcomes:
-        """What could happen if nothing were known about where actions lead."""
+        """Flat outcomes: any state may follow any (s, a)."""
         return self.models[0].outcomes.flat()
 
     @property
     def rewards_known(self) -> bool:
-        """Yes: each of the models lists the rewards that it may pay."""
+        """True, since each model lists its rewards."""
         return True
 
     def visit_groups(self) -> Ints:
-        """A counter for each pair, (S, A)."""
+        """The index of each pair, (S, A): every pair has its own counter."""
         return self.outcomes.group
 
     @property
     def same_support(self) -> bool:
-        """No: each model has outcomes of its own."""
+        """False, since each model has its own outcomes."""
         return False
 
     def reward_range(self) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """Binary rewards with unknown probability: a Beta for each cell (Wang et al. 2005; survey §4.7).
 
-A cell is a state-action pair, or an outcome of one, whatever the arrays' shape says. The reward is `high` with unknown
-probability p ~ Beta(alpha, beta), else `low`. Seeing a reward adds one to one of the two counts (the survey's l.626
+A cell is a state-action pair or one of its outcomes, depending on the shape of the arrays. The reward is `high` with
+unknown probability p ~ Beta(alpha, beta), else `low`. A reward adds one to one of the two counts (the survey's l.626
 misprints this update; ERRATA 1).
 
 Deviations: none. Cost: update O(cells), a copy. Claims: belief laws; mean and variance of the Beta.
@@ -75,7 +75,7 @@ class RewardBeta:
         return (self.high - self.low) ** 2 * self.alpha * self.beta / (n * n * (n + 1.0))
 
     def reward_counts(self) -> Floats:
-        """How many rewards each cell's mean is worth, prior counts included."""
+        """The effective number of rewards of each cell, including prior counts."""
         return self.alpha + self.beta
 
     def sample_rewards(self, rng: Generator) -> Floats:
@@ -84,7 +84,7 @@ class RewardBeta:
         return self.low + (self.high - self.low) * rng.beta(self.alpha, self.beta)
 
     def value_counts(self) -> tuple[Floats, Floats]:
-        """The values, and how much counts for each of them in each cell, (cells, 2)."""
+        """The values, and the count of each value in each cell, (cells, 2)."""
         return np.array([self.low, self.high]), np.stack([self.beta.ravel(), self.alpha.ravel()], axis=1)
 
     def reward_predictive(self, cell: tuple[int, ...]) -> tuple[Floats, Floats]:
@@ -94,7 +94,7 @@ class RewardBeta:
 
 
 def observed(owner: str, datum: Any, shape: tuple[int, ...]) -> tuple[tuple[int, ...], Any]:
-    """The cell and the reward of a datum, the cell checked to be one of an array of cells."""
+    """The cell and the reward of a datum. The cell is checked against the shape of the cells."""
     if not (isinstance(datum, tuple) and len(datum) == 2):
         raise InvalidArgument(owner, "datum", "a pair (cell, reward)", datum)
     cell, r = datum
@@ -107,7 +107,7 @@ def observed(owner: str, datum: Any, shape: tuple[int, ...]) -> tuple[tuple[int,
 
 
 def add_at(counts: Floats, cell: tuple[int, ...], amount: Any) -> Floats:
-    """A read-only copy with one entry raised."""
+    """A read-only copy with `amount` added to one entry."""
     new = counts.copy()
     new[cell] += amount
     return frozen(new)

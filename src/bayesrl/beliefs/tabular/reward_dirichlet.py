@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.tabular.dirichlet_mdp import dirichlet_rows
+from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
 from bayesrl.beliefs.tabular.reward_beta import add_at, observed
 from bayesrl.checks import Floats, array, generator
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
@@ -73,7 +73,7 @@ class RewardDirichlet:
         return np.asarray((self.alpha @ self.values**2 / n - self.mean_rewards() ** 2) / (n + 1.0))
 
     def reward_counts(self) -> Floats:
-        """How many rewards each cell's mean is worth, prior counts included."""
+        """The effective number of rewards of each cell, including prior counts."""
         return np.asarray(self.alpha.sum(axis=-1))
 
     def sample_rewards(self, rng: Generator) -> Floats:
@@ -82,7 +82,7 @@ class RewardDirichlet:
         return np.asarray(dirichlet_rows(self.alpha, rng) @ self.values)
 
     def value_counts(self) -> tuple[Floats, Floats]:
-        """The values, and how much counts for each of them in each cell, (cells, n)."""
+        """The values, and the count of each value in each cell, (cells, n)."""
         return self.values, self.alpha.reshape(-1, len(self.values))
 
     def reward_predictive(self, cell: tuple[int, ...]) -> tuple[Floats, Floats]:

@@ -1,14 +1,14 @@
 """Gaussian rewards of unknown mean and variance (Strens 2000; survey §4.7, corrected).
 
-Strens puts on psi = 1/sigma the density psi exp(-psi^2 sigma_0^2 / 2) and on the mean N(mu_0, sigma^2). In the
-precision lambda = psi^2 that is Gamma(1, rate sigma_0^2 / 2), so the prior is normal-gamma with strength 1 and shape
-1, and the posterior after n rewards with mean m and variance v is
+In Strens's prior psi = 1/sigma has density psi exp(-psi^2 sigma_0^2 / 2), and the mean is N(mu_0, sigma^2). The
+precision lambda = psi^2 is then Gamma(1, rate sigma_0^2 / 2), so the prior is normal-gamma with strength 1 and shape 1.
+The posterior after n rewards with mean m and variance v is
 
     lambda ~ Gamma(1 + n/2, rate [sigma_0^2 + n v + n/(n+1) (m - mu_0)^2] / 2),
     mu ~ N((mu_0 + n m)/(n+1), sigma^2/(n+1)).
 
-The survey's l.1220 has the wrong power of psi, forgets the shift of the mean and ignores mu_0 (ERRATA 8); the form
-above is the one that follows from the prior as stated.
+The survey's l.1220 has the wrong power of psi, omits the shift of the mean and ignores mu_0 (ERRATA 8). The form above
+follows from the prior as stated.
 
 Deviations: any strength and shape may be given; `strens` makes the paper's prior. Cost: update O(cells), a copy.
 Claims: belief laws; the posterior density against quadrature of prior times likelihood.
@@ -92,15 +92,15 @@ class RewardNormal:
         return self.mean_
 
     def reward_variances(self) -> Floats:
-        """Posterior variance of each cell's mean reward; infinite where the shape is at most 1."""
+        """Posterior variance of each cell's mean reward; infinite if the shape is at most 1."""
         return variance_of_mean(self._cells)
 
     def reward_counts(self) -> Floats:
-        """How many rewards each cell's mean is worth, prior ones included: kappa."""
+        """The effective number of rewards of each cell, including the prior: kappa."""
         return self.strength
 
     def sample_rewards(self, rng: Generator) -> Floats:
-        """Mean rewards drawn from the belief: the precision first, then the mean given it."""
+        """Mean rewards drawn from the belief: first the precision, then the mean given the precision."""
         generator("RewardNormal.sample_rewards", rng)
         return sample_means(self._cells, rng)
 

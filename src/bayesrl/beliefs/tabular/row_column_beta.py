@@ -1,22 +1,22 @@
 """Beta row and column parameters of a grid of rewards (Guez, Silver, Dayan 2012, section 5.2; survey §4.5).
 
 Row y has p_y ~ Beta(rows), column x has q_x ~ Beta(columns), and cell (x, y) holds a reward with probability p_y q_x,
-independently given p and q; a reward can be had once. Every cell that is entered tells of its row and column, so that
-what is learnt here changes what is expected everywhere in both. The plane has no bounds and its states cannot be
-listed: this is the belief on which searches run through a compiled outcome function (`simulate`).
+independently given p and q. A reward can be collected once. Every cell that is entered gives information about its row
+and column, and so about all other cells in them. The plane is unbounded and its states cannot be listed, so that
+searches use a compiled outcome function (`simulate`).
 
-The belief is what was seen, and exact: `update` only writes down. The posterior of p and q is not conjugate, because of
-the product; it is read off by Gibbs sampling (`kernels/row_column.py`: two coins a cell, p and q integrated out), so
-that `sample_rows_columns` and `mean_rows_columns` are those of a Markov chain after a fixed number of sweeps, and
+The belief stores the cells seen; `update` only adds to them. Because of the product, the posterior of p and q is not
+conjugate. It is computed by Gibbs sampling (`kernels/row_column.py`: two coins for each cell, with p and q integrated
+out). `sample_rows_columns` and `mean_rows_columns` are those of a Markov chain after a fixed number of sweeps, and
 simulations follow such a chain.
 
-Deviations: the authors move (p, q) of a random cell by Metropolis-Hastings, 10 times before the first simulation and 20
-before each; coins need no proposal, and after 200 real steps their chain has forgotten its start within 20 sweeps (50
-are made). Rewards are paid on arrival, where the author's code pays them on leaving: the same decisions, each reward
-one step earlier. `restart` (a new episode in the same grid) puts the rewards back and keeps what was learnt; the
-authors' runs are one episode each.
+Deviations: the authors update (p, q) of a random cell by Metropolis-Hastings, 10 times before the first simulation and
+20 times before each later one. Coins need no proposals, and after 200 real steps their chain forgets its start within
+20 sweeps; we make 50. Rewards are paid on arrival; the author's code pays them on leaving. The decisions are the same,
+and each reward comes one step earlier. `restart` (a new episode in the same grid) restores the rewards and keeps the
+data; each of the authors' runs is one episode.
 Cost: update O(n) for n cells seen; a sweep O(n); a simulated step O(1). Claims: the posterior equals quadrature over p
-and q; the belief laws; simulations have the predictive's law.
+and q; the belief laws; simulations follow the predictive distribution.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from bayesrl.registry import register
 
 Cell = tuple[int, int]
 FAR = 2**30
-"""How far from the start a cell may be."""
+"""Largest distance of a cell from the start, in each coordinate."""
 
 
 @register(
@@ -61,7 +61,7 @@ class RowColumnBeta:
 
     Examples
     --------
-    A step to the right onto an empty cell makes its row and its column look worse:
+    An empty cell lowers the posterior means of its row and its column:
 
     >>> belief = RowColumnBeta().update(Transition((0, 0), 1, 0.0, (1, 0)))
     >>> p, q = belief.mean_rows_columns([0], [1], np.random.default_rng(0))
@@ -73,7 +73,7 @@ class RowColumnBeta:
     columns: Annotated[tuple[float, float], "Counts (alpha, beta) of a column's parameter q."] = (1.0, 2.0)
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.97
     seen: tuple[tuple[int, int, int], ...] = field(init=False, repr=False)
-    """The cells entered, (x, y, what is known of them), in order of x and y."""
+    """The cells entered as (x, y, what is known about them), sorted by x and y."""
 
     n_actions: ClassVar[int] = 4
 
@@ -86,7 +86,7 @@ class RowColumnBeta:
     # Learning --------------------------------------------------------------------------------------------------------
 
     def update(self, datum: Transition, rng: Generator | None = None) -> RowColumnBeta:
-        """The posterior after a step onto a cell, which tells whether a reward was there."""
+        """The posterior after a step onto a cell with or without a reward."""
         x, y = cell("RowColumnBeta.update", "state", datum.state)
         a = integer("RowColumnBeta.update", "action", datum.action, 0, 3)
         there = cell("RowColumnBeta.update", "next_state", datum.next_state)
@@ -97,7 +97,7 @@ class RowColumnBeta:
         if datum.terminated:
             raise ImpossibleEvidence("RowColumnBeta", f"The end of the episode in cell {there}", "no cell is terminal")
         if r not in (0.0, 1.0):
-            raise ImpossibleEvidence("RowColumnBeta", step, "a reward is 1 or none")
+            raise ImpossibleEvidence("RowColumnBeta", step, "a reward is 0 or 1")
         i = bisect_left(self.seen, there)
         if i == len(self.seen) or self.seen[i][:2] != there:
             return self._with(i, i, (*there, TAKEN if r else EMPTY))
@@ -114,7 +114,7 @@ class RowColumnBeta:
         return new
 
     def restart(self) -> RowColumnBeta:
-        """A new episode in the same grid: rewards are back where they were found."""
+        """A new episode in the same grid: collected rewards are restored."""
         return unchecked(self, seen=tuple((x, y, THERE if what else EMPTY) for x, y, what in self.seen))
 
     def _with(self, i: int, j: int, new: tuple[int, int, int]) -> RowColumnBeta:
@@ -123,7 +123,7 @@ class RowColumnBeta:
     # What is believed ------------------------------------------------------------------------------------------------
 
     def sample_rows_columns(self, rows: Sequence[int], columns: Sequence[int], rng: Generator) -> tuple[Floats, Floats]:
-        """(p of these rows, q of these columns), drawn together."""
+        """(p of these rows, q of these columns), drawn jointly from the posterior."""
         generator("RowColumnBeta.sample_rows_columns", rng)
         return row_column.sample(self.simulate(0), *_lines(rows, columns), rng)
 
@@ -137,16 +137,16 @@ class RowColumnBeta:
 
     @property
     def numbered_states(self) -> int:
-        """None: the plane has no bounds."""
+        """0, since the plane is unbounded."""
         return 0
 
     def encode(self, observation: Cell, owner: str = "RowColumnBeta") -> int:
-        """The cell as the number that compiled simulations call it."""
+        """The integer that represents the cell in compiled simulations."""
         x, y = cell(owner, "observation", observation)
         return x * WIDTH + y + HALF
 
     def is_terminal(self, state: int) -> bool:
-        """No cell ends the episode."""
+        """False for every cell."""
         return False
 
     def reward_range(self) -> tuple[float, float]:
@@ -154,14 +154,16 @@ class RowColumnBeta:
         return 0.0, 1.0
 
     def code(self, datum: Transition) -> int:
-        """The outcome that a compiled simulation would have called this transition."""
+        """The index of this transition's outcome in compiled simulations."""
         return int(number("RowColumnBeta.code", "reward", datum.reward, 0.0, 1.0))
 
     def simulate(self, depth: int) -> RowColumn:
         """The belief as coins, for simulations of at most `depth` steps; see `kernels/row_column.py`."""
         depth = integer("RowColumnBeta.simulate", "depth", depth, 0, DEEPEST)
         seen = np.array(self.seen, np.int64).reshape(-1, 3)
-        entries = 1 << (6 * (len(seen) + depth) + 16).bit_length()  # a cell may bring a row and a column; half full
+        entries = (
+            1 << (6 * (len(seen) + depth) + 16).bit_length()
+        )  # cells, rows and columns; half full
         model = RowColumn(
             key=np.zeros((entries, 3), np.int64),
             used=np.zeros(entries, np.bool_),
@@ -177,7 +179,7 @@ class RowColumnBeta:
 
 
 def cell(owner: str, name: str, x: Any) -> Cell:
-    """A pair of whole numbers, of any sign."""
+    """A pair of integers of any sign."""
     if as_array(x).shape != (2,):
         raise InvalidArgument(owner, name, "a cell (x, y)", x)
     i, j = (integer(owner, name, n, -FAR, FAR) for n in x)

@@ -1,15 +1,15 @@
-"""The sparse Dirichlet: few of many outcomes are possible, and which is unknown (Friedman, Singer 1999; survey §4.10).
+"""The sparse Dirichlet: an unknown, small set of outcomes is possible (Friedman, Singer 1999; survey §4.10).
 
-Each group's probabilities live on an unknown set of outcomes. The set's size k has prior weight k^-exponent, every set
-of that size is alike, and given the set the probabilities are Dirichlet with all counts alpha. After N outcomes, k0 of
-them different, of L that are conceivable:
+The probabilities of each group are positive on an unknown set of outcomes, the support. A support of size k has prior
+weight k^-exponent, all supports of one size are equally probable, and given the support the probabilities are Dirichlet
+with counts alpha. After N observations of k0 distinct outcomes, out of L:
 
     m_k = k^-exponent  k! / (k - k0)!  Gamma(k alpha) / Gamma(k alpha + N),      P(size k | data) = m_k / sum m,
-    C = sum_k P(size k | data) (k0 alpha + N) / (k alpha + N)                    the chance that nothing new comes,
+    C = sum_k P(size k | data) (k0 alpha + N) / (k alpha + N)                    probability of an outcome seen before,
     P(next is i) = C (alpha + N_i) / (k0 alpha + N) if i was seen,  (1 - C) / (L - k0) if not.
 
-The predictive depends on (k0, N) and the counts alone, so simulating it is an urn as well: with probability 1 - C a new
-outcome, otherwise one of those seen. C is tabulated as it is needed.
+The predictive depends only on (k0, N) and the counts, so it can be simulated by an urn: with probability 1 - C it draws
+a new outcome, otherwise one of those seen. C is tabulated when it is needed.
 
 Deviations: none. Cost: update O(1); mean and sampled models O(G K); a simulated step O(1) once C is in the table.
 Claims: belief laws; predictive against enumeration of all supports; the urn's joint law.
@@ -27,11 +27,11 @@ from numpy.random import Generator
 from scipy.special import gammaln, logsumexp
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
 from bayesrl.beliefs.tabular._kept_mean import Rows, mean_of
 from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards
 from bayesrl.beliefs.tabular._ledger import Ledger
-from bayesrl.beliefs.tabular._outcome_reading import outcome_of, read
-from bayesrl.beliefs.tabular.dirichlet_mdp import dirichlet_rows
+from bayesrl.beliefs.tabular._outcome_reading import outcome_of, read_problem
 from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -62,11 +62,11 @@ def _example() -> SparseDirichletMDP:
 )
 @value
 class SparseDirichletMDP(KnownRewards):
-    """Outcomes of which few are possible: a Dirichlet on an unknown support of unknown size.
+    """A Dirichlet on an unknown support of unknown size, for problems where few outcomes are possible.
 
     Examples
     --------
-    After ten steps to one state it expects no other, while a flat Dirichlet still does:
+    After ten steps to one state the sparse belief hardly expects another state. A flat Dirichlet still does:
 
     >>> import bayesrl as b
     >>> world = b.make_world("grid5")
@@ -76,7 +76,7 @@ class SparseDirichletMDP(KnownRewards):
     [0.99, 0.31]
     """
 
-    outcomes: Annotated[Outcomes, "What can happen, and which group draws it."]
+    outcomes: Annotated[Outcomes, "The possible outcomes and their groups."]
     concentration: Annotated[float, Above(0), "Count of every outcome in the support, alpha."]
     size_exponent: Annotated[float, AtLeast(0), "A support of size k has prior weight k^-exponent."]
     gamma: Annotated[float, DISCOUNT, "Discount."]
@@ -97,8 +97,8 @@ class SparseDirichletMDP(KnownRewards):
 
     @classmethod
     def flat(cls, problem: Any, concentration: float = 0.2, size_exponent: float = 2.0) -> SparseDirichletMDP:
-        """Any state may follow any (s, a), but few do. The defaults are those of the published grid results."""
-        outcomes, gamma, _ = read("SparseDirichletMDP", problem)
+        """A sparse Dirichlet over all states for each (s, a). The defaults are those of the published grid results."""
+        outcomes, gamma, _ = read_problem("SparseDirichletMDP", problem)
         return cls(outcomes.flat(), concentration, size_exponent, gamma)
 
     # Learning --------------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class SparseDirichletMDP(KnownRewards):
         return unchecked(self, _ledger=self._ledger.extend(np.array(cells, np.int64)))
 
     def outcome(self, datum: Transition, *, rewarded: bool = True) -> tuple[int, int, int]:
-        """(s, a, k): which outcome a transition was."""
+        """The outcome (s, a, k) of a transition."""
         return outcome_of("SparseDirichletMDP", self.outcomes, datum, rewarded)
 
     def seen_outcome(self, s: int, a: int, k: int) -> SparseDirichletMDP:
@@ -133,7 +133,7 @@ class SparseDirichletMDP(KnownRewards):
 
     @property
     def seen_counts(self) -> Floats:
-        """How often each outcome of each group was seen, (G, K)."""
+        """The number of times that each outcome of each group was seen, (G, K)."""
         return self._supports.seen
 
     @cached_property
@@ -142,7 +142,7 @@ class SparseDirichletMDP(KnownRewards):
         return self._supports_of(None)
 
     def _supports_of(self, groups: Ints | None) -> Supports:
-        """The same for some groups; None: for all."""
+        """The posterior over the supports of these groups, or of all groups if None."""
         o, K = self.outcomes, self.outcomes.n_outcomes
         if groups is None:
             seen, size = self._ledger.counts().reshape(-1, K), o.size
@@ -159,11 +159,11 @@ class SparseDirichletMDP(KnownRewards):
 
     @property
     def seen(self) -> int:
-        """How many transitions the belief has learnt from."""
+        """The number of transitions that the belief has learnt from."""
         return len(self._ledger)
 
     def counts(self) -> Floats:
-        """Total count of each (s, a), prior counts included: N plus alpha times the expected size of the support."""
+        """Total count of each (s, a), including prior counts: N plus alpha times the expected size of the support."""
         return np.asarray(self._mean()[1][self.outcomes.group])
 
     def mean_mdp(self) -> TabularMDP:
@@ -191,12 +191,12 @@ class SparseDirichletMDP(KnownRewards):
         return np.maximum(x.each(old, new) - self.mean_mdp().prob ** 2, 0.0)
 
     def sample_mdp(self, rng: Generator) -> TabularMDP:
-        """A model drawn from the belief: sizes, then supports, then probabilities."""
+        """A model drawn from the belief: first sizes, then supports, then probabilities."""
         generator("SparseDirichletMDP.sample_mdp", rng)
         seen, _, _, _, weight, which = self._supports
         cumulative = np.cumsum(weight, axis=1)[which]
         k = 1 + (cumulative < rng.random((len(which), 1)) * cumulative[:, -1:]).sum(axis=1)
-        # The support: those seen, and of the others the ones with the k - k0 smallest of independent random keys.
+        # The support: the outcomes seen, and those k - k0 unseen ones that have the smallest random keys.
         key = np.where(seen > 0, -1.0, rng.random(seen.shape))
         key[~self.outcomes.valid] = 2.0
         rank = key.argsort(axis=1).argsort(axis=1)
@@ -204,19 +204,19 @@ class SparseDirichletMDP(KnownRewards):
         return TabularMDP.unchecked(self.outcomes, dirichlet_rows(alpha, rng), self.gamma)
 
     def log_evidence(self) -> float:
-        """Log probability, under the prior, of the outcomes seen, in the order in which they were seen."""
+        """Log probability of the observed outcomes, in their order, under the prior."""
         N_i, a = self.seen_counts, self.concentration
         k0, L = (N_i > 0).sum(axis=1), self.outcomes.size
         after = np.stack([k0, N_i.sum(axis=1), L], axis=1)
         log_m, prior = (
             log_weights(kinds, N_i.shape[1], a, self.size_exponent) for kinds in (after, after * [0.0, 0.0, 1.0])
         )
-        chosen = gammaln(L - k0 + 1.0) - gammaln(L + 1.0)  # the k0 seen are in the support
+        chosen = gammaln(L - k0 + 1.0) - gammaln(L + 1.0)  # the support contains the k0 outcomes seen
         rows = logsumexp(log_m, axis=1) - logsumexp(prior, axis=1) + chosen
         return float(rows.sum() + (gammaln(a + N_i) - gammaln(a))[N_i > 0].sum())
 
     def code(self, datum: Transition) -> int:
-        """The outcome that a compiled simulation would have called this transition."""
+        """The index of this transition's outcome in compiled simulations."""
         return self.outcome(datum)[2]
 
     def simulate(self, depth: int) -> SparseUrn:
@@ -227,7 +227,7 @@ class SparseDirichletMDP(KnownRewards):
         return sparse_urns(o.distinct_lists, o.size, self._ledger.entries, depth, prior, self._table)
 
     def enumerable(self, depth: int) -> Counts:
-        """The counts of what was seen, with room in the table of weights for a search of `depth` steps."""
+        """The belief as counts, with a table of weights large enough for a search of `depth` steps."""
         o, urn, nothing = self.outcomes, self.simulate(depth), np.zeros((0, 0))
         m = Counts(
             o.succ, o.reward, o.group, o.terminal, o.size, np.array(self.seen_counts), np.array(urn.rows["total"]),
@@ -239,7 +239,7 @@ class SparseDirichletMDP(KnownRewards):
         return m
 
     def exact_rows(self) -> ExactRows:
-        """The groups as rows for the exact oracle; their counts are what was seen."""
+        """The groups as rows for the exact oracle. Their counts exclude the prior."""
         sizes = self.outcomes.size.tolist()
         rows = [ExactRow(self.seen_counts[g, :n].tolist(), True, self._predictive) for g, n in enumerate(sizes)]
         return ExactRows(rows, None, [])
@@ -271,20 +271,20 @@ class SparseDirichletMDP(KnownRewards):
 
 
 class Supports(NamedTuple):
-    """What is believed about the supports of n groups."""
+    """The posterior over the supports of n groups."""
 
     seen: Floats
-    """How often each outcome was seen, N_i, (n, K)."""
+    """Number of observations of each outcome, N_i, (n, K)."""
     N: Floats
-    """How many outcomes were seen, (n,)."""
+    """Number of observations, (n,)."""
     k0: Ints
-    """How many different ones, (n,)."""
+    """Number of distinct outcomes seen, (n,)."""
     size: Ints
-    """How many are conceivable, L, (n,)."""
+    """Number of outcomes L, (n,)."""
     weight: Floats
-    """P(size k | data) for k = 1..K of each different (k0, N, L)."""
+    """P(size k | data) for k = 1..K, a row for each distinct (k0, N, L)."""
     which: Ints
-    """Which of these each group has, (n,)."""
+    """The row of `weight` of each group, (n,)."""
 
     def expected(self, f: Callable[[Ints, Floats], Floats]) -> Floats:
         """E[f(k, N) | data] of each group, (n,), over the size k of its support."""
@@ -292,7 +292,7 @@ class Supports(NamedTuple):
         return np.asarray((self.weight[self.which] * f(k, self.N[:, None])).sum(axis=1))
 
     def each(self, old: Floats, new: Floats) -> Floats:
-        """A table (n, K): `old` (n, K) for outcomes that were seen, equal shares of `new` (n,) for the others."""
+        """A table (n, K): `old` (n, K) for outcomes that were seen, and equal shares of `new` (n,) for the others."""
         share = new / np.maximum(self.size - self.k0, 1)
         conceivable = np.arange(self.seen.shape[1]) < self.size[:, None]
         return np.where(conceivable, np.where(self.seen > 0, old, share[:, None]), 0.0)

@@ -1,12 +1,12 @@
 """Parameter tying: rows that share one unknown distribution (Poupart et al. 2006; survey §4.10).
 
-A structured prior says which state-action pairs draw their outcomes from the same distribution (the chain's one slip
-probability) and which distributions are known. What is seen in one pair then teaches all that share its group. The
-class is `DirichletMDP`: tying is a matter of its groups, and this is the way in for problems that declare them.
+A structured prior says which state-action pairs have the same outcome distribution (in the chain, one slip probability)
+and which distributions are known. An observation in one pair then updates all pairs of its group. The class is
+`DirichletMDP`, whose groups express the ties. `tied` makes such a prior for problems that declare their groups.
 
-Deviations: outcomes that a tie makes look alike (a wall on a grid with a tied slip) are refused; the exact posterior
-would be a mixture. Cost: that of the Dirichlet belief. Claims: the belief laws on tied and partly known groups; exact
-values against brute force on the tied and semi-tied chain.
+Deviations: if a tie makes two outcomes of a pair indistinguishable (at a wall of a grid with a tied slip), the problem
+is refused, since the exact posterior would be a mixture. Cost: that of the Dirichlet belief. Claims: the belief laws on
+tied and partly known groups; exact values against brute force on the tied and semi-tied chain.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def _example() -> DirichletMDP:
 def tied(
     problem: Annotated[Any, "A TabularMDP or a world, whose groups say which pairs share a distribution."],
     concentration: Annotated[ArrayLike, "Count of every outcome, or counts that broadcast to (G, K)."] = 1.0,
-    known: Annotated[ArrayLike | None, Shape("(G,)"), "Which groups are known; None: no group is."] = None,
+    known: Annotated[ArrayLike | None, Shape("(G,)"), "Which groups are known; None if no group is."] = None,
 ) -> DirichletMDP:
     """Dirichlet counts over distributions that several state-action pairs share.
 
     Examples
     --------
-    A slip that is seen in one state of the tied chain is expected in every state:
+    After a slip in one state of the tied chain, the belief expects it in every state:
 
     >>> import bayesrl as b
     >>> belief = tied(b.make_world("chain-tied")).update(b.Transition(0, 0, 2.0, 0))
