@@ -17,7 +17,8 @@ from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_q
 from bayesrl.bandits.finite_horizon_index import finite_horizon_index
 from bayesrl.bandits.gittins import gittins_index, gittins_index_normal, gittins_index_process
 from bayesrl.bandits.simulate_bandit import simulate
-from bayesrl.beliefs.arms.finite_models import BernoulliModels, BernoulliSums, FiniteModels, OutcomeModels
+from bayesrl.beliefs.arms._bandit_models import BernoulliModels, BernoulliSums, OutcomeModels
+from bayesrl.beliefs.arms.finite_models import FiniteModels
 from bayesrl.beliefs.arms.linear_gaussian_arms import their_v
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument

@@ -11,10 +11,11 @@ from bayesrl.bandits.batched_feedback import BatchedFeedback
 from bayesrl.bandits.bayes_ucb import BayesUCB
 from bayesrl.bandits.gittins import gittins_index_normal
 from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial
+from bayesrl.beliefs.arms._bandit_models import BernoulliModels, BernoulliSums, OutcomeModels
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.binarised_rewards import BinarisedRewards
 from bayesrl.beliefs.arms.exponential_arm import ExponentialArm
-from bayesrl.beliefs.arms.finite_models import BernoulliModels, BernoulliSums, FiniteModels, OutcomeModels
+from bayesrl.beliefs.arms.finite_models import FiniteModels
 from bayesrl.beliefs.arms.full_bandit import FullBandit
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms, their_v
 from bayesrl.beliefs.arms.logistic_arms import LogisticArms

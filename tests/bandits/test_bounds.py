@@ -12,8 +12,9 @@ from bayesrl.bandits._bounds_of_world import bounds_of
 from bayesrl.bandits._gopalan import gopalan
 from bayesrl.bandits.bandit_bounds import bandit_bounds, lai_robbins_constant
 from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_value, policy_value, thompson
+from bayesrl.beliefs.arms._bandit_models import BernoulliModels, GaussianModels
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.arms.finite_models import BernoulliModels, FiniteModels, GaussianModels
+from bayesrl.beliefs.arms.finite_models import FiniteModels
 from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.core import BayesAgent
 from bayesrl.errors import InvalidArgument

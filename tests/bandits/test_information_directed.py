@@ -14,8 +14,9 @@ from bayesrl.bandits.information_directed import (
     information_ratio,
     two_points,
 )
+from bayesrl.beliefs.arms._bandit_models import BernoulliModels, GaussianModels, OutcomeModels
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
-from bayesrl.beliefs.arms.finite_models import BernoulliModels, FiniteModels, GaussianModels, OutcomeModels
+from bayesrl.beliefs.arms.finite_models import FiniteModels
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.beliefs.arms.logistic_arms import LogisticArms
 from bayesrl.beliefs.arms.normal_arm import NormalArm
@@ -292,7 +293,7 @@ def test_laws_and_bad_input():
     BayesAgent(poisson, InformationDirected("variance"))
     with pytest.raises(Incompatible, match="which FiniteModels lacks"):
         information_ratio(FiniteModels(OutcomeModels(np.array([0.0, 2.0]), np.full((1, 2, 2), 0.5))))
-    with pytest.raises(InvalidArgument, match="'rng' must be given for a belief that is sampled, got None"):
+    with pytest.raises(InvalidArgument, match="'rng' must be given, since the belief is sampled, got None"):
         information_ratio(linear)
     with pytest.raises(InvalidArgument, match="'form' must be one of information, variance"):
         InformationDirected("entropy")

@@ -9,13 +9,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from bayesrl.bandits.thompson import Thompson
-from bayesrl.beliefs.arms.finite_models import (
-    BernoulliModels,
-    BernoulliSums,
-    FiniteModels,
-    GaussianModels,
-    OutcomeModels,
-)
+from bayesrl.beliefs.arms._bandit_models import BernoulliModels, BernoulliSums, GaussianModels, OutcomeModels
+from bayesrl.beliefs.arms.finite_models import FiniteModels
 from bayesrl.beliefs.tabular.finite_mdps import FiniteMDPs
 from bayesrl.core import BayesAgent, Transition, run
 from bayesrl.errors import ImpossibleEvidence
@@ -96,7 +91,7 @@ def test_sums_match_enumeration():
 
 def test_impossible_rewards_are_refused():
     sure = FiniteModels(BernoulliModels(np.array([[0.0, 0.5], [0.0, 0.7]])))
-    with pytest.raises(ImpossibleEvidence, match="no model that is still possible gives it"):
+    with pytest.raises(ImpossibleEvidence, match="no model with positive weight allows it"):
         sure.update(Transition(0, 0, 1.0, 0))
     with pytest.raises(ImpossibleEvidence):
         sure.update(Transition(0, 1, 0.5, 0))

@@ -1,18 +1,18 @@
-"""What may be believed: one conjugate or approximate posterior per file."""
+"""Beliefs: one conjugate or approximate posterior per file."""
 
 from typing import TYPE_CHECKING
 
 from bayesrl._lazy import export
 
 if TYPE_CHECKING:
+    from bayesrl.beliefs.arms._bandit_models import BernoulliModels as BernoulliModels
+    from bayesrl.beliefs.arms._bandit_models import BernoulliSums as BernoulliSums
+    from bayesrl.beliefs.arms._bandit_models import GaussianModels as GaussianModels
+    from bayesrl.beliefs.arms._bandit_models import OutcomeModels as OutcomeModels
     from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli as BetaBernoulli
     from bayesrl.beliefs.arms.binarised_rewards import BinarisedRewards as BinarisedRewards
     from bayesrl.beliefs.arms.exponential_arm import ExponentialArm as ExponentialArm
-    from bayesrl.beliefs.arms.finite_models import BernoulliModels as BernoulliModels
-    from bayesrl.beliefs.arms.finite_models import BernoulliSums as BernoulliSums
     from bayesrl.beliefs.arms.finite_models import FiniteModels as FiniteModels
-    from bayesrl.beliefs.arms.finite_models import GaussianModels as GaussianModels
-    from bayesrl.beliefs.arms.finite_models import OutcomeModels as OutcomeModels
     from bayesrl.beliefs.arms.forgetting import Forgetting as Forgetting
     from bayesrl.beliefs.arms.full_bandit import FullBandit as FullBandit
     from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms as LinearGaussianArms
@@ -39,13 +39,8 @@ export(
         "arms.beta_bernoulli": ("BetaBernoulli",),
         "arms.binarised_rewards": ("BinarisedRewards",),
         "arms.exponential_arm": ("ExponentialArm",),
-        "arms.finite_models": (
-            "FiniteModels",
-            "BernoulliModels",
-            "BernoulliSums",
-            "GaussianModels",
-            "OutcomeModels",
-        ),
+        "arms._bandit_models": ("BernoulliModels", "BernoulliSums", "GaussianModels", "OutcomeModels"),
+        "arms.finite_models": ("FiniteModels",),
         "arms.forgetting": ("Forgetting",),
         "arms.full_bandit": ("FullBandit",),
         "arms.linear_gaussian_arms": ("LinearGaussianArms",),

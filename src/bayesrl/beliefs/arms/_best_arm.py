@@ -1,15 +1,15 @@
-"""Which arm is best under a posterior, and what a play of each arm would tell about that.
+"""The best arm under a posterior, and the information that a play of each arm gives about it.
 
 Let A* be the best arm, p its distribution, theta_b the mean reward of arm b, and Y_b a reward of arm b. Every belief
-about arms offers `best_arm`, which returns p, E[theta_b | A* = a] and the information g_b = I(A*; Y_b). This file holds
-the computations that beliefs share:
+about arms offers `best_arm`, which returns p, E[theta_b | A* = a] and the information g_b = I(A*; Y_b). Beliefs share
+these computations:
 
-    independent_betas, independent_normals   numerical integration (kernels/best_arm.py), errors below 1e-8
-    weighted                                 sums over a list of possible means with weights
-    drawn                                    the same over draws from the belief
+    best_arm_of_betas, best_arm_of_normals   numerical integration (kernels/best_arm.py), errors below 1e-8
+    best_arm_of_list                         sums over a list of possible means with weights
+    best_arm_by_draws                        sums over draws from the belief
 
-The information is computed for rewards that are 0 or 1 and for Gaussian rewards. From draws it is too large by about
-K / (2 samples).
+The information is computed for rewards that are 0 or 1 and for Gaussian rewards. The estimate from draws is too large
+by about K / (2 samples).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.best_arm import DEVIATIONS, NODES, UP_TO, WEIGHTS, best_beta, best_normal
 
 Law = Literal["bernoulli"] | float | None
-"""The law of a reward given its mean: 0 or 1, Gaussian with this standard deviation, or another one."""
+"""The distribution of a reward given its mean: Bernoulli, Gaussian with this standard deviation, or other (None)."""
 DRAWS = 10_000
-"""Draws from a belief that can be neither integrated nor listed, unless another number is asked for."""
+"""Default number of draws from a belief that can be neither integrated nor listed."""
 
 
 class BestArm(NamedTuple):
-    """What a posterior says about which arm is best. Leading axes, if any, are replicates."""
+    """The posterior of the best arm. Leading axes, if any, are replicates."""
 
     p: Floats
     """P(A* = a), (..., K)."""
@@ -58,23 +58,23 @@ class BestArm(NamedTuple):
         return np.asarray(np.einsum("...a,...ab->...b", self.p, (self.given - self.mean[..., None, :]) ** 2))
 
 
-# Four ways to find the best arm --------------------------------------------------------------------------------------
+# The best arm --------------------------------------------------------------------------------------------------------
 
 
-def independent_betas(alpha: Floats, beta: Floats, mean: Floats) -> BestArm:
-    """Arms whose means are Beta(alpha, beta) and whose rewards are 0 or 1."""
+def best_arm_of_betas(alpha: Floats, beta: Floats, mean: Floats) -> BestArm:
+    """The best arm if means are Beta(alpha, beta) and rewards are 0 or 1."""
     p, given = best_beta(alpha, beta)
     return BestArm(p, given, mean, partial(bernoulli_information, p, given, mean))
 
 
-def independent_normals(mean: Floats, deviation: Floats, noise: float) -> BestArm:
-    """Arms whose means are N(mean, deviation^2) and whose rewards are Gaussian."""
+def best_arm_of_normals(mean: Floats, deviation: Floats, noise: float) -> BestArm:
+    """The best arm if means are N(mean, deviation^2) and rewards are Gaussian."""
     p, given = best_normal(mean, deviation)
     return BestArm(p, given, mean, partial(_normal_information, mean, deviation, noise))
 
 
-def weighted(theta: Floats, weight: Floats, law: Law) -> BestArm:
-    """Possible means theta (..., N, K) with weights (..., N)."""
+def best_arm_of_list(theta: Floats, weight: Floats, law: Law) -> BestArm:
+    """The best arm for a list of possible means theta (..., N, K) with weights (..., N)."""
     hit = weight[..., None] * np.eye(theta.shape[-1])[theta.argmax(axis=-1)]  # (..., N, K)
     p, sums = hit.sum(axis=-2), np.swapaxes(hit, -1, -2) @ theta
     mean = np.einsum("...n,...nk->...k", weight, theta)
@@ -86,11 +86,11 @@ def weighted(theta: Floats, weight: Floats, law: Law) -> BestArm:
     return BestArm(p, given, mean, partial(_listed_information, theta, weight, float(law)))
 
 
-def drawn(belief: SamplesMeans, context: object, samples: int, rng: Generator | None, law: Law) -> BestArm:
-    """Means drawn from the belief one after the other."""
+def best_arm_by_draws(belief: SamplesMeans, context: object, samples: int, rng: Generator | None, law: Law) -> BestArm:
+    """The best arm, estimated from draws of the belief."""
     rng = check_draws(belief, samples, rng)
     theta = np.stack([belief.sample_means(context, rng) for _ in range(samples)], axis=-2)
-    return weighted(theta, np.full(theta.shape[:-1], 1.0 / samples), law)
+    return best_arm_of_list(theta, np.full(theta.shape[:-1], 1.0 / samples), law)
 
 
 def check_draws(belief: object, samples: int, rng: Generator | None) -> Generator:
@@ -98,11 +98,11 @@ def check_draws(belief: object, samples: int, rng: Generator | None) -> Generato
     owner = f"{type(belief).__name__}.best_arm"
     integer(owner, "samples", samples, 2)
     if not isinstance(rng, Generator):
-        raise InvalidArgument(owner, "rng", "given for a belief that is sampled", rng)
+        raise InvalidArgument(owner, "rng", "given, since the belief is sampled", rng)
     return rng
 
 
-# What a play tells ---------------------------------------------------------------------------------------------------
+# Information ---------------------------------------------------------------------------------------------------------
 
 
 def bernoulli_information(p: Floats, given: Floats, mean: Floats) -> Floats:
@@ -131,7 +131,7 @@ def _normal_information(mean: Floats, deviation: Floats, noise: float) -> Floats
 
 
 def _gaussian_joint(mean: Floats, deviation: Floats, noise: float) -> tuple[Floats, Floats]:
-    """Nodes x and weights J[a, b, x] of the joint law of (A* = a, theta_b = x) for independent Gaussian arms.
+    """Nodes x and weights J[a, b, x] of the joint distribution of (A* = a, theta_b = x) for independent Gaussian arms.
 
     The density is f_a(x) prod_{c != a} F_c(x) for b = a, else f_b(x) int_x^inf f_a prod_{c != a, b} F_c.
     """

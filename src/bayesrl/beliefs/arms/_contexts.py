@@ -1,13 +1,13 @@
-"""What contextual beliefs share: the features of the arms, one row for each arm.
+"""Contextual beliefs: the features of the arms, a row for each arm.
 
-The context is what is observed before a choice. It says which features the arms have now:
+The context is the observation before a choice. It determines the features of the arms:
 
     None               the arms have fixed features, a table (K, d) that the belief holds
-    a whole number     one of C kinds of contexts; the belief holds a table (C, K, d)
+    an integer         one of C contexts; the belief holds a table (C, K, d)
     a matrix (K, d)    the features themselves
 
-In lockstep each replicate has its own context: whole numbers (replicates,), matrices (replicates, K, d), or one matrix
-for all.
+In lockstep each replicate has its own context: integers (replicates,) or matrices (replicates, K, d). One matrix for
+all replicates is also accepted.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log, columns
-from bayesrl.beliefs.arms._arms import amounts, binary, paid
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
+from bayesrl.beliefs.arms._arms import check_binary, check_reward, check_rewards
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_by_draws
 from bayesrl.checks import Floats, array, as_array, frozen, probability
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -31,7 +31,7 @@ NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 
-def table(owner: str, features: ArrayLike | None, d: int) -> Floats | None:
+def check_features(owner: str, features: ArrayLike | None, d: int) -> Floats | None:
     """The table of features that a belief holds: (K, d), (C, K, d) or None."""
     if features is None:
         return None
@@ -50,7 +50,7 @@ def features_of(owner: str, features: Floats | None, context: Any, replicates: t
     if features is not None:
         if features.ndim == 2:
             if kind is None or (kind.dtype.kind in "iu" and kind.shape in ((), replicates)):
-                return features  # there is nothing to observe
+                return features  # the context is ignored
         elif kind is not None and kind.dtype.kind in "iu" and kind.shape == replicates:
             if kind.size and (kind.min() < 0 or kind.max() >= len(features)):
                 raise InvalidArgument(owner, "context", f"whole numbers from 0 to {len(features) - 1}", context)
@@ -65,7 +65,7 @@ def features_of(owner: str, features: Floats | None, context: Any, replicates: t
     return np.asarray(kind, np.float64)
 
 
-def row_of(owner: str, X: Floats, action: Any, replicates: tuple[int, ...]) -> Floats:
+def chosen_features(owner: str, X: Floats, action: Any, replicates: tuple[int, ...]) -> Floats:
     """The features of the chosen arm: (d,), or (replicates, d)."""
     a = as_array(action)
     K = X.shape[-2]
@@ -76,13 +76,16 @@ def row_of(owner: str, X: Floats, action: Any, replicates: tuple[int, ...]) -> F
     return np.asarray(X[a] if X.ndim == 2 else X[np.arange(len(a)), a])
 
 
-def logged(owner: str, features: Floats | None, log: Log, d: int) -> tuple[Floats, Floats]:
-    """The chosen arms' features (steps, d) and the rewards (steps,) of one experiment's log."""
+def read_log(owner: str, features: Floats | None, log: Log, d: int) -> tuple[Floats, Floats]:
+    """The features of the chosen arms (steps, d) and the rewards (steps,) in a log of one experiment."""
     action, reward = columns(owner, log, "action", "reward")
     n = len(action)
     contexts = columns(owner, log, "action", "observation")[1] if features is None or features.ndim == 3 else [None] * n
-    rows = [row_of(owner, features_of(owner, features, c, (), d), a, ()) for c, a in zip(contexts, action, strict=True)]
-    return frozen(np.array(rows).reshape(n, d)), amounts(owner, reward, (n,))
+    rows = [
+        chosen_features(owner, features_of(owner, features, c, (), d), a, ())
+        for c, a in zip(contexts, action, strict=True)
+    ]
+    return frozen(np.array(rows).reshape(n, d)), check_rewards(owner, reward, (n,))
 
 
 def apply(A: Floats, x: Floats) -> Floats:
@@ -105,12 +108,12 @@ def _wanted(features: Floats | None, d: int) -> str:
     return f"left out or a matrix of shape {features.shape}"
 
 
-def faded_gaussian(mean: Floats, root: Floats, mean0: Floats, root0: Floats, keep: float) -> tuple[Floats, Floats]:
-    """A Gaussian with covariance S S' (S = root) that fades towards another one: its mean and its root.
+def fade_gaussian(mean: Floats, root: Floats, mean0: Floats, root0: Floats, keep: float) -> tuple[Floats, Floats]:
+    """The mean and root S of a Gaussian with covariance S S' that fades towards another Gaussian.
 
-    Natural parameters are the precision matrix and its product with the mean. With W = S^-1 the precision is W' W, so
-    the mixture's is that of the two W stacked, each times the square root of its weight. This is a least-squares
-    problem. QR solves it without squaring a condition number.
+    Natural parameters are the precision matrix and its product with the mean. With W = S^-1 the precision is W' W. The
+    new precision is that of the two matrices W stacked, each times the square root of its weight. This is a
+    least-squares problem, which QR solves without squaring the condition number.
     """
     old, new = np.sqrt(1.0 - keep), np.sqrt(keep)
     W0, W = old * np.linalg.inv(root0), new * np.linalg.inv(root)
@@ -122,13 +125,13 @@ def faded_gaussian(mean: Floats, root: Floats, mean0: Floats, root0: Floats, kee
 
 
 def check_weights(owner: str, mean: Floats) -> None:
-    """Refuse means of weights of another shape than (d,) or (replicates, d)."""
+    """Raise an error unless the mean has shape (d,) or (replicates, d)."""
     if mean.ndim not in (1, 2):
         raise InvalidArgument(owner, "mean_", "of shape (d,) or (replicates, d)", mean)
 
 
 class OverFeatures(Protocol):
-    """What beliefs about the weights of known features share."""
+    """Members that beliefs about the weights of features share."""
 
     mean_: Floats
     features: Floats | None
@@ -137,7 +140,7 @@ class OverFeatures(Protocol):
     def n_actions(self) -> int:
         """K, if the belief holds the arms' features."""
         if self.features is None:
-            raise InvalidArgument(type(self).__name__, "features", "given to know the number of arms", None)
+            raise InvalidArgument(type(self).__name__, "features", "given, since the number of arms is needed", None)
         return int(self.features.shape[-2])
 
     @property
@@ -146,19 +149,19 @@ class OverFeatures(Protocol):
         return self.mean_.shape[-1]
 
     def _features(self, asked: str, context: object) -> Floats:
-        """The features of the arms in this context; `asked` is the method that needs them."""
+        """The features of the arms in this context. An error names the method `asked`."""
         owner = f"{type(self).__name__}.{asked}"
         return features_of(owner, self.features, context, self.mean_.shape[:-1], self.mean_.shape[-1])
 
     def _chosen(self, datum: Transition) -> tuple[Floats, Floats]:
         """The features of the chosen arm, (d,) or (replicates, d), and its reward, () or (replicates,)."""
         owner = f"{type(self).__name__}.update"
-        x = row_of(owner, self._features("update", datum.observation), datum.action, self.mean_.shape[:-1])
-        return x, np.asarray(paid(owner, self.mean_.shape, datum.reward))
+        x = chosen_features(owner, self._features("update", datum.observation), datum.action, self.mean_.shape[:-1])
+        return x, np.asarray(check_reward(owner, self.mean_.shape, datum.reward))
 
 
 class PaysClicks(OverFeatures, Protocol):
-    """What beliefs about clicks with log-odds linear in the features share."""
+    """Members that beliefs about clicks with log-odds linear in the features share."""
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Probabilities of the arms for weights drawn from the belief."""
@@ -181,16 +184,16 @@ class PaysClicks(OverFeatures, Protocol):
         return np.asarray(special.expit(centre + spread * special.ndtri(p)))
 
     def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
-        """Which arm is best, estimated from draws."""
-        return drawn(self, context, samples, rng, "bernoulli")
+        """The distribution of the best arm, estimated from draws."""
+        return best_arm_by_draws(self, context, samples, rng, "bernoulli")
 
     def _clicked(self, datum: Transition) -> tuple[Floats, Floats]:
         """The features of the chosen arm, and whether it paid."""
         x, y = self._chosen(datum)
-        binary(type(self).__name__, y)
+        check_binary(type(self).__name__, y)
         return x, y
 
 
 def chance_at_mode(s: Floats, h: Floats, y: Floats) -> Floats:
-    """p = sigmoid(w' x) at the mode after one answer y, where w' x had mean s and variance h."""
+    """p = sigmoid(w' x) at the mode after one answer y, if w' x has prior mean s and variance h."""
     return np.asarray(special.expit(mode_after_one(*(np.atleast_1d(each) for each in (s, h, y))).reshape(s.shape)))

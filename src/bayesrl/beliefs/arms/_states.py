@@ -1,4 +1,4 @@
-"""Posteriors of arms as planners that look ahead ask for them (gittins, bayes-optimal-bandit)."""
+"""Posteriors of arms in the form that look-ahead planners read (gittins, bayes-optimal-bandit)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class ArmStates(NamedTuple):
     """Independent arms as bandit processes. The index of an arm is base + scale * (the index of its state)."""
 
     kind: Literal["bernoulli", "normal"]
-    """What a state is: the two parameters of a Beta, or n of a Gaussian N(0, 1/n) whose rewards have unit noise."""
+    """The kind of state: the two parameters of a Beta, or n of a Gaussian N(0, 1/n) with rewards of unit noise."""
     state: Floats
     """The states, (..., K, 2) or (..., K, 1)."""
     base: Floats | float
@@ -25,7 +25,7 @@ class ArmPosteriors(NamedTuple):
     """N posteriors of K arms with Y outcomes. Leading axes, if any, are replicates."""
 
     prob: Floats
-    """P(arm a shows outcome y next), (..., N, K, Y)."""
+    """P(the next outcome of arm a is y), (..., N, K, Y)."""
     best: Callable[[], Floats]
     """Computes P(no arm is better than arm a), (..., N, K)."""
     drawn: Callable[[], Floats]

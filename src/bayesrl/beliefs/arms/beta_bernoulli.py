@@ -18,19 +18,19 @@ from scipy import special
 
 from bayesrl.beliefs._log import Log
 from bayesrl.beliefs.arms._arms import (
-    binary,
+    add_at,
+    arm_index,
+    check_binary,
+    check_reward,
     check_shapes,
-    chosen,
     distinct_rows,
-    faded,
-    logged,
-    paid,
-    raised,
-    summed,
-    tiled,
+    fade_towards,
+    read_log,
+    sum_at,
+    tile_replicates,
     unchecked,
 )
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, independent_betas
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_of_betas
 from bayesrl.beliefs.arms._states import ArmPosteriors, ArmStates
 from bayesrl.checks import Floats, Ints, frozen, generator, integer, probability
 from bayesrl.core import Transition
@@ -88,29 +88,29 @@ class BetaBernoulli:
 
     def batch(self, replicates: int) -> BetaBernoulli:
         """The same belief for each of several replicates in lockstep."""
-        alpha, beta, *prior = tiled("BetaBernoulli.batch", replicates, self.alpha, self.beta, *self.prior)
+        alpha, beta, *prior = tile_replicates("BetaBernoulli.batch", replicates, self.alpha, self.beta, *self.prior)
         return unchecked(self, alpha=alpha, beta=beta, prior=tuple(prior))
 
     # Learning --------------------------------------------------------------------------------------------------------
 
     def update(self, datum: Transition, rng: Generator | None = None) -> BetaBernoulli:
         """The posterior after a choice and its reward (or one of each for every replicate)."""
-        where = chosen("BetaBernoulli.update", self.alpha.shape, datum.action)
-        y = paid("BetaBernoulli.update", self.alpha.shape, datum.reward)
+        where = arm_index("BetaBernoulli.update", self.alpha.shape, datum.action)
+        y = check_reward("BetaBernoulli.update", self.alpha.shape, datum.reward)
         if self.alpha.ndim == 1 and y in (0.0, 1.0):
             name = "alpha" if y else "beta"
-            return unchecked(self, **{name: raised(getattr(self, name), where, 1.0)})
-        binary("BetaBernoulli", y)
-        return unchecked(self, alpha=raised(self.alpha, where, y), beta=raised(self.beta, where, 1.0 - y))
+            return unchecked(self, **{name: add_at(getattr(self, name), where, 1.0)})
+        check_binary("BetaBernoulli", y)
+        return unchecked(self, alpha=add_at(self.alpha, where, y), beta=add_at(self.beta, where, 1.0 - y))
 
     def update_many(self, log: Log, rng: Generator | None = None) -> BetaBernoulli:
         """The posterior after a log of choices and rewards."""
-        where, y = logged("BetaBernoulli.update_many", self.alpha.shape, log)
-        binary("BetaBernoulli", y)
-        wins, losses = (summed(self.alpha.shape, where, x) for x in (y, 1.0 - y))
+        where, y = read_log("BetaBernoulli.update_many", self.alpha.shape, log)
+        check_binary("BetaBernoulli", y)
+        wins, losses = (sum_at(self.alpha.shape, where, x) for x in (y, 1.0 - y))
         return unchecked(self, alpha=frozen(self.alpha + wins), beta=frozen(self.beta + losses))
 
-    # What planners ask -----------------------------------------------------------------------------------------------
+    # Capabilities ----------------------------------------------------------------------------------------------------
 
     @property
     def n_actions(self) -> int:
@@ -136,11 +136,11 @@ class BetaBernoulli:
         return np.asarray(special.betaincinv(self.alpha, self.beta, p))
 
     def plays(self) -> Floats:
-        """How often each arm has been played. The prior does not count."""
+        """The number of plays of each arm, without prior pseudo-counts."""
         return (self.alpha - self.prior[0]) + (self.beta - self.prior[1])
 
     def average(self) -> Floats:
-        """The average reward of each arm, nan where it has not been played."""
+        """The average reward of each arm; nan if the arm has not been played."""
         with np.errstate(invalid="ignore"):
             return (self.alpha - self.prior[0]) / self.plays()
 
@@ -150,8 +150,8 @@ class BetaBernoulli:
         return np.asarray(each.sum(axis=-1))
 
     def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
-        """Which arm is best, by numerical integration."""
-        return independent_betas(self.alpha, self.beta, self.mean())
+        """The distribution of the best arm, by numerical integration."""
+        return best_arm_of_betas(self.alpha, self.beta, self.mean())
 
     def reward_deviation(self) -> float:
         """A reward in [0, 1] is sub-Gaussian with deviation 1/2."""
@@ -164,9 +164,11 @@ class BetaBernoulli:
 
     def fade(self, prior: BetaBernoulli, keep: float) -> BetaBernoulli:
         """Counts that fade towards those of the prior."""
-        return unchecked(self, alpha=faded(self.alpha, prior.alpha, keep), beta=faded(self.beta, prior.beta, keep))
+        return unchecked(
+            self, alpha=fade_towards(self.alpha, prior.alpha, keep), beta=fade_towards(self.beta, prior.beta, keep)
+        )
 
-    # What planners that look ahead ask -------------------------------------------------------------------------------
+    # For look-ahead planners -----------------------------------------------------------------------------------------
 
     def arm_states(self) -> ArmStates:
         """The state of each arm: (alpha, beta)."""

@@ -1,11 +1,11 @@
-"""Rewards anywhere in [0, 1] for beliefs about zeros and ones (Agrawal and Goyal 2012, Algorithm 2; survey §3.3).
+"""Rewards in [0, 1] for beliefs about zeros and ones (Agrawal and Goyal 2012, Algorithm 2; survey §3.3).
 
-A reward r in [0, 1] is replaced by the outcome of a coin that shows 1 with probability r. The coin's mean is the arm's
-mean, so Thompson sampling for Bernoulli arms, and the proof of its regret bound, apply to every distribution on [0, 1].
+A reward r in [0, 1] is replaced by a coin toss that shows 1 with probability r. The mean of the coin is the mean of the
+arm, so Thompson sampling for Bernoulli arms, and the proof of its regret bound, apply to every distribution on [0, 1].
 
-The coin is tossed when the belief learns. So this is a belief around another one, and every planner can use it. It is
-the one belief about arms whose `update` needs `rng`. A number is drawn for each reward, also for rewards that are 0 or
-1, so that streams stay aligned.
+The coin is tossed in `update`. This belief wraps another one, so that every planner can use it. It is the only belief
+about arms whose `update` needs `rng`. A number is drawn for each reward, even if the reward is 0 or 1, so that streams
+stay aligned.
 
 Deviations: none. Cost: one random number for each reward. Claims: unbiased; equal to the belief inside on zeros and
 ones.
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, columns
-from bayesrl.beliefs.arms._arms import amounts, chosen, paid
+from bayesrl.beliefs.arms._arms import arm_index, check_reward, check_rewards
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.checks import Floats, generator
@@ -43,7 +43,7 @@ from bayesrl.registry import register
 )
 @value
 class BinarisedRewards:
-    """Rewards in [0, 1], each turned into 1 or 0 by a coin with that probability.
+    """Rewards in [0, 1], each replaced by 1 or 0 by a coin with that probability.
 
     Examples
     --------
@@ -67,8 +67,8 @@ class BinarisedRewards:
     def update(self, datum: Transition, rng: Generator | None = None) -> BinarisedRewards:
         """The posterior after the coin's outcome."""
         rng = generator("BinarisedRewards.update", rng)
-        chosen("BinarisedRewards.update", self.inside.alpha.shape, datum.action)  # before a coin is tossed
-        r = paid("BinarisedRewards.update", self.inside.alpha.shape, datum.reward)
+        arm_index("BinarisedRewards.update", self.inside.alpha.shape, datum.action)  # before a coin is tossed
+        r = check_reward("BinarisedRewards.update", self.inside.alpha.shape, datum.reward)
         shown: Any = _coin(r, rng)  # in lockstep a transition holds one reward for each replicate
         return BinarisedRewards(self.inside.update(datum._replace(reward=shown), rng))
 
@@ -76,7 +76,7 @@ class BinarisedRewards:
         """The posterior after a log of choices and rewards, a coin for each."""
         rng = generator("BinarisedRewards.update_many", rng)
         action, reward = columns("BinarisedRewards.update_many", log, "action", "reward")
-        r = amounts("BinarisedRewards.update_many", reward, action.shape)
+        r = check_rewards("BinarisedRewards.update_many", reward, action.shape)
         return BinarisedRewards(self.inside.update_many({"action": action, "reward": _coin(r, rng)}))
 
     @property
@@ -86,7 +86,7 @@ class BinarisedRewards:
 
     @property
     def n_actions(self) -> int:
-        """K, the arms to choose from."""
+        """K, the number of arms."""
         return self.inside.n_actions
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
@@ -106,15 +106,15 @@ class BinarisedRewards:
         return self.inside.quantile(p, context)
 
     def plays(self) -> Floats:
-        """How often each arm has been played. The prior does not count."""
+        """The number of plays of each arm, without prior pseudo-counts."""
         return self.inside.plays()
 
     def average(self) -> Floats:
-        """The average coin of each arm, nan where it has not been played."""
+        """The average coin of each arm; nan if the arm has not been played."""
         return self.inside.average()
 
     def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
-        """Which arm is best, by numerical integration. What a play tells is what its coin tells."""
+        """The distribution of the best arm, by numerical integration. The information is that of the coin."""
         return self.inside.best_arm(context, samples, rng)
 
 

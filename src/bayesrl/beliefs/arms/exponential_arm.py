@@ -17,8 +17,18 @@ from numpy.random import Generator
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import check_shapes, chosen, faded, logged, paid, raised, summed, tiled, unchecked
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
+from bayesrl.beliefs.arms._arms import (
+    add_at,
+    arm_index,
+    check_reward,
+    check_shapes,
+    fade_towards,
+    read_log,
+    sum_at,
+    tile_replicates,
+    unchecked,
+)
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_by_draws
 from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence
@@ -69,26 +79,26 @@ class ExponentialArm:
 
     def batch(self, replicates: int) -> ExponentialArm:
         """The same belief for each of several replicates in lockstep."""
-        shape, rate, *prior = tiled("ExponentialArm.batch", replicates, self.shape, self.rate, *self.prior)
+        shape, rate, *prior = tile_replicates("ExponentialArm.batch", replicates, self.shape, self.rate, *self.prior)
         return unchecked(self, shape=shape, rate=rate, prior=tuple(prior))
 
     # Learning --------------------------------------------------------------------------------------------------------
 
     def update(self, datum: Transition, rng: Generator | None = None) -> ExponentialArm:
         """The posterior after a choice and its reward (or one of each for every replicate)."""
-        where = chosen("ExponentialArm.update", self.shape.shape, datum.action)
-        x = paid("ExponentialArm.update", self.shape.shape, datum.reward)
+        where = arm_index("ExponentialArm.update", self.shape.shape, datum.action)
+        x = check_reward("ExponentialArm.update", self.shape.shape, datum.reward)
         _amount(x)
-        return unchecked(self, shape=raised(self.shape, where, 1.0), rate=raised(self.rate, where, x))
+        return unchecked(self, shape=add_at(self.shape, where, 1.0), rate=add_at(self.rate, where, x))
 
     def update_many(self, log: Log, rng: Generator | None = None) -> ExponentialArm:
         """The posterior after a log of choices and rewards."""
-        where, x = logged("ExponentialArm.update_many", self.shape.shape, log)
+        where, x = read_log("ExponentialArm.update_many", self.shape.shape, log)
         _amount(x)
-        n, total = (summed(self.shape.shape, where, y) for y in (1.0, x))
+        n, total = (sum_at(self.shape.shape, where, y) for y in (1.0, x))
         return unchecked(self, shape=frozen(self.shape + n), rate=frozen(self.rate + total))
 
-    # What planners ask -----------------------------------------------------------------------------------------------
+    # Capabilities ----------------------------------------------------------------------------------------------------
 
     @property
     def n_actions(self) -> int:
@@ -100,12 +110,12 @@ class ExponentialArm:
         return self.rate / generator("ExponentialArm.sample_means", rng).standard_gamma(self.shape)
 
     def mean(self, context: object = None) -> Floats:
-        """Expected reward of each arm; infinite where the shape is at most 1."""
+        """Expected reward of each arm; infinite if the shape is at most 1."""
         with np.errstate(divide="ignore"):
             return self.rate / np.maximum(self.shape - 1.0, 0.0)
 
     def variance(self, context: object = None) -> Floats:
-        """Posterior variance of each arm's mean reward; infinite where the shape is at most 2."""
+        """Posterior variance of each arm's mean reward; infinite if the shape is at most 2."""
         with np.errstate(divide="ignore"):
             return np.asarray(self.mean() ** 2 / np.maximum(self.shape - 2.0, 0.0))
 
@@ -115,11 +125,11 @@ class ExponentialArm:
         return self.rate / np.asarray(special.gammainccinv(self.shape, p), np.float64)
 
     def plays(self) -> Floats:
-        """How often each arm has been played. The prior does not count."""
+        """The number of plays of each arm, without prior pseudo-counts."""
         return self.shape - self.prior[0]
 
     def average(self) -> Floats:
-        """The average reward of each arm, nan where it has not been played."""
+        """The average reward of each arm; nan if the arm has not been played."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return (self.rate - self.prior[1]) / self.plays()
 
@@ -130,12 +140,14 @@ class ExponentialArm:
         return np.asarray(each.sum(axis=-1))
 
     def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
-        """Which arm is best, estimated from draws."""
-        return drawn(self, context, samples, rng, None)
+        """The distribution of the best arm, estimated from draws."""
+        return best_arm_by_draws(self, context, samples, rng, None)
 
     def fade(self, prior: ExponentialArm, keep: float) -> ExponentialArm:
         """Shapes and rates that fade towards those of the prior."""
-        return unchecked(self, shape=faded(self.shape, prior.shape, keep), rate=faded(self.rate, prior.rate, keep))
+        return unchecked(
+            self, shape=fade_towards(self.shape, prior.shape, keep), rate=fade_towards(self.rate, prior.rate, keep)
+        )
 
 
 def _amount(x: Floats) -> None:

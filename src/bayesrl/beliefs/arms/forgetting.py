@@ -1,22 +1,21 @@
-"""Forgetting, for rewards that drift (an addition of ours; survey §3.3 assumes that they do not).
+"""Forgetting, for rewards that drift (our addition; survey §3.3 assumes that they do not).
 
-Customers' tastes change, and a belief that never forgets takes ever longer to notice. This belief wraps one in the
-exponential family. Before each update, what was learned so far fades towards the prior by a factor `keep`, in natural
-parameters lambda:
+A belief that never forgets takes longer and longer to notice a change. This belief wraps one in the exponential family.
+Before each update, its natural parameters lambda move towards those of the prior by a factor `keep`:
 
     lambda' = lambda_0 + keep (lambda - lambda_0),    then Bayes' rule for the new reward.
 
-A reward that came n updates ago counts keep^n, so the effective sample size is at most 1 / (1 - keep). All arms fade.
-An arm that is not played fades back to its prior, and so it is tried again. Natural parameters are the counts of a
+A reward from n updates ago has weight keep^n, so the effective sample size is at most 1 / (1 - keep). All arms fade. An
+arm that is not played fades back to its prior, and so it is tried again. Natural parameters are the counts of a
 Beta, shape and rate of a gamma, precision and precision times mean of a Gaussian (a matrix and a vector for linear and
 logistic arms), and for unknown variance also a and b + kappa m^2 / 2.
 
-`log_evidence` is the sum of the log probabilities with which rewards were predicted before they came. On one log, the
-`keep` with the largest sum would have predicted best. So `keep` can be chosen.
+`log_evidence` is the sum of the log predictive probabilities of the rewards, each computed before its reward. To choose
+`keep`, compare these sums on one log: the `keep` with the largest sum predicts best.
 
 Deviations: none, there is no paper. Cost: that of the update inside and O(K); linear and logistic-laplace arms O(d^3).
-Claims: equal to weighting each reward by keep^n, computed in one go; keep = 1 changes nothing; Thompson sampling loses
-less if means switch. (Bayes-UCB may lose more: its quantiles rise with time, which keeps it exploring anyway.)
+Claims: equal to the posterior with each reward weighted by keep^n; keep = 1 changes nothing; Thompson sampling has less
+regret if means switch. (Bayes-UCB may have more: its quantiles rise with time, so that it explores anyway.)
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ READINGS = (
     "best_arm",
     "tells_information",
 )
-"""What is asked of the belief inside, if it has them. Plays and averages are the faded ones."""
+"""Members of the wrapped belief that are passed on, if it has them. Plays and averages are the faded ones."""
 
 
 class Inside(Fades, HasMeans, Batches, Belief[Transition], Protocol):
@@ -73,7 +72,7 @@ class Inside(Fades, HasMeans, Batches, Belief[Transition], Protocol):
 )
 @value
 class Forgetting:
-    """A belief whose evidence fades towards its prior with every update, for rewards that drift.
+    """A belief that fades towards its prior at every update, for rewards that drift.
 
     Examples
     --------
@@ -84,13 +83,13 @@ class Forgetting:
     array([0.  , 1.75])
     """
 
-    belief: Annotated[Inside, "What is believed now."]
-    prior: Annotated[Inside | None, "What it fades towards, a belief of the same class; None: the belief itself."] = (
-        None
-    )
-    keep: Annotated[float, Within(0.0, 1.0, open_low=True), "Share of the evidence that is kept at each update."] = 0.99
+    belief: Annotated[Inside, "The current belief."]
+    prior: Annotated[Inside | None, "The belief to fade towards, of the same class; None for the belief itself."] = None
+    keep: Annotated[
+        float, Within(0.0, 1.0, open_low=True), "Weight of earlier rewards that is kept at each update."
+    ] = 0.99
     evidence: Floats = field(init=False, repr=False)
-    """Log probability of the rewards seen, each as it was predicted just before it came."""
+    """Sum of the log predictive probabilities of the rewards."""
 
     def __post_init__(self) -> None:
         owner, set_ = "Forgetting", object.__setattr__
@@ -101,7 +100,7 @@ class Forgetting:
         prior = self.belief if self.prior is None else self.prior
         if not _alike(self.belief, prior):
             raise InvalidArgument(owner, "prior", "a belief of the same class, size and settings", prior)
-        prior = dataclasses.replace(prior)  # type: ignore[type-var]  # as before any update: plays count from here
+        prior = dataclasses.replace(prior)  # type: ignore[type-var]  # without data, so that plays count from here
         set_(self, "prior", prior)
         if "prior" in vars(prior):
             set_(self, "belief", unchecked(self.belief, prior=vars(prior)["prior"]))
@@ -130,7 +129,7 @@ class Forgetting:
         return new
 
     def log_evidence(self) -> Floats:
-        """Log probability (or density) of the rewards, each as it was predicted just before it came."""
+        """Sum of the log predictive probabilities (or densities) of the rewards."""
         return self.evidence
 
     def __getattr__(self, name: str) -> Any:
@@ -139,7 +138,7 @@ class Forgetting:
         raise AttributeError(f"Forgetting has no attribute {name!r}")
 
 
-# What comes in -------------------------------------------------------------------------------------------------------
+# Helpers -------------------------------------------------------------------------------------------------------------
 
 
 def _alike(one: Any, prior: Any) -> bool:
@@ -154,7 +153,7 @@ def _alike(one: Any, prior: Any) -> bool:
 
 
 def _log_predictive(before: Any, after: Any, datum: Transition) -> Floats:
-    """The log probability of the reward. If a belief keeps no evidence, rewards are 0 or 1 and the mean gives it."""
+    """The log predictive probability of the reward. A belief without evidence has rewards 0 or 1; its mean gives it."""
     if hasattr(before, "log_evidence"):
         return np.asarray(after.log_evidence() - before.log_evidence())
     p = before.mean(datum.observation)

@@ -1,8 +1,8 @@
-"""Full-bandit feedback: of several arms chosen at once, only the sum of their rewards is seen (survey §3.3).
+"""Full-bandit feedback: several arms are chosen at once, and only the sum of their rewards is seen (survey §3.3).
 
-The sum's mean is linear in the arms' means. So a Gaussian belief about the means is updated as in
-linear_gaussian_arms.py, with the indicator of the chosen set as features. A sum correlates the arms that made it. The
-noise is that of a sum of M rewards. For zeros and ones this is an approximation; `FiniteModels(BernoulliSums(...))` is
+The mean of the sum is linear in the arms' means. A Gaussian belief about the means is therefore updated as in
+linear_gaussian_arms.py, with the indicator of the chosen set as features. A sum correlates its arms. The noise is that
+of a sum of M rewards. For zeros and ones this is an approximation; `FiniteModels(BernoulliSums(...))` is
 exact on finitely many models.
 
 Deviations: the Gaussian likelihood. Cost: O(K^2) for an update or a sample. Claims: equal to linear regression on
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, columns
-from bayesrl.beliefs.arms._arms import check_set, paid
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
+from bayesrl.beliefs.arms._arms import check_reward, check_set
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_by_draws
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Transition
@@ -51,7 +51,7 @@ class FullBandit:
 
     weights: Annotated[LinearGaussianArms, "The belief about the arms' means, one weight for each arm."]
     suggestions: Annotated[
-        int | None, AtLeast(1), "The most arms in a set, M, for which the noise stands; None: any number."
+        int | None, AtLeast(1), "Largest number of arms in a set, M, to which the noise applies; None if unlimited."
     ] = None
 
     tells_information: ClassVar[bool] = False
@@ -75,7 +75,7 @@ class FullBandit:
         return FullBandit(self.weights.batch(replicates), self.suggestions)
 
     def update(self, datum: Transition, rng: Generator | None = None) -> FullBandit:
-        """The posterior after a set of arms and the sum of what they paid."""
+        """The posterior after a set of arms and the sum of their rewards."""
         m = self.weights.mean_
         items = check_set("FullBandit.update", m.shape, datum.action)
         if self.suggestions is not None and items.shape[-1] > self.suggestions:
@@ -83,7 +83,8 @@ class FullBandit:
             raise InvalidArgument("FullBandit.update", "action", expected, datum.action)
         x = np.zeros(m.shape)
         np.put_along_axis(x, items, 1.0, axis=-1)
-        return unchecked(self, weights=self.weights.observe(x, paid("FullBandit.update", m.shape, datum.reward)))
+        r = check_reward("FullBandit.update", m.shape, datum.reward)
+        return unchecked(self, weights=self.weights.observe(x, r))
 
     def update_many(self, log: Log, rng: Generator | None = None) -> FullBandit:
         """The posterior after a log of sets of arms and sums."""
@@ -99,7 +100,7 @@ class FullBandit:
 
     @property
     def n_actions(self) -> int:
-        """K, the arms to choose from."""
+        """K, the number of arms."""
         return self.weights.n_weights
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
@@ -111,8 +112,8 @@ class FullBandit:
         return self.weights.mean_
 
     def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
-        """Which single arm is best, estimated from draws."""
-        return drawn(self, context, samples, rng, None)
+        """The distribution of the best single arm, estimated from draws."""
+        return best_arm_by_draws(self, context, samples, rng, None)
 
     def log_evidence(self) -> Floats:
         """Log density of the sums under the prior, for each replicate."""

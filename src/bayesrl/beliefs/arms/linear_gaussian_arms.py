@@ -1,13 +1,13 @@
 """Rewards linear in features, with a Gaussian belief about the weights (Agrawal and Goyal 2013; survey §2.5, §3.3).
 
 Arm a with features x_a pays x_a' theta + N(0, sigma^2), and theta ~ N(m, S S'). The posterior is Gaussian. A reward r
-of features x moves it by a rank-one update of the square root S (Potter), so the covariance always stays positive:
+for features x leads to a rank-one update of the square root S (Potter), so that the covariance stays positive:
 
     phi = S' x,   c = sigma^2 + phi' phi,   m' = m + S phi (r - x' m) / c,   S' = S - S phi phi' / (c + sigma sqrt(c)).
 
 Agrawal and Goyal draw theta from N(m, v^2 B^-1) with B = I + sum x x'. Their v does not come from a noise model. This
-is the posterior of the prior N(0, sigma^2 I) with its draws stretched by v / sigma. The parameter `v` does that,
-`agrawal_goyal(...)` builds their belief, and `their_v` is the v of their theorem. Without v draws are exact.
+is the posterior of the prior N(0, sigma^2 I) with draws stretched by v / sigma. The parameter `v` stretches draws,
+`agrawal_goyal(...)` builds their belief, and `their_v` is the v of their theorem. Without v, draws are exact.
 
 Deviations: none. Cost: O(d^2) for an update, O(d^2 + K d) for a sample. Claims: belief laws; equal to the batch formula
 of the survey (its eq. for the linear model) to rounding; v stretches draws and nothing else.
@@ -25,9 +25,9 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import check_like, single, unchecked
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, check_draws, weighted
-from bayesrl.beliefs.arms._contexts import OverFeatures, apply, check_weights, faded_gaussian, logged, table
+from bayesrl.beliefs.arms._arms import check_like, check_single, unchecked
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_of_list, check_draws
+from bayesrl.beliefs.arms._contexts import OverFeatures, apply, check_features, check_weights, fade_gaussian, read_log
 from bayesrl.checks import Floats, array, frozen, generator, integer, number, probability
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
@@ -62,11 +62,11 @@ class LinearGaussianArms(OverFeatures):
     root: Annotated[Floats, Shape("(d, d) or (replicates, d, d)"), "A square root S of the weights' covariance S S'."]
     noise: Annotated[float, Above(0.0), "Standard deviation of a reward, sigma."] = 1.0
     v: Annotated[
-        float | None, AtLeast(0.0), "Agrawal and Goyal's v: draws are stretched by v / noise. None: exact draws."
+        float | None, AtLeast(0.0), "Agrawal and Goyal's v: draws are stretched by v / noise. None for exact draws."
     ] = None
     features: Annotated[
         Floats | None,
-        Shape("(K, d), or (C, K, d) for C kinds of contexts"),
+        Shape("(K, d), or (C, K, d) for C contexts"),
         "The arms' features if they are known in advance.",
     ] = None
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
@@ -79,7 +79,7 @@ class LinearGaussianArms(OverFeatures):
         owner, d = "LinearGaussianArms", self.mean_.shape[-1:]
         check_weights(owner, self.mean_)
         check_like(owner, "root", self.root, self.mean_.shape + d)
-        object.__setattr__(self, "features", table(owner, self.features, *d))
+        object.__setattr__(self, "features", check_features(owner, self.features, *d))
         object.__setattr__(self, "evidence", frozen(np.zeros(self.mean_.shape[:-1])))
 
     @classmethod
@@ -109,7 +109,7 @@ class LinearGaussianArms(OverFeatures):
     def batch(self, replicates: int) -> LinearGaussianArms:
         """The same belief for each of several replicates in lockstep."""
         n = integer("LinearGaussianArms.batch", "replicates", replicates, 1)
-        single("LinearGaussianArms.batch", self.mean_)
+        check_single("LinearGaussianArms.batch", self.mean_)
         return unchecked(
             self,
             mean_=frozen(np.tile(self.mean_, (n, 1))),
@@ -124,7 +124,7 @@ class LinearGaussianArms(OverFeatures):
         return self.observe(*self._chosen(datum))
 
     def observe(self, x: Floats, r: float | Floats) -> LinearGaussianArms:
-        """The posterior after reward r of features x, unchecked: the equations above."""
+        """The posterior after reward r for features x, without checks: the equations above."""
         S, m, variance = self.root, self.mean_, self.noise**2
         phi = np.matmul(x[..., None, :], S)[..., 0, :]
         c = variance + np.sum(phi * phi, axis=-1)
@@ -141,14 +141,14 @@ class LinearGaussianArms(OverFeatures):
     def update_many(self, log: Log, rng: Generator | None = None) -> LinearGaussianArms:
         """The posterior of one experiment after a log of choices, rewards and, if they vary, contexts."""
         owner = "LinearGaussianArms.update_many"
-        single(owner, self.mean_)
-        X, r = logged(owner, self.features, log, len(self.mean_))
+        check_single(owner, self.mean_)
+        X, r = read_log(owner, self.features, log, len(self.mean_))
         new = self
         for x, y in zip(X, r, strict=True):
             new = new.observe(x, y)
         return new
 
-    # What planners ask -----------------------------------------------------------------------------------------------
+    # Capabilities ----------------------------------------------------------------------------------------------------
 
     @property
     def covariance(self) -> Floats:
@@ -186,16 +186,16 @@ class LinearGaussianArms(OverFeatures):
         return self.evidence
 
     def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
-        """Which arm is best, estimated from draws of the weights. The draws are exact: v does not stretch them."""
+        """The distribution of the best arm, estimated from draws of the weights, which v does not stretch."""
         rng = check_draws(self, samples, rng)
         X, replicates = self._features("best_arm", context), self.mean_.shape[:-1]
         z = rng.standard_normal((*replicates, samples, self.n_weights))
         weights = self.mean_[..., None, :] + z @ np.swapaxes(self.root, -1, -2)
         theta = np.asarray(weights @ np.swapaxes(X, -1, -2))
-        return weighted(theta, np.full(theta.shape[:-1], 1.0 / samples), self.noise)
+        return best_arm_of_list(theta, np.full(theta.shape[:-1], 1.0 / samples), self.noise)
 
     def reward_deviation(self) -> float:
-        """The largest deviation of a predicted reward. Further rewards do not widen it."""
+        """The largest standard deviation of a predicted reward, which further rewards do not increase."""
         spread = np.square(self.linear_features() @ self.root).sum(axis=-1)
         return float(np.sqrt(spread.max() + self.noise**2))
 
@@ -206,7 +206,7 @@ class LinearGaussianArms(OverFeatures):
 
     def fade(self, prior: LinearGaussianArms, keep: float) -> LinearGaussianArms:
         """The precision and its product with the mean fade towards those of the prior."""
-        mean, root = faded_gaussian(self.mean_, self.root, prior.mean_, prior.root, keep)
+        mean, root = fade_gaussian(self.mean_, self.root, prior.mean_, prior.root, keep)
         return unchecked(self, mean_=mean, root=root)
 
 

@@ -26,8 +26,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import binary, check_like, faded_normal, single, unchecked
-from bayesrl.beliefs.arms._contexts import PaysClicks, apply, chance_at_mode, check_weights, logged, table
+from bayesrl.beliefs.arms._arms import check_binary, check_like, check_single, fade_normal, unchecked
+from bayesrl.beliefs.arms._contexts import PaysClicks, apply, chance_at_mode, check_features, check_weights, read_log
 from bayesrl.checks import Floats, array, frozen, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.kernels.logistic import mode_after_many
@@ -64,7 +64,7 @@ class LogisticArms(PaysClicks):
     reshaping: Annotated[float, AtLeast(0.0), "Factor on the standard deviation of draws, alpha."] = 1.0
     features: Annotated[
         Floats | None,
-        Shape("(K, d), or (C, K, d) for C kinds of contexts"),
+        Shape("(K, d), or (C, K, d) for C contexts"),
         "The arms' features if they are known in advance.",
     ] = None
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
@@ -75,7 +75,7 @@ class LogisticArms(PaysClicks):
         owner, d = "LogisticArms", self.mean_.shape[-1:]
         check_weights(owner, self.mean_)
         check_like(owner, "precision", self.precision, self.mean_.shape)
-        object.__setattr__(self, "features", table(owner, self.features, *d))
+        object.__setattr__(self, "features", check_features(owner, self.features, *d))
 
     @classmethod
     def prior(
@@ -90,7 +90,7 @@ class LogisticArms(PaysClicks):
     def batch(self, replicates: int) -> LogisticArms:
         """The same belief for each of several replicates in lockstep."""
         n = integer("LogisticArms.batch", "replicates", replicates, 1)
-        single("LogisticArms.batch", self.mean_)
+        check_single("LogisticArms.batch", self.mean_)
         mean, precision = (frozen(np.tile(x, (n, 1))) for x in (self.mean_, self.precision))
         return unchecked(self, mean_=mean, precision=precision)
 
@@ -111,13 +111,13 @@ class LogisticArms(PaysClicks):
     def update_many(self, log: Log, rng: Generator | None = None) -> LogisticArms:
         """The belief of one experiment after a log, taken as one batch."""
         owner = "LogisticArms.update_many"
-        single(owner, self.mean_)
-        X, y = logged(owner, self.features, log, len(self.mean_))
-        binary("LogisticArms", y)
+        check_single(owner, self.mean_)
+        X, y = read_log(owner, self.features, log, len(self.mean_))
+        check_binary("LogisticArms", y)
         mean, weight = mode_after_many(X, y, self.mean_, np.diag(self.precision))
         return unchecked(self, mean_=frozen(mean), precision=frozen(self.precision + weight @ (X * X)))
 
-    # What planners ask -----------------------------------------------------------------------------------------------
+    # Capabilities ----------------------------------------------------------------------------------------------------
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Probabilities of the arms for weights drawn from the belief (reshaped by alpha)."""
@@ -128,7 +128,7 @@ class LogisticArms(PaysClicks):
 
     def fade(self, prior: LogisticArms, keep: float) -> LogisticArms:
         """Precision and precision times mean of each weight fade towards those of the prior."""
-        q, m, _ = faded_normal(self.precision, self.mean_, prior.precision, prior.mean_, keep)
+        q, m, _ = fade_normal(self.precision, self.mean_, prior.precision, prior.mean_, keep)
         return unchecked(self, mean_=m, precision=q)
 
     def _score(self, asked: str, context: object) -> tuple[Floats, Floats]:

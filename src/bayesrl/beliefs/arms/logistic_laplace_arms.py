@@ -6,7 +6,7 @@ The square root S follows by the rank-one update of linear_gaussian_arms.py with
 
     phi = S' x,  h = phi' phi,  m' = m + S phi (y - p),  S' = S - w S phi phi' / (1 + w h + sqrt(1 + w h)).
 
-Deviations: Chapelle and Li use the diagonal; this is the version they left out for speed. Cost: O(d^2) for an update,
+Deviations: Chapelle and Li keep only the diagonal, for speed. Cost: O(d^2) for an update,
 O(d^2 + K d) for a sample. Claims: the mode's gradient vanishes and the precision is the Hessian there; near the exact
 posterior if there is much data.
 """
@@ -21,15 +21,15 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import binary, check_like, single, unchecked
+from bayesrl.beliefs.arms._arms import check_binary, check_like, check_single, unchecked
 from bayesrl.beliefs.arms._contexts import (
     PaysClicks,
     apply,
     chance_at_mode,
+    check_features,
     check_weights,
-    faded_gaussian,
-    logged,
-    table,
+    fade_gaussian,
+    read_log,
 )
 from bayesrl.checks import Floats, array, frozen, generator, integer, number
 from bayesrl.core import Transition
@@ -67,7 +67,7 @@ class LogisticLaplaceArms(PaysClicks):
     reshaping: Annotated[float, AtLeast(0.0), "Factor on the standard deviation of draws, alpha."] = 1.0
     features: Annotated[
         Floats | None,
-        Shape("(K, d), or (C, K, d) for C kinds of contexts"),
+        Shape("(K, d), or (C, K, d) for C contexts"),
         "The arms' features if they are known in advance.",
     ] = None
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
@@ -78,7 +78,7 @@ class LogisticLaplaceArms(PaysClicks):
         owner, d = "LogisticLaplaceArms", self.mean_.shape[-1:]
         check_weights(owner, self.mean_)
         check_like(owner, "root", self.root, self.mean_.shape + d)
-        object.__setattr__(self, "features", table(owner, self.features, *d))
+        object.__setattr__(self, "features", check_features(owner, self.features, *d))
 
     @classmethod
     def prior(
@@ -93,7 +93,7 @@ class LogisticLaplaceArms(PaysClicks):
     def batch(self, replicates: int) -> LogisticLaplaceArms:
         """The same belief for each of several replicates in lockstep."""
         n = integer("LogisticLaplaceArms.batch", "replicates", replicates, 1)
-        single("LogisticLaplaceArms.batch", self.mean_)
+        check_single("LogisticLaplaceArms.batch", self.mean_)
         mean, root = frozen(np.tile(self.mean_, (n, 1))), frozen(np.tile(self.root, (n, 1, 1)))
         return unchecked(self, mean_=mean, root=root)
 
@@ -118,15 +118,15 @@ class LogisticLaplaceArms(PaysClicks):
     def update_many(self, log: Log, rng: Generator | None = None) -> LogisticLaplaceArms:
         """The belief of one experiment after a log, taken as one batch: its mode and the Hessian there."""
         owner = "LogisticLaplaceArms.update_many"
-        single(owner, self.mean_)
-        X, y = logged(owner, self.features, log, len(self.mean_))
-        binary("LogisticLaplaceArms", y)
+        check_single(owner, self.mean_)
+        X, y = read_log(owner, self.features, log, len(self.mean_))
+        check_binary("LogisticLaplaceArms", y)
         Q = np.asarray(np.linalg.inv(self.covariance), np.float64)
         mean, weight = mode_after_many(X, y, self.mean_, Q)
         root = np.linalg.inv(np.linalg.cholesky(Q + (X.T * weight) @ X)).T
         return unchecked(self, mean_=frozen(mean), root=frozen(root))
 
-    # What planners ask -----------------------------------------------------------------------------------------------
+    # Capabilities ----------------------------------------------------------------------------------------------------
 
     @property
     def covariance(self) -> Floats:
@@ -142,7 +142,7 @@ class LogisticLaplaceArms(PaysClicks):
 
     def fade(self, prior: LogisticLaplaceArms, keep: float) -> LogisticLaplaceArms:
         """The precision and its product with the mean fade towards those of the prior."""
-        mean, root = faded_gaussian(self.mean_, self.root, prior.mean_, prior.root, keep)
+        mean, root = fade_gaussian(self.mean_, self.root, prior.mean_, prior.root, keep)
         return unchecked(self, mean_=mean, root=root)
 
     def _score(self, asked: str, context: object) -> tuple[Floats, Floats]:

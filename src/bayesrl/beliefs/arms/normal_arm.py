@@ -1,7 +1,7 @@
 """Gaussian arms of known variance, with a Gaussian belief about each mean (survey §2.5).
 
-Arm a pays N(mu_a, sigma^2) with sigma known, and mu_a ~ N(m_a, sigma^2 / kappa_a): the prior is worth kappa_a
-observations. A reward x gives kappa' = kappa + 1 and m' = m + (x - m) / kappa'.
+Arm a pays N(mu_a, sigma^2) with sigma known, and mu_a ~ N(m_a, sigma^2 / kappa_a): the prior has the
+weight of kappa_a observations. A reward x gives kappa' = kappa + 1 and m' = m + (x - m) / kappa'.
 
 Deviations: none. Cost: O(K) for an update, K Gaussian draws for a sample. Claims: belief laws; moments, quantiles and
 evidence against quadrature of prior times likelihood. Unknown variance: normal_gamma_arm.py.
@@ -18,17 +18,17 @@ from scipy import special
 
 from bayesrl.beliefs._log import Log
 from bayesrl.beliefs.arms._arms import (
+    add_at,
+    arm_index,
+    check_reward,
     check_shapes,
-    chosen,
-    faded_normal,
-    logged,
-    paid,
-    raised,
-    summed,
-    tiled,
+    fade_normal,
+    read_log,
+    sum_at,
+    tile_replicates,
     unchecked,
 )
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, independent_normals
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_of_normals
 from bayesrl.beliefs.arms._states import ArmStates
 from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
@@ -62,7 +62,7 @@ class NormalArm:
         Floats,
         Above(0.0),
         Shape("(K,) or (replicates, K)"),
-        "Observations that the belief is worth, kappa. The variance of the mean is noise^2 / strength.",
+        "Effective sample size, kappa. The variance of the mean is noise^2 / strength.",
     ]
     noise: Annotated[float, Above(0.0), "Standard deviation of a reward, sigma."] = 1.0
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
@@ -91,30 +91,30 @@ class NormalArm:
     def batch(self, replicates: int) -> NormalArm:
         """The same belief for each of several replicates in lockstep."""
         own = (self.mean_, self.strength, self.spread, *self.prior)
-        mean, strength, spread, *prior = tiled("NormalArm.batch", replicates, *own)
+        mean, strength, spread, *prior = tile_replicates("NormalArm.batch", replicates, *own)
         return unchecked(self, mean_=mean, strength=strength, spread=spread, prior=tuple(prior))
 
     # Learning --------------------------------------------------------------------------------------------------------
 
     def update(self, datum: Transition, rng: Generator | None = None) -> NormalArm:
         """The posterior after a choice and its reward (or one of each for every replicate)."""
-        where = chosen("NormalArm.update", self.mean_.shape, datum.action)
-        x = paid("NormalArm.update", self.mean_.shape, datum.reward)
+        where = arm_index("NormalArm.update", self.mean_.shape, datum.action)
+        x = check_reward("NormalArm.update", self.mean_.shape, datum.reward)
         kappa, delta = self.strength.reshape(-1)[where], x - self.mean_.reshape(-1)[where]
         step = delta / (kappa + 1.0)
         return unchecked(
             self,
-            mean_=raised(self.mean_, where, step),
-            strength=raised(self.strength, where, 1.0),
-            spread=raised(self.spread, where, kappa * delta * step),
+            mean_=add_at(self.mean_, where, step),
+            strength=add_at(self.strength, where, 1.0),
+            spread=add_at(self.spread, where, kappa * delta * step),
         )
 
     def update_many(self, log: Log, rng: Generator | None = None) -> NormalArm:
         """The posterior after a log of choices and rewards."""
-        where, x = logged("NormalArm.update_many", self.mean_.shape, log)
-        n = summed(self.mean_.shape, where, 1.0)
-        average = summed(self.mean_.shape, where, x) / np.maximum(n, 1.0)
-        within = summed(self.mean_.shape, where, (x - average.reshape(-1)[where]) ** 2)
+        where, x = read_log("NormalArm.update_many", self.mean_.shape, log)
+        n = sum_at(self.mean_.shape, where, 1.0)
+        average = sum_at(self.mean_.shape, where, x) / np.maximum(n, 1.0)
+        within = sum_at(self.mean_.shape, where, (x - average.reshape(-1)[where]) ** 2)
         kappa, delta = self.strength + n, average - self.mean_
         return unchecked(
             self,
@@ -123,7 +123,7 @@ class NormalArm:
             spread=frozen(self.spread + within + self.strength * n / kappa * delta**2),
         )
 
-    # What planners ask -----------------------------------------------------------------------------------------------
+    # Capabilities ----------------------------------------------------------------------------------------------------
 
     @property
     def n_actions(self) -> int:
@@ -149,11 +149,11 @@ class NormalArm:
         return self.mean_ + self._deviation() * float(special.ndtri(p))
 
     def plays(self) -> Floats:
-        """How often each arm has been played. The prior does not count."""
+        """The number of plays of each arm, without prior pseudo-counts."""
         return self.strength - self.prior[1]
 
     def average(self) -> Floats:
-        """The average reward of each arm, nan where it has not been played."""
+        """The average reward of each arm; nan if the arm has not been played."""
         m, kappa = self.prior
         with np.errstate(invalid="ignore", divide="ignore"):
             return (self.strength * self.mean_ - kappa * m) / self.plays()
@@ -165,11 +165,11 @@ class NormalArm:
         return np.asarray(0.5 * each.sum(axis=-1))
 
     def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
-        """Which arm is best, by numerical integration."""
-        return independent_normals(self.mean_, np.sqrt(self.variance()), self.noise)
+        """The distribution of the best arm, by numerical integration."""
+        return best_arm_of_normals(self.mean_, np.sqrt(self.variance()), self.noise)
 
     def reward_deviation(self) -> float:
-        """The largest deviation of a predicted reward. Further rewards do not widen it."""
+        """The largest standard deviation of a predicted reward, which further rewards do not increase."""
         return float(np.sqrt(np.max(self.variance()) + self.noise**2))
 
     def arm_states(self) -> ArmStates:
@@ -178,7 +178,7 @@ class NormalArm:
 
     def fade(self, prior: NormalArm, keep: float) -> NormalArm:
         """kappa and kappa m fade towards those of the prior. The spread follows the same weights."""
-        kappa, m, squares = faded_normal(self.strength, self.mean_, prior.strength, prior.mean_, keep)
+        kappa, m, squares = fade_normal(self.strength, self.mean_, prior.strength, prior.mean_, keep)
         return unchecked(self, mean_=m, strength=kappa, spread=frozen(keep * self.spread + squares))
 
     def _deviation(self) -> Floats:

@@ -2,7 +2,7 @@
 
 Arm a pays N(mu_a, 1 / lambda_a), lambda_a ~ Gamma(a, rate b) and mu_a | lambda_a ~ N(m, 1 / (kappa lambda_a)). The
 algebra is that of reward_normal.py (Strens 2000, corrected), here for arms and for experiments in lockstep. The mean
-reward has a marginal Student distribution: (mu - m) / sqrt(b / (a kappa)) has t distribution with 2a degrees of
+reward has a marginal Student distribution: (mu - m) / sqrt(b / (a kappa)) has a t distribution with 2a degrees of
 freedom.
 
 Deviations: none. Cost: O(K) for an update, K Student draws for a sample. Claims: belief laws; moments, quantiles and
@@ -21,18 +21,18 @@ from scipy import special
 from bayesrl.beliefs._log import Log
 from bayesrl.beliefs._normal_gamma import NormalGamma, increments, scale_of_mean, variance_of_mean
 from bayesrl.beliefs.arms._arms import (
+    add_at,
+    arm_index,
+    check_reward,
     check_shapes,
-    chosen,
-    faded,
-    faded_normal,
-    logged,
-    paid,
-    raised,
-    summed,
-    tiled,
+    fade_normal,
+    fade_towards,
+    read_log,
+    sum_at,
+    tile_replicates,
     unchecked,
 )
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_by_draws
 from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
@@ -65,7 +65,7 @@ class NormalGammaArm:
     """
 
     mean_: Annotated[Floats, Shape("(K,) or (replicates, K)"), "Posterior mean of each arm's mean reward, m."]
-    strength: Annotated[Floats, Above(0.0), Shape("like mean_"), "Observations behind the mean, kappa."]
+    strength: Annotated[Floats, Above(0.0), Shape("like mean_"), "Effective sample size of the mean, kappa."]
     shape: Annotated[Floats, Above(0.0), Shape("like mean_"), "Shape of the gamma belief about the precision, a."]
     rate: Annotated[Floats, Above(0.0), Shape("like mean_"), "Rate of the gamma belief about the precision, b."]
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
@@ -81,36 +81,38 @@ class NormalGammaArm:
 
     @classmethod
     def weak(cls, arms: int, gamma: float = 1.0) -> NormalGammaArm:
-        """A prior worth one observation of mean 0 and variance about 1 (kappa = 1, a = 2, b = 1)."""
+        """A prior with the weight of one observation, mean 0 and variance about 1 (kappa = 1, a = 2, b = 1)."""
         one = np.ones(integer("NormalGammaArm.weak", "arms", arms, 1))
         return cls(0.0 * one, one, 2.0 * one, one, gamma)
 
     def batch(self, replicates: int) -> NormalGammaArm:
         """The same belief for each of several replicates in lockstep."""
-        own = tiled("NormalGammaArm.batch", replicates, *(getattr(self, name) for name in FIELDS), *self.prior)
+        own = tile_replicates(
+            "NormalGammaArm.batch", replicates, *(getattr(self, name) for name in FIELDS), *self.prior
+        )
         return unchecked(self, prior=tuple(own[4:]), **dict(zip(FIELDS, own[:4], strict=True)))
 
     # Learning --------------------------------------------------------------------------------------------------------
 
     def update(self, datum: Transition, rng: Generator | None = None) -> NormalGammaArm:
         """The posterior after a choice and its reward (or one of each for every replicate)."""
-        where = chosen("NormalGammaArm.update", self.mean_.shape, datum.action)
-        x = paid("NormalGammaArm.update", self.mean_.shape, datum.reward)
+        where = arm_index("NormalGammaArm.update", self.mean_.shape, datum.action)
+        x = check_reward("NormalGammaArm.update", self.mean_.shape, datum.reward)
         more = increments(self.strength.reshape(-1)[where], x - self.mean_.reshape(-1)[where])
         return unchecked(
             self,
-            mean_=raised(self.mean_, where, more.mean),
-            strength=raised(self.strength, where, more.strength),
-            shape=raised(self.shape, where, more.shape),
-            rate=raised(self.rate, where, more.rate),
+            mean_=add_at(self.mean_, where, more.mean),
+            strength=add_at(self.strength, where, more.strength),
+            shape=add_at(self.shape, where, more.shape),
+            rate=add_at(self.rate, where, more.rate),
         )
 
     def update_many(self, log: Log, rng: Generator | None = None) -> NormalGammaArm:
         """The posterior after a log of choices and rewards."""
-        where, x = logged("NormalGammaArm.update_many", self.mean_.shape, log)
-        n = summed(self.mean_.shape, where, 1.0)
-        average = summed(self.mean_.shape, where, x) / np.maximum(n, 1.0)
-        within = summed(self.mean_.shape, where, (x - average.reshape(-1)[where]) ** 2)
+        where, x = read_log("NormalGammaArm.update_many", self.mean_.shape, log)
+        n = sum_at(self.mean_.shape, where, 1.0)
+        average = sum_at(self.mean_.shape, where, x) / np.maximum(n, 1.0)
+        within = sum_at(self.mean_.shape, where, (x - average.reshape(-1)[where]) ** 2)
         kappa, delta = self.strength + n, average - self.mean_
         return unchecked(
             self,
@@ -120,7 +122,7 @@ class NormalGammaArm:
             rate=frozen(self.rate + 0.5 * (within + self.strength * n / kappa * delta**2)),
         )
 
-    # What planners ask -----------------------------------------------------------------------------------------------
+    # Capabilities ----------------------------------------------------------------------------------------------------
 
     @property
     def n_actions(self) -> int:
@@ -136,7 +138,7 @@ class NormalGammaArm:
         return self.mean_
 
     def variance(self, context: object = None) -> Floats:
-        """Posterior variance of each arm's mean reward; infinite where the shape is at most 1."""
+        """Posterior variance of each arm's mean reward; infinite if the shape is at most 1."""
         return variance_of_mean(self._cells)
 
     def quantile(self, p: float, context: object = None) -> Floats:
@@ -145,11 +147,11 @@ class NormalGammaArm:
         return self.mean_ + self._scale() * np.asarray(special.stdtrit(2.0 * self.shape, p), np.float64)
 
     def plays(self) -> Floats:
-        """How often each arm has been played. The prior does not count."""
+        """The number of plays of each arm, without prior pseudo-counts."""
         return self.strength - self.prior[1]
 
     def average(self) -> Floats:
-        """The average reward of each arm, nan where it has not been played."""
+        """The average reward of each arm; nan if the arm has not been played."""
         m, kappa = self.prior[:2]
         with np.errstate(invalid="ignore", divide="ignore"):
             return (self.strength * self.mean_ - kappa * m) / self.plays()
@@ -162,14 +164,16 @@ class NormalGammaArm:
         return np.asarray(each.sum(axis=-1))
 
     def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
-        """Which arm is best, estimated from draws."""
-        return drawn(self, context, samples, rng, None)
+        """The distribution of the best arm, estimated from draws."""
+        return best_arm_by_draws(self, context, samples, rng, None)
 
     def fade(self, prior: NormalGammaArm, keep: float) -> NormalGammaArm:
         """kappa, kappa m, a and b + kappa m^2 / 2 fade towards those of the prior. The last one is read back as b."""
-        kappa, m, squares = faded_normal(self.strength, self.mean_, prior.strength, prior.mean_, keep)
+        kappa, m, squares = fade_normal(self.strength, self.mean_, prior.strength, prior.mean_, keep)
         rate = (1.0 - keep) * prior.rate + keep * self.rate + 0.5 * squares
-        return unchecked(self, mean_=m, strength=kappa, shape=faded(self.shape, prior.shape, keep), rate=frozen(rate))
+        return unchecked(
+            self, mean_=m, strength=kappa, shape=fade_towards(self.shape, prior.shape, keep), rate=frozen(rate)
+        )
 
     def _scale(self) -> Floats:
         return scale_of_mean(self._cells)

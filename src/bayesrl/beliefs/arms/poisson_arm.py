@@ -16,8 +16,18 @@ from numpy.random import Generator
 from scipy import special
 
 from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import check_shapes, chosen, faded, logged, paid, raised, summed, tiled, unchecked
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, drawn
+from bayesrl.beliefs.arms._arms import (
+    add_at,
+    arm_index,
+    check_reward,
+    check_shapes,
+    fade_towards,
+    read_log,
+    sum_at,
+    tile_replicates,
+    unchecked,
+)
+from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_by_draws
 from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence
@@ -70,28 +80,28 @@ class PoissonArm:
     def batch(self, replicates: int) -> PoissonArm:
         """The same belief for each of several replicates in lockstep."""
         own = (self.shape, self.rate, self.factorials, *self.prior)
-        shape, rate, factorials, *prior = tiled("PoissonArm.batch", replicates, *own)
+        shape, rate, factorials, *prior = tile_replicates("PoissonArm.batch", replicates, *own)
         return unchecked(self, shape=shape, rate=rate, factorials=factorials, prior=tuple(prior))
 
     # Learning --------------------------------------------------------------------------------------------------------
 
     def update(self, datum: Transition, rng: Generator | None = None) -> PoissonArm:
         """The posterior after a choice and its reward (or one of each for every replicate)."""
-        where = chosen("PoissonArm.update", self.shape.shape, datum.action)
-        y = paid("PoissonArm.update", self.shape.shape, datum.reward)
+        where = arm_index("PoissonArm.update", self.shape.shape, datum.action)
+        y = check_reward("PoissonArm.update", self.shape.shape, datum.reward)
         _count(y)
         return unchecked(
             self,
-            shape=raised(self.shape, where, y),
-            rate=raised(self.rate, where, 1.0),
-            factorials=raised(self.factorials, where, special.gammaln(y + 1.0)),
+            shape=add_at(self.shape, where, y),
+            rate=add_at(self.rate, where, 1.0),
+            factorials=add_at(self.factorials, where, special.gammaln(y + 1.0)),
         )
 
     def update_many(self, log: Log, rng: Generator | None = None) -> PoissonArm:
         """The posterior after a log of choices and rewards."""
-        where, y = logged("PoissonArm.update_many", self.shape.shape, log)
+        where, y = read_log("PoissonArm.update_many", self.shape.shape, log)
         _count(y)
-        total, n, factorials = (summed(self.shape.shape, where, x) for x in (y, 1.0, special.gammaln(y + 1.0)))
+        total, n, factorials = (sum_at(self.shape.shape, where, x) for x in (y, 1.0, special.gammaln(y + 1.0)))
         return unchecked(
             self,
             shape=frozen(self.shape + total),
@@ -99,7 +109,7 @@ class PoissonArm:
             factorials=frozen(self.factorials + factorials),
         )
 
-    # What planners ask -----------------------------------------------------------------------------------------------
+    # Capabilities ----------------------------------------------------------------------------------------------------
 
     @property
     def n_actions(self) -> int:
@@ -124,11 +134,11 @@ class PoissonArm:
         return np.asarray(special.gammaincinv(self.shape, p)) / self.rate
 
     def plays(self) -> Floats:
-        """How often each arm has been played. The prior does not count."""
+        """The number of plays of each arm, without prior pseudo-counts."""
         return self.rate - self.prior[1]
 
     def average(self) -> Floats:
-        """The average reward of each arm, nan where it has not been played."""
+        """The average reward of each arm; nan if the arm has not been played."""
         with np.errstate(invalid="ignore"):
             return (self.shape - self.prior[0]) / self.plays()
 
@@ -139,16 +149,16 @@ class PoissonArm:
         return np.asarray((each - self.factorials).sum(axis=-1))
 
     def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
-        """Which arm is best, estimated from draws."""
-        return drawn(self, context, samples, rng, None)
+        """The distribution of the best arm, estimated from draws."""
+        return best_arm_by_draws(self, context, samples, rng, None)
 
     def fade(self, prior: PoissonArm, keep: float) -> PoissonArm:
         """Shapes and rates that fade towards those of the prior."""
         return unchecked(
             self,
-            shape=faded(self.shape, prior.shape, keep),
-            rate=faded(self.rate, prior.rate, keep),
-            factorials=faded(self.factorials, prior.factorials, keep),
+            shape=fade_towards(self.shape, prior.shape, keep),
+            rate=fade_towards(self.rate, prior.rate, keep),
+            factorials=fade_towards(self.factorials, prior.factorials, keep),
         )
 
 

@@ -1,7 +1,7 @@
-"""Semi-bandit feedback: of several arms chosen at once, each one's reward is seen (survey §3.3, several suggestions).
+"""Semi-bandit feedback: several arms are chosen at once, and the reward of each is seen (survey §3.3).
 
-This belief wraps any belief about single arms. The datum's action is a set of arms, its `next_observation` is the
-reward of each of them, and its reward is their sum. The arms' rewards are independent observations.
+This belief wraps any belief about single arms. The datum's action is a set of arms, its `next_observation` holds
+the reward of each, and its reward is their sum. The rewards are independent observations of the arms.
 
 Deviations: none. Cost: one update of the belief inside for each chosen arm. Claims: equal to single updates.
 """
@@ -51,7 +51,7 @@ class Arms(SamplesMeans, HasMeans, Protocol):
 )
 @value
 class SemiBandit:
-    """A belief about single arms that learns from several at once and sees each one's reward.
+    """A belief about single arms that learns from the rewards of several arms at once.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class SemiBandit:
         return SemiBandit(self.arms.batch(replicates))
 
     def update(self, datum: Transition, rng: Generator | None = None) -> SemiBandit:
-        """The posterior after a set of arms and what each paid."""
+        """The posterior after a set of arms and the reward of each."""
         items, paid = np.asarray(datum.action), np.asarray(datum.next_observation)
         if items.ndim == 0 or items.shape != paid.shape or paid.dtype.kind not in "biuf":
             raise InvalidArgument("SemiBandit.update", "next_observation", f"a reward for each of {items.shape}", paid)
@@ -88,7 +88,7 @@ class SemiBandit:
         return SemiBandit(inside)
 
     def update_many(self, log: Log, rng: Generator | None = None) -> SemiBandit:
-        """The posterior after a log of sets of arms ('action') and what each paid ('next_observation')."""
+        """The posterior after a log of sets of arms ('action') and their rewards ('next_observation')."""
         new = self
         for action, paid in zip(*columns("SemiBandit.update_many", log, "action", "next_observation"), strict=True):
             new = new.update(Transition(0, action, float(np.sum(paid)), paid), rng)
@@ -101,11 +101,11 @@ class SemiBandit:
 
     @property
     def n_actions(self) -> int:
-        """K, the arms to choose from."""
+        """K, the number of arms."""
         return self.arms.n_actions
 
     def sample_means(self, context: object, rng: Generator) -> Floats:
-        """Mean rewards of single arms, drawn from the belief. What was observed is rewards, not a context."""
+        """Mean rewards of single arms, drawn from the belief. The observation holds rewards, so it is no context."""
         return np.asarray(self.arms.sample_means(None, rng))
 
     def mean(self, context: object = None) -> Floats:

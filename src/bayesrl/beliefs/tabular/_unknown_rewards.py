@@ -168,7 +168,7 @@ class UnknownRewards:
         pays = urns(_NO_MOVES, rows, cdf, np.zeros(0, np.int64), depth)
         return RewardUrn(self.transitions.simulate(depth), pays, self._cells, values)
 
-    # What planners ask -----------------------------------------------------------------------------------------------
+    # Capabilities ----------------------------------------------------------------------------------------------------
 
     @property
     def rewards_known(self) -> bool:

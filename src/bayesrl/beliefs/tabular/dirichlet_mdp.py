@@ -205,7 +205,7 @@ class DirichletMDP(KnownRewards):
     def _some_known(self) -> bool:
         return bool(self.known.any())
 
-    # What planners ask -----------------------------------------------------------------------------------------------
+    # Capabilities ----------------------------------------------------------------------------------------------------
 
     @property  # type: ignore[no-redef]
     def alpha(self) -> Floats:

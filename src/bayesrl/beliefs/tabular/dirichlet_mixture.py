@@ -125,7 +125,7 @@ class DirichletMixture(KnownRewards):
         """Log probability of the observed outcomes, in their order, under the prior."""
         return float(special.logsumexp(self.log_joint))
 
-    # What planners ask -----------------------------------------------------------------------------------------------
+    # Capabilities ----------------------------------------------------------------------------------------------------
 
     @property
     def outcomes(self) -> Outcomes:  # type: ignore[override]

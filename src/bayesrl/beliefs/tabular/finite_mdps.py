@@ -126,7 +126,7 @@ class FiniteMDPs:
             succ[i, ..., :k], reward[i, ..., :k], prob[i, ..., :k] = m.succ, m.reward, m.prob[m.group]
         return succ, reward, prob
 
-    # What planners ask -----------------------------------------------------------------------------------------------
+    # Capabilities ----------------------------------------------------------------------------------------------------
 
     @property
     def gamma(self) -> float:

@@ -161,9 +161,7 @@ class RowColumnBeta:
         """The belief as coins, for simulations of at most `depth` steps; see `kernels/row_column.py`."""
         depth = integer("RowColumnBeta.simulate", "depth", depth, 0, DEEPEST)
         seen = np.array(self.seen, np.int64).reshape(-1, 3)
-        entries = (
-            1 << (6 * (len(seen) + depth) + 16).bit_length()
-        )  # cells, rows and columns; half full
+        entries = 1 << (6 * (len(seen) + depth) + 16).bit_length()  # cells, rows and columns; half full
         model = RowColumn(
             key=np.zeros((entries, 3), np.int64),
             used=np.zeros(entries, np.bool_),

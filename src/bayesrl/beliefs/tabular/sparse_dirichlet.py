@@ -155,7 +155,7 @@ class SparseDirichletMDP(KnownRewards):
         weight = np.exp(log_m - logsumexp(log_m, axis=1, keepdims=True))
         return Supports(seen, N, k0, size, weight, which.reshape(-1))
 
-    # What planners ask -----------------------------------------------------------------------------------------------
+    # Capabilities ----------------------------------------------------------------------------------------------------
 
     @property
     def seen(self) -> int:
