@@ -8,7 +8,6 @@ from numpy.random import default_rng
 from numpy.testing import assert_allclose
 from scipy import integrate, special, stats
 
-from bayesrl.beliefs.arms._contexts import logistic_moments
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms, their_v
 from bayesrl.beliefs.arms.logistic_arms import LogisticArms
 from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
@@ -159,14 +158,20 @@ def test_laplace_update_is_the_mode_and_its_hessian():
 
 
 @pytest.mark.parametrize("spread", [0.1, 1.0, 3.0])
-def test_logistic_moments_match_quadrature(spread):
-    for centre in (-4.0, 0.0, 1.5):
-        z = np.linspace(-12.0, 12.0, 20_001)
-        weight = stats.norm.pdf(z)
-        moment = [integrate.simpson(special.expit(centre + spread * z) ** k * weight, x=z) for k in (1, 2)]
-        mean, variance = logistic_moments(np.array(centre), np.array(spread))
-        assert_allclose(mean, moment[0], atol=2e-6)
-        assert_allclose(variance, moment[1] - moment[0] ** 2, atol=2e-6)
+@pytest.mark.parametrize("kind", [LogisticArms, LogisticLaplaceArms])
+def test_logistic_moments_match_quadrature(kind, spread):
+    """Mean, variance and quantile of each arm's probability, for log-odds with up to this deviation."""
+    m, X = np.array([-4.0, 1.5]), np.array([[1.0, 0.0], [0.0, 1.0], [0.6, -0.8], [0.1, 0.3]])
+    root = spread * (np.diag([1.0, 0.5]) if kind is LogisticArms else np.array([[0.8, 0.1], [-0.5, 0.3]]))
+    belief = kind(m, 1.0 / np.diag(root) ** 2) if kind is LogisticArms else kind(m, root)
+    z = np.linspace(-12.0, 12.0, 20_001)
+    deviation = np.sqrt(np.diag(X @ root @ root.T @ X.T))
+    p = special.expit((X @ m)[:, None] + deviation[:, None] * z)
+    moment = [integrate.simpson(p**k * stats.norm.pdf(z), x=z) for k in (1, 2)]
+    assert_allclose(belief.mean(X), moment[0], atol=2e-6)
+    assert_allclose(belief.variance(X), moment[1] - moment[0] ** 2, atol=2e-6)
+    for level in (0.02, 0.5, 0.9):
+        assert_allclose(belief.quantile(level, X), special.expit(stats.norm(X @ m, deviation).ppf(level)), rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", [LogisticArms, LogisticLaplaceArms])

@@ -48,6 +48,7 @@ from bayesrl.registry import register
         "tests/beliefs/test_contextual.py::test_laplace_update_is_the_mode_and_its_hessian",
         "tests/beliefs/test_contextual.py::test_logistic_moments_match_quadrature",
         "tests/beliefs/test_contextual.py::test_logistic_concentrates",
+        "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )
 @value
