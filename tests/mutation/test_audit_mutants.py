@@ -4,7 +4,7 @@ import pytest
 
 LAWS = "tests/beliefs/test_laws.py::test_belief_laws"
 BQL, BAMCP = "tests/bamdp/test_bayesian_q_learning.py::", "tests/bamdp/test_bamcp.py::"
-FINITE, LUCK, COMPARE = "tests/models/test_finite_horizon.py::", "tests/test_luck.py::", "tests/lab/test_compare.py::"
+FINITE, RANDOMNESS, COMPARE = "tests/models/test_finite_horizon.py::", "tests/test_randomness.py::", "tests/lab/test_compare.py::"
 
 MUTANTS = {
     # name: (module, old, new, tests)
@@ -48,32 +48,32 @@ MUTANTS = {
         [LAWS + "[reward-normal]"]),
     "every episode of a Gymnasium world has the same seed": (
         "bayesrl.adapters.gymnasium", 'seed=int(generator("GymWorld", rng).integers(2**31))', "seed=0",
-        [LUCK + "test_each_episode_of_a_gymnasium_world_has_a_seed_of_its_own"]),
+        [RANDOMNESS + "test_each_episode_of_a_gymnasium_world_has_a_seed_of_its_own"]),
     "every episode of a slippery lake is the same": (
         "bayesrl.adapters.gymnasium", 'seed=int(generator("GymWorld", rng).integers(2**31))', "seed=0",
-        [LUCK + "test_episodes_of_gymnasium_worlds[FrozenLake-v1-True]"]),
+        [RANDOMNESS + "test_episodes_of_gymnasium_worlds[FrozenLake-v1-True]"]),
     "an exported world starts its luck anew in every episode": (
         "bayesrl.adapters.gymnasium", "super().reset(seed=seed)", "super().reset(seed=seed or 7)",
-        [LUCK + "test_episodes_of_exported_worlds[grid5]"]),
+        [RANDOMNESS + "test_episodes_of_exported_worlds[grid5]"]),
     "a bandit has a stream of its own": (
         "bayesrl.worlds.bandits.bernoulli", "return PAID if rng.random() < p", "return PAID if np.random.default_rng(0).random() < p",
-        [LUCK + "test_episodes_differ_where_the_world_is_random[online-shop]"]),
+        [RANDOMNESS + "test_episodes_differ_where_the_world_is_random[online-shop]"]),
     "families are drawn by the world's stream": (
         "bayesrl.core", "world.draw(streams.draw)", "world.draw(streams.world)",
-        [LUCK + "test_worlds_use_their_stream_alone[gc]"]),
+        [RANDOMNESS + "test_worlds_use_their_stream_alone[gc]"]),
     "learning uses the stream of thought": (
         "bayesrl.core", "agent.learn(mind, transition, learning)", "agent.learn(mind, transition, thought)",
-        [LUCK + "test_worlds_use_their_stream_alone[chain]"]),
+        [RANDOMNESS + "test_worlds_use_their_stream_alone[chain]"]),
     "a new episode uses the stream of thought": (
         "bayesrl.core", "after, new = world.reset(luck)", "after, new = world.reset(thought)",
-        [LUCK + "test_worlds_use_their_stream_alone[chain]"]),
+        [RANDOMNESS + "test_worlds_use_their_stream_alone[chain]"]),
     "two streams are one": (
         "bayesrl.core", "map(default_rng, SeedSequence(seed, spawn_key=key).spawn(4))",
         "map(default_rng, 2 * SeedSequence(seed, spawn_key=key).spawn(2))",
-        [LUCK + "test_the_streams_of_a_run_differ"]),
+        [RANDOMNESS + "test_the_streams_of_a_run_differ"]),
     "a planner draws from numpy's own generator": (
         "bayesrl.bamdp.baselines.random", "rng.random() * A", "np.random.random() * A",
-        [LUCK + "test_methods_use_their_streams_alone[random]"]),
+        [RANDOMNESS + "test_methods_use_their_streams_alone[random]"]),
     "nothing is cancelled after a failure": (
         "bayesrl.lab.compare", "pool.shutdown(cancel_futures=True)", "pool.shutdown()",
         [COMPARE + "test_the_rest_is_cancelled_after_a_failure"]),

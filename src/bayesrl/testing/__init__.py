@@ -1,4 +1,4 @@
-"""Public laws: what a belief, a planner, an agent and a world must obey, with stated error rates."""
+"""Laws that every belief, planner, agent and world must obey, with stated false-alarm rates."""
 
 from bayesrl.testing import arm_probes, grid_probe  # noqa: F401 (they register probes)
 from bayesrl.testing.laws import (
@@ -9,9 +9,9 @@ from bayesrl.testing.laws import (
     check_point_belief,
     check_world,
 )
-from bayesrl.testing.luck import check_episodes, check_streams
 from bayesrl.testing.moments import check_moments
 from bayesrl.testing.probes import Probe, probe_for
+from bayesrl.testing.randomness import check_episodes, check_streams
 from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, assert_quantiles, assert_uniform_ranks
 
 __all__ = [

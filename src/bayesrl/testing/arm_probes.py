@@ -1,8 +1,7 @@
-"""What the laws must know of beliefs about arms; `bayesrl.testing` registers these probes when it is imported.
+"""Probes of beliefs about arms; `bayesrl.testing` registers them when it is imported.
 
-Data are rewards of arms chosen at random. A probe says `random = True` if the belief draws random numbers when it
-learns. It says `approximate = True` if the belief is only near the posterior: then the laws ask for purity and
-concentration alone.
+Data are rewards of arms chosen at random. A probe has `random = True` if the belief draws random numbers in `update`.
+It has `approximate = True` if the belief only approximates the posterior; fewer laws hold then.
 """
 
 from __future__ import annotations
@@ -98,7 +97,7 @@ Logistic = LogisticArms | LogisticLaplaceArms
 
 
 class LogisticProbe:
-    """Truths are the weights, drawn from the Gaussian; answers are what the logistic says."""
+    """Truths are the weights, drawn from the Gaussian; rewards have logistic probabilities."""
 
     approximate = True
 
@@ -139,7 +138,7 @@ class SemiBanditProbe:
 
 
 class ForgettingProbe:
-    """Truths are those of the belief inside, which on purpose is wider than the posterior."""
+    """Truths are those of the belief inside, which is wider than the posterior by design."""
 
     approximate = True
 
@@ -158,7 +157,7 @@ class ForgettingProbe:
 
 
 class FullBanditProbe:
-    """Truths are the arms' means; two arms are chosen at a time and their sum is seen."""
+    """Truths are the arms' means; two arms are chosen at a time and their sum is observed."""
 
     def draw(self, belief: FullBandit, rng: Generator) -> Floats:  # noqa: D102
         return belief.sample_means(None, rng)
@@ -175,7 +174,7 @@ class FullBanditProbe:
 
 
 class FiniteProbe:
-    """Truths are numbers of models; the quantities say which one it is."""
+    """Truths are indices of models; the quantities are indicators of the index."""
 
     def draw(self, belief: FiniteModels | FiniteMDPs, rng: Generator) -> int:  # noqa: D102
         return int(rng.choice(len(belief.posterior()), p=belief.posterior()))

@@ -1,4 +1,4 @@
-"""What the laws must know of the belief about an infinite grid; `bayesrl.testing` registers the probe when imported."""
+"""The probe of the belief about an infinite grid; `bayesrl.testing` registers it when it is imported."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from bayesrl.testing.probes import probe_for
 ROWS, COLUMNS, READ = range(1, 5), range(1, 101), range(1, 4)
 """The window that data come from, and the columns whose parameters are read."""
 ENUMERATED = 5
-"""Up to this number of empty cells the expectation is a sum over their coins; beyond, a long chain."""
+"""Largest number of empty cells for which the expectation is a sum over their coins; otherwise it is a long chain."""
 
 
 class Truth(NamedTuple):
-    """Parameters, and the cells yet to be seen: a cell speaks once."""
+    """Parameters, and the cells not yet seen; each cell is seen once."""
 
     p: Floats
     q: Floats
@@ -28,7 +28,7 @@ class Truth(NamedTuple):
 
 
 class GridProbe:
-    """Truths are rows and columns of a window; data are steps onto its cells, those of the columns read first."""
+    """Truths are parameters of rows and columns of a window; data are steps onto its cells, columns in READ first."""
 
     data = ENUMERATED
 
@@ -54,7 +54,7 @@ class GridProbe:
 
 
 def enumerated(belief: RowColumnBeta) -> Floats:
-    """Posterior means of the window's rows and of the columns read, summed over the coins of the empty cells."""
+    """Posterior means of the window's rows and of the columns in READ, summed over the coins of the empty cells."""
     total, mean = 0.0, np.zeros(len(ROWS) + len(READ))
     cases = [((1, 1),) if there else ((0, 0), (0, 1), (1, 0)) for *_, there in belief.seen]
     for coins in product(*cases):

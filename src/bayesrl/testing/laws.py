@@ -1,4 +1,4 @@
-"""The laws that every belief, planner, agent and world must obey; run over everything registered, and open to users.
+"""The laws that every belief, planner, agent and world must obey. Tests apply them to everything registered.
 
 Each check raises AssertionError with a sentence. Random checks take a generator and have a stated false-alarm rate: a
 correct object fails `check_belief` with probability at most `FALSE_ALARM` for each statistical law.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bayesrl.worlds.tabular import MDPWorld
 
 FALSE_ALARM = 1e-6
-"""Chance that a correct belief fails one statistical law."""
+"""Probability that a correct belief fails one statistical law."""
 
 
 # Beliefs -------------------------------------------------------------------------------------------------------------
@@ -33,8 +33,8 @@ FALSE_ALARM = 1e-6
 def check_belief(belief: Belief[Any], probe: Probe | None = None, *, rng: Generator, exact: bool = True) -> None:
     """Purity, martingale, calibration, concentration, moments; exact beliefs also ignore the order of data, and rng.
 
-    A probe may say that its belief is `random` (it uses rng) or `approximate`: then only purity,
-    concentration and moments hold.
+    A probe may declare its belief `random` (it uses rng) or `approximate` (only purity, concentration and moments
+    hold).
     """
     probe = probe_for(belief) if probe is None else probe
     approximate = getattr(probe, "approximate", False)
@@ -54,7 +54,7 @@ def _data(belief: Belief[Any], probe: Probe, n: int, rng: Generator) -> tuple[An
 
 
 def check_purity(belief: Belief[Any], probe: Probe, *, rng: Generator) -> None:
-    """An update changes nothing but what it returns, at any age, also when two futures branch from one belief."""
+    """`update` does not change its belief, at any age, even if two posteriors branch from one belief."""
     _, data = _data(belief, probe, 9, rng)
     for datum in data:
         before, expected = pickle.dumps(belief), probe.expect(belief).copy()
@@ -62,13 +62,13 @@ def check_purity(belief: Belief[Any], probe: Probe, *, rng: Generator) -> None:
         again = belief.update(datum, rng)
         assert pickle.dumps(belief) == before or belief == pickle.loads(before), "update changed its belief"
         assert np.array_equal(probe.expect(belief), expected), "update changed its belief's expectations"
-        assert np.array_equal(probe.expect(left), probe.expect(again)), "two futures of one belief disturb each other"
-        assert pickle.loads(pickle.dumps(right)) == right, "a belief does not survive pickling"
+        assert np.array_equal(probe.expect(left), probe.expect(again)), "two posteriors of one belief affect each other"
+        assert pickle.loads(pickle.dumps(right)) == right, "a belief changes when it is pickled"
         belief = left
 
 
 def check_exactness(belief: Belief[Any], probe: Probe, *, rng: Generator) -> None:
-    """An exact belief forgets the order of its data and never touches rng."""
+    """An exact belief does not depend on the order of its data and never uses rng."""
     _, data = _data(belief, probe, 12, rng)
     untouched = default_rng(0)
     forward = backward = belief
@@ -81,9 +81,9 @@ def check_exactness(belief: Belief[Any], probe: Probe, *, rng: Generator) -> Non
 
 
 def check_martingale(belief: Belief[Any], probe: Probe, *, rng: Generator, draws: int = 3000, data: int = 3) -> None:
-    """Before the data are seen, the posterior expectation is expected to be the prior one.
+    """The prior expectation of the posterior expectation is the prior expectation.
 
-    3000 draws see a shift of about a tenth of a posterior standard deviation.
+    3000 draws detect a shift of about a tenth of a posterior standard deviation.
     """
     after = []
     for _ in range(draws):
@@ -99,7 +99,8 @@ def check_calibration(
 ) -> None:
     """Simulation-based calibration: the rank of a truth among draws from its posterior is uniform.
 
-    1200 replicates over 20 ranks see a posterior too wide or narrow by about a fifth, or off by a third of its width.
+    1200 replicates over 20 ranks detect a posterior that is too wide or narrow by a fifth, or off by a third of its
+    width.
     """
     ranks = []
     for _ in range(replicates):
@@ -117,7 +118,7 @@ def check_calibration(
 def check_concentration(
     belief: Belief[Any], probe: Probe, *, rng: Generator, truths: int = 12, data: int = 400
 ) -> None:
-    """Much data bring the expectation near the truth: to less than half of the prior's distance, on average."""
+    """With much data the expectation is, on average, less than half as far from the truth as the prior's."""
     far = near = 0.0
     for _ in range(truths):
         theta, seen = _data(belief, probe, data, rng)
@@ -138,7 +139,7 @@ class BeliefOverStates(Belief[Transition], ListsStates, Protocol):
 
 
 def check_planner(planner: Planner[Any, Any], belief: ListsActions, observation: Any, *, rng: Generator) -> None:
-    """Legal, a function of its arguments and rng, and harmless to the belief and to its own memory."""
+    """Actions are legal and depend only on the arguments and rng; the belief and the memory do not change."""
     before = pickle.dumps(belief)
     memory = planner.start()
     seed = int(rng.integers(2**31))
@@ -159,9 +160,9 @@ def check_planner(planner: Planner[Any, Any], belief: ListsActions, observation:
 def check_needs(
     planner: Planner[Any, Any], prior: Belief[Transition], world: World | Family, *, steps: int = 8
 ) -> None:
-    """`needs` names all that a planner asks: a belief stripped to exactly that gives the same actions.
+    """`needs` names all members that a planner uses: a belief stripped to them gives the same actions.
 
-    The type of `belief` in the signature of `plan` must ask for nothing else either.
+    The type of `belief` in the signature of `plan` must not have other members.
     """
     whole = run(BayesAgent(prior, planner), world, steps, seed=3)
     bare = run(BayesAgent(stripped(prior, planner.needs), planner), world, steps, seed=3)
@@ -174,7 +175,7 @@ def check_needs(
 
 
 def check_agent(agent: Agent[Any], world: World | Family, *, steps: int = 30) -> None:
-    """The same seed gives the same record, another seed another stream, and the user's own loop the same actions."""
+    """The same seed gives the same record, also after pickling the agent."""
     one, two = run(agent, world, steps, seed=5), run(agent, world, steps, seed=5)
     assert one == two, "the same seed gave two records"
     copy = pickle.loads(pickle.dumps(agent))
@@ -182,7 +183,7 @@ def check_agent(agent: Agent[Any], world: World | Family, *, steps: int = 30) ->
 
 
 def check_world(world: MDPWorld, *, rng: Generator, draws: int = 4000) -> None:
-    """The table is a table, samples follow it, and the declared optimum is the solved one."""
+    """Rows of the table are distributions, samples follow them, and the declared optimum is the solved one."""
     from bayesrl.models.solve import optimal_total
 
     P, R = world.dense()
@@ -203,7 +204,7 @@ def check_world(world: MDPWorld, *, rng: Generator, draws: int = 4000) -> None:
 
 
 def check_point_belief(planner: Planner[Any, Any], belief: BeliefOverStates, q: Floats) -> None:
-    """Where everything is known, a planner's root values are the solved ones."""
+    """If everything is known, a planner's root values are the solved ones."""
     for s in range(belief.n_states):
         info = BayesAgent(belief, planner).act(BayesAgent(belief, planner).start(), s, default_rng(0)).info
         np.testing.assert_allclose(info["q"], q[s], atol=1e-7)

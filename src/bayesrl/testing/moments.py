@@ -1,8 +1,8 @@
-"""The law "moments agree": what a belief says of itself in closed form is what its own draws show.
+"""The law "moments agree": the closed forms of a belief agree with its own draws.
 
-Means, variances, quantiles, predictives and counts are computed in one place and draws are made in another; both must
-speak of one distribution. The law is checked on a belief with data: at a symmetric prior, or where a variance happens
-to be 1, errors do not show. What is checked is found by the capabilities that the belief offers.
+Means, variances, quantiles, predictive probabilities and counts are computed by other code than draws; both must
+describe the same distribution. The law is checked on a belief with data, since errors may not show at a symmetric prior
+or if a variance is 1. The capabilities of the belief determine what is checked.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from bayesrl.testing.probes import Probe, probe_for
 from bayesrl.testing.statistics import assert_mean_equal, assert_quantiles
 
 LEVELS = np.array([0.03, 0.2, 0.5, 0.8, 0.97])
-"""Quantiles that are compared."""
+"""Levels of the quantiles that are compared."""
 DATA = 12
-"""Data that a belief is given first, unless its probe says `data`."""
+"""Number of data that the belief gets first, unless its probe has `data`."""
 
 
 def check_moments(belief: Any, probe: Probe | None = None, *, rng: Generator, draws: int = 10_000) -> None:
     """A belief with data describes the distribution that it draws from.
 
-    Each reading is one statistical test, with false-alarm rate 1e-6 over all its entries. 10,000 draws see a mean that
-    is off by a sixteenth of a standard deviation, a variance that is off by a tenth, and a quantile of which the level
-    is off by three hundredths.
+    Each quantity is one statistical test, with false-alarm rate 1e-6 over all its entries. 10,000 draws detect a mean
+    that is off by a sixteenth of a standard deviation, a variance that is off by a tenth, and a quantile whose level is
+    off by three hundredths.
     """
     probe = probe_for(belief) if probe is None else probe
     theta = probe.draw(belief, rng)
@@ -71,7 +71,7 @@ def check_moments(belief: Any, probe: Probe | None = None, *, rng: Generator, dr
 
 
 def _check_arms(belief: SamplesMeans, draws: int, rng: Generator) -> None:
-    """Draws of the arms' means, one by one and in lockstep, against all that the belief says about them."""
+    """Compare draws of the arms' means, single and in lockstep, with the belief's closed forms."""
     x = np.array([belief.sample_means(None, rng) for _ in range(draws // 2)])
     if offers(belief, Batches):
         side_by_side = belief.batch(draws // 2)
@@ -95,7 +95,7 @@ def _check_arms(belief: SamplesMeans, draws: int, rng: Generator) -> None:
 
 
 def _check_plays(belief: CountsPlays, seen: list[Any]) -> None:
-    """Plays and averages are those of the data, also of an arm that was not played."""
+    """Plays and averages are those of the data, also for an arm that was not played."""
     plays, average = belief.plays(), belief.average()
     for arm in range(len(plays)):
         paid = [float(datum.reward) for datum in seen if datum.action == arm]
@@ -107,7 +107,7 @@ def _check_plays(belief: CountsPlays, seen: list[Any]) -> None:
 
 
 def _check_models(belief: SamplesMDPs, probe: Probe, draws: int, rng: Generator) -> None:
-    """Drawn models against the mean model, the variances and quantiles of rows and rewards, and the counts."""
+    """Compare drawn models with the mean model, the variances and quantiles of rows and rewards, and the counts."""
     drawn = [belief.sample_mdp(rng) for _ in range(draws)]
     R = np.array([model.mean_reward for model in drawn])
     if offers(belief, HasMeanMDP):
@@ -121,7 +121,7 @@ def _check_models(belief: SamplesMDPs, probe: Probe, draws: int, rng: Generator)
     apart = (x - mean.prob) ** 2
     assert_mean_equal(apart, belief.row_variance(), what="variance of a probability")
     if offers(belief, HasCertainPairs):
-        assert not apart[:, o.group[belief.certain_pairs()]].max(initial=0.0) > 1e-24, "what is certain varies"
+        assert not apart[:, o.group[belief.certain_pairs()]].max(initial=0.0) > 1e-24, "a certain pair varies"
     if offers(belief, HasPairMoments):
         pairs = np.array([_pairs(model, belief.pair_means().shape[2]) for model in drawn])[:, ~o.terminal]
         means, variances = belief.pair_means()[~o.terminal], belief.pair_variances()[~o.terminal]
@@ -131,7 +131,7 @@ def _check_models(belief: SamplesMDPs, probe: Probe, draws: int, rng: Generator)
         for s, a in np.ndindex(*o.group.shape):
             q = np.array([belief.row_quantile(p, s, a) for p in LEVELS.tolist()])
             assert_quantiles(x[:, o.group[s, a], : q.shape[1]], LEVELS, q, what=f"quantile of the row of {s, a}")
-        if offers(belief, HasRewardVariance):  # exact where rows are Dirichlet, and then they have quantiles
+        if offers(belief, HasRewardVariance):  # exact for Dirichlet rows, which have quantiles
             assert_mean_equal((R - mean.mean_reward) ** 2, belief.reward_variance(), what="variance of mean reward")
     if offers(belief, CountsPairs):
         _check_counts(belief, probe, x, mean.prob, o.group)
@@ -153,7 +153,7 @@ def _pairs(model: Any, n: int) -> Floats:
 def _check_counts(belief: CountsPairs, probe: Probe, x: Floats, mean: Floats, group: Any) -> None:
     """A row with total count n has variance p (1 - p) / (n + 1), summed over its outcomes; x are drawn rows (n, G, K).
 
-    Where models differ in what is possible the count is that of the drawn support: the probe's `counts` of a row.
+    If models differ in their support, the count is that of the drawn support: the probe's `counts` of a row.
     """
     n = belief.counts()
     if offers(belief, SharesSupport):

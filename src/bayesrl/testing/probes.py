@@ -1,7 +1,7 @@
-"""What the laws must know of a belief: how to draw a truth, let the truth speak, and read quantities off it.
+"""Probes: how the laws draw a truth theta from a belief, draw data given theta, and compute test quantities.
 
-A probe names the test quantities (a vector of numbers of a truth theta), their exact expectation under a belief, and
-the likelihood. `probe_for` finds the probe of a belief; a new belief's own tests may pass their own.
+A test quantity is a vector of numbers computed from theta; the probe also gives its exact expectation under the belief.
+`probe_for` finds the probe of a belief; tests may pass their own.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class RewardTruth(NamedTuple):
 
 
 class BetaProbe:
-    """Truths are the cells' chances of the high reward."""
+    """Truths are the cells' probabilities of the high reward."""
 
     def draw(self, belief: RewardBeta, rng: Generator) -> Floats:  # noqa: D102
         return belief.sample_rewards(rng)

@@ -1,4 +1,4 @@
-"""Statistical assertions that say how often they are wrong and what they can see."""
+"""Statistical assertions with stated false-alarm rates and detectable errors."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A belief stripped to what a planner's `needs` names: any other question is an error.
+"""A belief stripped to the members that a planner's `needs` names: reading any other member is an error.
 
     agent = BayesAgent(stripped(prior, planner.needs), planner)
 
-runs exactly as long as the planner asks for nothing that it did not declare.
+This agent fails if the planner uses a member that it did not declare.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bayesrl.capabilities import members
 
 
 class Stripped:
-    """A belief of which only some members can be seen; `update` gives another one."""
+    """A belief with only some of its members; `update` returns another one."""
 
     def __init__(self, inside: Any, names: frozenset[str]) -> None:
         self._inside, self._names = inside, names
@@ -32,5 +32,5 @@ class Stripped:
 
 
 def stripped(belief: Any, needs: Iterable[type]) -> Stripped:
-    """The belief with nothing but `update` and the members of these capabilities."""
+    """The belief with only `update` and the members of these capabilities."""
     return Stripped(belief, frozenset(name for need in needs for name in members(need)))

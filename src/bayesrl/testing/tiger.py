@@ -1,11 +1,11 @@
 """The tiger problem (Kaelbling, Littman and Cassandra 1998) with an oracle: a small world whose state is hidden.
 
-A tiger is behind one of two doors. Listening costs 1 and tells the right door with probability .85. Opening the door of
-the tiger costs 100, opening the other one pays 10, and both end the episode. With every act the agent may also ask an
-oracle, which costs 2 and tells where the tiger is.
+A tiger is behind one of two doors. Listening costs 1 and reports the right door with probability .85. Opening the
+tiger's door costs 100, opening the other door pays 10, and both end the episode. With every act the agent may also ask
+an oracle, which costs 2 and reports the tiger's door.
 
-The action is a pair (act, ask) and the observation a pair (heard, answer). This world is not registered: it shows that
-the loop, records and files serve hidden states, oracles, and actions and observations that are tuples.
+The action is a pair (act, ask) and the observation a pair (heard, answer). This world is not registered. It shows that
+the loop, records and files work with hidden states, oracles, and actions and observations that are tuples.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Tiger:
     WorldStep(state=0, observation=Observation(heard=2, answer=2), reward=10.0, terminated=True)
     """
 
-    accuracy: Annotated[float, PROBABILITY, "Probability that listening tells the right door."] = 0.85
-    fee: Annotated[float, "What a question costs."] = 2.0
+    accuracy: Annotated[float, PROBABILITY, "Probability that listening reports the right door."] = 0.85
+    fee: Annotated[float, "Cost of a question."] = 2.0
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95
 
     hidden: ClassVar[bool] = True
@@ -61,7 +61,7 @@ class Tiger:
         return int(generator("Tiger", rng).integers(2)), Observation()
 
     def step(self, state: int, action: Action | tuple[int, int], rng: Generator) -> WorldStep:
-        """Listen or open, and ask or not. One random number is drawn, whatever is done."""
+        """Listen or open, and ask or not. Each step draws one random number."""
         if not isinstance(action, tuple) or len(action) != 2:
             raise InvalidArgument("Tiger", "action", "a pair (act, ask)", action)
         tiger = integer("Tiger", "state", state, 0, 1)

@@ -12,7 +12,7 @@ from bayesrl.lab.build import agent_for
 from bayesrl.lab.priors import prior_for
 from bayesrl.registry import entries, make, make_world, worlds
 from bayesrl.testing import check_episodes, check_streams
-from bayesrl.testing.luck import Scripted
+from bayesrl.testing.randomness import Scripted
 
 WORLDS = [entry.name for entry in worlds()]
 CERTAIN = {"double-loop", "infinite-grid"}

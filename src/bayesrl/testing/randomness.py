@@ -1,4 +1,4 @@
-"""Laws of randomness in a run: who draws from which stream, and whether episodes differ where the world is random."""
+"""Laws of randomness in a run: which call uses which stream, and whether episodes of a random world differ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.random import Generator, default_rng
 from bayesrl.core import Agent, Decision, Family, Streams, Transition, World, meet, play
 
 EPISODES = 8
-"""Episodes that are compared."""
+"""Number of episodes that are compared."""
 
 
 # Streams -------------------------------------------------------------------------------------------------------------
@@ -23,12 +23,12 @@ EPISODES = 8
 def check_streams(
     agent: Agent[Any], world: World | Family, *, steps: int = 12, horizon: int | None = 5
 ) -> frozenset[str]:
-    """Each stream of a run is used by what it is for, and by nothing else: the names of those that were used.
+    """Each stream of a run is used only by its own calls. Return the names of the streams that were used.
 
-    `draw` serves the family's draw, `world` the world, `thought` the choice, `learning` the learning. Each of them may
-    change the stream that it is given, none of the others, and neither numpy's nor Python's global generator: this is
-    seen at every call of a run. The world answers the same actions in the same way whatever the agent's streams are,
-    and an agent that sees the same decides in the same way whatever the world's stream is.
+    `draw` is for the draw from a family, `world` for the world, `thought` for `act`, `learning` for `learn`. Every call
+    of a run is checked: it may change its own stream, but no other stream and neither numpy's nor Python's global
+    generator. Given the actions, the world does not depend on the agent's streams. Given the observations, the agent
+    does not depend on the world's stream.
     """
     watch = Watch(Streams.of(3), set())
     met: World = meet(WatchedFamily(world, watch) if isinstance(world, Family) else world, watch.streams)
@@ -44,7 +44,7 @@ def check_streams(
     for t in taken:
         action, mind, _ = agent.act(mind, t.observation, thought)
         assert np.array_equal(action, t.action), (
-            "the agent's decisions depend on more than what it sees and its streams"
+            "the agent's decisions depend on more than its observations and its streams"
         )
         mind = agent.learn(mind, t, learning)
     return frozenset(watch.used)
@@ -52,14 +52,14 @@ def check_streams(
 
 @dataclass(frozen=True)
 class Watch:
-    """The four streams, of which a call may use one, and the names of those used so far."""
+    """The four streams, and the names of those used so far."""
 
     streams: Streams
     used: set[str]
 
     def call(self, name: str, use: Callable[[Generator], Any], given: Generator) -> Any:
-        """Make a call that was given a stream, which must be the one of that name, and see what it used."""
-        assert given is getattr(self.streams, name), f"the call is for the stream {name!r} and was given another one"
+        """Make a call with its stream, which must be the one of that name, and check which streams it used."""
+        assert given is getattr(self.streams, name), f"a call for the stream {name!r} was given another one"
         before = self._states()
         made = use(given)
         used = {which for which, state in self._states().items() if state != before[which]}
@@ -98,7 +98,7 @@ class WatchedWorld:
         return self.watch.call("world", self.world.reset, rng)
 
     def step(self, state: Any, action: Any, rng: Generator) -> Any:
-        """What follows an action."""
+        """The result of an action."""
         return self.watch.call("world", lambda rng: self.world.step(state, action, rng), rng)
 
 
@@ -124,7 +124,7 @@ class WatchedAgent:
 
 @dataclass(frozen=True)
 class Scripted:
-    """An agent that takes the actions of a list, whatever happens."""
+    """An agent that takes the actions of a list."""
 
     actions: list[Any]
 
@@ -145,24 +145,24 @@ class Scripted:
 
 
 def check_episodes(world: World, actions: list[Any], *, episodes: int = EPISODES) -> bool:
-    """Episodes of one run differ exactly if the first episodes of different runs do: whether they differ.
+    """Episodes of one run differ exactly if the first episodes of different runs do. Return whether they differ.
 
-    The actions are the same in all episodes. Where two episodes of a random world are equal with probability p, the law
-    raises a false alarm with probability at most 2 p^7 for 8 episodes; `actions` are to be so long that p is below 1/8,
-    which makes it 1e-6.
+    The actions are the same in all episodes. If two episodes of a random world are equal with probability p, the
+    false-alarm rate for 8 episodes is at most 2 p^7. `actions` should be long enough that p is below 1/8; then the rate
+    is 1e-6.
     """
     together = list(islice(_episodes(world, actions, seed=0), episodes))
     apart = [next(_episodes(world, actions, seed)) for seed in range(episodes)]
     assert together == list(islice(_episodes(world, actions, seed=0), episodes)), "the same stream gave other episodes"
     differ = len(set(apart)) > 1
     assert (len(set(together)) > 1) == differ, (
-        "runs differ, and the episodes of one run are all the same" if differ else "episodes differ, and runs do not"
+        "runs differ, but the episodes of one run are all equal" if differ else "episodes differ, but runs do not"
     )
     return differ
 
 
 def _episodes(world: World, actions: list[Any], seed: int) -> Iterator[str]:
-    """The episodes of a run in which each of them meets the same actions, as text."""
+    """The episodes of a run with the same actions in each of them, as text."""
     rng = default_rng(seed)
     while True:
         state, seen = world.reset(rng)
