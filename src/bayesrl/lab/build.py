@@ -1,12 +1,12 @@
-"""From words to things that run: `agent_for("beb", world, "flat:1/9", {"beta": 3})` and `world_for("chain:gamma=0.9")`.
+"""Agents and worlds by name: `agent_for("beb", world, "flat:1/9", {"beta": 3})` and `world_for("chain:gamma=0.9")`.
 
-The command line, scripts and configuration files name things the same way:
+The command line, scripts and configuration files use the same names:
 
-    NAME                      beb                  as its defaults have it
+    NAME                      beb                  with default parameters
     NAME:KEY=VALUE,...        beb:beta=3           with other parameters
                               chain:gamma=9/10
 
-A value is a whole number, a decimal, a fraction, true, false, none, or else a word.
+A value is a whole number, a decimal, a fraction, true, false, none, or otherwise a word.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from bayesrl.parameters import declarations
 from bayesrl.registry import Entry, entries, make, make_world, with_article, worlds
 
 SOLVE_SEED = 0
-"""The seed of the work that solvers do ahead: runs of one experiment share what was solved, whatever their own seed."""
+"""The seed of solvers; all runs of an experiment share one solution, whatever their own seeds are."""
 OF_THE_WORLD = ("n_states", "n_actions")
-"""Parameters that are the world's to say."""
+"""Parameters that the world determines."""
 
 
 def agent_for(
     method: str, world: World | Family, prior: str | None = None, params: Mapping[str, Any] | None = None
 ) -> Any:
-    """An agent for this world from a method's name: a planner on a prior (by default the world's), or an agent itself.
+    """An agent for this world from a method's name: a planner on a prior (default: the world's), or an agent itself.
 
-    A solver that yields a planner works ahead on the prior, here.
+    A solver that yields a planner is run on the prior here.
 
     >>> from bayesrl.registry import make_world
     >>> agent_for("beb", make_world("double-loop"), params={"beta": 2}).planner
@@ -74,7 +74,7 @@ def rewards_of(world: World | Family) -> dict[str, float]:
 
 
 def world_for(text: str, params: Mapping[str, Any] | None = None) -> Any:
-    """A world or a family of worlds from its name, its parameters after a colon, and further ones."""
+    """A world or a family of worlds from its name, the parameters after a colon, and further parameters."""
     name, own = named(text)
     if all(name != entry.name for entry in worlds()) and (other := entries().get(name)) is not None:
         hint = f"It is {with_article(other.kind)}."
@@ -83,17 +83,17 @@ def world_for(text: str, params: Mapping[str, Any] | None = None) -> Any:
 
 
 def believes(entry: Entry) -> bool:
-    """Whether a method acts on a belief: a planner, or a solver that yields one."""
+    """Whether a method uses a belief: it is a planner, or a solver that yields one."""
     return entry.kind == "planner" or (entry.kind == "solver" and getattr(entry.factory, "yields", "") == "planner")
 
 
 def acts(entry: Entry) -> bool:
-    """Whether a method acts, by itself (an agent) or on a belief."""
+    """Whether a method can act, as an agent or with a belief."""
     return entry.kind == "agent" or believes(entry)
 
 
 def acting(method: str) -> Entry:
-    """The entry of a method that acts."""
+    """The entry of a method that can act."""
     known = entries()
     if method not in known:
         raise UnknownName("method", method, [entry.name for entry in known.values() if acts(entry)])
@@ -103,7 +103,7 @@ def acting(method: str) -> Entry:
     return known[method]
 
 
-# Words ---------------------------------------------------------------------------------------------------------------
+# Names and values -----------------------------------------------------------------------------------------------------
 
 
 def named(text: str) -> tuple[str, dict[str, Any]]:
@@ -117,7 +117,7 @@ def named(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def settings(owner: str, pairs: Iterable[str]) -> dict[str, Any]:
-    """The parameters that KEY=VALUE pairs set."""
+    """The parameters of KEY=VALUE pairs."""
     found: dict[str, Any] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
@@ -130,14 +130,14 @@ def settings(owner: str, pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def merged(owner: str, own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Both sets of parameters; one that is in both is refused."""
+    """Both sets of parameters; refuse a parameter that is in both."""
     for key in own.keys() & more.keys():
         raise InvalidArgument(owner, key, "set once", more[key])
     return {**own, **more}
 
 
 def scalar(text: str) -> Any:
-    """The value that a word means.
+    """The value of a word.
 
     >>> [scalar(word) for word in ("3", ".5", "1/9", "true", "none", "first")]
     [3, 0.5, 0.1111111111111111, True, None, 'first']
@@ -153,23 +153,23 @@ def scalar(text: str) -> Any:
     return text
 
 
-# What a method takes -------------------------------------------------------------------------------------------------
+# Parameters -----------------------------------------------------------------------------------------------------------
 
 
 class Parameter(NamedTuple):
-    """One parameter of a method or a world, as its page shows it."""
+    """One parameter of a method or a world, as text."""
 
     name: str
     type: str
     default: str | None
-    """As it is written in Python; None: it must be given."""
+    """The default as Python code; None: it must be given."""
     doc: str
     allowed: str
-    """Which values are allowed, in a few words; empty if the type says it all."""
+    """The allowed values in a few words; empty if the type is enough."""
 
 
 def parameters(entry: Entry) -> list[Parameter]:
-    """What an entry takes, as its class or function declares it.
+    """The parameters of an entry, as its class or function declares them.
 
     >>> parameters(entries()["psrl"])[0].name
     'horizon'

@@ -1,16 +1,16 @@
-"""Methods side by side: many replicates of each on one world, over threads or processes.
+"""Comparisons: many replicates of several methods on one world, over threads or processes.
 
-Replicate i of every method is `run(agent, world, steps, seed, replicate=i)`: methods share the world's luck and, on a
-family, the worlds drawn; any replicate can be reproduced alone; and what comes out depends on the seed alone, not on
-the number or kind of workers.
+Replicate i of every method is `run(agent, world, steps, seed, replicate=i)`. Methods share the world's random numbers
+and, on a family, the drawn worlds. Any replicate can be reproduced alone. Results depend only on the seed, not on the
+number or kind of workers.
 
-Where belief, planner and world all say that they broadcast (the prior and the world have `batch`, the planner says
-`batched = True`), replicates run in lockstep, BLOCK at a time with one set of streams for each block. Blocks are always
-run in full and cut to the runs asked for, so that replicate i is the same however many are asked for. Methods in
-lockstep share luck among themselves, not with methods that run one by one; `Comparison.difference` knows.
+If belief, planner and world all broadcast (the prior and the world have `batch`, the planner has `batched = True`),
+replicates run in lockstep, BLOCK at a time with one set of streams for each block. Blocks are always run in full and
+then cut, so replicate i does not depend on the number of runs. Methods in lockstep share random numbers with each
+other, but not with methods that run one by one; `Comparison.difference` takes this into account.
 
-Threads help where time is spent in compiled code, which releases the GIL; processes (agents and worlds are pickled)
-help where it is spent in Python. Ctrl-C ends processes at once, threads when the replicate they are in is over.
+Threads help if time is spent in compiled code, which releases the GIL; processes (agents and worlds are pickled) help
+if it is spent in Python. Ctrl-C ends processes at once, threads at the end of their present replicate.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from bayesrl.lab.comparison import Comparison
 from bayesrl.record import Record
 
 BLOCK = 256
-"""Replicates in one lockstep block: enough that numpy's overhead per call no longer counts."""
+"""Replicates in one lockstep block, enough to make numpy's overhead per call negligible."""
 
 Advance = Callable[[str, int], None]
 
@@ -61,8 +61,8 @@ def compare(
     """Run every agent `runs` times for `steps` steps (the world's own number, if it has one).
 
     `agents` is a mapping from labels to agents, a sequence of agents, or one agent. `backend` is "threads" or
-    "processes". `keep` names further columns of the records, as in `run`. `progress` draws a bar on standard error; by
-    default where that is a terminal.
+    "processes". `keep` names further columns of the records, as in `run`. `progress` draws a bar on standard error; the
+    default is to draw it on a terminal.
     """
     agents = _labelled(agents)
     steps = integer("compare", "steps", getattr(world, "steps", None) if steps is None else steps, 1)
@@ -108,7 +108,7 @@ def broadcasts(agent: Any, world: World | Family) -> bool:
 
 
 class Job(NamedTuple):
-    """Some replicates (or lockstep blocks) of one method: what a worker is given."""
+    """Some replicates (or lockstep blocks) of one method, the input of a worker."""
 
     label: str
     agent: Any
@@ -122,7 +122,7 @@ class Job(NamedTuple):
 
     @property
     def runs(self) -> int:
-        """How many runs the job stands for."""
+        """The number of runs of the job."""
         return len(self.replicates) * (self.lockstep or 1)
 
 
@@ -145,10 +145,10 @@ def _inline(jobs: Sequence[Job], advance: Advance) -> list[list[Record]]:
 
 
 def _pooled(jobs: Sequence[Job], workers: int, backend: str, advance: Advance) -> list[list[Record]]:
-    """All jobs over a pool; a failure is raised as it was, and the rest is cancelled.
+    """Run all jobs on a pool; an error is raised unchanged, and the remaining jobs are cancelled.
 
-    The pool lives in a thread of its own and speaks to this one through queues alone: Ctrl-C is raised in the main
-    thread, between any two instructions, and one of the pool's locks must not be in its hands then.
+    A separate thread manages the pool and communicates with this one through queues only. Ctrl-C is raised in the main
+    thread, between any two instructions, and the main thread must not hold one of the pool's locks then.
     """
     news: SimpleQueue[tuple[int, Future[list[Record]]]] = SimpleQueue()
     enough: SimpleQueue[None] = SimpleQueue()
@@ -197,16 +197,16 @@ def _parts(n: int, size: int) -> Iterator[range]:
     return (range(i, min(i + size, n)) for i in range(0, n, size))
 
 
-# Bringing it together ------------------------------------------------------------------------------------------------
+# Collecting records ---------------------------------------------------------------------------------------------------
 
 
 def gather(records: Sequence[Record], runs: int) -> Record:
-    """One record of many: columns (steps, runs, ...) from replicates in order, or from lockstep blocks in order."""
+    """Combine records: columns (steps, runs, ...) from replicates or lockstep blocks, in order."""
     first = records[0]
     columns = {}
     for name in first.columns:
         if first.provenance["lockstep"] is None:
-            # Each run stays contiguous, so that its sum is the same to the last bit as when it ran alone.
+            # Each run stays contiguous, so its sum is bit for bit the same as when it runs alone.
             whole = np.moveaxis(_stacked([r.columns[name] for r in records]), 0, 1)
         else:
             whole = np.concatenate([_replicated(r, name) for r in records], axis=1)[:, :runs]
@@ -216,7 +216,7 @@ def gather(records: Sequence[Record], runs: int) -> Record:
 
 
 def _stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """The columns of several runs, (runs, steps, ...); vectors whose lengths differ between runs make objects."""
+    """The columns of several runs, (runs, steps, ...); an object array if the lengths of vectors differ."""
     if len({column.shape for column in columns}) == 1:
         return np.stack(columns)
     ragged = np.empty((len(columns), len(columns[0])), dtype=object)
@@ -226,7 +226,7 @@ def _stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _replicated(block: Record, name: str) -> NDArray[Any]:
-    """A column of a lockstep block with its replicate axis; what all replicates share (no state, say) is repeated."""
+    """A column of a lockstep block with its replicate axis; a column shared by all replicates is repeated."""
     column = block.columns[name]
     steps, n = block.columns["reward"].shape
     if column.shape[1:2] == (n,):
@@ -235,7 +235,7 @@ def _replicated(block: Record, name: str) -> NDArray[Any]:
 
 
 def compact(column: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers in the smallest signed type that holds them; other columns as they are."""
+    """Integers in the smallest signed type that holds them; other columns unchanged."""
     if column.dtype.kind not in "iu":
         return column.copy(order="K")
     low, high = int(column.min()), int(column.max())
@@ -245,11 +245,11 @@ def compact(column: NDArray[Any]) -> NDArray[Any]:
     return column.copy(order="K")
 
 
-# What comes in, and the bar ------------------------------------------------------------------------------------------
+# Arguments, and the progress bar --------------------------------------------------------------------------------------
 
 
 def _labelled(agents: Any) -> dict[str, Any]:
-    """Labels for agents: those given, or the names of the planners, numbered where they repeat."""
+    """Labels for agents: the given ones, or the names of the planners, numbered if they repeat."""
     if isinstance(agents, Mapping):
         labelled = {str(label): agent for label, agent in agents.items()}
     else:
@@ -277,15 +277,15 @@ def _check_pickles(agents: Mapping[str, Any], world: World | Family) -> None:
     for name, thing in [("world", world), *(("agents", agent) for agent in agents.values())]:
         try:
             pickle.dumps(thing)
-        except Exception as error:  # whatever an object's own pickling raises
+        except Exception as error:  # an object's own pickling may raise anything
             hint = f"Pickling failed: {error}" if str(error).endswith(".") else f"Pickling failed: {error}."
             raise InvalidArgument("compare", name, "picklable when workers are processes", thing, hint) from None
 
 
 def _check_main_guard() -> None:
-    """Refuse a script that calls this at its top level: each worker process would run the script again from its start.
+    """Refuse a call at the top level of a script: each worker process would run the script again.
 
-    A call inside any `if` statement is taken to be guarded, and so is one that comes from an interactive session.
+    A call inside any `if` statement counts as guarded, and so does one from an interactive session.
     """
     main = sys.modules["__main__"]
     path = getattr(main, "__file__", None)
@@ -306,7 +306,7 @@ def _check_main_guard() -> None:
 
 @contextmanager
 def _bar(agents: Mapping[str, Any], runs: int, progress: bool | None) -> Iterator[Advance]:
-    """Something to call with (label, runs done): a progress bar on standard error, or nothing."""
+    """A function of (label, runs done) that advances a progress bar on standard error, or does nothing."""
     if not (sys.stderr.isatty() if progress is None else progress):
         yield lambda label, n: None
         return

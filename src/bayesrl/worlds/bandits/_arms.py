@@ -66,14 +66,14 @@ class Arms(Published, Protocol):
 
 
 class SingleArms(Arms, Protocol):
-    """What bandits share of which one arm is chosen at a time."""
+    """What bandits with one arm at a time share."""
 
     def reset(self, rng: Generator) -> tuple[None, int]:
         """A bandit has no state."""
         return None, 0
 
     def gap(self, state: object, action: object) -> float | Floats:
-        """The best arm's mean less the chosen one's: the loss of a step, the unit of regret."""
+        """The best arm's mean minus the chosen arm's mean: the regret of a step."""
         lost: float | Floats = self.means.max(axis=-1) - picked(self.name, self.means, action)
         return lost
 
@@ -83,7 +83,7 @@ class ArmsFamily(Published, Protocol):
 
     arms: int
     registered: ClassVar[str]
-    """The name under which the family is registered, which errors begin with."""
+    """The registered name of the family, used in errors."""
 
     def batch(self, replicates: int) -> Self:
         """The family whose draws hold this number of worlds in lockstep."""

@@ -45,10 +45,8 @@ class ContextualBandit(Published):
     noise: Annotated[
         float | None, Above(0), "Standard deviation of rewards; None: rewards are 0 or 1, and means are probabilities."
     ]
-    belief: Annotated[Belief[Transition], "The prior that an agent is given unless another is asked for."] = field(
-        repr=False
-    )
-    name: Annotated[str, "What the world is called."] = "contextual-bandit"
+    belief: Annotated[Belief[Transition], "The default prior of an agent."] = field(repr=False)
+    name: Annotated[str, "Name of the world."] = "contextual-bandit"
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     setting: Annotated[Setting, "How the world is usually run."] = field(default=OWN, repr=False)
 
@@ -86,11 +84,11 @@ class ContextualBandit(Published):
         return dataclasses.replace(self, means=frozen(np.tile(self.means, (n, 1, 1))))
 
     def default_prior(self) -> Belief[Transition]:
-        """The belief that fits the world."""
+        """The default prior of an agent."""
         return self.belief
 
     def gap(self, state: int | Ints, action: object) -> float | Floats:
-        """The best arm's mean in this context less the chosen one's."""
+        """The best arm's mean in this context minus the chosen arm's."""
         if self.means.ndim == 2:
             state = integer(self.name, "state", state, 0, self.n_contexts - 1)
         best = self.means[state] if self.means.ndim == 2 else self.means[np.arange(len(self.means)), state]

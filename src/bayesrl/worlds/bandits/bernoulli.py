@@ -1,8 +1,8 @@
-"""Bernoulli bandits: arms that pay 1 with a probability of their own, else 0 (survey §2.1, Example in chapter 3).
+"""Bernoulli bandits: each arm pays 1 with its own probability, otherwise 0 (survey §2.1, Example in chapter 3).
 
 The family draws every arm's probability uniformly, the setting of Russo and Van Roy's comparisons (10 arms, 1000 steps:
-Thompson's Bayesian regret is 28.1 there, Bayes-UCB's 22.8, UCB1's 130.7). Each step draws one random number, whatever
-is played, so that methods compared on the same stream stay aligned.
+Thompson's Bayesian regret is 28.1 there, Bayes-UCB's 22.8, UCB1's 130.7). Each step draws
+exactly one random number, so methods that are compared on the same stream stay aligned.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.bandits._arms import ArmsFamily, SingleArms, check_probabilities, picked, shape_of
 
 UNIFORM = Setting("uniform", steps=1000)
-"""The usual set-up: the agent's prior is uniform, as is the distribution that worlds are drawn from."""
+"""The default set-up: the agent's prior is uniform, like the distribution of worlds."""
 PAID, UNPAID = WorldStep(None, 0, 1.0), WorldStep(None, 0, 0.0)
 
 
@@ -44,7 +44,7 @@ class BernoulliBandit(SingleArms):
     means: Annotated[
         Floats, PROBABILITY, Shape("(K,), or (replicates, K) in lockstep"), "Probability that each arm pays."
     ]
-    name: Annotated[str, "What the world is called."] = "bernoulli-bandit"
+    name: Annotated[str, "Name of the world."] = "bernoulli-bandit"
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     setting: Annotated[Setting, "How the world is usually run."] = field(default=UNIFORM, repr=False)
 

@@ -1,8 +1,8 @@
-"""Combinatorial bandits: several Bernoulli arms at once, the rewards add up (survey §3.3, several suggestions).
+"""Combinatorial bandits: several Bernoulli arms are chosen at once, and their rewards add up (survey §3.3).
 
 An action is a set of M different arms out of K. With *semi-bandit* feedback each chosen arm's reward is observed, with
-*full-bandit* feedback their sum alone. The family draws every arm's probability uniformly. Each step draws K random
-numbers, one for each arm, so that methods compared on the same stream meet the same customers.
+*full-bandit* feedback only their sum. The family draws every arm's probability uniformly. Each step draws K random
+numbers, one for each arm, so methods that are compared on the same stream have the same outcomes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class CombinatorialBandit(Arms):
     feedback: Annotated[
         Literal["semi", "full"], 'What is observed: every chosen arm\'s reward ("semi") or only their sum ("full").'
     ] = "semi"
-    name: Annotated[str, "What the world is called."] = "combinatorial-bandit"
+    name: Annotated[str, "Name of the world."] = "combinatorial-bandit"
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     setting: Annotated[Setting, "How the world is usually run."] = field(default=UNIFORM, repr=False)
 
@@ -57,11 +57,11 @@ class CombinatorialBandit(Arms):
         object.__setattr__(self, "gamma", float(self.gamma))
 
     def reset(self, rng: Generator) -> tuple[None, Floats | int]:
-        """A bandit has no state; the first observation says that nothing has been paid."""
+        """A bandit has no state; the first observation is zero."""
         return None, np.zeros((*self.means.shape[:-1], self.suggestions)) if self.feedback == "semi" else 0
 
     def step(self, state: None, action: object, rng: Generator) -> WorldStep:
-        """Choose a set of arms; what is observed is what each paid, or with full-bandit feedback 0."""
+        """Choose a set of arms; the observation is the reward of each, or 0 with full-bandit feedback."""
         chosen = self._set(action)
         pays = (generator(self.name, rng).random(self.means.shape) < self.means).astype(np.float64)
         paid = np.take_along_axis(pays, chosen, axis=-1)
@@ -69,14 +69,16 @@ class CombinatorialBandit(Arms):
         return WorldStep(None, paid if self.feedback == "semi" else 0, total if total.ndim else float(total))
 
     def default_prior(self) -> SemiBandit | FullBandit:
-        """Every probability is uniform; if only sums are seen, Gaussian with the same mean and variance."""
+        """Every probability is uniform; with full-bandit feedback, Gaussian with the same mean and variance."""
         return _prior(self.n_actions, self.suggestions, self.feedback, self.gamma)
 
     def gap(self, state: object, action: object) -> float | Floats:
-        """The best set's mean less the chosen one's."""
+        """The best set's mean minus the chosen set's."""
         best = np.sort(self.means, axis=-1)[..., -self.suggestions :].sum(axis=-1)
         lost = best - np.take_along_axis(self.means, self._set(action), axis=-1).sum(axis=-1)
-        rounded: float | Floats = np.where(lost > 1e-12, lost, 0.0)[()]  # the two sums may add in different orders
+        rounded: float | Floats = np.where(lost > 1e-12, lost, 0.0)[
+            ()
+        ]  # rounding: the two sums add in different orders
         return rounded
 
     def _set(self, action: object) -> Ints:
@@ -124,7 +126,7 @@ class CombinatorialFamily(ArmsFamily):
         return CombinatorialBandit(means, self.suggestions, self.feedback, self.registered, self.gamma, self.setting)
 
     def default_prior(self) -> SemiBandit | FullBandit:
-        """Every probability is uniform; if only sums are seen, Gaussian with the same mean and variance."""
+        """Every probability is uniform; with full-bandit feedback, Gaussian with the same mean and variance."""
         return _prior(self.arms, self.suggestions, self.feedback, self.gamma)
 
 

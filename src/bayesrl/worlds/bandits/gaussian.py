@@ -1,6 +1,6 @@
-"""Gaussian bandits: arms that pay a mean of their own plus standard normal noise (survey chapter 3).
+"""Gaussian bandits: each arm pays its own mean plus standard normal noise (survey chapter 3).
 
-The family draws every arm's mean from N(0, 1). Each step draws one random number, whatever is played, so that methods
+The family draws every arm's mean from N(0, 1). Each step draws exactly one random number, so methods that are
 compared on the same stream stay aligned.
 """
 
@@ -22,7 +22,7 @@ from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.bandits._arms import ArmsFamily, SingleArms, picked, shape_of
 
 STANDARD = Setting("standard", steps=1000)
-"""The usual set-up: the agent's prior is N(0, 1) for every mean, as is the distribution that worlds are drawn from."""
+"""The default set-up: the agent's prior of every mean is N(0, 1), like the distribution of worlds."""
 
 
 @explain_failures
@@ -41,7 +41,7 @@ class GaussianBandit(SingleArms):
     """
 
     means: Annotated[Floats, Shape("(K,), or (replicates, K) in lockstep"), "Mean reward of each arm."]
-    name: Annotated[str, "What the world is called."] = "gaussian-bandit"
+    name: Annotated[str, "Name of the world."] = "gaussian-bandit"
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     setting: Annotated[Setting, "How the world is usually run."] = field(default=STANDARD, repr=False)
 

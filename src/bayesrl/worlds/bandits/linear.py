@@ -1,9 +1,9 @@
 """Linear bandits: rewards linear in known features with unknown weights, plus Gaussian noise (survey §3.3).
 
 The set-up is that of Russo and Van Roy's linear experiments as recalled: 30 arms in 5 dimensions with features in
-[-1, 1]^5 / sqrt(5), weights N(0, 10 I), noise of variance 1. The features are spread evenly instead of drawn, so that
-they are part of the family, as they are part of what the agent knows; weights are drawn for each world. With several
-kinds of contexts each kind has its own features for the arms (Agrawal and Goyal's setting).
+[-1, 1]^5 / sqrt(5), weights N(0, 10 I), noise of variance 1. The features are spread evenly instead of drawn, so they
+belong to the family, and the agent knows them; weights are drawn for each world. With several contexts each context has
+its own features of the arms (Agrawal and Goyal's setting).
 """
 
 from __future__ import annotations

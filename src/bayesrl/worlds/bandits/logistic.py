@@ -1,8 +1,8 @@
 """Logistic bandits: clicks with log-odds linear in known features with unknown weights (survey §3.3).
 
-The kind of world in which Chapelle and Li (2011) compared exploration strategies; theirs came from advertising logs
-that are not public. Here there are 20 kinds of contexts, each with its own features for the 10 arms, spread evenly
-over [-1, 1]^5 / sqrt(5); weights are drawn from N(0, 9 I) for each world.
+Chapelle and Li (2011) compared exploration strategies in such a world; theirs came from advertising logs that are not
+public. Here there are 20 contexts, each with its own features of the 10 arms, spread evenly over [-1, 1]^5 / sqrt(5);
+weights are drawn from N(0, 9 I) for each world.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class LogisticFamily(ArmsFamily):
         return ContextualBandit(means, None, self.default_prior(), self.registered, self.gamma, self.setting)
 
     def default_prior(self) -> LogisticArms:
-        """Chapelle and Li's belief about the weights, which starts from their distribution; features are known."""
+        """Chapelle and Li's belief about the weights, starting from their distribution; features are known."""
         features = spread_features(self.contexts, self.arms, self.d)
         return LogisticArms.prior(self.d, self.scale**-2, features, self.gamma)
 
