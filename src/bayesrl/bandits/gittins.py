@@ -259,8 +259,8 @@ def gittins_index_process(P: ArrayLike, r: ArrayLike, gamma: float) -> Floats:
     """Gittins index of each state of a finite bandit process with transitions P[s, s'] and rewards r[s].
 
     The index of the state with the largest reward per unit of discounted time is that ratio. Since it is optimal to
-    play on from this state, it can be removed: its successors' transitions, rewards and times are added to those of the
-    states that lead to it (Sonin's elimination). The step is repeated until no state is left, O(S^3) in all. The
+    play on from this state, it can be removed: its transitions, reward and time are added to those of the states that
+    lead to it (Sonin's elimination). The step is repeated until no state is left, O(S^3) in all. The
     corrections of BLOCK states are applied as one matrix product.
 
     >>> gittins_index_process([[0.0, 1.0], [0.0, 1.0]], [0.0, 1.0], 0.9).round(6)

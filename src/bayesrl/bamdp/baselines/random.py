@@ -1,4 +1,4 @@
-"""Random: every action has the same probability, whatever is believed. Every method should beat this baseline."""
+"""Random: every action has the same probability under every belief. Every method should beat this baseline."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class BEETLE:
     tolerance: Annotated[
         float,
         AtLeast(0),
-        "Stop when stages no longer raise any value by more than this share of the largest one.",
+        "Stop when further stages seem to raise no value by more than this share of the largest.",
     ] = 1e-3
 
     yields: ClassVar[str] = "planner"

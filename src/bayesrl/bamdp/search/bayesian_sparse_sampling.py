@@ -108,10 +108,10 @@ class BayesianSparseSampling:
 
 
 class Models(NamedTuple):
-    """The model that a search has just made: of split rows if that pays, otherwise tables."""
+    """Memory for one model of a search, as split rows if that pays, otherwise as tables."""
 
-    split: Split  # the counts as split rows, or nothing
-    listed: ListedModel  # a model of them
+    split: Split  # the counts as split rows, or empty
+    listed: ListedModel  # a model with split rows
     theta: F2  # (G, K) a model as tables: probabilities
     reward: F3  # (S, A, K) and rewards
     v: F2  # (2, S) scratch
@@ -119,7 +119,7 @@ class Models(NamedTuple):
 
 @njit
 def search(rng: Generator, m: Counts, flat: bool, s0: int, gamma: float, V0: F1, n: int, D: int) -> tuple[F1, I1]:
-    """n descents of at most D decisions from s0: (Q(root, a), N(root, a))."""
+    """Run n descents of at most D decisions from s0: (Q(root, a), N(root, a))."""
     m, A, E = borrowed(m), m.group.shape[1], m.succ.shape[2] * max(len(m.values), 1)
     Q, N = np.zeros((n + 1, A)), np.zeros((n + 1, A), np.int64)
     V, state = np.zeros(n + 1), np.empty(n + 1, np.int64)

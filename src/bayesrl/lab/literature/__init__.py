@@ -1,1 +1,1 @@
-"""Published figures, published set-ups, and ours beside them."""
+"""Published figures and set-ups, and our scores beside them."""

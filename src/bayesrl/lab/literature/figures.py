@@ -1,29 +1,30 @@
-"""Figures that others published, to stand beside ours: `lookup("beb", "double-loop", "flat:1/9", {"beta": 1}, 1000)`.
+"""Published figures to compare with ours: `lookup("beb", "double-loop", "flat:1/9", {"beta": 1}, 1000)`.
 
-The rows of data/figures.json name methods, worlds and priors as the registry does. Where a figure comes from decides
+The rows of data/figures.json name methods, worlds and priors as the registry does. The provenance of a figure decides
 what may be concluded from it:
 
-    computed, found, peer code run here     ours must agree
-    recalled, recomputed                    a published figure from memory that an independent computation confirmed: so must ours
-    recalled                                a published figure from memory: shown, never judged
-    recalled, NOT reproduced                an independent attempt gave something else: shown with that remark
+    computed, found, peer code run here     our result must agree
+    recalled, recomputed                    recalled from a publication and confirmed by an independent computation; our
+                                            result must agree
+    recalled                                recalled from a publication: shown, never tested
+    recalled, NOT reproduced                an independent attempt gave another result: shown with that remark
 
-The verdict is a test of whether our runs and theirs can be draws from one distribution. Ours are n runs with standard
-deviation s, theirs n' runs with s'. They differ if
+The verdict is a test of the hypothesis that our runs and theirs come from one distribution. Ours are n runs with
+standard deviation s, theirs n' runs with s'. They differ if
 
     |mean - value| / (max(s, s') sqrt(1/n + 1/n'))  >  Student's t quantile at 1 - level / 2,
 
-with min(n, n') - 1 degrees of freedom and level = 0.01 / (figures judged together). All verdicts of one table together
-then raise a false alarm with probability at most 1% (Bonferroni). The larger standard deviation serves both samples,
-because returns are often bimodal and a sample that missed one mode knows nothing of it. Welch's test, which trusts each
-sample's own spread, raises far more false alarms there (500 times its level for 400 runs of which one in ten fails,
-against 5 published ones). With fewer than MIN_RUNS runs of
-ours there is no verdict, unless all runs are exactly equal to the figure. `tests/lab/test_figures.py` measures the rate
-of false alarms on bimodal returns. An exact figure has no spread, and ours alone counts (n' is infinite).
+with min(n, n') - 1 degrees of freedom and level = 0.01 / (number of figures tested together). Then the probability of
+any false alarm in one table is at most 1% (Bonferroni). The larger standard deviation is used for both samples, because
+returns are often bimodal, and a sample without one of the modes underestimates its spread. Welch's test uses each
+sample's own spread and raises far more false alarms there (500 times its level for 400 runs of which one in ten fails,
+against 5 published ones). With fewer than MIN_RUNS runs of ours there is no verdict, unless all runs equal the figure
+exactly. `tests/lab/test_figures.py` measures the false-alarm rate on bimodal returns. An exact figure has no spread,
+and only our spread counts (n' is infinite).
 
-What was not stated is assumed, on the side of agreement: a spread of unknown kind is a standard error, unknown runs
-were ASSUMED_RUNS, and runs without a spread spread as ours do.
-"""  # noqa: E501
+Missing information is assumed in favour of agreement: a spread of unknown kind is a standard error, unknown runs are
+ASSUMED_RUNS, and runs without a spread have ours.
+"""
 
 from __future__ import annotations
 
@@ -44,19 +45,19 @@ from bayesrl.lab.statistics import Interval
 JUDGED = ("computed", "found", "peer code run here", "recalled, recomputed")
 SHOWN = ("recalled", "recalled, NOT reproduced")
 FAMILY_RATE = 0.01
-"""The probability that any of the figures judged together is said to differ although all agree."""
+"""The probability that any of the figures tested together gets the verdict "differs" although all agree."""
 MIN_RUNS = 30
 """With fewer runs of ours there is no verdict."""
 TOO_FEW = "too few runs to judge"
 ASSUMED_RUNS = 10
-"""The number of runs assumed for a figure that does not say; the sources that do mostly say 5 to 30."""
+"""The number of runs assumed if a source does not state it; most sources state 5 to 30."""
 ROUNDING = 1e-9
 """Relative differences below this come from rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One published number and the set-up it belongs to; what is None or left out of `params` was not stated."""
+    """One published number and its set-up; None, or a parameter that is not in `params`, was not stated."""
 
     method: str
     world: str
@@ -65,7 +66,7 @@ class Figure:
     steps: int | None
     params: Mapping[str, Any]
     metric: str
-    """return, discounted return, regret, or what else was measured."""
+    """return, discounted return, regret, or another measure."""
     value: float
     spread: float | None
     spread_kind: str
@@ -76,7 +77,7 @@ class Figure:
     note: str = ""
 
     def difference(self, ours: Interval) -> Difference | None:
-        """How far ours (a mean with its 95% interval) is from this figure; None where that cannot be judged."""
+        """The difference between our mean (with its 95% interval) and this figure; None if it cannot be tested."""
         if self.provenance not in JUDGED or ours.n < 2:
             return None
         n, s = ours.n, ours.half_width / float(stdtrit(ours.n - 1, 0.975)) * math.sqrt(ours.n)
@@ -94,7 +95,7 @@ class Figure:
 
 
 class Difference(NamedTuple):
-    """Ours less theirs, with the standard error and the degrees of freedom of that, and our number of runs."""
+    """Our value minus theirs, with its standard error and degrees of freedom, and our number of runs."""
 
     gap: float
     error: float
@@ -103,7 +104,7 @@ class Difference(NamedTuple):
 
     @property
     def judged(self) -> bool:
-        """Whether there are enough runs for a verdict; runs that all equal the figure are enough."""
+        """Whether there are enough runs for a verdict; runs that all equal the figure always are."""
         return self.runs >= MIN_RUNS or (self.gap == 0.0 and self.error == 0.0)
 
     @property
@@ -114,13 +115,13 @@ class Difference(NamedTuple):
         return 2.0 * float(stdtr(self.freedom, -abs(self.gap) / self.error))
 
     def verdict(self, judged: int) -> str:
-        """agrees, differs, or too few runs to judge; it is one of `judged` figures judged together."""
+        """agrees, differs, or too few runs to judge; `judged` figures are tested together."""
         if not self.judged:
             return TOO_FEW
         return "differs" if self.p < FAMILY_RATE / judged else "agrees"
 
     def detectable(self, judged: int, power: float = 0.9) -> float:
-        """The true difference that would be noticed with this probability."""
+        """The true difference that the test detects with this probability."""
         if self.error == 0.0:
             return 0.0
         reach = stdtrit(self.freedom, 1.0 - FAMILY_RATE / judged / 2.0) + stdtrit(self.freedom, power)
@@ -137,9 +138,9 @@ def lookup(
     gamma: float | None = None,
     metric: str | None = None,
 ) -> list[Figure]:
-    """The published figures of this method in this set-up, those that judge first.
+    """The published figures of this method in this set-up, those with a verdict first.
 
-    What either side leaves open (None, or a parameter not named) is taken to fit.
+    Values that either side does not state (None, or a missing parameter) match everything.
     """
     params = params or {}
 

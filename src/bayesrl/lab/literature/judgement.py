@@ -1,7 +1,7 @@
-"""Scores beside published figures, with verdicts (figures.py says by which test).
+"""Scores beside published figures, with verdicts (the test is described in figures.py).
 
-A figure stands beside the last row of its method whose set-up it does not contradict. All that are judged in one report
-are one family.
+A figure is placed beside the last row of its method whose set-up it does not contradict. All verdicts of one report are
+tested together.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from bayesrl.worlds.tabular import MDPWorld
 
 
 class Line(NamedTuple):
-    """A score and one published figure beside it, or none."""
+    """A score and a published figure, or None."""
 
     score: Score
     figure: Figure | None
     gap: Difference | None
     judged: int
-    """How many figures are judged in this report."""
+    """The number of figures with a verdict in this report."""
 
     @property
     def verdict(self) -> str:
-        """agrees, differs, too few runs to judge, or nothing."""
+        """agrees, differs, too few runs to judge, or an empty string."""
         return "" if self.gap is None else self.gap.verdict(self.judged)
 
     @property
     def detects(self) -> str:
-        """The difference that would be noticed nine times in ten."""
+        """The true difference that the test detects nine times in ten."""
         if self.gap is None or not self.gap.judged:
             return ""
         return f"{float(f'{self.gap.detectable(self.judged):.2g}'):g}"
 
 
 def judge(scores: Sequence[Score]) -> list[Line]:
-    """Every score with the figures that stand beside it."""
+    """Every score with its published figures."""
     beside: dict[int, list[Figure]] = {k: [] for k in range(len(scores))}
     for figure in published():
         fits = [k for k, score in enumerate(scores) if _fits(figure, score)]
@@ -67,7 +67,7 @@ def _fits(figure: Figure, score: Score) -> bool:
 
 
 def missing(world: str) -> list[Figure]:
-    """Figures published for this world that no row stands beside: their method is not in the library."""
+    """Figures published for this world by methods that are not in the library."""
     names = {entry.name for entry in chapter()} | set(EXACT)
     return [figure for figure in published() if figure.world == world and figure.method not in names]
 
@@ -78,7 +78,7 @@ EXACT: dict[str, Callable[[MDPWorld], float]] = {
     "always-b": lambda world: _always(world, 1),
     "easy-loop": lambda world: _always(world, 0),
 }
-"""Returns that are known without running anything, by the names that figures.json has for them."""
+"""Returns that can be computed exactly, by their names in figures.json."""
 
 
 def _always(world: MDPWorld, action: int) -> float:
@@ -88,7 +88,7 @@ def _always(world: MDPWorld, action: int) -> float:
 
 
 def exact(world: str) -> list[tuple[Figure, float]]:
-    """Exact figures for this world, each with what we compute."""
+    """Exact figures for this world, each with our exact value."""
     place = world_for(world)
     return [(figure, EXACT[figure.method](place)) for figure in published() if _exact_of(figure, world)]
 
