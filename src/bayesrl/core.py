@@ -318,7 +318,7 @@ class Streams(NamedTuple):
 
 
 def meet(world: World | Family, streams: Streams, lockstep: int | None = None) -> World:
-    """The world that a run meets: drawn if there is a family of them, `lockstep` of them side by side."""
+    """The world of a run: drawn if `world` is a family, and batched for `lockstep` replicates."""
     if lockstep is not None and isinstance(world, Batches):  # which `_check_run` has made sure of
         world = world.batch(lockstep)
     return world.draw(streams.draw) if isinstance(world, Family) else world

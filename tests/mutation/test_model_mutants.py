@@ -8,18 +8,18 @@ GYM, HIDDEN = "tests/adapters/test_gymnasium.py::", "tests/worlds/test_hidden_st
 MUTANTS = {
     # name: (module, old, new, tests)
     "the score forgets its mean": (
-        "bayesrl.models.policy", "        gradient[observation] = -p\n", "",
+        "bayesrl.models.policies.softmax_policy", "        gradient[observation] = -p\n", "",
         [POLICY + "test_the_score_is_the_gradient_of_log_prob[softmax]"]),
     "the score of features is not centred": (
-        "bayesrl.models.policy", "phi[a] - p @ phi", "phi[a]", [POLICY + "test_the_mean_score_is_zero[features]"]),
+        "bayesrl.models.policies.softmax_policy", "phi[a] - p @ phi", "phi[a]", [POLICY + "test_the_mean_score_is_zero[features]"]),
     "a Gaussian score forgets a square": (
-        "bayesrl.models.policy", "/ self.spread**2", "/ self.spread",
+        "bayesrl.models.policies.gaussian_policy", "/ self.spread**2", "/ self.spread",
         [POLICY + "test_the_score_is_the_gradient_of_log_prob[gaussian]"]),
     "actions of probability zero are drawn": (
-        "bayesrl.models.policy", 'total = np.cumsum(p)', 'total = np.cumsum(p + 0.05)',
+        "bayesrl.models.policies._sampling", 'total = np.cumsum(p)', 'total = np.cumsum(p + 0.05)',
         [POLICY + "test_samples_have_the_frequencies_that_log_prob_says[stochastic]"]),
     "a controller keeps its node into the next episode": (
-        "bayesrl.models.policy", "if transition.ends_episode:", "if False:",
+        "bayesrl.models.policies.controller_policy", "if transition.ends_episode:", "if False:",
         [POLICY + "test_a_controller_walks_its_nodes"]),
     "unlisted moves pay nothing": (
         "bayesrl.models._listed", "    return frozen(most_probable(", "    return frozen(0.0 * most_probable(",

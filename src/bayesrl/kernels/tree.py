@@ -48,9 +48,9 @@ def select(rng: Generator, Q: F2, N: I2, n: int, h: int, c: float) -> int:
 
 
 AUTO = -1.0
-"""Stands for the constant "auto" of the UCB rule in compiled code."""
+"""The constant "auto" of the UCB rule in compiled code."""
 MEAN, SQUARES = 0, 1
-"""Places in the moments of returns: their mean, and the sum of their squared deviations from it."""
+"""Indices of the moments of returns: their mean, and the sum of their squared deviations from it."""
 
 
 @inlined
@@ -58,8 +58,8 @@ def ucb_constant(c: float, moments: F1, n: int) -> float:
     """The constant c of the UCB rule; if it is AUTO, sqrt(2) times the standard deviation of the n returns so far.
 
     The mean of n_a returns that are sub-Gaussian with scale sigma exceeds its expectation by sigma sqrt(2 log N / n_a)
-    with probability at most 1 / N. sigma is not known: the deviation of the returns simulated from the root stands for
-    it, so that the rule has no unit of its own. It is zero until two returns differ.
+    with probability at most 1 / N. sigma is unknown, so it is estimated by the standard deviation of the returns
+    simulated from the root. The rule then does not depend on the unit of rewards. It is zero until two returns differ.
     """
     return c if c >= 0.0 else np.sqrt(2.0 * moments[SQUARES] / max(n - 1, 1))
 

@@ -1,0 +1,1 @@
+"""Policies, one class per file; `bayesrl.models.policy` exports them."""
