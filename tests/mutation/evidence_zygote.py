@@ -11,6 +11,7 @@ import signal
 import sys
 import tempfile
 from dataclasses import replace
+from functools import wraps
 
 import pytest
 
@@ -23,21 +24,29 @@ SECONDS = 120
 """Processor time of one test; it fails at its first call of the class, if it tests the class."""
 
 
-def broken(*_, **__):
-    raise AssertionError(MARK)
+def broken(thing):
+    """What stands for a function: the same signature, and an error."""
+
+    @wraps(thing)
+    def fails(*_, **__):
+        raise AssertionError(MARK)
+
+    return fails
 
 
 def breaks(name):
+    """Break what is registered under a name."""
     thing = ENTRIES[name].factory
     if inspect.isclass(thing):
-        for method in [m for m, f in vars(thing).items() if inspect.isfunction(f) and not m.startswith("_")]:
-            if method not in LEFT:
-                setattr(thing, method, broken)
+        for method, function in list(vars(thing).items()):
+            if inspect.isfunction(function) and not method.startswith("_") and method not in LEFT:
+                setattr(thing, method, broken(function))
         return
-    registry._entries[name] = replace(ENTRIES[name], factory=broken)
+    instead = broken(thing)
+    registry._entries[name] = replace(ENTRIES[name], factory=instead)
     for module in list(sys.modules.values()):
         for attribute in [a for a, x in getattr(module, "__dict__", {}).items() if x is thing]:
-            setattr(module, attribute, broken)
+            setattr(module, attribute, instead)
 
 
 if __name__ == "__main__":
