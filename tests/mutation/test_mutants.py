@@ -113,7 +113,7 @@ MUTANTS = {
         "bayesrl.bamdp.baselines.epsilon_greedy", "rng.random() < self.epsilon", "rng.random() > self.epsilon",
         [PLANNERS + "test_epsilon_greedy_frequencies"]),
     "soft-max that never normalises": (
-        "bayesrl.bamdp.baselines.softmax", "rng.random() * p.sum()", "rng.random() * p.sum() * 0.1",
+        "bayesrl.models.policies._sampling", ".random() * total[-1]", ".random() * total[-1] * 0.1",
         [PLANNERS + "test_softmax_frequencies"]),
     "thought and world share a stream": (
         "bayesrl.core", "agent.act(mind, seen, thought)", "agent.act(mind, seen, streams.world)",

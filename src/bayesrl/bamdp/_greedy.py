@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 from numpy.random import Generator
 
@@ -65,3 +65,24 @@ def best_action(q: Floats, ties: Ties, rng: Generator) -> int:
     cut = max(values) - SLACK * (1.0 + max(map(abs, values)))
     best = [a for a, value in enumerate(values) if value >= cut]
     return best[0] if ties == "first" or len(best) == 1 else best[int(rng.random() * len(best))]
+
+
+class OnMeanModel(Protocol):
+    """What planners share that choose among the mean model's values in the present state."""
+
+    __slots__ = ()
+    needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
+
+    def check(self, belief: HasMeanMDP) -> None:
+        """Raise an error if the discount is 1 and the model need not end."""
+        must_end(type(self).__name__, belief)
+
+    def start(self) -> Floats | None:
+        """No values yet."""
+        return None
+
+    def solve_here(self, belief: HasMeanMDP, observation: int, memory: Floats | None) -> tuple[Floats, Floats]:
+        """The mean model's action values in the observed state, (A,), and the values to start the next solve from."""
+        s = state_in(type(self).__name__, belief, observation)
+        q, values = mean_model_q(belief, memory)
+        return q[s], values

@@ -7,12 +7,12 @@ Deviations: none. Cost: one warm-started solve per decision. Claims: action freq
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import Ties, best_action, mean_model_q, must_end, state_in
+from bayesrl.bamdp._greedy import OnMeanModel, Ties, best_action
 from bayesrl.capabilities import HasMeanMDP
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
@@ -33,7 +33,7 @@ from bayesrl.registry import register
     ),
 )
 @declared
-class EpsilonGreedy:
+class EpsilonGreedy(OnMeanModel):
     """Act greedily on the mean model, but at random with a small probability.
 
     Examples
@@ -48,16 +48,6 @@ class EpsilonGreedy:
     epsilon: Annotated[float, PROBABILITY, "Probability of a random action."] = 0.1
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "random"
 
-    needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
-
-    def check(self, belief: HasMeanMDP) -> None:
-        """Raise an error if the discount is 1 and the model need not end."""
-        must_end("EpsilonGreedy", belief)
-
-    def start(self) -> Floats | None:
-        """No values yet."""
-        return None
-
     def plan(
         self,
         belief: HasMeanMDP,
@@ -67,9 +57,7 @@ class EpsilonGreedy:
         last: Transition | None = None,
     ) -> Decision:
         """Solve the mean model; act greedily or at random."""
-        s = state_in("EpsilonGreedy", belief, observation)
-        q, values = mean_model_q(belief, memory)
-        here = q[s]
+        here, values = self.solve_here(belief, observation, memory)
         if rng.random() < self.epsilon:
             action = int(rng.random() * len(here))
         else:

@@ -19,6 +19,7 @@ from scipy.special import softmax
 from bayesrl.bamdp._greedy import best_action, step_in
 from bayesrl.checks import Floats, frozen, integer
 from bayesrl.core import Decision, Transition
+from bayesrl.models.policy import draw_action
 from bayesrl.parameters import DISCOUNT, PROBABILITY, Above, AtLeast, Within, declared
 from bayesrl.registry import register
 
@@ -64,8 +65,7 @@ class QLearning:
         """Draw an action from the exploration rule; ties are broken at random."""
         q = mind[integer("QLearning", "observation", observation, 0, self.n_states - 1)]
         if self.temperature is not None:
-            p = softmax(q / self.temperature)
-            action = min(int(np.searchsorted(np.cumsum(p), rng.random(), side="right")), len(p) - 1)
+            action = draw_action("QLearning", softmax(q / self.temperature), rng)
         elif rng.random() < self.epsilon:
             action = int(rng.random() * len(q))
         else:

@@ -8,16 +8,16 @@ Deviations: none. Cost: one warm-started solve per decision. Claims: action freq
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
-import numpy as np
 from numpy.random import Generator
 from scipy.special import softmax
 
-from bayesrl.bamdp._greedy import mean_model_q, must_end, state_in
+from bayesrl.bamdp._greedy import OnMeanModel
 from bayesrl.capabilities import HasMeanMDP
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.models.policy import draw_action
 from bayesrl.parameters import Above, declared
 from bayesrl.registry import register
 
@@ -34,7 +34,7 @@ from bayesrl.registry import register
     ),
 )
 @declared
-class Softmax:
+class Softmax(OnMeanModel):
     """Draw an action from the Boltzmann distribution of the mean model's action values.
 
     Examples
@@ -49,16 +49,6 @@ class Softmax:
 
     temperature: Annotated[float, Above(0), "Temperature tau: greedy near 0, uniform as it grows."] = 1.0
 
-    needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
-
-    def check(self, belief: HasMeanMDP) -> None:
-        """Raise an error if the discount is 1 and the model need not end."""
-        must_end("Softmax", belief)
-
-    def start(self) -> Floats | None:
-        """No values yet."""
-        return None
-
     def plan(
         self,
         belief: HasMeanMDP,
@@ -68,8 +58,6 @@ class Softmax:
         last: Transition | None = None,
     ) -> Decision:
         """Solve the mean model; draw an action from the Boltzmann distribution."""
-        s = state_in("Softmax", belief, observation)
-        q, values = mean_model_q(belief, memory)
-        p = softmax(q[s] / self.temperature)
-        action = int(np.searchsorted(np.cumsum(p), rng.random() * p.sum(), side="right"))
-        return Decision(min(action, len(p) - 1), values, {"q": q[s], "probability": p})
+        q, values = self.solve_here(belief, observation, memory)
+        p = softmax(q / self.temperature)
+        return Decision(draw_action("Softmax", p, rng), values, {"q": q, "probability": p})
