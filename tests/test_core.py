@@ -10,6 +10,7 @@ from numpy.random import default_rng
 import bayesrl as b
 from bayesrl.core import BayesAgent, Decision, Record, Streams, Transition, run
 from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
+from bayesrl.models.policy import TabularPolicy
 
 
 class Hidden(NamedTuple):
@@ -198,3 +199,28 @@ def test_the_users_own_loop_with_gymnasium():
             seen, done = new, terminated or truncated
             goals += reward > 0
     assert goals > 10
+
+
+def test_a_transition_goes_on_in_the_first_task_unless_told_otherwise():
+    step = Transition(0, 1, 2.0, 3)
+    assert (step.terminated, step.truncated, step.task, step.ends_episode) == (False, False, 0, False)
+    assert Transition(0, 1, 2.0, 3, terminated=True).ends_episode
+    assert Transition(0, 1, 2.0, 3, truncated=True).ends_episode
+
+
+class Alternating:
+    """One state; a step pays its action, and each step belongs to the other task."""
+
+    n_states, n_actions, gamma, actions = 1, 2, 0.9, ()
+
+    def reset(self, rng):
+        return 0, 0
+
+    def step(self, state, action, rng):
+        return state + 1, 0, float(action), False, (state + 1) % 2
+
+
+def test_tasks_are_recorded_where_there_are_several():
+    agent = TabularPolicy([0, 0, 0, 0, 0], n_actions=2)
+    assert set(run(agent, Alternating(), steps=5).task.tolist()) == {0, 1}
+    assert "task" not in run(agent, b.make_world("chain"), steps=5).columns

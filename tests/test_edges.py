@@ -7,12 +7,14 @@ import importlib
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import bayesrl as b
 from bayesrl import beliefs as B
 from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.offline.finite_state_controller import Controller
 from bayesrl.bamdp.optimism import pac_bounds as pac
+from bayesrl.bandits._gopalan import gopalan
 from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_q
 from bayesrl.bandits.finite_horizon_index import finite_horizon_index
 from bayesrl.bandits.gittins import gittins_index, gittins_index_normal, gittins_index_process
@@ -21,7 +23,7 @@ from bayesrl.beliefs.arms._bandit_models import BernoulliModels, BernoulliSums, 
 from bayesrl.beliefs.arms.finite_models import FiniteModels
 from bayesrl.beliefs.arms.linear_gaussian_arms import their_v
 from bayesrl.core import Transition
-from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.lab.compare import compare
 from bayesrl.lab.explain import explain
 from bayesrl.lab.statistics import mean_band
@@ -29,9 +31,13 @@ from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.policy import ControllerPolicy, GaussianPolicy, SoftmaxPolicy, TabularPolicy
 from bayesrl.models.solve import finite_horizon, optimal_total, policy_total, solve
 from bayesrl.models.solvers._many import solve_many
+from bayesrl.record import Record
 from bayesrl.registry import entries
+from bayesrl.worlds.bandits._contextual import ContextualBandit
+from bayesrl.worlds.bandits.bernoulli import BernoulliBandit
 from bayesrl.worlds.bandits.chapelle_li_bandit import chapelle_li
 from bayesrl.worlds.bandits.combinatorial import CombinatorialBandit
+from bayesrl.worlds.bandits.gaussian import GaussianBandit
 from bayesrl.worlds.bandits.online_shop_several import online_shop_several
 from bayesrl.worlds.mdps._dirichlet_family import DirichletFamily
 
@@ -162,10 +168,10 @@ EDGES = {
     "finite horizon index horizon": (lambda x: finite_horizon_index(1.0, 1.0, x), *COUNT),
     "finite horizon index gamma": (lambda x: finite_horizon_index(1.0, 1.0, 2, x), *ABOVE_ZERO),
     "bayes_optimal_q horizon": (lambda x: bayes_optimal_q(B.BetaBernoulli.uniform(2), x), *COUNT),
-    "gopalan truth": (lambda x: bounds.gopalan([[0.5, 0.6], [0.5, 0.4]], x, 10), *index(2)),
-    "gopalan epsilon": (lambda x: bounds.gopalan([[0.5, 0.6], [0.5, 0.4]], 0, 10, x), *HALF_OPEN),
-    "gopalan steps": (lambda x: bounds.gopalan([[0.5, 0.6], [0.5, 0.4]], 0, x), [2], [1.999]),
-    "gopalan models": (lambda x: bounds.gopalan([[0.5, x], [0.5, 0.4]], 0, 10), *CLOSED),
+    "gopalan truth": (lambda x: gopalan([[0.5, 0.6], [0.5, 0.4]], x, 10), *index(2)),
+    "gopalan epsilon": (lambda x: gopalan([[0.5, 0.6], [0.5, 0.4]], 0, 10, x), *HALF_OPEN),
+    "gopalan steps": (lambda x: gopalan([[0.5, 0.6], [0.5, 0.4]], 0, x), [2], [1.999]),
+    "gopalan models": (lambda x: gopalan([[0.5, x], [0.5, 0.4]], 0, 10), *CLOSED),
     "liu_li weight": (lambda x: bounds.liu_li(x, 10), *ABOVE_ZERO),
     "agrawal_goyal_linear epsilon": (lambda x: bounds.agrawal_goyal_linear(2, 10, x), *OPEN),
     "agrawal_goyal_linear d": (lambda x: bounds.agrawal_goyal_linear(x, 10, 0.5), *COUNT),
@@ -190,6 +196,9 @@ EDGES = {
     "online-shop-several suggestions": (lambda x: online_shop_several(x), [1, 8], [0, 9]),
     "DirichletFamily counts": (
         lambda x: DirichletFamily("mine", [[[x, 0.0]], [[1.0, 1.0]]], np.zeros((2, 1, 2))), *POSITIVE),
+    "ContextualBandit means": (lambda x: ContextualBandit([[x, 0.5]], None, B.BetaBernoulli.uniform(2)), *CLOSED),
+    "BernoulliBandit means": (lambda x: BernoulliBandit([x, 0.5]), *CLOSED),
+    "LogisticBandit noise": (lambda x: ContextualBandit([[3.0]], x, B.NormalArm.standard(1)), *POSITIVE),
     "CombinatorialBandit suggestions": (lambda x: CombinatorialBandit([0.1, 0.2], x), [1, 2], [0, 3]),
     "CombinatorialBandit set": (lambda x: SHOP.step(0, np.array([1, x]), RNG(0)), [0, 2], [-1, 1, 3]),
     "Controller observation": (
@@ -208,6 +217,72 @@ def test_edges(what):
     for x in refused:
         with pytest.raises((InvalidArgument, ImpossibleEvidence)):
             call(x)
+
+
+# What is refused as a whole -------------------------------------------------------------------------------------------
+
+TWICE = {"succ": [[[1, 1]], [[1, 1]]], "reward": [[[0.5, 0.5]], [[0.0, 0.0]]]}  # two outcomes that look alike
+OTHER_ENDS = TabularMDP.from_dense(P, R, gamma=0.5, terminal=[1])
+LOCKSTEP = FiniteModels(BernoulliModels([[1.0], [1.0]])).batch(2)
+REFUSED = {
+    "counts on padding": lambda: b.DirichletMDP(outcomes(), [[1.0, 1.0], [1.0, 1.0]], 0.5),
+    "counts of zero": lambda: b.DirichletMDP(outcomes(), [[1.0, 0.0], [1.0, 0.0]], 0.5),
+    "outcomes that look alike": lambda: b.DirichletMDP(outcomes(**TWICE), [[1.0, 1.0], [1.0, 0.0]], 0.5),
+    "sparse outcomes that look alike": lambda: B.SparseDirichletMDP(outcomes(**TWICE), 0.5, 1.0, 0.5),
+    "moves that look alike": lambda: B.UnknownRewards(
+        b.DirichletMDP(outcomes(succ=TWICE["succ"], reward=[[[0.5, 0.7]], [[0.0, 0.0]]]), [[1.0, 1.0], [1.0, 0.0]], 0.5),
+        B.RewardNormal.strens((2, 1))),
+    "known rows of a family": lambda: b.DirichletMDP.structured(b.make_world("gc"), known=True),
+    "what a known row excludes": lambda: b.DirichletMDP.structured(
+        TabularMDP(outcomes(), [[1.0, 0.0], [1.0, 0.0]], 0.5), known=True).update(Transition(0, 0, 0.0, 1)),
+    "groups that are not there": lambda: b.DirichletMDP.flat(MDP, 1e-3).sample_rows(np.array([4]), RNG(0)),
+    "groups below zero": lambda: b.DirichletMDP.flat(MDP, 1e-3).sample_rows(np.array([-1]), RNG(0)),
+    "groups in a table": lambda: b.DirichletMDP.flat(MDP, 1e-3).sample_rows(np.array([[0]]), RNG(0)),
+    "probabilities on padding": lambda: TabularMDP(outcomes(), [[1.0, 0.0], [0.5, 0.5]], 0.5),
+    "models of another discount": lambda: B.FiniteMDPs([MDP, TabularMDP.from_dense(P, R, gamma=0.6)]),
+    "models that end elsewhere": lambda: B.FiniteMDPs([MDP, OTHER_ENDS]),
+    "models of another size": lambda: B.FiniteMDPs([MDP, CHAIN.mdp]),
+    "components of another discount": lambda: B.DirichletMixture((TINY, b.DirichletMDP.flat(OTHER_ENDS))),
+    "a mean of the wrong shape": lambda: B.RewardNormal.strens((2, 1), mu0=[0.0, 1.0]),
+    "a deviation of the wrong shape": lambda: B.RewardNormal.strens((2, 1), sigma0=[0.5, 1.0]),
+    "an end on the infinite grid": lambda: entries()["row-column-beta"].example().update(
+        Transition((0, 0), 0, 0.0, (0, 1), terminated=True)),
+    "a reward beyond 1e100": lambda: B.NormalArm.standard(1).batch(2).update(
+        Transition([0, 0], np.array([0, 0]), np.array([0.0, 2e100]), [0, 0])),
+    "contexts of different lengths": lambda: B.LinearGaussianArms.prior(2).mean([[1.0, 2.0], [1.0]]),
+    "Gaussian means of three axes": lambda: GaussianBandit(np.zeros((1, 1, 2))),
+    "contextual means of one axis": lambda: ContextualBandit([0.5], None, B.BetaBernoulli.uniform(1)),
+    "nothing that follows": lambda: TabularMDP.from_sparse([sparse.csr_array((2, 2))], np.zeros((2, 1)), 0.5),
+    "one replicate that cannot be": lambda: LOCKSTEP.update(
+        Transition([0, 0], np.array([0, 0]), np.array([1.0, 0.0]), [0, 0])),
+    "a column that is a list": lambda: Record({"reward": np.zeros(1), "action": [0]}, 1.0, {}),
+    "arms that cannot be batched": lambda: B.SemiBandit(SingleArms()).batch(2),
+}  # fmt: skip
+
+
+class SingleArms:
+    """A belief about arms without lockstep."""
+
+    n_actions, gamma = 2, 1.0
+    mean = sample_means = update = lambda self, *args: self
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused(what):
+    with pytest.raises((InvalidArgument, ImpossibleEvidence, Incompatible)):
+        REFUSED[what]()
+
+
+def test_published_defaults():
+    """Of the sparse prior those of the grid results (Guez et al. 2012)."""
+    assert B.SparseDirichletMDP.flat(CHAIN) == B.SparseDirichletMDP.flat(CHAIN, 0.2, 2.0)
+
+
+def test_an_end_pays_nothing():
+    """Where an episode may end, the range of rewards holds 0, for the terminal state pays it."""
+    pays = B.RewardBeta(np.ones((2, 2)), np.ones((2, 2)), low=1.0, high=2.0)
+    assert B.UnknownRewards(TINY, pays).reward_range() == (1.0, 2.0)
+    assert B.UnknownRewards(b.DirichletMDP.flat(OTHER_ENDS), pays).reward_range() == (0.0, 2.0)
 
 
 BELIEFS = {name: e.example() for name, e in entries().items() if e.kind == "belief"}

@@ -141,6 +141,7 @@ def test_all_bounds_of_an_instance():
     assert (found["Lai-Robbins"].value < found["Thompson, Kaufmann"].value).all()
     np.testing.assert_allclose(found["Thompson, Russo-Van Roy"].value, np.sqrt(math.log(2) * T), rtol=1e-9)
     assert "Thompson, Russo-Van Roy" not in bandit_bounds([0.5, 0.6], T)
+    assert found["Lai-Robbins"].most == pytest.approx(0.1)
 
 
 # The bounds of a world ------------------------------------------------------------------------------------------------

@@ -194,6 +194,13 @@ def test_normal_index():
         assert low - 1e-6 <= gittins_index_normal(0.0, n, gamma) <= high + 1e-6
 
 
+def test_normal_states_do_not_disturb_each_other():
+    """Chains n, n + 1, ... with different fractions and discounts are computed apart."""
+    n, gamma = np.array([1.0, 1.5, 2.5, 3.0, 1.5]), np.array([0.8, 0.8, 0.8, 0.8, 0.6])
+    alone = [float(gittins_index_normal(0.0, a, c)) for a, c in zip(n, gamma, strict=True)]
+    np.testing.assert_allclose(gittins_index_normal(0.0, n, gamma), alone, atol=1e-7)
+
+
 def test_normal_index_moves_with_the_mean_and_falls_with_n():
     n = np.array([0.05, 0.5, 1.0, 1.5, 2.0, 30.0, 31.5])
     v = gittins_index_normal(0.0, n, 0.9)

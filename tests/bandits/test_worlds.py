@@ -17,7 +17,7 @@ from bayesrl.worlds.bandits._shop import customers, features, purchase_rates
 from bayesrl.worlds.bandits.bernoulli import BernoulliBandit, bernoulli
 from bayesrl.worlds.bandits.chapelle_li_bandit import chapelle_li
 from bayesrl.worlds.bandits.combinatorial import CombinatorialBandit, combinatorial
-from bayesrl.worlds.bandits.contextual_shop import contextual_shop
+from bayesrl.worlds.bandits.contextual_shop import SPREAD, contextual_shop
 from bayesrl.worlds.bandits.gaussian import GaussianBandit, gaussian
 from bayesrl.worlds.bandits.linear import linear
 from bayesrl.worlds.bandits.logistic import logistic
@@ -52,6 +52,8 @@ def test_customers_are_told_apart_by_contrasts():
     assert (x[:, 0] == 1.0).all()
     assert not x[:, 1:].sum(axis=0).any()
     assert len(np.unique(x, axis=0)) == 6
+    belief = contextual_shop().belief  # a weight of the prior has this deviation
+    assert_allclose(belief.root @ belief.root.T, SPREAD**2 * np.eye(32))
 
 
 @pytest.mark.parametrize("lockstep", [False, True])

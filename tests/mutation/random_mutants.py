@@ -47,6 +47,8 @@ TEXT = ("test_structure", "test_notation", "test_references", "test_figures_agre
 """Tests that read text or start processes of their own."""
 EXAMPLES = ("tests/docs/test_doctests.py", "tests/docs/test_snippets.py")
 """Tests of values printed in the documentation: they run after the others, and are counted apart."""
+CATALOGUE = "tests/docs/test_catalogue.py::test_catalogue_is_up_to_date"
+"""Runs for every mutant that is read at import: the page states the defaults."""
 SLOW = 1e6
 """What the map says of a test above the limit: its blocks are those of its first seconds."""
 BUDGET = 6
@@ -189,7 +191,9 @@ class Coverage:
                 if ":" in owner:
                     self.blocks[owner].add(name)
         self.hashes = page["hashes"]
-        self.now = {f"{p.file}:{name}": value for p in modules() for name, value in p.hashes.items()}
+        pages = modules()
+        self.now = {f"{p.file}:{name}": value for p in pages for name, value in p.hashes.items()}
+        self.names = {f"{p.file}:{name}": names for p in pages for name, names in p.names.items()}
 
     def of(self, mutant: Mutant) -> list[str]:
         """The tests that run a mutant's block (its function, if that has changed since), the fastest of each first."""
@@ -200,14 +204,27 @@ class Coverage:
             keys = [outer, mutant.outer, outer.rpartition(".")[0]]  # the function, also where it was, or its class
             keys += [mutant.file] if mutant.block < 0 else []
             found = next((self.blocks[key] for key in keys if self.blocks.get(key)), set())
+            found = found or self.of_callers(mutant.outer) or self.blocks.get(mutant.file, set())
         rank: Counter[str] = Counter()
         order = []
         for name in sorted(found, key=lambda name: self.seconds[name]):
             function = name.split("[")[0]
             slow, example = self.seconds[name] == SLOW, name.startswith(EXAMPLES)
-            order.append((slow, example, rank[function], self.seconds[name], name))
+            apart = name.split("/")[1] != mutant.file.split("/")[0]
+            order.append((slow, example, apart, rank[function], self.seconds[name], name))
             rank[function] += 1
         return [name for *_, name in sorted(order)]
+
+    def of_callers(self, outer: str) -> set[str]:
+        """The tests of the nearest functions that name a function which the map does not know: it has a new name."""
+        near = {outer.split(".")[-1]}
+        for _ in range(4):
+            near = {caller for caller, names in self.names.items() if near & names}
+            found = set().union(*(self.blocks.get(caller, set()) for caller in near))
+            if found:
+                return found
+            near = {caller.split(":")[1].split(".")[-1] for caller in near}
+        return set()
 
 
 # Running -------------------------------------------------------------------------------------------------------------
@@ -237,7 +254,7 @@ def judge_all(chosen: list[Mutant], workers: int, budget: float, slow: int) -> I
                 if mutant.block >= 0:
                     answer = server.ask(tests=timed, mutant=order, budget=budget)
                 if mutant.block < 0 or answer["verdict"] == "not planted":
-                    answer = zygote.ask(order, [name for name, _ in timed][: AT_IMPORT * (1 + slow)])
+                    answer = zygote.ask(order, [CATALOGUE, *(name for name, _ in timed[: AT_IMPORT * (1 + slow)])])
                 elif answer["verdict"] in ("survived", "not all"):
                     for name in tests[len(timed) :][:slow]:
                         more = server.ask(tests=[[name, 0.0]], mutant=order, budget=budget, limit=60)

@@ -78,6 +78,8 @@ class Blocks(ast.NodeVisitor):
         self.keys: list[str] = []
         """With `instrument`, the n-th block found reports the number instrument + n when it is run."""
         self.hashes: dict[str, str] = {}
+        self.names: dict[str, set[str]] = {}
+        """Names that each outermost function reads."""
         self.visit(tree)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
@@ -91,6 +93,9 @@ class Blocks(ast.NodeVisitor):
         if not before:
             self.outer, self.next = ".".join(self.path), 0
             self.hashes[self.outer] = digest(node) + self.hashes.get(self.outer, "")
+            named = {n.id if isinstance(n, ast.Name) else n.attr for n in ast.walk(node)
+                     if isinstance(n, (ast.Name, ast.Attribute))}  # fmt: skip
+            self.names[self.outer] = named | self.names.get(self.outer, set())
         self.generic_visit(node)
         self.path.pop()
         self.outer = before
@@ -148,7 +153,8 @@ class Places(ast.NodeVisitor):
         self.here: tuple[str, int] = ("", -1)
         self.found: list[Mutant] = []
         tree = ast.parse(self.text)
-        self.hashes = Blocks(tree).hashes
+        blocks = Blocks(tree)
+        self.hashes, self.names = blocks.hashes, blocks.names
         for node in tree.body:
             if isinstance(node, (*Function, ast.ClassDef)) or _is_constant(node):
                 self.statement(node)

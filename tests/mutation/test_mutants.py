@@ -129,7 +129,7 @@ MUTANTS = {
         "bayesrl.kernels.urn", "        row.count = n + ONE\n        row.total += 1.0\n    return k", "    return k",
         [BAMCP + "test_urns_draw_like_a_model_drawn_once"]),
     "urns of all sizes weigh alike": (
-        "bayesrl.kernels.sparse_urn", "kept = row.size == urn.prior[2]", "kept = True",
+        "bayesrl.kernels.sparse_urn", "kept = row.among == urn.prior[2]", "kept = True",
         ["tests/beliefs/test_sparse_dirichlet.py::test_urns_of_unequal_sizes_do_not_share_their_weights"]),
     "a sparse urn never weighs itself again": (
         "bayesrl.kernels.sparse_urn", "        weigh(urn, row)\n    return k", "    return k",

@@ -123,7 +123,7 @@ def _ball_probability_sparse(urn: SparseUrn, g: int, k: int) -> float:
     row = urn.rows[g]
     alpha: float = urn.prior[0]
     k0, N, n = row.kinds, row.count, count_balls(urn, row, k)
-    size: float = row.size
+    size: float = row.among
     total: float = row.total
     if n > 0:
         return (alpha + n) / total

@@ -21,7 +21,7 @@ from bayesrl.kernels.stream import uniform
 from bayesrl.kernels.urn import INDEX, ONE, Moves, begin_urn, draw, greedy_rollout, index, record, step_urn
 
 SparseRow = record(
-    ("size", np.float64),  # number of outcomes, L
+    ("among", np.float64),  # number of outcomes, L; `size` would be that of the record without compilation
     ("total", np.float64),  # T(k0, N)
     ("total_seen", np.float64),  # T(k0, N) of the data alone
     ("first", INDEX),  # index of its first ball in `balls`
@@ -38,7 +38,7 @@ SparseRow = record(
 class SparseUrnRow(Protocol):
     """The fields of `SparseRow`, for mypy."""
 
-    size: float
+    among: float
     total: float
     total_seen: float
     first: int
@@ -73,7 +73,7 @@ def sparse_urns(
     table(k0, N) returns the table of weights up to k0 and N.
     """
     rows = np.zeros(len(size), SparseRow)
-    rows["size"] = size
+    rows["among"] = size
     balls, kinds = _fill_sparse(rows, entries, int(prior[2]), depth)
     weights = table(int(rows["kinds"].max()) + depth, int(rows["seen"].max()) + depth)
     urn = SparseUrn(*moves, rows, balls, kinds, prior, weights)
@@ -91,7 +91,7 @@ def _fill_sparse(rows: Records[SparseUrnRow], entries: I1, K: int, depth: int) -
         row = rows[g]
         row.first, row.limit, row.kinds_first = n, row.seen + depth, m
         n += row.limit
-        m += min(row.seen + depth, int(row.size))
+        m += min(row.seen + depth, int(row.among))
     balls, kinds = np.empty(n, INDEX), np.empty(m, INDEX)
     for e in entries:
         row, k = rows[e // K], index(e % K)
@@ -115,8 +115,8 @@ def weigh(urn: SparseUrn, row: SparseUrnRow) -> None:
     The probability that the next outcome was seen before is C(k0, N) = sum_k P(size k | data) (k0 alpha + N) /
     (k alpha + N) = (k0 alpha + N) / T.
     """
-    kept = row.size == urn.prior[2]
-    row.total = tabled_weight(urn.weights, kept, row.kinds, row.count, row.size, urn.prior[0], urn.prior[1])
+    kept = row.among == urn.prior[2]
+    row.total = tabled_weight(urn.weights, kept, row.kinds, row.count, row.among, urn.prior[0], urn.prior[1])
 
 
 @njit
@@ -188,7 +188,7 @@ def draw_sparse(urn: SparseUrn, g: int, rng: Generator) -> int:
     u = uniform(rng) * row.total - k0 * alpha
     if u < 0.0:  # each distinct outcome has weight alpha
         k = urn.kinds[row.kinds_first + min(index(-u * urn.prior[3]), k0 - ONE)]
-    elif u < n or k0 == row.size:  # each ball has weight 1
+    elif u < n or k0 == row.among:  # each ball has weight 1
         k = urn.balls[row.first + min(index(u), n - ONE)]
     else:
         k = _draw_unseen(urn, row, rng)
@@ -206,7 +206,7 @@ def draw_sparse(urn: SparseUrn, g: int, rng: Generator) -> int:
 def _draw_unseen(urn: SparseUrn, row: SparseUrnRow, rng: Generator) -> int:
     """Draw uniformly among the L - k0 unseen outcomes, by rejection."""
     while True:
-        k = index(uniform(rng) * row.size)
+        k = index(uniform(rng) * row.among)
         j = 0
         while j < row.kinds and urn.kinds[row.kinds_first + j] != k:
             j += 1

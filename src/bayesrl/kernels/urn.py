@@ -98,7 +98,7 @@ def urns(moves: Moves, rows: NDArray[Any], cdf: F2, entries: I1, depth: int) -> 
 
     `entries` are those of a ledger, g * K + k.
     """
-    rows = rows.copy()
+    rows = rows.astype(Row)  # a copy, of records also where several arrays were joined
     return Urn(*moves, rows, _fill(rows, entries, cdf.shape[1], depth), cdf)
 
 
