@@ -230,7 +230,7 @@ REFUSED = {
     "outcomes that look alike": lambda: b.DirichletMDP(outcomes(**TWICE), [[1.0, 1.0], [1.0, 0.0]], 0.5),
     "sparse outcomes that look alike": lambda: B.SparseDirichletMDP(outcomes(**TWICE), 0.5, 1.0, 0.5),
     "moves that look alike": lambda: B.UnknownRewards(
-        b.DirichletMDP(outcomes(succ=TWICE["succ"], reward=[[[0.5, 0.7]], [[0.0, 0.0]]]), [[1.0, 1.0], [1.0, 0.0]], 0.5),
+        b.DirichletMDP(outcomes(**TWICE | {"reward": [[[0.5, 0.7]], [[0.0, 0.0]]]}), [[1.0, 1.0], [1.0, 0.0]], 0.5),
         B.RewardNormal.strens((2, 1))),
     "known rows of a family": lambda: b.DirichletMDP.structured(b.make_world("gc"), known=True),
     "what a known row excludes": lambda: b.DirichletMDP.structured(
