@@ -6,8 +6,9 @@ WORKERS ?= 2
 N ?= 100
 SEED ?= 0
 TRIAL := out/empty
+COMPILED := tests/golden tests/kernels tests/models tests/bamdp tests/beliefs tests/bandits
 
-.PHONY: install demo test mutants mutants-random check package bench docs clean
+.PHONY: install demo test bounds mutants mutants-random check package bench docs clean
 
 install: .venv/installed
 
@@ -21,6 +22,10 @@ demo: install  ## the main job: the methods so far on the Chain, beside referenc
 
 test: install  ## every test but the planted bugs
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/mutation
+
+bounds: install  ## the suites of compiled code, with every index checked, those below zero too
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds PYTHONPATH=tests/kernels \
+	$(BIN)/python -m pytest -n $(WORKERS) -p negative_indices $(COMPILED)
 
 mutants: install  ## planted bugs: each must make the tests named with it fail
 	$(BIN)/python -m pytest -n $(WORKERS) tests/mutation

@@ -1,5 +1,6 @@
 """Comparisons: what depends on the seed alone, what methods share, what happens when something fails."""
 
+import signal
 import subprocess
 import sys
 import threading
@@ -280,6 +281,15 @@ def test_the_rest_is_cancelled_after_a_failure(cancelled):
     assert not [t for t in threading.enumerate() if t.name.startswith("bayesrl")]
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C is heard, also where the suite runs in the background of a shell, which has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_leaves_cleanly(workers, cancelled):
     stop, counts = Interrupts(cancelled=cancelled), Counts(cancelled=cancelled)
