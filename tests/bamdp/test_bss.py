@@ -8,14 +8,14 @@ import bayesrl as b
 from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.search._split_rows import (
     add_outcome,
-    drawn_rows,
+    draw_rows,
     empty_model,
     listed_lookahead,
     mean_rows,
     remove_outcome,
     split_rows,
 )
-from bayesrl.bamdp.search.bayesian_sparse_sampling import BayesianSparseSampling, dirichlet, drawn_model, search
+from bayesrl.bamdp.search.bayesian_sparse_sampling import BayesianSparseSampling, dirichlet, draw_model, search
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, SparseDirichletMDP, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
@@ -161,7 +161,7 @@ def test_drawn_models_are_from_the_posterior():
         assert_mean_equal(rows, mean)
         assert_mean_equal(np.square(rows), mean * (alpha[g] + 1.0) / (total + 1.0))
     belief, theta = small(), np.zeros((6, 3))
-    drawn_model(rng, belief.enumerable(0), theta, np.empty((3, 2, 3)))
+    draw_model(rng, belief.enumerable(0), theta, np.empty((3, 2, 3)))
     np.testing.assert_array_equal(theta[3], belief.alpha[3])
     np.testing.assert_allclose(theta.sum(axis=1), 1.0)
 
@@ -180,7 +180,7 @@ def test_drawn_supports_are_from_the_posterior(added):
         belief = belief.seen_outcome(s, a, k)
     ours, theirs = np.empty((4000, 6, 3)), np.empty((4000, 6, 3))
     for row, other in zip(ours, theirs, strict=True):
-        drawn_model(rng, m, theta, np.empty((3, 2, 3)))
+        draw_model(rng, m, theta, np.empty((3, 2, 3)))
         row[:], other[:] = np.where(belief.outcomes.valid, theta, 0.0), belief.sample_mdp(rng).prob
     np.testing.assert_allclose(ours.sum(axis=2), 1.0)
     mean = belief.mean_mdp().prob
@@ -227,7 +227,7 @@ def test_rows_drawn_in_pieces_are_dirichlet(mass):
         alpha[1, 60] += 1.0
     found = np.empty((2000, 128, 6))
     for row in found:
-        drawn_rows(rng, c, x)
+        draw_rows(rng, c, x)
         p = np.zeros((128, 64))
         np.add.at(p, (np.repeat(np.arange(128), np.diff(x.first)), x.k[: x.first[-1]]), x.p[: x.first[-1]])
         np.testing.assert_allclose(p.sum(axis=1), 1.0)

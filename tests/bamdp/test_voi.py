@@ -166,8 +166,8 @@ def test_a_sample_that_nothing_fits_is_drawn_anew():
     m = TabularMDP.from_dense([[[1.0, 0.0]], [[0.5, 0.5]]], [[0.0], [1.0]], 0.9)
     sample = Sample((m,) * 3, np.zeros((3, 2, 1)), np.zeros(2), np.full(3, 1 / 3))
     planner = ValueOfInformation(samples=3, update="reweight", renew=0.0)
-    assert planner.reweighted(sample, Transition(0, 0, 0.0, 1)) is None
-    np.testing.assert_allclose(planner.reweighted(sample, Transition(1, 0, 1.0, 1)).weight, 1 / 3)
+    assert planner.reweight(sample, Transition(0, 0, 0.0, 1)) is None
+    np.testing.assert_allclose(planner.reweight(sample, Transition(1, 0, 1.0, 1)).weight, 1 / 3)
 
 
 def test_it_explores_the_double_loop():

@@ -26,7 +26,7 @@ from bayesrl.beliefs.tabular.reward_beta import RewardBeta
 from bayesrl.checks import same
 from bayesrl.core import BayesAgent, Mind, Transition, run
 from bayesrl.errors import InvalidArgument, UnreadableFile
-from bayesrl.io.store import _state, homes, load, save
+from bayesrl.io.store import _state, classes_by_name, load, save
 from bayesrl.live import LiveAgent
 from bayesrl.registry import entries, make, make_world, methods
 from bayesrl.testing import probe_for
@@ -464,7 +464,7 @@ def test_files_of_the_previous_release_are_read():
 
 def test_everything_registered_has_a_name_of_its_own():
     """So that a file is read after its class has moved."""
-    known = homes()
+    known = classes_by_name()
     kinds = {type(e.example()) for e in entries().values() if e.example and e.kind in ("belief", "planner", "agent")}
     moved = [kind for kind in kinds if kind.__module__.startswith("bayesrl.")]
     assert moved

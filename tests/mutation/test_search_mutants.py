@@ -204,10 +204,10 @@ MUTANTS = {
         SAMPLED, "dirichlet(rng, m.phi, g, m.size[g], theta[g])", "theta[g] = m.phi[g] / m.total[g]",
         [BSS + "test_equal_in_law_to_a_naive_transcription[small]"]),
     "BSS values leaves by the drawn model": (
-        SAMPLED, "V[nodes] = mean_q(", "V[nodes] = drawn_q(rng, ",
+        SAMPLED, "V[nodes] = q_of_mean(", "V[nodes] = q_of_draw(rng, ",
         [BSS + "test_a_leaf_is_worth_what_the_mean_model_of_its_own_posterior_promises"]),
     "BSS looks too far at the leaves": (
-        SAMPLED, "mean_q(m, w, y, D - t,", "mean_q(m, w, y, D - t + 1,",
+        SAMPLED, "q_of_mean(m, w, y, D - t,", "q_of_mean(m, w, y, D - t + 1,",
         [BSS + "test_a_leaf_is_worth_what_the_mean_model_of_its_own_posterior_promises"]),
     "BSS's drawn rewards are the means": (
         SAMPLED, "dirichlet(rng, m.pay, c, len(row), row)", "row[:] = m.pay[c] / m.pay_total[c]",

@@ -26,7 +26,7 @@ def finite_reward_range(planner: str, belief: HasRewardRange) -> tuple[float, fl
     return low, high
 
 
-def visited(visits: Floats | None, belief: GroupsVisits, last: Transition | None) -> Floats:
+def count_visits(visits: Floats | None, belief: GroupsVisits, last: Transition | None) -> Floats:
     """The visits of each counter (see `visit_groups`), including the transition just seen."""
     counter = belief.visit_groups()
     new = np.zeros(counter.max() + 1) if visits is None else visits.copy()

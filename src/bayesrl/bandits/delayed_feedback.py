@@ -49,7 +49,7 @@ class Waiting(NamedTuple):
 
 
 class LearnsLate(Protocol):
-    """What agents share that hold back what the agent inside them learns from."""
+    """What agents that delay the learning of an agent inside share."""
 
     __slots__ = ()
     agent: Agent[Any]

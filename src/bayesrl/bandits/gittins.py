@@ -149,18 +149,18 @@ def gittins_index(alpha: ArrayLike, beta: ArrayLike, gamma: ArrayLike) -> Floats
     >>> gittins_index([1, 2], 1, 0.9).round(5)
     array([0.70289, 0.80006])
     """
-    low, high = _calibrated("gittins_index", alpha, beta, gamma, overvalued=False)
+    low, high = _calibrate_all("gittins_index", alpha, beta, gamma, overvalued=False)
     return np.asarray(0.5 * (low + high))
 
 
 def gittins_bounds(alpha: ArrayLike, beta: ArrayLike, gamma: ArrayLike) -> tuple[Floats, Floats]:
     """Proven bounds on the Gittins index of Bernoulli arms: (lower, upper), less than 5e-7 apart."""
-    low, _ = _calibrated("gittins_bounds", alpha, beta, gamma, overvalued=False)
-    _, high = _calibrated("gittins_bounds", alpha, beta, gamma, overvalued=True)
+    low, _ = _calibrate_all("gittins_bounds", alpha, beta, gamma, overvalued=False)
+    _, high = _calibrate_all("gittins_bounds", alpha, beta, gamma, overvalued=True)
     return low, high + DROP
 
 
-def _calibrated(
+def _calibrate_all(
     owner: str, alpha: ArrayLike, beta: ArrayLike, gamma: ArrayLike, overvalued: bool
 ) -> tuple[Floats, Floats]:
     """Intervals that contain the indices, computed for each lattice and each discount in turn."""

@@ -45,7 +45,7 @@ def is_plain(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in PLAIN
 
 
-def described(dtype: np.dtype[Any]) -> Any:
+def dtype_to_json(dtype: np.dtype[Any]) -> Any:
     """A dtype as JSON: "<f8", or for a structured one a list of [name, dtype, shape]."""
     return json.loads(json.dumps(npy.dtype_to_descr(dtype)))
 
@@ -87,7 +87,7 @@ def read(path: str | os.PathLike[str]) -> bytes:
 # The zip -------------------------------------------------------------------------------------------------------------
 
 
-def packed(page: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+def pack(page: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """A zip of a JSON page and arrays by member name; TypeError or ValueError if the page is not JSON."""
     text = json.dumps({"format": FORMAT, "version": VERSION, **page}, indent=1)
     buffer = io.BytesIO()
@@ -100,7 +100,7 @@ def packed(page: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
     return buffer.getvalue()
 
 
-def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The page and all members; the format and every checksum are verified."""
     members = _members(data)
     if "meta.json" not in members:
@@ -128,8 +128,10 @@ def array_in(members: Mapping[str, bytes], name: str, dtype: Any, shape: list[in
         raise Refused(f"its member {name} is not a .npy array") from None
     if not is_plain(kind):
         raise Refused(f"its member {name} holds something else than numbers or text")
-    if (described(kind), list(found)) != (dtype, shape) or not shape:
-        raise Refused(f"its member {name} is {described(kind)} {found}, not {dtype} {tuple(shape)} as meta.json says")
+    if (dtype_to_json(kind), list(found)) != (dtype, shape) or not shape:
+        raise Refused(
+            f"its member {name} is {dtype_to_json(kind)} {found}, not {dtype} {tuple(shape)} as meta.json says"
+        )
     rest = member.read()
     if len(rest) != kind.itemsize * math.prod(shape):
         raise Refused(f"its member {name} has the wrong length")

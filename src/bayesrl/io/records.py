@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesrl.errors import InvalidArgument, UnreadableFile, from_extra
-from bayesrl.io.archive import Refused, array_in, described, file_name, is_plain, packed, read, unpacked, write
+from bayesrl.io.archive import Refused, array_in, dtype_to_json, file_name, is_plain, pack, read, unpack, write
 from bayesrl.lab.comparison import Comparison
 from bayesrl.record import Record
 
@@ -32,7 +32,7 @@ def save(thing: Record | Comparison, path: str | os.PathLike[str]) -> None:
     """Write a record or a comparison; an existing file is replaced only by a complete one."""
     if not isinstance(thing, (Record, Comparison)):
         raise InvalidArgument("save", "thing", "a Record or a Comparison", thing)
-    data = _packed(thing)
+    data = _pack(thing)
     write(file_name("save", path), data)
 
 
@@ -40,7 +40,7 @@ def load(path: str | os.PathLike[str]) -> Record | Comparison:
     """Read what `save` wrote, or refuse with one sentence."""
     data = read(path)
     try:
-        return records(*unpacked(data))
+        return records(*unpack(data))
     except Refused as refused:
         raise UnreadableFile(path, str(refused)) from None
 
@@ -89,7 +89,7 @@ def _methods(thing: Record | Comparison) -> Mapping[str, Record]:
 # Writing -------------------------------------------------------------------------------------------------------------
 
 
-def _packed(thing: Record | Comparison) -> bytes:
+def _pack(thing: Record | Comparison) -> bytes:
     methods = _methods(thing)
     page = {
         "kind": "comparison" if isinstance(thing, Comparison) else "record",
@@ -105,7 +105,7 @@ def _packed(thing: Record | Comparison) -> bytes:
     }
     arrays = {f"{k}/{name}.npy": column for k, r in enumerate(methods.values()) for name, column in r.columns.items()}
     try:
-        return packed(page, arrays)
+        return pack(page, arrays)
     except (TypeError, ValueError) as error:
         raise InvalidArgument("save", "provenance", "JSON", page, f"{error}.") from None
 
@@ -115,7 +115,7 @@ def _kind(name: str, column: NDArray[Any]) -> list[Any]:
         raise InvalidArgument("save", "columns", "named by identifiers", name)
     if not is_plain(column.dtype):
         raise InvalidArgument("save", name, "a column of plain numbers or text", f"dtype {column.dtype}")
-    return [described(column.dtype), list(column.shape)]
+    return [dtype_to_json(column.dtype), list(column.shape)]
 
 
 # Reading -------------------------------------------------------------------------------------------------------------

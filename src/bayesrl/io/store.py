@@ -62,10 +62,10 @@ def save(thing: Any, path: str | os.PathLike[str]) -> None:
     if not isinstance(thing, LiveAgent) and not _is_ours(type(thing)):
         expected = "a record, a comparison, or a belief, planner or agent of this library"
         raise InvalidArgument("save", "thing", expected, thing)
-    data = _packed(thing)
+    data = _pack(thing)
     path = archive.file_name("save", path)
     try:
-        _unpacked(*archive.unpacked(data))
+        _unpack(*archive.unpack(data))
     except Refused as refused:
         raise InvalidArgument(
             "save", "thing", "one that can be read back", type(thing).__name__, f"But {refused}."
@@ -77,8 +77,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     """Read what `save` wrote, or refuse with one sentence."""
     data = archive.read(path)
     try:
-        page, members = archive.unpacked(data)
-        return _unpacked(page, members) if "value" in page else record.records(page, members)
+        page, members = archive.unpack(data)
+        return _unpack(page, members) if "value" in page else record.records(page, members)
     except Refused as refused:
         raise UnreadableFile(path, str(refused)) from None
 
@@ -90,22 +90,22 @@ Arrays = dict[tuple[Any, ...], tuple[int, NDArray[Any]]]
 """The arrays of a file and their numbers, by content: each array is written once, and equal values give equal files."""
 
 
-def _packed(thing: Any) -> bytes:
+def _pack(thing: Any) -> bytes:
     arrays: Arrays = {}
     if isinstance(thing, LiveAgent):
-        value = {name: _written(getattr(thing, name), arrays) for name in ("agent", "seed", "actions", "mind")}
+        value = {name: _encode(getattr(thing, name), arrays) for name in ("agent", "seed", "actions", "mind")}
         value |= {name: getattr(thing.streams, name).bit_generator.state for name in STREAMS}
         page = {"kind": "live agent", "value": value}
     else:
-        page = {"kind": "value", "value": _written(thing, arrays)}
-    return archive.packed(page, {f"arrays/{n}.npy": np.atleast_1d(x) for n, x in arrays.values()})
+        page = {"kind": "value", "value": _encode(thing, arrays)}
+    return archive.pack(page, {f"arrays/{n}.npy": np.atleast_1d(x) for n, x in arrays.values()})
 
 
-def _written(x: Any, arrays: Arrays) -> Any:
+def _encode(x: Any, arrays: Arrays) -> Any:
     """The value as JSON; its arrays are added to `arrays`."""
 
     def inside(y: Any) -> Any:
-        return _written(y, arrays)
+        return _encode(y, arrays)
 
     if x is None or type(x) in (bool, int, str):
         return x
@@ -154,12 +154,12 @@ def _is_ours(kind: type) -> bool:
 # Reading -------------------------------------------------------------------------------------------------------------
 
 
-def _unpacked(page: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
+def _unpack(page: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
     try:
         with np.errstate(all="ignore"):
             if page["kind"] == "live agent":
                 return _live(page["value"], members)
-            return _value(page["value"], members)
+            return _decode(page["value"], members)
     except BayesRLError as error:  # a constructor refused an argument
         raise Refused(f"it holds a value that is refused ({str(error).removesuffix('.')})") from None
     except Refused:
@@ -169,7 +169,7 @@ def _unpacked(page: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
 
 
 def _live(page: Mapping[str, Any], members: Mapping[str, bytes]) -> LiveAgent:
-    agent, seed, actions, mind = (_value(page[name], members) for name in ("agent", "seed", "actions", "mind"))
+    agent, seed, actions, mind = (_decode(page[name], members) for name in ("agent", "seed", "actions", "mind"))
     live = LiveAgent(agent, seed, actions)
     prior, belief = (getattr(x, "belief", None) for x in (live.mind, mind))
     if type(mind) is not type(live.mind) or type(belief) is not type(prior):
@@ -180,16 +180,16 @@ def _live(page: Mapping[str, Any], members: Mapping[str, bytes]) -> LiveAgent:
     return live
 
 
-def _value(node: Any, members: Mapping[str, bytes]) -> Any:
+def _decode(node: Any, members: Mapping[str, bytes]) -> Any:
     """The value that a node of the page describes."""
 
     def inside(y: Any) -> Any:
-        return _value(y, members)
+        return _decode(y, members)
 
     if node is None or isinstance(node, (bool, int, float, str)):
         return node
     if "type" in node:
-        return _made(node, members)
+        return _build(node, members)
     ((tag, content),) = node.items()
     if tag == "float":
         return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[content]
@@ -209,13 +209,13 @@ def _value(node: Any, members: Mapping[str, bytes]) -> Any:
     raise Refused(f"it holds something called {tag!r}, which this library does not know")
 
 
-def _made(node: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
+def _build(node: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
     """Build an object with its constructor, then set the derived fields to the saved values."""
     kind = _class(node["type"])
     if issubclass(kind, tuple):
-        items = [_value(y, members) for y in node["items"]]
+        items = [_decode(y, members) for y in node["items"]]
         return kind(*items)
-    stored = {name: _value(y, members) for name, y in node["fields"].items()}
+    stored = {name: _decode(y, members) for name, y in node["fields"].items()}
     init = {f.name for f in dataclasses.fields(kind) if f.init}
     made = kind(**{name: stored[name] for name in init})
     if stored.keys() != _state(made).keys():
@@ -227,7 +227,7 @@ def _made(node: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
             if saved.size and not 0 <= saved.min() <= saved.max() < len(fresh.counts()):
                 raise Refused("its ledger has cells that do not exist")
             saved = fresh.extend(saved)
-        elif not _alike(fresh, saved):
+        elif not _same_kind(fresh, saved):
             raise Refused(f"its {kind.__name__} has a field {name} of the wrong kind")
         held[name] = saved
     if held:  # values computed from the replaced fields are dropped
@@ -247,14 +247,14 @@ def _class(name: str) -> Any:
     except (ImportError, AttributeError):
         kind = None
     if not isinstance(kind, type) or not _is_ours(kind) or kind.__module__ != found[1]:
-        kind = homes().get(found[2])  # it may have moved since the file was written
+        kind = classes_by_name().get(found[2])  # it may have moved since the file was written
     if kind is None:
         raise Refused(f"it holds a {name}, which is not a value of this library")
     return kind
 
 
 @cache
-def homes() -> Mapping[str, type]:
+def classes_by_name() -> Mapping[str, type]:
     """All classes of this library that can be saved, by name; ambiguous names are left out."""
     entries()  # imports every package
     ours = [module for name, module in sys.modules.items() if name.startswith("bayesrl.")]
@@ -263,14 +263,14 @@ def homes() -> Mapping[str, type]:
     return {kind.__name__: kind for kind in kinds if names[kind.__name__] == 1}
 
 
-def _alike(a: Any, b: Any) -> bool:
+def _same_kind(a: Any, b: Any) -> bool:
     """Whether two values have the same class, dtype, shape and length; an empty tuple may have grown."""
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
         return bool(a.dtype == b.dtype) and a.shape == b.shape
     if a == () and b:
-        return all(_alike(b[0], entry) for entry in b)
+        return all(_same_kind(b[0], entry) for entry in b)
     if isinstance(a, tuple):
-        return len(a) == len(b) and all(map(_alike, a, b))
+        return len(a) == len(b) and all(map(_same_kind, a, b))
     return True

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import Ties, best_action, state_in
-from bayesrl.bamdp._posterior import finite_reward_range, visited, visits_of_pairs
+from bayesrl.bamdp._posterior import count_visits, finite_reward_range, visits_of_pairs
 from bayesrl.bamdp.optimism._optimistic_state import Asked, best_value, optimistic_q
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, mbie_eb_beta
 from bayesrl.checks import Floats
@@ -87,7 +87,7 @@ class MBIEEB:
     ) -> Decision:
         """Solve the mean model with the bonus and act greedily."""
         s = state_in("MBIEEB", belief, observation)
-        visits = visited(None if memory is None else memory.visits, belief, last)
+        visits = count_visits(None if memory is None else memory.visits, belief, last)
         n = visits_of_pairs(visits, belief)
         worth = best_value("MBIEEB", belief, self.r_max) if memory is None else memory.worth
         bonus = self._beta(belief) / np.sqrt(np.maximum(n, 1.0))

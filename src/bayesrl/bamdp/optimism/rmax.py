@@ -21,7 +21,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import Ties, best_action, state_in
-from bayesrl.bamdp._posterior import finite_reward_range, visited, visits_of_pairs
+from bayesrl.bamdp._posterior import count_visits, finite_reward_range, visits_of_pairs
 from bayesrl.bamdp.optimism._optimistic_state import Asked, best_value, optimistic_q
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, effective_horizon, rmax_knownness
 from bayesrl.checks import Floats
@@ -87,7 +87,7 @@ class RMax:
     ) -> Decision:
         """Follow the plan in use; make a new one when a pair has just become known."""
         s, m = state_in("RMax", belief, observation), self._knownness(belief)
-        visits = visited(None if memory is None else memory.visits, belief, last)
+        visits = count_visits(None if memory is None else memory.visits, belief, last)
         if memory is None or (visits == m)[memory.visits < m].any():
             unknown = visits_of_pairs(visits, belief) < m
             worth, warm = best_value("RMax", belief, self.r_max), None if memory is None else memory.values

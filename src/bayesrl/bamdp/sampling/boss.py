@@ -21,7 +21,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import draws_must_end, state_in
-from bayesrl.bamdp._posterior import visited
+from bayesrl.bamdp._posterior import count_visits
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, boss_knownness
 from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs, hyper_q
 from bayesrl.capabilities import GroupsVisits
@@ -93,7 +93,7 @@ class BOSS:
     ) -> Decision:
         """Follow the hyper-model's policy; draw new models when a pair has just become known."""
         s = state_in("BOSS", belief, observation)
-        visits = visited(None if memory is None else memory.visits, belief, last)
+        visits = count_visits(None if memory is None else memory.visits, belief, last)
         full = last is not None and visits[belief.visit_groups()[last.state, last.action]] == self._knownness(belief)
         if memory is None or full:
             warm = None if memory is None else memory.values

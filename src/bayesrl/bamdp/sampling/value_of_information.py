@@ -109,14 +109,14 @@ class ValueOfInformation:
         self.check(belief)
         s = state_in("ValueOfInformation", belief, observation)
         warm = None if memory is None else memory.values
-        kept = None if memory is None or self.update == "fresh" else self.reweighted(memory, last)
-        sample = self.drawn(belief, warm, rng) if kept is None else kept
+        kept = None if memory is None or self.update == "fresh" else self.reweight(memory, last)
+        sample = self.draw(belief, warm, rng) if kept is None else kept
         q, vpi = value_of_perfect_information(sample.q[:, s], sample.weight)
         if self.update == "fresh":
             sample = sample._replace(models=())
         return Decision(best_action(q + vpi, self.ties, rng), sample, {"q": q, "vpi": vpi})
 
-    def drawn(self, belief: Asked, warm: Floats | None, rng: Generator) -> Sample:
+    def draw(self, belief: Asked, warm: Floats | None, rng: Generator) -> Sample:
         """A new sample from the belief."""
         models: tuple[TabularMDP, ...] = ()
         draws = (belief.sample_mdp(rng) for _ in range(self.samples))
@@ -127,7 +127,7 @@ class ValueOfInformation:
             values, q = solve_each(models, warm)
         return Sample(models, q, values.mean(axis=0), np.full(self.samples, 1.0 / self.samples))
 
-    def reweighted(self, sample: Sample, last: Transition | None) -> Sample | None:
+    def reweight(self, sample: Sample, last: Transition | None) -> Sample | None:
         """The sample after a transition, or None if its effective size is too small."""
         if last is None:
             return sample

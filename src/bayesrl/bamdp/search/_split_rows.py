@@ -124,7 +124,7 @@ def mean_rows(c: Split, x: ListedModel) -> None:
 
 
 @njit
-def drawn_rows(rng: Generator, c: Split, x: ListedModel) -> None:
+def draw_rows(rng: Generator, c: Split, x: ListedModel) -> None:
     """x <- a draw from the Dirichlets of the counts."""
     K, own = c.reward.shape[1], stream(rng)
     i = 0

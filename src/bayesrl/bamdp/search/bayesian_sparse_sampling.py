@@ -6,7 +6,7 @@ probability that it is the best one. An outcome is drawn from the posterior pred
 new outcome, which becomes a leaf with the value of the mean model at its own posterior. Values are backed up by mean
 over draws and maximum over actions.
 
-Paper to code: a simulation is one descent of `search`; the drawn model is `drawn_model` and the leaf's model is
+Paper to code: a simulation is one descent of `search`; the drawn model is `draw_model` and the leaf's model is
 `mean_model`, both solved by `lookahead`. For flat models of many states `bamdp/search/_split_rows.py` does the same
 with split rows.
 Deviations: the paper also draws actions by their immediate reward only, which never tries the right action in an MDP
@@ -35,7 +35,7 @@ from bayesrl.bamdp.search._split_rows import (
     ListedModel,
     Split,
     add_outcome,
-    drawn_rows,
+    draw_rows,
     empty_model,
     listed_lookahead,
     mean_rows,
@@ -127,14 +127,14 @@ def search(rng: Generator, m: Counts, flat: bool, s0: int, gamma: float, V0: F1,
     if m.terminal[s0]:
         return Q[0], N[0]
     w, q = empty_models(m, flat, D), np.empty(A)
-    mean_q(m, w, s0, D, gamma, V0, Q[0])
+    q_of_mean(m, w, s0, D, gamma, V0, Q[0])
     state[0], nodes = s0, 1
     path_h, path_a, path_e = np.empty(D, np.int64), np.empty(D, np.int64), np.empty(D, np.int64)
     for _ in range(n):
         h, t = 0, 0
         while t < D and not m.terminal[state[h]]:
             s = state[h]
-            drawn_q(rng, m, w, s, D - t, gamma, V0, q)
+            q_of_draw(rng, m, w, s, D - t, gamma, V0, q)
             a = highest(rng, q)
             e = draw_outcome(m, s, a, rng)
             y = read_outcome(m, s, a, e)[1]
@@ -144,7 +144,7 @@ def search(rng: Generator, m: Counts, flat: bool, s0: int, gamma: float, V0: F1,
             if child[h, a, e] < 0:
                 child[h, a, e], state[nodes], V[nodes] = nodes, y, V0[y]
                 if t < D and not m.terminal[y]:
-                    V[nodes] = mean_q(m, w, y, D - t, gamma, V0, Q[nodes])
+                    V[nodes] = q_of_mean(m, w, y, D - t, gamma, V0, Q[nodes])
                 nodes += 1
                 break
             h = child[h, a, e]
@@ -178,7 +178,7 @@ def empty_models(m: Counts, flat: bool, D: int) -> Models:
 
 
 @njit
-def mean_q(m: Counts, w: Models, s: int, d: int, gamma: float, V0: F1, q: F1) -> float:
+def q_of_mean(m: Counts, w: Models, s: int, d: int, gamma: float, V0: F1, q: F1) -> float:
     """Fill q[a] = Q_d(s, a) in the mean model of the present counts, return V_d(s)."""
     if len(w.split.base):
         mean_rows(w.split, w.listed)
@@ -188,12 +188,12 @@ def mean_q(m: Counts, w: Models, s: int, d: int, gamma: float, V0: F1, q: F1) ->
 
 
 @njit
-def drawn_q(rng: Generator, m: Counts, w: Models, s: int, d: int, gamma: float, V0: F1, q: F1) -> float:
+def q_of_draw(rng: Generator, m: Counts, w: Models, s: int, d: int, gamma: float, V0: F1, q: F1) -> float:
     """The same in a model drawn from the posterior of the present counts."""
     if len(w.split.base):
-        drawn_rows(rng, w.split, w.listed)
+        draw_rows(rng, w.split, w.listed)
         return listed_lookahead(w.listed, s, d, gamma, V0, w.v, q)
-    drawn_model(rng, m, w.theta, w.reward)
+    draw_model(rng, m, w.theta, w.reward)
     return lookahead(m, w.theta, w.reward, s, d, gamma, V0, w.v, q)
 
 
@@ -250,7 +250,7 @@ def mean_model(m: Counts, theta: F2, reward: F3) -> None:
 
 
 @njit
-def drawn_model(rng: Generator, m: Counts, theta: F2, reward: F3) -> None:
+def draw_model(rng: Generator, m: Counts, theta: F2, reward: F3) -> None:
     """Fill in a model drawn from the posterior of the present counts; its rewards are drawn means."""
     if m.alpha > 0.0:
         draw_supports(rng, m, theta)

@@ -4,8 +4,8 @@ FSSS (fsss.py) on the Bayes-adaptive MDP: the sampled tree is over hyper-states,
 trajectory. C successors are drawn for every action of the root. A separate tree is searched from each of them, and the
 value of the action is the mean of the upper bounds of these trees.
 
-Paper to code: FSSS on hyper-states is `trajectories`; the outer loop over the root's successors is `search`. A node is
-a history: to return to it, its outcomes are replayed (kernels/replay.py), so a hyper-state is never copied.
+Paper to code: FSSS on hyper-states is `run_trajectories`; the outer loop over the root's successors is `search`. A node
+is a history: to return to it, its outcomes are replayed (kernels/replay.py), so a hyper-state is never copied.
 Deviations: n(s, a, s') counts how often s' was drawn, not how often it was visited (ERRATA 35). `depth` includes the
 root's decision; the public C++ code counts one less. V_min and V_max with d decisions to go are those of d rewards;
 that code has r_max / (1 - gamma) at any depth, which gives the same order of upper bounds. `q` is the mean of upper
@@ -145,7 +145,7 @@ def search(rng: Generator, model: object, leaves: LeafBounds, s0: int, q: F2, n:
                 replay(model, s0, a, k)
                 tree.nodes[0] = 0
                 add_node(tree, low, high)
-                total += trajectories(rng, tree, model, leaves, y, n, D - 1)
+                total += run_trajectories(rng, tree, model, leaves, y, n, D - 1)
                 undo(model, s0, a, k)
                 q[LOWER, a] += (r + leaves.gamma * tree.value[0, LOWER]) / C
                 q[UPPER, a] += (r + leaves.gamma * tree.value[0, UPPER]) / C
@@ -160,7 +160,7 @@ def search(rng: Generator, model: object, leaves: LeafBounds, s0: int, q: F2, n:
 
 
 @njit
-def trajectories(rng: Generator, tree: Sparse, model: object, leaves: LeafBounds, s0: int, n: int, D: int) -> int:
+def run_trajectories(rng: Generator, tree: Sparse, model: object, leaves: LeafBounds, s0: int, n: int, D: int) -> int:
     """Run at most n trajectories of D decisions from the root (s0, phi); the model holds phi. Return their number."""
     path_h, path_s = np.empty(D, np.int64), np.empty(D, np.int64)
     path_a, path_k = np.empty(D, np.int64), np.empty(D, np.int64)

@@ -16,15 +16,15 @@ MOST = 10**8
 """Largest number of entries in the means of all replicates, because of memory."""
 
 
-def picked(owner: str, x: Floats, action: object) -> float | Floats:
+def entry_of_arm(owner: str, x: Floats, action: object) -> float | Floats:
     """The entry of the chosen arm, or one entry for each replicate."""
     if x.ndim == 1:
         return x.item(integer(owner, "action", action, 0, len(x) - 1))
-    each: Floats = x[np.arange(len(x)), one_each(owner, x.shape[1], len(x), action)]
+    each: Floats = x[np.arange(len(x)), choices_of_replicates(owner, x.shape[1], len(x), action)]
     return each
 
 
-def one_each(owner: str, arms: int, replicates: int, action: object) -> Ints:
+def choices_of_replicates(owner: str, arms: int, replicates: int, action: object) -> Ints:
     """The choice of each replicate, (replicates,)."""
     a = as_array(action)
     if a.shape != (replicates,) or a.dtype.kind not in "iu" or a.min() < 0 or a.max() >= arms:
@@ -33,7 +33,7 @@ def one_each(owner: str, arms: int, replicates: int, action: object) -> Ints:
     return a
 
 
-def side_by_side(means: Floats, replicates: int) -> Floats:
+def repeat_means(means: Floats, replicates: int) -> Floats:
     """The same means for each replicate, (replicates, K)."""
     return frozen(np.tile(means, (integer("batch", "replicates", replicates, 1, MOST // means.size), 1)))
 
@@ -57,7 +57,7 @@ class Arms(Published, Protocol):
 
     def batch(self, replicates: int) -> Self:
         """The same arms in each of several replicates in lockstep."""
-        return unchecked(self, means=side_by_side(self.means, replicates))
+        return unchecked(self, means=repeat_means(self.means, replicates))
 
     @property
     def n_actions(self) -> int:
@@ -74,7 +74,7 @@ class SingleArms(Arms, Protocol):
 
     def gap(self, state: object, action: object) -> float | Floats:
         """The best arm's mean minus the chosen arm's mean: the regret of a step."""
-        lost: float | Floats = self.means.max(axis=-1) - picked(self.name, self.means, action)
+        lost: float | Floats = self.means.max(axis=-1) - entry_of_arm(self.name, self.means, action)
         return lost
 
 

@@ -19,7 +19,7 @@ from bayesrl.core import Belief, Transition, WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.worlds._settings import Published, Setting
-from bayesrl.worlds.bandits._arms import MOST, one_each
+from bayesrl.worlds.bandits._arms import MOST, choices_of_replicates
 
 OWN, GAUSSIAN = Setting("own", steps=1000), Setting("gaussian", steps=1000)
 """The default set-ups: the world's own prior, or a Gaussian prior of the weights."""
@@ -117,7 +117,7 @@ class ContextualBandit(Published):
                 integer(self.name, "action", action, 0, self.n_actions - 1),
             )
         n = len(self.means)
-        each: Floats = self.means[np.arange(n), state, one_each(self.name, self.n_actions, n, action)]
+        each: Floats = self.means[np.arange(n), state, choices_of_replicates(self.name, self.n_actions, n, action)]
         return each
 
 

@@ -20,7 +20,7 @@ from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, PROBABILITY, AtLeast, Shape, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.bandits._arms import ArmsFamily, SingleArms, check_probabilities, picked, shape_of
+from bayesrl.worlds.bandits._arms import ArmsFamily, SingleArms, check_probabilities, entry_of_arm, shape_of
 
 UNIFORM = Setting("uniform", steps=1000)
 """The default set-up: the agent's prior is uniform, like the distribution of worlds."""
@@ -56,7 +56,7 @@ class BernoulliBandit(SingleArms):
 
     def step(self, state: None, action: object, rng: Generator) -> WorldStep:
         """Play an arm, or one in each replicate."""
-        p = picked(self.name, self.means, action)
+        p = entry_of_arm(self.name, self.means, action)
         generator(self.name, rng)
         if isinstance(p, float):
             return PAID if rng.random() < p else UNPAID

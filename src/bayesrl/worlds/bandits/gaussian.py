@@ -19,7 +19,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.bandits._arms import ArmsFamily, SingleArms, picked, shape_of
+from bayesrl.worlds.bandits._arms import ArmsFamily, SingleArms, entry_of_arm, shape_of
 
 STANDARD = Setting("standard", steps=1000)
 """The default set-up: the agent's prior of every mean is N(0, 1), like the distribution of worlds."""
@@ -54,7 +54,7 @@ class GaussianBandit(SingleArms):
 
     def step(self, state: None, action: object, rng: Generator) -> WorldStep:
         """Play an arm, or one in each replicate."""
-        mean = picked(self.name, self.means, action)
+        mean = entry_of_arm(self.name, self.means, action)
         generator(self.name, rng)
         noise = rng.standard_normal() if isinstance(mean, float) else rng.standard_normal(len(mean))
         return WorldStep(None, 0, mean + noise)
