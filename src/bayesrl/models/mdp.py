@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, array, frozen, integer, number, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.arrays import F1, F2, F3, I2, I3
+from bayesrl.kernels.arrays import F1, F2, F3
 from bayesrl.models._listed import (
     Listed,
     Matrices,
@@ -22,13 +22,13 @@ from bayesrl.models._listed import (
     listed_rewards,
     unlisted_rewards,
 )
-from bayesrl.models.outcomes import Outcomes
+from bayesrl.models.outcomes import Outcomes, OverOutcomes
 from bayesrl.parameters import value
 
 
 @explain_failures
 @value
-class TabularMDP:
+class TabularMDP(OverOutcomes):
     """A known MDP: outcomes, their probabilities, and the discount (which may be 1 if episodes end)."""
 
     outcomes: Outcomes
@@ -161,31 +161,6 @@ class TabularMDP:
         """The state for an environment's observation. It differs only if the episode ended (see `outcomes.end`)."""
         state, end = integer("TabularMDP", "observation", observation, 0, self.n_states - 1), self.outcomes.end
         return end if terminated and end is not None and not self.outcomes.terminal[state] else state
-
-    @property
-    def n_states(self) -> int:
-        """S."""
-        return self.outcomes.n_states
-
-    @property
-    def n_actions(self) -> int:
-        """A."""
-        return self.outcomes.n_actions
-
-    @property
-    def succ(self) -> I3:
-        """Next state of outcome k, (S, A, K)."""
-        return self.outcomes.succ
-
-    @property
-    def reward(self) -> F3:
-        """Reward of outcome k, (S, A, K)."""
-        return self.outcomes.reward
-
-    @property
-    def group(self) -> I2:
-        """The index of the distribution of (s, a)'s outcome, (S, A)."""
-        return self.outcomes.group
 
     @cached_property
     def mean_reward(self) -> F2:

@@ -254,3 +254,34 @@ class Outcomes:
         kept = [f.name for f in dataclasses.fields(self) if f.name not in ("succ", "reward", "group", "size")]
         new.__dict__.update({name: getattr(self, name) for name in kept})
         return new
+
+
+class OverOutcomes:
+    """What models and beliefs read off their outcomes."""
+
+    outcomes: Outcomes
+
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return self.outcomes.n_states
+
+    @property
+    def n_actions(self) -> int:
+        """A."""
+        return self.outcomes.n_actions
+
+    @property
+    def succ(self) -> I3:
+        """Next state of outcome k, (S, A, K)."""
+        return self.outcomes.succ
+
+    @property
+    def reward(self) -> F3:
+        """Reward of outcome k, (S, A, K)."""
+        return self.outcomes.reward
+
+    @property
+    def group(self) -> I2:
+        """The index of the distribution of (s, a)'s outcome, (S, A)."""
+        return self.outcomes.group

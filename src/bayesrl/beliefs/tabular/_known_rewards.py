@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesrl.checks import Bools, Floats, Ints, integer
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.outcomes import Outcomes
+from bayesrl.models.outcomes import Outcomes, OverOutcomes
 
 
 class ExactRow(NamedTuple):
@@ -63,20 +63,8 @@ class Readable(Protocol):
         """Posterior variance of each probability, (G, K)."""
 
 
-class KnownRewards:
+class KnownRewards(OverOutcomes):
     """Capabilities of a `Readable` belief."""
-
-    outcomes: Outcomes
-
-    @property
-    def n_states(self) -> int:
-        """S."""
-        return self.outcomes.n_states
-
-    @property
-    def n_actions(self) -> int:
-        """A."""
-        return self.outcomes.n_actions
 
     # Rewards ---------------------------------------------------------------------------------------------------------
 

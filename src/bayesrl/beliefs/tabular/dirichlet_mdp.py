@@ -51,7 +51,6 @@ from bayesrl.checks import (
 )
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.arrays import F3, I2, I3
 from bayesrl.kernels.counts import Counts
 from bayesrl.kernels.stick_breaking import dense_rows, listed_rows
 from bayesrl.kernels.urn import Urn, empty_urns, urns
@@ -219,21 +218,6 @@ class DirichletMDP(KnownRewards):
         counts = self._ledger.counts().reshape(self._prior.shape)
         counts += self._prior
         return frozen(counts)
-
-    @property
-    def succ(self) -> I3:
-        """Next state of outcome k, (S, A, K)."""
-        return self.outcomes.succ
-
-    @property
-    def reward(self) -> F3:
-        """Reward of outcome k, (S, A, K)."""
-        return self.outcomes.reward
-
-    @property
-    def group(self) -> I2:
-        """The index of the distribution of (s, a)'s outcome, (S, A)."""
-        return self.outcomes.group
 
     @property
     def seen(self) -> int:
