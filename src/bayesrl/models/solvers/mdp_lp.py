@@ -32,6 +32,7 @@ from bayesrl.registry import register
     survey="2.2",
     paper="Puterman94MD",
     evidence=(
+        "tests/models/test_solvers.py::test_registered_solvers",
         "tests/models/test_solvers.py::test_every_solver_finds_the_best_policy",
         "tests/models/test_solvers.py::test_the_program_alone_is_right",
     ),

@@ -41,6 +41,7 @@ SWEEPS = 15
     survey="2.2",
     paper="Puterman94MD",
     evidence=(
+        "tests/models/test_solvers.py::test_registered_solvers",
         "tests/models/test_solvers.py::test_every_solver_finds_the_best_policy",
         "tests/models/test_solvers.py::test_tied_policies_end",
     ),
