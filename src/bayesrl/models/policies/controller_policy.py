@@ -24,6 +24,7 @@ class ControllerPolicy:
 
     Examples
     --------
+    >>> import numpy as np
     >>> listen_twice = ControllerPolicy(TabularPolicy([0, 0, 1], n_actions=2), moves=[[1, 1], [2, 2], [0, 0]])
     >>> [listen_twice.sample(node, np.random.default_rng(0)) for node in range(3)]
     [0, 0, 1]
