@@ -72,6 +72,7 @@ class Regret:
     survey="3.1",
     paper="guha2014stochastic",
     evidence=(
+        "tests/lab/test_regret.py::test_a_single_run_has_its_own_world",
         "tests/lab/test_regret.py::test_bandit_regret_is_the_sum_of_gaps",
         "tests/lab/test_regret.py::test_bayesian_regret_redraws_the_worlds_of_the_runs",
         "tests/lab/test_regret.py::test_mdp_regret_against_enumerated_policies",
