@@ -115,6 +115,12 @@ MUTANTS = {
     "soft-max that never normalises": (
         "bayesrl.models.policies._sampling", ".random() * total[-1]", ".random() * total[-1] * 0.1",
         [PLANNERS + "test_softmax_frequencies"]),
+    "the exact solution never counts its decisions": (
+        "bayesrl.bamdp.offline.bamdp_exact", "left - 1, {", "left, {",
+        [EXACT + "::test_the_solution_earns_what_it_promises"]),
+    "compare keeps nothing": (
+        "bayesrl.lab.compare", "lockstep=lockstep, keep=keep)", "lockstep=lockstep)",
+        ["tests/lab/test_compare.py::test_kept_columns_are_those_of_the_runs"]),
     "thought and world share a stream": (
         "bayesrl.core", "agent.act(mind, seen, thought)", "agent.act(mind, seen, streams.world)",
         ["tests/test_core.py"]),
