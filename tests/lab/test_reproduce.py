@@ -10,15 +10,18 @@ import pytest
 
 from bayesrl._version import code_version
 from bayesrl.cli import main
+from bayesrl.core import Streams, meet, run
 from bayesrl.errors import UnknownName, UnreadableFile
-from bayesrl.lab.build import named, world_for
+from bayesrl.lab.build import believes, named, world_for
 from bayesrl.lab.experiment import experiment
 from bayesrl.lab.literature import judgement, page, scores, setups
 from bayesrl.lab.literature.figures import ROUNDING, published
-from bayesrl.lab.statistics import Interval
+from bayesrl.lab.statistics import Interval, mean_interval
+from bayesrl.models.solve import solve
 from bayesrl.registry import find
 
-WORLDS = ["chain-tied", "chain-semi", "chain", "double-loop", "grid5", "grid10", "dearden-maze"]
+FAMILIES = ["gc", "gdl", "grid-bbrl"]
+WORLDS = ["chain-tied", "chain-semi", "chain", "double-loop", "grid5", "grid10", "dearden-maze", *FAMILIES]
 
 
 def score(row, mean=0.0, half=1.0, **change):
@@ -33,11 +36,38 @@ def row(method, **change):
 
 
 def test_all_worlds_and_all_methods():
-    """On every world every acting method of chapter 4 has a row; and no row is there twice."""
+    """On every world every acting method of chapter 4 has a row, on a family one for each prior; no row is twice."""
     assert list(setups.set_ups()) == WORLDS
+    chapter = {entry.name for entry in setups.chapter()}
     for name, rows in setups.set_ups().items():
-        assert {named(row.method)[0] for row in rows} == {entry.name for entry in setups.chapter()}, name
+        optimum = {setups.OPTIMUM} if name in FAMILIES else set()
+        assert {named(row.method)[0] for row in rows} == chapter | optimum, name
         assert len({(r.method, r.prior, r.steps, r.since) for r in rows}) == len(rows)
+        assert {r.metric for r in rows if not r.since} == {"discounted return" if optimum else "return"}
+    unbelieving = {entry.name for entry in setups.chapter() if not believes(entry)}
+    for name in FAMILIES:
+        rows = setups.set_ups()[name]
+        for prior in ("accurate", "inaccurate"):
+            assert {named(row.method)[0] for row in rows if row.prior == prior} == chapter - unbelieving
+        assert {named(row.method)[0] for row in rows if row.prior is None} == unbelieving | {setups.OPTIMUM}
+
+
+def test_a_row_stands_for_every_prior_of_its_world():
+    """Unless it names its own; a method without a belief has one row. A world with one prior is as it was."""
+    rows = [{"method": "psrl", "runs": 3}, {"method": "beb", "runs": 2, "prior": "inaccurate"}]
+    rows += [{"method": "q-learning", "runs": 4}, {"method": "optimum", "runs": 5}]
+    page = {"world": "gc", "prior": ["accurate", "inaccurate"], "discounted": True, "rows": rows}
+    found = [(r.method, r.prior, r.runs, r.metric) for r in setups._rows(page)]
+    assert found == [
+        ("psrl", "accurate", 3, "discounted return"),
+        ("q-learning", None, 4, "discounted return"),
+        ("optimum", None, 5, "discounted return"),
+        ("psrl", "inaccurate", 3, "discounted return"),
+        ("beb", "inaccurate", 2, "discounted return"),
+    ]
+    rows = [{"method": "psrl", "runs": 3}, {"method": "psrl", "runs": 2, "prior": "sparse"}]
+    found = setups._rows({"world": "grid5", "prior": "flat:1/25", "rows": rows})
+    assert [(r.prior, r.runs, r.metric) for r in found] == [("flat:1/25", 3, "return"), ("sparse", 2, "return")]
 
 
 def test_every_figure_stands_beside_a_row():
@@ -71,6 +101,23 @@ def test_a_score_is_an_experiments():
     late = scores.measure(row("psrl", steps=60, since=20), seed=5)
     assert late.ours.mean == pytest.approx(done.comparison["psrl"].columns["reward"][20:].sum(axis=0).mean())
     assert late.row.metric == "return in steps 21 to 60"
+
+
+def test_a_discounted_score_of_a_family():
+    """The mean over the worlds drawn of what `compare` calls the discounted return."""
+    here = row("psrl", world="gc", prior="inaccurate", steps=40, discounted=True)
+    done = experiment(["psrl"], "gc", "inaccurate", steps=40, runs=3, seed=5)
+    assert scores.measure(here, seed=5).ours == done.comparison.summary()["psrl"].discounted
+
+
+def test_the_optimum_of_a_family_is_met_in_the_worlds_of_the_other_rows():
+    """The best policy of each world that replicate i of any method meets, with the luck of that replicate."""
+    here = row("optimum", world="gc", prior=None, discounted=True)
+    found, family = scores.measure(here, seed=5), world_for("gc")
+    met = [meet(family, Streams.of(5, i)) for i in range(3)]
+    alone = [run(solve(world).policy, world, 250, 5, replicate=i).discounted for i, world in enumerate(met)]
+    assert found.ours == pytest.approx(mean_interval(alone), rel=ROUNDING)
+    assert (found.steps, found.gamma, found.params, found.seed) == (250, 0.95, {}, 5)
 
 
 def test_what_is_known_is_not_run_again(tmp_path):

@@ -42,6 +42,10 @@ def _value(figure: Figure) -> str:
     return f"{figure.value:g}" if figure.spread is None else f"{figure.value:g} ± {figure.spread:g}"
 
 
+def _measured(figure: Figure) -> str:
+    return f"{figure.metric}, {figure.prior} prior" if figure.prior else figure.metric
+
+
 def tables(scores: Sequence[Score]) -> list[Table]:
     """One table for each world, for `rich.print`."""
     from rich import box
@@ -108,7 +112,9 @@ def markdown(scores: Sequence[Score], notes: str = "") -> str:
         name = named(world)[0]
         known = [f"{figure.method} {ours:.6g}, published {figure.value:.6g}" for figure, ours in exact(name)]
         steps = min(line.score.steps for line, _ in mine)
-        parts += [f"## {world}\n", f"{steps} steps.{' Known exactly: ' + '; '.join(known) + '.' if known else ''}\n"]
+        counted = ", discounted return" if mine[0][0].score.row.discounted else ""
+        told = f" Known exactly: {'; '.join(known)}." if known else ""
+        parts += [f"## {world}\n", f"{steps} steps{counted}.{told}\n"]
         parts += ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
         parts += ["| " + " | ".join(cells(line, first)) + " |" for line, first in mine]
         parts.append("")
@@ -118,7 +124,7 @@ def markdown(scores: Sequence[Score], notes: str = "") -> str:
         run = {row_key(line.score.row) for line, _ in mine}
         left = dict.fromkeys(row.method for row in set_ups()[name] if row_key(row) not in run)
         parts += [f"- Not run for this page, though `bayesrl reproduce` does: {', '.join(left)}."] if left else []
-        elsewhere = [f"{figure.method} {_value(figure)} ({figure.metric})" for figure in missing(name)]
+        elsewhere = [f"{figure.method} {_value(figure)} ({_measured(figure)})" for figure in missing(name)]
         if elsewhere:
             parts.append(f"- Published for methods that are not in this library: {', '.join(elsewhere)}.")
         parts.append("")

@@ -1,7 +1,7 @@
 """Scores: what the rows of setups.py give, measured, kept in a file and read again.
 
-Each row is one `experiment`; nothing is measured in another way. A score says which code made it, and `reproduce` does
-not take a score that other code made for its own.
+Each row is one `experiment`; nothing is measured in another way, except the optimum of a family of worlds, which no
+agent can be. A score says which code made it, and `reproduce` does not take a score that other code made for its own.
 """
 
 from __future__ import annotations
@@ -15,10 +15,15 @@ from typing import Any
 import numpy as np
 
 from bayesrl._version import code_version
+from bayesrl.core import Streams, meet, run
 from bayesrl.errors import UnreadableFile
+from bayesrl.lab.build import world_for
+from bayesrl.lab.compare import gather
 from bayesrl.lab.experiment import experiment
-from bayesrl.lab.literature.setups import Row, row_key
+from bayesrl.lab.literature.setups import OPTIMUM, Row, row_key
 from bayesrl.lab.statistics import Interval, mean_interval
+from bayesrl.models.solve import solve
+from bayesrl.record import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +48,31 @@ class Score:
 
 def measure(row: Row, seed: int = 0, runs: int | None = None, **how: Any) -> Score:
     """Run one row; `how` are further arguments of `compare`."""
+    if row.method == OPTIMUM:
+        return _optimum(row, seed, runs or row.runs)
     done = experiment([row.method], row.world, row.prior, steps=row.steps, runs=runs or row.runs, seed=seed, **how)
     page = done.pages()[0]
-    record = done.comparison[row.method]
-    ours = mean_interval(record.columns["reward"][row.since :].sum(axis=0) if row.since else record.total)
     pace = float(page["seconds_per_step"])
-    return Score(
-        row, ours, page["params"], page["steps"], float(getattr(done.world, "gamma", 1.0)), seed, pace, code_version()
-    )
+    gamma = float(getattr(done.world, "gamma", 1.0))
+    earned = _earned(row, done.comparison[row.method])
+    return Score(row, earned, page["params"], page["steps"], gamma, seed, pace, code_version())
+
+
+def _earned(row: Row, record: Record) -> Interval:
+    """What the row counts of all runs."""
+    if row.since:
+        return mean_interval(record.columns["reward"][row.since :].sum(axis=0))
+    return mean_interval(record.discounted if row.discounted else record.total)
+
+
+def _optimum(row: Row, seed: int, runs: int) -> Score:
+    """The best policy of every world that the runs of this seed meet, with the luck of these runs."""
+    family = world_for(row.world)
+    steps = row.steps or family.steps
+    best = (solve(meet(family, Streams.of(seed, i))).policy for i in range(runs))
+    records = [run(policy, family, steps, seed, replicate=i) for i, policy in enumerate(best)]
+    pace = float(np.median([record.seconds for record in records])) / steps
+    return Score(row, _earned(row, gather(records, runs)), {}, steps, family.gamma, seed, pace, code_version())
 
 
 def reproduce(

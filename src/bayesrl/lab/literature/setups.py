@@ -1,4 +1,7 @@
-"""The set-ups of the literature: how every acting method of chapter 4 is run on each world (data/setups.json)."""
+"""The set-ups of the literature: how every acting method of chapter 4 is run on each world (data/setups.json).
+
+A world has one prior or a list of them. With a list, a row stands for each of them unless it names its own.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from bayesrl.errors import UnknownName, UnreadableFile
 from bayesrl.lab.build import acting, acts, believes, named
 from bayesrl.registry import Entry, entries
 
+OPTIMUM = "optimum"
+"""The row of a family of worlds in which every world drawn is solved: what an agent that knows its world earns."""
 QUICK_RUNS, QUICK_SECONDS = 3, 2.0
 """With --quick: at most this number of runs of each row, and only rows of which a run takes at most these seconds."""
 
@@ -35,11 +40,15 @@ class Row:
     seconds: float = 0.5
     """What a run takes, roughly."""
     remark: str = ""
+    discounted: bool = False
+    """Whether the return is counted at the world's discount."""
 
     @property
     def metric(self) -> str:
         """What is measured, by the name that published figures go by."""
-        return f"return in steps {self.since + 1} to {self.steps}" if self.since else "return"
+        if self.since:
+            return f"return in steps {self.since + 1} to {self.steps}"
+        return "discounted return" if self.discounted else "return"
 
 
 @cache
@@ -53,11 +62,18 @@ def set_ups() -> dict[str, tuple[Row, ...]]:
 
 
 def _rows(page: Mapping[str, Any]) -> tuple[Row, ...]:
-    rows = [{"prior": page["prior"], **row, "world": page["world"]} for row in page["rows"]]
-    for row in rows:
-        if not believes(acting(named(row["method"])[0])):
-            row["prior"] = None
-    return tuple(Row(**row) for row in rows)
+    priors = [page["prior"]] if isinstance(page["prior"], str) else page["prior"]
+    shared = {"world": page["world"], "discounted": page.get("discounted", False)}
+    found = []
+    for prior in priors:
+        for row in page["rows"]:
+            name = named(row["method"])[0]
+            if name == OPTIMUM or not believes(acting(name)):
+                if prior == priors[0]:
+                    found.append(Row(**shared, **row, prior=None))
+            elif row.get("prior", prior) == prior or row["prior"] not in priors:
+                found.append(Row(**shared, **({"prior": prior} | row)))
+    return tuple(found)
 
 
 def chapter() -> list[Entry]:
