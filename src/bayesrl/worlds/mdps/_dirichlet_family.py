@@ -1,11 +1,12 @@
 """A distribution over worlds given by Dirichlet counts (BBRL: Castronovo et al. 2015).
 
 Every row P(. | s, a) of a world is drawn from a Dirichlet with that row's counts; a count of zero means impossible. The
-agent knows the rewards and has one of two priors: *accurate*, the counts from which worlds are drawn, or *inaccurate*,
-a count of 1 for every state.
+agent is told the rewards and one of two priors: *accurate*, the counts from which worlds are drawn, or *inaccurate*,
+ones over all states.
 
-The published set-up has 500 worlds, each run for 250 steps; the score is the mean discounted return with its 95%
-interval.
+The published set-up: 500 worlds, each run for 250 steps; the score is the mean discounted return with its 95% interval.
+One set of 500 worlds serves every agent and both priors. BBRL seeds its generator with the clock, so that its worlds
+cannot be drawn again.
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ class DirichletFamily(Published):
     [[0.4, 0.6], [0.9, 0.1]]
     """
 
-    name: Annotated[str, "Name of the family."]
+    name: Annotated[str, "What the family is called."]
     counts: Annotated[Floats, AtLeast(0), Shape("(S, A, S)"), "Dirichlet counts of next states."] = field(repr=False)
     rewards: Annotated[Floats, Shape("(S, A, S)"), "R[s, a, s'], known to the agent."] = field(repr=False)
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95
     setting: Annotated[Setting, "How the family is usually run."] = field(default=BBRL, repr=False)
-    actions: Annotated[tuple[str, ...], "Names of the actions."] = ()
+    actions: Annotated[tuple[str, ...], "What the actions are called."] = ()
 
     def __post_init__(self) -> None:
         owner = "DirichletFamily"
@@ -72,7 +73,7 @@ class DirichletFamily(Published):
 
     @cached_property
     def outcomes(self) -> Outcomes:
-        """The possible outcomes: the next states with a positive count."""
+        """What can happen in some world of the family: the next states with a positive count."""
         mean = self.counts / self.counts.sum(axis=2, keepdims=True)
         return TabularMDP.from_dense(mean, self.rewards, self.gamma).outcomes
 
@@ -95,11 +96,11 @@ class DirichletFamily(Published):
 
     @property
     def mdp(self) -> NoReturn:
-        """Refuse: a family has no table, only its worlds do."""
+        """A family has no table; its worlds have."""
         raise self._no_table("mdp")
 
     def dense(self) -> NoReturn:
-        """Refuse: a family has no table, only its worlds do."""
+        """A family has no table; its worlds have."""
         raise self._no_table("dense")
 
     def _no_table(self, asked: str) -> InvalidArgument:
