@@ -120,7 +120,7 @@ def markdown(scores: Sequence[Score], notes: str = "") -> str:
         parts.append("")
         said = {row_key(row): row.remark for row in set_ups()[name]}
         remarks = [(line.score.row.method, said.get(row_key(line.score.row))) for line, first in mine if first]
-        parts += [f"- {method}: {remark}" for method, remark in remarks if remark]
+        parts += [f"- {method}: {remark}" for method, remark in dict.fromkeys(remarks) if remark]
         run = {row_key(line.score.row) for line, _ in mine}
         left = dict.fromkeys(row.method for row in set_ups()[name] if row_key(row) not in run)
         parts += [f"- Not run for this page, though `bayesrl reproduce` does: {', '.join(left)}."] if left else []
