@@ -222,16 +222,16 @@ def test_bad_arguments():
         ({"r_max": -1.0}, "BayesianQLearning: 'r_max' must be at least 0, got -1.0."),
         (
             {"r_max": 1e-300},
-            "BayesianQLearning: 'r_max' must be greater than r_min (0) by 1e-100 to 1e+100, got 1e-300. Else the prior "
-            "must be given: mean and rate.",
+            "BayesianQLearning: 'r_max' must be greater than r_min (0) by 1e-100 to 1e+100, got 1e-300. Otherwise give "
+            "the prior: mean and rate.",
         ),
         (
             {"r_max": 0.0},
-            "BayesianQLearning: 'r_max' must be greater than 0, got 0.0. Else the prior must be given: mean and rate.",
+            "BayesianQLearning: 'r_max' must be greater than 0, got 0.0. Otherwise give the prior: mean and rate.",
         ),
         (
             {"gamma": 1.0, "mean": 0.0},
-            "BayesianQLearning: 'gamma' must be below 1, got 1.0. Else the prior must be given: mean and rate.",
+            "BayesianQLearning: 'gamma' must be below 1, got 1.0. Otherwise give the prior: mean and rate.",
         ),
         ({"choose": "best"}, "BayesianQLearning: 'choose' must be one of vpi, sampling, got 'best'."),
     ]:
