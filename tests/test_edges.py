@@ -273,6 +273,19 @@ def test_refused(what):
         REFUSED[what]()
 
 
+def test_only_beliefs_refuse_immoderate_numbers():
+    """A temperature may be 1e101; a count may not."""
+    assert b.make("softmax", temperature=1e101).temperature == 1e101
+    with pytest.raises(InvalidArgument):
+        B.BetaBernoulli([1e101], [1.0])
+
+
+def test_lockstep_worlds_have_the_same_arms():
+    world = ContextualBandit([[0.1, 0.2], [0.3, 0.4]], None, B.BetaBernoulli.uniform(2)).batch(3)
+    np.testing.assert_array_equal(world.means, [[[0.1, 0.2], [0.3, 0.4]]] * 3)
+    assert world.gap(np.array([0, 1, 1]), np.array([0, 0, 1])).tolist() == pytest.approx([0.1, 0.1, 0.0])
+
+
 def test_published_defaults():
     """Of the sparse prior those of the grid results (Guez et al. 2012)."""
     assert B.SparseDirichletMDP.flat(CHAIN) == B.SparseDirichletMDP.flat(CHAIN, 0.2, 2.0)

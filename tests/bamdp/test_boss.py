@@ -166,6 +166,16 @@ def test_smart_sampler_equals_its_transcription(prior):
     assert len(follows(b.make("smart-sampler", epsilon=0.02), prior(), 10, redraw)) == 10
 
 
+def test_models_that_list_different_numbers_of_outcomes_are_padded():
+    """Action i A + a of the hyper-model does what action a does in model i, whatever the lists of the others."""
+    short, long = ([[[1.0, 0.0, 0.0]]] * 3, [[[0.2, 0.3, 0.5]]] * 3)
+    models = [TabularMDP.from_dense(P, [[1.0], [2.0], [3.0]], 0.9) for P in (short, long)]
+    assert {m.outcomes.n_outcomes for m in models} == {1, 3}
+    P, R = hyper_model(models).dense()
+    np.testing.assert_allclose(P, np.concatenate([short, long], axis=1))
+    np.testing.assert_allclose((P * R).sum(axis=2), [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+
+
 @pytest.mark.parametrize("prior", BELIEFS)
 def test_hyper_model_dominates_each_model(prior):
     """V#(s) >= V_i(s), q#(s, a) >= q_i(s, a); with one model it is that model."""

@@ -232,6 +232,8 @@ def test_epsilon_greedy_frequencies():
     decisions = [b.make("epsilon-greedy", epsilon=0.3).plan(point, 4, None, rng) for _ in range(2000)]
     assert_frequencies(np.bincount([d.action for d in decisions], minlength=2), [0.85, 0.15])
     np.testing.assert_allclose(decisions[0].info["probability"], [0.85, 0.15])
+    tied = b.make("epsilon-greedy", epsilon=0.3).plan(b.DirichletMDP.flat(WORLD), 1, None, rng)
+    np.testing.assert_allclose(tied.info["probability"], [0.5, 0.5])
 
 
 def test_softmax_frequencies():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from one_family import Z
 
-from bayesrl.bandits._bounds_of_world import bounds_of
+from bayesrl.bandits._bounds_of_world import _of_family, bounds_of
 from bayesrl.bandits._gopalan import gopalan
 from bayesrl.bandits.bandit_bounds import bandit_bounds, lai_robbins_constant
 from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_value, policy_value, thompson
@@ -195,6 +195,9 @@ def test_bounds_that_say_nothing_are_left_out():
     exact = bounds_of(make_world("bernoulli", arms=2), 1000)["Thompson, Russo-Van Roy"]
     assert exact.most == pytest.approx(2 / 3 - 1 / 2, abs=1e-8)
     assert "Thompson, Russo-Van Roy" not in bounds_of(make_world("bernoulli", arms=2), 10)
+    # Arms of unequal promise: the most is what the worst arm loses, E max - min E theta.
+    belief = FiniteModels(BernoulliModels([[0.9, 0.2], [0.1, 0.3]]))
+    assert _of_family(belief, np.array([1000.0]))["Thompson, Russo-Van Roy"].most == pytest.approx(0.6 - 0.25)
 
 
 def test_bounds_of_families():

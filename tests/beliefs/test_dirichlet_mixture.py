@@ -176,6 +176,8 @@ def test_what_it_cannot_do_is_refused():
     known = [DirichletMDP(flat, m.matrix, 0.9, known=np.full(4, True)) for m in (left, right)]
     sure = DirichletMixture(tuple(known))
     assert not sure.same_support
+    assert DirichletMixture((known[0], known[0])).same_support  # of a row in which an outcome is impossible
+    assert MIXTURE.same_support
     after = sure.update(Transition(0, 0, 0.4, 1))
     assert after.posterior().tolist() == [0.0, 1.0]
     with pytest.raises(ImpossibleEvidence):

@@ -347,6 +347,14 @@ def test_out_of_budget():
         PolicyIteration(policies=1).solve(ring(60, 0.99))
 
 
+def test_value_iteration_counts_its_passes():
+    """A backup of a dense model is one pass, a round of lists two sweeps and a backup: 1, 4, 7."""
+    dense = TabularMDP.from_dense(np.random.default_rng(0).dirichlet(np.ones(5), (5, 2)), np.eye(5)[:, :2], 0.99)
+    for mdp, sweeps, passes in ((dense, 3, 3), (ring(60, 0.99), 5, 7), (ring(60, 0.99), 7, 7)):
+        with pytest.raises(NotConverged, match=f"after {passes} iterations"):
+            ValueIteration(tol=1e-12, sweeps=sweeps).solve(mdp)
+
+
 def test_values_beyond_all_numbers_are_not_certified():
     """Rewards of 1e308 for ever: infinite values, and an error that is as infinite as what rounding could do."""
     for gamma in (0.5, 0.9):

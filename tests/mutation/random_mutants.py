@@ -142,7 +142,8 @@ def write_map(workers: int) -> None:
     """
     hashes = {f"{page.file}:{name}": value for page in modules() for name, value in page.hashes.items()}
     old = json.loads(MAP.read_text()) if MAP.exists() else {"tests": {}, "hashes": {}}
-    hashes = {key: value if old["hashes"].get(key, value) == value else "changed" for key, value in hashes.items()}
+    if old["tests"]:
+        hashes = {key: value if old["hashes"].get(key) == value else "changed" for key, value in hashes.items()}
     with ThreadPoolExecutor(workers) as at_work:
         servers = list(at_work.map(lambda _: Server(blocks=True), range(workers)))
     known = {name: row for name, row in old["tests"].items() if name in set(servers[0].tests)}
@@ -201,10 +202,9 @@ class Coverage:
         if mutant.block >= 0 and self.hashes.get(outer) == self.now.get(outer):
             found = self.blocks.get(f"{outer}#{mutant.block}", set())
         else:
-            keys = [outer, mutant.outer, outer.rpartition(".")[0]]  # the function, also where it was, or its class
-            keys += [mutant.file] if mutant.block < 0 else []
-            found = next((self.blocks[key] for key in keys if self.blocks.get(key)), set())
-            found = found or self.of_callers(mutant.outer) or self.blocks.get(mutant.file, set())
+            found = self.blocks.get(outer, set()) | self.blocks.get(mutant.outer, set())  # also where it was before
+            found |= self.of_callers(mutant.outer)
+            found = found or self.blocks.get(outer.rpartition(".")[0]) or self.blocks.get(mutant.file, set())
         rank: Counter[str] = Counter()
         order = []
         for name in sorted(found, key=lambda name: self.seconds[name]):
@@ -216,7 +216,7 @@ class Coverage:
         return [name for *_, name in sorted(order)]
 
     def of_callers(self, outer: str) -> set[str]:
-        """The tests of the nearest functions that name a function which the map does not know: it has a new name."""
+        """The tests of the nearest functions that name this one: the map may know it by another name."""
         near = {outer.split(".")[-1]}
         for _ in range(4):
             near = {caller for caller, names in self.names.items() if near & names}
@@ -236,7 +236,7 @@ def results(seed: int) -> Path:
 
 
 def judge_all(chosen: list[Mutant], workers: int, budget: float, slow: int) -> Iterator[tuple[Mutant, dict]]:
-    """Verdicts on mutants; `slow` tests above the limit are run too, and count only if they fail within a minute."""
+    """Verdicts on mutants; `slow` tests above the limit are run too, and count only if they fail within 25 seconds."""
     coverage = Coverage()
     with ThreadPoolExecutor(workers) as at_work:
         made = list(at_work.map(lambda _: (Server(), Zygote()), range(workers)))
@@ -257,7 +257,7 @@ def judge_all(chosen: list[Mutant], workers: int, budget: float, slow: int) -> I
                     answer = zygote.ask(order, [CATALOGUE, *(name for name, _ in timed[: AT_IMPORT * (1 + slow)])])
                 elif answer["verdict"] in ("survived", "not all"):
                     for name in tests[len(timed) :][:slow]:
-                        more = server.ask(tests=[[name, 0.0]], mutant=order, budget=budget, limit=60)
+                        more = server.ask(tests=[[name, 0.0]], mutant=order, budget=budget, limit=25)
                         if more["verdict"] == "caught":
                             answer = more
                             break
@@ -287,9 +287,12 @@ def again(seed: int, workers: int, budget: float) -> None:
     """Run the survivors of a sample again, with more time, on the code as it is now."""
     rows = json.loads(results(seed).read_text())
     now = {mutant.name: mutant for page in modules() for mutant in page.found}
-    left = {row["name"]: row for row in rows if row["verdict"] not in ("caught", "endless")}
+    known = reasons()
+    left = {
+        row["name"]: row for row in rows if row["verdict"] not in ("caught", "endless") and row["name"] not in known
+    }
     chosen = [now[name] for name in left if name in now]
-    for mutant, answer in judge_all(chosen, workers, budget, 8):
+    for mutant, answer in judge_all(chosen, workers, budget, 3):
         left[mutant.name].update({**answer, "hits": None})
         show(left[mutant.name])
     keep(seed, rows)
@@ -308,11 +311,16 @@ def show(row: dict) -> None:
         print(f"{row['verdict']:16}{row['ran']:4} of {row['of']:4} {row['line']:4} {row['name']}", flush=True)
 
 
+def reasons() -> dict[str, str]:
+    """The mutants that cannot change behaviour, and why."""
+    return json.loads(EQUIVALENT.read_text()) if EQUIVALENT.exists() else {}
+
+
 def summary(rows: list[dict]) -> None:
     """Which share of the mutants that change behaviour was caught, with its 95% interval (Wilson)."""
-    reasons = json.loads(EQUIVALENT.read_text()) if EQUIVALENT.exists() else {}
+    known = reasons()
     missed = [row for row in rows if row["verdict"] not in ("caught", "endless")]
-    survived = [row for row in missed if row["name"] not in reasons]
+    survived = [row for row in missed if row["name"] not in known]
     caught = len(rows) - len(missed)
     total = caught + len(survived)
     low, high = wilson(caught, total)

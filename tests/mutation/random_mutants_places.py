@@ -13,8 +13,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "bayesrl"
-LEFT_OUT = ("lab/plots", "testing/", "_lazy", "__main__", "_version", "errors.py", "lab/catalogue.py")
-"""Parts whose output is pictures, tests or error sentences."""
+LEFT_OUT = ("lab/plots", "lab/sketches", "lab/literature/page", "lab/catalogue.py", "cli/", "testing/", "errors.py", "_lazy",
+            "__main__", "_version")  # fmt: skip
+"""Parts whose output is pictures, pages, error sentences or tests, and the command line."""
 UNSEEN = ("__repr__", "__str__", "_example")
 """Functions whose output is prose."""
 

@@ -74,6 +74,11 @@ def codes_of(code: CodeType, name: str) -> list[CodeType]:
     return here + [found for c in inside if c not in here for found in codes_of(c, name)]
 
 
+def inside(codes: list[CodeType]) -> list[CodeType]:
+    """These code objects and all that they hold."""
+    return [c for code in codes for c in (code, *inside([x for x in code.co_consts if isinstance(x, CodeType)]))]
+
+
 def plant(mutant) -> bool:
     """Give the functions in memory the code of the changed source."""
     path = SOURCE / mutant["file"]
@@ -84,10 +89,10 @@ def plant(mutant) -> bool:
     before = codes_of(compile(source, str(path), "exec"), mutant["outer"])
     after = codes_of(compile(changed, str(path), "exec"), mutant["outer"])
     planted = False
-    for was, now in zip(before, after, strict=True):
-        if was == now:
-            continue
-        for f in FUNCTIONS.get(mutant["outer"], ()):
+    if len(inside(before)) != len(inside(after)):
+        return False
+    for was, now in zip(inside(before), inside(after), strict=True):  # also functions that a decorator made at import
+        for f in FUNCTIONS.get(was.co_qualname, ()) if was != now else ():
             if f.__code__.co_firstlineno == was.co_firstlineno and f.__code__.co_filename == str(path):
                 f.__code__ = now
                 planted = True
