@@ -37,6 +37,7 @@ def doors():
 PROBLEMS = {"tied chain": tied_chain, "arm or wage": arm_or_wage, "doors": doors}
 PLANNERS = {
     "bamcp": lambda n, H, c: b.make("bamcp", simulations=10 * n, depth=H, exploration=c),
+    "bamcp, auto": lambda n, H, c: b.make("bamcp", simulations=10 * n, depth=H),
     "bayesian-sparse-sampling": lambda n, H, c: b.make("bayesian-sparse-sampling", simulations=10 * n, depth=H),
     "bfs3": lambda n, H, c: b.make("bfs3", simulations=n, depth=H, width=round(n ** (1 / 3))),
     "bop": lambda n, H, c: b.make("bop", nodes=n, depth=H),
