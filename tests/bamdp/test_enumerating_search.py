@@ -341,9 +341,9 @@ def test_bop_without_horizon_brackets_long_horizons():
         found = info(BOP(nodes), tied())
         assert (found["lower"] <= exact + 12.2).all()
         assert (exact <= found["upper"]).all()
-    with pytest.raises(InvalidArgument, match="'depth' must be given where the discount is 1"):
+    with pytest.raises(InvalidArgument, match="'depth' must be given if the discount is 1"):
         info(BOP(10), terminal(1.0))
-    with pytest.raises(InvalidArgument, match="'depth' must be given where the discount is 1"):
+    with pytest.raises(InvalidArgument, match="'depth' must be given if the discount is 1"):
         b.BayesAgent(terminal(1.0), BOP(10))
 
 
@@ -465,7 +465,7 @@ def test_small_budgets_ends_and_unfit_beliefs(planner):
         (lambda: BOP(0), "BOP: 'nodes' must be a whole number of at least 1, got 0."),
         (lambda: BOP(5, 0), "BOP: 'depth' must be a whole number of at least 1, got 0."),
         (lambda: BOP(5, 2, "max"), "BOP: 'leaf' must be one of zero, mean, got 'max'."),
-        (lambda: BOP(5, leaf="mean"), "BOP: 'leaf' must be zero where there is no depth, got 'mean'."),
+        (lambda: BOP(5, leaf="mean"), "BOP: 'leaf' must be zero if there is no depth, got 'mean'."),
         (lambda: HMDP(0), "HMDP: 'simulations' must be a whole number of at least 1, got 0."),
         (lambda: HMDP(1, 0), "HMDP: 'depth' must be a whole number of at least 1, got 0."),
     ],
