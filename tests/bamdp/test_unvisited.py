@@ -151,7 +151,7 @@ def test_values_are_not_shifted_where_pairs_end(name):
     mdp = BELIEFS[name]().mean_mdp()
     untried = np.zeros(mdp.group.shape, np.bool_)
     untried[0, 0] = True
-    assert with_absorbing_pairs(model_of(mdp), untried, 9.0).free is False
+    assert with_absorbing_pairs(model_of(mdp), untried, 9.0).shiftable is False
 
 
 def solve_rest(model, values):
