@@ -193,6 +193,17 @@ def test_the_page_in_docs_is_what_its_scores_say(tmp_path):
     assert all(f"## {name}:gamma=0.95" in text for name in FAMILIES)
 
 
+def test_what_the_page_says_of_the_families():
+    """Its notes say that all ten judged figures agree; each family has its optimum in the same worlds as every row."""
+    docs = Path(__file__).parents[2] / "docs"
+    assert "All ten figures that are judged agree" in (docs / "scores.md").read_text("utf-8")
+    lines = judgement.judge(scores.read(docs / "scores.json"))
+    lines = [line for line in lines if named(line.score.row.world)[0] in FAMILIES]
+    assert [line.verdict for line in lines if line.verdict] == ["agrees"] * 10
+    assert {line.score.seed for line in lines} == {0}
+    assert {line.score.row.metric for line in lines} == {"discounted return"}
+
+
 def test_the_command(monkeypatch, capsys, tmp_path):
     """A table, or JSON alone; scores kept in a file; a mistake is one sentence."""
     rows = (row("beb:beta=1"), row("random", seconds=9.0))
