@@ -221,7 +221,7 @@ def _prepare(cls: type, moderate: bool = False) -> None:
     told = declarations(cls)
     if not told:
         return
-    own = vars(cls).get("__post_init__")
+    own = getattr(cls, "__post_init__", None)
 
     def checked(self: Any) -> None:
         for d in told:

@@ -1,0 +1,1 @@
+"""Beliefs about functions: regression, and values of states from temporal differences."""

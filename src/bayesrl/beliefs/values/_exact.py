@@ -1,0 +1,50 @@
+"""The posterior of a Gaussian process given its observations, as users ask for it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayesrl.beliefs.covariances import Covariance, points
+from bayesrl.beliefs.values._gaussian import GaussianFunction, nonnegative
+from bayesrl.beliefs.values._observations import Observations
+from bayesrl.checks import Floats
+
+
+class ExactPosterior(GaussianFunction):
+    """Mean, covariance and evidence of a belief with a prior covariance and observations."""
+
+    prior: Covariance
+    data: Observations | None
+
+    @property
+    def dims(self) -> int | None:
+        """Coordinates of a point; None before the first datum."""
+        return None if self.data is None else self.data.points.shape[1]
+
+    def mean(self, states: ArrayLike) -> Floats:
+        """Posterior means at states, shape (n,)."""
+        Z = points(f"{type(self).__name__}.mean", "states", states, self.dims)
+        return np.zeros(len(Z)) if self.data is None else np.asarray(self.data.project(self.prior, Z).T @ self.data.w)
+
+    def covariance(self, states: ArrayLike) -> Floats:
+        """Posterior covariance at states, shape (n, n)."""
+        Z = points(f"{type(self).__name__}.covariance", "states", states, self.dims)
+        K = self.prior.matrix(Z, Z)
+        if self.data is None:
+            return K
+        U = self.data.project(self.prior, Z)
+        return np.asarray(K - U.T @ U)
+
+    def variance(self, states: ArrayLike) -> Floats:
+        """Posterior variances at states, shape (n,)."""
+        Z = points(f"{type(self).__name__}.variance", "states", states, self.dims)
+        k = self.prior.variances(Z)
+        if self.data is None:
+            return k
+        U = self.data.project(self.prior, Z)
+        return nonnegative(type(self).__name__, k - np.sum(U * U, axis=0), k)
+
+    def log_evidence(self) -> float:
+        """Logarithm of the density of the data seen."""
+        return 0.0 if self.data is None else self.data.log_evidence()

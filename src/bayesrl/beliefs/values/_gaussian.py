@@ -1,0 +1,54 @@
+"""What every Gaussian belief about a function offers, given its mean and covariance at points."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from bayesrl.checks import Floats, generator, integer, probability
+from bayesrl.errors import BayesRLError
+
+NEGATIVE = 1e-8
+"""A variance that is negative by less than this share of the prior's is rounding and read as zero."""
+
+
+class GaussianFunction(Protocol):
+    """Quantiles and draws of a Gaussian belief about a function."""
+
+    def mean(self, states: ArrayLike) -> Floats:
+        """Posterior means at points, shape (n,)."""
+
+    def covariance(self, states: ArrayLike) -> Floats:
+        """Posterior covariance at points, shape (n, n)."""
+
+    def variance(self, states: ArrayLike) -> Floats:
+        """Posterior variances at points, shape (n,)."""
+
+    def quantile(self, p: float, states: ArrayLike) -> Floats:
+        """The p-quantile of the value at each point, shape (n,)."""
+        p = probability(f"{type(self).__name__}.quantile", "p", p)
+        deviation = np.sqrt(self.variance(states))
+        with np.errstate(invalid="ignore"):
+            move = np.where(deviation > 0.0, deviation * ndtri(p), 0.0)
+        return self.mean(states) + move
+
+    def sample(self, states: ArrayLike, rng: Generator, draws: int = 1) -> Floats:
+        """Joint draws of the values at points, shape (draws, n)."""
+        owner = f"{type(self).__name__}.sample"
+        z = generator(owner, rng).standard_normal
+        n = integer(owner, "draws", draws, 1)
+        mean = self.mean(states)
+        values, vectors = np.linalg.eigh(self.covariance(states))
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        return np.asarray(mean + z((n, len(mean))) @ root.T)
+
+
+def nonnegative(owner: str, variance: Floats, prior: Floats) -> Floats:
+    """Variances, in which rounding below zero is read as zero. What is more than rounding is an error of ours."""
+    if (variance < -NEGATIVE * prior).any():
+        raise BayesRLError(f"{owner}: a variance is {float(variance.min()):.3g}; please report this.")
+    return np.maximum(variance, 0.0)

@@ -1,0 +1,67 @@
+"""Temporal differences in finitely many coordinates: V = f'W with W ~ N(0, v I), learned by recursion.
+
+Parametric GPTD uses features as coordinates, sparse GPTD whitened ones. A `Weights` value holds the posterior of W, and
+what the next transition of the trajectory needs of the last one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesrl.checks import Floats, frozen
+from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.differences import recur
+
+
+class Weights(NamedTuple):
+    """The posterior N(w, P) of the weights after some transitions."""
+
+    w: Floats
+    """Mean, shape (m,)."""
+    P: Floats
+    """Covariance, shape (m, m)."""
+    p: Floats
+    """Gain of the last transition, shape (m,)."""
+    last: Floats
+    """Residual and variance of the last transition."""
+    log_evidence: float
+
+    @staticmethod
+    def prior(m: int, variance: float = 1.0) -> Weights:
+        """W ~ N(0, variance I), before any transition."""
+        return Weights(np.zeros(m), variance * np.eye(m), np.zeros(m), np.array([0.0, 1.0]), 0.0)
+
+    def grown(self, m: int) -> Weights:
+        """With m coordinates: the new ones have mean 0 and variance 1, independent of the others."""
+        n = len(self.w)
+        P = np.eye(m)
+        P[:n, :n] = self.P
+        more = np.zeros(m - n)
+        return self._replace(w=np.append(self.w, more), P=P, p=np.append(self.p, more))
+
+    def after(self, owner: str, F: Floats, r: Floats, v: Floats, c: Floats) -> Weights:
+        """The posterior after transitions with coordinates F, noise variances v and ties -c to the one before."""
+        w, P, p, last = self.w.copy(), self.P.copy(), self.p.copy(), self.last.copy()
+        gained = recur(P, w, p, last, np.ascontiguousarray(F), r, v, c)
+        if not np.isfinite(gained):
+            hint = "States that repeat need noise."
+            raise InvalidArgument(owner, "noise", "large enough to tell the data apart", "a singular covariance", hint)
+        return Weights(frozen(w), frozen(P), frozen(p), frozen(last), self.log_evidence + gained)
+
+
+def noise_of_rows(variances: Floats, rows: int, gamma: float, fresh: bool) -> tuple[Floats, Floats]:
+    """The tied noise of `gptd.py` for one stretch: variances v of the rows and their ties c to the row before."""
+    after = np.append(variances, 0.0)[1 : rows + 1]  # an end has no successor
+    c = gamma * variances[:rows]
+    if fresh:
+        c[0] = 0.0
+    return variances[:rows] + gamma**2 * after, c
+
+
+def differences(coordinates: Floats, rows: int, gamma: float) -> Floats:
+    """f_t - gamma f_t+1 for the coordinates of visits; at an end f_t alone. Shape (rows, m)."""
+    F = coordinates[:rows].copy()
+    F[: len(coordinates) - 1] -= gamma * coordinates[1 : rows + 1]
+    return F

@@ -1,0 +1,66 @@
+"""Gaussian-process temporal differences for deterministic transitions (Engel, Mannor, Meir 2003; survey §5.1.1).
+
+If transitions are deterministic, r_t = V(s_t) - gamma V(s_t+1) + N(0, sigma(s_t)^2), and the noise of a transition is
+independent of all others. The rows are those of `gptd.py`; only the noise differs. Unlike the Monte-Carlo model this
+one bootstraps: it uses what it knows of the next state's value.
+
+Deviations: none. Cost: as `gptd.py`. Claims: equal to dense conditioning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Annotated
+
+import numpy as np
+
+from bayesrl.beliefs.covariances import Covariance, Gaussian
+from bayesrl.beliefs.values._observations import Observations
+from bayesrl.beliefs.values._trajectory import Noise
+from bayesrl.beliefs.values.gptd import TemporalDifferences, check_fields, set_fields
+from bayesrl.checks import Floats
+from bayesrl.parameters import DISCOUNT, value
+from bayesrl.registry import register
+
+
+@register(
+    "gptd-deterministic",
+    kind="belief",
+    survey="5.1",
+    paper="Engel03BM",
+    example=lambda: WhiteGPTD(Gaussian(scale=1.0), noise=0.3, gamma=0.9),
+    evidence=("tests/beliefs/test_gptd.py::test_equal_to_dense_conditioning",),
+)
+@value
+class WhiteGPTD(TemporalDifferences):
+    """A Gaussian process over values, from transitions with independent noise.
+
+    Examples
+    --------
+    >>> from bayesrl.beliefs.covariances import Gaussian
+    >>> belief = WhiteGPTD(covariance=Gaussian(scale=1.0), noise=0.1, gamma=0.9)
+    >>> belief.update_many(([0.0, 1.0, 2.0], [0.0, 1.0])).mean([0.0, 1.0]).round(2).tolist()
+    [0.61, 0.67]
+    """
+
+    prior: Annotated[Covariance, "Prior covariance of values."]
+    noise: Annotated[Noise, "Standard deviation of a reward, sigma, or a function of states."] = 0.3
+    gamma: Annotated[float, DISCOUNT, "Discount; 1 is allowed where episodes end."] = 0.9
+    data: Observations | None = field(init=False, default=None, repr=False)
+    """The transitions seen."""
+    tail: int | None = field(init=False, default=None, repr=False)
+    """The number of the point where the trajectory goes on; None: a new one begins."""
+
+    def __init__(self, covariance: Covariance | None = None, noise: Noise = 0.3, gamma: float = 0.9) -> None:
+        set_fields(self, Gaussian(scale=1.0) if covariance is None else covariance, noise, gamma)
+
+    def __post_init__(self) -> None:
+        check_fields("WhiteGPTD", self.prior, self.noise)
+
+    def noise_covariance(self, variances: Floats, rows: int) -> Floats:
+        """sigma_t^2 on the diagonal."""
+        return np.diag(variances[:rows])
+
+    def tie(self, variance: float) -> float:
+        """None."""
+        return 0.0

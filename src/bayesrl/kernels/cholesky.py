@@ -1,0 +1,41 @@
+"""A lower Cholesky factor in packed rows: row i holds i + 1 numbers and starts at i (i + 1) / 2.
+
+A row can be appended behind the others without moving them, so that versions of a belief share one buffer.
+"""
+
+import numpy as np
+
+from bayesrl.kernels.arrays import F1, F2
+from bayesrl.kernels.jit import any_order, njit
+
+
+@any_order
+def forward(L: F1, a: F1) -> F1:
+    """L^-1 a by forward substitution; L has as many rows as a has entries."""
+    x = np.empty(len(a))
+    for i in range(len(a)):
+        start = i * (i + 1) // 2
+        row = L[start : start + i]
+        total = 0.0
+        for j in range(i):
+            total += row[j] * x[j]
+        x[i] = (a[i] - total) / L[start + i]
+    return x
+
+
+@njit
+def unpacked(L: F1, n: int) -> F2:
+    """The first n rows as a matrix with zeros above the diagonal."""
+    full = np.zeros((n, n))
+    for i in range(n):
+        start = i * (i + 1) // 2
+        full[i, : i + 1] = L[start : start + i + 1]
+    return full
+
+
+@njit
+def pack(L: F1, first: int, rows: F2) -> None:
+    """Write rows of a factor behind the first ones: row i of `rows` is row first + i of the factor."""
+    for i in range(len(rows)):
+        start = (first + i) * (first + i + 1) // 2
+        L[start : start + first + i + 1] = rows[i, : first + i + 1]
