@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from bayesrl._lazy import export
 
 if TYPE_CHECKING:
+    from bayesrl.beliefs import covariances as covariances
+    from bayesrl.beliefs import features as features
     from bayesrl.beliefs.arms._bandit_models import BernoulliModels as BernoulliModels
     from bayesrl.beliefs.arms._bandit_models import BernoulliSums as BernoulliSums
     from bayesrl.beliefs.arms._bandit_models import GaussianModels as GaussianModels
@@ -32,6 +34,15 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.tabular.row_column_beta import RowColumnBeta as RowColumnBeta
     from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP as SparseDirichletMDP
     from bayesrl.beliefs.tabular.tied_dirichlet import tied as tied
+    from bayesrl.beliefs.values.bayesian_linear_regression import BayesianLinearRegression as BayesianLinearRegression
+    from bayesrl.beliefs.values.gp_regression import GPRegression as GPRegression
+    from bayesrl.beliefs.values.gptd import GPTD as GPTD
+    from bayesrl.beliefs.values.gptd_deterministic import WhiteGPTD as WhiteGPTD
+    from bayesrl.beliefs.values.gptd_lambda import LambdaGPTD as LambdaGPTD
+    from bayesrl.beliefs.values.gptd_parametric import ParametricGPTD as ParametricGPTD
+    from bayesrl.beliefs.values.gptd_sparse import SparseGPTD as SparseGPTD
+    from bayesrl.beliefs.values.kernel_selection import KernelSelection as KernelSelection
+    from bayesrl.beliefs.values.lstd_lambda import LSTD as LSTD
 
 export(
     __name__,
@@ -60,5 +71,15 @@ export(
         "tabular.sparse_dirichlet": ("SparseDirichletMDP",),
         "tabular.tied_dirichlet": ("tied",),
         "tabular._unknown_rewards": ("UnknownRewards",),
+        "values.bayesian_linear_regression": ("BayesianLinearRegression",),
+        "values.gp_regression": ("GPRegression",),
+        "values.gptd": ("GPTD",),
+        "values.gptd_deterministic": ("WhiteGPTD",),
+        "values.gptd_lambda": ("LambdaGPTD",),
+        "values.gptd_parametric": ("ParametricGPTD",),
+        "values.gptd_sparse": ("SparseGPTD",),
+        "values.kernel_selection": ("KernelSelection",),
+        "values.lstd_lambda": ("LSTD",),
     },
+    modules=("covariances", "features"),
 )

@@ -147,10 +147,10 @@ class Observations:
         inner = np.add.reduceat(Kh[point] * weight[:, None], first[:-1], axis=0) + noise
         ell = self._forward(cross)
         try:
-            factor = np.linalg.cholesky(inner - ell.T @ ell)
+            factor: Floats = np.asarray(np.linalg.cholesky(inner - ell.T @ ell), np.float64)
         except np.linalg.LinAlgError:
             raise _singular(owner) from None
-        if not (np.diagonal(factor) ** 2 > ROUNDING * len(new) * np.diagonal(inner)).all():
+        if not is_regular(factor, inner, len(new)):
             raise _singular(owner)
         w = solve_triangular(factor, y - ell.T @ self.w, lower=True, check_finite=False)
         new._write(np.hstack([ell.T, factor]), y, w)
@@ -220,6 +220,12 @@ def _rebuild(arrays: tuple[Any, ...], seen: tuple[Any, ...]) -> Observations:
     new._buffer, new._seen = _Buffer(*arrays), Version(*seen)
     new._buffer.points, new._buffer.data = new._seen.points, new._seen.data
     return new
+
+
+def is_regular(factor: Floats, covariance: Floats, n: int | None = None) -> bool:
+    """Whether the pivots of a Cholesky factor are more than rounding, after n data in all."""
+    n = len(factor) if n is None else n
+    return bool((np.diagonal(factor) ** 2 > ROUNDING * n * np.diagonal(covariance)).all())
 
 
 def _singular(owner: str) -> InvalidArgument:

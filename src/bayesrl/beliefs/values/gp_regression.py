@@ -23,7 +23,7 @@ from scipy.linalg import cho_solve
 from bayesrl.beliefs.covariances import Covariance, Gaussian, points
 from bayesrl.beliefs.values._evidence import maximise_evidence
 from bayesrl.beliefs.values._exact import ExactPosterior
-from bayesrl.beliefs.values._observations import LOG_2_PI, Observations, Rows
+from bayesrl.beliefs.values._observations import LOG_2_PI, Observations, Rows, is_regular
 from bayesrl.beliefs.values._trajectory import state_row
 from bayesrl.checks import Floats, array, integer, number
 from bayesrl.errors import InvalidArgument
@@ -147,7 +147,9 @@ class GPRegression(ExactPosterior):
             k = prior.with_parameters(logs[: len(logs) - noisy])
             variance = np.exp(2.0 * logs[-1]) if noisy else self.noise**2
             A = H @ k.matrix(X, X) @ H.T + fixed + np.diag(variance * free)
-            L = np.linalg.cholesky(A)
+            L: Floats = np.asarray(np.linalg.cholesky(A), np.float64)
+            if not is_regular(L, A):
+                raise np.linalg.LinAlgError
             inverse = cho_solve((L, True), np.eye(len(y)))
             weight = inverse @ y
             W = 0.5 * (np.outer(weight, weight) - inverse)  # derivative of the evidence in A

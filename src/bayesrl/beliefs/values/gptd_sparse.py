@@ -107,8 +107,14 @@ class SparseGPTD(GaussianFunction):
         """The posterior after transitions, or after the n + 1 states and n rewards of one trajectory that goes on."""
         new = self
         for steps in stretches("SparseGPTD.update", log, self.tail, self.dims):
-            for chunk in _chunks(steps):
-                new = new._learn(chunk)
+            new = new.learn_steps(steps)
+        return new
+
+    def learn_steps(self, steps: Steps) -> SparseGPTD:
+        """The posterior after one stretch of a trajectory."""
+        new = self
+        for chunk in _chunks(steps):
+            new = new._learn(chunk)
         return new
 
     def _learn(self, steps: Steps) -> SparseGPTD:
