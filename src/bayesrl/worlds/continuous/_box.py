@@ -1,0 +1,54 @@
+"""What worlds with vectors share: bounds, a time limit, and what agents are given unless told otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from bayesrl.checks import Floats, array, frozen, integer
+from bayesrl.errors import InvalidArgument
+from bayesrl.worlds._settings import Published
+
+
+class Bounds(NamedTuple):
+    """A box of vectors between two corners, each of shape (d,)."""
+
+    low: Floats
+    high: Floats
+
+    @staticmethod
+    def of(low: Any, high: Any) -> Bounds:
+        """Bounds from two lists of numbers."""
+        return Bounds(frozen(np.atleast_1d(np.asarray(low, float))), frozen(np.atleast_1d(np.asarray(high, float))))
+
+
+class BoxWorld(Published, Protocol):
+    """A world that says how long an episode may last, and between which bounds it moves."""
+
+    gamma: float
+    horizon: int
+
+    @property
+    def observations(self) -> Bounds | int:
+        """Bounds of what is observed, or the number of observations."""
+
+    @property
+    def actions(self) -> Bounds | int:
+        """Bounds of actions, or their number."""
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """Arguments of agents that this world suggests: covariance, residuals, features, policy, ..."""
+
+
+def check_action(world: str, actions: Bounds | int, action: Any) -> Any:
+    """An index, or a vector inside the box (rounding at its faces is clipped)."""
+    if isinstance(actions, int):
+        return integer(world, "action", action, 0, actions - 1)
+    a = array(world, "action", np.atleast_1d(np.asarray(action)), actions.low.shape)
+    slack = 1e-9 * (1.0 + np.abs(actions.high))
+    if (a < actions.low - slack).any() or (a > actions.high + slack).any():
+        raise InvalidArgument(world, "action", f"between {actions.low.tolist()} and {actions.high.tolist()}", action)
+    return np.clip(a, actions.low, actions.high)
