@@ -1,6 +1,8 @@
 """A lower Cholesky factor in packed rows: row i holds i + 1 numbers and starts at i (i + 1) / 2.
 
 A row can be appended behind the others without moving them, so that versions of a belief share one buffer.
+
+Small triangular systems are solved here and not by LAPACK, whose threads cost more than the work.
 """
 
 import numpy as np
@@ -39,3 +41,35 @@ def pack(L: F1, first: int, rows: F2) -> None:
     for i in range(len(rows)):
         start = (first + i) * (first + i + 1) // 2
         L[start : start + first + i + 1] = rows[i, : first + i + 1]
+
+
+@any_order
+def solve_lower(L: F2, B: F2) -> F2:
+    """L^-1 B for a lower triangular matrix."""
+    X = B.copy()
+    n, m = X.shape
+    for i in range(n):
+        for j in range(i):
+            factor = L[i, j]
+            if factor != 0.0:
+                for c in range(m):
+                    X[i, c] -= factor * X[j, c]
+        for c in range(m):
+            X[i, c] /= L[i, i]
+    return X
+
+
+@any_order
+def solve_transposed(L: F2, B: F2) -> F2:
+    """L^-T B for a lower triangular matrix L."""
+    X = B.copy()
+    n, m = X.shape
+    for i in range(n - 1, -1, -1):
+        for c in range(m):
+            X[i, c] /= L[i, i]
+        for j in range(i):
+            factor = L[i, j]
+            if factor != 0.0:
+                for c in range(m):
+                    X[j, c] -= factor * X[i, c]
+    return X

@@ -36,6 +36,8 @@ def recur(P: F2, w: F1, p: F1, last: F1, F: F2, r: F1, v: F1, c: F1) -> float:
             spread += f[i] * (new[i] + e * p[i])
         d = r[t] - expected + e * d
         s = v[t] - e * c[t] + spread
+        if not s > 0.0:
+            return np.nan  # the datum was known before, and has no noise
         for i in range(m):
             p[i] = new[i]
             w[i] += new[i] * (d / s)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from bayesrl.beliefs.covariances import Covariance
+from bayesrl.beliefs.values._triangular import lower_solved
 from bayesrl.checks import Floats, frozen
 
 LEAST = 1e-10
@@ -35,7 +35,7 @@ class Dictionary(NamedTuple):
         if len(self.states) == 0:
             return np.zeros((len(Z), 0))
         K = prior.matrix(self.states, Z)
-        return np.asarray(solve_triangular(self.factor, K, lower=True, check_finite=False)).T
+        return lower_solved(self.factor, K).T
 
     def admit(self, prior: Covariance, visits: Floats, threshold: float) -> tuple[Dictionary, Floats]:
         """Offer visited states in their order: the new dictionary, and the coordinates of every visit, (n, m).

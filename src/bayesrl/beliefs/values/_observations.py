@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from bayesrl.beliefs.covariances import Covariance
+from bayesrl.beliefs.values._triangular import lower_solved
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.cholesky import forward, pack, unpacked
@@ -120,7 +120,7 @@ class Observations:
             return forward(self._buffer.L, a)
         if a.size == len(a):  # one column, or no data
             return forward(self._buffer.L, a.ravel()).reshape(a.shape)
-        return np.asarray(solve_triangular(unpacked(self._buffer.L, len(a)), a, lower=True, check_finite=False))
+        return lower_solved(unpacked(self._buffer.L, len(a)), a)
 
     def project(self, prior: Covariance, Z: Floats) -> Floats:
         """U = L^-1 H k(Z), shape (n, m)."""
@@ -152,7 +152,7 @@ class Observations:
             raise _singular(owner) from None
         if not is_regular(factor, inner, len(new)):
             raise _singular(owner)
-        w = solve_triangular(factor, y - ell.T @ self.w, lower=True, check_finite=False)
+        w = lower_solved(factor, (y - ell.T @ self.w)[:, None])[:, 0]
         new._write(np.hstack([ell.T, factor]), y, w)
         return new
 

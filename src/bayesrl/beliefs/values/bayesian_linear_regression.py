@@ -21,12 +21,12 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
-from scipy.linalg import cho_solve
 
 from bayesrl.beliefs.features import Features, Tabular
 from bayesrl.beliefs.values._evidence import maximise_evidence
 from bayesrl.beliefs.values._linear import LinearPosterior, check_features
 from bayesrl.beliefs.values._observations import LOG_2_PI
+from bayesrl.beliefs.values._triangular import positive_solved
 from bayesrl.checks import Floats, array, frozen, integer, number
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import Above, AtLeast, unchecked, value
@@ -140,7 +140,7 @@ class BayesianLinearRegression(LinearPosterior):
         try:
             if rows is not None and y is not None:
                 L = np.linalg.cholesky(v * rows @ rows.T + s * np.eye(n))
-                solved = cho_solve((L, True), np.column_stack([y, rows]))
+                solved = positive_solved(L, np.column_stack([y, rows]))
                 mean = v * rows.T @ solved[:, 0]
                 covariance = v * np.eye(k) - v * v * rows.T @ solved[:, 1:]
                 log_det, fit = 2.0 * float(np.log(np.diagonal(L)).sum()), float(y @ solved[:, 0])
@@ -152,11 +152,11 @@ class BayesianLinearRegression(LinearPosterior):
             hint = "More data than features, and points that repeat, need noise."
             owner = "BayesianLinearRegression"
             raise InvalidArgument(owner, "noise", "greater than 0 here", self.noise, hint) from None
-        mean = cho_solve((L, True), moment)
+        mean = positive_solved(L, moment[:, None])[:, 0]
         log_det = 2.0 * float(np.log(np.diagonal(L)).sum()) - k * np.log(s / v)
         fit = (squares - float(mean @ moment)) / s
         evidence = -0.5 * (fit + log_det + n * (np.log(s) + LOG_2_PI))
-        return Posterior(mean, s * cho_solve((L, True), np.eye(k)), float(evidence))
+        return Posterior(mean, s * positive_solved(L, np.eye(k)), float(evidence))
 
     @property
     def weights(self) -> Floats:

@@ -20,11 +20,11 @@ from functools import cached_property
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from bayesrl.beliefs.features import Features, Tabular
 from bayesrl.beliefs.values._linear import LinearPosterior, check_features
 from bayesrl.beliefs.values._observations import LOG_2_PI
+from bayesrl.beliefs.values._triangular import positive_solved
 from bayesrl.beliefs.values.lstd_lambda import LeastSquares, Traces
 from bayesrl.checks import Floats
 from bayesrl.parameters import DISCOUNT, PROBABILITY, Above, value
@@ -93,11 +93,11 @@ class LambdaGPTD(LeastSquares, LinearPosterior):
         root = vectors[:, kept] / np.sqrt(values[kept])  # Q = root root'
         B, y = root.T @ A, root.T @ b  # y = B W + N(0, s I)
         L = np.linalg.cholesky(np.eye(k) / self.prior_variance + B.T @ B / s)
-        mean = cho_solve((L, True), B.T @ y) / s
+        mean = positive_solved(L, (B.T @ y)[:, None])[:, 0] / s
         log_det = 2.0 * float(np.log(np.diagonal(L)).sum()) + k * np.log(self.prior_variance) + len(y) * np.log(s)
         fit = float(y @ y - mean @ (B.T @ y)) / s
         density = -0.5 * (fit + log_det + len(y) * LOG_2_PI + float(np.log(values[kept]).sum()))
-        return Posterior(mean, cho_solve((L, True), np.eye(k)), float(density))
+        return Posterior(mean, positive_solved(L, np.eye(k)), float(density))
 
     def weight_moments(self) -> tuple[Floats, Floats]:
         """Mean, (k,), and covariance, (k, k), of the weights."""

@@ -21,13 +21,13 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
-from scipy.linalg import solve_triangular
 
 from bayesrl.beliefs.covariances import Covariance, Gaussian, points
 from bayesrl.beliefs.values._dictionary import Dictionary
 from bayesrl.beliefs.values._gaussian import GaussianFunction, nonnegative
 from bayesrl.beliefs.values._recursion import Weights, differences, noise_of_rows
 from bayesrl.beliefs.values._trajectory import Episodes, Noise, Steps, deviations, stretches
+from bayesrl.beliefs.values._triangular import transposed_solved
 from bayesrl.beliefs.values.gptd import check_fields
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
@@ -188,7 +188,7 @@ class SparseGPTD(GaussianFunction):
 
 def _backward(L: Floats, x: Floats) -> Floats:
     """L^-T x."""
-    return np.asarray(solve_triangular(L, x, lower=True, trans="T", check_finite=False))
+    return transposed_solved(L, x.reshape(len(x), -1)).reshape(x.shape)
 
 
 def _chunks(steps: Steps) -> list[Steps]:

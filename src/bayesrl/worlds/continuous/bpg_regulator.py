@@ -1,8 +1,8 @@
 """The linear regulator of the Bayesian policy gradient (Ghavamzadeh and Engel 2006; survey §5.2).
 
-x_0 ~ N(.3, sd .001), x' = x + a + N(0, sd .01), cost x^2 + .1 a^2, 20 steps. The policy is a ~ N(lambda x, sd sigma) with
-lambda = -1.999 + 1.998 / (1 + e^k1) and sigma = .001 + 1 / (1 + e^k2). The best gain is -.916 and its cost .100342 at
-sigma = .001. (Read as variances, the published spreads would give .3067, so they are standard deviations.)
+x_0 ~ N(.3, sd .001), x' = x + a + N(0, sd .01), cost x^2 + .1 a^2, 20 steps. The policy is a ~ N(lambda x, sd sigma)
+with lambda = -1.999 + 1.998 / (1 + e^k1) and sigma = .001 + 1 / (1 + e^k2). The best gain is -.916 and its cost .100342
+at sigma = .001. (Read as variances, the published spreads would give .3067, so they are standard deviations.)
 """
 
 from __future__ import annotations

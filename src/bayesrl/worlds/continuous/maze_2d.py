@@ -4,8 +4,8 @@ The unit square with walls. A step of length .1 goes in a direction, with noise 
 coordinate; a bump leaves you where you are. Each step costs 1 until the goal region is reached. There are eight
 directions, or any unit vector (`directions=None`).
 
-The papers describe the maze in outline; the walls and the goal are ours: the goal is the corner [.8, 1]^2, and two walls
-leave gaps at the top and at the bottom.
+The papers describe the maze in outline; the walls and the goal are ours: the goal is the corner [.8, 1]^2, and two
+walls leave gaps at the top and at the bottom.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Ten states in a row. It starts at the left end, and the right end absorbs. Left and right are deterministic; left stays
 put at the left end. A step pays N(reward, .1^2).
 
-Deviation: the paper pays +1 for each step, which makes never arriving optimal. Ours pays -1; `reward=1.0` is the paper's
-gradient problem.
+Deviation: the paper pays +1 for each step, which makes never arriving optimal. Ours pays -1; `reward=1.0` is the
+paper's gradient problem.
 """
 
 from __future__ import annotations
