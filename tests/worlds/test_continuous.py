@@ -1,0 +1,142 @@
+"""The worlds of chapter 5 against hand computations, Gymnasium and closed forms."""
+
+import gymnasium
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+from bayesrl.errors import InvalidArgument
+from bayesrl.registry import make_world
+
+NAMES = ["random-walk", "mountain-car", "bpg-bandit", "bpg-regulator", "maze-2d", "car-on-the-hill", "ship-steering"]
+RNG = default_rng(0)
+
+
+def test_mountain_car_is_gymnasiums():
+    env, world, rng = gymnasium.make("MountainCar-v0").unwrapped, make_world("mountain-car"), default_rng(1)
+    seen, _ = env.reset(seed=3)
+    state = np.array(seen, float)
+    env.state = tuple(state)
+    for _ in range(400):
+        action = int(rng.integers(3))
+        seen, reward, terminated, _, _ = env.step(action)
+        step = world.step(state, action, rng)
+        state = step.state
+        np.testing.assert_allclose(state, env.state, atol=1e-12)
+        assert (reward, terminated) == (step.reward, step.terminated)
+        assert ((step.observation >= 0.0) & (step.observation <= 1.0)).all()
+        if terminated:
+            break
+
+
+def test_random_walk_by_hand():
+    """The optimum and the value of even chances of the reference, by solving the chain of ten states."""
+    world = make_world("random-walk")
+    P = np.zeros((2, 10, 10))
+    for s in range(9):
+        for a in range(2):
+            P[a, s, world.step(s, a, RNG).state] = 1.0
+    for chance, expected in ((1.0, -8.64828), (0.5, -51.2577)):
+        M = (1.0 - chance) * P[0] + chance * P[1]
+        V = np.linalg.solve(np.eye(10) - 0.99 * M, np.append(-np.ones(9), 0.0))
+        np.testing.assert_allclose(V[0], expected, atol=6e-5)
+    paid = [world.step(3, 1, RNG).reward for _ in range(4000)]
+    assert abs(np.mean(paid) + 1.0) < 5.0 * 0.1 / np.sqrt(4000)
+    assert abs(np.std(paid) - 0.1) < 5.0 * 0.1 / np.sqrt(8000)
+    assert world.step(8, 1, RNG).terminated
+    assert not world.step(8, 0, RNG).terminated
+
+
+def test_bandit_and_regulator_by_hand():
+    bandit = make_world("bpg-bandit", reward="a2")
+    assert bandit.step(0, [3.0], RNG) == (0, 0, 9.0, True)
+    assert make_world("bpg-bandit").step(0, 3.0, RNG).reward == 3.0
+    world = make_world("bpg-regulator")
+    steps = [world.step(np.array([0.5]), [-0.2], RNG) for _ in range(4000)]
+    moved = [step.state[0] for step in steps]
+    assert abs(np.mean(moved) - 0.3) < 5.0 * 0.01 / np.sqrt(4000)
+    assert abs(np.std(moved) - 0.01) < 5.0 * 0.01 / np.sqrt(8000)
+    assert steps[0].reward == pytest.approx(-(0.25 + 0.1 * 0.04))
+
+
+def test_regulator_costs_what_the_reference_says():
+    """The best gain's cost at sigma = .001 by the exact recursion of second moments."""
+    policy = make_world("bpg-regulator").defaults["policy"]
+    best = policy.with_parameters(np.array([np.log(1.998 / (1.999 - 0.916) - 1.0), 40.0]))
+    assert best.gain == pytest.approx(-0.916)
+    assert best.sigma == pytest.approx(0.001)
+    second, cost = 0.3**2 + 0.001**2, 0.0
+    for _ in range(20):
+        cost += second + 0.1 * (best.gain**2 * second + best.sigma**2)
+        second = (1.0 + best.gain) ** 2 * second + best.sigma**2 + 0.01**2
+    assert cost == pytest.approx(0.100342, abs=1e-6)
+
+
+@pytest.mark.parametrize("theta", [[0.0, 0.0], [1.0, -0.5], [-2.0, 3.0]])
+def test_scores_of_the_regulators_policy_match_differences(theta):
+    policy, x, a, h = make_world("bpg-regulator").defaults["policy"], [0.7], [-0.4], 1e-5
+    base = policy.with_parameters(np.array(theta))
+    for i in range(2):
+        up, down = np.array(theta), np.array(theta)
+        up[i] += h
+        down[i] -= h
+        up, down = policy.with_parameters(up), policy.with_parameters(down)
+        slope = (up.log_prob(x, a) - down.log_prob(x, a)) / (2.0 * h)
+        np.testing.assert_allclose(base.score(x, a)[i], slope, rtol=1e-6, atol=1e-8)
+        second = (up.score(x, a) - down.score(x, a)) / (2.0 * h)
+        np.testing.assert_allclose(base.hessian(x, a)[i], second, rtol=1e-5, atol=1e-7)
+
+
+def test_car_on_the_hill_by_hand():
+    world = make_world("car-on-the-hill")
+    state, _ = world.reset(RNG)
+    np.testing.assert_array_equal(state, [-0.5, 0.0])
+    assert world.step(state, [0.0], RNG).state.tolist() == [-0.5, 0.0]  # the valley's bottom: slope 0
+    after = world.step(np.array([0.5, 1.0]), [2.0], RNG).state
+    slope = (1.0 + 5.0 * 0.25) ** -1.5
+    pull = 2.0 - 9.81 * slope / np.sqrt(1.0 + slope**2)
+    np.testing.assert_allclose(after, [0.5 + 0.3 + 0.045 * pull, 1.0 + 0.3 * pull])
+    assert world.step(np.array([0.6, 0.0]), [9.81 * np.sin(np.arctan((1 + 5 * 0.36) ** -1.5))], RNG).reward == (
+        pytest.approx(1.0)
+    )
+
+
+def test_ship_by_hand():
+    world = make_world("ship-steering")
+    state, _ = world.reset(RNG)
+    turned = world.step(state, [np.pi / 12.0], RNG).state
+    rates = [0.0]
+    for _ in range(3):
+        rates.append(rates[-1] + (np.pi / 12.0 - rates[-1]) * 0.04)
+    assert turned[3] == pytest.approx(rates[-1])
+    assert turned[2] == pytest.approx(np.pi / 2.0 + 0.2 * sum(rates[:3]))
+    out = world.step(np.array([0.1, 50.0, np.pi, 0.0]), [0.0], RNG)
+    assert (out.reward, out.terminated) == (-100.0, True)
+    through = world.step(np.array([109.0, 110.0, 0.25 * np.pi, 0.0]), [0.0], RNG)
+    assert (through.reward, through.terminated) == (0.0, True)
+
+
+def test_maze_by_hand():
+    world = make_world("maze-2d")
+    moved = np.array([world.step(np.array([0.5, 0.5]), 2, default_rng(i)).state for i in range(3000)])
+    assert (np.abs(moved.mean(0) - [0.5, 0.6]) < 5.0 * 0.05 / np.sqrt(3000)).all()
+    assert (np.abs(moved.std(0) - 0.05) < 5.0 * 0.05 / np.sqrt(6000)).all()
+    walled = [world.step(np.array([0.34, 0.2]), 0, default_rng(i)).state[0] for i in range(200)]
+    assert max(walled) < 0.35  # the wall at .35 is closed below .6
+    corner = [world.step(np.array([0.0, 0.0]), 4, default_rng(i)).state for i in range(200)]
+    assert np.min(corner) >= 0.0
+    starts = np.array([world.reset(default_rng(i))[0] for i in range(500)])
+    assert not (starts >= 0.8).all(axis=1).any()
+    free = make_world("maze-2d", directions=None)
+    assert free.step(np.array([0.75, 0.9]), [1.0, 0.0], default_rng(0)).reward == -1.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_actions_outside_are_refused(name):
+    world = make_world(name)
+    state, _ = world.reset(RNG)
+    for action in (99, "left", np.nan, [np.nan], [[1.0]]):
+        if name.startswith("bpg") and action == 99:
+            continue  # any number is an action
+        with pytest.raises(InvalidArgument, match="must be"):
+            world.step(state, action, RNG)
