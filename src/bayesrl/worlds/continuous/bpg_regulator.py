@@ -143,4 +143,4 @@ def _squeeze(k: float) -> float:
 
 def _number(name: str, x: Any) -> float:
     """A number, or a vector of one."""
-    return number("bpg-regulator", name, np.asarray(x).reshape(-1)[0] if np.size(x) == 1 else x)
+    return number("bpg-regulator", name, x[0] if np.shape(x) == (1,) else x)
