@@ -219,6 +219,15 @@ class World(Protocol):
 
 
 @runtime_checkable
+class Limited(Protocol):
+    """A world whose episodes are cut off after a number of steps, unless `run` is told otherwise."""
+
+    @property
+    def horizon(self) -> int | None:
+        """The most steps of an episode; None: no limit."""
+
+
+@runtime_checkable
 class Copies(Protocol):
     """A world with internal state, such as an environment of another library. Parallel runs need copies of it."""
 
@@ -390,6 +399,8 @@ def run(
     `lockstep=n`, agent and world are batched (`batch(n)`): n replicates share every step and one set of streams, and
     `replicate` is the number of the block.
 
+    An episode lasts at most `horizon` steps; None: the world\'s own `horizon`, if it has one.
+
     `keep` names further columns of the record: "state" is the true state, and any other name is an entry of the
     decisions' `info`, for example keep=("state", "q").
     """
@@ -402,6 +413,8 @@ def run(
     world = meet(world, streams, lockstep)
     if not isinstance(world, World):
         raise InvalidArgument("run", "world", "a world (reset, step) or a family of worlds (draw)", world)
+    if horizon is None and isinstance(world, Limited):
+        horizon = world.horizon
 
     began = time.perf_counter()
     taken: list[Transition] = []

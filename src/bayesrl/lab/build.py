@@ -56,6 +56,7 @@ def agent_for(
         if known is None:
             raise InvalidArgument(method, "world", f"one with '{name}'", type(world).__name__)
     told |= {name: paid for name, paid in rewards_of(world).items() if name in entry.parameters}
+    told |= {name: given for name, given in getattr(world, "defaults", {}).items() if name in entry.parameters}
     return make(method, **(told | params))
 
 

@@ -20,6 +20,7 @@ from bayesrl.lab.build import acting, agent_for, believes, merged, named, world_
 from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
 from bayesrl.lab.literature.figures import Figure, lookup
+from bayesrl.lab.measures.episodes import episodes
 from bayesrl.lab.measures.regret import Regret, optimal_totals
 from bayesrl.provenance import describe
 from bayesrl.registry import find, parameters_of
@@ -80,6 +81,7 @@ class Experiment:
                 "seed": self.seed,
                 "return": summary[label].total.to_json(),
                 "discounted_return": summary[label].discounted.to_json(),
+                **self._episodes(label),
                 **({"regret": self.regrets[label].total.to_json()} if self.regrets else {}),
                 **({"bounds": bounds} if bounds else {}),
                 "seconds_per_step": summary[label].seconds_per_step,
@@ -87,6 +89,13 @@ class Experiment:
             }
             for label, entrant in self.entrants.items()
         ]
+
+    def _episodes(self, label: str) -> dict[str, Any]:
+        """How many episodes ended and what the last ones paid, if any ended."""
+        found = episodes(self.comparison[label])
+        if found is None:
+            return {}
+        return {"episodes": found.finished.to_json(), "final_return": found.final_return.to_json()}
 
     def optimum(self) -> Floats | None:
         """The largest expected total of the first t steps, (steps,); None unless the world is a single known MDP."""

@@ -139,7 +139,7 @@ class BayesianLinearRegression(LinearPosterior):
         s, v, k = self.noise**2, self.prior_variance, len(moment)
         try:
             if rows is not None and y is not None:
-                L = np.linalg.cholesky(v * rows @ rows.T + s * np.eye(n))
+                L = np.asarray(np.linalg.cholesky(v * rows @ rows.T + s * np.eye(n)), np.float64)
                 solved = positive_solved(L, np.column_stack([y, rows]))
                 mean = v * rows.T @ solved[:, 0]
                 covariance = v * np.eye(k) - v * v * rows.T @ solved[:, 1:]
@@ -147,7 +147,7 @@ class BayesianLinearRegression(LinearPosterior):
                 return Posterior(mean, covariance, -0.5 * (fit + log_det + n * LOG_2_PI))
             if s == 0.0:
                 raise np.linalg.LinAlgError
-            L = np.linalg.cholesky(gram + s / v * np.eye(k))
+            L = np.asarray(np.linalg.cholesky(gram + s / v * np.eye(k)), np.float64)
         except np.linalg.LinAlgError:
             hint = "More data than features, and points that repeat, need noise."
             owner = "BayesianLinearRegression"
