@@ -39,7 +39,9 @@ WORD = 2**63 - 1
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two values are equal. Arrays are compared elementwise."""
+    """Whether two values are equal. Arrays are compared elementwise, tuples entry by entry."""
+    if type(a) is type(b) and isinstance(a, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.shape(a) == np.shape(b) and bool(np.array_equal(a, b))
     return bool(a == b)

@@ -16,7 +16,7 @@ from bayesrl.capabilities import LearnsLogs, ListsActions, ListsStates, members
 from bayesrl.checks import Floats
 from bayesrl.core import Agent, BayesAgent, Belief, Family, Planner, Transition, World, run
 from bayesrl.testing.moments import check_moments
-from bayesrl.testing.probes import Probe, probe_for
+from bayesrl.testing.probes import Probe, learned, probe_for
 from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, assert_uniform_ranks
 from bayesrl.testing.stripped import stripped
 
@@ -58,8 +58,8 @@ def check_purity(belief: Belief[Any], probe: Probe, *, rng: Generator) -> None:
     _, data = _data(belief, probe, 9, rng)
     for datum in data:
         before, expected = pickle.dumps(belief), probe.expect(belief).copy()
-        left, right = belief.update(datum, rng), belief.update(data[0], rng)
-        again = belief.update(datum, rng)
+        left, right = learned(probe, belief, datum, rng), learned(probe, belief, data[0], rng)
+        again = learned(probe, belief, datum, rng)
         assert pickle.dumps(belief) == before or belief == pickle.loads(before), "update changed its belief"
         assert np.array_equal(probe.expect(belief), expected), "update changed its belief's expectations"
         assert np.array_equal(probe.expect(left), probe.expect(again)), "two posteriors of one belief affect each other"
@@ -73,10 +73,11 @@ def check_exactness(belief: Belief[Any], probe: Probe, *, rng: Generator) -> Non
     untouched = default_rng(0)
     forward = backward = belief
     for a, b in zip(data, reversed(data), strict=True):
-        forward, backward = forward.update(a, untouched), backward.update(b, untouched)
+        forward, backward = learned(probe, forward, a, untouched), learned(probe, backward, b, untouched)
     assert untouched.bit_generator.state == default_rng(0).bit_generator.state, "an exact belief used rng"
     np.testing.assert_allclose(probe.expect(forward), probe.expect(backward), rtol=1e-9, atol=1e-12)
     if isinstance(belief, LearnsLogs):
+        data = [step for episode in data for step in episode] if hasattr(probe, "learn") else data
         np.testing.assert_allclose(probe.expect(belief.update_many(data)), probe.expect(forward), rtol=1e-9, atol=1e-12)
 
 
@@ -89,7 +90,7 @@ def check_martingale(belief: Belief[Any], probe: Probe, *, rng: Generator, draws
     for _ in range(draws):
         posterior = belief
         for datum in _data(belief, probe, data, rng)[1]:
-            posterior = posterior.update(datum, rng)
+            posterior = learned(probe, posterior, datum, rng)
         after.append(probe.expect(posterior))
     assert_mean_equal(after, probe.expect(belief), false_alarm=FALSE_ALARM, what="posterior expectation")
 
@@ -107,7 +108,7 @@ def check_calibration(
         theta, seen = _data(belief, probe, data, rng)
         posterior = belief
         for datum in seen:
-            posterior = posterior.update(datum, rng)
+            posterior = learned(probe, posterior, datum, rng)
         x = probe.read(belief, theta)
         others = np.array([probe.read(posterior, probe.draw(posterior, rng)) for _ in range(draws)])
         below, equal = (others < x).sum(axis=0), (others == x).sum(axis=0)
@@ -124,7 +125,7 @@ def check_concentration(
         theta, seen = _data(belief, probe, data, rng)
         posterior = belief
         for datum in seen:
-            posterior = posterior.update(datum, rng)
+            posterior = learned(probe, posterior, datum, rng)
         x = probe.read(belief, theta)
         far += float(np.abs(probe.expect(belief) - x).sum())
         near += float(np.abs(probe.expect(posterior) - x).sum())

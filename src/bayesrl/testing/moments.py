@@ -34,7 +34,7 @@ from bayesrl.capabilities import (
     offers,
 )
 from bayesrl.checks import Floats
-from bayesrl.testing.probes import Probe, probe_for
+from bayesrl.testing.probes import Probe, learned, probe_for
 from bayesrl.testing.statistics import assert_mean_equal, assert_quantiles
 
 LEVELS = np.array([0.03, 0.2, 0.5, 0.8, 0.97])
@@ -54,7 +54,7 @@ def check_moments(belief: Any, probe: Probe | None = None, *, rng: Generator, dr
     theta = probe.draw(belief, rng)
     seen = [probe.datum(belief, theta, rng) for _ in range(getattr(probe, "data", DATA))]
     for datum in seen:
-        belief = belief.update(datum, rng)
+        belief = learned(probe, belief, datum, rng)
     read = [probe.read(belief, probe.draw(belief, rng)) for _ in range(draws // 4)]
     assert_mean_equal(read, probe.expect(belief), what="quantity of the probe")
     if offers(belief, SamplesMeans):

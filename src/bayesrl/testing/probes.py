@@ -46,6 +46,12 @@ def probe_for(belief: Any) -> Probe:
     raise NotImplementedError(f"no probe for {type(belief).__name__}: register one with probe_for.register")
 
 
+def learned(probe: Probe, belief: Any, datum: Any, rng: Generator | None) -> Any:
+    """The posterior after a datum. A probe whose data are episodes says itself how a belief learns from one."""
+    learn = getattr(probe, "learn", None)
+    return belief.update(datum, rng) if learn is None else learn(belief, datum, rng)
+
+
 class DirichletProbe:
     """Truths are models; data are transitions from random state-action pairs; quantities are probabilities."""
 

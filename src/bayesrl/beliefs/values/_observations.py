@@ -31,6 +31,8 @@ from bayesrl.kernels.cholesky import forward, pack, unpacked
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """A pivot's square below this share of the datum's variance, times the number of data, is rounding."""
+FEW = 8
+"""Columns up to which packed rows are solved one column at a time."""
 Places = NDArray[np.int64]
 LOG_2_PI = math.log(2.0 * math.pi)
 
@@ -118,8 +120,8 @@ class Observations:
     def _forward(self, a: Floats) -> Floats:
         if a.ndim == 1:
             return forward(self._buffer.L, a)
-        if a.size == len(a):  # one column, or no data
-            return forward(self._buffer.L, a.ravel()).reshape(a.shape)
+        if a.shape[1] <= FEW:
+            return np.column_stack([forward(self._buffer.L, column) for column in np.ascontiguousarray(a.T)])
         return lower_solved(unpacked(self._buffer.L, len(a)), a)
 
     def project(self, prior: Covariance, Z: Floats) -> Floats:
