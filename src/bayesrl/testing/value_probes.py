@@ -53,6 +53,9 @@ class EpisodeProbe(NamedTuple):
     approximate: bool = False
     """Whether only purity and concentration are checked: it is not exact, or its own tests show that it is."""
 
+    point: bool = False
+    """Whether the belief is an estimate without a distribution."""
+
     def draw(self, belief: Any, rng: Generator) -> Floats:  # noqa: D102
         return rng.standard_normal(len(PLACES)) if isinstance(belief, LSTD) else belief.sample(PLACES, rng)[0]
 
@@ -90,7 +93,7 @@ PROBES: dict[type, Probe] = {
     ParametricGPTD: EpisodeProbe(),
     KernelSelection: EpisodeProbe(approximate=True),
     LambdaGPTD: EpisodeProbe(approximate=True),
-    LSTD: EpisodeProbe(approximate=True),
+    LSTD: EpisodeProbe(approximate=True, point=True),
 }
 for kind, probe in PROBES.items():
     probe_for.register(kind, lambda belief, probe=probe: probe)
