@@ -30,6 +30,7 @@ from bayesrl.io.store import _state, classes_by_name, load, save
 from bayesrl.live import LiveAgent
 from bayesrl.registry import entries, make, make_world, methods
 from bayesrl.testing import probe_for
+from bayesrl.testing.probes import learned
 
 SHELF = ["book", "film", "game"]
 KINDS = ("belief", "planner", "agent")
@@ -65,7 +66,7 @@ def aged(belief, n=40, seed=0):
     rng, probe = np.random.default_rng(seed), probe_for(belief)
     theta = probe.draw(belief, rng)
     for _ in range(n):
-        belief = belief.update(probe.datum(belief, theta, rng), rng)
+        belief = learned(probe, belief, probe.datum(belief, theta, rng), rng)
     return belief
 
 
@@ -92,7 +93,7 @@ def test_beliefs_with_data_behave_the_same(name, path):
     np.testing.assert_array_equal(*draws)
     datum = probe.datum(belief, probe.draw(belief, np.random.default_rng(8)), np.random.default_rng(9))
     rngs = (np.random.default_rng(10), np.random.default_rng(10))
-    assert alike(kept.update(datum, rngs[0]), belief.update(datum, rngs[1]))
+    assert alike(learned(probe, kept, datum, rngs[0]), learned(probe, belief, datum, rngs[1]))
     if hasattr(belief, "log_evidence"):
         np.testing.assert_array_equal(kept.log_evidence(), belief.log_evidence())
 

@@ -14,8 +14,8 @@ arrays. Records and comparisons can be saved too (records.py). In the page
 
 Reading a file calls only constructors of this library, which check their arguments. Classes are looked up inside the
 package only; a class that has moved since the file was written is found by its name. Fields that constructors derive
-(priors, evidence, ledgers) must have the type and shape that the constructor gives them. A damaged or foreign file is
-refused with one sentence.
+(priors, evidence, ledgers) must have the type and shape that the constructor gives them. Fields that a class lists in
+`grows` may have grown with data; its `check_grown` checks them. A damaged or foreign file is refused with one sentence.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesrl.beliefs.tabular._ledger import Ledger
+from bayesrl.beliefs.values._observations import Observations
 from bayesrl.checks import frozen
 from bayesrl.errors import BayesRLError, InvalidArgument, UnreadableFile
 from bayesrl.io import archive
@@ -121,6 +122,8 @@ def _encode(x: Any, arrays: Arrays) -> Any:
         return {"dict": [[inside(key), inside(y)] for key, y in x.items()]}
     if type(x) is Ledger:
         return {"ledger": inside(np.array(x.entries))}
+    if type(x) is Observations:
+        return {"observations": inside(x.parts())}
     if _is_ours(type(x)):
         name = f"{type(x).__module__}:{type(x).__name__}"
         if isinstance(x, tuple):
@@ -201,6 +204,8 @@ def _decode(node: Any, members: Mapping[str, bytes]) -> Any:
         return (tuple if tag == "tuple" else list)(inside(y) for y in content)
     if tag == "dict":
         return {inside(key): inside(y) for key, y in content}
+    if tag == "observations":
+        return Observations.of_parts(inside(content))
     if tag == "ledger":
         entries = inside(content)
         if entries.ndim != 1 or entries.dtype != np.int64:
@@ -217,7 +222,8 @@ def _build(node: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
         return kind(*items)
     stored = {name: _decode(y, members) for name, y in node["fields"].items()}
     init = {f.name for f in dataclasses.fields(kind) if f.init}
-    made = kind(**{name: stored[name] for name in init})
+    renamed = getattr(kind, "renamed", {})
+    made = kind(**{renamed.get(name, name): stored[name] for name in init})
     if stored.keys() != _state(made).keys():
         raise Refused(f"its {kind.__name__} has other fields than this library's")
     held = {}
@@ -227,13 +233,15 @@ def _build(node: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
             if saved.size and not 0 <= saved.min() <= saved.max() < len(fresh.counts()):
                 raise Refused("its ledger has cells that do not exist")
             saved = fresh.extend(saved)
-        elif not _same_kind(fresh, saved):
+        elif name not in getattr(kind, "grows", ()) and not _same_kind(fresh, saved):
             raise Refused(f"its {kind.__name__} has a field {name} of the wrong kind")
         held[name] = saved
     if held:  # values computed from the replaced fields are dropped
         kept = _extras(made) | held
         vars(made).clear()
         vars(made).update(kept)
+    if hasattr(kind, "grows"):
+        made.check_grown()
     return made
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,6 +11,7 @@ from bayesrl.beliefs.covariances import Covariance, points
 from bayesrl.beliefs.values._gaussian import GaussianFunction, nonnegative
 from bayesrl.beliefs.values._observations import Observations
 from bayesrl.checks import Floats
+from bayesrl.errors import InvalidArgument
 
 
 class ExactPosterior(GaussianFunction):
@@ -16,6 +19,15 @@ class ExactPosterior(GaussianFunction):
 
     prior: Covariance
     data: Observations | None
+    renamed: ClassVar[dict[str, str]] = {"prior": "covariance"}
+    """Fields whose keyword in the constructor has another name."""
+    grows: ClassVar[tuple[str, ...]] = ("data",)
+    """Fields that grow with data; `check_grown` checks them when a file is read."""
+
+    def check_grown(self) -> None:
+        """Refuse fields that do not belong together."""
+        if not isinstance(self.data, Observations | None):
+            raise InvalidArgument(type(self).__name__, "data", "observations", self.data)
 
     @property
     def dims(self) -> int | None:

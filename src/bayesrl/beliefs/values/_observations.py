@@ -201,27 +201,43 @@ class Observations:
         pivots = factor[np.arange(len(w)), old + np.arange(len(w))]
         self._seen = Version(p, n, log_pivots + float(np.log(pivots).sum()), squares + float(w @ w))
 
+    def parts(self) -> tuple[Floats, ...]:
+        """The arrays that make these observations; `of_parts` takes them back."""
+        p, n, *sums = self._seen
+        b, used = self._buffer, int(self._buffer.first[n])
+        entries = b.first[: n + 1], b.index[:used], b.weight[:used], sums
+        return tuple(np.array(x) for x in (b.X[:p], b.L[: n * (n + 1) // 2], b.y[:n], b.w[:n], *entries))
+
+    @staticmethod
+    def of_parts(parts: tuple[Any, ...]) -> Observations:
+        """Observations from their arrays, which are checked: the points, the factor, y, w, the rows of H, and sums."""
+        X, L, y, w, first, index, weight, sums = parts
+        n = len(y)
+        fits = X.ndim == 2 and L.shape == (n * (n + 1) // 2,) and y.shape == w.shape == (n,) and first.shape == (n + 1,)
+        fits = fits and sums.shape == (2,)
+        fits = fits and index.shape == weight.shape == (int(first[-1]),) and int(first[0]) == 0
+        fits = (
+            fits and bool((np.diff(first) > 0).all()) and (not len(index) or 0 <= index.min() <= index.max() < len(X))
+        )
+        pivots = L[np.arange(n) * (np.arange(n) + 3) // 2] if fits else np.zeros(1)
+        if not fits or not (pivots > 0.0).all() or not all(np.isfinite(x).all() for x in (X, L, y, w, weight, sums)):
+            raise InvalidArgument("Observations", "parts", "arrays that belong together", "arrays that do not")
+        new = object.__new__(Observations)
+        new._buffer = _Buffer(X, L, y, w, first, index, weight)
+        new._seen = Version(len(X), n, float(sums[0]), float(sums[1]))
+        new._buffer.points, new._buffer.data = len(X), n
+        return new
+
     def __reduce__(self) -> tuple[Any, ...]:
-        p, n, _, _ = self._seen
-        b, used = self._buffer, int(self._buffer.first[self._seen.data])
-        entries = b.first[: n + 1], b.index[:used], b.weight[:used]
-        arrays = (b.X[:p], b.L[: n * (n + 1) // 2], b.y[:n], b.w[:n], *entries)
-        return _rebuild, (tuple(np.array(x) for x in arrays), tuple(self._seen))
+        return Observations.of_parts, (self.parts(),)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Observations):
             return NotImplemented
-        mine, theirs = self.__reduce__()[1][0], other.__reduce__()[1][0]
+        mine, theirs = self.parts(), other.parts()
         return all(np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True))
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
-
-
-def _rebuild(arrays: tuple[Any, ...], seen: tuple[Any, ...]) -> Observations:
-    new = object.__new__(Observations)
-    new._buffer, new._seen = _Buffer(*arrays), Version(*seen)
-    new._buffer.points, new._buffer.data = new._seen.points, new._seen.data
-    return new
 
 
 def is_regular(factor: Floats, covariance: Floats, n: int | None = None) -> bool:

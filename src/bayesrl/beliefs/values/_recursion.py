@@ -33,6 +33,12 @@ class Weights(NamedTuple):
         """W ~ N(0, variance I), before any transition."""
         return Weights(np.zeros(m), variance * np.eye(m), np.zeros(m), np.array([0.0, 1.0]), 0.0)
 
+    def check(self, owner: str, m: int) -> None:
+        """Refuse arrays that do not belong to m coordinates."""
+        shapes = tuple(np.shape(x) for x in self[:4])
+        if shapes != ((m,), (m, m), (m,), (2,)) or not all(np.isfinite(x).all() for x in self):
+            raise InvalidArgument(owner, "weights", f"finite, of {m} coordinates", shapes)
+
     def grown(self, m: int) -> Weights:
         """With m coordinates: the new ones have mean 0 and variance 1, independent of the others."""
         n = len(self.w)

@@ -42,6 +42,12 @@ def check_noise(owner: str, noise: Any) -> None:
         number(owner, "noise", noise, 0.0, moderate=True)
 
 
+def check_tail(owner: str, tail: Any, dims: int | None) -> None:
+    """The state where a trajectory goes on: a row of finite numbers, or None."""
+    if tail is not None:
+        array(owner, "tail", tail, (1, dims))
+
+
 def deviations(owner: str, noise: Noise, states: Floats) -> Floats:
     """The standard deviation of the residual at each state, shape (n,)."""
     if not callable(noise):

@@ -87,11 +87,22 @@ class BayesianLinearRegression(LinearPosterior):
     """What was seen."""
 
     depends_on_data: ClassVar[tuple[str, ...]] = ("posterior",)
+    grows: ClassVar[tuple[str, ...]] = ("sums",)
 
     def __post_init__(self) -> None:
         check_features("BayesianLinearRegression", self.features)
         k = self.features.size
         object.__setattr__(self, "sums", Sums(0, np.zeros((k, k)), np.zeros(k), 0.0, np.zeros((0, k)), np.zeros(0)))
+
+    def check_grown(self) -> None:
+        """Refuse fields that do not belong together."""
+        owner, k, (n, gram, moment, _, rows, y) = "BayesianLinearRegression", self.features.size, self.sums
+        array(owner, "sums", gram, (k, k))
+        array(owner, "sums", moment, (k,))
+        if (rows is None) != (y is None) or (rows is None and n < k):
+            raise InvalidArgument(owner, "sums", "rows and values of fewer data than features", n)
+        if rows is not None and y is not None and (rows.shape != (n, k) or y.shape != (n,)):
+            raise InvalidArgument(owner, "sums", f"rows of {n} data", rows)
 
     # Learning --------------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ Deviations: none. Cost: O(n^2) for a datum and for a query. Claims: equal to den
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -62,6 +62,8 @@ class GPRegression(ExactPosterior):
     blocks: tuple[tuple[int, Floats], ...] = field(init=False, default=(), repr=False)
     """Noise covariances that were given: the number of the first datum, and the matrix."""
 
+    grows: ClassVar[tuple[str, ...]] = ("data", "blocks")
+
     def __init__(self, covariance: Covariance | None = None, noise: float = 0.1) -> None:
         object.__setattr__(self, "prior", Gaussian(scale=1.0) if covariance is None else covariance)
         object.__setattr__(self, "noise", noise)
@@ -73,6 +75,14 @@ class GPRegression(ExactPosterior):
         if not isinstance(self.prior, Covariance):
             expected = "a covariance, such as covariances.Gaussian(scale=1.0)"
             raise InvalidArgument("GPRegression", "covariance", expected, self.prior)
+
+    def check_grown(self) -> None:
+        """Refuse fields that do not belong together."""
+        super().check_grown()
+        n = 0 if self.data is None else len(self.data)
+        for start, S in self.blocks:
+            if not 0 <= start <= n - len(S) or S.shape != (len(S), len(S)):
+                raise InvalidArgument("GPRegression", "blocks", "noise covariances of the data", self.blocks)
 
     # Learning --------------------------------------------------------------------------------------------------------
 

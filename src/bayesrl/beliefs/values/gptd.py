@@ -21,7 +21,7 @@ discounted returns (appendix B); calibrated.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -30,7 +30,7 @@ from bayesrl.beliefs.covariances import Covariance, Gaussian
 from bayesrl.beliefs.values._exact import ExactPosterior
 from bayesrl.beliefs.values._observations import Observations, Rows
 from bayesrl.beliefs.values._trajectory import Episodes, Noise, Steps, check_noise, deviations, stretches
-from bayesrl.checks import Floats
+from bayesrl.checks import Floats, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, unchecked, value
@@ -43,6 +43,14 @@ class TemporalDifferences(ExactPosterior):
     noise: Noise
     gamma: float
     tail: int | None
+    grows: ClassVar[tuple[str, ...]] = ("data", "tail")
+
+    def check_grown(self) -> None:
+        """Refuse fields that do not belong together."""
+        super().check_grown()
+        last = -1 if self.data is None else len(self.data.points) - 1
+        if self.tail is not None:
+            integer(type(self).__name__, "tail", self.tail, 0, last)
 
     def noise_covariance(self, variances: Floats, rows: int) -> Floats:
         """The covariance of the noise of rows whose states have residuals of these variances, shape (m, m)."""

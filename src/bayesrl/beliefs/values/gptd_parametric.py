@@ -10,14 +10,14 @@ tends to that of least squares with lambda = 1.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from numpy.random import Generator
 
 from bayesrl.beliefs.features import Features, Tabular
 from bayesrl.beliefs.values._linear import LinearPosterior, check_features
 from bayesrl.beliefs.values._recursion import Weights, differences, noise_of_rows
-from bayesrl.beliefs.values._trajectory import Episodes, Noise, check_noise, deviations, stretches
+from bayesrl.beliefs.values._trajectory import Episodes, Noise, check_noise, check_tail, deviations, stretches
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, unchecked, value
@@ -58,6 +58,13 @@ class ParametricGPTD(LinearPosterior):
         check_features("ParametricGPTD", self.features)
         check_noise("ParametricGPTD", self.noise)
         object.__setattr__(self, "weights", Weights.prior(self.features.size, self.prior_variance))
+
+    grows: ClassVar[tuple[str, ...]] = ("weights", "tail")
+
+    def check_grown(self) -> None:
+        """Refuse fields that do not belong together."""
+        self.weights.check("ParametricGPTD", self.features.size)
+        check_tail("ParametricGPTD", self.tail, None)
 
     def update(self, datum: Transition, rng: Generator | None = None) -> ParametricGPTD:
         """The posterior after a transition. The action is not used."""

@@ -16,7 +16,7 @@ transition with m states in the dictionary. Claims: threshold 0 equals `gptd`; o
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -26,11 +26,12 @@ from bayesrl.beliefs.covariances import Covariance, Gaussian, points
 from bayesrl.beliefs.values._dictionary import Dictionary
 from bayesrl.beliefs.values._gaussian import GaussianFunction, nonnegative
 from bayesrl.beliefs.values._recursion import Weights, differences, noise_of_rows
-from bayesrl.beliefs.values._trajectory import Episodes, Noise, Steps, deviations, stretches
+from bayesrl.beliefs.values._trajectory import Episodes, Noise, Steps, check_tail, deviations, stretches
 from bayesrl.beliefs.values._triangular import transposed_solved
 from bayesrl.beliefs.values.gptd import check_fields
-from bayesrl.checks import Floats
+from bayesrl.checks import Floats, array
 from bayesrl.core import Transition
+from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, AtLeast, unchecked, value
 from bayesrl.registry import register
 
@@ -77,6 +78,19 @@ class SparseGPTD(GaussianFunction):
     """The posterior of the weights of the whitened coordinates."""
     tail: Floats | None = field(init=False, default=None, repr=False)
     """The state where the trajectory goes on, shape (1, d); None: a new one begins."""
+
+    renamed: ClassVar[dict[str, str]] = {"prior": "covariance"}
+    grows: ClassVar[tuple[str, ...]] = ("basis", "weights", "tail")
+
+    def check_grown(self) -> None:
+        """Refuse fields that do not belong together."""
+        if not isinstance(self.basis, Dictionary | None):
+            raise InvalidArgument("SparseGPTD", "basis", "a dictionary", self.basis)
+        m = 0 if self.basis is None else len(self.basis.states)
+        self.weights.check("SparseGPTD", m)
+        if self.basis is not None:
+            array("SparseGPTD", "basis", self.basis.factor, (m, m))
+        check_tail("SparseGPTD", self.tail, self.dims)
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -62,13 +62,15 @@ class KernelSelection(GaussianFunction):
     """
 
     candidates: Annotated[Sequence[Covariance], "Prior covariances of values."]
-    weights: Annotated[Floats | None, Shape("(n,)"), "Their prior probabilities; None: equal."] = None
+    prior_weights: Annotated[Floats, Shape("(n,)"), "Their prior probabilities; None: equal."]
     noise: Annotated[Noise, "Standard deviation of a return, sigma, or a function of states."] = 1.0
     gamma: Annotated[float, DISCOUNT, "Discount; 1 is allowed where episodes end."] = 0.99
     threshold: Annotated[float | None, AtLeast(0.0), "That of sparse GPTD; None: exact GPTD."] = None
     particles: Annotated[int, AtLeast(0), "Drawn covariances; 0: the candidates themselves."] = 0
     width: Annotated[float, Above(0.0), "Standard deviation of the prior of log hyper-parameters."] = 1.0
     spread: Annotated[float, Above(0.0), "Standard deviation of a Metropolis move in logarithms."] = 0.3
+    weights: Floats = field(init=False, repr=False)
+    """Posterior probabilities of the candidates or particles, shape (n,)."""
     values: tuple[Values, ...] = field(init=False, repr=False)
     """The belief about values under each candidate or particle."""
     origin: tuple[int, ...] = field(init=False, repr=False)
@@ -78,19 +80,51 @@ class KernelSelection(GaussianFunction):
     log: tuple[Steps, ...] = field(init=False, default=(), repr=False)
     """The transitions seen, for moves of particles."""
 
-    def __post_init__(self) -> None:
+    renamed: ClassVar[dict[str, str]] = {"prior_weights": "weights"}
+    grows: ClassVar[tuple[str, ...]] = ("weights", "values", "origin", "evidence", "log")
+
+    def __init__(
+        self,
+        candidates: Sequence[Covariance],
+        weights: ArrayLike | None = None,
+        noise: Noise = 1.0,
+        gamma: float = 0.99,
+        threshold: float | None = None,
+        particles: int = 0,
+        width: float = 1.0,
+        spread: float = 0.3,
+    ) -> None:
         owner = "KernelSelection"
-        found = sequence(owner, "candidates", self.candidates, "several covariances")
+        found = sequence(owner, "candidates", candidates, "several covariances")
         if not found or not all(isinstance(k, Covariance) for k in found):
-            raise InvalidArgument(owner, "candidates", "at least one covariance", self.candidates)
-        weights = np.full(len(found), 1.0 / len(found)) if self.weights is None else self.weights
-        weights = array(owner, "weights", weights, (len(found),), low=0.0)
-        if weights.sum() <= 0.0:
-            raise InvalidArgument(owner, "weights", "not all zero", weights)
-        object.__setattr__(self, "candidates", found)
-        object.__setattr__(self, "weights", frozen(weights / weights.sum()))
-        object.__setattr__(self, "values", tuple(self._made(k) for k in found))
-        object.__setattr__(self, "origin", tuple(range(len(found))))
+            raise InvalidArgument(owner, "candidates", "at least one covariance", candidates)
+        equal = np.full(len(found), 1.0 / len(found))
+        prior = array(owner, "weights", equal if weights is None else weights, (len(found),), low=0.0)
+        if prior.sum() <= 0.0:
+            raise InvalidArgument(owner, "weights", "not all zero", prior)
+        given = (found, prior, noise, gamma, threshold, particles, width, spread)
+        names = ("candidates", "prior_weights", "noise", "gamma", "threshold", "particles", "width", "spread")
+        for name, one in zip(names, given, strict=True):
+            object.__setattr__(self, name, one)
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        derived = {
+            "weights": frozen(self.prior_weights / self.prior_weights.sum()),
+            "values": tuple(self._made(k) for k in self.candidates),
+            "origin": tuple(range(len(self.candidates))),
+            "evidence": 0.0,
+            "log": (),
+        }
+        for name, one in derived.items():
+            object.__setattr__(self, name, one)
+
+    def check_grown(self) -> None:
+        """Refuse fields that do not belong together."""
+        n = len(self.values)
+        array("KernelSelection", "weights", self.weights, (n,), low=0.0)
+        if len(self.origin) != n or not all(0 <= i < len(self.candidates) for i in self.origin):
+            raise InvalidArgument("KernelSelection", "origin", "one candidate for each particle", self.origin)
 
     def _made(self, k: Covariance) -> Values:
         """A belief about values under one covariance, before any transition."""
@@ -111,7 +145,7 @@ class KernelSelection(GaussianFunction):
         steps = stretches(owner, log, start._tail(), start.values[0].dims)
         values = tuple(_learned(v, steps) for v in start.values)
         gained = np.array([v.log_evidence() - u.log_evidence() for v, u in zip(values, start.values, strict=True)])
-        logs = np.log(np.where(start._w > 0.0, start._w, 1e-300)) + gained
+        logs = np.log(np.where(start.weights > 0.0, start.weights, 1e-300)) + gained
         new = unchecked(
             start,
             values=values,
@@ -119,7 +153,7 @@ class KernelSelection(GaussianFunction):
             evidence=start.evidence + float(logsumexp(logs)),
             log=(*start.log, *steps) if self.particles else (),
         )
-        if self.particles and 1.0 / np.sum(new._w**2) < 0.5 * self.particles:
+        if self.particles and 1.0 / np.sum(new.weights**2) < 0.5 * self.particles:
             new = new._rejuvenated(generator(owner, rng))
         return new
 
@@ -131,16 +165,11 @@ class KernelSelection(GaussianFunction):
         first = self.values[0]
         return first._open_state() if isinstance(first, GPTD) else first.tail
 
-    @property
-    def _w(self) -> Floats:
-        assert self.weights is not None  # set by the constructor
-        return self.weights
-
     # Particles -------------------------------------------------------------------------------------------------------
 
     def _drawn(self, rng: Generator) -> KernelSelection:
         """Particles from the prior: a candidate by its weight, its hyper-parameters log-normal."""
-        origin = rng.choice(len(self.candidates), self.particles, p=self._w)
+        origin = rng.choice(len(self.candidates), self.particles, p=self.weights)
         made = []
         for i in origin:
             k = self.candidates[i]
@@ -153,7 +182,7 @@ class KernelSelection(GaussianFunction):
         """Systematic resampling, then one Metropolis move for each particle, the log replayed."""
         n = self.particles
         places = (rng.random() + np.arange(n)) / n
-        chosen = np.minimum(np.searchsorted(np.cumsum(self._w), places), n - 1)
+        chosen = np.minimum(np.searchsorted(np.cumsum(self.weights), places), n - 1)
         values, origin = [], []
         for i in chosen:
             value, home = self.values[i], self.origin[i]
@@ -172,20 +201,20 @@ class KernelSelection(GaussianFunction):
 
     def mean(self, states: ArrayLike) -> Floats:
         """Posterior means of the values of states, shape (n,)."""
-        return np.asarray(self._w @ np.array([v.mean(states) for v in self.values]))
+        return np.asarray(self.weights @ np.array([v.mean(states) for v in self.values]))
 
     def covariance(self, states: ArrayLike) -> Floats:
         """Posterior covariance of the values of states, shape (n, n): within covariances, and between their means."""
         means = np.array([v.mean(states) for v in self.values])
-        apart = means - self._w @ means
-        inside = np.einsum("i,ijk->jk", self._w, np.array([v.covariance(states) for v in self.values]))
-        return np.asarray(inside + (apart.T * self._w) @ apart)
+        apart = means - self.weights @ means
+        inside = np.einsum("i,ijk->jk", self.weights, np.array([v.covariance(states) for v in self.values]))
+        return np.asarray(inside + (apart.T * self.weights) @ apart)
 
     def variance(self, states: ArrayLike) -> Floats:
         """Posterior variances of the values of states, shape (n,)."""
         means = np.array([v.mean(states) for v in self.values])
-        inside = self._w @ np.array([v.variance(states) for v in self.values])
-        return np.asarray(inside + self._w @ (means - self._w @ means) ** 2)
+        inside = self.weights @ np.array([v.variance(states) for v in self.values])
+        return np.asarray(inside + self.weights @ (means - self.weights @ means) ** 2)
 
     def quantile(self, p: float, states: ArrayLike) -> Floats:
         """The p-quantile of the mixture at each state, shape (n,), by bisection of its distribution function."""
@@ -200,13 +229,13 @@ class KernelSelection(GaussianFunction):
             middle = 0.5 * (low + high)
             z = np.where(deviations > 0.0, (middle - means) / np.where(deviations > 0.0, deviations, 1.0), 0.0)
             below = np.where(deviations > 0.0, ndtr(z), middle >= means)
-            small = self._w @ below < order
+            small = self.weights @ below < order
             low, high = np.where(small, middle, low), np.where(small, high, middle)
         return np.asarray(0.5 * (low + high))
 
     def sample(self, states: ArrayLike, rng: Generator, draws: int = 1) -> Floats:
         """Joint draws of the values of states, shape (draws, n): a covariance by its weight, then values under it."""
-        chosen = generator("KernelSelection.sample", rng).choice(len(self.values), draws, p=self._w)
+        chosen = generator("KernelSelection.sample", rng).choice(len(self.values), draws, p=self.weights)
         return np.concatenate([self.values[i].sample(states, rng) for i in chosen])
 
     def log_evidence(self) -> float:

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike
 from bayesrl.beliefs.features import Features, Tabular
 from bayesrl.beliefs.values._linear import check_features
 from bayesrl.beliefs.values._recursion import differences
-from bayesrl.beliefs.values._trajectory import Episodes, stretches
-from bayesrl.checks import Floats, frozen
+from bayesrl.beliefs.values._trajectory import Episodes, check_tail, stretches
+from bayesrl.checks import Floats, array, frozen
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, PROBABILITY, AtLeast, unchecked, value
@@ -55,6 +55,14 @@ class LeastSquares:
     gamma: float
     traces: Traces
     tail: Floats | None
+    grows: ClassVar[tuple[str, ...]] = ("traces", "tail")
+
+    def check_grown(self) -> None:
+        """Refuse fields that do not belong together."""
+        k, owner = self.features.size, type(self).__name__
+        for x, shape in zip(self.traces, ((k, k), (k,), (k, k), (k,)), strict=True):
+            array(owner, "traces", x, shape)
+        check_tail(owner, self.tail, None)
 
     def update(self, datum: Transition, rng: Generator | None = None) -> Self:
         """With one transition more. The action is not used."""

@@ -16,7 +16,7 @@ from numpy.random import Generator
 
 from bayesrl.checks import Floats, array, frozen, generator, number
 from bayesrl.core import WorldStep
-from bayesrl.models.policy import Memoryless
+from bayesrl.models.policies._sampling import Memoryless
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
