@@ -17,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import gymnasium
-from gymnasium.spaces import Discrete, Space
+import numpy as np
+from gymnasium.spaces import Box, Discrete, Space
 from numpy.random import Generator
 
 from bayesrl.checks import generator, integer, number
@@ -126,8 +127,21 @@ Counted = World | Family
 """A world or a family with finitely many actions, `n_actions`."""
 
 
+@runtime_checkable
+class HasSpaces(Protocol):
+    """A world that says between which bounds it moves, or how many observations and actions there are."""
+
+    @property
+    def observations(self) -> Any:
+        """Bounds, or a number."""
+
+    @property
+    def actions(self) -> Any:
+        """Bounds, or a number."""
+
+
 class WorldEnv(gymnasium.Env[Any, Any]):
-    """A world with finitely many states and actions as a Gymnasium environment.
+    """A world as a Gymnasium environment: observations and actions are numbers, or vectors between bounds.
 
     The observation of a contextual bandit is the number of the context; that of a plain bandit is always 0.
     A family draws a world at the first reset, at every reset with a seed (so the seed determines everything after it)
@@ -139,13 +153,14 @@ class WorldEnv(gymnasium.Env[Any, Any]):
     def __init__(self, world: Counted) -> None:
         self.family = world if isinstance(world, Family) else None
         self.world: World | None = world if isinstance(world, World) else None
-        self.observation_space = Discrete(
-            getattr(world, "n_states", getattr(world, "n_contexts", getattr(world, "contexts", 1)))
-        )
-        self.action_space = Discrete(getattr(world, "n_actions", 1))
+        if isinstance(world, HasSpaces):
+            self.observation_space, self.action_space = _space(world.observations), _space(world.actions)
+        else:
+            states = getattr(world, "n_states", getattr(world, "n_contexts", getattr(world, "contexts", 1)))
+            self.observation_space, self.action_space = Discrete(states), Discrete(getattr(world, "n_actions", 1))
         self._state: Any = None
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """The first observation of an episode."""
         super().reset(seed=seed)
         if self.family is not None and (self.world is None or seed is not None or (options or {}).get("draw")):
@@ -154,7 +169,7 @@ class WorldEnv(gymnasium.Env[Any, Any]):
         self._state, seen = self.world.reset(self.np_random)
         return seen, {}
 
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Observation, reward, terminated, truncated (always False), and an empty info."""
         assert self.world is not None  # after a reset
         self._state, seen, reward, terminated = self.world.step(self._state, action, self.np_random)[:4]
@@ -163,7 +178,7 @@ class WorldEnv(gymnasium.Env[Any, Any]):
 
 def to_gymnasium(world: Counted) -> WorldEnv:
     """A world, or a family of worlds, as a Gymnasium environment."""
-    if not hasattr(world, "n_actions") or hasattr(world, "suggestions"):
+    if not isinstance(world, HasSpaces) and (not hasattr(world, "n_actions") or hasattr(world, "suggestions")):
         expected = "one in which one of finitely many actions is chosen at a time"
         raise InvalidArgument("to_gymnasium", "world", expected, type(world).__name__)
     return WorldEnv(world)
@@ -187,7 +202,14 @@ def register() -> None:
     """
     for entry in exported():
         if (name := f"bayesrl/{entry.name}-v0") not in gymnasium.registry:
-            gymnasium.register(name, entry_point=f"{__name__}:make_env", kwargs={"world": entry.name})
+            limit = entry.parameters["horizon"].default if "horizon" in entry.parameters else None
+            where = f"{__name__}:make_env"
+            gymnasium.register(name, entry_point=where, kwargs={"world": entry.name}, max_episode_steps=limit)
+
+
+def _space(of: Any) -> Space[Any]:
+    """The space of a number of things, or of vectors between bounds."""
+    return Discrete(of) if isinstance(of, int) else Box(of.low, of.high, dtype=np.float64)
 
 
 def _size(name: str, space: Space[Any]) -> int:

@@ -12,6 +12,10 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.worlds._settings import Published
 
 
+WIDE = 1e6
+"""Bounds of real numbers that have none."""
+
+
 class Bounds(NamedTuple):
     """A box of vectors between two corners, each of shape (d,)."""
 

@@ -19,7 +19,7 @@ from bayesrl.models.policy import GaussianPolicy
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.continuous._box import Bounds, BoxWorld
+from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld
 
 
 @register(
@@ -51,8 +51,8 @@ class BPGBandit(BoxWorld):
 
     @property
     def actions(self) -> Bounds:
-        """Real numbers."""
-        return Bounds.of([-np.inf], [np.inf])
+        """Real numbers; Gymnasium wants bounds, so there are wide ones."""
+        return Bounds.of([-WIDE], [WIDE])
 
     @property
     def defaults(self) -> Mapping[str, Any]:

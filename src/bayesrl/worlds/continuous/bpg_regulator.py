@@ -20,7 +20,7 @@ from bayesrl.models.policies._sampling import Memoryless
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.continuous._box import Bounds, BoxWorld
+from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld
 
 START, START_SPREAD, SPREAD, EFFORT = 0.3, 0.001, 0.01, 0.1
 
@@ -111,13 +111,13 @@ class BPGRegulator(BoxWorld):
 
     @property
     def observations(self) -> Bounds:
-        """Real numbers."""
-        return Bounds.of([-np.inf], [np.inf])
+        """Real numbers; Gymnasium wants bounds, so there are wide ones."""
+        return Bounds.of([-WIDE], [WIDE])
 
     @property
     def actions(self) -> Bounds:
-        """Real numbers."""
-        return Bounds.of([-np.inf], [np.inf])
+        """Real numbers; Gymnasium wants bounds, so there are wide ones."""
+        return Bounds.of([-WIDE], [WIDE])
 
     @property
     def defaults(self) -> Mapping[str, Any]:
