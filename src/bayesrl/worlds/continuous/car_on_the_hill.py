@@ -20,7 +20,7 @@ from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.continuous._box import Bounds, BoxWorld, check_action
+from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld, check_action
 
 TARGET = np.array([0.6, 0.0])
 
@@ -51,8 +51,8 @@ class CarOnTheHill(BoxWorld):
 
     @property
     def observations(self) -> Bounds:
-        """Position and velocity. The car may leave these bounds."""
-        return Bounds.of([-1.0, -2.0], [1.0, 2.0])
+        """Position and velocity, which have no bounds; the support is [-1, 1] x [-2, 2]."""
+        return Bounds.of([-WIDE, -WIDE], [WIDE, WIDE])
 
     @property
     def actions(self) -> Bounds:
