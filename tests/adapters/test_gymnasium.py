@@ -13,7 +13,7 @@ from gymnasium.utils.env_checker import check_env
 from bayesrl import BayesAgent, Decision, DirichletMDP, TabularMDP, Transition, compare, make, make_world, run, solve
 from bayesrl.adapters.gymnasium import GymWorld, exported, register, to_gymnasium
 from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
-from bayesrl.core import BayesAgent, Streams, Transition, play, run
+from bayesrl.core import Streams, World, play
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 
 IDS = [f"bayesrl/{entry.name}-v0" for entry in exported()]
