@@ -92,9 +92,9 @@ class ShipSteering(BoxWorld):
         return WorldStep(new, self.observe(new), reward, over)
 
     def observe(self, state: Floats) -> Floats:
-        """The state scaled to the unit cube."""
+        """The state scaled to the unit cube; outside the sea, the nearest point of it."""
         low = np.array([0.0, 0.0, 0.0, -TURN])
-        return frozen((state - low) / (np.array([SIDE, SIDE, 2.0 * math.pi, TURN]) - low))
+        return frozen(np.clip((state - low) / (np.array([SIDE, SIDE, 2.0 * math.pi, TURN]) - low), 0.0, 1.0))
 
 
 def crosses(a: Floats, b: Floats, c: Floats, d: Floats) -> bool:
