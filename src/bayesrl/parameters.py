@@ -107,7 +107,15 @@ class Declaration(NamedTuple):
 
 
 def declarations(thing: type | Callable[..., Any]) -> tuple[Declaration, ...]:
-    """The declared parameters of a class, in the order of its constructor, or of a function."""
+    """The declared parameters of a class, in the order of its constructor, or of a function.
+
+    A class whose constructor calls a field by another keyword says so in `renamed`.
+    """
+    keyword = getattr(thing, "renamed", {})
+    return tuple(d._replace(name=keyword.get(d.name, d.name)) for d in _fields(thing))
+
+
+def _fields(thing: type | Callable[..., Any]) -> tuple[Declaration, ...]:
     return tuple(_declaration(name, hint) for name, hint in _hints(thing).items())
 
 
@@ -218,7 +226,7 @@ def _prepare(cls: type, moderate: bool = False) -> None:
 
     `moderate` also refuses numbers whose squares or reciprocals overflow (see `checks.number`).
     """
-    told = declarations(cls)
+    told = _fields(cls)
     if not told:
         return
     own = getattr(cls, "__post_init__", None)
@@ -232,7 +240,7 @@ def _prepare(cls: type, moderate: bool = False) -> None:
             own(self)
 
     cls.__post_init__ = checked  # type: ignore[attr-defined]  # mypy does not know that cls has it
-    cls.__doc__ = with_parameters(cls.__doc__ or "", told, vars(cls))
+    cls.__doc__ = with_parameters(cls.__doc__ or "", declarations(cls), vars(cls))
 
 
 def with_parameters(doc: str, told: tuple[Declaration, ...], defaults: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ from bayesrl.lab.build import acting, agent_for, believes, merged, named, world_
 from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
 from bayesrl.lab.literature.figures import Figure, lookup
-from bayesrl.lab.measures.episodes import episodes
+from bayesrl.lab.measures._episodes import episodes
 from bayesrl.lab.measures.regret import Regret, optimal_totals
 from bayesrl.provenance import describe
 from bayesrl.registry import find, parameters_of

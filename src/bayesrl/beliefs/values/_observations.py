@@ -24,10 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesrl.beliefs.covariances import Covariance
-from bayesrl.beliefs.values._triangular import lower_solved
+from bayesrl.beliefs.values._triangular import forward, lower_solved, pack, unpacked
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.cholesky import forward, pack, unpacked
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """A pivot's square below this share of the datum's variance, times the number of data, is rounding."""

@@ -1,18 +1,20 @@
 """Temporal differences in finitely many coordinates: V = f'W with W ~ N(0, v I), learned by recursion.
 
 Parametric GPTD uses features as coordinates, sparse GPTD whitened ones. A `Weights` value holds the posterior of W, and
-what the next transition of the trajectory needs of the last one.
+what the next transition of the trajectory needs of the last one: the gain p, the residual d and its variance s.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from bayesrl.checks import Floats, frozen
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.differences import recur
+from bayesrl.kernels.arrays import F1, F2
+from bayesrl.kernels.jit import any_order
 
 
 class Weights(NamedTuple):
@@ -71,3 +73,40 @@ def differences(coordinates: Floats, rows: int, gamma: float) -> Floats:
     F = coordinates[:rows].copy()
     F[: len(coordinates) - 1] -= gamma * coordinates[1 : rows + 1]
     return F
+
+
+@any_order
+def recur(P: F2, w: F1, p: F1, last: F1, F: F2, r: F1, v: F1, c: F1) -> float:
+    """Update P, w, p and last = (d, s) in place by transitions with features F; the log evidence gained.
+
+    With e = c_t / s_prev:  p = P f + e p_prev,  d = r - f'w + e d_prev,  s = v_t - e c_t + f'(p + e p_prev);  then
+    w += p d / s and P -= p p' / s.
+    """
+    T, m = F.shape
+    gained, d, s = 0.0, last[0], last[1]
+    new = np.empty(m)
+    for t in range(T):
+        f = F[t]
+        e = c[t] / s if c[t] != 0.0 else 0.0
+        expected, spread = 0.0, 0.0
+        for i in range(m):
+            row, total = P[i], 0.0
+            for j in range(m):
+                total += row[j] * f[j]
+            new[i] = total + e * p[i]
+            expected += f[i] * w[i]
+            spread += f[i] * (new[i] + e * p[i])
+        d = r[t] - expected + e * d
+        s = v[t] - e * c[t] + spread
+        if not s > 0.0:
+            return np.nan  # the datum was known before, and has no noise
+        for i in range(m):
+            p[i] = new[i]
+            w[i] += new[i] * (d / s)
+        for i in range(m):
+            row, share = P[i], new[i] / s
+            for j in range(m):
+                row[j] -= share * new[j]
+        gained -= 0.5 * (d * d / s + math.log(2.0 * math.pi * s))
+    last[0], last[1] = d, s
+    return gained

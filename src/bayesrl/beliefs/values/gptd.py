@@ -169,8 +169,8 @@ class GPTD(TemporalDifferences):
         return -self.gamma * variance
 
 
-def set_fields(belief: Any, prior: Any, noise: Any, gamma: Any) -> None:
+def set_fields(made: object, prior: Any, noise: Any, gamma: Any) -> None:
     """What the constructors of both models do: the keyword `covariance` becomes the field `prior`."""
     for name, given in (("prior", prior), ("noise", noise), ("gamma", gamma), ("data", None), ("tail", None)):
-        object.__setattr__(belief, name, given)
-    belief.__post_init__()
+        object.__setattr__(made, name, given)
+    made.__post_init__()  # type: ignore[attr-defined]  # the checks that `value` adds

@@ -1,7 +1,7 @@
 """Parametric temporal differences: values linear in features, with a Gaussian belief about the weights (Engel 2005).
 
 V = phi(s)'W with W ~ N(0, prior_variance I), and the noise of `gptd.py` (survey §5.1.2). The posterior is updated by
-recursion in O(k^2) for k features, whatever the number of transitions (`kernels/differences.py`).
+recursion in O(k^2) for k features, whatever the number of transitions (`_recursion.py`).
 
 Deviations: none. Claims: equal to `gptd` with the covariance prior_variance phi'phi; as the prior gets wide, the mean
 tends to that of least squares with lambda = 1.

@@ -11,7 +11,6 @@ from bayesrl.checks import Floats, array, frozen, integer
 from bayesrl.errors import InvalidArgument
 from bayesrl.worlds._settings import Published
 
-
 WIDE = 1e6
 """Bounds of real numbers that have none."""
 
