@@ -59,9 +59,10 @@ def test_a_wide_prior_tends_to_lstd(lam):
     np.testing.assert_allclose(wide.posterior.mean, LSTD(PHI, lam, GAMMA).update_many(log).weights, rtol=1e-5)
 
 
+@pytest.mark.parametrize("complete", [True, False])
 @pytest.mark.parametrize("lam", [0.0, 0.4, 1.0])
-def test_posterior_by_the_formula(lam):
-    log = episodes(default_rng(2))
+def test_posterior_by_the_formula(lam, complete):
+    log = episodes(default_rng(2), complete)
     A, b = batch(log, lam)
     P = PHI([step.observation for step in log])
     Q = np.linalg.pinv(P.T @ P, rcond=1e-12)

@@ -4,7 +4,11 @@ import pytest
 
 LAWS = "tests/beliefs/test_laws.py::test_belief_laws"
 BQL, BAMCP = "tests/bamdp/test_bayesian_q_learning.py::", "tests/bamdp/test_bamcp.py::"
-FINITE, RANDOMNESS, COMPARE = "tests/models/test_finite_horizon.py::", "tests/test_randomness.py::", "tests/lab/test_compare.py::"
+FINITE, RANDOMNESS, COMPARE = (
+    "tests/models/test_finite_horizon.py::",
+    "tests/test_randomness.py::",
+    "tests/lab/test_compare.py::",
+)
 
 MUTANTS = {
     # name: (module, old, new, tests)

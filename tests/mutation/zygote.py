@@ -27,7 +27,9 @@ for line in sys.stdin:
     with tempfile.TemporaryFile("w+") as said:
         child = os.fork()
         if child == 0:
-            signal.setitimer(signal.ITIMER_PROF, order.get("seconds", 240))  # of processor time: a busy machine is no reason to fail
+            signal.setitimer(
+                signal.ITIMER_PROF, order.get("seconds", 240)
+            )  # of processor time: a busy machine is no reason to fail
             signal.alarm(1200)
             os.dup2(said.fileno(), 1)
             os.dup2(said.fileno(), 2)
