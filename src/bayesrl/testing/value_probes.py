@@ -32,7 +32,7 @@ class RegressionProbe:
     """Data are noisy values at one of the places."""
 
     def draw(self, belief: GaussianFunction, rng: Generator) -> Floats:  # noqa: D102
-        return belief.sample(PLACES, rng)[0]
+        return np.asarray(belief.sample(PLACES, rng)[0])
 
     def datum(self, belief: Any, theta: Floats, rng: Generator) -> tuple[float, float]:  # noqa: D102
         i = int(rng.integers(len(PLACES)))
