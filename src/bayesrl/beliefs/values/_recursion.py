@@ -91,8 +91,14 @@ def recur(P: F2, w: F1, p: F1, last: F1, F: F2, r: F1, v: F1, c: F1) -> float:
         expected, spread = 0.0, 0.0
         for i in range(m):
             row, total = P[i], 0.0
-            for j in range(m):
-                total += row[j] * f[j]
+            if t > 0:  # P of the transition before, in the same pass over memory
+                share = p[i] / s
+                for j in range(m):
+                    row[j] -= share * p[j]
+                    total += row[j] * f[j]
+            else:
+                for j in range(m):
+                    total += row[j] * f[j]
             new[i] = total + e * p[i]
             expected += f[i] * w[i]
             spread += f[i] * (new[i] + e * p[i])
@@ -103,10 +109,10 @@ def recur(P: F2, w: F1, p: F1, last: F1, F: F2, r: F1, v: F1, c: F1) -> float:
         for i in range(m):
             p[i] = new[i]
             w[i] += new[i] * (d / s)
-        for i in range(m):
-            row, share = P[i], new[i] / s
-            for j in range(m):
-                row[j] -= share * new[j]
         gained -= 0.5 * (d * d / s + math.log(2.0 * math.pi * s))
+    for i in range(m):
+        row, share = P[i], p[i] / s
+        for j in range(m):
+            row[j] -= share * p[j]
     last[0], last[1] = d, s
     return gained
