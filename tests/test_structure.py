@@ -82,7 +82,7 @@ def test_lazy_exports_are_what_type_checkers_read(path):
 
 def test_every_family_exports_its_methods():
     assert "__init__.py" in map(place, EXPORTING)
-    families = [e for e in ENTRIES.values() if e.package in ("bamdp", "bandits", "beliefs")]
+    families = [e for e in ENTRIES.values() if e.package in ("bamdp", "bandits", "beliefs", "gradient")]
     packages = {e.name: import_module(f"bayesrl.{e.package}") for e in families}
     assert not [e.name for e in families if getattr(packages[e.name], e.factory.__name__, None) is not e.factory]
 

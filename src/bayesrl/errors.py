@@ -45,17 +45,17 @@ class ImpossibleEvidence(BayesRLError, ValueError):
 
 
 class Incompatible(BayesRLError, TypeError):
-    """A planner needs a capability that the belief lacks."""
+    """A planner needs a capability that the belief lacks, or a gradient one that the policy lacks (`kind`)."""
 
-    def __init__(self, planner: str, belief: str, missing: Iterable[str], hint: str = "") -> None:
-        self.planner, self.belief, self.missing, self.hint = planner, belief, tuple(missing), hint
+    def __init__(self, planner: str, belief: str, missing: Iterable[str], hint: str = "", kind: str = "belief") -> None:
+        self.planner, self.belief, self.missing, self.hint, self.kind = planner, belief, tuple(missing), hint, kind
         needed = ", ".join(f"'{name}'" for name in self.missing)
         super().__init__(
-            f"{planner} needs a belief with {needed}, which {belief} lacks." + (f" {hint}" if hint else "")
+            f"{planner} needs a {kind} with {needed}, which {belief} lacks." + (f" {hint}" if hint else "")
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.planner, self.belief, self.missing, self.hint)
+        return type(self), (self.planner, self.belief, self.missing, self.hint, self.kind)
 
 
 class BrokenContract(BayesRLError, TypeError):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bayesrl as b
+from bayesrl.beliefs.features import RBF
 from bayesrl.core import Agent, DifferentiablePolicy, Policy, Solver, run
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.plots.explanation import plot_policy
@@ -25,8 +26,13 @@ FINITE = {
     "features": SoftmaxPolicy(np.array([0.7, -1.2]), PHI),
     "controller": ControllerPolicy(TABULAR, [[0, 1], [2, 2], [1, 0]]),
 }
-GAUSSIAN = GaussianPolicy([[0.5, -1.0, 0.2], [1.0, 0.0, 2.0]], spread=0.7)
-ALL = {**FINITE, "gaussian": GAUSSIAN}
+GAUSSIAN = GaussianPolicy(None, [[0.5, -1.0, 0.2], [1.0, 0.0, 2.0]], sigma=0.7)
+WARM = SoftmaxPolicy(THETA, temperature=1.7)
+WAVES = SoftmaxPolicy(RNG.normal(size=(3, 4)), RBF([0.0, 1.0, 2.0], scale=0.8), temperature=0.6)
+LEARNS = GaussianPolicy(RBF([-1.0, 1.0]), [0.4, -0.3], sigma=0.7, learn_sigma=True)
+FINITE |= {"temperature": WARM, "state features": WAVES}
+ALL = {**FINITE, "gaussian": GAUSSIAN, "gaussian with sigma": LEARNS}
+DIFFERENTIABLE = [n for n, policy in ALL.items() if isinstance(policy, (SoftmaxPolicy, GaussianPolicy))]
 
 
 # Laws ----------------------------------------------------------------------------------------------------------------
@@ -56,41 +62,76 @@ def test_gaussian_samples_have_their_mean_and_spread():
     # 5 standard errors each, as above.
     rng, n, x = np.random.default_rng(2), 4000, [1.0, 0.5, -1.0]
     drawn = np.array([GAUSSIAN.sample(x, rng) for _ in range(n)])
-    np.testing.assert_allclose(drawn.mean(axis=0), GAUSSIAN.weights @ x, atol=5 * 0.7 / np.sqrt(n))
+    np.testing.assert_allclose(drawn.mean(axis=0), GAUSSIAN.theta @ x, atol=5 * 0.7 / np.sqrt(n))
     np.testing.assert_allclose(drawn.std(axis=0), 0.7, atol=5 * 0.7 / np.sqrt(2 * n))
     # The density, integrated over a fine grid of the first entry, at the mean of the second.
     grid = np.linspace(-5, 5, 2001)
-    density = [np.exp(GAUSSIAN.log_prob(x, [y, (GAUSSIAN.weights @ x)[1]])) for y in grid]
+    density = [np.exp(GAUSSIAN.log_prob(x, [y, (GAUSSIAN.theta @ x)[1]])) for y in grid]
     assert np.trapezoid(density, grid) == pytest.approx(1.0 / (0.7 * np.sqrt(2 * np.pi)), rel=1e-6)
 
 
-def moved(policy, delta):
-    if isinstance(policy, GaussianPolicy):
-        return GaussianPolicy(policy.weights + delta.reshape(policy.weights.shape), policy.spread)
-    return SoftmaxPolicy(policy.theta + delta.reshape(policy.theta.shape), policy.features)
+def pairs(name):
+    """Some observations and actions of a policy."""
+    rng = np.random.default_rng(3)
+    if name == "gaussian":
+        return [(rng.normal(size=3), rng.normal(size=2))]
+    return [(x, x - 0.4) for x in (-0.5, 1.3)] if name in ALL and name not in FINITE else [(0, 3), (2, 0), (2, 3)]
 
 
-@pytest.mark.parametrize("name", ["softmax", "features", "gaussian"])
+def slopes(of, policy, s, a, eps=1e-6):
+    """Derivatives of a method in the parameters, by central differences, the parameter last."""
+    theta = policy.parameters
+    moved = [[policy.with_parameters(theta + sign * d) for sign in (1, -1)] for d in eps * np.eye(len(theta))]
+    return np.array([(getattr(up, of)(s, a) - getattr(down, of)(s, a)) / (2 * eps) for up, down in moved])
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_the_score_is_the_gradient_of_log_prob(name):
-    policy, rng = ALL[name], np.random.default_rng(3)
-    finite = [(s, a) for s in (0, 2) for a in (0, 3)]
-    pairs = [(rng.normal(size=3), rng.normal(size=2))] if name == "gaussian" else finite
-    for s, a in pairs:
-        score = policy.score(s, a)
-        eps = 1e-6
-        numeric = [
-            (moved(policy, d).log_prob(s, a) - moved(policy, -d).log_prob(s, a)) / (2 * eps)
-            for d in eps * np.eye(len(score))
-        ]
-        np.testing.assert_allclose(score, numeric, atol=1e-8)
+    for s, a in pairs(name):
+        np.testing.assert_allclose(ALL[name].score(s, a), slopes("log_prob", ALL[name], s, a), atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["softmax", "features"])
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_the_hessian_is_the_derivative_of_the_score(name):
+    for s, a in pairs(name):
+        found = ALL[name].hessian(s, a)
+        np.testing.assert_allclose(found, slopes("score", ALL[name], s, a), atol=1e-7)
+        np.testing.assert_allclose(found, found.T, rtol=1e-15)
+
+
+@pytest.mark.parametrize("name", [n for n in DIFFERENTIABLE if n in FINITE])
 def test_the_mean_score_is_zero(name):
     policy = FINITE[name]
     for s in range(3):
         mean = sum(np.exp(policy.log_prob(s, a)) * policy.score(s, a) for a in range(4))
         np.testing.assert_allclose(mean, 0.0, atol=1e-14)
+
+
+def test_parameters_of_a_table_are_numbered_by_state_and_action():
+    theta = np.arange(6.0)
+    policy = SoftmaxPolicy.tabular(2, 3, theta, temperature=2.0)
+    assert policy.log_prob(1, 2) - policy.log_prob(1, 0) == pytest.approx((theta[5] - theta[3]) / 2.0)
+    assert policy.parameters.tolist() == theta.tolist()
+    assert SoftmaxPolicy.tabular(2, 3) == SoftmaxPolicy(np.zeros((2, 3)))
+
+
+def test_sigma_may_stand_at_the_end_of_theta():
+    same = GaussianPolicy(RBF([-1.0, 1.0]), [0.4, -0.3, 0.7], learn_sigma=True)
+    assert same == LEARNS
+    assert same.parameters.tolist() == [0.4, -0.3, 0.7]
+    assert GaussianPolicy(lambda s: [1.0], [0.0], learn_sigma=True).score(0, 3.0).tolist() == [3.0, 8.0]
+
+
+def test_features_may_be_functions():
+    """A function of a state that returns phi(s, .) is the array; Gaussian features may be any function of a state."""
+    named = FINITE["features"]
+    same = SoftmaxPolicy(named.theta, PHI.__getitem__)
+    assert same.score(2, 1).tolist() == named.score(2, 1).tolist()
+    plain = GaussianPolicy(lambda s: [1.0, s, s * s], [0.1, 0.2, 0.3])
+    assert plain.score(2.0, 2.0).tolist() == pytest.approx([0.3, 0.6, 1.2])
+    for count in ("n_states", "n_actions"):
+        with pytest.raises(InvalidArgument, match="to count"):
+            getattr(same, count)
 
 
 # What is solved is a policy ------------------------------------------------------------------------------------------
@@ -225,7 +266,22 @@ def test_bad_input(call, sentence):
     [
         (lambda: SoftmaxPolicy([0.0]), "SoftmaxPolicy: 'theta' must be an array of shape (any, any)"),
         (lambda: SoftmaxPolicy([0.0], PHI), "SoftmaxPolicy: 'theta' must be an array of shape (2,)"),
-        (lambda: GaussianPolicy([[1.0]], 0.0), "GaussianPolicy: 'spread' must be greater than 0, got 0.0."),
+        (
+            lambda: SoftmaxPolicy([[0.0]], temperature=0.0),
+            "SoftmaxPolicy: 'temperature' must be greater than 0, got 0.0.",
+        ),
+        (
+            lambda: SoftmaxPolicy.tabular(2, 2, [1.0]),
+            "SoftmaxPolicy.tabular: 'theta' must be 4 numbers, got an array of shape (1,).",
+        ),
+        (
+            lambda: SoftmaxPolicy([[0.0]], lambda s: [1.0, s]).score(0, 0),
+            "SoftmaxPolicy: 'features' must be a function that returns 1 numbers",
+        ),
+        (lambda: GaussianPolicy(None, [1.0], 0.0), "GaussianPolicy: 'sigma' must be greater than 0, got 0.0."),
+        (lambda: GaussianPolicy([[1.0]], [1.0]), "GaussianPolicy: 'features' must be a function of states, or None"),
+        (lambda: GaussianPolicy(None, [[[1.0]]]), "GaussianPolicy: 'theta' must be an array of shape (k,) or (m, k)"),
+        (lambda: LEARNS.with_parameters([1.0, 2.0]), "GaussianPolicy: 'parameters' must be an array of shape (3,)"),
         (lambda: GAUSSIAN.log_prob([1.0], [0.0, 0.0]), "GaussianPolicy: 'observation' must be an array of shape (3,)"),
         (lambda: ControllerPolicy([0], [[0]]), "ControllerPolicy: 'acts' must be a TabularPolicy over the nodes"),
         (lambda: ControllerPolicy(TABULAR, [[3]] * 3), "ControllerPolicy: 'moves' must be whole numbers from 0 to 2"),

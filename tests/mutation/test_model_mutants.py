@@ -8,12 +8,14 @@ GYM, HIDDEN = "tests/adapters/test_gymnasium.py::", "tests/worlds/test_hidden_st
 MUTANTS = {
     # name: (module, old, new, tests)
     "the score forgets its mean": (
-        "bayesrl.models.policies.softmax_policy", "        gradient[observation] = -p\n", "",
+        "bayesrl.models.policies.softmax_policy", "gap = -np.exp(log_p)", "gap = 0.0 * log_p",
         [POLICY + "test_the_score_is_the_gradient_of_log_prob[softmax]"]),
     "the score of features is not centred": (
-        "bayesrl.models.policies.softmax_policy", "phi[a] - p @ phi", "phi[a]", [POLICY + "test_the_mean_score_is_zero[features]"]),
+        "bayesrl.models.policies.softmax_policy", "gap = -np.exp(log_p)", "gap = 0.0 * log_p",
+        [POLICY + "test_the_mean_score_is_zero[features]"]),
     "a Gaussian score forgets a square": (
-        "bayesrl.models.policies.gaussian_policy", "/ self.spread**2", "/ self.spread",
+        "bayesrl.models.policies.gaussian_policy", "np.outer(z, phi).ravel() / self.sigma**2",
+        "np.outer(z, phi).ravel() / self.sigma",
         [POLICY + "test_the_score_is_the_gradient_of_log_prob[gaussian]"]),
     "actions of probability zero are drawn": (
         "bayesrl.models.policies._sampling", 'total = np.cumsum(p)', 'total = np.cumsum(p + 0.05)',

@@ -1,14 +1,15 @@
 """Policies: a distribution over actions for each observation.
 
     TabularPolicy     an action, or a distribution over actions, for each state
-    SoftmaxPolicy     probabilities proportional to exp(theta . phi(s, a)), with a score
-    GaussianPolicy    a real action vector with mean W x and a fixed standard deviation, with a score
+    SoftmaxPolicy     probabilities proportional to exp(theta . phi(s, a) / temperature)
+    GaussianPolicy    a real action with a mean linear in features
     ControllerPolicy  a finite-state controller: an action for each node, and a next node for each observation
 
 Each implements `core.Policy` (`sample`, `log_prob`) and is an agent (`start`, `act`, `learn`). A policy can thus be
 run, compared, saved and evaluated like every other method. `solve(mdp).policy` is a TabularPolicy.
 
-The score is the gradient of `log_prob` in the parameters. Its mean under the policy is zero.
+Softmax and Gaussian policies have `parameters`, `with_parameters`, a `score` and a `hessian`: the gradient and the
+Hessian of `log_prob` in the parameters. The mean of the score under the policy is zero.
 """
 
 from __future__ import annotations

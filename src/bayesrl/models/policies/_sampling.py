@@ -1,4 +1,4 @@
-"""What memoryless policies share."""
+"""What memoryless policies share: how they act, draw an action, and read features."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.checks import Floats, generator
+from bayesrl.checks import Floats, array, generator
 from bayesrl.core import Decision, Transition
+from bayesrl.errors import InvalidArgument
 
 
 class Memoryless(Protocol):
@@ -19,6 +20,7 @@ class Memoryless(Protocol):
 
     def start(self) -> None:
         """No memory."""
+        return
 
     def act(self, mind: None, observation: Any, rng: Generator) -> Decision:
         """Sample an action."""
@@ -26,6 +28,7 @@ class Memoryless(Protocol):
 
     def learn(self, mind: None, transition: Transition, rng: Generator) -> None:
         """No memory."""
+        return
 
 
 def draw_action(owner: str, p: Floats, rng: Generator) -> int:
@@ -33,3 +36,12 @@ def draw_action(owner: str, p: Floats, rng: Generator) -> int:
     total = np.cumsum(p)
     action = int(np.searchsorted(total, generator(owner, rng).random() * total[-1], side="right"))
     return action if action < len(p) else int(np.flatnonzero(p)[-1])
+
+
+def feature_row(owner: str, features: Any, observation: Any, k: int) -> Floats:
+    """phi(s) of one state, shape (k,). Features with a `size` take states as rows, other functions take a state."""
+    state = np.reshape(observation, (1, -1)) if hasattr(features, "size") else observation
+    row = array(owner, "features", features(state)).ravel()
+    if len(row) != k:
+        raise InvalidArgument(owner, "features", f"a function that returns {k} numbers", row)
+    return row

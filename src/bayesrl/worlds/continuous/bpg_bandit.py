@@ -57,7 +57,7 @@ class BPGBandit(BoxWorld):
     @property
     def defaults(self) -> Mapping[str, Any]:
         """A normal law with mean 0 and standard deviation 1, both learned."""
-        return {"policy": GaussianPolicy(Polynomial(degree=0), [0.0, 1.0], learn_sigma=True)}
+        return {"policy": GaussianPolicy(Polynomial(degree=0), np.zeros(1), sigma=1.0, learn_sigma=True)}
 
     def reset(self, rng: Generator) -> tuple[int, int]:
         """The one state."""

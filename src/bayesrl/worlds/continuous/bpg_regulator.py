@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, array, frozen, generator, number
 from bayesrl.core import WorldStep
@@ -51,9 +52,14 @@ class RegulatorPolicy(Memoryless):
         """Standard deviation of the action."""
         return 0.001 + _squeeze(float(self.theta[1]))
 
-    def with_parameters(self, theta: Floats) -> RegulatorPolicy:
+    @property
+    def parameters(self) -> Floats:
+        """k1 and k2."""
+        return self.theta
+
+    def with_parameters(self, parameters: ArrayLike) -> RegulatorPolicy:
         """The same policy with other parameters."""
-        return RegulatorPolicy(theta)
+        return RegulatorPolicy(array("RegulatorPolicy", "parameters", parameters, (2,)))
 
     def sample(self, observation: Any, rng: Generator) -> Floats:
         """An action, shape (1,)."""

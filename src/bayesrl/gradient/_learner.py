@@ -1,0 +1,103 @@
+"""What all agents of this chapter share: act by a policy, gather a batch of paths, improve the policy.
+
+The mind holds the present policy and the paths of the batch so far. Scores are computed when an episode ends, under the
+policy that acted. The policy is the world's (`defaults`) unless it is given.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.checks import Floats
+from bayesrl.core import Decision, Transition
+from bayesrl.errors import InvalidArgument
+from bayesrl.gradient._bpg import Gradient
+from bayesrl.gradient._fisher import RunningInformation, Unit, information
+from bayesrl.gradient._improve import Improved, LineSearch, ParametricPolicy
+from bayesrl.gradient._paths import Path, demand_policy, path_of
+
+
+class Learning(NamedTuple):
+    """The mind of a policy-gradient agent."""
+
+    policy: ParametricPolicy
+    paths: tuple[Path, ...] = ()
+    """The finished episodes of this batch."""
+    episode: tuple[Transition, ...] = ()
+    """The episode under way."""
+    information: RunningInformation = RunningInformation()
+    updates: int = 0
+    gradient: Gradient | None = None
+    """The last estimate."""
+    search: LineSearch | None = None
+    stopped: bool = False
+    """Whether the policy stays as it is from now on."""
+
+
+class PolicyGradient(Protocol):
+    """An agent that improves a policy after every batch of episodes."""
+
+    policy: Any
+    gamma: float
+    updates: int | None
+    tolerance: float
+
+    @property
+    def batch_size(self) -> int:
+        """Episodes of an update."""
+
+    @property
+    def fisher(self) -> tuple[Unit, float, float]:
+        """How the information is estimated: its unit, the discount of steps, and the weight that old estimates keep."""
+
+    def improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
+        """The gradient from a batch of paths, and the policy that follows."""
+
+    def start(self) -> Learning:
+        """The given policy, before any episode."""
+        if self.policy is None:
+            hint = "A world's own policy is world.defaults['policy']."
+            raise InvalidArgument(type(self).__name__, "policy", "given", None, hint)
+        return Learning(self.policy)
+
+    def act(self, mind: Learning, observation: Any, rng: Generator) -> Decision:
+        """Draw an action from the present policy."""
+        return Decision(mind.policy.sample(observation, rng), mind, {"updates": mind.updates})
+
+    def learn(self, mind: Learning, transition: Transition, rng: Generator) -> Learning:
+        """Keep the transition; at the end of a batch of episodes, improve the policy."""
+        if mind.stopped:
+            return mind
+        steps = (*mind.episode, transition)
+        if not transition.ends_episode:
+            return mind._replace(episode=steps)
+        paths = (*mind.paths, path_of(type(self).__name__, steps, mind.policy))
+        if len(paths) < self.batch_size:
+            return mind._replace(paths=paths, episode=())
+        unit, gamma, keep = self.fisher
+        known = mind.information.after(information(paths, mind.policy, unit, gamma), keep)
+        policy, gradient, search = self.improve(mind, paths, known.mean)
+        small = float(np.linalg.norm(gradient.mean)) < self.tolerance
+        done = mind.updates + 1
+        return Learning(
+            policy=mind.policy if small else policy,
+            information=known,
+            updates=done,
+            gradient=gradient,
+            search=search,
+            stopped=small or (self.updates is not None and done >= self.updates),
+        )
+
+
+def check_policy(owner: str, policy: object, *names: str) -> None:
+    """Refuse a policy that cannot be improved."""
+    if policy is not None:
+        demand_policy(owner, policy, "score", "parameters", "with_parameters", *names)
+
+
+def scores_and_returns(paths: tuple[Path, ...], gamma: float) -> tuple[Floats, Floats]:
+    """The scores (M, n) and discounted returns (M,) of paths."""
+    return np.array([path.scores.sum(axis=0) for path in paths]), np.array([path.gain(gamma) for path in paths])

@@ -1,0 +1,82 @@
+"""Bayesian policy gradient, model 2 (Ghavamzadeh and Engel 2006; survey §5.2.2).
+
+After every M paths the posterior of the gradient under model 2 of `_bpg.py` moves the policy. The Gaussian process is
+on the return rho(xi), with the linear Fisher kernel: Bayesian regression of returns on scores.
+
+Choices where the survey leaves them open: the prior mean of returns is the average of the batch, because the kernel
+takes a constant for noise; the information comes from the steps of present and past paths, because with the M paths
+alone the mean is Monte Carlo times M / (M + sigma^2); G^-1 is the pseudo-inverse. Cost: O(n^2 M) for an update with n
+parameters. Claims: the integrals; that identity; squared error below that of Monte Carlo with a baseline; calibrated.
+"""
+
+from bayesrl.checks import Floats
+from bayesrl.gradient import _settings as declares
+from bayesrl.gradient._bpg import bpg
+from bayesrl.gradient._fisher import Unit
+from bayesrl.gradient._improve import Improved, improve
+from bayesrl.gradient._learner import Learning, PolicyGradient, check_policy, scores_and_returns
+from bayesrl.gradient._paths import Path
+from bayesrl.models.policy import SoftmaxPolicy
+from bayesrl.parameters import declared
+from bayesrl.registry import register
+
+
+@register(
+    "bpg-2",
+    kind="agent",
+    survey="5.2",
+    paper="Ghavamzadeh06BP",
+    example=lambda: BPG2(policy=SoftmaxPolicy.tabular(2, 2)),
+    evidence=(
+        "tests/gradient/test_bpg.py::test_the_integrals_of_both_models",
+        "tests/gradient/test_bpg.py::test_model_2_with_offset_is_below_the_baseline",
+        "tests/gradient/test_bpg.py::test_model_2_on_its_own_information_is_monte_carlo",
+        "tests/gradient/test_agents.py::test_an_update_by_hand",
+        "tests/gradient/test_agents.py::test_agents_improve",
+    ),
+)
+@declared
+class BPG2(PolicyGradient):
+    """Policy gradient with error bars: regression of returns on scores.
+
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> world = b.make_world("chain")
+    >>> agent = BPG2(paths=5, gamma=world.gamma, policy=SoftmaxPolicy.tabular(5, 2))
+    >>> print(b.run(agent, world, steps=200, horizon=20, keep=("updates",)).updates.max())
+    1
+    """
+
+    paths: declares.Paths = 10
+    noise: declares.Noise = 0.1
+    rate: declares.Rate = 0.3
+    direction: declares.Direction = "natural"
+    length: declares.Length = "fisher"
+    half_life: declares.HalfLife = None
+    unit: declares.PathUnit = "steps"
+    keep: declares.Keep = 0.9
+    threshold: declares.Threshold = 0.0
+    gamma: declares.Gamma = 1.0
+    updates: declares.Updates = None
+    tolerance: declares.Tolerance = 0.0
+    policy: declares.Policy = None
+
+    def __post_init__(self) -> None:
+        check_policy("BPG2", self.policy)
+
+    @property
+    def batch_size(self) -> int:
+        """M."""
+        return self.paths
+
+    @property
+    def fisher(self) -> tuple[Unit, float, float]:
+        """The information of whole paths, so that steps are not discounted."""
+        return self.unit, 1.0, self.keep
+
+    def improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
+        """The posterior of model 2, and a step."""
+        U, rho = scores_and_returns(paths, self.gamma)
+        gradient = bpg(U, rho, G, 2, self.noise, "mean", self.threshold)
+        return improve(self, mind.policy, gradient, G, mind.updates, mind.search)
