@@ -91,7 +91,7 @@ def bpg(
     >>> found.mean.round(3).tolist(), found.covariance.round(3).tolist()
     ([0.667], [[0.333]])
     """
-    if isinstance(model, bool) or model not in (1, 2):
+    if not isinstance(model, (int, np.integer)) or isinstance(model, bool) or model not in (1, 2):
         raise InvalidArgument("bpg", "model", "1 or 2", model)
     U, y, sigma = checked_paths("bpg", scores, returns, noise, offset)
     white = Whitened.by("bpg", information, U.shape[1])

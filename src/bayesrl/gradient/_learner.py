@@ -53,7 +53,7 @@ class PolicyGradient(Protocol):
     def fisher(self) -> tuple[Unit, float, float]:
         """How the information is estimated: its unit, the discount of steps, and the weight that old estimates keep."""
 
-    def improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
+    def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The gradient from a batch of paths, and the policy that follows."""
 
     def start(self) -> Learning:
@@ -79,7 +79,7 @@ class PolicyGradient(Protocol):
             return mind._replace(paths=paths, episode=())
         unit, gamma, keep = self.fisher
         known = mind.information.after(information(paths, mind.policy, unit, gamma), keep)
-        policy, gradient, search = self.improve(mind, paths, known.mean)
+        policy, gradient, search = self._improve(mind, paths, known.mean)
         small = float(np.linalg.norm(gradient.mean)) < self.tolerance
         done = mind.updates + 1
         return Learning(

@@ -113,7 +113,7 @@ class ActorCritic(PolicyGradient):
         """The information of discounted pairs."""
         return self.unit, self.gamma, self.keep
 
-    def improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
+    def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The natural gradient, and a step."""
         natural = natural_weights(paths, self._features(mind.policy), self.lam, self.gamma, self.ridge)
         gradient = Gradient(G @ natural, np.zeros_like(G), natural)

@@ -202,7 +202,7 @@ class BAC(PolicyGradient):
         """The information of discounted pairs."""
         return self.unit, self.gamma, self.keep
 
-    def improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
+    def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The posterior of the gradient, and a step."""
         k_s = Discrete(variance=100.0) if self.covariance is None else self.covariance
         gradient = critic_gradient(paths, G, k_s, self.noise, self.gamma, self.threshold)

@@ -75,7 +75,7 @@ class BPG2(PolicyGradient):
         """The information of whole paths, so that steps are not discounted."""
         return self.unit, 1.0, self.keep
 
-    def improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
+    def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The posterior of model 2, and a step."""
         U, rho = scores_and_returns(paths, self.gamma)
         gradient = bpg(U, rho, G, 2, self.noise, "mean", self.threshold)

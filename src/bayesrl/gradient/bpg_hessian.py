@@ -111,7 +111,7 @@ class BPGHessian(PolicyGradient):
         """The information of whole paths, so that steps are not discounted."""
         return self.unit, 1.0, self.keep
 
-    def improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
+    def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """Both posteriors, and a Newton step."""
         U, rho = scores_and_returns(paths, self.gamma)
         known: Known = {}

@@ -103,7 +103,7 @@ class GPOMDP(PolicyGradient):
         """The information of whole paths, so that steps are not discounted."""
         return self.unit, 1.0, self.keep
 
-    def improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
+    def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The estimate, and a step."""
         gradient = without_error_bars(credited(paths, self.gamma, self.trace), G)
         return improve(self, mind.policy, gradient, G, mind.updates, mind.search)

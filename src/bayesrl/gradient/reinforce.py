@@ -105,7 +105,7 @@ class REINFORCE(PolicyGradient):
         """The information of whole paths, so that steps are not discounted."""
         return self.unit, 1.0, self.keep
 
-    def improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
+    def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The Monte-Carlo estimate, and a step."""
         gradient = without_error_bars(monte_carlo(paths, self.gamma, self.baseline), G)
         return improve(self, mind.policy, gradient, G, mind.updates, mind.search)
