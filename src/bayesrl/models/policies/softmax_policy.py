@@ -107,7 +107,7 @@ class SoftmaxPolicy(Memoryless):
         gap[_chosen(action, len(gap))] += 1.0
         if self.theta.ndim == 1:
             return np.asarray(gap @ phi / self.temperature)
-        return np.outer(phi, gap).ravel() / self.temperature
+        return np.outer(phi, gap).ravel() / self.temperature + 0.0  # no zeros with a sign
 
     def hessian(self, observation: Any, action: int) -> Floats:
         """The Hessian of `log_prob`, shape (n, n): minus the covariance of phi(s, a), over the squared temperature."""
