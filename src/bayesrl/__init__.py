@@ -23,11 +23,13 @@ if TYPE_CHECKING:
         capabilities,
         core,
         errors,
+        gradient,
         io,
         lab,
         models,
         registry,
         testing,
+        value,
         worlds,
     )
     from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
@@ -42,8 +44,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BayesAgent", "Decision", "DirichletMDP", "LiveAgent", "Record", "TabularMDP", "Transition", "__version__",
-    "adapters", "bamdp", "bandits", "beliefs", "capabilities", "compare", "core", "errors", "io", "lab", "load",
-    "make", "make_world", "methods", "models", "play", "registry", "run", "save", "solve", "testing", "worlds",
+    "adapters", "bamdp", "bandits", "beliefs", "capabilities", "compare", "core", "errors", "gradient", "io", "lab",
+    "load", "make", "make_world", "methods", "models", "play", "registry", "run", "save", "solve", "testing", "value",
+    "worlds",
 ]  # fmt: skip
 
 export(
@@ -60,7 +63,7 @@ export(
         "io.store": ("load", "save"),
     },
     modules=(
-        "adapters", "bamdp", "bandits", "beliefs", "capabilities", "core", "errors", "io", "lab", "models", "registry",
-        "testing", "worlds",
+        "adapters", "bamdp", "bandits", "beliefs", "capabilities", "core", "errors", "gradient", "io", "lab", "models",
+        "registry", "testing", "value", "worlds",
     ),
 )  # fmt: skip

@@ -24,6 +24,7 @@ from bayesrl.lab.literature.setups import OPTIMUM, Row, row_key
 from bayesrl.lab.statistics import Interval, mean_interval
 from bayesrl.models.solve import solve
 from bayesrl.record import Record
+from bayesrl.worlds.tabular import MDPWorld
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,11 @@ def _optimum(row: Row, seed: int, runs: int) -> Score:
     """The best policy of every world that the runs of this seed meet, with the luck of these runs."""
     family = world_for(row.world)
     steps = row.steps or family.steps
-    best = (solve(meet(family, Streams.of(seed, i))).policy for i in range(runs))
-    records = [run(policy, family, steps, seed, replicate=i) for i, policy in enumerate(best)]
+    records = []
+    for i in range(runs):
+        drawn = meet(family, Streams.of(seed, i))
+        assert isinstance(drawn, MDPWorld)  # the families of the literature are families of these
+        records.append(run(solve(drawn).policy, family, steps, seed, replicate=i))
     pace = float(np.median([record.seconds for record in records])) / steps
     return Score(row, _earned(row, gather(records, runs)), {}, steps, family.gamma, seed, pace, code_version())
 
