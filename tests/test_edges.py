@@ -95,7 +95,7 @@ EDGES = {
     "TabularPolicy probability": (lambda x: TabularPolicy([[x, 1.0 - x]]), *CLOSED),
     "SoftmaxPolicy state": (lambda x: SOFT.log_prob(x, 0), *index(2)),
     "SoftmaxPolicy action": (lambda x: SOFT.log_prob(0, x), *index(2)),
-    "GaussianPolicy spread": (lambda x: GaussianPolicy([[1.0]], x), *POSITIVE),
+    "GaussianPolicy spread": (lambda x: GaussianPolicy(None, [1.0], x), *POSITIVE),
     "ControllerPolicy observation": (lambda x: WALK.learn(0, Transition(0, 0, 0.0, x), RNG(0)), *index(2)),
     "solve tol": (lambda x: solve(MDP, tol=x), *POSITIVE),
     "solve_many gamma": (lambda x: solve_many(MDP.outcomes, MDP.prob[None], x), *HALF_OPEN),
@@ -300,6 +300,13 @@ def test_an_end_pays_nothing():
 
 BELIEFS = {name: e.example() for name, e in entries().items() if e.kind == "belief"}
 ARMS_OF = [name for name, belief in BELIEFS.items() if hasattr(belief, "sample_means") and "bandit" not in name]
+
+
+def one_of_several(place):
+    """Whether one of finitely many actions is chosen at a time."""
+    return hasattr(place, "n_actions") and not hasattr(place, "suggestions")
+
+
 PLACES = {name: b.make_world(name) for name, e in entries().items() if e.kind in ("world", "family")}
 
 
@@ -313,7 +320,7 @@ def test_beliefs_about_arms_refuse_other_arms(name):
             belief.update(Transition(0, action, 1.0, 0), RNG(0))
 
 
-@pytest.mark.parametrize("name", [name for name, place in PLACES.items() if not hasattr(place, "suggestions")])
+@pytest.mark.parametrize("name", [name for name, place in PLACES.items() if one_of_several(place)])
 def test_worlds_refuse_other_actions(name):
     world = PLACES[name].draw(RNG(0)) if hasattr(PLACES[name], "draw") else PLACES[name]
     state, _ = world.reset(RNG(1))

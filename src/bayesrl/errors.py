@@ -87,7 +87,7 @@ class UnknownName(BayesRLError, LookupError):
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
         self.kind, self.name, self.known, self.hint = kind, name, tuple(known), hint
         folded = {one.lower(): one for one in self.known}
-        alike = get_close_matches(str(name).lower(), folded, n=3, cutoff=0.6)
+        alike = get_close_matches(str(name).lower(), folded, n=3, cutoff=0.7)
         near = [folded[one] for one in ([str(name).lower()] if str(name).lower() in folded else alike)]
         listed = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(sorted(self.known))}."
         super().__init__(f"There is no {kind} called {name!r}. {hint or listed}")

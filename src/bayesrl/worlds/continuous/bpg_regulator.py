@@ -107,7 +107,7 @@ class BPGRegulator(BoxWorld):
 
     Examples
     --------
-    >>> BPGRegulator().step(np.array([0.3]), [-0.3], np.random.default_rng(0)).reward
+    >>> round(BPGRegulator().step(np.array([0.3]), [-0.3], np.random.default_rng(0)).reward, 6)
     -0.099
     """
 
