@@ -14,6 +14,8 @@ from bayesrl import beliefs as B
 from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.offline.finite_state_controller import Controller
 from bayesrl.bamdp.optimism import pac_bounds as pac
+from bayesrl.bamdp.sampling.value_of_information import value_of_perfect_information
+from bayesrl.bamdp.search._history_tree import renumber
 from bayesrl.bandits._gopalan import gopalan
 from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_q
 from bayesrl.bandits.finite_horizon_index import finite_horizon_index
@@ -199,6 +201,9 @@ EDGES = {
     "ContextualBandit means": (lambda x: ContextualBandit([[x, 0.5]], None, B.BetaBernoulli.uniform(2)), *CLOSED),
     "BernoulliBandit means": (lambda x: BernoulliBandit([x, 0.5]), *CLOSED),
     "LogisticBandit noise": (lambda x: ContextualBandit([[3.0]], x, B.NormalArm.standard(1)), *POSITIVE),
+    "ContextualBandit replicates": (
+        lambda x: ContextualBandit([[0.5]], None, B.BetaBernoulli.uniform(1)).batch(x), *COUNT),
+    "RewardNormal.strens mu0": (lambda x: B.RewardNormal.strens((1, 1), mu0=x), [1e100], [1e101]),
     "CombinatorialBandit suggestions": (lambda x: CombinatorialBandit([0.1, 0.2], x), [1, 2], [0, 3]),
     "CombinatorialBandit set": (lambda x: SHOP.step(0, np.array([1, x]), RNG(0)), [0, 2], [-1, 1, 3]),
     "Controller observation": (
@@ -250,6 +255,7 @@ REFUSED = {
     "a reward beyond 1e100": lambda: B.NormalArm.standard(1).batch(2).update(
         Transition([0, 0], np.array([0, 0]), np.array([0.0, 2e100]), [0, 0])),
     "contexts of different lengths": lambda: B.LinearGaussianArms.prior(2).mean([[1.0, 2.0], [1.0]]),
+    "contexts that are not numbers": lambda: B.LinearGaussianArms.prior(2).mean([[1.0, np.nan], [1.0, 2.0]]),
     "Gaussian means of three axes": lambda: GaussianBandit(np.zeros((1, 1, 2))),
     "contextual means of one axis": lambda: ContextualBandit([0.5], None, B.BetaBernoulli.uniform(1)),
     "nothing that follows": lambda: TabularMDP.from_sparse([sparse.csr_array((2, 2))], np.zeros((2, 1)), 0.5),
@@ -284,6 +290,51 @@ def test_lockstep_worlds_have_the_same_arms():
     world = ContextualBandit([[0.1, 0.2], [0.3, 0.4]], None, B.BetaBernoulli.uniform(2)).batch(3)
     np.testing.assert_array_equal(world.means, [[[0.1, 0.2], [0.3, 0.4]]] * 3)
     assert world.gap(np.array([0, 1, 1]), np.array([0, 0, 1])).tolist() == pytest.approx([0.1, 0.1, 0.0])
+
+
+def test_numbers_of_kept_histories():
+    """Of the histories below the new root, in order: 1 has 2 and 3 below it, 3 has 5."""
+    assert renumber(np.array([0, 0, 1, 1, 0, 3]), 1).tolist() == [-1, 0, 1, 2, -1, 3]
+
+
+def test_binarised_quantiles_are_those_of_the_coin():
+    inside = B.BetaBernoulli(np.array([2.0, 1.0]), np.array([1.0, 3.0]))
+    np.testing.assert_array_equal(B.BinarisedRewards(inside).quantile(0.9), inside.quantile(0.9))
+
+
+def test_one_action_has_no_information_to_gain():
+    mean, gain = value_of_perfect_information(np.array([[1.0], [3.0]]), np.array([0.5, 0.5]))
+    assert (mean.tolist(), gain.tolist()) == ([2.0], [0.0])
+
+
+def test_known_rewards_have_one_share():
+    assert FLAT.best_reward_share(2.0).tolist() == [1.0]
+
+
+def test_models_with_ends_are_solved_together():
+    outcomes = b.DirichletMDP.flat(OTHER_ENDS).outcomes
+    draws = RNG(0).dirichlet(np.ones(2), (3, outcomes.n_groups)) * outcomes.valid
+    draws /= draws.sum(axis=2, keepdims=True)
+    values, _ = solve_many(outcomes, draws, 0.9)
+    alone = [solve(TabularMDP(outcomes, p, 0.9)).values for p in draws]
+    np.testing.assert_allclose(values, alone, atol=1e-7)
+
+
+def test_a_loose_tolerance_is_enough_without_a_discount():
+    """Slips back to the start with probability .9: rounding is far away when the tolerance is met."""
+    P = np.zeros((4, 1, 4))
+    P[:3, 0, 0], P[range(3), 0, range(1, 4)], P[3, 0, 3] = 0.9, 0.1, 1.0
+    mdp = TabularMDP.from_dense(P, [[-1.0]] * 3 + [[0.0]], gamma=1.0, terminal=[3])
+    exact = solve(mdp).values
+    loose = solve(mdp, method="value-iteration", tol=0.5)
+    assert np.abs(loose.values - exact).max() <= loose.error_bound <= 0.5
+
+
+def test_best_arms_in_lockstep_are_those_of_each():
+    belief = B.NormalArm.standard(3)
+    each = [belief.update(Transition(0, a, 1.0, 0)) for a in (0, 1)]
+    both = belief.batch(2).update(Transition(np.zeros(2), np.array([0, 1]), np.ones(2), np.zeros(2)))
+    np.testing.assert_allclose(both.best_arm().p, [one.best_arm().p for one in each], atol=1e-9)
 
 
 def test_published_defaults():

@@ -28,6 +28,7 @@ def test_bounds_by_hand():
     assert pac.mbie_eb_beta(S, A, g, e, d) == pytest.approx((0.5 * log(2 * 10 * m / 0.05)) ** 0.5 / 0.1)
     assert pac.rmax_knownness(S, A, H, e, d) == (4 * 5 * 10 / 0.2) ** 3 + 1
     assert pac.rmax_knownness(1, 2, 1, 4.0, 1e-9) == int(np.ceil(6 * log(24e9) ** 3)) + 1
+    assert pac.rmax_knownness(1, 3, 1, 4.0, 1e-9) == int(np.ceil(6 * log(54e9) ** 3)) + 1
     assert pac.dirichlet_visits(S, 0.5, 0.1, 0.2) == 2 * 5 / (0.25 * 0.02)
     B = pac.boss_knownness(S, A, g, 3, e, d)
     assert pytest.approx(2 * 5 / ((0.2 * 0.01) ** 2 * 0.05 / 10 * 0.05 / (100 * 3))) == B

@@ -199,6 +199,8 @@ def test_normal_states_do_not_disturb_each_other():
     n, gamma = np.array([1.0, 1.5, 2.5, 3.0, 1.5]), np.array([0.8, 0.8, 0.8, 0.8, 0.6])
     alone = [float(gittins_index_normal(0.0, a, c)) for a, c in zip(n, gamma, strict=True)]
     np.testing.assert_allclose(gittins_index_normal(0.0, n, gamma), alone, atol=1e-7)
+    far = gittins_index_normal(0.0, [1.0, 41.0], 0.5)  # more rows apart than a look-ahead has
+    np.testing.assert_allclose(far, [gittins_index_normal(0.0, n, 0.5) for n in (1.0, 41.0)], atol=1e-7)
 
 
 def test_normal_index_moves_with_the_mean_and_falls_with_n():

@@ -12,7 +12,7 @@ from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.core import Family, World
 from bayesrl.lab.priors import prior_for
-from bayesrl.worlds.bandits._contextual import spread_features
+from bayesrl.worlds.bandits._contextual import ContextualBandit, spread_features
 from bayesrl.worlds.bandits._shop import customers, features, purchase_rates
 from bayesrl.worlds.bandits.bernoulli import BernoulliBandit, bernoulli
 from bayesrl.worlds.bandits.chapelle_li_bandit import chapelle_li
@@ -44,6 +44,16 @@ def test_families_draw_what_they_say():
     assert stats.kstest(means.ravel(), "uniform").pvalue > 1e-5
     assert stats.kstest(gaussian(arms=5).batch(2000).draw(rng).means.ravel(), "norm").pvalue > 1e-5
     assert bernoulli(arms=3).draw(rng).means.shape == (3,)
+
+
+def test_contextual_arms_pay_their_means_in_lockstep():
+    """6000 replicates of arms that pay 0 or 1."""
+    n, p = 6000, np.array([[0.2, 0.9], [0.6, 0.1]])
+    world = ContextualBandit(p, None, BetaBernoulli.uniform(2)).batch(n)
+    for context, arm in itertools.product((0, 1), (0, 1)):
+        paid = world.step(np.full(n, context), np.full(n, arm), default_rng(3)).reward
+        assert set(paid) == {0.0, 1.0}
+        assert stats.binomtest(int(paid.sum()), n, p[context, arm]).pvalue > 1e-5
 
 
 def test_customers_are_told_apart_by_contrasts():

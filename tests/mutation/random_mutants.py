@@ -32,6 +32,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from queue import Queue
 
@@ -47,6 +48,8 @@ TEXT = ("test_structure", "test_notation", "test_references", "test_figures_agre
 """Tests that read text or start processes of their own."""
 EXAMPLES = ("tests/docs/test_doctests.py", "tests/docs/test_snippets.py")
 """Tests of values printed in the documentation: they run after the others, and are counted apart."""
+FEW = 5
+"""Tests of a changed function below which those of its callers are taken too."""
 CATALOGUE = "tests/docs/test_catalogue.py::test_catalogue_is_up_to_date"
 """Runs for every mutant that is read at import: the page states the defaults."""
 SLOW = 1e6
@@ -203,7 +206,8 @@ class Coverage:
             found = self.blocks.get(f"{outer}#{mutant.block}", set())
         else:
             found = self.blocks.get(outer, set()) | self.blocks.get(mutant.outer, set())  # also where it was before
-            found |= self.of_callers(mutant.outer)
+            if len(found) < FEW:  # the map may know it by another name
+                found = found | self.of_callers(mutant.outer)
             found = found or self.blocks.get(outer.rpartition(".")[0]) or self.blocks.get(mutant.file, set())
         rank: Counter[str] = Counter()
         order = []
@@ -216,7 +220,7 @@ class Coverage:
         return [name for *_, name in sorted(order)]
 
     def of_callers(self, outer: str) -> set[str]:
-        """The tests of the nearest functions that name this one: the map may know it by another name."""
+        """The tests of the nearest functions that name this one."""
         near = {outer.split(".")[-1]}
         for _ in range(4):
             near = {caller for caller, names in self.names.items() if near & names}
@@ -245,15 +249,18 @@ def judge_all(chosen: list[Mutant], workers: int, budget: float, slow: int) -> I
 
         def judge(mutant: Mutant) -> dict:
             tests = [name for name in coverage.of(mutant) if name in known]
+            reached = bool(tests)
+            # what is computed once and kept has no tests of its own: those of its module may see it
+            tests = tests or [name for name in coverage.of(replace(mutant, block=-1)) if name in known]
             if not tests:
                 return {"verdict": "no test runs it", "ran": 0, "of": 0}
             server, zygote = free.get()
             order = {**mutant.__dict__}
             try:
                 timed = [[name, coverage.seconds[name]] for name in tests if coverage.seconds[name] < SLOW]
-                if mutant.block >= 0:
+                if reached and mutant.block >= 0:
                     answer = server.ask(tests=timed, mutant=order, budget=budget)
-                if mutant.block < 0 or answer["verdict"] == "not planted":
+                if not reached or mutant.block < 0 or answer["verdict"] == "not planted":
                     answer = zygote.ask(order, [CATALOGUE, *(name for name, _ in timed[: AT_IMPORT * (1 + slow)])])
                 elif answer["verdict"] in ("survived", "not all"):
                     for name in tests[len(timed) :][:slow]:
