@@ -25,7 +25,7 @@ COLUMNS = ("method", "prior", "runs", "ours", "per step", "published", "where fr
 
 
 def cells(line: Line, first: bool, code: str | None = None) -> list[str]:
-    """A line of the table; only the first of a score repeats the score. One that was not made by `code` says so."""
+    """Write a line of the table. Only the first line of a score shows the score. Scores of other code are marked."""
     score, figure = line.score, line.figure
     row = score.row
     late = f", steps {row.since + 1} to {row.steps}" if row.since else ""
@@ -91,7 +91,7 @@ def pages(scores: Sequence[Score]) -> list[dict[str, Any]]:
 
 
 def _by_world(lines: Sequence[Line]) -> dict[str, list[tuple[Line, bool]]]:
-    """Lines by world, each with whether it is the first of its score."""
+    """Group the lines by world, and say of each whether it is the first line of its score."""
     found: dict[str, list[tuple[Line, bool]]] = {}
     before = None
     for line in lines:

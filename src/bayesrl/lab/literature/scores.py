@@ -29,7 +29,7 @@ from bayesrl.worlds.tabular import MDPWorld
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a row gave."""
+    """The result of a row."""
 
     row: Row
     ours: Interval
@@ -41,7 +41,7 @@ class Score:
     version: str
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON, from which `read` makes it again."""
+        """The score as JSON; `read` reads it back."""
         row = {name: getattr(self.row, name) for name in Row.__slots__ if name != "seconds"}
         mine = {name: getattr(self, name) for name in Score.__slots__ if name not in ("row", "ours")}
         return {"row": row, "metric": self.row.metric, "ours": self.ours.to_json(), **mine}
@@ -60,14 +60,14 @@ def measure(row: Row, seed: int = 0, runs: int | None = None, **how: Any) -> Sco
 
 
 def _earned(row: Row, record: Record) -> Interval:
-    """What the row counts of all runs."""
+    """The mean return of the runs, counted as the row says."""
     if row.since:
         return mean_interval(record.columns["reward"][row.since :].sum(axis=0))
     return mean_interval(record.discounted if row.discounted else record.total)
 
 
 def _optimum(row: Row, seed: int, runs: int) -> Score:
-    """The best policy of every world that the runs of this seed meet, with the luck of these runs."""
+    """Run the best policy of each world that the runs of this seed meet, with the same random streams."""
     family = world_for(row.world)
     steps = row.steps or family.steps
     records = []
@@ -88,7 +88,7 @@ def reproduce(
     reuse: bool = False,
     **how: Any,
 ) -> list[Score]:
-    """Run rows one after the other, except those that are `known` already; `tell` hears of each new score.
+    """Run rows one after the other, except those that are `known` already; `tell` is called with each new score.
 
     A known score that other code made is measured again, unless `reuse` asks to take it as it is.
     """

@@ -38,7 +38,7 @@ class Row:
     since: int = 0
     """The return is counted after this number of steps."""
     seconds: float = 0.5
-    """What a run takes, roughly."""
+    """The approximate time of a run, in seconds."""
     remark: str = ""
     discounted: bool = False
     """Whether the return is counted at the world's discount."""
@@ -77,7 +77,7 @@ def _rows(page: Mapping[str, Any]) -> tuple[Row, ...]:
 
 
 def chapter() -> list[Entry]:
-    """The methods that every world has a row for: those of chapter 4 that act."""
+    """The methods that have a row on every world: the acting methods of chapter 4."""
     return [entry for entry in entries().values() if entry.package == "bamdp" and acts(entry)]
 
 
@@ -92,5 +92,5 @@ def chosen(worlds: Sequence[str] = (), *, quick: bool = False) -> list[Row]:
 
 
 def row_key(row: Row) -> tuple[Any, ...]:
-    """What tells rows apart."""
+    """The key that identifies a row."""
     return row.world, row.method, row.prior, row.steps, row.since
