@@ -92,6 +92,42 @@ class PolicyGradient(Protocol):
         )
 
 
+class LearnsFromPaths(PolicyGradient, Protocol):
+    """An agent whose estimate takes each path as a whole."""
+
+    paths: int
+    unit: Unit
+    keep: float
+
+    @property
+    def batch_size(self) -> int:
+        """M."""
+        return self.paths
+
+    @property
+    def fisher(self) -> tuple[Unit, float, float]:
+        """The information of whole paths, so that steps are not discounted."""
+        return self.unit, 1.0, self.keep
+
+
+class LearnsFromPairs(PolicyGradient, Protocol):
+    """An agent with a critic of pairs (s, a)."""
+
+    episodes: int
+    unit: Unit
+    keep: float
+
+    @property
+    def batch_size(self) -> int:
+        """Episodes of an update."""
+        return self.episodes
+
+    @property
+    def fisher(self) -> tuple[Unit, float, float]:
+        """The information of discounted pairs."""
+        return self.unit, self.gamma, self.keep
+
+
 def check_policy(owner: str, policy: object, *names: str) -> None:
     """Refuse a policy that cannot be improved."""
     if policy is not None:

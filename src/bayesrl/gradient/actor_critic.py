@@ -22,9 +22,8 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.gradient import _settings as declares
 from bayesrl.gradient._bpg import Gradient
 from bayesrl.gradient._critic import pairs_of
-from bayesrl.gradient._fisher import Unit
 from bayesrl.gradient._improve import Improved, improve
-from bayesrl.gradient._learner import Learning, PolicyGradient, check_policy
+from bayesrl.gradient._learner import Learning, LearnsFromPairs, check_policy
 from bayesrl.gradient._paths import Path
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import PROBABILITY, AtLeast, declared, value
@@ -71,7 +70,7 @@ def natural_weights(paths: Sequence[Path], phi: Features, lam: float, gamma: flo
     ),
 )
 @declared
-class ActorCritic(PolicyGradient):
+class ActorCritic(LearnsFromPairs):
     """Natural actor-critic with a least-squares critic.
 
     Examples
@@ -102,16 +101,6 @@ class ActorCritic(PolicyGradient):
         check_policy("ActorCritic", self.policy)
         if self.features is not None and not isinstance(self.features, Features):
             raise InvalidArgument("ActorCritic", "features", "features of states, or None", self.features)
-
-    @property
-    def batch_size(self) -> int:
-        """Episodes of an update."""
-        return self.episodes
-
-    @property
-    def fisher(self) -> tuple[Unit, float, float]:
-        """The information of discounted pairs."""
-        return self.unit, self.gamma, self.keep
 
     def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The natural gradient, and a step."""

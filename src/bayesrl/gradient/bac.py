@@ -34,9 +34,8 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.gradient import _settings as declares
 from bayesrl.gradient._bpg import Gradient, Whitened
 from bayesrl.gradient._critic import Pairs, StatePlusScore, pairs_of
-from bayesrl.gradient._fisher import Unit
 from bayesrl.gradient._improve import Improved, improve
-from bayesrl.gradient._learner import Learning, PolicyGradient, check_policy
+from bayesrl.gradient._learner import Learning, LearnsFromPairs, check_policy
 from bayesrl.gradient._paths import Path, paths_of
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import AtLeast, declared
@@ -158,7 +157,7 @@ def _sparse(
     ),
 )
 @declared
-class BAC(PolicyGradient):
+class BAC(LearnsFromPairs):
     """Bayesian actor-critic: the gradient from a Gaussian-process critic of pairs.
 
     Examples
@@ -191,16 +190,6 @@ class BAC(PolicyGradient):
         check_policy("BAC", self.policy)
         if self.covariance is not None and not isinstance(self.covariance, Covariance):
             raise InvalidArgument("BAC", "covariance", "a covariance of states, or None", self.covariance)
-
-    @property
-    def batch_size(self) -> int:
-        """Episodes of an update."""
-        return self.episodes
-
-    @property
-    def fisher(self) -> tuple[Unit, float, float]:
-        """The information of discounted pairs."""
-        return self.unit, self.gamma, self.keep
 
     def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The posterior of the gradient, and a step."""

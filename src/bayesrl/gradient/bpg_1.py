@@ -11,9 +11,8 @@ of M paths. Claims: b and b_0 are the integrals they stand for; squared error be
 from bayesrl.checks import Floats
 from bayesrl.gradient import _settings as declares
 from bayesrl.gradient._bpg import bpg
-from bayesrl.gradient._fisher import Unit
 from bayesrl.gradient._improve import Improved, improve
-from bayesrl.gradient._learner import Learning, PolicyGradient, check_policy, scores_and_returns
+from bayesrl.gradient._learner import Learning, LearnsFromPaths, check_policy, scores_and_returns
 from bayesrl.gradient._paths import Path
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import declared
@@ -35,7 +34,7 @@ from bayesrl.registry import register
     ),
 )
 @declared
-class BPG1(PolicyGradient):
+class BPG1(LearnsFromPaths):
     """Policy gradient with error bars: quadrature of returns times scores.
 
     Examples
@@ -63,16 +62,6 @@ class BPG1(PolicyGradient):
 
     def __post_init__(self) -> None:
         check_policy("BPG1", self.policy)
-
-    @property
-    def batch_size(self) -> int:
-        """M."""
-        return self.paths
-
-    @property
-    def fisher(self) -> tuple[Unit, float, float]:
-        """The information of whole paths, so that steps are not discounted."""
-        return self.unit, 1.0, self.keep
 
     def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The posterior of model 1, and a step."""

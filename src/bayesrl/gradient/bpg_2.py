@@ -12,9 +12,8 @@ parameters. Claims: the integrals; that identity; squared error below that of Mo
 from bayesrl.checks import Floats
 from bayesrl.gradient import _settings as declares
 from bayesrl.gradient._bpg import bpg
-from bayesrl.gradient._fisher import Unit
 from bayesrl.gradient._improve import Improved, improve
-from bayesrl.gradient._learner import Learning, PolicyGradient, check_policy, scores_and_returns
+from bayesrl.gradient._learner import Learning, LearnsFromPaths, check_policy, scores_and_returns
 from bayesrl.gradient._paths import Path
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import declared
@@ -36,7 +35,7 @@ from bayesrl.registry import register
     ),
 )
 @declared
-class BPG2(PolicyGradient):
+class BPG2(LearnsFromPaths):
     """Policy gradient with error bars: regression of returns on scores.
 
     Examples
@@ -64,16 +63,6 @@ class BPG2(PolicyGradient):
 
     def __post_init__(self) -> None:
         check_policy("BPG2", self.policy)
-
-    @property
-    def batch_size(self) -> int:
-        """M."""
-        return self.paths
-
-    @property
-    def fisher(self) -> tuple[Unit, float, float]:
-        """The information of whole paths, so that steps are not discounted."""
-        return self.unit, 1.0, self.keep
 
     def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The posterior of model 2, and a step."""

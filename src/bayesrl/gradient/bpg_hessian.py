@@ -18,9 +18,8 @@ from numpy.typing import ArrayLike
 from bayesrl.checks import Floats, array, frozen
 from bayesrl.gradient import _settings as declares
 from bayesrl.gradient._bpg import Whitened, bpg, checked_paths, quadrature_weights
-from bayesrl.gradient._fisher import Unit
 from bayesrl.gradient._improve import Improved, step_from
-from bayesrl.gradient._learner import Learning, PolicyGradient, check_policy, scores_and_returns
+from bayesrl.gradient._learner import Learning, LearnsFromPaths, check_policy, scores_and_returns
 from bayesrl.gradient._paths import Known, Path, path_hessian
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import Above, declared
@@ -75,7 +74,7 @@ def bpg_hessian(
     ),
 )
 @declared
-class BPGHessian(PolicyGradient):
+class BPGHessian(LearnsFromPaths):
     """Newton steps on the expected return, from the posterior means of its gradient and Hessian.
 
     Examples
@@ -100,16 +99,6 @@ class BPGHessian(PolicyGradient):
 
     def __post_init__(self) -> None:
         check_policy("BPGHessian", self.policy, "hessian")
-
-    @property
-    def batch_size(self) -> int:
-        """M."""
-        return self.paths
-
-    @property
-    def fisher(self) -> tuple[Unit, float, float]:
-        """The information of whole paths, so that steps are not discounted."""
-        return self.unit, 1.0, self.keep
 
     def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """Both posteriors, and a Newton step."""

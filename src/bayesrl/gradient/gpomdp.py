@@ -16,9 +16,8 @@ import numpy as np
 from bayesrl.checks import Floats, number
 from bayesrl.core import DifferentiablePolicy, Transition
 from bayesrl.gradient import _settings as declares
-from bayesrl.gradient._fisher import Unit
 from bayesrl.gradient._improve import Improved, improve
-from bayesrl.gradient._learner import Learning, PolicyGradient, check_policy
+from bayesrl.gradient._learner import Learning, LearnsFromPaths, check_policy
 from bayesrl.gradient._paths import Path, paths_of
 from bayesrl.gradient.reinforce import without_error_bars
 from bayesrl.models.policy import SoftmaxPolicy
@@ -65,7 +64,7 @@ def credited(paths: tuple[Path, ...], gamma: float, trace: float) -> Floats:
     ),
 )
 @declared
-class GPOMDP(PolicyGradient):
+class GPOMDP(LearnsFromPaths):
     """Monte-Carlo policy gradient with eligibility traces of scores.
 
     Examples
@@ -92,16 +91,6 @@ class GPOMDP(PolicyGradient):
 
     def __post_init__(self) -> None:
         check_policy("GPOMDP", self.policy)
-
-    @property
-    def batch_size(self) -> int:
-        """M."""
-        return self.paths
-
-    @property
-    def fisher(self) -> tuple[Unit, float, float]:
-        """The information of whole paths, so that steps are not discounted."""
-        return self.unit, 1.0, self.keep
 
     def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The estimate, and a step."""

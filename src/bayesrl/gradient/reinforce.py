@@ -16,9 +16,8 @@ from bayesrl.checks import Floats, number, truth
 from bayesrl.core import DifferentiablePolicy, Transition
 from bayesrl.gradient import _settings as declares
 from bayesrl.gradient._bpg import Gradient, Whitened
-from bayesrl.gradient._fisher import Unit
 from bayesrl.gradient._improve import Improved, improve
-from bayesrl.gradient._learner import Learning, PolicyGradient, check_policy, scores_and_returns
+from bayesrl.gradient._learner import Learning, LearnsFromPaths, check_policy, scores_and_returns
 from bayesrl.gradient._paths import Path, paths_of
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import declared
@@ -67,7 +66,7 @@ def without_error_bars(mean: Floats, G: Floats) -> Gradient:
     ),
 )
 @declared
-class REINFORCE(PolicyGradient):
+class REINFORCE(LearnsFromPaths):
     """Monte-Carlo policy gradient, with or without the average return as a baseline.
 
     Examples
@@ -94,16 +93,6 @@ class REINFORCE(PolicyGradient):
 
     def __post_init__(self) -> None:
         check_policy("REINFORCE", self.policy)
-
-    @property
-    def batch_size(self) -> int:
-        """M."""
-        return self.paths
-
-    @property
-    def fisher(self) -> tuple[Unit, float, float]:
-        """The information of whole paths, so that steps are not discounted."""
-        return self.unit, 1.0, self.keep
 
     def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The Monte-Carlo estimate, and a step."""
