@@ -140,7 +140,7 @@ def skip_rows(
             scale(Y[mid * L :], h_mid, U[mid * L : (mid + 1) * L])
         unweigh(U, mid, min(mid + JUMP - 1, hi), 1.0 / h_mid, odds, row, lattice, Y)
         Y[(hi + 1) * L : (mid + JUMP) * L] = 0.0
-        last = min(hi, row - JUMP)  # there are no more successes than plays
+        last = min(hi, row - JUMP)  # successes are at most as many as plays
         for t in range(hi, last, -1):
             h_hi *= odds * (b0 + row - t) / (a0 + t - 1.0)
         mid = min(mid, last + 1)

@@ -24,7 +24,7 @@ def sketch(low: float, at: float, high: float, first: float, last: float) -> str
 
 
 def sketched_root(why: Explanation) -> list[str]:
-    """The value of each action with its bounds on a common scale; empty strings if there are no values."""
+    """Draw the value of each action and its bounds on a common scale. Without values, return empty strings."""
     key = reading(why)
     if key is None:
         return [""] * len(why.actions)

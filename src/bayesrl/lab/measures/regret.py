@@ -114,7 +114,7 @@ class _Reference:
         mdp = self.judged.mdp
         lost = self.best - np.cumsum(reward)
         if mdp.gamma == 1.0 and not mdp.outcomes.terminal.any():
-            return lost, None  # at discount 1 without terminal states there are no action values
+            return lost, None  # action values are infinite at discount 1 without terminal states
         wrong = self.judged.gaps[state, action] > TOLERANCE * np.abs(mdp.mean_reward).max()
         return lost, np.cumsum(wrong, dtype=np.float64)
 
