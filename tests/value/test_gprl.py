@@ -108,7 +108,7 @@ def test_climbs_the_hill():
     """From 100 random transitions the car is near the target within 10 steps, and stays (one draw, fixed)."""
     world, rng = make_world("car-on-the-hill"), default_rng(1)
     gprl = GPRL(
-        actions=np.linspace(-4.0, 4.0, 9), gamma=0.9, dynamics=Gaussian(scale=[1.0, 2.0, 8.0]), **world.defaults
+        actions=np.linspace(-4.0, 4.0, 9), gamma=0.9, dynamics=Gaussian(scale=[1.0, 2.0, 8.0]), **world.defaults["gprl"]
     )
     found = gprl.solve(hill(world, rng), rng)
     state, _ = world.reset(rng)

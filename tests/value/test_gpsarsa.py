@@ -118,7 +118,7 @@ def test_actions_of_a_box_stay_in_it():
 def test_learns_the_mountain_car():
     """The last 20 of 100 episodes are below 160 steps; the tied noise stays at the limit of 200 (one seed, fixed)."""
     world = make_world("mountain-car")
-    agent = GPSARSA(gamma=world.gamma, **world.defaults)
+    agent = GPSARSA(gamma=world.gamma, **world.defaults["gpsarsa"])
     lengths, age = [], 0
     for step in play(agent, world, Streams.of(0), horizon=world.horizon):
         age += 1

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+from bayesrl.core import run
 from bayesrl.errors import InvalidArgument
+from bayesrl.lab.build import agent_for
 from bayesrl.registry import make_world
 
 NAMES = ["random-walk", "mountain-car", "bpg-bandit", "bpg-regulator", "maze-2d", "car-on-the-hill", "ship-steering"]
@@ -61,7 +63,7 @@ def test_bandit_and_regulator_by_hand():
 
 def test_regulator_costs_what_the_reference_says():
     """The best gain's cost at sigma = .001 by the exact recursion of second moments."""
-    policy = make_world("bpg-regulator").defaults["policy"]
+    policy = make_world("bpg-regulator").defaults["gradient"]["policy"]
     best = policy.with_parameters(np.array([np.log(1.998 / (1.999 - 0.916) - 1.0), 40.0]))
     assert best.gain == pytest.approx(-0.916)
     assert best.sigma == pytest.approx(0.001)
@@ -74,7 +76,7 @@ def test_regulator_costs_what_the_reference_says():
 
 @pytest.mark.parametrize("theta", [[0.0, 0.0], [1.0, -0.5], [-2.0, 3.0]])
 def test_scores_of_the_regulators_policy_match_differences(theta):
-    policy, x, a, h = make_world("bpg-regulator").defaults["policy"], [0.7], [-0.4], 1e-5
+    policy, x, a, h = make_world("bpg-regulator").defaults["gradient"]["policy"], [0.7], [-0.4], 1e-5
     base = policy.with_parameters(np.array(theta))
     for i in range(2):
         up, down = np.array(theta), np.array(theta)
@@ -140,3 +142,51 @@ def test_actions_outside_are_refused(name):
             continue  # any number is an action
         with pytest.raises(InvalidArgument, match="must be"):
             world.step(state, action, RNG)
+
+
+GRADIENT_AGENTS = ["bpg-1", "bpg-2", "bpg-hessian", "bac", "actor-critic", "reinforce", "gpomdp"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_agents_by_name_act_with_the_worlds_suggestions(name):
+    """Every gradient agent, and GPSARSA where the world suggests it, runs a few short episodes by its name alone."""
+    world = make_world(name)
+    for method in GRADIENT_AGENTS:
+        few = {"episodes": 2} if method in ("bac", "actor-critic") else {"paths": 2}
+        agent = agent_for(method, world, params=few)
+        assert agent.policy == world.defaults["gradient"]["policy"]
+        assert run(agent, world, 30, horizon=6, keep=("updates",)).updates[-1] > 0
+    if "gpsarsa" in world.defaults:
+        run(agent_for("gpsarsa", world), world, 30, horizon=6)
+
+
+def test_suggestions_are_those_of_the_method():
+    """A world's noise and threshold for values of pairs are not those of gradients."""
+    world = make_world("mountain-car")
+    sarsa, bpg, bac = (agent_for(method, world) for method in ("gpsarsa", "bpg-1", "bac"))
+    assert (sarsa.noise, sarsa.threshold, sarsa.half_life, sarsa.residuals) == (1.0, 10.0, 10.0, "white")
+    assert (bpg.noise, bpg.threshold, bpg.half_life, bpg.gamma) == (0.1, 0.0, None, 0.99)
+    assert (bac.noise, bac.threshold, bac.half_life, bac.rate) == (3.0, 10.0, None, 0.1)
+    assert agent_for("bac", make_world("random-walk")).threshold == 0.0
+
+
+def test_best_returns():
+    assert make_world("random-walk").best_return == pytest.approx(-8.64828, abs=5e-6)
+    assert make_world("random-walk", gamma=1.0).best_return == -9.0
+    assert make_world("random-walk", reward=1.0).best_return is None
+    assert make_world("bpg-regulator").best_return == -0.100342
+    assert make_world("bpg-regulator", horizon=10).best_return is None
+    assert make_world("ship-steering").best_return is None
+
+
+def test_a_policy_of_listed_actions():
+    policy = make_world("car-on-the-hill").defaults["gradient"]["policy"]
+    s = np.array([-0.5, 0.1])
+    assert {float(policy.sample(s, default_rng(i))[0]) for i in range(40)} == {-4.0, 0.0, 4.0}
+    moved = policy.with_parameters(default_rng(0).normal(size=len(policy.parameters)))
+    chance = [np.exp(moved.log_prob(s, [a])) for a in (-4.0, 0.0, 4.0)]
+    assert sum(chance) == pytest.approx(1.0)
+    np.testing.assert_array_equal(moved.score(s, [4.0]), moved.chooser.score(s, 2))
+    np.testing.assert_array_equal(moved.hessian(s, [0.0]), moved.chooser.hessian(s, 1))
+    with pytest.raises(InvalidArgument, match="'action' must be one of the listed actions, got"):
+        policy.score(s, [1.0])

@@ -56,8 +56,20 @@ def agent_for(
         if known is None:
             raise InvalidArgument(method, "world", f"one with '{name}'", type(world).__name__)
     told |= {name: paid for name, paid in rewards_of(world).items() if name in entry.parameters}
-    told |= {name: given for name, given in getattr(world, "defaults", {}).items() if name in entry.parameters}
+    told |= suggested(world, entry)
     return make(method, **(told | params))
+
+
+def suggested(world: World | Family, entry: Entry) -> dict[str, Any]:
+    """The arguments that a world suggests for a method: its own, and those of its package that it takes.
+
+    >>> from bayesrl.registry import make_world
+    >>> sorted(suggested(make_world("random-walk"), entries()["bac"]))
+    ['covariance', 'policy']
+    """
+    given = getattr(world, "defaults", {})
+    shared = {name: x for name, x in given.get(entry.package, {}).items() if name in entry.parameters}
+    return shared | dict(given.get(entry.name, {}))
 
 
 def rewards_of(world: World | Family) -> dict[str, float]:

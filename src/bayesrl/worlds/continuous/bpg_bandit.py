@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.beliefs.covariances import Discrete
 from bayesrl.beliefs.features import Polynomial
 from bayesrl.checks import array
 from bayesrl.core import WorldStep
@@ -55,9 +56,11 @@ class BPGBandit(BoxWorld):
         return Bounds.of([-WIDE], [WIDE])
 
     @property
-    def defaults(self) -> Mapping[str, Any]:
+    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
         """A normal law with mean 0 and standard deviation 1, both learned."""
-        return {"policy": GaussianPolicy(Polynomial(degree=0), np.zeros(1), sigma=1.0, learn_sigma=True)}
+        one = Polynomial(degree=0)
+        policy = GaussianPolicy(one, np.zeros(1), sigma=1.0, learn_sigma=True)
+        return {"gradient": {"policy": policy, "features": one, "covariance": Discrete()}}
 
     def reset(self, rng: Generator) -> tuple[int, int]:
         """The one state."""

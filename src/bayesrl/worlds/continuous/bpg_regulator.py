@@ -15,6 +15,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from bayesrl.beliefs.covariances import Gaussian
+from bayesrl.beliefs.features import Polynomial
 from bayesrl.checks import Floats, array, frozen, generator, number
 from bayesrl.core import WorldStep
 from bayesrl.models.policies._sampling import Memoryless
@@ -126,9 +128,16 @@ class BPGRegulator(BoxWorld):
         return Bounds.of([-WIDE], [WIDE])
 
     @property
-    def defaults(self) -> Mapping[str, Any]:
-        """The policy of the paper, at parameters 0."""
-        return {"policy": RegulatorPolicy(np.zeros(2))}
+    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
+        """The policy of the paper, at parameters 0; values are nearly quadratic."""
+        squares = Polynomial(degree=2)
+        k = Gaussian(scale=1.0, variance=10.0)
+        return {"gradient": {"policy": RegulatorPolicy(np.zeros(2)), "features": squares, "covariance": k}}
+
+    @property
+    def best_return(self) -> float | None:
+        """Minus the cost of the best gain with sigma = .001."""
+        return -0.100342 if (self.gamma, self.horizon) == (1.0, 20) else None
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:
         """Near .3."""

@@ -14,13 +14,14 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.covariances import Gaussian
+from bayesrl.beliefs.covariances import Gaussian, StateAction
+from bayesrl.beliefs.features import Fourier
 from bayesrl.checks import Floats, frozen
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld, check_action
+from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld, ListedPolicy, check_action, softmax
 
 TARGET = np.array([0.6, 0.0])
 
@@ -60,16 +61,26 @@ class CarOnTheHill(BoxWorld):
         return Bounds.of([-4.0], [4.0])
 
     @property
-    def defaults(self) -> Mapping[str, Any]:
-        """The setting of the reference in which kept backups reached the target in every draw."""
+    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
+        """For `gprl` a setting of the reference in which kept backups reached the target in every draw."""
+        k_s, phi = Gaussian(scale=[0.15, 0.3]), Fourier([-1.2, -2.4], [1.2, 2.4])
         side = np.meshgrid(np.linspace(-1.2, 1.2, 25), np.linspace(-2.4, 2.4, 25), indexing="ij")
-        return {
+        gprl = {
             "support": np.column_stack([x.ravel() for x in side]),
             "target": TARGET,
             "width": self.width,
-            "covariance": Gaussian(scale=[0.15, 0.3]),
+            "covariance": k_s,
             "jitter": 1e-4,
             "fit": False,
+        }
+        pairs = StateAction(k_s, Gaussian(scale=4.0), dims=2)
+        gpsarsa = {"actions": self.actions, "covariance": pairs, "residuals": "white", "noise": 0.1}
+        policy = ListedPolicy(softmax(phi, 3), [[-4.0], [0.0], [4.0]])
+        return {
+            "gprl": gprl,
+            "gpsarsa": gpsarsa,
+            "gradient": {"policy": policy, "features": phi, "covariance": k_s},
+            "bac": {"threshold": 0.1},
         }
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:

@@ -18,13 +18,14 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.covariances import Direction, Gaussian, StateAction
+from bayesrl.beliefs.features import Fourier
 from bayesrl.checks import Floats, array, frozen, generator
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.continuous._box import Bounds, BoxWorld, check_action
+from bayesrl.worlds.continuous._box import Bounds, BoxWorld, check_action, softmax
 
 LENGTH, NOISE = 0.1, 0.05
 GOAL = 0.8
@@ -78,11 +79,21 @@ class Maze2D(BoxWorld):
         return np.column_stack([np.cos(angle), np.sin(angle)])
 
     @property
-    def defaults(self) -> Mapping[str, Any]:
-        """Engel's priors."""
-        k = StateAction(Gaussian(scale=0.2, variance=10.0), Direction(b=0.1), dims=2)
-        actions = self.actions if self.directions is None else self.vectors
-        return {"actions": actions, "covariance": k, "noise": 1.0, "threshold": 0.1, "half_life": 10.0, "epsilon": 1.0}
+    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
+        """Engel's priors for values; a softmax policy if the directions are counted."""
+        k_s, phi = Gaussian(scale=0.2, variance=10.0), Fourier([0.0, 0.0], [1.0, 1.0])
+        gradient: dict[str, Any] = {"features": phi, "covariance": k_s}
+        if self.directions is not None:
+            gradient["policy"] = softmax(phi, self.directions)
+        gpsarsa = {
+            "actions": self.actions if self.directions is None else self.vectors,
+            "covariance": StateAction(k_s, Direction(b=0.1), dims=2),
+            "noise": 1.0,
+            "threshold": 0.1,
+            "half_life": 10.0,
+            "epsilon": 1.0,
+        }
+        return {"gpsarsa": gpsarsa, "gradient": gradient, "bac": {"threshold": 0.1}}
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:
         """Anywhere outside the goal region."""

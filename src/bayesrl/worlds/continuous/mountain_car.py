@@ -15,12 +15,13 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.covariances import Discrete, Gaussian, StateAction
+from bayesrl.beliefs.features import Fourier
 from bayesrl.checks import Floats, frozen, generator
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.continuous._box import Bounds, BoxWorld, check_action
+from bayesrl.worlds.continuous._box import Bounds, BoxWorld, check_action, softmax
 
 LOW, HIGH = np.array([-1.2, -0.07]), np.array([0.6, 0.07])
 GOAL = 0.5
@@ -60,16 +61,19 @@ class MountainCar(BoxWorld):
         return self.n_actions
 
     @property
-    def defaults(self) -> Mapping[str, Any]:
-        """Transitions are deterministic, so residuals are white; the rest as in the reference's first setting."""
-        return {
+    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
+        """Transitions are deterministic, so residuals are white; the rest as in the reference's second setting."""
+        k_s, phi = Gaussian(scale=0.15, variance=1000.0), Fourier([0.0, 0.0], [1.0, 1.0])
+        gpsarsa = {
             "actions": 3,
-            "covariance": StateAction(Gaussian(scale=0.15, variance=1000.0), Discrete(), dims=2),
+            "covariance": StateAction(k_s, Discrete(), dims=2),
             "residuals": "white",
             "threshold": 10.0,
             "half_life": 10.0,
             "noise": 1.0,
         }
+        gradient = {"policy": softmax(phi, 3), "features": phi, "covariance": k_s}
+        return {"gpsarsa": gpsarsa, "gradient": gradient, "bac": {"threshold": 10.0}}
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:
         """At rest, near the bottom."""

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar
 from numpy.random import Generator
 
 from bayesrl.beliefs.covariances import Discrete
+from bayesrl.beliefs.features import Tabular
 from bayesrl.checks import generator, integer
 from bayesrl.core import WorldStep
 from bayesrl.models.policy import SoftmaxPolicy
@@ -64,9 +65,16 @@ class RandomWalk(BoxWorld):
         return self.n_actions
 
     @property
-    def defaults(self) -> Mapping[str, Any]:
+    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
         """A softmax for each state; values of states have nothing in common."""
-        return {"policy": SoftmaxPolicy.tabular(LENGTH, 2), "covariance": Discrete(variance=100.0), "actions": 2}
+        k = Discrete(variance=100.0)
+        gradient = {"policy": SoftmaxPolicy.tabular(LENGTH, 2), "features": Tabular(LENGTH), "covariance": k}
+        return {"gpsarsa": {"actions": 2, "covariance": k}, "gradient": gradient}
+
+    @property
+    def best_return(self) -> float | None:
+        """Nine steps to the right, if steps cost."""
+        return self.reward * sum(self.gamma**t for t in range(LENGTH - 1)) if self.reward <= 0.0 else None
 
     def reset(self, rng: Generator) -> tuple[int, int]:
         """The left end."""

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.covariances import Gaussian, StateAction
+from bayesrl.beliefs.features import Fourier
 from bayesrl.checks import Floats, frozen
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.continuous._box import Bounds, BoxWorld, check_action
+from bayesrl.worlds.continuous._box import Bounds, BoxWorld, ListedPolicy, check_action, softmax
 
 SIDE, SPEED, STEP, LAG, INNER = 150.0, 3.0, 0.2, 5.0, 3
 TURN = math.pi / 12.0
@@ -61,10 +62,20 @@ class ShipSteering(BoxWorld):
         return Bounds.of([-TURN], [TURN])
 
     @property
-    def defaults(self) -> Mapping[str, Any]:
-        """Covariances on the unit cube and on turning rates."""
-        k = StateAction(Gaussian(scale=0.2, variance=1000.0), Gaussian(scale=TURN), dims=4)
-        return {"actions": self.actions, "covariance": k, "residuals": "white", "threshold": 10.0}
+    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
+        """Covariances on the unit cube and on turning rates; a softmax policy of full rudder, left or right."""
+        k_s, phi = Gaussian(scale=0.2, variance=1000.0), Fourier(np.zeros(4), np.ones(4), order=1)
+        pairs = StateAction(k_s, Gaussian(scale=TURN), dims=4)
+        gradient = {
+            "policy": ListedPolicy(softmax(phi, 2), [[-TURN], [TURN]]),
+            "features": phi,
+            "covariance": k_s,
+        }
+        return {
+            "gpsarsa": {"actions": self.actions, "covariance": pairs, "residuals": "white", "threshold": 10.0},
+            "gradient": gradient,
+            "bac": {"threshold": 10.0},
+        }
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:
         """In the corner, heading north."""
