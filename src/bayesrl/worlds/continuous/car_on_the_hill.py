@@ -23,7 +23,7 @@ from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld, ListedPolicy, check_action, softmax
 
-TARGET = np.array([0.6, 0.0])
+TARGET, REACH = np.array([0.6, 0.0]), np.array([1.2, 2.4])
 
 
 @register(
@@ -63,8 +63,8 @@ class CarOnTheHill(BoxWorld):
     @property
     def defaults(self) -> Mapping[str, Mapping[str, Any]]:
         """For `gprl` a setting of the reference in which kept backups reached the target in every draw."""
-        k_s, phi = Gaussian(scale=[0.15, 0.3]), Fourier([-1.2, -2.4], [1.2, 2.4])
-        side = np.meshgrid(np.linspace(-1.2, 1.2, 25), np.linspace(-2.4, 2.4, 25), indexing="ij")
+        k_s, phi = Gaussian(scale=[0.15, 0.3]), Fourier(-REACH, REACH)
+        side = np.meshgrid(*np.linspace(-REACH, REACH, 25).T, indexing="ij")
         gprl = {
             "support": np.column_stack([x.ravel() for x in side]),
             "target": TARGET,
@@ -75,7 +75,7 @@ class CarOnTheHill(BoxWorld):
         }
         pairs = StateAction(k_s, Gaussian(scale=4.0), dims=2)
         gpsarsa = {"actions": self.actions, "covariance": pairs, "residuals": "white", "noise": 0.1}
-        policy = ListedPolicy(softmax(phi, 3), [[-4.0], [0.0], [4.0]])
+        policy = ListedPolicy(softmax(phi, 3), np.array([[-4.0], [0.0], [4.0]]))
         return {
             "gprl": gprl,
             "gpsarsa": gpsarsa,

@@ -81,7 +81,7 @@ class Maze2D(BoxWorld):
     @property
     def defaults(self) -> Mapping[str, Mapping[str, Any]]:
         """Engel's priors for values; a softmax policy if the directions are counted."""
-        k_s, phi = Gaussian(scale=0.2, variance=10.0), Fourier([0.0, 0.0], [1.0, 1.0])
+        k_s, phi = Gaussian(scale=0.2, variance=10.0), Fourier(np.zeros(2), np.ones(2))
         gradient: dict[str, Any] = {"features": phi, "covariance": k_s}
         if self.directions is not None:
             gradient["policy"] = softmax(phi, self.directions)

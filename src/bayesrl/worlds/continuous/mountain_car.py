@@ -63,7 +63,7 @@ class MountainCar(BoxWorld):
     @property
     def defaults(self) -> Mapping[str, Mapping[str, Any]]:
         """Transitions are deterministic, so residuals are white; the rest as in the reference's second setting."""
-        k_s, phi = Gaussian(scale=0.15, variance=1000.0), Fourier([0.0, 0.0], [1.0, 1.0])
+        k_s, phi = Gaussian(scale=0.15, variance=1000.0), Fourier(np.zeros(2), np.ones(2))
         gpsarsa = {
             "actions": 3,
             "covariance": StateAction(k_s, Discrete(), dims=2),

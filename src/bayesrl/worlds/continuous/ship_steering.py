@@ -67,7 +67,7 @@ class ShipSteering(BoxWorld):
         k_s, phi = Gaussian(scale=0.2, variance=1000.0), Fourier(np.zeros(4), np.ones(4), order=1)
         pairs = StateAction(k_s, Gaussian(scale=TURN), dims=4)
         gradient = {
-            "policy": ListedPolicy(softmax(phi, 2), [[-TURN], [TURN]]),
+            "policy": ListedPolicy(softmax(phi, 2), np.array([[-TURN], [TURN]])),
             "features": phi,
             "covariance": k_s,
         }
