@@ -8,5 +8,6 @@ regret                                regret against the optimum                
 lookup, judge, reproduce              published figures and our scores          literature/
 comparison_table                      tables for the terminal                   report.py
 curves, plot_posteriors, plot_policy  plots                                     plots/
+plot_surface, plot_bands, ...         plots of values and of gradients          plots/values.py, plots/gradients.py
 explain                               why a method takes an action              explain.py
 """

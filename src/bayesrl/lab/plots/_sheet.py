@@ -38,6 +38,13 @@ def look(k: int) -> Mapping[str, Any]:
     return {"color": PALETTE[k % len(PALETTE)], "linestyle": DASHES[k // len(PALETTE) % len(DASHES)]}
 
 
+def open_axes(axes: Axes) -> None:
+    """A light grid behind the curves, and no frame above and at the right."""
+    axes.grid(color="0.9", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def write(owner: str, sheet: Figure, path: str | Path, title: str | None = None) -> None:
     """Write a figure to a file; the suffix decides the format."""
     if title:

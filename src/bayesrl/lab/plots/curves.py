@@ -12,7 +12,7 @@ import numpy as np
 from bayesrl.checks import Floats
 from bayesrl.lab.comparison import Comparison
 from bayesrl.lab.measures.regret import Regret
-from bayesrl.lab.plots._sheet import look, new_sheet, panels_of, write
+from bayesrl.lab.plots._sheet import look, new_sheet, open_axes, panels_of, write
 from bayesrl.lab.report import SAYS, counted
 from bayesrl.lab.statistics import mean_band
 
@@ -150,9 +150,7 @@ def _draw_bounds(axes: Axes, bounds: Mapping[str, Bound]) -> None:
 
 def _frame(axes: Axes, name: str, steps: int) -> None:
     axes.set(xlabel="step", ylabel=f"{name} (mean, 95% band)", xlim=(0, steps))
-    axes.grid(color="0.9", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    open_axes(axes)
 
 
 def _line(axes: Axes, values: Floats, label: str, look: Mapping[str, Any]) -> None:
