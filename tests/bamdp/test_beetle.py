@@ -285,6 +285,18 @@ def test_beliefs_can_be_reached():
     assert abs((ages[1:] == 1).mean() - 0.202) < 0.098
 
 
+@pytest.mark.parametrize("basis", [1, 5, 12, 40])
+def test_the_basis_is_drawn_from_the_beliefs(basis):
+    """The constant, then different monomials, each the outcomes of a sampled belief; all of them if there is room."""
+    lives = {frozenset(life) for life in interact(TIED, 12, 30, default_rng(3))}
+    solution = BEETLE(beliefs=12, basis=basis, steps=30, iterations=1).solve(TIED, default_rng(3))
+    monomials = [frozenset((g, k, n) for g, k, j, n in solution.exponent.tolist() if j == i)
+                 for i in range(len(solution.scale))]  # fmt: skip
+    assert monomials[0] == frozenset()
+    assert len(set(monomials)) == len(monomials) == min(basis, len(lives))
+    assert set(monomials) <= lives
+
+
 # Values --------------------------------------------------------------------------------------------------------------
 
 

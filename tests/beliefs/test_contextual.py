@@ -110,6 +110,14 @@ def test_features_held_by_the_belief_are_contexts_by_number(name):
     assert_allclose(held.mean_, given.mean_)
     assert_allclose(held.mean(2), given.mean(table[2]))
     assert held.n_actions == 3
+    # features beside the table, also if they are whole numbers, and in lockstep
+    for x in (table[0] + 1.0, np.arange(9).reshape(3, 3)):
+        assert_allclose(held.mean(x), given.mean(x), rtol=1e-9)
+        together = held.update(Transition(x, 1, 1.0, 0)).batch(4)
+        assert_allclose(together.mean_[3], given.update(Transition(x, 1, 1.0, 0)).mean_, rtol=1e-9)
+        assert_allclose(together.mean(np.stack([x + i for i in range(4)]))[2], together.mean(x + 2)[2], rtol=1e-9)
+    numbers = held.batch(2).mean(np.array([3, 1]))
+    assert_allclose(numbers, [given.mean(table[3]), given.mean(table[1])], rtol=1e-9)
 
 
 # Logistic ------------------------------------------------------------------------------------------------------------

@@ -182,6 +182,17 @@ def test_warm_start_with_columns_of_context(kind, wrap):
     assert one.belief == live.belief
 
 
+@pytest.mark.parametrize("kind", [LogisticLaplaceArms, LinearGaussianArms])
+def test_warm_start_with_vectors_beside_a_table(kind):
+    """A belief that holds features of arms learns the same from vectors of a log as one that holds none."""
+    log, table = frame(20), np.random.default_rng(1).normal(size=(4, 3, 6))
+    live, plain = (shop(kind.prior(6, features=held), actions=SHELF) for held in (table, None))
+    for one in (live, plain):
+        one.warm_start(log, "shown", "bought", ["age", "cart"])
+    np.testing.assert_allclose(live.belief.mean_, plain.belief.mean_, rtol=1e-9)
+    np.testing.assert_allclose(live.belief.variance(2), plain.belief.variance(table[2]), rtol=1e-9)
+
+
 def test_warm_start_with_kinds_of_customers():
     features = np.arange(12.0).reshape(2, 3, 2) / 12
     kinds = {"kind": [0, 1, 1], "action": [2, 0, 1], "reward": [0.5, 1.0, -1.0]}

@@ -347,6 +347,16 @@ def test_out_of_budget():
         PolicyIteration(policies=1).solve(ring(60, 0.99))
 
 
+@pytest.mark.parametrize("S", [60, 250])
+def test_policy_iteration_counts_its_policies(S):
+    """The number that it reports is the smallest budget that suffices, by elimination and by sweeps."""
+    enough = PolicyIteration().solve(ring(S, 0.999)).iterations
+    assert enough > 1
+    assert PolicyIteration(policies=enough).solve(ring(S, 0.999)).iterations == enough
+    with pytest.raises(NotConverged, match=f"after {enough - 1} iterations"):
+        PolicyIteration(policies=enough - 1).solve(ring(S, 0.999))
+
+
 def test_value_iteration_counts_its_passes():
     """A backup of a dense model is one pass, a round of lists two sweeps and a backup: 1, 4, 7."""
     dense = TabularMDP.from_dense(np.random.default_rng(0).dirichlet(np.ones(5), (5, 2)), np.eye(5)[:, :2], 0.99)
