@@ -2,7 +2,7 @@
 
     python tests/mutation/random_mutants.py map                   which tests run which blocks (once, some minutes)
     python tests/mutation/random_mutants.py run --n 100 --seed 1  plant mutants, run their tests, report
-    python tests/mutation/random_mutants.py again --seed 1        the same for those that survived, with more time
+    python tests/mutation/random_mutants.py again --seed 1        those that were not caught once more, from the start
 
 A mutant is one small change at a random place of the source: another operator, a constant moved, a comparison turned, a
 condition negated, two arguments swapped, a statement left out. Every place has the same chance. Docstrings, annotations,
@@ -12,8 +12,10 @@ changed, not that it is wrong.
 
 All runs are without compilation, so that a change of a compiled function is seen at once. One process has collected all
 tests and forks a child for each mutant; the child gives the function its changed code and runs the tests of its block,
-the fastest of each test function first, until one fails; examples of the documentation come last. What is read at import (defaults, constants) is planted in a
-process that has not yet imported the library.
+the fastest of each test function first, until one fails; examples of the documentation come last. What is read at
+import (defaults, constants) is planted in a process that has not yet imported the library. Those that no test has
+caught within six seconds are judged in a second round, one minute each (`--budget`), by the tests that were not run yet,
+the slow ones among them. Clocks count processor time, so that a busy machine changes no verdict.
 
 The share is that of the mutants that change behaviour. random_mutants_equivalent.json lists the mutants that were
 looked at and cannot change it, each with its reason.
@@ -54,8 +56,12 @@ CATALOGUE = "tests/docs/test_catalogue.py::test_catalogue_is_up_to_date"
 """Runs for every mutant that is read at import: the page states the defaults."""
 SLOW = 1e6
 """What the map says of a test above the limit: its blocks are those of its first seconds."""
-BUDGET = 6
-"""Seconds of processor time for the tests of one mutant."""
+CAUGHT = ("caught", "endless")
+"""Verdicts that count as caught; all others count as missed."""
+BUDGET, MORE = 6, 60
+"""Seconds of processor time for the tests of one mutant, in the first round and in the second."""
+SLOW_TESTS = 3
+"""Tests above the limit that are run for a mutant in the second round."""
 AT_IMPORT = 25
 """Tests of a mutant that is planted before the import; their files have to be collected again."""
 
@@ -239,9 +245,14 @@ def results(seed: int) -> Path:
     return ROOT / "out" / f"mutants-{seed}.json"
 
 
-def judge_all(chosen: list[Mutant], workers: int, budget: float, slow: int) -> Iterator[tuple[Mutant, dict]]:
-    """Verdicts on mutants; `slow` tests above the limit are run too, and count only if they fail within 25 seconds."""
-    coverage = Coverage()
+def judge_all(
+    chosen: list[Mutant], workers: int, budget: float, after: dict[str, int]
+) -> Iterator[tuple[Mutant, dict]]:
+    """Verdicts on mutants. In the second round `after` says how many tests each mutant has passed already.
+
+    In the second round tests above the limit are run too; they count only if they fail within 25 seconds.
+    """
+    coverage, slow = Coverage(), SLOW_TESTS if after else 0
     with ThreadPoolExecutor(workers) as at_work:
         made = list(at_work.map(lambda _: (Server(), Zygote()), range(workers)))
     known = set(made[0][0].tests)
@@ -255,13 +266,14 @@ def judge_all(chosen: list[Mutant], workers: int, budget: float, slow: int) -> I
             if not tests:
                 return {"verdict": "no test runs it", "ran": 0, "of": 0}
             server, zygote = free.get()
-            order = {**mutant.__dict__}
+            order, done = {**mutant.__dict__}, after.get(mutant.name, 0)
             try:
                 timed = [[name, coverage.seconds[name]] for name in tests if coverage.seconds[name] < SLOW]
                 if reached and mutant.block >= 0:
-                    answer = server.ask(tests=timed, mutant=order, budget=budget)
+                    answer = server.ask(tests=timed[done:], mutant=order, budget=budget, patience=1 + 4 * bool(slow))
                 if not reached or mutant.block < 0 or answer["verdict"] == "not planted":
-                    answer = zygote.ask(order, [CATALOGUE, *(name for name, _ in timed[: AT_IMPORT * (1 + slow)])])
+                    done, names = 0, [name for name, _ in timed[: AT_IMPORT * (1 + slow)]]
+                    answer = zygote.ask(order, [CATALOGUE, *names])
                 elif answer["verdict"] in ("survived", "not all"):
                     for name in tests[len(timed) :][:slow]:
                         more = server.ask(tests=[[name, 0.0]], mutant=order, budget=budget, limit=25)
@@ -270,39 +282,42 @@ def judge_all(chosen: list[Mutant], workers: int, budget: float, slow: int) -> I
                             break
             finally:
                 free.put((server, zygote))
-            return {**answer, "of": len(tests)}
+            return {**answer, "ran": done + answer["ran"], "of": len(tests)}
 
         yield from zip(chosen, at_work.map(judge, chosen), strict=True)
 
 
-def run(n: int, seed: int, workers: int) -> None:
-    """Plant n random mutants and say which share was caught."""
-    places = [mutant for page in modules() for mutant in page.found]
+def run(n: int, seed: int, workers: int, budget: float, only: list[str]) -> None:
+    """Plant n random mutants and say which share was caught; `only` restricts the files to those with these words."""
+    places = [m for page in modules() for m in page.found if not only or any(word in m.file for word in only)]
     chosen = random.Random(seed).sample(places, min(n, len(places)))
     rows, began = [], time.perf_counter()
-    for mutant, answer in judge_all(chosen, workers, BUDGET, 0):
+    for mutant, answer in judge_all(chosen, workers, BUDGET, {}):
         rows.append({**mutant.__dict__, "name": mutant.name, **answer, "hits": None})
         show(rows[-1])
         keep(seed, rows)
         if len(rows) % 50 == 0:
             print(f"# {len(rows)} done, {time.perf_counter() - began:.0f} s", flush=True)
-    print(f"{len(places)} places, seed {seed}")
+    print(f"{len(places)} places, seed {seed}, first round")
     summary(rows)
+    if budget:
+        again(seed, workers, budget, resume=True)
 
 
-def again(seed: int, workers: int, budget: float) -> None:
-    """Run the survivors of a sample again, with more time, on the code as it is now."""
+def again(seed: int, workers: int, budget: float, resume: bool = False) -> None:
+    """The second round: judge those that were not caught, on the code as it is now, with the tests that are left."""
     rows = json.loads(results(seed).read_text())
     now = {mutant.name: mutant for page in modules() for mutant in page.found}
     known = reasons()
-    left = {
-        row["name"]: row for row in rows if row["verdict"] not in ("caught", "endless") and row["name"] not in known
-    }
+    left = {row["name"]: row for row in rows if row["verdict"] not in CAUGHT and row["name"] not in known}
     chosen = [now[name] for name in left if name in now]
-    for mutant, answer in judge_all(chosen, workers, budget, 3):
+    after = {
+        name: row["ran"] if resume and row["verdict"] in ("survived", "not all") else 0 for name, row in left.items()
+    }
+    for mutant, answer in judge_all(chosen, workers, budget, after):
         left[mutant.name].update({**answer, "hits": None})
         show(left[mutant.name])
-    keep(seed, rows)
+        keep(seed, rows)
     summary(rows)
 
 
@@ -314,7 +329,7 @@ def keep(seed: int, rows: list[dict]) -> None:
 
 def show(row: dict) -> None:
     """A line for a mutant that was not caught."""
-    if row["verdict"] != "caught":
+    if row["verdict"] not in CAUGHT:
         print(f"{row['verdict']:16}{row['ran']:4} of {row['of']:4} {row['line']:4} {row['name']}", flush=True)
 
 
@@ -326,7 +341,7 @@ def reasons() -> dict[str, str]:
 def summary(rows: list[dict]) -> None:
     """Which share of the mutants that change behaviour was caught, with its 95% interval (Wilson)."""
     known = reasons()
-    missed = [row for row in rows if row["verdict"] not in ("caught", "endless")]
+    missed = [row for row in rows if row["verdict"] not in CAUGHT]
     survived = [row for row in missed if row["name"] not in known]
     caught = len(rows) - len(missed)
     total = caught + len(survived)
@@ -350,7 +365,8 @@ if __name__ == "__main__":
     parser.add_argument("--n", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--budget", type=float, default=120.0)
+    parser.add_argument("--budget", type=float, default=MORE, help="seconds for a mutant in the second round; 0: none")
+    parser.add_argument("--only", nargs="*", default=[], help="words of the names of files; others are left out")
     given = parser.parse_args()
     if given.what == "map":
         write_map(given.workers)
@@ -359,4 +375,4 @@ if __name__ == "__main__":
     elif given.what == "again":
         again(given.seed, given.workers, given.budget)
     else:
-        run(given.n, given.seed, given.workers)
+        run(given.n, given.seed, given.workers, given.budget, given.only)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -51,11 +52,14 @@ class Mutant:
     """Where the old text begins in the source, in characters."""
     text: str
     """The line of the place."""
+    nth: int = 1
+    """Which of the places of this module that read the same."""
 
     @property
     def name(self) -> str:
         """What identifies the mutant when lines move."""
-        return f"{self.file} {self.outer}: `{self.text}`: `{_short(self.old)}` -> `{_short(self.new)}`"
+        nth = "" if self.nth == 1 else f" ({self.nth})"
+        return f"{self.file} {self.outer}: `{self.text}`: `{_short(self.old)}` -> `{_short(self.new)}`{nth}"
 
 
 def _short(text: str) -> str:
@@ -153,6 +157,7 @@ class Places(ast.NodeVisitor):
         self.path: list[str] = []
         self.here: tuple[str, int] = ("", -1)
         self.found: list[Mutant] = []
+        self.named: Counter[str] = Counter()
         tree = ast.parse(self.text)
         blocks = Blocks(tree)
         self.hashes, self.names = blocks.hashes, blocks.names
@@ -172,7 +177,9 @@ class Places(ast.NodeVisitor):
         text = self.lines[node.lineno - 1].strip()
         if old != new:
             outer = outer or ".".join(self.path)
-            self.found.append(Mutant(self.module, self.file, node.lineno, outer, block, old, new, start, text))
+            found = Mutant(self.module, self.file, node.lineno, outer, block, old, new, start, text)
+            self.named[found.name] += 1
+            self.found.append(replace(found, nth=self.named[found.name]))
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         if node.name in UNSEEN or any("overload" in ast.unparse(d) for d in node.decorator_list):

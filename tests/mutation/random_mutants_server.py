@@ -4,8 +4,9 @@ An order is a line of JSON: {"tests": [[name, usual seconds], ...], "mutant": {.
 child plants the mutant in the functions as they stand in memory and runs the tests in turn until one fails. The answer
 is a line of JSON: {"verdict": ..., "test": the last one, "ran": how many, "seconds": ..., "hits": [...]}.
 
-The verdict is "caught" (a test failed), "endless" (a test ran ten times as long as usual, or died), "survived" (all
-passed), "not all" (all that ran passed, then the budget was spent) or "not planted".
+The verdict is "caught" (a test failed, or died), "endless" (a test took ten times its usual processor time, and ten
+seconds), "survived" (all passed), "not all" (all that ran passed, then the budget was spent), "silent" (nothing was heard
+for long, or the child was killed, which may be the fault of a busy machine) or "not planted".
 With BAYESRL_BLOCKS the sources are read with a report in each block, and an answer says which blocks were run.
 """
 
@@ -152,11 +153,13 @@ def serve(session, items, order):
     began = wait_from = time.monotonic()
     while done is None:
         usual = order["tests"][at][1] if order["tests"] else 0
-        left = wait_from + 60 + 50 * usual + 4 * order.get("limit", 0) - time.monotonic()
+        left = (
+            wait_from + order.get("patience", 1) * (120 + 100 * usual + 10 * order.get("limit", 0)) - time.monotonic()
+        )
         ready, _, _ = select.select([read], [], [], max(left, 0))
         piece = os.read(read, 1 << 20).decode() if ready else ""
         if not piece:
-            done = {"verdict": "endless"}  # killed by its clock, or silent
+            done = {"verdict": "silent" if not ready else ""}
             break
         text += piece
         *lines, text = text.split("\n")
@@ -167,8 +170,14 @@ def serve(session, items, order):
             else:
                 at, wait_from = said["start"], time.monotonic()
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+        if done["verdict"]:
+            os.killpg(child, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if not done["verdict"]:  # it ended without a word
+        ends = {-signal.SIGPROF: "endless", -signal.SIGKILL: "silent"}  # its clock of processor time; perhaps memory
+        done["verdict"] = ends.get(code, "caught")
+        with contextlib.suppress(ProcessLookupError):  # what it may have started
+            os.killpg(child, signal.SIGKILL)
     os.close(read)
     name = order["tests"][at][0] if order["tests"] else ""
     return {"test": name, "ran": at + 1, "wall": time.monotonic() - began, **done}
