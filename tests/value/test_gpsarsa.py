@@ -154,3 +154,71 @@ BAD = {
 def test_bad_input_is_refused_in_a_sentence(name):
     with pytest.raises(InvalidArgument, match="must be"):
         BAD[name]()
+
+
+# At the edges --------------------------------------------------------------------------------------------------------
+
+
+def test_actions_are_numbers_lists_or_boxes():
+    assert GPSARSA(3, K).actions.tolist() == [[0.0], [1.0], [2.0]]
+    assert GPSARSA([-1.0, 2.5], K).actions.tolist() == [[-1.0], [2.5]]
+    assert GPSARSA([[1.0, 0.0], [0.0, 1.0]], K).actions.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert GPSARSA(np.array(2.0), K).actions.tolist() == [[2.0]]
+    low, high = GPSARSA(Box(0.0, 2.0), K).actions
+    assert (low.tolist(), high.tolist()) == ([0.0], [2.0])
+
+
+def test_ties_are_broken_evenly():
+    """Nothing is known: 2000 choices among three actions, five standard errors (false alarm 6e-7 each)."""
+    agent = GPSARSA(3, K, epsilon=0.0)
+    counts = np.bincount([agent.act(agent.start(), 0.0, default_rng(i)).action for i in range(2000)], minlength=3)
+    assert (np.abs(counts / 2000 - 1.0 / 3.0) < 5.0 * np.sqrt(2.0 / 9.0 / 2000)).all()
+
+
+def test_another_action_than_the_chosen_one_starts_a_trajectory():
+    """The row before it stays closed by the chosen action; the pair that was really visited begins anew."""
+    agent, rng = GPSARSA(2, K, noise=0.5, gamma=0.9, threshold=0.0, epsilon=0.0), default_rng(0)
+    first = agent.act(agent.start(), 0.0, rng)
+    mind = agent.learn(first.memory, Transition(0.0, first.action, 1.0, 0.3), rng)
+    second = agent.act(mind, 0.3, rng)
+    other = 1 - second.action
+    mind = agent.learn(second.memory, Transition(0.3, other, 2.0, 0.6, terminated=True), rng)
+    by_hand = SparseGPTD(K, 0.5, 0.9, threshold=0.0).update(
+        Transition([0.0, first.action], 0, 1.0, [0.3, second.action])
+    )
+    by_hand = by_hand.restart().update(Transition([0.3, other], 0, 2.0, [0.3, other], terminated=True))
+    np.testing.assert_allclose(mind.belief.mean(PAIRS), by_hand.mean(PAIRS), atol=1e-12)
+    np.testing.assert_allclose(mind.belief.covariance(PAIRS), by_hand.covariance(PAIRS), atol=1e-12)
+
+
+def test_directions_are_tried_beside_the_greedy_one():
+    """Unit vectors, uniform on the circle; the greedy one comes first once values differ."""
+    k = StateAction(Gaussian(scale=1.0), Direction(b=0.1), dims=1)
+    agent = GPSARSA(Box([-1.0, -1.0], [1.0, 1.0]), k, candidates=400, threshold=1e-6)
+    mind = agent.start()
+    tried = agent._tried(mind.belief, np.array([[0.0]]), default_rng(0))
+    assert tried.shape == (400, 2)
+    np.testing.assert_allclose(np.sum(tried**2, axis=1), 1.0)
+    # 400 angles in four quadrants: five standard errors, false alarm 6e-7 each
+    quadrant = np.bincount((tried[:, 0] > 0.0) + 2 * (tried[:, 1] > 0.0), minlength=4)
+    assert (np.abs(quadrant - 100.0) < 5.0 * np.sqrt(75.0)).all()
+    assert greedy_direction(mind.belief, k, np.array([[0.0]])) is None
+    belief = mind.belief.update(Transition([0.0, 0.6, 0.8], 0, 3.0, [0.0, 0.6, 0.8], terminated=True))
+    np.testing.assert_allclose(greedy_direction(belief, k, np.array([[0.1]])), [[0.6, 0.8]])
+    tried = agent._tried(belief, np.array([[0.1]]), default_rng(0))
+    assert tried.shape == (401, 2)
+    np.testing.assert_allclose(tried[0], [0.6, 0.8])
+    flat = mind.belief.update(Transition([0.0, 0.6, 0.8], 0, 0.0, [0.0, 0.6, 0.8], terminated=True))
+    assert greedy_direction(flat, k, np.array([[0.1]])) is None
+
+
+def test_actions_of_a_box_may_round():
+    agent = GPSARSA(Box([0.0], [1.0]), K)
+    for action in ([-5e-10], [1.0 + 5e-10], [0.0], [1.0]):
+        assert agent.learn(agent.start(), Transition(0.0, action, 1.0, 0.0), default_rng(0)).open.reward == 1.0
+    for action in ([-5e-9], [1.0 + 5e-9], [0.5, 0.5]):
+        with pytest.raises(InvalidArgument, match="'action' must be"):
+            agent.learn(agent.start(), Transition(0.0, action, 1.0, 0.0), default_rng(0))
+    for action in (-1, 2):
+        with pytest.raises(InvalidArgument, match="'action' must be"):
+            GPSARSA(2, K).learn(agent.start(), Transition(0.0, action, 1.0, 0.0), default_rng(0))
