@@ -44,6 +44,8 @@ class Weights(NamedTuple):
     def grown(self, m: int) -> Weights:
         """With m coordinates: the new ones have mean 0 and variance 1, independent of the others."""
         n = len(self.w)
+        if m == n:
+            return self
         P = np.eye(m)
         P[:n, :n] = self.P
         more = np.zeros(m - n)
@@ -84,21 +86,16 @@ def recur(P: F2, w: F1, p: F1, last: F1, F: F2, r: F1, v: F1, c: F1) -> float:
     """
     T, m = F.shape
     gained, d, s = 0.0, last[0], last[1]
-    new = np.empty(m)
+    new, root = np.empty(m), np.zeros(m)
     for t in range(T):
         f = F[t]
         e = c[t] / s if c[t] != 0.0 else 0.0
         expected, spread = 0.0, 0.0
         for i in range(m):
             row, total = P[i], 0.0
-            if t > 0:  # P of the transition before, in the same pass over memory
-                share = p[i] / s
-                for j in range(m):
-                    row[j] -= share * p[j]
-                    total += row[j] * f[j]
-            else:
-                for j in range(m):
-                    total += row[j] * f[j]
+            for j in range(m):  # P of the transition before, in the same pass over memory
+                row[j] -= root[i] * root[j]
+                total += row[j] * f[j]
             new[i] = total + e * p[i]
             expected += f[i] * w[i]
             spread += f[i] * (new[i] + e * p[i])
@@ -108,11 +105,12 @@ def recur(P: F2, w: F1, p: F1, last: F1, F: F2, r: F1, v: F1, c: F1) -> float:
             return np.nan  # the datum was known before, and has no noise
         for i in range(m):
             p[i] = new[i]
+            root[i] = new[i] / math.sqrt(s)  # from memory: LLVM would move a division by s into the loop over j
             w[i] += new[i] * (d / s)
         gained -= 0.5 * (d * d / s + math.log(2.0 * math.pi * s))
     for i in range(m):
-        row, share = P[i], p[i] / s
+        row = P[i]
         for j in range(m):
-            row[j] -= share * p[j]
+            row[j] -= root[i] * root[j]
     last[0], last[1] = d, s
     return gained

@@ -71,17 +71,16 @@ def pack(L: F1, first: int, rows: F2) -> None:
 @any_order
 def solve_lower(L: F2, B: F2) -> F2:
     """L^-1 B for a lower triangular matrix."""
-    X = B.copy()
-    n, m = X.shape
+    n, m = B.shape
+    X = np.empty((m, n))
     for i in range(n):
-        for j in range(i):
-            factor = L[i, j]
-            if factor != 0.0:
-                for c in range(m):
-                    X[i, c] -= factor * X[j, c]
+        row = L[i]
         for c in range(m):
-            X[i, c] /= L[i, i]
-    return X
+            x, total = X[c], 0.0
+            for j in range(i):
+                total += row[j] * x[j]
+            x[i] = (B[i, c] - total) / row[i]
+    return X.T
 
 
 @any_order
