@@ -92,9 +92,8 @@ def gradient_panel(
             variances, vectors = np.linalg.eigh(given.covariance[np.ix_(pair, pair)])
             width, height = 2.0 * np.sqrt(squared_radius * np.maximum(variances, 0.0))
             angle = float(np.degrees(np.arctan2(vectors[1, 0], vectors[0, 0])))
-            shape = Ellipse((x, y), width, height, angle=angle, facecolor=colour, edgecolor=colour, gid=label)
-            shape.set(alpha=0.2, linewidth=1.5)
-            axes.add_patch(shape)
+            style = {"facecolor": (colour, 0.12), "edgecolor": colour, "linewidth": 1.5}
+            axes.add_patch(Ellipse((x, y), width, height, angle=angle, gid=label, **style))
     if exact is not None:
         x, y = array(owner, "exact", exact, (n,))[pair]
         axes.plot([x], [y], "*", color="black", markersize=12, label="exact", gid="exact", zorder=4)
@@ -140,7 +139,7 @@ def errors_sheet(
     for text, level in (references or {}).items():
         axes.axhline(level, color="0.35", linestyle=(0, (4, 3)), linewidth=1.0, gid=text)
         where: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-        axes.annotate(text, (0.02, level), xytext=(0, 3), color="0.35", fontsize="small", **where)
+        axes.annotate(text, (0.99, level), xytext=(0, 3), color="0.35", fontsize="small", ha="right", **where)
     axes.set(xscale="log", yscale="log", xlabel="episodes", ylabel="squared error of the gradient (mean, 95% band)")
     axes.set_xticks(x, [f"{n:g}" for n in x])
     axes.minorticks_off()
