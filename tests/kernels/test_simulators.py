@@ -1,0 +1,93 @@
+"""Simulators of beliefs about tables: a simulation that was forgotten leaves nothing behind."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+import bayesrl as b
+from bayesrl.beliefs import DirichletMixture, RewardBeta, RewardDirichlet, SparseDirichletMDP, UnknownRewards
+from bayesrl.core import Transition
+from bayesrl.kernels.replay import likelihood, replay, undo
+from bayesrl.kernels.simulator import begin, forget, step
+
+CHAIN = b.make_world("chain", gamma=0.9)
+LOG = [Transition(0, 0, 0.0, 1), Transition(1, 0, 0.0, 2), Transition(2, 1, 2.0, 0), Transition(0, 0, 0.0, 1)]
+FLAT = b.DirichletMDP.flat(CHAIN, 0.3).update_many(LOG)
+STRONG = b.DirichletMDP.flat(CHAIN, 4.0).update_many(LOG)
+BELIEFS = {
+    "flat": FLAT,
+    "tied": b.DirichletMDP.structured(b.make_world("chain-tied", gamma=0.9)).update_many(LOG),
+    "sparse": SparseDirichletMDP.flat(CHAIN, 0.3).update_many(LOG),
+    "mixture": DirichletMixture((FLAT, STRONG), np.array([0.4, 0.6])).update_many(LOG),
+    "unknown rewards": UnknownRewards(FLAT, RewardBeta(np.full((5, 2), 0.7), np.full((5, 2), 1.5), -1.0, 2.0)),
+    "rewards of three values": UnknownRewards(FLAT, RewardDirichlet([0.0, 2.0, 10.0], np.full((5, 2, 3), 0.5))),
+}
+DEPTH = 12
+
+
+def told(belief, n):
+    """The first steps of a fixed history from the start, as (s, a, k) with the states after them."""
+    model, rng = belief.simulate(DEPTH), default_rng(7)
+    s, path = 0, []
+    for _ in range(n):
+        a = int(rng.integers(2))
+        begin(model, rng)
+        k, y, *_ = step(model, s, a, rng)
+        undo(model, s, a, k)
+        replay(model, s, a, k)
+        path.append((s, a, int(k)))
+        s = int(y)
+    return path, s
+
+
+def played(model, s, rng, back=False):
+    """One simulation: its outcomes, states and rewards. One draw in three is taken back at once, as searches do.
+
+    In the end all is forgotten; with `back` it is taken back step by step, as after a replayed history.
+    """
+    begin(model, rng)
+    marks, path, found, done = [], [], [], False
+    while len(marks) < DEPTH and not done:
+        a = int(rng.random() * 2)
+        if rng.random() < 1 / 3:
+            k, *_ = step(model, s, a, rng)
+            undo(model, s, a, k)
+            found.append((s, a, int(k)))
+        k, y, r, done, mark = step(model, s, a, rng)
+        marks.append(mark)
+        path.append((s, a, k))
+        found.append((int(k), int(y), float(r), bool(done)))
+        s = y
+    for one in reversed(path if back else []):
+        undo(model, *one)
+    if not back:
+        forget(model, np.array(marks, np.int64), len(marks))
+    return found
+
+
+@pytest.mark.parametrize("before", [0, 3])
+@pytest.mark.parametrize("name", BELIEFS)
+def test_a_forgotten_simulation_leaves_nothing_behind(name, before):
+    """Thirty simulations on one simulator equal thirty on new ones, from the root and after a replayed history."""
+    belief = BELIEFS[name]
+    path, s = told(belief, before)
+
+    def fresh():
+        model = belief.simulate(DEPTH + before)
+        for one in path:
+            replay(model, *one)
+        return model
+
+    shared, different = fresh(), set()
+    for i in range(30):
+        found = played(shared, s, default_rng(i), before > 0)
+        assert found == played(fresh(), s, default_rng(i), before > 0)
+        different.add(tuple(found))
+    assert len(different) > 20
+    new = fresh()
+    for a in range(2):
+        for k in range(2):
+            assert likelihood(shared, s, a, k) == pytest.approx(likelihood(new, s, a, k), rel=1e-12)
+    for one in reversed(path):
+        undo(shared, *one)
+    assert played(shared, 0, default_rng(1)) == played(belief.simulate(DEPTH), 0, default_rng(1))
