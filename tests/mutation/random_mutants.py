@@ -10,7 +10,7 @@ decorators, error sentences, representations, pictures and the laws themselves a
 test that runs its block fails, or does not end. Golden traces are not among the tests: they say that something has
 changed, not that it is wrong.
 
-All runs are without compilation, so that a change of a compiled function is seen at once. One process has collected all
+Runs are without compilation, so that a change of a compiled function is seen at once. One process has collected all
 tests and forks a child for each mutant; the child gives the function its changed code and runs the tests of its block,
 the fastest of each test function first, until one fails; examples of the documentation come last. What is read at
 import (defaults, constants) is planted in a process that has not yet imported the library. Those that no test has
@@ -27,6 +27,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import time
@@ -35,8 +36,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from queue import Queue
+from tempfile import TemporaryDirectory
 
 from random_mutants_places import ROOT, Mutant, modules
 
@@ -61,7 +64,9 @@ CAUGHT = ("caught", "endless")
 BUDGET, MORE = 6, 60
 """Seconds of processor time for the tests of one mutant, in the first round and in the second."""
 SLOW_TESTS = 3
-"""Tests above the limit that are run for a mutant in the second round."""
+"""Tests above the limit that are run for a mutant in the second round, with compilation."""
+COMPILED = 240
+"""Seconds of processor time for them, compilation included."""
 AT_IMPORT = 25
 """Tests of a mutant that is planted before the import; their files have to be collected again."""
 
@@ -250,7 +255,7 @@ def judge_all(
 ) -> Iterator[tuple[Mutant, dict]]:
     """Verdicts on mutants. In the second round `after` says how many tests each mutant has passed already.
 
-    In the second round tests above the limit are run too; they count only if they fail within 25 seconds.
+    In the second round some tests above the limit are run too, with compilation.
     """
     coverage, slow = Coverage(), SLOW_TESTS if after else 0
     with ThreadPoolExecutor(workers) as at_work:
@@ -275,16 +280,26 @@ def judge_all(
                     done, names = 0, [name for name, _ in timed[: AT_IMPORT * (1 + slow)]]
                     answer = zygote.ask(order, [CATALOGUE, *names])
                 elif answer["verdict"] in ("survived", "not all"):
-                    for name in tests[len(timed) :][:slow]:
-                        more = server.ask(tests=[[name, 0.0]], mutant=order, budget=budget, limit=25)
-                        if more["verdict"] == "caught":
-                            answer = more
-                            break
+                    late = tests[len(timed) :][:slow]
+                    failed = compiled(order, late) if late else None
+                    answer = answer if failed is None else {**answer, "verdict": "caught", "test": failed}
             finally:
                 free.put((server, zygote))
             return {**answer, "ran": done + answer["ran"], "of": len(tests)}
 
         yield from zip(chosen, at_work.map(judge, chosen), strict=True)
+
+
+def compiled(mutant: dict, tests: list[str]) -> str | None:
+    """The first of these tests that fails if the mutant is planted and everything compiled anew."""
+    with TemporaryDirectory() as kept:
+        new = {"BAYESRL_MUTANT": json.dumps(mutant), "NUMBA_CACHE_DIR": kept, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+               "PYTHONPATH": f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}  # fmt: skip
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "plugin", "-p", "no:cacheprovider", *tests]
+        clock = partial(resource.setrlimit, resource.RLIMIT_CPU, (COMPILED, COMPILED))
+        done = subprocess.run(command, cwd=ROOT, env=os.environ | new, capture_output=True, text=True, preexec_fn=clock)
+    said = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return said[0].split(" - ")[0].split(" ", 1)[1] if done.returncode == 1 and said else None
 
 
 def run(n: int, seed: int, workers: int, budget: float, only: list[str]) -> None:
