@@ -241,6 +241,14 @@ def test_leaves_small_budgets_and_ends():
         b.BayesAgent(b.beliefs.FiniteMDPs((small().mean_mdp(),)), BFS3())
 
 
+def test_simulations_are_counted():
+    """Bounds of a deep tree do not meet: every draw of every action gets its share. Where they meet, none is run."""
+    found = BFS3(simulations=12, depth=8, width=3).plan(flat(), 0, None, default_rng(0)).info
+    assert found["simulations"] == 2 * 3 * (12 // 3)
+    assert BFS3(simulations=12, depth=1, width=3).plan(flat(), 0, None, default_rng(0)).info["simulations"] == 0
+    assert BFS3(simulations=2, depth=8, width=3).plan(flat(), 0, None, default_rng(0)).info["simulations"] == 6
+
+
 def test_pairs_that_do_not_fit_are_refused_at_once():
     with pytest.raises(Incompatible, match="BFS3 with leaf='mean' needs a belief with 'mean_mdp', which RowColumnBeta"):
         b.BayesAgent(RowColumnBeta(), BFS3(leaf="mean"))

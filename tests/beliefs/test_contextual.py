@@ -96,6 +96,11 @@ def test_lockstep_is_one_by_one(name):
             assert_allclose(ask(together, X)[i], ask(alone[i], X[i]), rtol=1e-9)
             assert_allclose(ask(together, shared)[i], ask(alone[i], shared), rtol=1e-9)
     assert together.sample_means(X, rng).shape == (n, 3)
+    several = together.best_arm(X, 400, default_rng(0)).p
+    assert several.shape == (n, 3)
+    for i in range(n):  # 400 draws each: five standard errors of a difference, false alarm 6e-7 each
+        one = alone[i].best_arm(X[i], 400, default_rng(i)).p
+        assert (np.abs(several[i] - one) < 5.0 * np.sqrt(0.5 / 400)).all()
 
 
 @pytest.mark.parametrize("name", BELIEFS)

@@ -167,6 +167,45 @@ def test_fit_maximises_the_evidence():
     np.testing.assert_allclose(again.log_evidence(), fitted.log_evidence(), atol=1e-8)
 
 
+@pytest.mark.parametrize("name", ["process", "mixtures", "linear"])
+def test_the_gradient_of_the_evidence_matches_differences(name, monkeypatch):
+    """What `fit` maximises is the evidence of the belief with those hyper-parameters, with its gradient."""
+    rng, asked = default_rng(5), []
+    H, S = rng.normal(size=(3, 7)), np.diag([0.5, 0.3, 0.2]) + 0.1
+    made = {
+        "process": lambda logs: GPRegression(
+            Gaussian(np.exp(logs[:2]), float(np.exp(logs[2]))), float(np.exp(logs[3]))
+        ),
+        "mixtures": lambda logs: GPRegression(
+            Gaussian(np.exp(logs[:2]), float(np.exp(logs[2]))), float(np.exp(logs[3]))
+        ),
+        "linear": lambda logs: BayesianLinearRegression(features.Polynomial(2, 2), *map(float, np.exp(logs))),
+    }[name]
+
+    def told(logs):
+        belief = made(logs).update_many((X, Y))
+        return belief.update_linear(X, H, Y[:3], S) if name == "mixtures" else belief
+
+    def watched(owner, evidence, first, starts, random):
+        asked.append((evidence, first))
+        return first
+
+    where = "bayesian_linear_regression" if name == "linear" else "gp_regression"
+    monkeypatch.setattr(f"bayesrl.beliefs.values.{where}.maximise_evidence", watched)
+    logs = np.log([0.4, 1.7]) if name == "linear" else np.log([0.8, 2.0, 1.3, 0.4])
+    again = told(logs).fit(default_rng(0))
+    (evidence, first), h = asked[0], 1e-5
+    np.testing.assert_allclose(first, logs, atol=1e-12)
+    np.testing.assert_allclose(again.mean(Z), told(logs).mean(Z), rtol=1e-9)
+    np.testing.assert_allclose(again.log_evidence(), told(logs).log_evidence(), rtol=1e-9)
+    for at in (logs, logs + 0.3):
+        reached, slope = evidence(at)
+        assert reached == pytest.approx(told(at).log_evidence(), abs=1e-8)
+        steps = h * np.eye(len(at))
+        numeric = [(told(at + e).log_evidence() - told(at - e).log_evidence()) / (2.0 * h) for e in steps]
+        np.testing.assert_allclose(slope, numeric, rtol=1e-6, atol=1e-6)
+
+
 # Linear regression ---------------------------------------------------------------------------------------------------
 
 

@@ -62,6 +62,15 @@ def test_rows_and_columns_never_seen_are_as_the_prior():
     np.testing.assert_allclose((p[0], q[0]), (2.0 / 3.5, 0.5 / 1.5))
 
 
+def test_draws_of_rows_and_columns_have_the_posterior_means():
+    """Seen lines and one that was never seen, 1500 draws against the long chain: five standard errors."""
+    belief, rng, lines = learnt(), default_rng(4), ((0, 1, 7), (0, 1, 2, -3))
+    draws = np.array([np.concatenate(belief.sample_rows_columns(*lines, rng)) for _ in range(1500)])
+    means = np.concatenate(belief.mean_rows_columns(*lines, default_rng(5), sweeps=20000))
+    assert (np.abs(draws.mean(axis=0) - means) < 5.0 * draws.std(axis=0) / np.sqrt(1500) + 0.01).all()
+    assert abs(means[0] - 2.0 / 3.5) > 0.05  # the data say something
+
+
 def test_the_enumeration_behind_the_laws():
     """The laws' own oracle agrees with the long chain where both can be had."""
     cells = ((1, 2, 0.0), (2, 2, 0.0), (2, 4, 1.0))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 from scipy.sparse import csr_array
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 import bayesrl as b
 from bayesrl.bamdp.search.bamcp import BAMCP
@@ -14,6 +14,7 @@ from bayesrl.beliefs import DirichletMDP
 from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.core import Transition
 from bayesrl.kernels.simulator import forget
+from bayesrl.kernels.sparse_urn import weight_of_all
 from bayesrl.kernels.urn import draw
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.testing import assert_frequencies
@@ -165,3 +166,15 @@ def test_flat_outcomes_say_the_same_written_out_or_not(R):
     assert flat.reward.flags.c_contiguous
     assert flat.succ.flags.c_contiguous
     assert pickle.loads(pickle.dumps(flat)) == flat == written == flat.flat()
+
+
+@pytest.mark.parametrize("k0, N", [(0, 0), (3, 40), (3, 5000), (17, 10**6)])
+def test_weights_of_supports_do_not_overflow(k0, N):
+    """T(k0, N) = 1 / E[1 / (k alpha + N)], in logarithms."""
+    L, alpha, exponent = 20, 0.3, 1.5
+    k = np.arange(max(k0, 1), L + 1.0)
+    logs = (
+        -exponent * np.log(k) + gammaln(k + 1.0) - gammaln(k - k0 + 1.0) + gammaln(k * alpha) - gammaln(k * alpha + N)
+    )
+    expected = np.exp(logsumexp(logs) - logsumexp(logs - np.log(k * alpha + N)))
+    np.testing.assert_allclose(weight_of_all(float(k0), float(N), float(L), alpha, exponent), expected, rtol=1e-9)

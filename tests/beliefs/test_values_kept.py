@@ -31,6 +31,7 @@ REGRESSION = (
 )
 KEPT = {
     "gp-regression": REGRESSION,
+    "mixtures": GPRegression(Gaussian(), noise=0.3).update_linear(X, np.eye(6)[:2], R[:2], np.eye(2)),
     "linear, few": BayesianLinearRegression(PHI).update_many((X[:3], R[:3])),
     "linear, many": BayesianLinearRegression(PHI).update_many((np.tile(X, (2, 1)), np.tile(X[:, 0], 2))),
     "gptd": GPTD(Gaussian()).update_many(WALK),
@@ -50,7 +51,7 @@ def test_a_file_brings_them_back(name, tmp_path):
     save(belief, tmp_path / "kept")
     again = load(tmp_path / "kept")
     more = (np.vstack([X[-1:], X[:2] + 1.0]), R[:2])
-    if name in ("gp-regression", "linear, few", "linear, many"):
+    if name in ("gp-regression", "mixtures", "linear, few", "linear, many"):
         more = (X[:2] + 1.0, R[:2])
     for one, other in (
         (belief, again),

@@ -320,3 +320,15 @@ def test_bad_input(call, sentence):
     with pytest.raises(InvalidArgument) as caught:
         call()
     assert str(caught.value).startswith(sentence)
+
+
+@pytest.mark.parametrize("model", [1, 2])
+def test_a_policy_that_nothing_can_be_told_about(model):
+    """Information zero: the scores are zero, and so is the gradient; a threshold changes nothing."""
+    for threshold in (0.0, 0.1):
+        found = bpg(np.zeros((3, 2)), [1.0, 2.0, 3.0], np.zeros((2, 2)), model, noise=0.5, threshold=threshold)
+        np.testing.assert_array_equal(found.mean, [0.0, 0.0])
+        np.testing.assert_array_equal(found.natural, [0.0, 0.0])
+        # model 1 has b = b_0 = 1 and K = 1: variance 1 - 3 / (3 + sigma^2); model 2 has covariance G = 0
+        expected = np.eye(2) * (1.0 - 3.0 / 3.25) if model == 1 else np.zeros((2, 2))
+        np.testing.assert_allclose(found.covariance, expected, atol=1e-12)

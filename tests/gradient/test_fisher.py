@@ -132,3 +132,26 @@ def test_an_action_that_the_policy_never_takes_is_impossible():
 
     with pytest.raises(ImpossibleEvidence, match=r"Action 0 has probability zero .* the policy never takes it there"):
         fisher_information([Transition(0, 0, 0.0, 0)], Sure([1], n_actions=2))
+
+
+class Loose:
+    """A table that takes any number for an action."""
+
+    def probabilities(self):
+        return np.full((2, 2), 0.5)
+
+    def sample(self, observation, rng):
+        return 0
+
+    def log_prob(self, observation, action):
+        return -0.5
+
+    def score(self, observation, action):
+        return np.zeros(4)
+
+
+@pytest.mark.parametrize("s, a, y, name", [(2, 0, 0, "observation"), (0, 2, 0, "action"), (0, 0, 2, "observation")])
+def test_a_model_has_its_states_and_actions_only(s, a, y, name):
+    for wrong in ((s, a, y), tuple(-1 if x == 2 else x for x in (s, a, y))):
+        with pytest.raises(InvalidArgument, match=f"'{name}' must be a whole number of at least 0 and at most 1"):
+            fisher_information([Transition(wrong[0], wrong[1], 0.0, wrong[2])], Loose(), "model", 0.9)

@@ -91,3 +91,14 @@ def test_a_forgotten_simulation_leaves_nothing_behind(name, before):
     for one in reversed(path):
         undo(shared, *one)
     assert played(shared, 0, default_rng(1)) == played(belief.simulate(DEPTH), 0, default_rng(1))
+
+
+@pytest.mark.parametrize("name", BELIEFS)
+def test_a_simulated_step_has_the_code_of_its_transition(name):
+    """`code` finds what was simulated in the tree again: the outcome k of a transition is that of the step."""
+    belief, rng = BELIEFS[name], default_rng(3)
+    for _ in range(60):
+        model, s, a = belief.simulate(1), int(rng.integers(5)), int(rng.integers(2))
+        begin(model, rng)
+        k, y, r, done, _ = step(model, s, a, rng)
+        assert belief.code(Transition(s, a, float(r), int(y), terminated=bool(done))) == k

@@ -112,6 +112,21 @@ def test_bad_arrays(change, sentence):
     assert str(caught.value) == "TabularMDP: " + sentence
 
 
+@pytest.mark.parametrize("succ, group, plain", [
+    ([[0, 1], [0, 1]], [[0], [1]], True),
+    ([[1, 0], [1, 0]], [[0], [1]], False),  # every outcome leads elsewhere
+    ([[0, 1], [1, 0]], [[0], [1]], False),
+    ([[0, 1], [0, 1]], [[1], [0]], False),
+])  # fmt: skip
+def test_a_flat_model_is_told_from_others(succ, group, plain):
+    """Flat: outcome k leads to state k, and the group of (s, a) is s A + a."""
+    reward = np.array([[[1.0, 2.0]], [[3.0, 4.0]]])
+    o = Outcomes(
+        np.array(succ)[:, None], reward, np.array(group), np.array([2, 2]), np.zeros(1), np.eye(2)[0], np.zeros(2, bool)
+    )
+    assert o.distinct_lists[3] is plain
+
+
 def test_lists_that_are_alike_are_kept_once():
     """Every (s, a) finds its own outcomes in its list; a flat model has as many lists as it has kinds of rewards."""
     for mdp in (tied(np.random.default_rng(3), terminal=(2,)), tied(np.random.default_rng(4))):

@@ -58,19 +58,21 @@ def test_rewards_of_each_model():
         np.testing.assert_allclose(w, one.q, atol=3e-9)
 
 
-def test_slow_models_fall_back_to_policy_iteration():
-    # Rings of 60 states: sweeps alone would take thousands.
-    S = 60
+@pytest.mark.parametrize("S, end", [(60, ()), (60, (7,)), (210, (205,))])
+def test_slow_models_fall_back_to_policy_iteration(S, end):
+    # Rings of 60 or 210 states: sweeps alone would take thousands.
     succ = np.stack([np.stack([(np.arange(S) + 1) % S, (np.arange(S) - 1) % S], axis=1)] * 2, axis=1)
     succ[:, 1] = succ[:, 1, ::-1]
     reward = np.zeros((S, 2, 2))
     reward[0], reward[20] = 1.0, 0.5
+    terminal = np.isin(np.arange(S), end)
     outcomes = Outcomes(
-        succ, reward, np.arange(2 * S).reshape(S, 2), np.full(2 * S, 2), np.zeros(1), np.eye(S)[0], np.zeros(S)
+        succ, reward, np.arange(2 * S).reshape(S, 2), np.full(2 * S, 2), np.zeros(1), np.eye(S)[0], terminal
     )
-    p = np.random.default_rng(2).uniform(0.7, 0.9, size=(5, 2 * S))
+    p = np.random.default_rng(2).uniform(0.7, 0.9, size=(5 if S == 60 else 1, 2 * S))
     prob = np.stack([p, 1.0 - p], axis=2)
-    values, q = solve_many(outcomes, prob, 0.99)
+    values, q = solve_many(outcomes, prob, 0.99, initial=np.full((len(p), S), 3.0))
+    assert (values[:, terminal] == 0.0).all()
     for x, v, w in zip(prob, values, q, strict=True):
         one = solve(TabularMDP(outcomes, x, 0.99), method="policy-iteration")
         np.testing.assert_allclose(v, one.values, atol=1e-9)

@@ -81,8 +81,36 @@ def test_fitting_keeps_the_solution():
     assert found.solver.covariance != solver().covariance
 
 
+def test_policies_that_go_round_are_noticed(monkeypatch):
+    """Expectations of no process: where improvement returns to an earlier policy, nothing more is evaluated."""
+    evaluated, policies, rounds = GPRL._evaluated, [], 0
+
+    def watched(self, R, W, policy, V):
+        policies.append(policy.tobytes())
+        return evaluated(self, R, W, policy, V)
+
+    monkeypatch.setattr(GPRL, "_evaluated", watched)
+    monkeypatch.setattr(GPRL, "learn_model", lambda self, log, rng: None)
+    gprl = GPRL(np.arange(4.0), [0.0, 1.0], [0.6], gamma=0.9, fit=False, evaluate="solve")
+    for seed in range(20):
+        rng = default_rng(seed)
+        R, W = rng.random((4, 2)), rng.normal(size=(4, 2, 4))
+        monkeypatch.setattr(GPRL, "expectations", lambda self, model, states, R=R, W=W: (R, W))
+        policies.clear()
+        try:
+            found, stopped = gprl.solve([], rng), None
+        except NotConverged as error:
+            found, stopped = error.best, error
+        if stopped is not None:
+            rounds += 1
+            assert stopped.residual == pytest.approx(np.abs(found.q.max(axis=1) - found.values).max())
+        assert found.policy.tobytes() in (policies[1:] if stopped else policies[-1:])
+        assert len(set(policies[1:])) == len(policies[1:])
+    assert 0 < rounds < 20
+
+
 def test_no_convergence_brings_the_last_values():
-    """With long scales the linear solve goes round."""
+    """With long scales the linear solve goes on and on."""
     world, rng = make_world("car-on-the-hill"), default_rng(0)
     log = hill(world, rng)
     side = np.meshgrid(np.linspace(-1.2, 1.2, 9), np.linspace(-2.4, 2.4, 9), indexing="ij")

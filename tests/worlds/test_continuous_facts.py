@@ -260,6 +260,7 @@ def test_rounding_at_the_faces_of_a_box_is_clipped():
     world = make_world("car-on-the-hill")
     np.testing.assert_array_equal(check_action("world", world.actions, 4.0 + 1e-10), [4.0])
     np.testing.assert_array_equal(check_action("world", world.actions, [-4.0 - 1e-10]), [-4.0])
-    for action in (4.0 + 1e-6, -4.0 - 1e-6):
+    np.testing.assert_array_equal(check_action("world", world.actions, 4.0 + 4e-9), [4.0])
+    for action in (4.0 + 6e-9, -4.0 - 6e-9):  # 1e-9 of 1 + 4
         with pytest.raises(InvalidArgument, match=r"between \[-4.0\] and \[4.0\]"):
             check_action("world", world.actions, action)
