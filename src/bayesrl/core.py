@@ -228,6 +228,14 @@ class Limited(Protocol):
 
 
 @runtime_checkable
+class ChecksWorld(Protocol):
+    """An agent that cannot act in every world."""
+
+    def check_world(self, world: object, horizon: int | None) -> None:
+        """Raise an error for a world, with episodes of at most `horizon` steps, that it cannot act in."""
+
+
+@runtime_checkable
 class Copies(Protocol):
     """A world with internal state, such as an environment of another library. Parallel runs need copies of it."""
 
@@ -341,8 +349,9 @@ def _check_play(agent: object, world: object, streams: object, horizon: object) 
         raise InvalidArgument("play", "world", "a world (reset, step)", world)
     if not (isinstance(streams, tuple) and len(streams) == 4 and all(isinstance(x, Generator) for x in streams)):
         raise InvalidArgument("play", "streams", "four generators, such as Streams.of(0)", streams)
-    if horizon is not None:
-        integer("play", "horizon", horizon, 1)
+    limit = None if horizon is None else integer("play", "horizon", horizon, 1)
+    if isinstance(agent, ChecksWorld):
+        agent.check_world(world, limit)
 
 
 def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None = None) -> Iterator[Step]:

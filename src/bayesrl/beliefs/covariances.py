@@ -36,7 +36,7 @@ RANK_CUT = 1e-10
 
 def points(owner: str, name: str, X: ArrayLike, dims: int | None = None) -> Floats:
     """Points as the rows of a finite matrix, (n, d). Numbers are points of one coordinate."""
-    x = array(owner, name, X)
+    x = array(owner, name, X, moderate=True)
     if x.ndim < 2:
         x = x.reshape(-1, 1)
     if x.ndim != 2 or (dims is not None and x.shape[1] != dims):
@@ -201,8 +201,8 @@ class Gaussian(Stationary):
 
     @staticmethod
     def _normal(owner: str, mean: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Floats]:
-        m = np.atleast_1d(array(owner, "mean", mean))
-        S = array(owner, "covariance", covariance, (*m.shape, m.shape[-1]))
+        m = np.atleast_1d(array(owner, "mean", mean, moderate=True))
+        S = array(owner, "covariance", covariance, (*m.shape, m.shape[-1]), moderate=True)
         if not np.allclose(S, np.swapaxes(S, -1, -2), rtol=1e-9, atol=0.0) or np.linalg.eigvalsh(S).min() < -1e-12 * (
             np.abs(S).max()
         ):
@@ -418,7 +418,7 @@ class Fisher(Covariance):
 
 def root_of_inverse(owner: str, information: ArrayLike, name: str = "information") -> Floats:
     """A matrix W of shape (n, rank) with W W' = the pseudo-inverse of an information matrix."""
-    G = array(owner, name, information)
+    G = array(owner, name, information, moderate=True)
     if G.ndim != 2 or G.shape[0] != G.shape[1]:
         raise InvalidArgument(owner, name, "a square matrix", G)
     if np.abs(G - G.T).max() > 1e-9 * np.abs(G).max():

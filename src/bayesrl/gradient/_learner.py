@@ -63,6 +63,11 @@ class PolicyGradient(Protocol):
             raise InvalidArgument(type(self).__name__, "policy", "given", None, hint)
         return Learning(self.policy)
 
+    def check_world(self, world: object, horizon: int | None) -> None:
+        """Refuse a discount of 1 in a world without ends, unless its episodes are cut off."""
+        if self.gamma == 1.0 and horizon is None and not getattr(world, "ends", True):
+            raise InvalidArgument(type(self).__name__, "gamma", "less than 1 where episodes do not end", self.gamma)
+
     def act(self, mind: Learning, observation: Any, rng: Generator) -> Decision:
         """Draw an action from the present policy."""
         return Decision(mind.policy.sample(observation, rng), mind, {"updates": mind.updates})

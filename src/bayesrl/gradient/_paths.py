@@ -96,7 +96,8 @@ def _of_step(owner: str, what: str, policy: DifferentiablePolicy, step: Transiti
     numbered = isinstance(s, (int, np.integer)) and isinstance(a, (int, np.integer))
     if numbered and (s, a) in known:
         return np.asarray(known[s, a])
-    if policy.log_prob(s, a) == -np.inf:
+    chance = policy.log_prob(s, a)
+    if chance == -np.inf or (numbered and np.exp(chance) == 0.0):
         raise ImpossibleEvidence(owner, f"Action {a!r}", "the policy never takes it there")
     found = array(owner, what, getattr(policy, what)(s, a))
     if numbered:

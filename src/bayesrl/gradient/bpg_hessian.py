@@ -54,7 +54,7 @@ def bpg_hessian(
     """
     U, y, sigma = checked_paths("bpg_hessian", scores, returns, noise, offset)
     M, n = U.shape
-    second = array("bpg_hessian", "hessians", hessians, (M, n, n))
+    second = array("bpg_hessian", "hessians", hessians, (M, n, n), moderate=True)
     X = U @ Whitened.by("bpg_hessian", information, n).root
     weights, variance = quadrature_weights("bpg_hessian", X, sigma, 0.0)
     mean = (U * (weights * y)[:, None]).T @ U + np.tensordot(weights * y, second, 1)

@@ -28,7 +28,7 @@ from scipy.linalg import cho_factor, cho_solve
 from bayesrl.beliefs.covariances import Covariance, Gaussian, points
 from bayesrl.beliefs.values._trajectory import state_row
 from bayesrl.beliefs.values.gp_regression import GPRegression
-from bayesrl.checks import Floats, Ints, array, frozen, generator, integer
+from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, sequence
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.parameters import Above, Within, value
@@ -138,13 +138,15 @@ class GPRL:
         support = points("GPRL", "support", self.support)
         d = support.shape[1]
         actions = points("GPRL", "actions", self.actions)
-        target = array("GPRL", "target", np.atleast_1d(np.asarray(self.target)), (d,))
-        Gaussian(scale=self.width)  # checks the width
+        target = array("GPRL", "target", np.atleast_1d(np.asarray(self.target)), (d,), moderate=True)
+        width = array("GPRL", "width", self.width, low=0.0, above=True, moderate=True)
+        if width.shape not in ((), (d,)):
+            raise InvalidArgument("GPRL", "width", f"one number, or one for each of {d} coordinates", self.width)
         dynamics = Gaussian(scale=np.ones(d + actions.shape[1])) if self.dynamics is None else self.dynamics
         if not isinstance(dynamics, Covariance):
             raise InvalidArgument("GPRL", "dynamics", "a covariance on rows (state, action)", dynamics)
-        if not isinstance(self.covariance, Gaussian):
-            expected = "a Gaussian covariance, whose expectations are closed"
+        if not isinstance(self.covariance, Gaussian) or np.shape(self.covariance.scale) not in ((), (d,)):
+            expected = f"a Gaussian covariance, whose expectations are closed, on states of {d} coordinates"
             raise InvalidArgument("GPRL", "covariance", expected, self.covariance)
         found = {"support": support, "actions": actions, "target": target, "dynamics": dynamics}
         for name, one in found.items():
@@ -180,7 +182,7 @@ class GPRL:
     def learn_model(self, log: Iterable[Transition], rng: Generator | None = None) -> Model:
         """One Gaussian process for each coordinate of the next state. Actions are indices or vectors."""
         owner = "GPRL.solve"
-        steps = list(log)
+        steps = sequence(owner, "problem", log, "transitions")
         if not steps or not all(isinstance(step, Transition) for step in steps):
             raise InvalidArgument(owner, "problem", "at least one transition", log)
         d, (A, e) = self.support.shape[1], self.actions.shape

@@ -30,7 +30,7 @@ from bayesrl.beliefs.covariances import Covariance, Direction, Discrete, Gaussia
 from bayesrl.beliefs.features import box
 from bayesrl.beliefs.values._trajectory import state_row
 from bayesrl.beliefs.values.gptd_sparse import SparseGPTD
-from bayesrl.checks import Floats, array, frozen, generator, integer
+from bayesrl.checks import Floats, array, frozen, generator, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, PROBABILITY, Above, AtLeast, value
@@ -107,7 +107,12 @@ class GPSARSA:
         if not isinstance(self.covariance, Covariance):
             expected = "a covariance, such as StateAction(Gaussian(), Discrete(), dims=2)"
             raise InvalidArgument(owner, "covariance", expected, self.covariance)
-        object.__setattr__(self, "actions", _actions(owner, self.actions))
+        actions, k = _actions(owner, self.actions), self.covariance
+        directions = isinstance(k, StateAction) and isinstance(k.action, Direction)
+        if directions and not isinstance(actions, Box) and np.abs(np.sum(actions**2, axis=1) - 1.0).max() > 1e-6:
+            expected = "unit vectors, because the covariance of actions is Direction"
+            raise InvalidArgument(owner, "actions", expected, self.actions)
+        object.__setattr__(self, "actions", actions)
 
     # An agent --------------------------------------------------------------------------------------------------------
 
@@ -116,9 +121,14 @@ class GPSARSA:
         belief = SparseGPTD(self.covariance, self.noise, self.gamma, self.threshold, self.residuals)
         return Mind(belief, None, 0)
 
+    def check_world(self, world: object, horizon: int | None) -> None:
+        """Refuse a discount of 1 in a world without ends: a cut-off episode goes on for ever in this model."""
+        if self.gamma == 1.0 and not getattr(world, "ends", True):
+            raise InvalidArgument("GPSARSA", "gamma", "less than 1 where episodes do not end", self.gamma)
+
     def act(self, mind: Mind, observation: Any, rng: Generator) -> Decision:
         """Choose an action on the belief as it stands, then close the pair that was open."""
-        s = state_row("GPSARSA.act", "observation", observation, None)
+        s = self._state("GPSARSA.act", "observation", observation)
         action, pair, info = self._choose(mind, s, generator("GPSARSA.act", rng))
         belief = mind.belief
         if mind.open is not None:
@@ -128,18 +138,19 @@ class GPSARSA:
     def learn(self, mind: Mind, transition: Transition, rng: Generator) -> Mind:
         """Keep the pair open, or close it if the episode has ended."""
         owner = "GPSARSA.learn"
-        s = state_row(owner, "observation", transition.observation, None)
+        s = self._state(owner, "observation", transition.observation)
         pair, belief = self._pair(owner, s, transition.action), mind.belief
+        reward = number(owner, "reward", transition.reward, moderate=True)
         if belief.tail is not None and not np.array_equal(belief.tail[0], pair):
             belief = belief.restart()  # another action was taken than the one that was chosen
         if not transition.ends_episode:
-            return Mind(belief, Open(pair, transition.reward), mind.episodes)
+            return Mind(belief, Open(pair, reward), mind.episodes)
         if transition.terminated:
-            last = Transition(pair, None, transition.reward, pair, terminated=True)
+            last = Transition(pair, None, reward, pair, terminated=True)
         else:
-            after = state_row(owner, "next_observation", transition.next_observation, None)
+            after = self._state(owner, "next_observation", transition.next_observation)
             next_pair = self._choose(Mind(belief, None, mind.episodes), after, generator(owner, rng))[1]
-            last = Transition(pair, None, transition.reward, next_pair, truncated=True)
+            last = Transition(pair, None, reward, next_pair, truncated=True)
         return Mind(belief.update(last), None, mind.episodes + 1)
 
     # Choosing --------------------------------------------------------------------------------------------------------
@@ -175,6 +186,10 @@ class GPSARSA:
         greedy = greedy_direction(belief, k, s)
         return drawn if greedy is None else np.vstack([greedy, drawn])
 
+    def _state(self, owner: str, name: str, state: Any) -> Floats:
+        """A state as a row, shape (1, d)."""
+        return state_row(owner, name, state, self.covariance.dims if isinstance(self.covariance, StateAction) else None)
+
     def _pair(self, owner: str, s: Floats, action: Any) -> Floats:
         """The row of a state and an action that was taken."""
         if isinstance(self.actions, Box):
@@ -204,11 +219,11 @@ def _actions(owner: str, actions: Any) -> Floats | Box:
     if hasattr(actions, "low") and hasattr(actions, "high"):
         return Box(*box(owner, _vector(actions.low), _vector(actions.high)))
     try:
-        listed = array(owner, "actions", actions)
-    except InvalidArgument:
+        listed = array(owner, "actions", actions, moderate=True)
+        return frozen(np.array(listed.reshape(len(listed), -1)))
+    except (InvalidArgument, TypeError):  # a single number has no length
         expected = "a number of actions, a list of at least one action, or a box of low and high"
         raise InvalidArgument(owner, "actions", expected, actions) from None
-    return frozen(np.array(listed.reshape(len(listed), -1) if listed.ndim else listed.reshape(1, 1)))
 
 
 def _vector(x: ArrayLike) -> Floats:

@@ -57,6 +57,11 @@ class MDPWorld(Published):
         if self.layout is not None:
             object.__setattr__(self, "layout", frozen(np.array(self.layout, np.int32)))
 
+    @property
+    def ends(self) -> bool:
+        """Whether an episode can end."""
+        return bool(self.mdp.outcomes.terminal.any())
+
     # A world ---------------------------------------------------------------------------------------------------------
 
     def reset(self, rng: Generator) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesrl.beliefs.covariances import Covariance
+from bayesrl.beliefs.values._gaussian import nonnegative
 from bayesrl.beliefs.values._triangular import lower_solved
 from bayesrl.checks import Floats, frozen
 
@@ -46,6 +47,7 @@ class Dictionary(NamedTuple):
         ell, k = self.coordinates(prior, visits), prior.variances(visits)
         delta = k - np.sum(ell * ell, axis=1)
         least = np.maximum(threshold, LEAST * k)
+        nonnegative("Dictionary", k, 0.0)
         columns = [ell]
         states, factor_rows = [self.states], []
         start = 0
@@ -61,6 +63,7 @@ class Dictionary(NamedTuple):
             states.append(visits[i : i + 1])
             delta[i:] -= column[i:, 0] ** 2
             start = i + 1
+        nonnegative("Dictionary", delta, k)
         if not factor_rows:
             return self, ell
         m, n = len(self), len(self) + len(factor_rows)

@@ -50,12 +50,15 @@ class ExactPosterior(GaussianFunction):
 
     def variance(self, states: ArrayLike) -> Floats:
         """Posterior variances at states, shape (n,)."""
-        Z = points(f"{type(self).__name__}.variance", "states", states, self.dims)
+        owner = f"{type(self).__name__}.variance"
+        Z = points(owner, "states", states, self.dims)
         k = self.prior.variances(Z)
-        if self.data is None:
-            return k
-        U = self.data.project(self.prior, Z)
-        return nonnegative(type(self).__name__, k - np.sum(U * U, axis=0), k)
+        U = np.zeros((0, len(Z))) if self.data is None else self.data.project(self.prior, Z)
+        return nonnegative(owner, k - np.sum(U * U, axis=0), k)
+
+    def prior_variances(self, states: ArrayLike) -> Floats:
+        """Prior variances at states, shape (n,)."""
+        return self.prior.diagonal(states)
 
     def log_evidence(self) -> float:
         """Logarithm of the density of the data seen."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from bayesrl.checks import Floats, generator, integer, probability
-from bayesrl.errors import BayesRLError
+from bayesrl.errors import InvalidArgument
 
 NEGATIVE = 1e-8
 """A variance that is negative by less than this share of the prior's is rounding and read as zero."""
@@ -28,6 +28,9 @@ class GaussianFunction(Protocol):
     def variance(self, states: ArrayLike) -> Floats:
         """Posterior variances at points, shape (n,)."""
 
+    def prior_variances(self, states: ArrayLike) -> Floats:
+        """Prior variances at points, shape (n,)."""
+
     def quantile(self, p: float, states: ArrayLike) -> Floats:
         """The p-quantile of the value at each point, shape (n,)."""
         p = probability(f"{type(self).__name__}.quantile", "p", p)
@@ -43,12 +46,18 @@ class GaussianFunction(Protocol):
         n = integer(owner, "draws", draws, 1)
         mean = self.mean(states)
         values, vectors = np.linalg.eigh(self.covariance(states))
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        root = vectors * np.sqrt(nonnegative(owner, values, self.prior_variances(states).sum()))
         return np.asarray(mean + z((n, len(mean))) @ root.T)
 
 
-def nonnegative(owner: str, variance: Floats, prior: Floats) -> Floats:
-    """Variances, in which rounding below zero is read as zero. What is more than rounding is an error of ours."""
-    if (variance < -NEGATIVE * prior).any():
-        raise BayesRLError(f"{owner}: a variance is {float(variance.min()):.3g}; please report this.")
+def nonnegative(owner: str, variance: Floats, prior: Floats | float) -> Floats:
+    """Variances, in which rounding below zero, measured by the prior's, is read as zero. Others are refused."""
+    if (variance < -NEGATIVE * np.abs(prior)).any():
+        raise not_positive(owner, float(variance.min()))
     return np.maximum(variance, 0.0)
+
+
+def not_positive(owner: str, variance: float) -> InvalidArgument:
+    """The error about a covariance that is none."""
+    hint = "Those of this library are: if it is one of them, please report this."
+    return InvalidArgument(owner, "covariance", "positive definite", f"a variance of {variance:.3g}", hint)

@@ -33,8 +33,12 @@ class LinearPosterior(GaussianFunction):
     def variance(self, states: ArrayLike) -> Floats:
         """Posterior variances at states, shape (n,)."""
         phi = self.features(states)
-        prior = self.prior_variance * np.sum(phi * phi, axis=1)
-        return nonnegative(type(self).__name__, np.sum(phi @ self.weight_moments()[1] * phi, axis=1), prior)
+        found = np.sum(phi @ self.weight_moments()[1] * phi, axis=1)
+        return nonnegative(type(self).__name__, found, self.prior_variances(states))
+
+    def prior_variances(self, states: ArrayLike) -> Floats:
+        """Prior variances at states, shape (n,)."""
+        return np.asarray(self.prior_variance * np.sum(self.features(states) ** 2, axis=1))
 
 
 def check_features(owner: str, features: object) -> None:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesrl.beliefs.covariances import Covariance
+from bayesrl.beliefs.values._gaussian import NEGATIVE, nonnegative, not_positive
 from bayesrl.beliefs.values._triangular import forward, lower_solved, pack, unpacked
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
@@ -119,6 +120,8 @@ class Observations:
     def _forward(self, a: Floats) -> Floats:
         if a.ndim == 1:
             return forward(self._buffer.L, a)
+        if a.shape[1] == 0:
+            return a
         if a.shape[1] <= FEW:
             return np.column_stack([forward(self._buffer.L, column) for column in np.ascontiguousarray(a.T)])
         return lower_solved(unpacked(self._buffer.L, len(a)), a)
@@ -139,6 +142,8 @@ class Observations:
         `noise` is the covariance of the new data's noise, (m, m). `tie` is the covariance of the noise of the first new
         datum with that of the last old one.
         """
+        if len(X) > 0:
+            nonnegative(owner, prior.variances(X), 0.0)
         new = self._grown(X, rows)
         weight, point, first = rows
         Kh = np.add.reduceat(prior.matrix(new.points, new.points[point]) * weight, first[:-1], axis=1)
@@ -150,9 +155,11 @@ class Observations:
         try:
             factor: Floats = np.asarray(np.linalg.cholesky(inner - ell.T @ ell), np.float64)
         except np.linalg.LinAlgError:
-            raise _singular(owner) from None
-        if not is_regular(factor, inner, len(new)):
-            raise _singular(owner)
+            raise _singular(owner, prior, new.points) from None
+        spread = np.abs(weight) * np.sqrt(prior.variances(new.points[point]))  # before terms of a row cancel out
+        size = np.add.reduceat(spread, first[:-1]) ** 2 + np.diagonal(noise)
+        if not is_regular(factor, size, len(new)):
+            raise _singular(owner, prior, new.points)
         w = lower_solved(factor, (y - ell.T @ self.w)[:, None])[:, 0]
         new._write(np.hstack([ell.T, factor]), y, w)
         return new
@@ -239,12 +246,16 @@ class Observations:
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
 
 
-def is_regular(factor: Floats, covariance: Floats, n: int | None = None) -> bool:
-    """Whether the pivots of a Cholesky factor are more than rounding, after n data in all."""
+def is_regular(factor: Floats, size: Floats, n: int | None = None) -> bool:
+    """Whether the pivots of a Cholesky factor are more than rounding of variances of this size, after n data in all."""
     n = len(factor) if n is None else n
-    return bool((np.diagonal(factor) ** 2 > ROUNDING * n * np.diagonal(covariance)).all())
+    return bool((np.diagonal(factor) ** 2 > ROUNDING * n * size).all())
 
 
-def _singular(owner: str) -> InvalidArgument:
+def _singular(owner: str, prior: Covariance, X: Floats) -> InvalidArgument:
+    """Why data cannot be told apart: the prior is no covariance, or there is too little noise."""
+    values = np.linalg.eigvalsh(prior.matrix(X, X))
+    if not values[0] >= -NEGATIVE * values[-1]:
+        return not_positive(owner, float(values[0]))
     hint = "Points that repeat, or nearly repeat, need noise."
     return InvalidArgument(owner, "noise", "large enough to tell the data apart", "a singular covariance", hint)

@@ -16,6 +16,9 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2
 from bayesrl.kernels.jit import any_order
 
+ROUNDING = 1e-13
+"""A datum whose variance given the earlier ones is below this share of its own is determined by them."""
+
 
 class Weights(NamedTuple):
     """The posterior N(w, P) of the weights after some transitions."""
@@ -51,10 +54,14 @@ class Weights(NamedTuple):
         more = np.zeros(m - n)
         return self._replace(w=np.append(self.w, more), P=P, p=np.append(self.p, more))
 
-    def after(self, owner: str, F: Floats, r: Floats, v: Floats, c: Floats) -> Weights:
-        """The posterior after transitions with coordinates F, noise variances v and ties -c to the one before."""
+    def after(self, owner: str, F: Floats, r: Floats, v: Floats, c: Floats, prior: float = 1.0) -> Weights:
+        """The posterior after transitions with coordinates F, noise variances v and ties -c to the one before.
+
+        `prior` is the prior variance of a weight.
+        """
         w, P, p, last = self.w.copy(), self.P.copy(), self.p.copy(), self.last.copy()
-        gained = recur(P, w, p, last, np.ascontiguousarray(F), r, v, c)
+        least = ROUNDING * (prior * np.einsum("ti,ti->t", F, F) + v)
+        gained = recur(P, w, p, last, np.ascontiguousarray(F), r, v, c, least)
         if not np.isfinite(gained):
             hint = "States that repeat need noise."
             raise InvalidArgument(owner, "noise", "large enough to tell the data apart", "a singular covariance", hint)
@@ -78,8 +85,10 @@ def differences(coordinates: Floats, rows: int, gamma: float) -> Floats:
 
 
 @any_order
-def recur(P: F2, w: F1, p: F1, last: F1, F: F2, r: F1, v: F1, c: F1) -> float:
+def recur(P: F2, w: F1, p: F1, last: F1, F: F2, r: F1, v: F1, c: F1, least: F1) -> float:
     """Update P, w, p and last = (d, s) in place by transitions with features F; the log evidence gained.
+
+    It is not a number if the variance s of a datum is not above `least`.
 
     With e = c_t / s_prev:  p = P f + e p_prev,  d = r - f'w + e d_prev,  s = v_t - e c_t + f'(p + e p_prev);  then
     w += p d / s and P -= p p' / s.
@@ -101,7 +110,7 @@ def recur(P: F2, w: F1, p: F1, last: F1, F: F2, r: F1, v: F1, c: F1) -> float:
             spread += f[i] * (new[i] + e * p[i])
         d = r[t] - expected + e * d
         s = v[t] - e * c[t] + spread
-        if not s > 0.0:
+        if not s > least[t]:
             return np.nan  # the datum was known before, and has no noise
         for i in range(m):
             p[i] = new[i]

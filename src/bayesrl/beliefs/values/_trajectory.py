@@ -52,7 +52,7 @@ def deviations(owner: str, noise: Noise, states: Floats) -> Floats:
     """The standard deviation of the residual at each state, shape (n,)."""
     if not callable(noise):
         return np.full(len(states), float(noise))
-    sd = array(owner, "noise", noise(states), low=0.0)
+    sd = array(owner, "noise", noise(states), low=0.0, moderate=True)
     if sd.size not in (1, len(states)):
         raise InvalidArgument(owner, "noise", f"a function that returns {len(states)} standard deviations", sd)
     return np.broadcast_to(sd.ravel(), len(states))
@@ -60,11 +60,18 @@ def deviations(owner: str, noise: Noise, states: Floats) -> Floats:
 
 def state_row(owner: str, name: str, state: Any, dims: int | None) -> Floats:
     """One state as a row, shape (1, d); a number is a state of one coordinate."""
-    x = array(owner, name, state)
+    x = array(owner, name, state, moderate=True)
     if x.ndim > 1 or (dims is not None and x.size != dims):
         expected = "a number or a vector" if dims is None else f"a state of {dims} coordinate{'s' * (dims != 1)}"
         raise InvalidArgument(owner, name, expected, state)
     return x.reshape(1, -1)
+
+
+def alone(owner: str, datum: Any) -> list[Transition]:
+    """One transition as a log."""
+    if not isinstance(datum, Transition):
+        raise InvalidArgument(owner, "datum", "a Transition", datum)
+    return [datum]
 
 
 def stretches(owner: str, episodes: Episodes, tail: Floats | None, dims: int | None) -> list[Steps]:

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from bayesrl.beliefs.features import Features, Tabular
 from bayesrl.beliefs.values._evidence import maximise_evidence
 from bayesrl.beliefs.values._linear import LinearPosterior, check_features
-from bayesrl.beliefs.values._observations import LOG_2_PI
+from bayesrl.beliefs.values._observations import LOG_2_PI, is_regular
 from bayesrl.beliefs.values._triangular import positive_solved
 from bayesrl.checks import Floats, array, frozen, integer, number
 from bayesrl.errors import InvalidArgument
@@ -111,7 +111,7 @@ class BayesianLinearRegression(LinearPosterior):
         owner = "BayesianLinearRegression.update"
         if not isinstance(datum, tuple) or len(datum) != 2:
             raise InvalidArgument(owner, "datum", "a point and its value", datum)
-        x = array(owner, "x", datum[0])
+        x = array(owner, "x", datum[0], moderate=True)
         return self._learn(self.features(x.reshape(1, -1)), np.array([number(owner, "y", datum[1], moderate=True)]))
 
     def update_many(self, log: tuple[ArrayLike, ArrayLike], rng: Generator | None = None) -> BayesianLinearRegression:
@@ -150,7 +150,10 @@ class BayesianLinearRegression(LinearPosterior):
         s, v, k = self.noise**2, self.prior_variance, len(moment)
         try:
             if rows is not None and y is not None:
-                L = np.asarray(np.linalg.cholesky(v * rows @ rows.T + s * np.eye(n)), np.float64)
+                A = v * rows @ rows.T + s * np.eye(n)
+                L: Floats = np.asarray(np.linalg.cholesky(A), np.float64)
+                if not is_regular(L, np.diagonal(A)):
+                    raise np.linalg.LinAlgError
                 solved = positive_solved(L, np.column_stack([y, rows]))
                 mean = v * rows.T @ solved[:, 0]
                 covariance = v * np.eye(k) - v * v * rows.T @ solved[:, 1:]

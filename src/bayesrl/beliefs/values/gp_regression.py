@@ -113,11 +113,11 @@ class GPRegression(ExactPosterior):
         """The posterior after data y = H f(X) + noise. Without a covariance the noise is independent, of `noise`."""
         owner = "GPRegression.update_linear"
         x = points(owner, "X", X, self.dims)
-        rows = array(owner, "H", H, (None, len(x)))
+        rows = array(owner, "H", H, (None, len(x)), moderate=True)
         values = array(owner, "y", y, (len(rows),), moderate=True)
         if noise_covariance is None:
             return self._learn(owner, x, rows, values, None)
-        S = array(owner, "noise_covariance", noise_covariance, (len(rows), len(rows)))
+        S = array(owner, "noise_covariance", noise_covariance, (len(rows), len(rows)), moderate=True)
         if np.abs(S - S.T).max() > 1e-9 * np.abs(S).max() or np.linalg.eigvalsh(S).min() < -1e-9 * np.abs(S).max():
             raise InvalidArgument(owner, "noise_covariance", "symmetric without negative eigenvalues", S)
         return self._learn(owner, x, rows, values, S)
@@ -158,7 +158,7 @@ class GPRegression(ExactPosterior):
             variance = np.exp(2.0 * logs[-1]) if noisy else self.noise**2
             A = H @ k.matrix(X, X) @ H.T + fixed + np.diag(variance * free)
             L: Floats = np.asarray(np.linalg.cholesky(A), np.float64)
-            if not is_regular(L, A):
+            if not is_regular(L, np.diagonal(A)):
                 raise np.linalg.LinAlgError
             inverse = cho_solve((L, True), np.eye(len(y)))
             weight = inverse @ y

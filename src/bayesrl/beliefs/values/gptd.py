@@ -29,7 +29,7 @@ from numpy.random import Generator
 from bayesrl.beliefs.covariances import Covariance, Gaussian
 from bayesrl.beliefs.values._exact import ExactPosterior
 from bayesrl.beliefs.values._observations import Observations, Rows
-from bayesrl.beliefs.values._trajectory import Episodes, Noise, Steps, check_noise, deviations, stretches
+from bayesrl.beliefs.values._trajectory import Episodes, Noise, Steps, alone, check_noise, deviations, stretches
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -64,7 +64,7 @@ class TemporalDifferences(ExactPosterior):
 
     def update(self, datum: Transition, rng: Generator | None = None) -> Self:
         """The posterior after a transition. The action is not used."""
-        return self.update_many([datum], rng)
+        return self.update_many(alone(f"{type(self).__name__}.update", datum), rng)
 
     def update_many(self, log: Episodes, rng: Generator | None = None) -> Self:
         """The posterior after transitions, or after the n + 1 states and n rewards of one trajectory that goes on."""

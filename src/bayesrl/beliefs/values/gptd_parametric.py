@@ -17,7 +17,7 @@ from numpy.random import Generator
 from bayesrl.beliefs.features import Features, Tabular
 from bayesrl.beliefs.values._linear import LinearPosterior, check_features
 from bayesrl.beliefs.values._recursion import Weights, differences, noise_of_rows
-from bayesrl.beliefs.values._trajectory import Episodes, Noise, check_noise, check_tail, deviations, stretches
+from bayesrl.beliefs.values._trajectory import Episodes, Noise, alone, check_noise, check_tail, deviations, stretches
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, unchecked, value
@@ -68,14 +68,14 @@ class ParametricGPTD(LinearPosterior):
 
     def update(self, datum: Transition, rng: Generator | None = None) -> ParametricGPTD:
         """The posterior after a transition. The action is not used."""
-        return self.update_many([datum], rng)
+        return self.update_many(alone("ParametricGPTD.update", datum), rng)
 
     def update_many(self, log: Episodes, rng: Generator | None = None) -> ParametricGPTD:
         """The posterior after transitions, or after the n + 1 states and n rewards of one trajectory that goes on."""
         owner, new, tail = "ParametricGPTD.update", self.weights, self.tail
         for states, r, fresh, terminated, truncated in stretches(owner, log, tail, None):
             v, c = noise_of_rows(deviations(owner, self.noise, states) ** 2, len(r), self.gamma, fresh)
-            new = new.after(owner, differences(self.features(states), len(r), self.gamma), r, v, c)
+            new = new.after(owner, differences(self.features(states), len(r), self.gamma), r, v, c, self.prior_variance)
             tail = None if terminated or truncated else states[-1:]
         return unchecked(self, weights=new, tail=tail)
 

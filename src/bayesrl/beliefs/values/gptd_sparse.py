@@ -26,7 +26,7 @@ from bayesrl.beliefs.covariances import Covariance, Gaussian, points
 from bayesrl.beliefs.values._dictionary import Dictionary
 from bayesrl.beliefs.values._gaussian import GaussianFunction, nonnegative
 from bayesrl.beliefs.values._recursion import Weights, differences, noise_of_rows
-from bayesrl.beliefs.values._trajectory import Episodes, Noise, Steps, check_tail, deviations, stretches
+from bayesrl.beliefs.values._trajectory import Episodes, Noise, Steps, alone, check_tail, deviations, stretches
 from bayesrl.beliefs.values._triangular import transposed_solved
 from bayesrl.beliefs.values.gptd import check_fields
 from bayesrl.checks import Floats, array
@@ -115,7 +115,7 @@ class SparseGPTD(GaussianFunction):
 
     def update(self, datum: Transition, rng: Generator | None = None) -> SparseGPTD:
         """The posterior after a transition. The action is not used."""
-        return self.update_many([datum], rng)
+        return self.update_many(alone("SparseGPTD.update", datum), rng)
 
     def update_many(self, log: Episodes, rng: Generator | None = None) -> SparseGPTD:
         """The posterior after transitions, or after the n + 1 states and n rewards of one trajectory that goes on."""
@@ -181,6 +181,10 @@ class SparseGPTD(GaussianFunction):
         ell, k = self.coordinates(Z), self.prior.variances(Z)
         left_out = nonnegative("SparseGPTD", k - np.sum(ell * ell, axis=1), k)
         return left_out + nonnegative("SparseGPTD", np.sum(ell @ self.weights.P * ell, axis=1), k)
+
+    def prior_variances(self, states: ArrayLike) -> Floats:
+        """Prior variances at states, shape (n,)."""
+        return self.prior.diagonal(states)
 
     def log_evidence(self) -> float:
         """Logarithm of the density of the rewards seen."""

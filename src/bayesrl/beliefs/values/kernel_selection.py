@@ -25,10 +25,10 @@ from scipy.special import logsumexp, ndtr
 
 from bayesrl.beliefs.covariances import Covariance, Gaussian
 from bayesrl.beliefs.values._gaussian import GaussianFunction
-from bayesrl.beliefs.values._trajectory import Episodes, Noise, Steps, stretches
+from bayesrl.beliefs.values._trajectory import Episodes, Noise, Steps, alone, stretches
 from bayesrl.beliefs.values.gptd import GPTD
 from bayesrl.beliefs.values.gptd_sparse import SparseGPTD
-from bayesrl.checks import Floats, array, frozen, generator, probability, sequence
+from bayesrl.checks import Floats, array, frozen, generator, integer, probability, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, unchecked, value
@@ -136,7 +136,7 @@ class KernelSelection(GaussianFunction):
 
     def update(self, datum: Transition, rng: Generator | None = None) -> KernelSelection:
         """The posterior after a transition. Particles use rng."""
-        return self.update_many([datum], rng)
+        return self.update_many(alone("KernelSelection.update", datum), rng)
 
     def update_many(self, log: Episodes, rng: Generator | None = None) -> KernelSelection:
         """The posterior after transitions, or after the n + 1 states and n rewards of one trajectory that goes on."""
@@ -216,6 +216,10 @@ class KernelSelection(GaussianFunction):
         inside = self.weights @ np.array([v.variance(states) for v in self.values])
         return np.asarray(inside + self.weights @ (means - self.weights @ means) ** 2)
 
+    def prior_variances(self, states: ArrayLike) -> Floats:
+        """Prior variances of the values of states, under the present weights, shape (n,)."""
+        return np.asarray(self.weights @ np.array([v.prior_variances(states) for v in self.values]))
+
     def quantile(self, p: float, states: ArrayLike) -> Floats:
         """The p-quantile of the mixture at each state, shape (n,), by bisection of its distribution function."""
         order = probability("KernelSelection.quantile", "p", p)
@@ -235,7 +239,9 @@ class KernelSelection(GaussianFunction):
 
     def sample(self, states: ArrayLike, rng: Generator, draws: int = 1) -> Floats:
         """Joint draws of the values of states, shape (draws, n): a covariance by its weight, then values under it."""
-        chosen = generator("KernelSelection.sample", rng).choice(len(self.values), draws, p=self.weights)
+        owner = "KernelSelection.sample"
+        n = integer(owner, "draws", draws, 1)
+        chosen = generator(owner, rng).choice(len(self.values), n, p=self.weights)
         return np.concatenate([self.values[i].sample(states, rng) for i in chosen])
 
     def log_evidence(self) -> float:

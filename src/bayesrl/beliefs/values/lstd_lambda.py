@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from bayesrl.beliefs.features import Features, Tabular
 from bayesrl.beliefs.values._linear import check_features
 from bayesrl.beliefs.values._recursion import differences
-from bayesrl.beliefs.values._trajectory import Episodes, check_tail, stretches
+from bayesrl.beliefs.values._trajectory import Episodes, alone, check_tail, stretches
 from bayesrl.checks import Floats, array, frozen
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -66,7 +66,7 @@ class LeastSquares:
 
     def update(self, datum: Transition, rng: Generator | None = None) -> Self:
         """With one transition more. The action is not used."""
-        return self.update_many([datum], rng)
+        return self.update_many(alone(f"{type(self).__name__}.update", datum), rng)
 
     def update_many(self, log: Episodes, rng: Generator | None = None) -> Self:
         """With more transitions, or with the n + 1 states and n rewards of one trajectory that goes on."""

@@ -91,9 +91,9 @@ class GaussianPolicy(Memoryless):
     def _phi(self, observation: Any) -> Floats:
         k = self.theta.shape[-1]
         if self.features is None:
-            return array("GaussianPolicy", "observation", np.atleast_1d(observation), (k,))
+            return array("GaussianPolicy", "observation", np.atleast_1d(observation), (k,), moderate=True)
         return feature_row("GaussianPolicy", self.features, observation, k)
 
     def _deviation(self, phi: Floats, action: ArrayLike) -> Floats:
         mean = np.atleast_1d(self.theta @ phi)
-        return array("GaussianPolicy", "action", np.atleast_1d(as_array(action)), (len(mean),)) - mean
+        return array("GaussianPolicy", "action", np.atleast_1d(as_array(action)), (len(mean),), moderate=True) - mean

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -38,6 +38,8 @@ class BoxWorld(Published, Protocol):
 
     gamma: float
     horizon: int
+    ends: ClassVar[bool] = True
+    """Whether an episode can end, other than by its horizon."""
 
     @property
     def observations(self) -> Bounds | int:

@@ -115,6 +115,7 @@ class BPGRegulator(BoxWorld):
 
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     horizon: Annotated[int, AtLeast(1), "Steps of an episode."] = 20
+    ends: ClassVar[bool] = False
     setting: ClassVar[Setting] = Setting(steps=40_000)  # type: ignore[misc]  # one for all
 
     @property

@@ -48,6 +48,7 @@ class CarOnTheHill(BoxWorld):
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.9
     horizon: Annotated[int, AtLeast(1), "Steps after which an episode is cut off."] = 30
     width: Annotated[float, Above(0.0), "Width of the reward in both coordinates."] = 0.1
+    ends: ClassVar[bool] = False
     setting: ClassVar[Setting] = Setting(steps=300)  # type: ignore[misc]  # one for all
 
     @property
