@@ -37,7 +37,7 @@ MUTANTS = {
         VALUES + "_gaussian", "deviation = np.sqrt(self.variance(states))", "deviation = self.variance(states)",
         [GPTD + "test_calibrated"]),
     "draws forget the covariance": (
-        VALUES + "_gaussian", "root = vectors * np.sqrt(np.maximum(values, 0.0))",
+        VALUES + "_gaussian", "root = vectors * np.sqrt(nonnegative(owner, values, self.prior_variances(states).sum()))",
         "root = np.diag(np.sqrt(np.diagonal(self.covariance(states))))",
         [GPTD + "test_joint_draws_have_the_posterior_moments"]),
     "the posterior covariance without its data": (
@@ -99,9 +99,19 @@ MUTANTS = {
         "return Decision(action, Mind(belief.restart(), mind.open, mind.episodes), info)",
         [SARSA + "test_pairs_are_the_rows_written_by_hand"]),
     "the next action is chosen after learning": (
-        "bayesrl.value.gpsarsa", "            return Mind(belief, Open(pair, transition.reward), mind.episodes)",
-        "            return Mind(belief.update(Transition(pair, None, transition.reward, pair, True)), None, 0)",
+        "bayesrl.value.gpsarsa", "            return Mind(belief, Open(pair, reward), mind.episodes)",
+        "            return Mind(belief.update(Transition(pair, None, reward, pair, True)), None, 0)",
         [SARSA + "test_the_next_action_is_chosen_on_the_belief_as_it_stands"]),
+    "rounding counts as a datum's variance": (
+        VALUES + "_recursion", "if not s > least[t]:", "if not s > 0.0:",
+        ["tests/value/test_refusals.py::test_data_that_others_determine_are_refused_without_noise"]),
+    "terms of a row that cancel out count as its size": (
+        VALUES + "_observations", "if not is_regular(factor, size, len(new)):",
+        "if not is_regular(factor, np.diagonal(inner), len(new)):",
+        ["tests/value/test_refusals.py::test_data_that_others_determine_are_refused_without_noise"]),
+    "a discount of 1 is allowed without ends": (
+        "bayesrl.value.gpsarsa", 'self.gamma == 1.0 and not getattr(world, "ends", True)', "False",
+        ["tests/value/test_refusals.py::test_refused"]),
     "epsilon does not decay": (
         "bayesrl.value.gpsarsa", "rng.random() < self.epsilon * decay", "rng.random() < self.epsilon",
         [SARSA + "test_ways_to_choose"]),

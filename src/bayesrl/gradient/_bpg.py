@@ -111,9 +111,9 @@ def checked_paths(
     U = array(owner, "scores", scores, (None, None), moderate=True)
     rho = array(owner, "returns", returns, (len(U),), moderate=True)
     sigma = number(owner, "noise", noise, 0.0, moderate=True)
-    if isinstance(offset, str) and offset == "mean":
-        return U, rho - rho.mean(), sigma
-    return U, rho - number(owner, "offset", offset, moderate=True), sigma
+    given = float(rho.mean()) if isinstance(offset, str) and offset == "mean" else offset
+    prior = number(owner, "offset", given, moderate=True)
+    return U, rho - prior, sigma
 
 
 def quadrature_weights(owner: str, X: Floats, sigma: float, threshold: float) -> tuple[Floats, float]:
