@@ -2,8 +2,7 @@
 
 Returns are kept in docs/exploration.json, run by run, and only those that are not there yet are measured (about eighty
 minutes of CPU for all). Then the picture docs/images/exploration.png and the table in docs/convergence.md are made
-again; `python docs/exploration.py draw` does that alone. Run i has the same world for every constant. (The rows "range"
-are of a rule that the library does not have; docs/convergence.md tells of it.)
+again; `python docs/exploration.py draw` does that alone. Run i has the same world for every constant.
 """
 
 from __future__ import annotations

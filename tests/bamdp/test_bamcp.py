@@ -13,7 +13,7 @@ from bayesrl.beliefs import RewardBeta, RewardNormal, UnknownRewards
 from bayesrl.core import Transition, run
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.simulator import forget, step
-from bayesrl.kernels.tree import AUTO, ucb_constant
+from bayesrl.kernels.tree import AUTO, ucb_constants
 from bayesrl.kernels.urn import draw, greedy_rollout
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.solve import finite_horizon, solve
@@ -59,11 +59,13 @@ def test_pairs_of_a_flat_model_may_share_an_urn():
     assert {int(step(model, 1, 0, rng)[0]) for _ in range(3)} == {1}
 
 
-def constant(planner, returns):
-    """The number that was given, or sqrt(2) times the standard deviation of the returns simulated so far."""
+def bonus(planner, returns, n):
+    """The number that was given times sqrt(x), or Bernstein's bound with the deviation and range of returns so far."""
+    x = np.log(n.sum()) / n
     if planner.exploration != "auto":
-        return planner.exploration
-    return np.sqrt(2.0) * np.std(returns, ddof=1) if len(returns) > 1 else 0.0
+        return planner.exploration * np.sqrt(x)
+    sigma = np.std(returns, ddof=1) if len(returns) > 1 else 0.0
+    return np.sqrt(2.0 * sigma**2 * x) + np.ptp(returns) * x / 3.0
 
 
 def naive(belief, s0, planner, Q_rollout, rng):
@@ -96,7 +98,7 @@ def naive(belief, s0, planner, Q_rollout, rng):
         else:
             n = N[h]
             with np.errstate(divide="ignore", invalid="ignore"):
-                u = np.where(n == 0, np.inf, Q[h] + constant(planner, returns) * np.sqrt(np.log(n.sum()) / n))
+                u = np.where(n == 0, np.inf, Q[h] + bonus(planner, returns, n))
             a = int(rng.choice(np.flatnonzero(u == u.max())))
             k, y, r = step(model, s, a)
             R = r + gamma * simulate(model, (*h, a, k), y, d + 1)
@@ -132,15 +134,17 @@ def coin(level=0.0):
 
 @pytest.mark.parametrize("level", [0.0, 1e6])
 @pytest.mark.parametrize("budget", [{"simulations": 300}, {"milliseconds": 20.0}], ids=["at once", "in chunks"])
-def test_moments_are_those_of_the_returns(budget, level):
-    """Returns of 0 or 1 with mean p have variance p (1 - p), wherever zero is, and however the search is cut."""
+def test_the_spread_is_that_of_the_returns(budget, level):
+    """Returns of 0 or 1 with mean p have variance p (1 - p) and range 1, wherever zero is, in one search or many."""
     decision = BAMCP(depth=1, reuse=True, **budget).plan(coin(level), 0, None, default_rng(0))
     tree, n = decision.memory.tree, decision.info["simulations"]
-    mean, squares = tree.moments
+    mean, squares, lowest, highest = tree.spread
     p = tree.N[0] @ tree.Q[0] / n - level
     assert mean - level == pytest.approx(p, abs=1e-8 + n * np.spacing(level))  # n roundings at that level
     assert squares == pytest.approx(n * p * (1 - p), rel=1e-6)
-    assert ucb_constant(AUTO, tree.moments, n) == pytest.approx(np.sqrt(2 * p * (1 - p) * n / (n - 1)), rel=1e-6)
+    assert (lowest, highest) == (level, level + 1.0)
+    expected = np.sqrt(2 * p * (1 - p) * n / (n - 1)), 1 / 3
+    assert ucb_constants(AUTO, tree.spread, n) == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_number_given_by_name_is_the_constant():
@@ -153,25 +157,41 @@ def test_a_number_given_by_name_is_the_constant():
 
 
 def test_the_kept_tree_keeps_the_spread_of_returns():
-    """Its number of returns is that of its visits, their mean that of its values, their variance the old one."""
+    """Its number of returns is that of its visits, their mean that of its values, variance and range the old ones."""
     belief, happened = small(), Transition(0, 1, 1.0, 1)
     planner = BAMCP(simulations=300, depth=5, reuse=True)
     first = planner.plan(belief, 0, None, default_rng(0))
     tree = first.memory.tree
     kept = subtree(tree, belief.code(happened), 1)
     n = kept.total[0]
-    assert kept.moments[0] == pytest.approx(kept.N[0] @ kept.Q[0] / n)
-    assert kept.moments[1] / n == pytest.approx(tree.moments[1] / tree.total[0])
+    assert kept.spread[0] == pytest.approx(kept.N[0] @ kept.Q[0] / n)
+    assert kept.spread[1] / n == pytest.approx(tree.spread[1] / tree.total[0])
+    np.testing.assert_allclose(kept.spread[2:] - kept.spread[0], tree.spread[2:] - tree.spread[0])
     again = planner.plan(belief.update(happened), 1, first.memory, default_rng(1), happened).memory.tree
-    assert again.moments[0] == pytest.approx(again.N[0] @ again.Q[0] / again.total[0])
-    assert again.moments[1] > kept.moments[1]
+    assert again.spread[0] == pytest.approx(again.N[0] @ again.Q[0] / again.total[0])
+    assert again.spread[1] > kept.spread[1]
+    assert again.spread[2] <= kept.spread[2] < kept.spread[3] <= again.spread[3]
+
+
+def test_the_search_never_settles_for_good():
+    """A wage of .4 or a coin that pays 1 with chance .3: the coin is tried again however many wages were paid."""
+    outcomes = Outcomes(
+        np.zeros((1, 2, 2), int), np.array([[[0.4, 0.0], [0.0, 1.0]]]), [[0, 1]], np.array([1, 2]), 0.0, np.ones(1),
+        np.zeros(1, bool),
+    )  # fmt: skip
+    belief = b.DirichletMDP(outcomes, [[1.0, 0.0], [7.0, 3.0]], 0.9)
+    for n in (10**3, 10**5):
+        visits = [BAMCP(n, depth=1).plan(belief, 0, None, default_rng(i)).info["visits"][1] for i in range(10)]
+        least = np.log(n) / 3  # a coin that never paid is tried again while .4 log(n) / (3 visits) is above .4
+        assert least - 1 < min(visits)
+        assert max(visits) < 100
 
 
 def test_returns_that_do_not_differ_leave_the_choice_open():
-    """The constant is zero then: every action is tried, and equal ones alike; 2000 visits, false alarm 1e-6."""
+    """The constants are zero then: every action is tried, and equal ones alike; 2000 visits, false alarm 1e-6."""
     world = TabularMDP.from_dense(np.full((2, 3, 2), 0.5), np.full((2, 3), 0.1), gamma=0.9)
     decision = BAMCP(simulations=2000, depth=4, reuse=True).plan(b.DirichletMDP.flat(world), 0, None, default_rng(0))
-    assert decision.memory.tree.moments[1] == 0.0
+    assert decision.memory.tree.spread[1] == np.ptp(decision.memory.tree.spread[2:]) == 0.0
     assert decision.info["q"] == pytest.approx(0.1 * (1 - 0.9**4) / 0.1)
     assert_frequencies(decision.info["visits"], np.full(3, 1 / 3))
 

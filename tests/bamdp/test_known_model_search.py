@@ -71,8 +71,8 @@ def naive_uct(mdp, s0, planner, rng):
             return 0.0
         n, q = N.setdefault((s, d), np.zeros(2)), Q.setdefault((s, d), np.zeros(2))
         with np.errstate(divide="ignore", invalid="ignore"):
-            bias = c * np.sqrt(np.log(n.sum()) / n)
-            u = np.where(n == 0, np.inf, q + bias)
+            x = np.log(n.sum()) / n
+            u = np.where(n == 0, np.inf, q + c * np.sqrt(x) + e * x)
         a = int(rng.choice(np.flatnonzero(u == u.max())))
         _, y, r = drawn(mdp, s, a, rng)
         R = r + mdp.gamma * search(y, d + 1)
@@ -81,9 +81,9 @@ def naive_uct(mdp, s0, planner, rng):
         return R
 
     for _ in range(planner.simulations):
-        c = planner.exploration
+        c, e = planner.exploration, 0.0
         if c == "auto":
-            c = np.sqrt(2.0) * np.std(returns, ddof=1) if len(returns) > 1 else 0.0
+            c, e = (np.sqrt(2.0) * np.std(returns, ddof=1), np.ptp(returns) / 3.0) if len(returns) > 1 else (0.0, 0.0)
         returns.append(search(s0, 0))
     return Q[s0, 0], N[s0, 0]
 

@@ -145,42 +145,50 @@ MUTANTS = {
         [KNOWN + "test_sparse_sampling_equals_its_transcription_draw_for_draw[0.8]"]),
     # uct
     "UCT's bonus does not fall": (
-        TREE, "np.sqrt(log_n / N[h, a])", "np.sqrt(log_n)", [KNOWN + "test_uct_equals_its_transcription_in_law"]),
+        TREE, "else log_n / N[h, a]", "else log_n", [KNOWN + "test_uct_equals_its_transcription_in_law"]),
     # the constant "auto" of the UCB rule
     "returns are not centred before they are squared": (
-        TREE, "moments[SQUARES] += off * (R - moments[MEAN])", "moments[SQUARES] += R * R",
-        [BAMCP + "test_moments_are_those_of_the_returns"]),
+        TREE, "spread[SQUARES] += off * (R - spread[MEAN])", "spread[SQUARES] += R * R",
+        [BAMCP + "test_the_spread_is_that_of_the_returns"]),
     "deviations from the old mean alone": (
-        TREE, "moments[SQUARES] += off * (R - moments[MEAN])", "moments[SQUARES] += off * off",
-        [BAMCP + "test_moments_are_those_of_the_returns"]),
+        TREE, "spread[SQUARES] += off * (R - spread[MEAN])", "spread[SQUARES] += off * off",
+        [BAMCP + "test_the_spread_is_that_of_the_returns"]),
     "the constant is the variance of returns": (
-        TREE, "np.sqrt(2.0 * moments[SQUARES] / max(n - 1, 1))", "2.0 * moments[SQUARES] / max(n - 1, 1)",
+        TREE, "np.sqrt(2.0 * spread[SQUARES] / max(n - 1, 1))", "2.0 * spread[SQUARES] / max(n - 1, 1)",
         [UNITS + "test_the_unit_of_rewards_does_not_matter"]),
     "the constant is one deviation": (
-        TREE, "np.sqrt(2.0 * moments[SQUARES]", "np.sqrt(moments[SQUARES]",
-        [BAMCP + "test_moments_are_those_of_the_returns"]),
+        TREE, "np.sqrt(2.0 * spread[SQUARES]", "np.sqrt(spread[SQUARES]",
+        [BAMCP + "test_the_spread_is_that_of_the_returns"]),
     "auto is the author's 3": (
-        TREE, "np.sqrt(2.0 * moments[SQUARES] / max(n - 1, 1))", "3.0",
+        TREE, "np.sqrt(2.0 * spread[SQUARES] / max(n - 1, 1))", "3.0",
         [UNITS + "test_the_unit_of_rewards_does_not_matter"]),
     "a constant given by name is not used": (
-        TREE, "return c if c >= 0.0 else", "return", [BAMCP + "test_a_number_given_by_name_is_the_constant"]),
+        TREE, "if c >= 0.0:", "if False:", [BAMCP + "test_a_number_given_by_name_is_the_constant"]),
+    "the constant forgets the range of returns": (
+        TREE, "(spread[HIGHEST] - spread[LOWEST]) / 3.0", "0.0", [BAMCP + "test_the_search_never_settles_for_good"]),
+    "the range is the largest return": (
+        TREE, "(spread[HIGHEST] - spread[LOWEST]) / 3.0", "spread[HIGHEST] / 3.0",
+        [BAMCP + "test_the_spread_is_that_of_the_returns"]),
+    "the range begins at zero": (
+        TREE, "spread[LOWEST] = R if n == 1 else min(R, spread[LOWEST])", "spread[LOWEST] = min(R, spread[LOWEST])",
+        [BAMCP + "test_the_spread_is_that_of_the_returns"]),
     "BAMCP forgets the returns when its tree grows": (
-        "bayesrl.bamdp.search._history_tree", "np.zeros(2) if kept is None else kept.moments.copy()", "np.zeros(2)",
-        [BAMCP + "test_moments_are_those_of_the_returns", BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
+        "bayesrl.bamdp.search._history_tree", "np.zeros(4) if kept is None else kept.spread.copy()", "np.zeros(4)",
+        [BAMCP + "test_the_spread_is_that_of_the_returns", BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
     "a kept tree has all the old squares": (
-        "bayesrl.bamdp.search._history_tree", "tree.moments[SQUARES] * count / tree.total[0]", "tree.moments[SQUARES]",
+        "bayesrl.bamdp.search._history_tree", "tree.spread[SQUARES] * count / tree.total[0]", "tree.spread[SQUARES]",
         [BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
     "a kept tree has the old mean": (
-        "bayesrl.bamdp.search._history_tree", "mean = tree.N[root] @ tree.Q[root] / max(count, 1)",
-        "mean = tree.moments[0]", [BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
+        "bayesrl.bamdp.search._history_tree", "tree.N[root] @ tree.Q[root] / max(count, 1) - tree.spread[MEAN]",
+        "0.0", [BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
     "BAMCP counts its returns from one on": (
-        "bayesrl.bamdp.search.bamcp", "add_return(tree.moments, R, total[0])", "add_return(tree.moments, R, total[0] + 1)",
-        [BAMCP + "test_moments_are_those_of_the_returns"]),
+        "bayesrl.bamdp.search.bamcp", "add_return(tree.spread, R, total[0])", "add_return(tree.spread, R, total[0] + 1)",
+        [BAMCP + "test_the_spread_is_that_of_the_returns"]),
     "UCT counts its returns from zero on": (
-        "bayesrl.bamdp.search.uct", "add_return(moments, R, k + 1)", "add_return(moments, R, max(k, 1))",
+        "bayesrl.bamdp.search.uct", "add_return(spread, R, k + 1)", "add_return(spread, R, max(k, 1))",
         [KNOWN + "test_uct_equals_its_transcription_in_law"]),
     "UCT knows no return": (
-        "bayesrl.bamdp.search.uct", "add_return(moments, R, k + 1)", "pass",
+        "bayesrl.bamdp.search.uct", "add_return(spread, R, k + 1)", "pass",
         [KNOWN + "test_uct_equals_its_transcription_in_law"]),
     "UCT mixes depths": (
         "bayesrl.bamdp.search.uct", "h = t * S + s", "h = s", [KNOWN + "test_uct_equals_its_transcription_in_law"]),

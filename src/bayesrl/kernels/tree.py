@@ -32,12 +32,16 @@ def highest(rng: Generator, x: F1) -> int:
 
 
 @njit
-def select(rng: Generator, Q: F2, N: I2, n: int, h: int, c: float) -> int:
-    """UCB1: argmax_a Q(h, a) + c sqrt(log N(h) / N(h, a)). Untried actions come first; ties are broken at random."""
+def select(rng: Generator, Q: F2, N: I2, n: int, h: int, c: float, e: float = 0.0) -> int:
+    """UCB: argmax_a Q(h, a) + c sqrt(x) + e x, where x = log N(h) / N(h, a); UCB1 if e is zero.
+
+    Untried actions come first; ties are broken at random.
+    """
     best, ties, action = -np.inf, 0, 0
     log_n = np.log(n)
     for a in range(Q.shape[1]):
-        value = np.inf if N[h, a] == 0 else Q[h, a] + c * np.sqrt(log_n / N[h, a])
+        x = np.inf if N[h, a] == 0 else log_n / N[h, a]
+        value = np.inf if N[h, a] == 0 else Q[h, a] + c * np.sqrt(x) + e * x
         if value > best:
             best, ties, action = value, 1, a
         elif value == best:
@@ -49,27 +53,33 @@ def select(rng: Generator, Q: F2, N: I2, n: int, h: int, c: float) -> int:
 
 AUTO = -1.0
 """The constant "auto" of the UCB rule in compiled code."""
-MEAN, SQUARES = 0, 1
-"""Indices of the moments of returns: their mean, and the sum of their squared deviations from it."""
+MEAN, SQUARES, LOWEST, HIGHEST = 0, 1, 2, 3
+"""Indices of the statistics of returns: mean, sum of squared deviations from it, smallest and largest return."""
 
 
 @inlined
-def ucb_constant(c: float, moments: F1, n: int) -> float:
-    """The constant c of the UCB rule; if it is AUTO, sqrt(2) times the standard deviation of the n returns so far.
+def ucb_constants(c: float, spread: F1, n: int) -> tuple[float, float]:
+    """The constants (c, e) of the UCB rule: (c, 0) or, if c is AUTO, those of Bernstein's inequality.
 
-    The mean of n_a returns that are sub-Gaussian with scale sigma exceeds its expectation by sigma sqrt(2 log N / n_a)
-    with probability at most 1 / N. sigma is unknown, so it is estimated by the standard deviation of the returns
-    simulated from the root. The rule then does not depend on the unit of rewards. It is zero until two returns differ.
+    The mean of m returns with standard deviation sigma and range b exceeds its expectation by
+    sigma sqrt(2 x) + b x / 3, x = log(N) / m, with probability at most 1 / N. sigma and b are unknown, so they are
+    those of the n returns simulated from the root so far. The rule then does not depend on the unit of rewards. The
+    range never falls: a search that keeps to an action whose returns do not vary still tries the others, about log N
+    times. Both constants are zero until two returns differ.
     """
-    return c if c >= 0.0 else np.sqrt(2.0 * moments[SQUARES] / max(n - 1, 1))
+    if c >= 0.0:
+        return c, 0.0
+    return np.sqrt(2.0 * spread[SQUARES] / max(n - 1, 1)), (spread[HIGHEST] - spread[LOWEST]) / 3.0
 
 
 @inlined
-def add_return(moments: F1, R: float, n: int) -> None:
-    """Add the n-th return to the moments (Welford)."""
-    off = R - moments[MEAN]
-    moments[MEAN] += off / n
-    moments[SQUARES] += off * (R - moments[MEAN])
+def add_return(spread: F1, R: float, n: int) -> None:
+    """Add the n-th return to the statistics (Welford)."""
+    off = R - spread[MEAN]
+    spread[MEAN] += off / n
+    spread[SQUARES] += off * (R - spread[MEAN])
+    spread[LOWEST] = R if n == 1 else min(R, spread[LOWEST])
+    spread[HIGHEST] = R if n == 1 else max(R, spread[HIGHEST])
 
 
 # Leaves --------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesrl.kernels.arrays import F1, F2, I1, I2
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.tree import SQUARES
+from bayesrl.kernels.tree import MEAN, SQUARES
 
 
 class Tree(NamedTuple):
@@ -24,7 +24,7 @@ class Tree(NamedTuple):
     edge: I1  # (n,) outcome * A + action of the step from the parent
     slots: I1  # hash table: (parent, edge) -> h, or -1
     used: I1  # (1,) rows in use
-    moments: F1  # (2,) of the total[0] returns from the root (`kernels/tree.py: add_return`)
+    spread: F1  # (4,) statistics of the total[0] returns from the root (`kernels/tree.py: add_return`)
 
 
 def new_tree(A: int, more: int, kept: Tree | None = None) -> Tree:
@@ -34,7 +34,7 @@ def new_tree(A: int, more: int, kept: Tree | None = None) -> Tree:
     slots = np.full(1 << (2 * n).bit_length(), -1, np.int64)
     tree = Tree(
         np.zeros((n, A), np.int64), np.zeros((n, A)), np.zeros(n, np.int64), np.zeros(n, np.int64),
-        np.zeros(n, np.int64), slots, np.array([used]), np.zeros(2) if kept is None else kept.moments.copy(),
+        np.zeros(n, np.int64), slots, np.array([used]), np.zeros(4) if kept is None else kept.spread.copy(),
     )  # fmt: skip
     if kept is not None:
         for mine, theirs in zip(tree[:5], kept[:5], strict=True):
@@ -46,8 +46,8 @@ def new_tree(A: int, more: int, kept: Tree | None = None) -> Tree:
 def subtree(tree: Tree, code: int, action: int) -> Tree | None:
     """The subtree below a real step from the root, or None if the tree does not contain it.
 
-    The returns from the new root were not kept one by one. Their mean is that of its values, and their variance is
-    taken to be that of the returns from the old root.
+    The returns from the new root were not kept one by one. Their mean is that of its values, and their variance and
+    range are taken to be those of the returns from the old root.
     """
     root = int(tree.slots[find_slot(tree, 0, code * tree.N.shape[1] + action)])
     if root < 0:
@@ -57,9 +57,9 @@ def subtree(tree: Tree, code: int, action: int) -> Tree | None:
     parent = place[tree.parent[rows]]
     parent[0] = 0
     n, count = np.array([len(rows)]), tree.total[root]
-    mean = tree.N[root] @ tree.Q[root] / max(count, 1)
-    moments = np.array([mean, tree.moments[SQUARES] * count / tree.total[0]])
-    return Tree(tree.N[rows], tree.Q[rows], tree.total[rows], parent, tree.edge[rows], tree.slots[:0], n, moments)
+    spread = tree.spread + (tree.N[root] @ tree.Q[root] / max(count, 1) - tree.spread[MEAN])
+    spread[SQUARES] = tree.spread[SQUARES] * count / tree.total[0]
+    return Tree(tree.N[rows], tree.Q[rows], tree.total[rows], parent, tree.edge[rows], tree.slots[:0], n, spread)
 
 
 @njit

@@ -9,11 +9,11 @@ Paper to code: Search is `plan` and the loop of `search` over simulations, Simul
 the UCB rule is `select`, the learned rollout policy `learned`. A node is a history: `_history_tree.py`.
 Deviations: outcomes are drawn from urns (`kernels/urn.py`) instead of models from the posterior. This has the same law
 and costs O(1) a step, where a row of a model costs O(S). The tree is made anew at every decision, as in the author's
-code, unless `reuse` keeps a part of it. The author's c is 3 in units of reward. By default c
-is sqrt(2) times the standard deviation of the returns simulated from the root so far (`kernels/tree.py: ucb_constant`),
-so that the unit of rewards does not matter; docs/convergence.md compares it with numbers on all worlds. Ties are
-broken at random. If states cannot be listed there is no Q-table, and rollouts are those of the simulator
-(`kernels/simulator.py`), as the author's are on the infinite grid.
+code, unless `reuse` keeps a part of it. The author's c is 3 in units of reward. By default the
+bonus is that of Bernstein's inequality, with the standard deviation and the range of the returns simulated from the
+root so far (`kernels/tree.py: ucb_constants`), so that the unit of rewards does not matter; docs/convergence.md
+compares it with numbers on all worlds. Ties are broken at random. If states cannot be listed there is no Q-table, and
+rollouts are those of the simulator (`kernels/simulator.py`), as the author's are on the infinite grid.
 Cost: O(simulations x depth x actions). Claims: root values approach the exact ones; the author's returns; equal in
 law to a naive transcription that draws models.
 """
@@ -37,7 +37,7 @@ from bayesrl.kernels.arrays import F1, F2, I2
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import begin, borrowed, forget, rollout_action, step
 from bayesrl.kernels.stream import stream
-from bayesrl.kernels.tree import add_return, select, ucb_constant
+from bayesrl.kernels.tree import add_return, select, ucb_constants
 from bayesrl.kernels.urn import REDRAW
 from bayesrl.parameters import PROBABILITY, Above, AtLeast, declared
 from bayesrl.registry import register
@@ -93,7 +93,7 @@ class BAMCP:
     exploration: Annotated[
         Exploration,
         AtLeast(0),
-        'The UCB constant, c, in units of returns; "auto": sqrt(2) times the deviation of the returns so far.',
+        'The UCB constant, c, in units of returns; "auto": Bernstein\'s bound on the returns simulated so far.',
     ] = "auto"
     rollout_epsilon: Annotated[float, PROBABILITY, "Probability of a random action in a rollout."] = 0.5
     rollout_rate: Annotated[float, PROBABILITY, "Learning rate of the rollout policy's Q-table."] = 0.2
@@ -158,7 +158,7 @@ def search(
     rng: Generator, model: object, s0: int, Q_rollout: F2, V0: F1, settings: F1, D: int, tree: Tree, K: int
 ) -> int:
     """K simulations of D decisions from s0, worth V0 after the last, entered into the tree: the steps simulated."""
-    gamma, c, epsilon = settings
+    gamma, given, epsilon = settings
     rng, model, P = stream(rng), borrowed(model), best_actions(Q_rollout)
     N, Q, total = tree.N, tree.Q, tree.total
     A, steps = N.shape[1], 0
@@ -167,10 +167,10 @@ def search(
     for _ in range(K):
         begin(model, rng)
         h, s, a, d, depth_of_tree, done = 0, s0, -1, 0, 0, False
-        scale = ucb_constant(c, tree.moments, total[0])
+        c, e = ucb_constants(given, tree.spread, total[0])
         while d < D and not done:  # Simulate
             fresh = total[h] == 0
-            a = rollout_action(model, P, s, a, epsilon, rng) if fresh else select(rng, Q, N, total[h], h, scale)
+            a = rollout_action(model, P, s, a, epsilon, rng) if fresh else select(rng, Q, N, total[h], h, c, e)
             path_h[d], path_a[d] = h, a
             k, s, path_r[d], done, marks[d] = step(model, s, a, rng)
             d += 1
@@ -194,7 +194,7 @@ def search(
             N[h, a] += 1
             Q[h, a] += (R - Q[h, a]) / N[h, a]
         if D > 0:
-            add_return(tree.moments, R, total[0])
+            add_return(tree.spread, R, total[0])
         forget(model, marks, d)
         steps += d
     return steps

@@ -10,9 +10,10 @@ plan.
 Paper to code: `search` is MonteCarloPlanning with its recursion unrolled, selectAction is `select` in kernels/tree.py,
 N_{s,d} and N_{s,a,d} are `total` and `N`.
 Deviations: the bonus is c sqrt(log N / n) with c = 2 C_p unscaled, so c is in units of returns. The paper has returns
-in [0, 1]. By default c is sqrt(2) times the standard deviation of the returns simulated from the root so far
-(`ucb_constant`), so that the unit of rewards does not matter. Every (state, depth) that a simulation passes has
-statistics, as in the paper: there is no separate rollout policy. Ties are broken at random.
+in [0, 1]. By default the bonus is that of Bernstein's inequality, with the standard deviation and the range of the
+returns simulated from the root so far (`ucb_constants`), so that the unit of rewards does not matter. Every
+(state, depth) that a simulation passes has statistics, as in the paper: there is no separate rollout policy. Ties are
+broken at random.
 Cost: O(simulations x depth x A) time, O(S x depth x A) memory. Claims: equal in law to a naive transcription; root
 values approach the finite-horizon optimum of the model (from below: returns include exploring).
 """
@@ -31,7 +32,7 @@ from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed, step
-from bayesrl.kernels.tree import add_return, select, ucb_constant
+from bayesrl.kernels.tree import add_return, select, ucb_constants
 from bayesrl.kernels.urn import Urn, model_urn
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
@@ -67,7 +68,7 @@ class UCT:
     exploration: Annotated[
         Exploration,
         AtLeast(0),
-        'The UCB constant, 2 C_p, in units of returns; "auto": sqrt(2) times the deviation of the returns so far.',
+        'The UCB constant, 2 C_p, in units of returns; "auto": Bernstein\'s bound on the returns simulated so far.',
     ] = "auto"
     leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
 
@@ -90,18 +91,18 @@ class UCT:
 @njit
 def search(rng: Generator, model: Urn, s0: int, settings: F1, V0: F1, K: int, D: int) -> tuple[F1, I1]:
     """K simulations of D decisions from s0: (Q(root, a), N(root, a))."""
-    gamma, c = settings
+    gamma, given = settings
     model, (S, A) = borrowed(model), model.place.shape[:2]
     N, Q = np.zeros((D * S, A), np.int64), np.zeros((D * S, A))  # of (depth, state) and action
     total = np.zeros(D * S, np.int64)
     path_h, path_a, path_r = np.empty(D, np.int64), np.empty(D, np.int64), np.empty(D)
-    moments = np.zeros(2)
+    spread = np.zeros(4)
     for k in range(K):
         s, t, done = s0, 0, model.terminal[s0]
-        scale = ucb_constant(c, moments, k)
+        c, e = ucb_constants(given, spread, k)
         while t < D and not done:
             h = t * S + s
-            a = select(rng, Q, N, max(total[h], 1), h, scale)
+            a = select(rng, Q, N, max(total[h], 1), h, c, e)
             path_h[t], path_a[t] = h, a
             _k, s, path_r[t], done, _mark = step(model, s, a, rng)
             t += 1
@@ -112,5 +113,5 @@ def search(rng: Generator, model: Urn, s0: int, settings: F1, V0: F1, K: int, D:
             total[h] += 1
             N[h, a] += 1
             Q[h, a] += (R - Q[h, a]) / N[h, a]
-        add_return(moments, R, k + 1)
+        add_return(spread, R, k + 1)
     return Q[s0].copy(), N[s0].copy()
