@@ -19,7 +19,8 @@ HEAD = """\
 Every system of the survey has one name. It keeps this name in the registry, on the command line and in files. There are
 {there} methods and {worlds} worlds so far; {missing} names are still to come. The [catalogue](catalogue.md) describes
 what is there in full. § is the section of the survey. A paper is a key of [references.bib](references.bib) or, for a
-system to come, of the survey. `python docs/methods.py` writes this page; do not edit it.
+system to come, of the survey. [Values with error bars](values.md) and [Gradients with error bars](gradients.md) show
+how the methods of chapter 5 are used. `python docs/methods.py` writes this page; do not edit it.
 
 """
 
@@ -27,7 +28,6 @@ TO_COME = """\
 pomdp-filter | belief | 2.3 | kaelbling98 | belief over the hidden states of a known POMDP
 pomdp-value-iteration | solver | 2.3 | smallwood73 | exact alpha-vectors
 pbvi, perseus | solver | 4.3 | Pineau03PBVI, Spaan05Perseus | point-based alpha-vectors
-bayesian-linear-regression, gp-regression | belief | 2.5 | Rasmussen06GP | the linear statistical model with general H and noise covariance
 gp-sparse-sampling | planner | 4.8 | Wang05 | bandit with continuous actions and Gaussian-process rewards
 crp-dynamics | belief | 4.10 | Asmuth09 | posterior over clusterings of states
 factored-dbn | belief | 4.10 | Ross08uai | posterior over structure and parameters, by MCMC
@@ -47,19 +47,6 @@ action-oracle | agent | 4.9 | Atrash09 | asks for the optimal action
 bayes-risk | agent | 4.9 | Doshi08 | queries chosen by Bayes risk
 infinite-pomdp | belief | 4.10 | Doshi09 | hierarchical Dirichlet process over hidden states
 policy-prior | belief | 4.10 | doshi10 | expert trajectories as a prior over policies, with the planner that uses it
-gptd-parametric | belief | 5.1 | Engel05 | parametric Gaussian-process temporal differences, batch and recursive
-gptd | belief | 5.1 | Engel05RL | Monte-Carlo GPTD: coloured noise, episodic and continuing, batch and recursive
-gptd-deterministic | belief | 5.1 | Engel03BM | white noise, deterministic dynamics
-gptd-sparse | belief | 5.1 | Engel05 | online dictionary
-gptd-lambda, lstd-lambda | belief | 5.1 | Engel05AR, Bradtke96LL | LSTD(lambda) as maximum likelihood under a noise covariance, and the frequentist comparator
-gpsarsa | agent | 5.1 | Engel05 | control with state and action kernels
-gprl | solver | 5.1 | Rasmussen04 | Gaussian-process dynamics and values
-kernel-selection | belief | 5.1 | Reisinger08 | online choice of the prior covariance by sequential Monte Carlo
-bayesian-quadrature | tool | 5.2 | OHagan91 | posterior of an integral
-bpg-1, bpg-2 | agent | 5.2 | Ghavamzadeh06 | Bayesian policy gradient, models 1 and 2; natural gradient, covariance step size, sparse dictionary, conjugate directions
-bpg-hessian | agent | 5.2 | Vien11 | learning rates from the posterior Hessian
-bac, actor-critic | agent | 5.3 | Ghavamzadeh07BA | Bayesian actor-critic with Fisher kernel and GPTD critic, and the frequentist baseline
-reinforce, gpomdp | agent | 5.2 | Williams92SS, Baxter01IP | Monte-Carlo baselines
 value-moments | tool | 6 | Mannor07 | second-order posterior mean and covariance of a policy's value
 percentile | solver | 6 | Delage10 | percentile criterion, second-order approximation
 percentile-rewards | solver | 6 | Delage10 | Gaussian rewards, second-order cone program

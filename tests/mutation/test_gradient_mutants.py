@@ -125,6 +125,13 @@ MUTANTS = {
     "quadrature forgets the prior mean": (
         "bayesrl.gradient.bayesian_quadrature", "float(f_0 + weights @ (y - f_0))", "float(weights @ y)",
         [QUADRATURE + "test_equal_to_dense_conditioning[0.4-1.5-gaussian]"]),
+    "ellipses with the radius of one coordinate": (
+        "bayesrl.lab.plots.gradients", "squared_radius = -2.0 * np.log1p(", "squared_radius = -np.log1p(",
+        ["tests/lab/test_value_plots.py::test_ellipses_hold_their_share_of_the_posterior[pair0]"]),
+    "an ellipse along the other axis": (
+        "bayesrl.lab.plots.gradients", "np.arctan2(vectors[1, 0], vectors[0, 0])",
+        "np.arctan2(vectors[0, 0], vectors[1, 0])",
+        ["tests/lab/test_value_plots.py::test_ellipses_hold_their_share_of_the_posterior[pair0]"]),
 }  # fmt: skip
 
 

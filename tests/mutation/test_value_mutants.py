@@ -8,6 +8,7 @@ CHOICE, SARSA, GPRL = (
     "tests/value/test_gpsarsa.py::",
     "tests/value/test_gprl.py::",
 )
+PLOTS = "tests/lab/test_value_plots.py::"
 DENSE = GPTD + "test_equal_to_dense_conditioning"
 PARAMETRIC = GPTD + "test_parametric_is_gptd_with_the_covariance_of_its_features"
 SPARSE = GPTD + "test_sparse_is_the_projected_model"
@@ -123,6 +124,12 @@ MUTANTS = {
         [GPRL + "test_expectations_match_monte_carlo"]),
     "values are not discounted": (
         "bayesrl.value.gprl", "R + self.gamma * W @", "R + W @", [GPRL + "test_both_evaluations_agree"]),
+    "a surface of variances": (
+        "bayesrl.lab.plots.values", "np.sqrt(belief.variance(cells))", "belief.variance(cells)",
+        [PLOTS + "test_the_surface_is_the_belief_at_the_middle_of_each_cell"]),
+    "a band that leaves out both tails twice": (
+        "bayesrl.lab.plots.values", "belief.quantile(0.5 - 0.5 * p, line)", "belief.quantile(1.0 - p, line)",
+        [PLOTS + "test_bands_are_quantiles[mixture]"]),
 }  # fmt: skip
 
 
