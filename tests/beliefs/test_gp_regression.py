@@ -228,6 +228,14 @@ def test_both_forms_of_linear_regression_agree():
         np.testing.assert_allclose(single.weights, weights, atol=1e-10)
 
 
+def test_few_data_without_noise_are_interpolated():
+    """Fewer data than features and no noise: the k x k form would be singular."""
+    belief = BayesianLinearRegression(features.Polynomial(degree=2, dims=2), noise=0.0).update_many((X[:4], Y[:4]))
+    np.testing.assert_allclose(belief.mean(X[:4]), Y[:4], atol=1e-9)
+    np.testing.assert_allclose(belief.variance(X[:4]), 0.0, atol=1e-9)
+    assert (belief.variance(Z) > 1e-3).all()
+
+
 def test_linear_regression_is_gp_regression():
     phi = features.RBF(X[:4], scale=0.9)
     linear = BayesianLinearRegression(phi, noise=0.4, prior_variance=2.0).update_many((X, Y))

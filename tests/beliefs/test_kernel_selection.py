@@ -91,6 +91,7 @@ def test_particles_agree_with_a_grid():
 BAD = {
     "candidates": lambda: KernelSelection([]),
     "not covariances": lambda: KernelSelection([1.0]),
+    "one is not": lambda: KernelSelection([Gaussian(), 1.0]),
     "weights": lambda: KernelSelection([Gaussian()], weights=[0.5, 0.5]),
     "negative": lambda: KernelSelection([Gaussian()], weights=[-1.0]),
     "zero": lambda: KernelSelection([Gaussian()], weights=[0.0]),
@@ -118,7 +119,7 @@ def test_particles_do_not_degenerate(seed):
 
 
 def test_moves_keep_the_prior():
-    """Without data a move keeps N(log centre, width^2). 400 particles, 25 moves; false alarm 1e-6 for each of two."""
+    """Without data a move keeps N(log centre, width^2). 400 particles, 25 moves; false alarm 1e-6 for each test."""
     belief, rng = KernelSelection([Gaussian(0.5, 2.0)], particles=400, width=0.4, spread=0.6), default_rng(0)
     belief = belief._drawn(rng)
     before = np.array([v.prior.parameters for v in belief.values])
@@ -128,4 +129,5 @@ def test_moves_keep_the_prior():
     for found in (before, logs):
         for x, centre in zip(found.T, np.log([0.5, 2.0]), strict=True):
             assert kstest(x, norm(centre, 0.4).cdf).pvalue > 1e-6
+            assert abs(np.mean((x - centre) ** 2) / 0.16 - 1.0) < 4.9 * np.sqrt(2.0 / 400)
     assert (logs != before).all()

@@ -1,5 +1,8 @@
 """Beliefs about values: what a file may hold, and where a trajectory may go on."""
 
+import dataclasses
+import inspect
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -12,6 +15,7 @@ from bayesrl.beliefs import (
     KernelSelection,
     ParametricGPTD,
     SparseGPTD,
+    WhiteGPTD,
 )
 from bayesrl.beliefs.covariances import Gaussian
 from bayesrl.beliefs.features import Polynomial
@@ -216,3 +220,18 @@ def test_states_and_deviations():
     for wrong in (lambda s: [1.0, 2.0], lambda s: -s[:, 0]):
         with pytest.raises(InvalidArgument, match="'noise' must be"):
             deviations("belief", wrong, states)
+
+
+@pytest.mark.parametrize("name", [name for name in KEPT if name != "lstd"])
+def test_one_draw_unless_more_are_asked_for(name):
+    assert KEPT[name].sample(X[:3], default_rng(0)).shape == (1, 3)
+    assert KEPT[name].sample(X[:3], default_rng(0), draws=4).shape == (4, 3)
+
+
+@pytest.mark.parametrize("kind", [GPRegression, GPTD, WhiteGPTD, SparseGPTD, KernelSelection])
+def test_constructors_repeat_the_defaults_of_their_fields(kind):
+    """A constructor that is written out states each default a second time."""
+    stated = {p.name: p.default for p in inspect.signature(kind).parameters.values() if p.default is not p.empty}
+    fields = {f.name: f.default for f in dataclasses.fields(kind) if f.init and f.default is not dataclasses.MISSING}
+    assert fields.items() <= stated.items()
+    assert {stated[name] for name in stated.keys() - fields.keys()} <= {None}

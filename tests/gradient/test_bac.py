@@ -8,7 +8,7 @@ from scipy import stats
 from bayesrl.beliefs.covariances import Discrete, Fisher, Gaussian, Linear
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.gradient import bac, reinforce_gradient
+from bayesrl.gradient import bac, fisher_information, reinforce_gradient
 from bayesrl.gradient._bpg import Whitened
 from bayesrl.gradient._critic import StatePlusScore
 
@@ -190,3 +190,13 @@ def test_a_policy_needs_a_score():
 
     with pytest.raises(Incompatible, match="bac needs a policy with 'score', which NoScore lacks"):
         bac([Transition(0, 0, 0.0, 1)], NoScore(), G, Linear())
+
+
+def test_defaults_of_the_estimate():
+    """Noise 1, discount .99, every pair kept."""
+    log, k = WALK.episodes(POLICY, np.random.default_rng(3), 3), Discrete(variance=100.0)
+    G = fisher_information(log, POLICY)
+    plain, said = bac(log, POLICY, G, k), bac(log, POLICY, G, k, 1.0, 0.99, None)
+    np.testing.assert_array_equal(plain.mean, said.mean)
+    np.testing.assert_array_equal(plain.covariance, said.covariance)
+    np.testing.assert_array_equal(G, fisher_information(log, POLICY, "pairs", 1.0))

@@ -332,3 +332,14 @@ def test_a_policy_that_nothing_can_be_told_about(model):
         # model 1 has b = b_0 = 1 and K = 1: variance 1 - 3 / (3 + sigma^2); model 2 has covariance G = 0
         expected = np.eye(2) * (1.0 - 3.0 / 3.25) if model == 1 else np.zeros((2, 2))
         np.testing.assert_allclose(found.covariance, expected, atol=1e-12)
+
+
+def test_defaults_of_the_estimates():
+    """Model 1, noise .1, no offset, no threshold."""
+    U, rho, G = CHAIN.U[SOME], CHAIN.rho[SOME], CHAIN.G
+    for plain, said in (
+        (bpg(U, rho, G), bpg(U, rho, G, 1, 0.1, 0.0, 0.0)),
+        (bpg_hessian(U, np.zeros((8, 6, 6)), rho, G), bpg_hessian(U, np.zeros((8, 6, 6)), rho, G, 0.1, 0.0)),
+    ):
+        np.testing.assert_array_equal(plain.mean, said.mean)
+        np.testing.assert_array_equal(plain[1], said[1])

@@ -107,3 +107,20 @@ def test_bad_input(call, sentence):
 def test_other_covariances_are_refused():
     with pytest.raises(Incompatible, match="needs a covariance with 'expectation', which Linear lacks"):
         bayesian_quadrature(X, np.ones(6), Linear(), NORMAL)
+
+
+def test_defaults_of_the_quadrature():
+    """No noise, prior mean zero."""
+    y = np.arange(6.0)
+    plain, said = bayesian_quadrature(X, y, K, NORMAL), bayesian_quadrature(X, y, K, NORMAL, 0.0, 0.0)
+    assert (plain.mean, plain.variance) == (said.mean, said.variance)
+
+
+@pytest.mark.parametrize("S", [[[1.0, 0.5], [0.5 + 1e-8, 1.0]], [[1.0, 1.0], [1.0, 1.0]], [[1.0, 2.0], [2.0, 1.0]]])
+def test_a_normal_law_has_a_positive_definite_covariance(S):
+    with pytest.raises(InvalidArgument, match="symmetric and positive definite"):
+        GaussianMeasure([0.0, 0.0], S)
+    GaussianMeasure([0.0, 0.0], [[1.0, 0.5], [0.5 + 5e-10, 1.0]])
+    for high in ([1.0, 0.0], [1.0, -1.0]):
+        with pytest.raises(InvalidArgument, match="greater than 'low' in every coordinate"):
+            UniformMeasure([0.0, 0.0], high)

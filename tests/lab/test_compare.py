@@ -420,3 +420,10 @@ def test_a_missing_extra_is_named(monkeypatch, tmp_path, package):
             MissingExtra, match=rf"needs {package}, which is not installed: pip install bayesrl\[lab\]\.$"
         ):
             use()
+
+
+@pytest.mark.parametrize("lockstep, runs", [(None, 3), (4, 12)])
+def test_a_job_counts_its_runs(lockstep, runs):
+    world = make_world("online-shop")
+    agent = BayesAgent(world.default_prior(), Thompson())
+    assert module.Job("shop", agent, world, 5, 0, None, (), lockstep, range(3)).runs == runs

@@ -13,6 +13,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.registry import make_world
 from bayesrl.worlds.continuous._box import check_action
 from bayesrl.worlds.continuous.maze_2d import bumps
+from bayesrl.worlds.continuous.ship_steering import crosses
 
 RNG = default_rng(0)
 
@@ -264,3 +265,21 @@ def test_rounding_at_the_faces_of_a_box_is_clipped():
     for action in (4.0 + 6e-9, -4.0 - 6e-9):  # 1e-9 of 1 + 4
         with pytest.raises(InvalidArgument, match=r"between \[-4.0\] and \[4.0\]"):
             check_action("world", world.actions, action)
+
+
+@pytest.mark.parametrize(
+    "a, b, meet",
+    [
+        ([120.0, 99.0], [120.0, 101.0], True),  # exactly through a post
+        ([100.0, 119.0], [100.0, 121.0], True),
+        ([119.0, 100.0], [121.0, 100.0], True),
+        ([110.0, 110.0], [111.0, 111.0], True),  # begins on the line between the posts
+        ([109.0, 109.0], [110.0, 110.0], True),
+        ([99.0, 121.5], [101.0, 120.5], False),
+        ([108.0, 108.0], [109.9, 109.9], False),
+    ],
+)
+def test_segments_meet_or_not(a, b, meet):
+    gate = np.array([100.0, 120.0]), np.array([120.0, 100.0])
+    assert crosses(np.array(a), np.array(b), *gate) is meet
+    assert crosses(*gate, np.array(a), np.array(b)) is crosses(np.array(a), np.array(b), *gate)
