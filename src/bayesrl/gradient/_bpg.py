@@ -20,6 +20,10 @@ dictionary of paths instead (approximate linear dependence, as `gptd-sparse`): m
 `offset` is a constant prior mean of returns. It integrates to zero against the gradient of the density, but without it
 the linear kernel takes a constant in the returns for noise.
 
+Units: means are linear in returns, and covariances do not depend on them. Model 2's prior says that the part of a
+return that is linear in the score has variance rank G. So for error bars divide returns by their standard deviation,
+and multiply back (docs/gradients.md); means stay the same.
+
 Cost: O(n^2 M) for model 2; O(M min(M, n^2/2)^2) for model 1.
 """
 

@@ -5,7 +5,8 @@ on rho(xi) u(xi), with the quadratic Fisher kernel.
 
 Choices where the survey leaves them open: the prior mean of returns is the average of the batch; the information comes
 from the steps of present and past paths; G^-1 is the pseudo-inverse, and b_0 = 1 + rank G. Cost: O(M^3) for an update
-of M paths. Claims: b and b_0 are the integrals they stand for; squared error below Monte Carlo's; the published bandit.
+of M paths. Claims: b and b_0 are the integrals they stand for; squared error below Monte Carlo's on the chains of the
+tests (not where returns are mostly luck and `noise` is small: docs/gradients.md); the published bandit.
 """
 
 from bayesrl.checks import Floats
