@@ -16,17 +16,22 @@ from bayesrl.registry import entries, make_world
 
 FILE = pathlib.Path(__file__).parent / "traces.json"
 TRACES = json.loads(FILE.read_text()) if FILE.exists() else {}
-HOMES = {"bamdp": "chain", "bandits": "bernoulli"}
+HOMES = {"bamdp": "chain", "bandits": "bernoulli", "gradient": "random-walk", "value": "mountain-car"}
 OWN_HOMES = {"thompson-combinatorial": "combinatorial"}
 OWN_SETTINGS = {"bamcp": {"exploration": 3.0}, "uct": {"exploration": 3.0}}
 """The author's constant: what a number given by name did before there was a default without unit."""
+OWN_SETTINGS |= {name: {"paths": 2} for name in ("bpg-1", "bpg-2", "bpg-hessian", "gpomdp", "reinforce")}
+OWN_SETTINGS |= {name: {"episodes": 2} for name in ("actor-critic", "bac")}
+LENGTHS = {"gradient": (90, 15), "value": (90, 15)}
+"""Steps of a run and of an episode, so that batches and episodes end."""
 ACTING = [n for n, e in entries().items() if e.kind in ("planner", "agent") and e.package in HOMES]
 
 
 def trace(name):
-    home = OWN_HOMES.get(name, HOMES[entries()[name].package])
-    world = make_world(home)
-    record = run(agent_for(name, world, params=OWN_SETTINGS.get(name)), world, 40, seed=1)
+    package = entries()[name].package
+    home = OWN_HOMES.get(name, HOMES[package])
+    world, (steps, horizon) = make_world(home), LENGTHS.get(package, (40, None))
+    record = run(agent_for(name, world, params=OWN_SETTINGS.get(name)), world, steps, seed=1, horizon=horizon)
     return {"world": home, "action": record.action.tolist(), "reward": [round(r, 9) for r in record.reward.tolist()]}
 
 

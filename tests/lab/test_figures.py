@@ -1,6 +1,7 @@
 """Published figures: complete, named as the registry names things, judged only where that is fair."""
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,9 +9,11 @@ from scipy.special import stdtrit
 from scipy.stats import t as student
 from scipy.stats import ttest_1samp
 
+from bayesrl.cli import main
 from bayesrl.lab.literature.figures import ASSUMED_RUNS, FAMILY_RATE, JUDGED, SHOWN, TOO_FEW, Figure, lookup, published
+from bayesrl.lab.literature.gradients import COMPONENTS, bandit_gradients, gradients_of
 from bayesrl.lab.statistics import Interval, mean_interval
-from bayesrl.registry import entries
+from bayesrl.registry import entries, make_world
 
 
 def figure(**change):
@@ -182,3 +185,44 @@ def test_what_can_be_detected():
         wanted = wanted or theirs.difference(mean_interval(a)).detectable(30)
         found += theirs.difference(mean_interval(a + wanted)).verdict(30) == "differs"
     assert abs(found - 450) <= 28
+
+
+# Chapter 5 -----------------------------------------------------------------------------------------------------------
+
+
+def shown(text, capsys):
+    assert main(text.split()) == 0
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_compare_shows_the_published_gradients(capsys):
+    """Rows that were recomputed get a verdict; the others, recalled from the paper, only stand there."""
+    methods = "bpg-1:noise=.0316 bpg-1:noise=.0316,paths=100 reinforce"
+    said = shown(f"compare {methods} --world bpg-bandit --steps 20 --runs 2", capsys)
+    assert "first component of the gradient 0.9856 ± 0.0158 agrees" in said
+    assert "second component of the gradient 0.0006 ± 0.019 agrees" in said
+    assert "first component of the gradient 1 ± 1e-06 recalled" in said
+    assert "2 figures judged, 1% false alarms among all" in said
+    said = shown("compare bpg-1:noise=.0316 reinforce --world bpg-bandit:reward=a2 --steps 20 --runs 2", capsys)
+    assert "second component of the gradient 1.925 ± 0.0715 agrees" in said
+    other = "compare bpg-1 reinforce --world bpg-bandit --steps 20 --runs 2"  # another noise
+    assert "published" not in shown(other, capsys)
+
+
+def test_compare_shows_the_regulator(monkeypatch, capsys):
+    """Its figure is about the last episodes; two runs are too few for a verdict."""
+    rows = [replace(row, steps=400) for row in published() if row.world == "bpg-regulator"]
+    assert [(row.method, row.steps) for row in lookup("bpg-2", "bpg-regulator", steps=40_000)] == [("bpg-2", 40_000)]
+    monkeypatch.setattr("bayesrl.lab.literature.figures.published", lambda: tuple(rows))
+    said = shown("compare bpg-1 bpg-2 --world bpg-regulator --steps 400 --runs 2", capsys)
+    assert said.count("final return -0.10065 ± 5e-05 too few runs to judge") == 2
+
+
+def test_the_bandits_table():
+    """The computed rows of the reference, within five standard errors of 400 batches (false alarm 4e-6 in all)."""
+    for reward, paths, means in (("a", 10, (0.986, 0.0)), ("a", 20, (0.9997, 0.0)), ("a2", 10, (0.002, 1.928))):
+        found = bandit_gradients(reward, paths, np.sqrt(1e-3))
+        for name, mean in zip(COMPONENTS, means, strict=True):
+            assert abs(found[name].mean - mean) < 5.0 * found[name].half_width / 1.96 + 5e-4
+    assert gradients_of(make_world("bpg-bandit"), "bpg-2", {}) == {}
+    assert gradients_of(make_world("chain"), "bpg-1", {}) == {}

@@ -49,7 +49,9 @@ Seed = Annotated[int, typer.Option(help="The seed of all random numbers.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="A parameter of the method; may be repeated.", metavar="KEY=VALUE")
 ]
-Horizon = Annotated[int | None, typer.Option(help="Cut episodes after this number of steps.", show_default="never")]
+Horizon = Annotated[
+    int | None, typer.Option(help="Cut episodes after this number of steps.", show_default="the world's, if it has one")
+]
 Workers = Annotated[int, typer.Option(help="Number of threads or processes; the result does not depend on it.")]
 Backend = Annotated[str, typer.Option(help="threads or processes.")]
 Save = Annotated[Path | None, typer.Option(help="Save every step of every run in this file (bayesrl.load reads it).")]

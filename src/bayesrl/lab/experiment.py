@@ -20,8 +20,10 @@ from bayesrl.lab.build import acting, agent_for, believes, merged, named, world_
 from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
 from bayesrl.lab.literature.figures import Figure, lookup
+from bayesrl.lab.literature.gradients import gradients_of
 from bayesrl.lab.measures._episodes import episodes
 from bayesrl.lab.measures.regret import Regret, optimal_totals
+from bayesrl.lab.statistics import Interval
 from bayesrl.provenance import describe
 from bayesrl.registry import find, parameters_of
 from bayesrl.worlds._settings import setting_of
@@ -106,8 +108,10 @@ class Experiment:
         """Published figures for these set-ups, by label; none if the world or the horizon is not the published one."""
         world, params = named(self.world_name)
         usual = find(world).parameters
-        if self.horizon is not None or any(usual[k].default != v for k, v in params.items() if k != "gamma"):
+        if self.horizon is not None:
             return {}
+        if any(usual[k].default != v for k, v in params.items() if k != "gamma"):
+            world = self.world_name  # figures of this variant, if there are any
         gamma = getattr(self.world, "gamma", None)
         return {
             label: lookup(e.name, world, e.prior, e.params, self.comparison.steps, gamma=gamma)
@@ -122,7 +126,16 @@ class Experiment:
         believed = " or ".join(dict.fromkeys(e.prior for e in self.entrants.values() if e.prior))
         title = f"{self.world_name}, {'prior ' + believed + ', ' if believed else ''}seed {self.seed}"
         lost = self.regrets if regrets else None
-        return comparison_table(self.comparison, lost, figures if any(figures.values()) else None, title)
+        if not any(figures.values()):
+            return comparison_table(self.comparison, lost, None, title)
+        measures = {label: self._measures(label) for label in self.entrants}
+        return comparison_table(self.comparison, lost, figures, title, measures)
+
+    def _measures(self, label: str) -> dict[str, Interval]:
+        """What figures may be about, besides returns and regrets."""
+        ended, entrant = episodes(self.comparison[label]), self.entrants[label]
+        final = {} if ended is None else {"final return": ended.final_return}
+        return final | gradients_of(self.world, entrant.name, entrant.params)
 
 
 def experiment(

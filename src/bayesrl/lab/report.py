@@ -26,11 +26,13 @@ def comparison_table(
     regrets: Mapping[str, Regret] | None = None,
     figures: Mapping[str, Sequence[Figure]] | None = None,
     title: str | None = None,
+    measures: Mapping[str, Mapping[str, Interval]] | None = None,
 ) -> Table:
     """A table of methods with their returns and, if given, their regrets and published figures.
 
     A published figure gets a verdict (agrees, differs) only if its provenance allows it; otherwise the provenance is
-    shown. All verdicts of one table are tested together (literature/figures.py).
+    shown. All verdicts of one table are tested together (literature/figures.py). `measures` are quantities that figures
+    are about, besides those that all records have.
     """
     from rich import box
     from rich.markup import escape
@@ -43,6 +45,7 @@ def comparison_table(
         said.insert(0, "mean ± half the 95% interval")
     summaries = comparison.summary()
     measured = {label: _measures(summary, regrets.get(label)) for label, summary in summaries.items()}
+    measured = {label: found | dict((measures or {}).get(label, {})) for label, found in measured.items()}
     gaps = {
         (label, k): figure.difference(measured[label][figure.metric])
         for label, found in figures.items()
