@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import default_rng
 
+from bayesrl.core import Family, World
 from bayesrl.lab.statistics import Interval, mean_interval
 
 COMPONENTS = ("first component of the gradient", "second component of the gradient")
@@ -31,7 +32,7 @@ def bandit_gradients(reward: str, paths: int, noise: float) -> dict[str, Interva
     return {name: mean_interval(column) for name, column in zip(COMPONENTS, np.array(made).T, strict=True)}
 
 
-def gradients_of(world: Any, method: str, params: dict[str, Any]) -> dict[str, Interval]:
+def gradients_of(world: World | Family, method: str, params: dict[str, Any]) -> dict[str, Interval]:
     """The same for a method of an experiment; empty unless it is model 1 on the Gaussian bandit."""
     from bayesrl.worlds.continuous.bpg_bandit import BPGBandit
 
