@@ -21,6 +21,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 import bayesrl as b
+from bayesrl.beliefs import covariances, features
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import BayesRLError
 from bayesrl.models import TabularPolicy
@@ -42,6 +43,11 @@ NONSENSE: list[Callable[[], Any]] = [
 NAN_IS_SAID = {"average", "simulate", "enumerable"}
 """Methods whose documentation gives NaN a meaning: an arm never played, and a weight that is not computed yet in the
 table that compiled code fills (`SparseDirichletMDP._table`)."""
+
+
+CHECKED_BEFORE = {"matrix", "variances", "derivatives", "with_parameters", "split", "scaled", "whiten"}
+CHECKED_BEFORE |= {"of_distance", "slope", "learn_steps", "noise_covariance", "tie"}
+"""Methods of covariances and of beliefs about values whose arguments were checked by those who call them."""
 
 
 class Finding(NamedTuple):
@@ -84,23 +90,70 @@ def exported() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
     }
     given |= {"belief": b.DirichletMDP.flat(world), "policy": np.zeros(5, np.int64), "horizon": 2, "name": "chain"}
     known = {entry.factory for entry in entries().values()}
-    for module in (b, b.models, b.beliefs, b.bandits, b.bamdp):
+    for module in (b, b.models, b.beliefs, b.bandits, b.bamdp, b.value, b.gradient, covariances, features):
         for name in sorted(module.__all__ if module is b else dir(module)):
             thing = getattr(module, name)
             if isinstance(thing, type) and issubclass(thing, tuple):
                 continue  # a named tuple carries whatever it is given; those who read it check
             if name.startswith("_") or not callable(thing) or thing in known or name in ("TYPE_CHECKING", "export"):
                 continue
+            if inspect.isabstract(thing) or getattr(thing, "_is_protocol", False):
+                continue
+            if module in (covariances, features) and not (
+                isinstance(thing, type) and thing.__module__ == module.__name__
+            ):
+                continue  # what the module imports, and its helpers
             yield name, thing, given
             for method in class_methods(thing) if isinstance(thing, type) else ():
                 yield f"{name}.{method}", getattr(thing, method), given
     record = b.run(agent, world, steps=3, seed=0)
-    made = (mdp, mdp.outcomes, agent, b.LiveAgent(arms), record, b.solve(mdp), TabularPolicy(np.full((5, 2), 0.5)))
-    for one in made:
+    made = [mdp, mdp.outcomes, agent, b.LiveAgent(arms), record, b.solve(mdp), TabularPolicy(np.full((5, 2), 0.5))]
+    given |= of_chapter_5()
+    for one in [*made, *values_of_chapter_5()]:
         for method in public_methods(one):
             local = {"mind": one.start()} if hasattr(one, "start") and callable(one.start) else {}
             state = {"observation": 0, "state": 0, "action": 0, "context": None, "reward": 1.0}
             yield f"{type(one).__name__}().{method}", getattr(one, method), given | state | local
+
+
+def of_chapter_5() -> dict[str, Any]:
+    """Arguments that make sense to covariances, features, policies and estimates."""
+    log = [Transition(0, 1, 1.0, 1), Transition(1, 0, 2.0, 0, terminated=True)]
+    policy = b.gradient.SoftmaxPolicy.tabular(2, 2)
+    U, rho = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.arange(3.0)
+    X, k = np.array([[0.0], [1.0]]), covariances.Gaussian()
+    given = {"X": X, "Y": X, "states": X, "points": X, "values": [1.0, 2.0], "mean": [0.0], "covariance": [[1.0]]}
+    given |= {
+        "scores": U,
+        "returns": rho,
+        "hessians": np.zeros((3, 2, 2)),
+        "information": np.eye(2),
+        "transitions": log,
+    }
+    given |= {"policy": policy, "parameters": policy.parameters, "p": 0.5, "k": k, "log": log}
+    return given | {"measure": b.gradient.GaussianMeasure([0.0], [[1.0]])}
+
+
+def values_of_chapter_5() -> list[Any]:
+    """Covariances, features, policies, measures, and beliefs that have seen something."""
+    k, phi, step = covariances.Gaussian(), features.RBF([0.0, 1.0]), Transition(0.0, 0, 1.0, 1.0)
+    made = [k, covariances.Matern(), covariances.Polynomial(), covariances.Linear(), covariances.Discrete()]
+    made += [covariances.Direction(), covariances.Fisher(np.eye(1)), k + k, k * covariances.Discrete()]
+    made += [covariances.StateAction(k, covariances.Discrete(), dims=1)]
+    made += [
+        features.Tabular(2),
+        phi,
+        features.Tiles([0.0], [1.0], 2, 2),
+        features.Polynomial(),
+        features.Fourier([0], [1]),
+    ]
+    made += [b.gradient.SoftmaxPolicy.tabular(2, 2), b.gradient.GaussianPolicy(None, [1.0], learn_sigma=True)]
+    made += [b.gradient.GaussianMeasure([0.0], [[1.0]]), b.gradient.UniformMeasure([0.0], [1.0])]
+    beliefs = [b.value.GPTD(), b.value.WhiteGPTD(), b.value.SparseGPTD(), b.value.ParametricGPTD(phi)]
+    beliefs += [b.value.LambdaGPTD(phi), b.value.LSTD(phi, ridge=0.1), b.value.KernelSelection([k])]
+    made += [belief.update(step) for belief in beliefs]
+    made += [b.beliefs.GPRegression().update((0.0, 1.0)), b.beliefs.BayesianLinearRegression(phi).update((0.0, 1.0))]
+    return made
 
 
 def class_methods(cls: type) -> list[str]:
@@ -126,6 +179,8 @@ def public_methods(made: Any) -> list[str]:
     Not those that every tuple has. `unchecked` is left out too: it is the way around the checks, and its name says so.
     """
     names = [name for name in dir(type(made)) if not name.startswith("_") and name not in (*dir(tuple), "unchecked")]
+    if type(made).__module__.startswith(("bayesrl.beliefs.covariances", "bayesrl.beliefs.values")):
+        names = [name for name in names if name not in CHECKED_BEFORE]
     return [name for name in names if callable(inspect.getattr_static(type(made), name, None)) or _bound(made, name)]
 
 

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from scipy.special import ndtr
 
+from bayesrl._explained import explain_failures
 from bayesrl.beliefs.covariances import Covariance, Gaussian
 from bayesrl.beliefs.covariances import points as rows_of
 from bayesrl.beliefs.values._gaussian import nonnegative
@@ -40,6 +41,7 @@ class Measure(Protocol):
         """E k(x, y) for independent x and y."""
 
 
+@explain_failures
 @value
 class GaussianMeasure:
     """x ~ N(mean, covariance).
@@ -70,6 +72,7 @@ class GaussianMeasure:
         return float(covariance.double_expectation(self.mean, self.covariance))
 
 
+@explain_failures
 @value
 class UniformMeasure:
     """x uniform on the box from low to high.

@@ -16,7 +16,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs.covariances import Gaussian, StateAction
 from bayesrl.beliefs.features import Fourier
-from bayesrl.checks import Floats, frozen
+from bayesrl.checks import Floats, array, frozen
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, value
 from bayesrl.registry import register
@@ -92,7 +92,7 @@ class CarOnTheHill(BoxWorld):
     def step(self, state: Floats, action: Any, rng: Generator) -> WorldStep:
         """One push of .3 s."""
         push = float(check_action("car-on-the-hill", self.actions, action)[0])
-        x, v = float(state[0]), float(state[1])
+        x, v = (float(one) for one in array("car-on-the-hill", "state", state, (2,), moderate=True))
         slope = 2.0 * x + 1.0 if x < 0.0 else (1.0 + 5.0 * x * x) ** -1.5
         acceleration = push - 9.81 * math.sin(math.atan(slope))
         new = frozen(np.array([x + 0.3 * v + 0.045 * acceleration, v + 0.3 * acceleration]))

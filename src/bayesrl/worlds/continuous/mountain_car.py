@@ -16,7 +16,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs.covariances import Discrete, Gaussian, StateAction
 from bayesrl.beliefs.features import Fourier
-from bayesrl.checks import Floats, frozen, generator
+from bayesrl.checks import Floats, array, frozen, generator
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
@@ -83,7 +83,7 @@ class MountainCar(BoxWorld):
     def step(self, state: Floats, action: int, rng: Generator) -> WorldStep:
         """One push."""
         a = check_action("mountain-car", self.n_actions, action)
-        position, velocity = float(state[0]), float(state[1])
+        position, velocity = (float(x) for x in array("mountain-car", "state", state, (2,)))
         velocity = min(max(velocity + 0.001 * (a - 1) - 0.0025 * math.cos(3.0 * position), LOW[1]), HIGH[1])
         position = min(max(position + velocity, LOW[0]), HIGH[0])
         if position == LOW[0] and velocity < 0.0:

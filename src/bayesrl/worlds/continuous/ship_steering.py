@@ -16,7 +16,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs.covariances import Gaussian, StateAction
 from bayesrl.beliefs.features import Fourier
-from bayesrl.checks import Floats, frozen
+from bayesrl.checks import Floats, array, frozen
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
@@ -85,7 +85,7 @@ class ShipSteering(BoxWorld):
     def step(self, state: Floats, action: Any, rng: Generator) -> WorldStep:
         """Three inner steps, or fewer if the ship passes the gate or leaves the sea."""
         asked = float(check_action("ship-steering", self.actions, action)[0])
-        x, y, heading, rate = (float(one) for one in state)
+        x, y, heading, rate = (float(one) for one in array("ship-steering", "state", state, (4,)))
         reward, over = -1.0, False
         for _ in range(INNER):
             before = np.array([x, y])
