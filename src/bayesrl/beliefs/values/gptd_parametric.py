@@ -41,7 +41,7 @@ class ParametricGPTD(LinearPosterior):
     >>> from bayesrl.beliefs.features import Tabular
     >>> belief = ParametricGPTD(Tabular(2), noise=1.0, gamma=0.5)
     >>> belief = belief.update(Transition(0, 0, reward=3.0, next_observation=0, terminated=True))
-    >>> belief.mean([0, 1]).tolist(), belief.variance([0, 1]).tolist()
+    >>> belief.mean([0, 1]).round(3).tolist(), belief.variance([0, 1]).round(3).tolist()
     ([1.5, 0.0], [0.5, 1.0])
     """
 
