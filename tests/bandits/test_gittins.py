@@ -109,6 +109,14 @@ def test_bounds_hold_the_index_and_are_tight(gamma):
         assert lower[s] - 2e-9 <= retirement_index(a, b, gamma, plays) <= upper[s]
 
 
+@pytest.mark.parametrize(
+    "a, b, gamma, plays", [(1, 1, 0.5, 60), (3, 7, 0.8, 130), (0.3, 0.8, 0.8, 130), (40, 2, 0.6, 80)]
+)
+def test_bounds_of_single_states(a, b, gamma, plays):
+    lower, upper = gittins_bounds(a, b, gamma)
+    assert lower - 2e-9 <= retirement_index(a, b, gamma, plays) <= upper < lower + 5e-7
+
+
 def test_states_do_not_disturb_each_other():
     rng = default_rng(3)
     a, b = rng.integers(1, 300, 40) + rng.choice([0.0, 0.3, 0.5], 40), rng.integers(1, 300, 40) * 1.0
@@ -294,6 +302,14 @@ def test_planner_plays_the_largest_index():
             np.testing.assert_allclose(info["q"], naive(belief), atol=5e-7)
             assert action == info["q"].argmax()
             belief = belief.update(Transition(0, action, float(rng.random() < 0.5), 0))
+
+
+def test_planner_of_normal_arms_at_a_small_discount():
+    """The index in units of the noise: m + sigma v(n)."""
+    belief = NormalArm(np.array([0.3, -0.2]), np.array([1.0, 2.0]), noise=0.7, gamma=0.3)
+    q = Gittins().plan(belief, 0, Gittins().start(), default_rng(0)).info["q"]
+    expected = belief.mean_ + 0.7 * gittins_index_normal(0.0, [1.0, 2.0], 0.3)
+    np.testing.assert_allclose(q, expected, atol=1e-6)
 
 
 def test_planner_in_lockstep_is_the_planner_alone():
