@@ -15,6 +15,7 @@ from bayesrl.bandits.information_directed import (
     two_points,
 )
 from bayesrl.beliefs.arms._bandit_models import BernoulliModels, GaussianModels, OutcomeModels
+from bayesrl.beliefs.arms._best_arm import _gaussian_joint
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.finite_models import FiniteModels
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
@@ -77,6 +78,17 @@ def test_ratio_of_two_uniform_arms():
     # Delta = 2/3 - 1/2, E[theta | best] = 2/3, so g = KL(2/3, 1/2).
     nats = 2 / 3 * math.log(4 / 3) + 1 / 3 * math.log(2 / 3)
     assert information_ratio(BetaBernoulli.uniform(2)) == pytest.approx(1 / 6 / math.sqrt(nats), abs=1e-10)
+
+
+def test_the_joint_law_of_the_best_arm_and_a_mean():
+    """Sums over the nodes: P(A* = a), E[theta_b; A* = a] and the variance of theta_b, against the other integrals."""
+    m, s = np.array([0.0, 0.5, -1.0]), np.array([1.0, 0.4, 2.0])
+    known = NormalArm(m, 1.0 / s**2).best_arm()
+    x, J = _gaussian_joint(m, s, 1.0)
+    for b in range(3):
+        np.testing.assert_allclose(J[:, b].sum(axis=1), known.p, atol=1e-9)
+        np.testing.assert_allclose(J[:, b] @ x, known.p * known.given[:, b], atol=1e-8)
+        assert J[:, b].sum(axis=0) @ (x - m[b]) ** 2 == pytest.approx(s[b] ** 2, abs=1e-8)
 
 
 def test_information_of_gaussian_arms():
