@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from one_family import Z
 
-from bayesrl.bandits._bounds_of_world import _of_family, bounds_of
+from bayesrl.bandits._bounds_of_world import _of_family, _of_linear, bounds_of
 from bayesrl.bandits._gopalan import gopalan
 from bayesrl.bandits.bandit_bounds import bandit_bounds, lai_robbins_constant
 from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_value, policy_value, thompson
 from bayesrl.beliefs.arms._bandit_models import BernoulliModels, GaussianModels
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.finite_models import FiniteModels
+from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.core import BayesAgent
 from bayesrl.errors import InvalidArgument
@@ -289,3 +290,20 @@ def test_bad_input(call, sentence):
     with pytest.raises(InvalidArgument) as error:
         call()
     assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize("features", [np.eye(3), np.array([[1.0, 0.0], [0.6, 0.8]]), np.ones((2, 4, 3))])
+def test_what_linear_arms_can_lose_in_a_step(features):
+    """2 s sqrt(2 ln K), s the largest deviation of a reward; what drawn weights lose on average is below it."""
+    K, d = features.shape[-2:]
+    belief = LinearGaussianArms.prior(d, 1.5, 0.5, features=features)
+    found = _of_linear(belief, np.array([100.0, 1000.0]))
+    s = np.sqrt(2.25 * (features**2).sum(axis=-1).max() + 0.25)
+    for bound in found.values():
+        assert bound.most == pytest.approx(2.0 * s * np.sqrt(2.0 * np.log(K)))
+    means = features.reshape(-1, d)[:K] @ (1.5 * np.random.default_rng(0).standard_normal((d, 4000)))
+    assert (means.max(axis=0) - means.min(axis=0)).mean() < bound.most
+    assert ("Thompson, Russo-Van Roy" in found) == (features.ndim == 2)
+    if features.ndim == 2:  # sqrt(H d T / 2) in units of 2 s, with H <= ln K
+        one = found["Thompson, Russo-Van Roy"].value
+        np.testing.assert_allclose(one[1] / one[0], np.sqrt(10.0))

@@ -205,3 +205,12 @@ def test_boxes_have_corners():
         for kind in (Tiles, Fourier):
             with pytest.raises(InvalidArgument, match="must be"):
                 kind(low, high)
+
+
+def test_defaults():
+    """Values that are not in the catalogue: unit scales and variances, the usual sizes of features."""
+    assert (Gaussian(), Matern()) == (Gaussian(1.0, 1.0), Matern(1.5, 1.0, 1.0))
+    assert (Polynomial(), Linear(), Discrete()) == (Polynomial(2, 1.0, 1.0), Linear(1.0), Discrete(1.0))
+    assert (Direction(), Fisher(G).degree) == (Direction(0.1), 1)
+    assert (RBF(Y).scale, Monomials()) == (1.0, Monomials(2, 1))
+    assert (Tiles([0.0], [1.0]), Fourier([0.0], [1.0])) == (Tiles([0.0], [1.0], 8, 8), Fourier([0.0], [1.0], 3))

@@ -181,3 +181,15 @@ def test_episodes_end_in_terminal_states_only(belief):
     if hasattr(belief, "update_many") and not isinstance(belief, UnknownRewards):
         with pytest.raises(ImpossibleEvidence, match=sentence):
             belief.update_many(columns)
+
+
+@pytest.mark.parametrize("least", [1e-3, 0.05, 0.5])
+def test_padding_stays_zero_however_small_the_counts(least):
+    """By gammas and by their logarithms: rows sum to 1, padding is 0, means are those of the Dirichlet (5 sd)."""
+    alpha = np.array([[least, 2.0 * least, 0.0], [0.0, 0.3, 0.6]])
+    draws = np.array([dirichlet_rows(alpha, default_rng(i)) for i in range(3000)])
+    np.testing.assert_allclose(draws.sum(axis=2), 1.0)
+    assert (draws[:, alpha == 0.0] == 0.0).all()
+    mean = alpha / alpha.sum(axis=1, keepdims=True)
+    deviation = np.sqrt(mean * (1.0 - mean) / (alpha.sum(axis=1, keepdims=True) + 1.0) / 3000)
+    assert (np.abs(draws.mean(axis=0) - mean) <= 5.0 * deviation).all()

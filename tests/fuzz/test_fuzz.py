@@ -202,8 +202,13 @@ def test_an_exception_of_ours_is_not_blamed_on_the_caller():
         def mean(self, context=None):
             return 1 / 0
 
+        def quantile(self, p: float, context: object = None):
+            return 1 / 0
+
     from bayesrl._explained import explain_failures
 
     explain_failures(Broken)
     with pytest.raises(ZeroDivisionError):
         Broken(np.ones(2), np.ones(2)).mean()
+    with pytest.raises(ZeroDivisionError):
+        Broken(np.ones(2), np.ones(2)).quantile(0.5)

@@ -9,6 +9,7 @@ from bayesrl.beliefs import DirichletMixture, RewardBeta, RewardDirichlet, Spars
 from bayesrl.core import Transition
 from bayesrl.kernels.replay import likelihood, replay, undo
 from bayesrl.kernels.simulator import begin, forget, step
+from bayesrl.testing import assert_frequencies
 
 CHAIN = b.make_world("chain", gamma=0.9)
 LOG = [Transition(0, 0, 0.0, 1), Transition(1, 0, 0.0, 2), Transition(2, 1, 2.0, 0), Transition(0, 0, 0.0, 1)]
@@ -102,3 +103,21 @@ def test_a_simulated_step_has_the_code_of_its_transition(name):
         begin(model, rng)
         k, y, r, done, _ = step(model, s, a, rng)
         assert belief.code(Transition(s, a, float(r), int(y), terminated=bool(done))) == k
+
+
+@pytest.mark.parametrize("name", ["flat", "tied", "sparse", "mixture"])
+def test_a_simulator_knows_what_the_belief_knows(name):
+    """At the root every outcome has its predictive probability, data included; first steps have these frequencies."""
+    belief, rng = BELIEFS[name], default_rng(4)
+    model, prob, o = belief.simulate(2), belief.mean_mdp().prob, belief.outcomes
+    for s in range(5):
+        for a in range(2):
+            row = prob[o.group[s, a]]
+            np.testing.assert_allclose([likelihood(model, s, a, k) for k in range(len(row))], row, atol=1e-12)
+    counts = np.zeros(o.n_outcomes)
+    for _ in range(2000):
+        begin(model, rng)
+        k, _, _, _, mark = step(model, 0, 0, rng)
+        counts[k] += 1
+        forget(model, np.array([mark]), 1)
+    assert_frequencies(counts, prob[o.group[0, 0]])

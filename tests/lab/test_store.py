@@ -26,7 +26,7 @@ from bayesrl.beliefs.tabular.reward_beta import RewardBeta
 from bayesrl.checks import same
 from bayesrl.core import BayesAgent, Mind, Transition, run
 from bayesrl.errors import InvalidArgument, UnreadableFile
-from bayesrl.io.store import _state, classes_by_name, load, save
+from bayesrl.io.store import _same_kind, _state, classes_by_name, load, save
 from bayesrl.live import LiveAgent
 from bayesrl.registry import entries, make, make_world, methods
 from bayesrl.testing import probe_for
@@ -470,3 +470,16 @@ def test_everything_registered_has_a_name_of_its_own():
     moved = [kind for kind in kinds if kind.__module__.startswith("bayesrl.")]
     assert moved
     assert [kind for kind in moved if known.get(kind.__name__) is not kind] == []
+
+
+def test_fields_are_of_the_same_kind():
+    """Class, dtype, shape and length; an empty tuple may have grown."""
+    one = np.zeros((2, 3))
+    assert _same_kind(one, np.ones((2, 3)))
+    for other in (np.zeros((2, 3), np.float32), np.zeros((3, 2)), np.zeros((2, 3), np.int64), 0.0, None):
+        assert not _same_kind(one, other)
+    assert _same_kind((one, 1), (one, 2))
+    assert not _same_kind((one, 1), (one, 2, 3))
+    assert not _same_kind((one, 1), (one, "a"))
+    assert _same_kind((), ((1, 2), (3, 4)))
+    assert not _same_kind((), ((1, 2), (3, "a")))

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import ClassVar
 
 import gymnasium
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import sparse
 
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import Outcomes, TabularMDP
+from bayesrl.models.solve import solve
 
 
 def random_arrays(rng, S=4, A=2):
@@ -193,6 +195,22 @@ def test_sparse_rewards():
         assert mdp.outcomes.otherwise[..., 0].tolist() == [[1.0, 3.0], [7.0, 11.0], [12.0, 15.0]]
     with pytest.raises(InvalidArgument, match="'R' must be of 3 states and 2 actions, as P, got '2 and 2'"):
         TabularMDP.from_sparse(sparse.csr_array(P.reshape(6, 3)), [sparse.eye_array(2)] * 2, 0.9)
+
+
+def test_a_start_that_ends_episodes_elsewhere_is_not_terminal():
+    """Entered only by terminating transitions, but episodes start there: it keeps its row, and an end is added."""
+
+    class Table:
+        P: ClassVar = {0: {0: [(1.0, 1, 2.0, True)]}, 1: {0: [(1.0, 0, 1.0, True)]}}
+
+    class Started(Table):
+        initial_state_distrib: ClassVar = np.array([0.5, 0.5])
+
+    plain, started = (TabularMDP.from_gymnasium(kind(), 0.9) for kind in (Table, Started))
+    assert (plain.n_states, np.flatnonzero(plain.outcomes.terminal).tolist()) == (2, [0, 1])
+    assert (started.n_states, np.flatnonzero(started.outcomes.terminal).tolist()) == (3, [2])
+    np.testing.assert_allclose(solve(started).values, [2.0, 1.0, 0.0], atol=1e-9)
+    np.testing.assert_array_equal(started.outcomes.start, [0.5, 0.5, 0.0])
 
 
 def test_what_is_not_listed_pays_what_its_state_pays_if_states_pay():
