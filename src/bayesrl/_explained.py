@@ -4,8 +4,8 @@ The public methods of registered classes declare their arguments in their signat
 `datum: Transition`, `rng: Generator`. Checking arguments before every call would cost time in every step. Instead, if a
 call fails with a foreign exception, its arguments are compared with the signature, and `InvalidArgument` names the
 first that does not fit. If all types fit, and the exception is about sizes or shapes (an index, a shape that does
-not broadcast, memory), it names the first array or number and quotes Python's message. The original exception is the
-cause. Any other exception is a bug of ours and is raised unchanged.
+not broadcast, memory), it names the first array or number that may have the wrong size, and quotes Python's message.
+The original exception is the cause. Any other exception is a bug of ours and is raised unchanged.
 """
 
 from __future__ import annotations
@@ -161,9 +161,21 @@ def explained(
             return InvalidArgument(owner, name, expected, x)
     if isinstance(wrong, DOES_NOT_FIT) or type(wrong).__name__ == "TypingError":  # Numba's, about an array's axes
         for name, x in given.items():  # types fit, so a size or a shape is wrong
-            if any(word in hints[name] for word in (*ARRAYS, "int", "float", "Any", "object")) and x is not None:
+            if x is not None and may_not_fit(name, hints[name], self, wrong):
                 return InvalidArgument(owner, name, f"one that fits ({' '.join(str(wrong).split())})", x)
     return None
+
+
+def may_not_fit(name: str, hint: str, self: Any, wrong: Exception) -> bool:
+    """Whether an argument of the right type may have the wrong size.
+
+    An index below its known number, and a number where an index is wrong, cannot be to blame: then it is a bug of ours.
+    """
+    if any(word in hint for word in (*ARRAYS, "Any", "object")):
+        return True
+    if "int" in hint:
+        return not isinstance(getattr(self, COUNTED.get(name, ""), None), int)
+    return "float" in hint and not isinstance(wrong, IndexError)
 
 
 def misfit_of(name: str, x: Any, hint: str, self: Any, method: FunctionType) -> str | None:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.random import default_rng
+from numpy.typing import ArrayLike
 
 import bayesrl as b
 from bayesrl.beliefs import RewardBeta, RewardDirichlet, RewardNormal, RowColumnBeta, SparseDirichletMDP
@@ -212,3 +213,26 @@ def test_an_exception_of_ours_is_not_blamed_on_the_caller():
         Broken(np.ones(2), np.ones(2)).mean()
     with pytest.raises(ZeroDivisionError):
         Broken(np.ones(2), np.ones(2)).quantile(0.5)
+
+
+def test_an_index_of_ours_is_not_blamed_on_the_caller():
+    """A state below its number, or any number, cannot make an index wrong; an array can."""
+    from bayesrl._explained import explain_failures
+
+    @explain_failures
+    class Broken:
+        n_states = 3
+
+        def row(self, state: "int", share: "float" = 0.5):
+            return [][state]
+
+        def rows(self, x: "ArrayLike"):
+            return [][len(x)]
+
+    for call in (lambda: Broken().row(2), lambda: Broken().row(2, 0.1)):
+        with pytest.raises(IndexError):
+            call()
+    with pytest.raises(InvalidArgument, match="'state' must be a whole number from 0 to 2"):
+        Broken().row(3)
+    with pytest.raises(InvalidArgument, match="'x' must be one that fits"):
+        Broken().rows(np.ones(2))
