@@ -8,13 +8,17 @@ from itertools import islice
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.spaces import Discrete
 from gymnasium.utils.env_checker import check_env
 
 from bayesrl import BayesAgent, Decision, DirichletMDP, TabularMDP, Transition, compare, make, make_world, run, solve
 from bayesrl.adapters.gymnasium import GymWorld, exported, register, to_gymnasium
+from bayesrl.beliefs import covariances, features
 from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.core import Streams, World, play
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.gradient import REINFORCE, GaussianPolicy, SoftmaxPolicy
+from bayesrl.value import GPSARSA
 
 IDS = [f"bayesrl/{entry.name}-v0" for entry in exported()]
 
@@ -364,3 +368,35 @@ def test_an_end_in_place():
     belief = DirichletMDP.structured(mdp).update(Transition(0, 1, -1.0, 0, terminated=True))
     assert belief.seen == 1
     assert solve(mdp).values.round(6).tolist() == [2.333333, 5.0, 0.0, 0.0]  # V = (1 + 5 / 2) / 2 + V / 4
+
+
+@pytest.mark.parametrize(
+    "name, dims",
+    [("CartPole-v1", 4), ("MountainCar-v0", 2), ("Acrobot-v1", 6), ("Pendulum-v1", 3), ("MountainCarContinuous-v0", 2)],
+)
+def test_classic_control_runs_unchanged(name, dims):
+    """GPSARSA and a policy gradient act in all of Gymnasium's classic control; `run` cuts at its time limits."""
+    world = GymWorld(lambda: gymnasium.make(name), gamma=0.99)
+    space = world.env.action_space
+    counted = isinstance(space, Discrete)
+    k_a = covariances.Discrete() if counted else covariances.Gaussian()
+    k = covariances.StateAction(covariances.Gaussian(scale=1.0, variance=100.0), k_a, dims=dims)
+    phi = features.Polynomial(degree=1, dims=dims)
+    if counted:
+        policy = SoftmaxPolicy(np.zeros((phi.size, int(space.n))), phi)
+    else:
+        policy = GaussianPolicy(phi, np.zeros((1, phi.size)), sigma=0.1)
+    for agent in (GPSARSA(int(space.n) if counted else space, k, threshold=10.0), REINFORCE(paths=1, policy=policy)):
+        record = run(agent, world, 210)
+        assert np.isfinite(record.reward).all()
+        if world.horizon == 200:
+            assert record.truncated[199]
+
+
+def test_vectors_at_the_faces_of_a_box_are_in_it():
+    world = GymWorld(gymnasium.make("Pendulum-v1"))
+    state, _ = world.reset(np.random.default_rng(0))
+    state = world.step(state, np.array([2.0 + 1e-9]), np.random.default_rng(0)).state
+    for action in ([2.1], 2.1, [np.nan], [0.0, 0.0], "x", None, True):
+        with pytest.raises(InvalidArgument, match="'action' must be in Box"):
+            world.step(state, action, np.random.default_rng(0))

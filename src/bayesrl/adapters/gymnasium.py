@@ -24,7 +24,7 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, Space
 from numpy.random import Generator
 
-from bayesrl.checks import generator, integer, number
+from bayesrl.checks import as_array, generator, integer, number
 from bayesrl.core import Family, World, WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.registry import Entry, make_world, worlds
@@ -41,8 +41,8 @@ class GymWorld:
         Discount.
 
     The true state is inside the environment, so the world can only be stepped forward: a state is the number of the
-    step, and only the latest one is accepted. Each episode is seeded from `rng`. A world has no time limit; if the
-    environment has one, give it to the loop: `run(agent, world, steps, horizon=world.horizon)`.
+    step, and only the latest one is accepted. Each episode is seeded from `rng`. `run` cuts episodes at the
+    environment's time limit, `horizon`; `play` does if it is told.
 
     `run` uses the given environment. `compare` makes a separate environment for each run (`fresh`).
 
@@ -112,6 +112,8 @@ class GymWorld:
         space = self.env.action_space
         if isinstance(space, Discrete):
             action = integer("GymWorld", "action", action, 0, self.n_actions - 1) + int(space.start)
+        elif isinstance(space, Box):
+            action = _in_box(space, action)
         elif action not in space:
             raise InvalidArgument("GymWorld", "action", f"in {space}", action)
         seen, reward, terminated, truncated, _ = self.env.step(action)
@@ -121,6 +123,17 @@ class GymWorld:
     def _observed(self, seen: Any) -> Any:
         space = self.env.observation_space
         return int(seen) - int(space.start) if isinstance(space, Discrete) else seen
+
+
+def _in_box(space: Box, action: Any) -> Any:
+    """A vector of a box in the box's own precision; rounding at its faces is cut off."""
+    given = as_array(action)
+    if given.dtype.kind in "iuf" and given.size == int(np.prod(space.shape)):
+        there = given.reshape(space.shape).astype(np.float64)
+        inside = np.clip(there, space.low, space.high)
+        if np.allclose(there, inside, rtol=1e-6, atol=1e-9):
+            return inside.astype(space.dtype)
+    raise InvalidArgument("GymWorld", "action", f"in {space}", action)
 
 
 Counted = World | Family

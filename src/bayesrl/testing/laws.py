@@ -120,7 +120,13 @@ def check_calibration(
 def check_concentration(
     belief: Belief[Any], probe: Probe, *, rng: Generator, truths: int = 12, data: int = 400
 ) -> None:
-    """With much data the expectation is, on average, less than half as far from the truth as the prior's."""
+    """With much data the expectation is, on average, less than half as far from the truth as the prior's.
+
+    A probe whose data leave part of the truth open says what share `remains` instead. The false-alarm rate is about
+    1e-5 for each belief, and measured, not derived: over 40 truths of each registered belief the error that remained was
+    at most .22 of the prior's, and the mean of 12 margins (half the prior's error less what remained) was 4.4 of its
+    standard errors or more above zero.
+    """
     far = near = 0.0
     for _ in range(truths):
         theta, seen = _data(belief, probe, data, rng)
@@ -130,7 +136,8 @@ def check_concentration(
         x = probe.read(belief, theta)
         far += float(np.abs(probe.expect(belief) - x).sum())
         near += float(np.abs(probe.expect(posterior) - x).sum())
-    assert near <= 0.5 * far, f"after {data} data the error is {near / max(far, 1e-300):.2f} of the prior's"
+    share = getattr(probe, "remains", 0.5)
+    assert near <= share * far, f"after {data} data the error is {near / max(far, 1e-300):.2f} of the prior's"
 
 
 class BeliefOverStates(Belief[Transition], ListsStates, Protocol):
