@@ -123,9 +123,9 @@ def check_concentration(
     """With much data the expectation is, on average, less than half as far from the truth as the prior's.
 
     A probe whose data leave part of the truth open says what share `remains` instead. The false-alarm rate is about
-    1e-5 for each belief, and measured, not derived: over 40 truths of each registered belief the error that remained was
-    at most .22 of the prior's, and the mean of 12 margins (half the prior's error less what remained) was 4.4 of its
-    standard errors or more above zero.
+    1e-5 for each belief. It is measured, not derived: over 40 truths of each registered belief the error that remained
+    was at most .22 of the prior's, and the mean of 12 margins (half the prior's error less what remained) was 4.4 of
+    its standard errors or more above zero.
     """
     far = near = 0.0
     for _ in range(truths):
