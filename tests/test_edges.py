@@ -11,6 +11,7 @@ from scipy import sparse
 
 import bayesrl as b
 from bayesrl import beliefs as B
+from bayesrl import checks
 from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.offline.finite_state_controller import Controller
 from bayesrl.bamdp.optimism import pac_bounds as pac
@@ -380,3 +381,24 @@ def test_worlds_refuse_other_actions(name):
     for action in (-1, world.n_actions):
         with pytest.raises(InvalidArgument):
             world.step(state, action, RNG(2))
+
+
+def test_the_smallest_and_largest_moderate_numbers():
+    """From 1e-100 to 1e100, the ends included."""
+    for check in (lambda x: checks.number("it", "x", x, 0.0, above=True, moderate=True),
+                  lambda x: checks.array("it", "x", [1.0, x], low=0.0, above=True, moderate=True)):  # fmt: skip
+        for x in (1e-100, 1.0, 1e100):
+            check(x)
+        for x in (0.99e-100, 1.01e100, 0.0):
+            with pytest.raises(InvalidArgument, match="'x' must be"):
+                check(x)
+
+
+def test_help_states_the_defaults():
+    """The Parameters section of a declared class: name, default, what is expected."""
+    told = b.make("bamcp").__class__.__doc__
+    assert "    simulations = 1000: whole number at least 1\n" in told
+    assert "    milliseconds = None: number greater than 0 or None\n" in told
+    from bayesrl.beliefs.features import Tiles
+
+    assert "    low: " in Tiles.__doc__  # no default

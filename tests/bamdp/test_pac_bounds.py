@@ -168,3 +168,7 @@ def test_rewards_that_differ_by_nothing_need_no_bonus():
     alike = b.DirichletMDP.flat(TabularMDP.from_dense(np.full((2, 2, 2), 0.5), np.ones((2, 2)), 0.9))
     decision = b.make("mbie-eb", beta="theory").plan(alike, 0, None, default_rng(0))
     np.testing.assert_allclose(decision.info["q"], 10.0)
+
+
+def test_one_state_and_one_action_are_a_problem():
+    assert all(x > 0.0 for x in pac.pac_bounds(1, 1, gamma=0.9).values())

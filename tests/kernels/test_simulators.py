@@ -12,14 +12,17 @@ from bayesrl.kernels.simulator import begin, forget, step
 from bayesrl.testing import assert_frequencies
 
 CHAIN = b.make_world("chain", gamma=0.9)
-LOG = [Transition(0, 0, 0.0, 1), Transition(1, 0, 0.0, 2), Transition(2, 1, 2.0, 0), Transition(0, 0, 0.0, 1)]
+STEPS = [(0, 0, 0.0, 1), (1, 0, 0.0, 2), (2, 1, 2.0, 0), (0, 0, 0.0, 1), (0, 0, 2.0, 0), (0, 0, 0.0, 1)]
+LOG = [Transition(*step) for step in STEPS]
 FLAT = b.DirichletMDP.flat(CHAIN, 0.3).update_many(LOG)
 STRONG = b.DirichletMDP.flat(CHAIN, 4.0).update_many(LOG)
 BELIEFS = {
     "flat": FLAT,
     "tied": b.DirichletMDP.structured(b.make_world("chain-tied", gamma=0.9)).update_many(LOG),
     "sparse": SparseDirichletMDP.flat(CHAIN, 0.3).update_many(LOG),
-    "mixture": DirichletMixture((FLAT, STRONG), np.array([0.4, 0.6])).update_many(LOG),
+    "mixture": DirichletMixture((FLAT, STRONG, b.DirichletMDP.flat(CHAIN, 1.0)), np.array([0.2, 0.6, 0.2])).update_many(
+        LOG
+    ),
     "unknown rewards": UnknownRewards(FLAT, RewardBeta(np.full((5, 2), 0.7), np.full((5, 2), 1.5), -1.0, 2.0)),
     "rewards of three values": UnknownRewards(FLAT, RewardDirichlet([0.0, 2.0, 10.0], np.full((5, 2, 3), 0.5))),
 }
