@@ -283,6 +283,8 @@ each("GPRL actions", "actions", ([], *([x] for x in NOT_FINITE)), lambda x: v.GP
 each("target", "target", ([0.0, 1.0], *([x] for x in NOT_FINITE)), lambda x: v.GPRL([0.0], [0.0], x))
 refused("widths", "width", lambda: v.GPRL([0.0], [0.0], [0.0], width=[0.1, 0.2]))
 refused("scales of values", "covariance", lambda: v.GPRL([0.0], [0.0], [0.0], covariance=c.Gaussian(scale=[1.0, 2.0])))
+refused("dynamics", "dynamics", lambda: v.GPRL([0.0], [0.0], [0.0], dynamics=3), lambda: v.GPRL(
+    [0.0], [0.0], [0.0], dynamics=c.Gaussian(scale=[1.0, 2.0, 3.0])))  # fmt: skip
 each("GPRL log", "problem", ([], 3, [3]), lambda x: HILL.solve(x, RNG))
 each("GPRL state", "observation", NOT_FINITE, lambda x: HILL.solve([Transition([x], 0, 0.0, [0.0])], RNG))
 each("GPRL next", "next_observation", NOT_FINITE, lambda x: HILL.solve([Transition([0.0], 0, 0.0, [x])], RNG))

@@ -59,7 +59,7 @@ class PolicyGradient(Protocol):
     def start(self) -> Learning:
         """The given policy, before any episode."""
         if self.policy is None:
-            hint = "A world's own policy is world.defaults['gradient']['policy']."
+            hint = "Worlds that have one keep it in world.defaults['gradient']['policy']."
             raise InvalidArgument(type(self).__name__, "policy", "given", None, hint)
         return Learning(self.policy)
 

@@ -143,8 +143,13 @@ class GPRL:
         if width.shape not in ((), (d,)):
             raise InvalidArgument("GPRL", "width", f"one number, or one for each of {d} coordinates", self.width)
         dynamics = Gaussian(scale=np.ones(d + actions.shape[1])) if self.dynamics is None else self.dynamics
-        if not isinstance(dynamics, Covariance):
-            raise InvalidArgument("GPRL", "dynamics", "a covariance on rows (state, action)", dynamics)
+        row = np.zeros((1, d + actions.shape[1]))
+        try:
+            fits = isinstance(dynamics, Covariance) and dynamics.matrix(row, row).shape == (1, 1)
+        except InvalidArgument:
+            fits = False
+        if not fits:
+            raise InvalidArgument("GPRL", "dynamics", f"a covariance on rows (state, action) of {row.size}", dynamics)
         if not isinstance(self.covariance, Gaussian) or np.shape(self.covariance.scale) not in ((), (d,)):
             expected = f"a Gaussian covariance, whose expectations are closed, on states of {d} coordinates"
             raise InvalidArgument("GPRL", "covariance", expected, self.covariance)
