@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from bayesrl.models.policy import GaussianPolicy as GaussianPolicy
     from bayesrl.models.policy import SoftmaxPolicy as SoftmaxPolicy
     from bayesrl.models.policy import TabularPolicy as TabularPolicy
+    from bayesrl.models.pomdp import Signs as Signs
+    from bayesrl.models.pomdp import TabularPOMDP as TabularPOMDP
     from bayesrl.models.solution import Solution as Solution
     from bayesrl.models.solve import evaluate_policy as evaluate_policy
     from bayesrl.models.solve import finite_horizon as finite_horizon
@@ -25,6 +27,7 @@ export(
         "mdp": ("TabularMDP",),
         "outcomes": ("Outcomes",),
         "policy": ("ControllerPolicy", "GaussianPolicy", "SoftmaxPolicy", "TabularPolicy"),
+        "pomdp": ("Signs", "TabularPOMDP"),
         "solution": ("Solution",),
         "solve": ("evaluate_policy", "finite_horizon", "solve_many"),
         "solvers.mdp_lp": ("LinearProgram",),

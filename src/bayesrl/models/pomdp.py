@@ -1,0 +1,266 @@
+"""Known POMDPs: a hidden Markov decision process, what is seen after each step, and what is paid.
+
+A step goes from s by action a to s' ~ T(.|s, a). Then o ~ Omega(.|s', a) is seen, and R(s, a, s', o) is paid. At a
+reset nothing is seen: the observation is NOTHING.
+
+What is seen has the form of `outcomes.py`: `sign[s', a, k]` is the observation of outcome k, and `group[s', a]` the
+index of the distribution of k. Known, listed and tied rows are then what they are for transitions.
+
+The observation is drawn given the state that was *reached*. A problem in which it tells of the state before the step
+needs states that carry it (as those of `showing_rewards` do).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayesrl._explained import explain_failures
+from bayesrl.checks import Floats, array, as_array, frozen, indices, integer, rows_sum_to_one
+from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.arrays import B1, B2, F1, F2, F3, I1, I2, I3
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.parameters import value
+
+NOTHING = -1
+"""The observation at a reset. It is no evidence, and no index."""
+
+
+@explain_failures
+@value
+class Signs:
+    """The possible observations after each action in each state reached. This part of a model is never uncertain."""
+
+    sign: I3
+    """Observation of outcome k after reaching s' by a, shape (S, A, K)."""
+    group: I2
+    """The index of the distribution of the observation, shape (S, A). Groups are numbered from 0 without gaps."""
+    size: I1
+    """Number of outcomes of each group, shape (G,); outcomes k >= size[group[s', a]] are padding."""
+    n_observations: int
+    """Z."""
+
+    def __post_init__(self) -> None:
+        owner = "Signs"
+        shape = table.shape if (table := as_array(self.sign)).ndim == 3 else (None, None, None)
+        S, A, K = array(owner, "sign", self.sign, shape).shape
+        Z = integer(owner, "n_observations", self.n_observations, 1)
+        group = indices(owner, "group", self.group, (S, A), S * A)
+        size = indices(owner, "size", self.size, (int(group.max()) + 1,), K + 1)
+        if set(group.ravel().tolist()) != set(range(len(size))):
+            raise InvalidArgument(owner, "group", "numbered from 0 without gaps", sorted(set(group.ravel().tolist())))
+        if size.min() < 1:
+            raise InvalidArgument(owner, "size", "at least 1 everywhere", int(size.min()))
+        pad = np.arange(K) >= size[group][:, :, None]
+        sign = indices(owner, "sign", np.where(pad, 0, np.asarray(self.sign)), (S, A, K), Z)
+        for name, new in (("sign", sign), ("group", group), ("size", size), ("n_observations", Z)):
+            object.__setattr__(self, name, new)
+
+    def __repr__(self) -> str:
+        S, A, K = self.sign.shape
+        return (
+            f"Signs(states={S}, actions={A}, outcomes={K}, groups={len(self.size)}, observations={self.n_observations})"
+        )
+
+    @cached_property
+    def valid(self) -> B2:
+        """Which entries of a (G, K) array are outcomes, not padding."""
+        return frozen(np.arange(self.sign.shape[2]) < self.size[:, None])
+
+
+@explain_failures
+@value
+class TabularPOMDP:
+    """A known POMDP. Terminal states are absorbing and pay nothing."""
+
+    mdp: TabularMDP
+    """The hidden part. Its rewards are the expected ones, given s, a and s'."""
+    signs: Signs
+    """What can be seen."""
+    sign_prob: F2
+    """Probability of outcome k in group g of `signs`, shape (G, K)."""
+    rewards: Floats
+    """R in the smallest of the shapes (S, A), (S, A, S) and (S, A, S, Z) that holds it."""
+
+    def __post_init__(self) -> None:
+        owner = "TabularPOMDP"
+        if not isinstance(self.mdp, TabularMDP):
+            raise InvalidArgument(owner, "mdp", "a TabularMDP", self.mdp, "See from_dense for arrays.")
+        if not isinstance(self.signs, Signs):
+            raise InvalidArgument(owner, "signs", "Signs", self.signs, "See from_dense for arrays.")
+        S, A, Z = self.n_states, self.n_actions, self.n_observations
+        if self.signs.group.shape != (S, A):
+            raise InvalidArgument(owner, "signs", f"those of {S} states and {A} actions", self.signs.group.shape)
+        prob = array(owner, "sign_prob", self.sign_prob, self.signs.valid.shape, low=0.0)
+        if prob[~self.signs.valid].any():
+            raise InvalidArgument(owner, "sign_prob", "zero on padding", float(prob[~self.signs.valid].max()))
+        object.__setattr__(self, "sign_prob", rows_sum_to_one(owner, "sign_prob", prob, self.sign_prob))
+        object.__setattr__(self, "rewards", smallest(owner, self.rewards, S, A, Z))
+
+    def __repr__(self) -> str:
+        S, A, Z = self.n_states, self.n_actions, self.n_observations
+        return f"TabularPOMDP(states={S}, actions={A}, observations={Z}, gamma={self.gamma})"
+
+    @classmethod
+    def from_dense(
+        cls,
+        P: ArrayLike,
+        O: ArrayLike,
+        R: ArrayLike,
+        gamma: float,
+        start: int | ArrayLike | None = None,
+        terminal: Sequence[int] = (),
+    ) -> TabularPOMDP:
+        """Make a model from P[s, a, s'], O[s', a, o] and R of shape (S, A), (S, A, S) or (S, A, S, Z).
+
+        `start` is a state or a distribution; None: every state that is not terminal has the same probability.
+
+        >>> P = [[[1.0, 0.0]], [[0.0, 1.0]]]
+        >>> pomdp = TabularPOMDP.from_dense(P, [[[0.9, 0.1]], [[0.2, 0.8]]], [[0.0], [1.0]], gamma=0.5)
+        >>> pomdp, pomdp.start
+        (TabularPOMDP(states=2, actions=1, observations=2, gamma=0.5), array([0.5, 0.5]))
+        """
+        owner = "TabularPOMDP"
+        given, seen = O, array(owner, "O", O, (None, None, None), low=0.0)
+        seen = rows_sum_to_one(owner, "O", seen, given)
+        P = array(owner, "P", P, (None, None, None), low=0.0)
+        (S, A, n), Z = P.shape, seen.shape[2]
+        if n != S:
+            raise InvalidArgument(owner, "P", "of shape (S, A, S)", P)
+        if seen.shape[:2] != (S, A):
+            raise InvalidArgument(owner, "O", f"of shape ({S}, {A}, Z)", seen)
+        rewards = smallest(owner, R, S, A, Z)
+        if np.ndim(terminal) != 1:
+            raise InvalidArgument(owner, "terminal", "a sequence of states", terminal)
+        if start is None:
+            going = [s for s in range(S) if s not in terminal] or range(S)
+            start = np.bincount(going, minlength=S) / len(going)
+        mdp = TabularMDP.from_dense(P, mean_over_signs(rewards, seen), gamma, start, terminal)
+        s, a, o = np.nonzero(seen)
+        pair = s * A + a
+        size = np.bincount(pair, minlength=S * A)
+        k = np.arange(len(pair)) - np.repeat(np.cumsum(size) - size, size)
+        sign, prob = np.zeros((S * A, size.max()), np.int32), np.zeros((S * A, size.max()))
+        sign[pair, k], prob[pair, k] = o, seen[s, a, o]
+        signs = Signs(sign.reshape(S, A, -1), np.arange(S * A).reshape(S, A), size, Z)
+        return cls(mdp, signs, prob, rewards)
+
+    # Readings --------------------------------------------------------------------------------------------------------
+
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return self.mdp.n_states
+
+    @property
+    def n_actions(self) -> int:
+        """A."""
+        return self.mdp.n_actions
+
+    @property
+    def n_observations(self) -> int:
+        """Z."""
+        return self.signs.n_observations
+
+    @property
+    def gamma(self) -> float:
+        """Discount."""
+        return self.mdp.gamma
+
+    @property
+    def start(self) -> F1:
+        """Distribution of the first state of an episode, shape (S,)."""
+        return self.mdp.outcomes.start
+
+    @property
+    def terminal(self) -> B1:
+        """States that end an episode, shape (S,)."""
+        return self.mdp.outcomes.terminal
+
+    @cached_property
+    def seen(self) -> F3:
+        """Omega as O[s', a, o], shape (S, A, Z)."""
+        S, A, K = self.signs.sign.shape
+        Z = self.n_observations
+        cells = np.repeat(np.arange(S * A) * Z, K) + self.signs.sign.ravel()
+        summed = np.bincount(cells, self.sign_prob[self.signs.group].ravel(), S * A * Z)
+        return frozen(np.asarray(summed, np.float64).reshape(S, A, Z))
+
+    @cached_property
+    def mean_reward(self) -> F2:
+        """r(s, a), the expected reward, shape (S, A); zero in terminal states."""
+        if self.rewards.ndim == 2:
+            return frozen(np.where(self.terminal[:, None], 0.0, self.rewards))
+        P = self.mdp.matrix.reshape(self.n_states, self.n_actions, -1)
+        paid = np.einsum("say,say->sa", P, mean_over_signs(self.rewards, self.seen))
+        return frozen(np.where(self.terminal[:, None], 0.0, paid))
+
+    def reward(self, state: int, action: int, next_state: int, observation: int) -> float:
+        """R(s, a, s', o)."""
+        if self.terminal[state]:
+            return 0.0
+        return float(self.rewards[(state, action, next_state, observation)[: self.rewards.ndim]])
+
+    def dense(self) -> tuple[F3, F3, F2]:
+        """The arrays (P[s, a, s'], O[s', a, o], r[s, a])."""
+        S, A = self.n_states, self.n_actions
+        return self.mdp.matrix.reshape(S, A, S).copy(), self.seen.copy(), self.mean_reward.copy()
+
+    def showing_rewards(self) -> TabularPOMDP:
+        """The same problem for an agent that sees the pair (observation, reward), numbered as one observation.
+
+        Its state is a pair too: the hidden state, and what would be paid for each observation on the way to it. Pairs
+        that cannot be reached are left out. Observation z stands for the z-th pair (o, r) in ascending order.
+        """
+        S, A, Z = self.n_states, self.n_actions, self.n_observations
+        P, seen, _ = self.dense()
+        paid = np.zeros((S, A, S, Z)) + self.rewards.reshape(self.rewards.shape + (1,) * (4 - self.rewards.ndim))
+        paid[self.terminal] = 0.0
+        states: list[tuple[int, Floats]] = []
+        place: dict[tuple[int, bytes], int] = {}
+
+        def number(s: int, row: Floats) -> int:
+            if (key := (s, row.tobytes())) not in place:
+                place[key] = len(states)
+                states.append((s, row))
+            return place[key]
+
+        first = [number(s, np.zeros(Z)) for s in np.flatnonzero(self.start).tolist()]
+        moves = [
+            (i, a, number(y, paid[s, a, y]), P[s, a, y])
+            for i, (s, _) in enumerate(states)  # which grow meanwhile
+            for a in range(A)
+            for y in np.flatnonzero(P[s, a]).tolist()
+        ]
+        pairs = sorted({(o, r) for _, row in states for o, r in enumerate(row.tolist())})
+        shown = {pair: z for z, pair in enumerate(pairs)}
+        n = len(states)
+        T, Omega, start = np.zeros((n, A, n)), np.zeros((n, A, len(pairs))), np.zeros(n)
+        for i, a, j, p in moves:
+            T[i, a, j] += p
+        for j, (s, row) in enumerate(states):
+            for o, r in enumerate(row.tolist()):
+                Omega[j, :, shown[o, r]] += seen[s, :, o]
+        start[first] = self.start[self.start > 0]
+        R = np.zeros((n, A, n, len(pairs))) + np.array([r for _, r in pairs])
+        ends = [i for i, (s, _) in enumerate(states) if self.terminal[s]]
+        return TabularPOMDP.from_dense(T, Omega, R, self.gamma, start, ends)
+
+
+def smallest(owner: str, R: ArrayLike, S: int, A: int, Z: int) -> Floats:
+    """R in the smallest of the shapes (S, A), (S, A, S) and (S, A, S, Z)."""
+    R = array(owner, "R", R)
+    shapes = ((S, A), (S, A, S), (S, A, S, Z))
+    if R.shape not in shapes:
+        raise InvalidArgument(owner, "R", " or ".join(f"of shape {shape}" for shape in shapes), R)
+    while R.ndim > 2 and (R == R[..., :1]).all():
+        R = R[..., 0]
+    return frozen(R)
+
+
+def mean_over_signs(rewards: Floats, seen: F3) -> Floats:
+    """E[R | s, a, s'] (or R, if it does not depend on what is seen), given O[s', a, o]."""
+    return np.asarray(np.einsum("sayo,yao->say", rewards, seen)) if rewards.ndim == 4 else rewards
