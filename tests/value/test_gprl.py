@@ -61,7 +61,7 @@ def test_the_linear_solve_is_a_fixed_point():
     gprl, rng = solver(evaluate="solve"), default_rng(3)
     R, W = gprl.expectations(gprl.learn_model(line(rng), rng), gprl.support)
     policy = rng.integers(2, size=13)
-    V, _ = gprl._evaluated(R, W, policy, np.zeros(13))
+    V, _ = gprl._evaluated(R, W, policy, np.zeros(13), gprl._factored())
     K = gprl.covariance(SUPPORT, SUPPORT) + 1e-4 * np.eye(13)
     rows = np.arange(13)
     np.testing.assert_allclose(R[rows, policy] + 0.8 * W[rows, policy] @ np.linalg.solve(K, V), V, atol=1e-8)

@@ -180,11 +180,12 @@ class Gaussian(Stationary):
         m, S = self._normal("Gaussian.expectation", mean, covariance)
         Z = points("Gaussian.expectation", "X", X, m.shape[-1])
         L = self._squared_scales(m.shape[-1])
-        A = L + S
-        gap = Z - m[..., None, :]
-        solved = np.linalg.solve(A, np.swapaxes(gap, -1, -2))
-        shrink = np.sqrt(np.prod(np.diagonal(L)) / np.linalg.det(A))
-        distance = np.einsum("...ni,...in->...n", gap, solved)
+        white = np.linalg.inv(np.linalg.cholesky(L + S))  # (..., d, d), with few coordinates d
+        shrink = np.prod(np.sqrt(np.diagonal(L)) * np.diagonal(white, axis1=-2, axis2=-1), axis=-1)
+        distance = np.zeros((*m.shape[:-1], len(Z)))
+        for row in range(m.shape[-1]):
+            w = white[..., row, :]
+            distance += np.square(w @ Z.T - np.sum(w * m, axis=-1)[..., None])
         return np.asarray(self.variance * shrink[..., None] * np.exp(-0.5 * distance))
 
     def double_expectation(self, mean: ArrayLike, covariance: ArrayLike) -> float | Floats:

@@ -16,7 +16,7 @@ Claims: R and W against Monte Carlo; the hill is climbed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -66,13 +66,15 @@ class Solution(NamedTuple):
     """The action of each support state, an index, shape (n,)."""
     q: Floats
     """Values of each action in each support state, shape (n, A)."""
+    weights: Floats
+    """K_v^-1 V, shape (n,)."""
     solver: GPRL
     model: Model
 
     def action_values(self, states: ArrayLike) -> Floats:
         """E[reward + gamma V(s')] of each action in any states, shape (m, A)."""
         S = points("GPRL", "states", states, self.solver.support.shape[1])
-        return self.solver._q(*self.solver.expectations(self.model, S), self.values)
+        return self.solver._q(*self.solver.expectations(self.model, S), self.weights)
 
     def start(self) -> None:
         """No memory."""
@@ -165,22 +167,27 @@ class GPRL:
         solver, policy, seen = self, np.zeros(len(self.support), np.int64), set()
         values = np.zeros(len(self.support))
         for _ in range(MOST_POLICIES):
-            V, settled = solver._evaluated(R, W, policy, values)
-            q = solver._q(R, W, V)
+            solve_K = solver._factored()
+            V, settled = solver._evaluated(R, W, policy, values, solve_K)
+            weights = solve_K(V)
+            q = solver._q(R, W, weights)
             improved = q.argmax(axis=1)
-            solution = Solution(frozen(V), frozen(improved), frozen(q), solver, model)
+            solution = Solution(frozen(V), frozen(improved), frozen(q), frozen(weights), solver, model)
             repeats = improved.tobytes() in seen
             if settled and ((self.evaluate == "backups" and not self.fit) or np.array_equal(improved, policy)):
                 return solution
             if repeats and not np.array_equal(improved, policy):
                 break  # the policies go round
+            if not settled and not self.fit:
+                break  # backups do not depend on the policy: another evaluation would only continue this one
             seen.add(improved.tobytes())
             policy, values = improved, V
             if self.fit:
                 solver = solver._refitted(V, generator(owner, rng))
                 R, W = solver.expectations(model, self.support)
         gap = float(np.abs(q.max(axis=1) - V).max())
-        raise NotConverged(owner, solution, gap, f"{MOST_POLICIES} policies at most")
+        budget = f"{MOST_POLICIES} policies at most" if settled else f"{MOST_BACKUPS} backups at most"
+        raise NotConverged(owner, solution, gap, budget)
 
     # The model -------------------------------------------------------------------------------------------------------
 
@@ -219,31 +226,34 @@ class GPRL:
 
     # Policy iteration ------------------------------------------------------------------------------------------------
 
-    def _evaluated(self, R: Floats, W: Floats, policy: Ints, V: Floats) -> tuple[Floats, bool]:
+    def _evaluated(
+        self, R: Floats, W: Floats, policy: Ints, V: Floats, solve_K: Callable[[Floats], Floats]
+    ) -> tuple[Floats, bool]:
         """Values of the support states, and whether they have settled."""
         if self.evaluate == "solve":
             rows = np.arange(len(policy))
-            WK = self._solve_covariance(W[rows, policy].T).T
-            A = np.eye(len(policy)) - self.gamma * WK
+            A = np.eye(len(policy)) - self.gamma * solve_K(W[rows, policy].T).T
             return np.asarray(np.linalg.solve(A, R[rows, policy]), np.float64), True
         for _ in range(MOST_BACKUPS):
-            new = np.clip(self._q(R, W, V).max(axis=1), 0.0, 1.0 / (1.0 - self.gamma))
+            new = np.clip(self._q(R, W, solve_K(V)).max(axis=1), 0.0, 1.0 / (1.0 - self.gamma))
             change, V = float(np.abs(new - V).max()), new
             if change < TOLERANCE:
                 return V, True
         return V, False
 
-    def _q(self, R: Floats, W: Floats, V: Floats) -> Floats:
-        """R + gamma W K_v^-1 V, shape (n, A)."""
-        return np.asarray(R + self.gamma * W @ self._solve_covariance(V))
+    def _q(self, R: Floats, W: Floats, weights: Floats) -> Floats:
+        """R + gamma W K_v^-1 V, shape (n, A), from the weights K_v^-1 V."""
+        return np.asarray(R + self.gamma * W @ weights)
 
-    def _solve_covariance(self, x: Floats) -> Floats:
+    def _factored(self) -> Callable[[Floats], Floats]:
+        """The map x -> K_v^-1 x."""
         K = self.covariance.matrix(self.support, self.support) + self.jitter * np.eye(len(self.support))
         try:
-            return np.asarray(cho_solve(cho_factor(K, lower=True), x))
+            factor = cho_factor(K, lower=True)
         except np.linalg.LinAlgError:
             hint = "Support states are too close for these scales."
             raise InvalidArgument("GPRL", "jitter", "large enough to make K_v regular", self.jitter, hint) from None
+        return lambda x: np.asarray(cho_solve(factor, x, check_finite=False))
 
     def _refitted(self, V: Floats, rng: Generator) -> GPRL:
         """The same solver with the value covariance of the largest evidence."""

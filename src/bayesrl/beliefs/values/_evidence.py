@@ -1,4 +1,9 @@
-"""Hyper-parameters by the evidence: L-BFGS from several starts."""
+"""Hyper-parameters by the evidence: L-BFGS from several starts.
+
+Where all scales are tiny the data look like white noise, and the evidence is flat. From a steep start a step of L-BFGS
+can jump onto this plateau and stop there. So it climbs in boxes: `STRIDE` to each side in logarithms, and again from
+where it ended, until it ends inside its box.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,8 @@ from bayesrl.checks import Floats, generator
 
 REACH = 12.0
 """Logarithms stay within this distance of the first start."""
+STRIDE = 2.0
+"""Half the side of a box, in logarithms."""
 SPREAD = 1.0
 """Standard deviation of the logarithms of the other starts around the first."""
 
@@ -32,11 +39,14 @@ def maximise_evidence(
             return 1e300, np.zeros_like(logs)
         return (-reached, -slope) if np.isfinite(reached) else (1e300, np.zeros_like(logs))
 
-    bounds = [(x - REACH, x + REACH) for x in first]
     best, least = first, loss(first)[0]
     for i in range(starts):
-        start = first if i == 0 else first + SPREAD * random.standard_normal(len(first))
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+        x = first if i == 0 else first + SPREAD * random.standard_normal(len(first))
+        moved = STRIDE
+        while moved >= 0.99 * STRIDE:
+            low, high = np.maximum(first - REACH, x - STRIDE), np.minimum(first + REACH, x + STRIDE)
+            found = minimize(loss, x, jac=True, method="L-BFGS-B", bounds=np.column_stack([low, high]))
+            moved, x = float(np.abs(found.x - x).max()), np.asarray(found.x)
         if found.fun < least:
-            best, least = np.asarray(found.x), float(found.fun)
+            best, least = x, float(found.fun)
     return best
