@@ -16,6 +16,7 @@ from bayesrl.beliefs.covariances import (
     Polynomial,
     StateAction,
 )
+from bayesrl.beliefs.values._observations import Rows
 from bayesrl.errors import InvalidArgument
 
 RNG = default_rng(0)
@@ -204,6 +205,28 @@ def test_the_gradient_of_the_evidence_matches_differences(name, monkeypatch):
         steps = h * np.eye(len(at))
         numeric = [(told(at + e).log_evidence() - told(at - e).log_evidence()) / (2.0 * h) for e in steps]
         np.testing.assert_allclose(slope, numeric, rtol=1e-6, atol=1e-6)
+
+
+def test_fit_does_not_stop_where_data_look_like_white_noise():
+    """With tiny scales the evidence is flat; from steep starts whole steps of L-BFGS ended there."""
+    rng = default_rng(0)
+    x = rng.uniform([-1.0, -4.0], [1.0, 4.0], (100, 2))
+    slope = np.where(x[:, 0] < 0.0, 2.0 * x[:, 0] + 1.0, (1.0 + 5.0 * x[:, 0] ** 2) ** -1.5)
+    y = 0.3 * (x[:, 1] - 9.81 * np.sin(np.arctan(slope)))  # how the velocity of the car on the hill changes
+    prior = GPRegression(Gaussian(scale=[1.0, 8.0]), noise=0.01).update_many((x, y))
+    for start in range(10):
+        fitted = prior.fit(default_rng(start), starts=1)
+        assert fitted.log_evidence() > 0.0  # white noise has about -170
+        prior = GPRegression(Gaussian(scale=np.exp(rng.normal(size=2)) * [1.0, 8.0]), noise=0.01).update_many((x, y))
+
+
+def test_rows_of_zeros():
+    """Entries of H that are zero are not kept, and a row of zeros says something about the noise alone."""
+    H, y = np.zeros((3, len(X))), np.array([0.3, -0.2, 0.1])
+    H[0, 2], H[2, :2] = 1.0, (0.5, -1.0)
+    k, S = Gaussian(scale=0.7), np.diag([0.1, 0.2, 0.3])
+    same(GPRegression(k).update_linear(X, H, y, S), conditioned(k, H, y, S))
+    assert len(Rows.of(H, 0).weight) == 4
 
 
 # Linear regression ---------------------------------------------------------------------------------------------------

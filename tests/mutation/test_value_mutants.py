@@ -123,7 +123,7 @@ MUTANTS = {
         "bayesrl.value.gprl", "R.append(reward.expectation(mean, spread,", "R.append(reward.expectation(mean, 0.0 * spread,",
         [GPRL + "test_expectations_match_monte_carlo"]),
     "values are not discounted": (
-        "bayesrl.value.gprl", "R + self.gamma * W @", "R + W @", [GPRL + "test_both_evaluations_agree"]),
+        "bayesrl.value.gprl", "R + self.gamma * (W @", "R + (W @", [GPRL + "test_both_evaluations_agree"]),
     "a surface of variances": (
         "bayesrl.lab.plots.values", "np.sqrt(belief.variance(cells))", "belief.variance(cells)",
         [PLOTS + "test_the_surface_is_the_belief_at_the_middle_of_each_cell"]),

@@ -166,7 +166,7 @@ def test_suggestions_are_those_of_the_method():
     sarsa, bpg, bac = (agent_for(method, world) for method in ("gpsarsa", "bpg-1", "bac"))
     assert (sarsa.noise, sarsa.threshold, sarsa.half_life, sarsa.residuals) == (1.0, 10.0, 10.0, "white")
     assert (bpg.noise, bpg.threshold, bpg.half_life, bpg.gamma) == (0.1, 0.0, None, 0.99)
-    assert (bac.noise, bac.threshold, bac.half_life, bac.rate) == (3.0, 10.0, None, 0.1)
+    assert (bac.noise, bac.threshold, bac.half_life, bac.rate) == (3.0, 0.1, None, 0.1)
     assert agent_for("bac", make_world("random-walk")).threshold == 0.0
 
 

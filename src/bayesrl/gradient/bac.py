@@ -12,8 +12,10 @@ Q = L^-1 H U', mean Q'w, covariance G - Q'Q. In whitened scores the natural grad
 weights of u.
 
 Choices: the last reward of a truncated episode has no successor pair and is left out. A threshold gives sparse GPTD on
-a dictionary of pairs. A part of a score outside the range of G is left out. Cost: O(N^3) for N transitions, O(m^2 N)
-with m pairs in the dictionary. Claims: the two integrals; squared error below REINFORCE's; calibrated.
+a dictionary of pairs. It must be small beside the prior variance of scores, u'G^-1u, which is rank G / T on average in
+episodes of T steps; otherwise pairs that differ in their actions alone are not told apart, and the gradient is lost. A
+part of a score outside the range of G is left out. Cost: O(N^3) for N transitions, O(m^2 N) with m pairs in the
+dictionary. Claims: the two integrals; squared error below REINFORCE's; calibrated.
 """
 
 from collections.abc import Iterable

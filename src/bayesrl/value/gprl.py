@@ -167,9 +167,8 @@ class GPRL:
         solver, policy, seen = self, np.zeros(len(self.support), np.int64), set()
         values = np.zeros(len(self.support))
         for _ in range(MOST_POLICIES):
-            solve_K = solver._factored()
-            V, settled = solver._evaluated(R, W, policy, values, solve_K)
-            weights = solve_K(V)
+            V, settled = solver._evaluated(R, W, policy, values)
+            weights = solver._factored()(V)
             q = solver._q(R, W, weights)
             improved = q.argmax(axis=1)
             solution = Solution(frozen(V), frozen(improved), frozen(q), frozen(weights), solver, model)
@@ -226,10 +225,9 @@ class GPRL:
 
     # Policy iteration ------------------------------------------------------------------------------------------------
 
-    def _evaluated(
-        self, R: Floats, W: Floats, policy: Ints, V: Floats, solve_K: Callable[[Floats], Floats]
-    ) -> tuple[Floats, bool]:
+    def _evaluated(self, R: Floats, W: Floats, policy: Ints, V: Floats) -> tuple[Floats, bool]:
         """Values of the support states, and whether they have settled."""
+        solve_K = self._factored()
         if self.evaluate == "solve":
             rows = np.arange(len(policy))
             A = np.eye(len(policy)) - self.gamma * solve_K(W[rows, policy].T).T
@@ -243,7 +241,7 @@ class GPRL:
 
     def _q(self, R: Floats, W: Floats, weights: Floats) -> Floats:
         """R + gamma W K_v^-1 V, shape (n, A), from the weights K_v^-1 V."""
-        return np.asarray(R + self.gamma * W @ weights)
+        return np.asarray(R + self.gamma * (W @ weights))
 
     def _factored(self) -> Callable[[Floats], Floats]:
         """The map x -> K_v^-1 x."""

@@ -57,6 +57,13 @@ class Rows(NamedTuple):
     """Numbers of points; new points are numbered after those that are there."""
     first: Places
 
+    @staticmethod
+    def of(H: Floats, known: int) -> Rows:
+        """The entries of a matrix (n, p) that are not zero; its columns are the points after `known` others."""
+        kept = H != 0.0
+        kept[:, 0] |= ~kept.any(axis=1)  # no row is empty
+        return Rows(H[kept], known + np.nonzero(kept)[1], np.append(0, np.cumsum(kept.sum(axis=1))))
+
 
 class Version(NamedTuple):
     """How much of a buffer one version sees."""

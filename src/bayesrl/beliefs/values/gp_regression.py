@@ -129,7 +129,7 @@ class GPRegression(ExactPosterior):
         if H is None:
             rows = Rows(np.ones(n), known + np.arange(n), np.arange(n + 1))
         else:
-            rows = Rows(H.ravel(), known + np.tile(np.arange(len(X)), n), len(X) * np.arange(n + 1))
+            rows = Rows.of(H, known)
         noise = self.noise**2 * np.eye(n) if S is None else S
         new = data.add(owner, self.prior, X, rows, y, noise)
         return unchecked(self, data=new, blocks=self.blocks if S is None else (*self.blocks, (len(data), S)))
@@ -172,6 +172,5 @@ class GPRegression(ExactPosterior):
         logs = maximise_evidence(owner, evidence, first, integer(owner, "starts", starts, 1), rng)
         noise = float(np.exp(logs[-1])) if noisy else self.noise
         new = GPRegression(prior.with_parameters(logs[: len(logs) - noisy]), noise)
-        rows = Rows(H.ravel(), np.tile(np.arange(len(X)), len(y)), len(X) * np.arange(len(y) + 1))
-        refitted = Observations(X.shape[1]).add(owner, new.prior, X, rows, y, fixed + np.diag(noise**2 * free))
+        refitted = Observations(X.shape[1]).add(owner, new.prior, X, Rows.of(H, 0), y, fixed + np.diag(noise**2 * free))
         return unchecked(new, data=refitted, blocks=blocks)

@@ -63,7 +63,11 @@ class CarOnTheHill(BoxWorld):
 
     @property
     def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """For `gprl` a setting of the reference in which kept backups reached the target in every draw."""
+        """For `gprl` scales and support of the reference.
+
+        Its `jitter` is 1e-4. But values have ridges, and a process that goes through them all overshoots: backups then
+        settle in 4 of 10 draws. The evidence of settled values asks for .006, so we take .01; all ten settle.
+        """
         k_s, phi = Gaussian(scale=[0.15, 0.3]), Fourier(-REACH, REACH)
         side = np.meshgrid(*np.linspace(-REACH, REACH, 25).T, indexing="ij")
         gprl = {
@@ -71,7 +75,7 @@ class CarOnTheHill(BoxWorld):
             "target": TARGET,
             "width": self.width,
             "covariance": k_s,
-            "jitter": 1e-4,
+            "jitter": 0.01,
             "fit": False,
         }
         pairs = StateAction(k_s, Gaussian(scale=4.0), dims=2)

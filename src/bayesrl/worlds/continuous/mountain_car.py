@@ -73,7 +73,7 @@ class MountainCar(BoxWorld):
             "noise": 1.0,
         }
         gradient = {"policy": softmax(phi, 3), "features": phi, "covariance": k_s}
-        return {"gpsarsa": gpsarsa, "gradient": gradient, "bac": {"threshold": 10.0}}
+        return {"gpsarsa": gpsarsa, "gradient": gradient, "bac": {"threshold": 0.1}}
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:
         """At rest, near the bottom."""

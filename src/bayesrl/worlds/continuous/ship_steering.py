@@ -74,7 +74,7 @@ class ShipSteering(BoxWorld):
         return {
             "gpsarsa": {"actions": self.actions, "covariance": pairs, "residuals": "white", "threshold": 10.0},
             "gradient": gradient,
-            "bac": {"threshold": 10.0},
+            "bac": {"threshold": 0.1},
         }
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:
