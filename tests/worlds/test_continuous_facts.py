@@ -93,9 +93,9 @@ def test_suggested_arguments():
     grid = [[x, v] for x in np.linspace(-1.2, 1.2, 25) for v in np.linspace(-2.4, 2.4, 25)]
     np.testing.assert_allclose(gprl.pop("support"), grid, atol=1e-12)
     np.testing.assert_array_equal(gprl.pop("target"), [0.6, 0.0])
-    assert gprl == {"width": 0.2, "covariance": hill, "jitter": 1e-4, "fit": False}
+    assert gprl == {"width": 0.2, "covariance": hill, "jitter": 0.01, "fit": False}
     thresholds = {name: one["bac"]["threshold"] for name, one in worlds.items() if "bac" in one}
-    assert thresholds == {"mountain-car": 10.0, "maze-2d": 0.1, "car-on-the-hill": 0.1, "ship-steering": 10.0}
+    assert thresholds == {"mountain-car": 0.1, "maze-2d": 0.1, "car-on-the-hill": 0.1, "ship-steering": 0.1}
 
 
 def test_mountain_car_from_everywhere():
