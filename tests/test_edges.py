@@ -402,3 +402,32 @@ def test_help_states_the_defaults():
     from bayesrl.beliefs.features import Tiles
 
     assert "    low: " in Tiles.__doc__  # no default
+
+
+def test_sizes_of_one():
+    assert SoftmaxPolicy.tabular(1, 1).probabilities().tolist() == [[1.0]]
+    assert TabularPolicy([0], n_actions=1).probabilities().tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize("arms", [[0, 8], [-1, 2], [3, 3]])
+def test_sets_of_arms_end_with_the_last_arm(arms):
+    world = b.make_world("online-shop-several", suggestions=2)
+    assert world.means.shape == (8,)
+    world.step(0, [6, 7], np.random.default_rng(0))
+    with pytest.raises(InvalidArgument, match="'action' must be different arms from 0 to 7"):
+        world.step(0, arms, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", ["mu0", "sigma0"])
+def test_rewards_of_strens_are_moderate(name):
+    for x in (1e101, np.array([[1.0], [1e101]])):
+        with pytest.raises(InvalidArgument, match=f"'{name}' must be"):
+            B.RewardNormal.strens((2, 1), **{name: x})
+    with pytest.raises(InvalidArgument, match="'sigma0' must be"):
+        B.RewardNormal.strens((2, 1), sigma0=1e-101)
+
+
+def test_a_grid_of_its_own():
+    from bayesrl.worlds.mdps.infinite_grid import InfiniteGrid
+
+    assert InfiniteGrid(3) == InfiniteGrid(3, (2.0, 1.0), (1.0, 2.0), 0.97)

@@ -172,3 +172,12 @@ def test_rewards_that_differ_by_nothing_need_no_bonus():
 
 def test_one_state_and_one_action_are_a_problem():
     assert all(x > 0.0 for x in pac.pac_bounds(1, 1, gamma=0.9).values())
+
+
+def test_bonuses_scale_with_the_range_of_rewards():
+    """Rewards and accuracy in another unit: beta of MBIE-EB is in that unit, the visits are the same."""
+    for scale in (0.2, 5.0):
+        one = pac.mbie_eb_beta(6, 3, 0.9, 0.1, 0.05)
+        assert pac.mbie_eb_beta(6, 3, 0.9, 0.1 * scale, 0.05, scale) == pytest.approx(scale * one)
+    assert pac.mbie_eb_beta(6, 3, 0.9, 0.1, 0.05, 0.02) > 0.0
+    assert pac.mbie_eb_beta(6, 3, 0.9, 0.1, 0.05, 0.009) == 0.0
