@@ -431,3 +431,12 @@ def test_a_grid_of_its_own():
     from bayesrl.worlds.mdps.infinite_grid import InfiniteGrid
 
     assert InfiniteGrid(3) == InfiniteGrid(3, (2.0, 1.0), (1.0, 2.0), 0.97)
+
+
+def test_a_list_of_one_model():
+    """The smallest belief over models: it knows its outcomes, and an update changes nothing."""
+    mdp = TabularMDP.from_dense(np.full((2, 2, 2), 0.5), [[1.0, 0.0], [0.5, 2.0]], 0.9)
+    belief = B.FiniteMDPs((mdp,))
+    assert belief.outcomes.n_outcomes == 2
+    assert belief.outcomes.reward_range == (0.0, 2.0)
+    assert belief.update(Transition(0, 1, 0.0, 1)).posterior().tolist() == [1.0]

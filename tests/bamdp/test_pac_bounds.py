@@ -181,3 +181,7 @@ def test_bonuses_scale_with_the_range_of_rewards():
         assert pac.mbie_eb_beta(6, 3, 0.9, 0.1 * scale, 0.05, scale) == pytest.approx(scale * one)
     assert pac.mbie_eb_beta(6, 3, 0.9, 0.1, 0.05, 0.02) > 0.0
     assert pac.mbie_eb_beta(6, 3, 0.9, 0.1, 0.05, 0.009) == 0.0
+
+
+def test_bounds_of_problems_beyond_all_machines():
+    assert np.isfinite(list(pac.pac_bounds(2**70, 2**65, gamma=0.9).values())).all()

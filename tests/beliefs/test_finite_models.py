@@ -159,3 +159,20 @@ def test_mean_mdp_is_the_weighted_model():
     P = np.einsum("i,isay->say", WEIGHTS, np.array([m.dense()[0] for m in models]))
     assert_allclose(mean.dense()[0], P, atol=1e-12)
     assert_allclose(mean.mean_reward, (P * R).sum(axis=2), atol=1e-12)
+
+
+def test_posteriors_after_data_in_lockstep_are_those_of_each():
+    """Counts that no model allows have probability zero, in lockstep too."""
+    models = FiniteModels(BernoulliModels(np.array([[1.0, 0.3], [1.0, 0.6], [0.4, 0.8]])), np.array([0.2, 0.3, 0.5]))
+    one = models.update(Transition(None, 1, 1.0, 0))
+    two = models.update(Transition(None, 0, 1.0, 0))
+    both = models.batch(2).update(Transition(None, np.array([1, 0]), np.array([1.0, 1.0]), 0))
+    seen = np.array([[[0, 2], [1, 1]], [[3, 0], [0, 0]], [[0, 0], [0, 0]], [[0, 1], [0, 4]]])
+    together = both.posteriors_after(seen)
+    for i, belief in enumerate((one, two)):
+        alone = belief.posteriors_after(seen)
+        np.testing.assert_allclose(together[0][i], alone[0])
+        np.testing.assert_allclose(together[1]()[i], alone[1]())
+        np.testing.assert_allclose(together[2]()[i], alone[2]())
+    sure = FiniteModels(BernoulliModels(np.array([[1.0, 0.3], [1.0, 0.6]])), np.array([0.5, 0.5]))
+    assert (sure.posteriors_after(seen)[0][1] == 0.0).all()

@@ -235,3 +235,13 @@ def test_constructors_repeat_the_defaults_of_their_fields(kind):
     fields = {f.name: f.default for f in dataclasses.fields(kind) if f.init and f.default is not dataclasses.MISSING}
     assert fields.items() <= stated.items()
     assert {stated[name] for name in stated.keys() - fields.keys()} <= {None}
+
+
+def test_memory_does_not_grow_with_the_data():
+    """Rows are kept as long as there are fewer data than features, in batches and one by one."""
+    prior = BayesianLinearRegression(PHI)
+    few, many = prior.update_many((X[:5], R)), prior.update_many((X, X[:, 0]))
+    assert (few.sums.rows.shape, few.sums.y.shape) == ((5, 6), (5,))
+    assert many.sums.rows is many.sums.y is None
+    assert few.update((X[5], 1.0)).sums.rows is None
+    assert many.update((X[5], 1.0)).sums.rows is None

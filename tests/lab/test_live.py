@@ -193,6 +193,18 @@ def test_warm_start_with_vectors_beside_a_table(kind):
     np.testing.assert_allclose(live.belief.variance(2), plain.belief.variance(table[2]), rtol=1e-9)
 
 
+@pytest.mark.parametrize("actions", [SHELF, None])
+def test_warm_start_with_a_matrix_for_each_row(actions):
+    """A column of matrices, a row for each arm: the features themselves, with names of arms or without."""
+    log, rng = frame(12), np.random.default_rng(3)
+    matrices, arms = rng.normal(size=(12, 3, 4)), [SHELF.index(name) for name in log["shown"]]
+    table = {"shown": log["shown"] if actions else arms, "bought": log["bought"].to_numpy(float), "x": matrices}
+    live = shop(LinearGaussianArms.prior(4, features=np.ones((2, 3, 4))), actions=actions)
+    live.warm_start(table, "shown", "bought", "x")
+    steps = [Transition(x, a, float(y), 0) for x, a, y in zip(matrices, arms, log["bought"], strict=True)]
+    np.testing.assert_allclose(live.belief.mean_, LinearGaussianArms.prior(4).update_many(steps).mean_, rtol=1e-9)
+
+
 def test_warm_start_with_kinds_of_customers():
     features = np.arange(12.0).reshape(2, 3, 2) / 12
     kinds = {"kind": [0, 1, 1], "action": [2, 0, 1], "reward": [0.5, 1.0, -1.0]}

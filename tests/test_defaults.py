@@ -1,0 +1,212 @@
+"""Numbers that are used if nothing is said. A default is part of what a public function does, so it is said twice.
+
+Defaults of registered classes are in the catalogue, whose page is tested.
+"""
+
+import dataclasses
+import importlib
+import inspect
+
+import numpy as np
+import pytest
+
+DEFAULTS = {
+    "adapters.gymnasium.GymWorld": {"gamma": 1.0},
+    "bamdp.optimism.pac_bounds.beb_beta": {"reward_range": 1.0},
+    "bamdp.optimism.pac_bounds.beb_bound": {"epsilon": 0.1, "delta": 0.1},
+    "bamdp.optimism.pac_bounds.bfs3_bound": {"delta": 0.1},
+    "bamdp.optimism.pac_bounds.bolt_bound": {"epsilon": 0.1},
+    "bamdp.optimism.pac_bounds.boss_bound": {"samples": 5, "epsilon": 0.1, "delta": 0.1},
+    "bamdp.optimism.pac_bounds.boss_knownness": {"epsilon": 0.1, "delta": 0.1},
+    "bamdp.optimism.pac_bounds.effective_horizon": {"accuracy": 0.01},
+    "bamdp.optimism.pac_bounds.mbie_eb_beta": {"epsilon": 0.1, "delta": 0.1, "reward_range": 1.0},
+    "bamdp.optimism.pac_bounds.mbie_eb_bound": {"epsilon": 0.1, "delta": 0.1},
+    "bamdp.optimism.pac_bounds.mbie_eb_visits": {"epsilon": 0.1, "delta": 0.1},
+    "bamdp.optimism.pac_bounds.pac_bounds": {"gamma": 0.95, "epsilon": 0.1, "delta": 0.1},
+    "bamdp.optimism.pac_bounds.rmax_knownness": {"epsilon": 0.1, "delta": 0.1, "reward_range": 1.0},
+    "bamdp.optimism.pac_bounds.vbrb_betas": {"delta": 0.1, "reward_range": 1.0},
+    "bamdp.optimism.pac_bounds.vbrb_bound": {"epsilon": 0.1, "delta": 0.1},
+    "bandits._bounds_of_world.bounds_of": {"vacuous": False},
+    "bandits._gopalan.gopalan": {"epsilon": 0.1},
+    "bandits.bandit_bounds.Bound.__new__": {"most": np.inf},
+    "bandits.bandit_bounds.bandit_bounds": {"epsilon": 0.1},
+    "bandits.bandit_bounds.checked_steps": {"low": 1.0},
+    "bandits.bandit_bounds.kaufmann_bayes_ucb": {"epsilon": 0.1},
+    "bandits.bandit_bounds.kaufmann_thompson": {"epsilon": 0.1},
+    "bandits.bandit_bounds.russo_van_roy": {"deviation": 0.5},
+    "bandits.finite_horizon_index.finite_horizon_index": {"gamma": 1.0},
+    "bandits.information_directed.information_ratio": {"samples": 10000},
+    "bandits.simulate_bandit.simulate": {"seed": 0, "replicate": 0},
+    "beliefs.arms._bandit_models.GaussianModels": {"noise": 1.0},
+    "beliefs.arms._contexts.PaysClicks.best_arm": {"samples": 10000},
+    "beliefs.arms.beta_bernoulli.BetaBernoulli.best_arm": {"samples": 10000},
+    "beliefs.arms.beta_bernoulli.BetaBernoulli.uniform": {"gamma": 1.0},
+    "beliefs.arms.binarised_rewards.BinarisedRewards.best_arm": {"samples": 10000},
+    "beliefs.arms.exponential_arm.ExponentialArm.best_arm": {"samples": 10000},
+    "beliefs.arms.exponential_arm.ExponentialArm.weak": {"gamma": 1.0},
+    "beliefs.arms.finite_models.FiniteModels.best_arm": {"samples": 10000},
+    "beliefs.arms.finite_models.FiniteModels.two": {"gamma": 1.0},
+    "beliefs.arms.full_bandit.FullBandit.best_arm": {"samples": 10000},
+    "beliefs.arms.full_bandit.FullBandit.uniform": {"gamma": 1.0},
+    "beliefs.arms.linear_gaussian_arms.LinearGaussianArms.agrawal_goyal": {"gamma": 1.0},
+    "beliefs.arms.linear_gaussian_arms.LinearGaussianArms.best_arm": {"samples": 10000},
+    "beliefs.arms.linear_gaussian_arms.LinearGaussianArms.prior": {"scale": 1.0, "noise": 1.0, "gamma": 1.0},
+    "beliefs.arms.logistic_arms.LogisticArms.best_arm": {"samples": 10000},
+    "beliefs.arms.logistic_arms.LogisticArms.prior": {"regularisation": 1.0, "gamma": 1.0},
+    "beliefs.arms.logistic_laplace_arms.LogisticLaplaceArms.best_arm": {"samples": 10000},
+    "beliefs.arms.logistic_laplace_arms.LogisticLaplaceArms.prior": {"regularisation": 1.0, "gamma": 1.0},
+    "beliefs.arms.normal_arm.NormalArm.best_arm": {"samples": 10000},
+    "beliefs.arms.normal_arm.NormalArm.standard": {"gamma": 1.0},
+    "beliefs.arms.normal_gamma_arm.NormalGammaArm.best_arm": {"samples": 10000},
+    "beliefs.arms.normal_gamma_arm.NormalGammaArm.weak": {"gamma": 1.0},
+    "beliefs.arms.poisson_arm.PoissonArm.best_arm": {"samples": 10000},
+    "beliefs.arms.poisson_arm.PoissonArm.exponential": {"gamma": 1.0},
+    "beliefs.covariances.Direction": {"b": 0.1},
+    "beliefs.covariances.Discrete": {"variance": 1.0},
+    "beliefs.covariances.Fisher": {"degree": 1},
+    "beliefs.covariances.Gaussian": {"scale": 1.0, "variance": 1.0},
+    "beliefs.covariances.Linear": {"variance": 1.0},
+    "beliefs.covariances.Matern": {"smoothness": 1.5, "scale": 1.0, "variance": 1.0},
+    "beliefs.covariances.Polynomial": {"degree": 2, "offset": 1.0, "variance": 1.0},
+    "beliefs.features.Fourier": {"order": 3},
+    "beliefs.features.Polynomial": {"degree": 2, "dims": 1},
+    "beliefs.features.RBF": {"scale": 1.0},
+    "beliefs.features.Tiles": {"tiles": 8, "tilings": 8},
+    "beliefs.tabular.dirichlet_mdp.DirichletMDP.flat": {"concentration": 1.0},
+    "beliefs.tabular.dirichlet_mdp.DirichletMDP.outcome": {"rewarded": True},
+    "beliefs.tabular.dirichlet_mdp.DirichletMDP.structured": {"concentration": 1.0},
+    "beliefs.tabular.reward_normal.RewardNormal.strens": {"mu0": 0.0, "sigma0": 1.0},
+    "beliefs.tabular.row_column_beta.RowColumnBeta.mean_rows_columns": {"sweeps": 1000},
+    "beliefs.tabular.sparse_dirichlet.SparseDirichletMDP.flat": {"concentration": 0.2, "size_exponent": 2.0},
+    "beliefs.tabular.sparse_dirichlet.SparseDirichletMDP.outcome": {"rewarded": True},
+    "beliefs.tabular.tied_dirichlet.tied": {"concentration": 1.0},
+    "beliefs.values._gaussian.GaussianFunction.sample": {"draws": 1},
+    "beliefs.values._recursion.Weights.after": {"prior": 1.0},
+    "beliefs.values._recursion.Weights.prior": {"variance": 1.0},
+    "beliefs.values.bayesian_linear_regression.BayesianLinearRegression.fit": {"starts": 5},
+    "beliefs.values.bayesian_linear_regression.BayesianLinearRegression.sample": {"draws": 1},
+    "beliefs.values.gp_regression.GPRegression.fit": {"starts": 5},
+    "beliefs.values.gp_regression.GPRegression.sample": {"draws": 1},
+    "beliefs.values.gptd.GPTD.sample": {"draws": 1},
+    "beliefs.values.gptd_deterministic.WhiteGPTD.sample": {"draws": 1},
+    "beliefs.values.gptd_lambda.LambdaGPTD.sample": {"draws": 1},
+    "beliefs.values.gptd_parametric.ParametricGPTD.sample": {"draws": 1},
+    "beliefs.values.gptd_sparse.SparseGPTD.sample": {"draws": 1},
+    "beliefs.values.kernel_selection.KernelSelection.sample": {"draws": 1},
+    "checks.array": {"low": -np.inf, "above": False, "moderate": False},
+    "checks.integer": {"low": 0, "any_length": False},
+    "checks.number": {"low": -np.inf, "high": np.inf, "above": False, "below": False, "moderate": False},
+    "core.Streams.of": {"replicate": 0, "lockstep": False},
+    "core.Transition.__new__": {"terminated": False, "truncated": False, "task": 0},
+    "core.WorldStep.__new__": {"terminated": False},
+    "core.run": {"seed": 0, "replicate": 0},
+    "gradient._bpg.bpg": {"model": 1, "noise": 0.1, "offset": 0.0, "threshold": 0.0},
+    "gradient._fisher.RunningInformation.__new__": {"total": 0.0, "weight": 0.0},
+    "gradient._fisher.fisher_information": {"gamma": 1.0},
+    "gradient._improve.LineSearch.__new__": {"probes": 0, "settled": False},
+    "gradient._learner.Learning.__new__": {"updates": 0, "stopped": False},
+    "gradient.bac.bac": {"noise": 1.0, "gamma": 0.99},
+    "gradient.bayesian_quadrature.bayesian_quadrature": {"noise": 0.0, "prior_mean": 0.0},
+    "gradient.bpg_hessian.bpg_hessian": {"noise": 0.1, "offset": 0.0},
+    "gradient.gpomdp.gpomdp_gradient": {"gamma": 1.0, "trace": 1.0},
+    "gradient.reinforce.reinforce_gradient": {"gamma": 1.0, "baseline": False},
+    "lab.compare.compare": {"runs": 100, "seed": 0, "workers": 1},
+    "lab.comparison.Comparison.difference": {"confidence": 0.95},
+    "lab.comparison.Comparison.summary": {"confidence": 0.95},
+    "lab.experiment.Experiment.table": {"regrets": True},
+    "lab.experiment.experiment": {"runs": 20, "seed": 0},
+    "lab.explain.explain": {"steps": 0, "seed": 0},
+    "lab.literature.figures.Difference.detectable": {"power": 0.9},
+    "lab.literature.scores.measure": {"seed": 0},
+    "lab.literature.scores.reproduce": {"seed": 0, "reuse": False},
+    "lab.measures._episodes.episodes": {"confidence": 0.95},
+    "lab.statistics.independent_difference": {"confidence": 0.95},
+    "lab.statistics.mean_band": {"confidence": 0.95},
+    "lab.statistics.mean_interval": {"confidence": 0.95},
+    "lab.statistics.paired_difference": {"confidence": 0.95},
+    "live.LiveAgent.explain": {"confidence": 0.95, "draws": 1000},
+    "live.LiveAgent.probability": {"draws": 1000},
+    "models._reads_as_array.ReadsAsArray.round": {"decimals": 0},
+    "models.mdp.TabularMDP.from_dense": {"start": 0},
+    "models.mdp.TabularMDP.from_sparse": {"start": 0},
+    "models.mdp.TabularMDP.observe": {"terminated": False},
+    "models.policies.gaussian_policy.GaussianPolicy": {"sigma": 1.0, "learn_sigma": False},
+    "models.policies.softmax_policy.SoftmaxPolicy": {"temperature": 1.0},
+    "models.policies.softmax_policy.SoftmaxPolicy.tabular": {"temperature": 1.0},
+    "models.policies.tabular_policy.TabularPolicy.round": {"decimals": 0},
+    "models.solve.solve": {"tol": 1e-09},
+    "models.solvers._many.solve_many": {"tol": 1e-09},
+    "record.Record": {"seconds": 0.0},
+    "worlds._settings.Setting": {"steps": 1000, "figures": ()},
+    "worlds.bandits._contextual.ContextualBandit": {"gamma": 1.0},
+    "worlds.bandits.bernoulli.BernoulliBandit": {"gamma": 1.0},
+    "worlds.bandits.bernoulli.BernoulliFamily": {"arms": 10, "gamma": 1.0},
+    "worlds.bandits.bernoulli.bernoulli": {"arms": 10, "gamma": 1.0},
+    "worlds.bandits.chapelle_li_bandit.chapelle_li": {"arms": 100, "epsilon": 0.1, "gamma": 1.0},
+    "worlds.bandits.combinatorial.CombinatorialBandit": {"suggestions": 3, "gamma": 1.0},
+    "worlds.bandits.combinatorial.CombinatorialFamily": {"arms": 10, "suggestions": 3, "gamma": 1.0},
+    "worlds.bandits.combinatorial.combinatorial": {"arms": 10, "suggestions": 3, "gamma": 1.0},
+    "worlds.bandits.contextual_shop.contextual_shop": {"gamma": 1.0},
+    "worlds.bandits.gaussian.GaussianBandit": {"gamma": 1.0},
+    "worlds.bandits.gaussian.GaussianFamily": {"arms": 10, "gamma": 1.0},
+    "worlds.bandits.gaussian.gaussian": {"arms": 10, "gamma": 1.0},
+    "worlds.bandits.linear.LinearFamily": {
+        "arms": 30,
+        "d": 5,
+        "contexts": 1,
+        "scale": 3.1622776601683795,
+        "noise": 1.0,
+        "gamma": 1.0,
+    },
+    "worlds.bandits.linear.linear": {"arms": 30, "d": 5, "contexts": 1, "gamma": 1.0},
+    "worlds.bandits.logistic.LogisticFamily": {"arms": 10, "d": 5, "contexts": 20, "scale": 3.0, "gamma": 1.0},
+    "worlds.bandits.logistic.logistic": {"arms": 10, "d": 5, "contexts": 20, "gamma": 1.0},
+    "worlds.bandits.online_shop.online_shop": {"gamma": 1.0},
+    "worlds.bandits.online_shop_several.online_shop_several": {"suggestions": 3, "gamma": 1.0},
+    "worlds.mdps._dirichlet_family.DirichletFamily": {"gamma": 0.95, "actions": ()},
+    "worlds.mdps.chain.chain": {"gamma": 0.95},
+    "worlds.mdps.chain_semi.chain_semi": {"gamma": 0.95},
+    "worlds.mdps.chain_tied.chain_tied": {"gamma": 0.95},
+    "worlds.mdps.dearden_maze.dearden_maze": {"gamma": 0.95},
+    "worlds.mdps.double_loop.double_loop": {"gamma": 0.95},
+    "worlds.mdps.gc.gc": {"gamma": 0.95},
+    "worlds.mdps.gdl.gdl": {"gamma": 0.95},
+    "worlds.mdps.grid10.grid10": {"gamma": 0.95},
+    "worlds.mdps.grid5.grid5": {"gamma": 0.95},
+    "worlds.mdps.grid_bbrl.grid_bbrl": {"gamma": 0.95},
+    "worlds.mdps.infinite_grid.InfiniteGrid": {"rows": (2.0, 1.0), "columns": (1.0, 2.0), "gamma": 0.97},
+    "worlds.mdps.infinite_grid.InfiniteGridFamily": {
+        "rows": (2.0, 1.0),
+        "columns": (1.0, 2.0),
+        "gamma": 0.97,
+        "actions": ("up", "right", "down", "left"),
+    },
+    "worlds.mdps.infinite_grid.infinite_grid": {"gamma": 0.97},
+    "worlds.tabular.MDPWorld": {"actions": ()},
+}
+
+
+def found(path):
+    """A function, method or class of the library by its path."""
+    parts = path.split(".")
+    for i in range(len(parts) - 1, 0, -1):
+        try:
+            thing = importlib.import_module("bayesrl." + ".".join(parts[:i]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[i:]:
+            thing = inspect.getattr_static(thing, name) if inspect.isclass(thing) else getattr(thing, name)
+        return getattr(thing, "__func__", thing)
+    raise LookupError(path)
+
+
+@pytest.mark.parametrize("path", DEFAULTS)
+def test_defaults(path):
+    thing = found(path)
+    if dataclasses.is_dataclass(thing):
+        stated = {f.name: f.default for f in dataclasses.fields(thing) if f.init}
+    else:
+        stated = {p.name: p.default for p in inspect.signature(thing).parameters.values()}
+    for name, default in DEFAULTS[path].items():
+        assert stated[name] == default
+        assert type(stated[name]) is type(default)
