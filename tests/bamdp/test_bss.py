@@ -15,11 +15,17 @@ from bayesrl.bamdp.search._split_rows import (
     remove_outcome,
     split_rows,
 )
-from bayesrl.bamdp.search.bayesian_sparse_sampling import BayesianSparseSampling, dirichlet, draw_model, search
+from bayesrl.bamdp.search.bayesian_sparse_sampling import (
+    BayesianSparseSampling,
+    dirichlet,
+    draw_model,
+    mean_model,
+    search,
+)
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, SparseDirichletMDP, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.kernels.counts import add
+from bayesrl.kernels.counts import add, branches, read_outcome
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import finite_horizon, solve
 from bayesrl.testing import assert_mean_equal
@@ -164,6 +170,24 @@ def test_drawn_models_are_from_the_posterior():
     draw_model(rng, belief.enumerable(0), theta, np.empty((3, 2, 3)))
     np.testing.assert_array_equal(theta[3], belief.alpha[3])
     np.testing.assert_allclose(theta.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("prior", [small, unknown, sparse])
+def test_the_mean_model_of_counts_is_the_beliefs(prior):
+    """Probabilities and expected rewards, at the root and after two more outcomes."""
+    belief, rng = prior(), default_rng(2)
+    m, o = belief.enumerable(2), belief.outcomes
+    for step in ((0, 1), (1, 0)):
+        mean = belief.mean_mdp()
+        theta, reward = np.zeros(mean.prob.shape), np.zeros(o.reward.shape)
+        mean_model(m, theta, reward)
+        np.testing.assert_allclose(theta * o.valid, mean.prob, atol=1e-12)
+        found = np.einsum("sak,sak->sa", theta[o.group] * o.valid[o.group], reward)
+        np.testing.assert_allclose(found[:2], mean.mean_reward[:2], atol=1e-12)
+        e = int(rng.integers(branches(m, *step)))
+        _, y, r = read_outcome(m, *step, e)
+        add(m, *step, e, 1.0)
+        belief = belief.update(Transition(*step, float(r), int(y)))
 
 
 @pytest.mark.parametrize("added", [(), ((0, 0, 2), (0, 1, 1), (0, 1, 1))])
