@@ -160,6 +160,17 @@ def test_agents_by_name_act_with_the_worlds_suggestions(name):
         run(agent_for("gpsarsa", world), world, 30, horizon=6)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_every_world_states_the_residuals(name):
+    """White where transitions are deterministic; only the two worlds of the bandit's paper have no GPSARSA."""
+    given = make_world(name).defaults.get("gpsarsa")
+    if name.startswith("bpg"):
+        assert given is None
+    else:
+        assert given["residuals"] == ("coloured" if name == "maze-2d" else "white")
+    assert set(make_world(name).defaults["gradient"]) == {"policy", "features", "covariance"}
+
+
 def test_suggestions_are_those_of_the_method():
     """A world's noise and threshold for values of pairs are not those of gradients."""
     world = make_world("mountain-car")

@@ -88,6 +88,7 @@ class Maze2D(BoxWorld):
         gpsarsa = {
             "actions": self.actions if self.directions is None else self.vectors,
             "covariance": StateAction(k_s, Direction(b=0.1), dims=2),
+            "residuals": "coloured",
             "noise": 1.0,
             "threshold": 0.1,
             "half_life": 10.0,

@@ -66,10 +66,10 @@ class RandomWalk(BoxWorld):
 
     @property
     def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """A softmax for each state; values of states have nothing in common."""
+        """A softmax for each state; values of states have nothing in common; transitions are deterministic."""
         k = Discrete(variance=100.0)
         gradient = {"policy": SoftmaxPolicy.tabular(LENGTH, 2), "features": Tabular(LENGTH), "covariance": k}
-        return {"gpsarsa": {"actions": 2, "covariance": k}, "gradient": gradient}
+        return {"gpsarsa": {"actions": 2, "covariance": k, "residuals": "white"}, "gradient": gradient}
 
     @property
     def best_return(self) -> float | None:
