@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, frozen
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F2, I1
-from bayesrl.kernels.bellman import BLOCK, Model, rounding_error
+from bayesrl.kernels.bellman import BLOCK, Model, largest, rounding_error
 from bayesrl.kernels.jit import njit
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import TabularPolicy
@@ -121,7 +121,7 @@ def first_best(q: F2, error: float) -> I1:
     """The first action of each state whose true value may be the largest, if every q has at most this error."""
     best = np.zeros(len(q), np.int32)
     for s in range(len(q)):
-        cut = q[s].max() - 2.0 * error
+        cut = largest(q, s) - 2.0 * error
         for a in range(q.shape[1]):
             if q[s, a] >= cut:
                 best[s] = a

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, Ints, integer, number
 from bayesrl.core import Policy
-from bayesrl.kernels.bellman import Model, backup, policy_backup
+from bayesrl.kernels.bellman import Model, backup, largest, policy_backup
 from bayesrl.kernels.jit import njit
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solution import Indices, Problem, model_of, table_of
@@ -78,7 +78,7 @@ def iterate_backups(m: Model, v: Floats, steps: int) -> None:
     for _ in range(steps):
         backup(m, v, q)
         for s in range(len(v)):
-            v[s] = q[s].max()
+            v[s] = largest(q, s)
 
 
 @njit

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.kernels.arrays import F1, F2
-from bayesrl.kernels.bellman import Model, backup, converged, sweep
+from bayesrl.kernels.bellman import Model, backup, converged, largest, sweep
 from bayesrl.kernels.jit import njit
 from bayesrl.models.solution import Problem, Solution
 from bayesrl.models.solvers._driver import Iterate, solve_by
@@ -75,7 +75,7 @@ def jacobi(m: Model, v: F1, q: F2, target: float, sweeps: int) -> tuple[int, flo
     n = 1
     while n < sweeps and not converged(m, v, low, high, target):
         for s in range(len(v)):
-            v[s] = q[s].max() + c * (low + high)
+            v[s] = largest(q, s) + c * (low + high)
         low, high = backup(m, v, q)
         n += 1
     return n, low, high
@@ -91,7 +91,7 @@ def gauss_seidel(m: Model, v: F1, q: F2, target: float, sweeps: int) -> tuple[in
     n = 1
     while n < sweeps and not converged(m, v, low, high, target):
         for s in range(len(v)):
-            v[s] = q[s].max() + c * (low + high)
+            v[s] = largest(q, s) + c * (low + high)
         sweep(m, v, pi, forwards)
         sweep(m, v, pi, forwards[::-1])
         before = max(high, -low)
