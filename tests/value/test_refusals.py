@@ -428,6 +428,9 @@ for name in AGENTS:
     refused(f"agent {name} never ends", "gamma", lambda name=name: run(
         b.make(name, policy=g.SoftmaxPolicy.tabular(1, 2), gamma=1.0), LOOP, 5))  # fmt: skip
 refused("GPSARSA never ends", "gamma", lambda: run(v.GPSARSA(2, PAIRS, gamma=1.0), LOOP, 5))
+for name in ("bac", "actor-critic"):
+    agent = b.make(name, policy=g.SoftmaxPolicy.tabular(1, 2), gamma=1.0)
+    refused(f"agent {name} cut off", "gamma", lambda agent=agent: run(agent, LOOP, 5, horizon=2))
 refused("GPSARSA cut off", "gamma", lambda: run(v.GPSARSA(2, PAIRS, gamma=1.0), LOOP, 5, horizon=2))
 refused("information of a loop", "gamma", lambda: g.fisher_information(
     [Transition(0, 0, 1.0, 0), Transition(0, 1, 1.0, 0)], g.SoftmaxPolicy.tabular(1, 2), unit="model"))  # fmt: skip

@@ -179,6 +179,9 @@ def test_suggestions_are_those_of_the_method():
     assert (bpg.noise, bpg.threshold, bpg.half_life, bpg.gamma) == (0.1, 0.0, None, 0.99)
     assert (bac.noise, bac.threshold, bac.half_life, bac.rate) == (3.0, 0.1, None, 0.1)
     assert agent_for("bac", make_world("random-walk")).threshold == 0.0
+    regulator = make_world("bpg-regulator")  # critics need a discount where episodes do not end
+    assert [agent_for(method, regulator).gamma for method in ("bac", "actor-critic", "bpg-1")] == [0.99, 0.99, 1.0]
+    assert agent_for("bac", make_world("bpg-regulator", gamma=0.9)).gamma == 0.9
 
 
 def test_best_returns():

@@ -122,6 +122,10 @@ class LearnsFromPairs(PolicyGradient, Protocol):
     unit: Unit
     keep: float
 
+    def check_world(self, world: object, horizon: int | None) -> None:
+        """Refuse a discount of 1 in a world without ends; to the critic an episode that is cut off goes on."""
+        super().check_world(world, None)
+
     @property
     def batch_size(self) -> int:
         """Episodes of an update."""

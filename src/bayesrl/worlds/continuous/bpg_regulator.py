@@ -130,10 +130,15 @@ class BPGRegulator(BoxWorld):
 
     @property
     def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """The policy of the paper, at parameters 0; values are nearly quadratic."""
+        """The policy of the paper, at parameters 0; values are nearly quadratic.
+
+        Critics need a discount below 1, because the episodes do not end but are cut off.
+        """
         squares = Polynomial(degree=2)
         k = Gaussian(scale=1.0, variance=10.0)
-        return {"gradient": {"policy": RegulatorPolicy(np.zeros(2)), "features": squares, "covariance": k}}
+        gradient = {"policy": RegulatorPolicy(np.zeros(2)), "features": squares, "covariance": k}
+        critic = {"gamma": min(self.gamma, 0.99)}
+        return {"gradient": gradient, "bac": critic, "actor-critic": critic}
 
     @property
     def best_return(self) -> float | None:
