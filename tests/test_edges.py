@@ -425,6 +425,8 @@ def test_rewards_of_strens_are_moderate(name):
             B.RewardNormal.strens((2, 1), **{name: x})
     with pytest.raises(InvalidArgument, match="'sigma0' must be"):
         B.RewardNormal.strens((2, 1), sigma0=1e-101)
+    with pytest.raises(InvalidArgument, match="'cells' must be"):
+        B.RewardNormal.strens((10**8 + 1, 1))
 
 
 def test_a_grid_of_its_own():
@@ -440,3 +442,10 @@ def test_a_list_of_one_model():
     assert belief.outcomes.n_outcomes == 2
     assert belief.outcomes.reward_range == (0.0, 2.0)
     assert belief.update(Transition(0, 1, 0.0, 1)).posterior().tolist() == [1.0]
+
+
+def test_the_most_replicates():
+    """A hundred million numbers at most: refused before memory is asked for."""
+    for batch in (B.BetaBernoulli.uniform(4).batch, b.make_world("online-shop").batch):
+        with pytest.raises(InvalidArgument, match="'replicates' must be a whole number of at least 1 and at most"):
+            batch(10**8 // 4 + 1)

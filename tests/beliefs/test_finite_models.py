@@ -176,3 +176,12 @@ def test_posteriors_after_data_in_lockstep_are_those_of_each():
         np.testing.assert_allclose(together[2]()[i], alone[2]())
     sure = FiniteModels(BernoulliModels(np.array([[1.0, 0.3], [1.0, 0.6]])), np.array([0.5, 0.5]))
     assert (sure.posteriors_after(seen)[0][1] == 0.0).all()
+
+
+def test_deviation_of_gaussian_models():
+    """The noise, and a mean in the range of the models: variance at most the range squared over 4 (Popoviciu)."""
+    models = GaussianModels(np.array([[0.0, 1.0], [3.0, 1.5], [1.0, -0.5]]), noise=0.8)
+    assert models.deviation == pytest.approx(np.sqrt(0.64 + 3.0**2 / 4.0))
+    assert GaussianModels(np.array([[0.0], [3.0]]), noise=0.8).deviation == pytest.approx(
+        np.sqrt(0.64 + np.var([0.0, 3.0]))
+    )

@@ -14,6 +14,7 @@ from bayesrl.errors import InvalidArgument, UnreadableFile
 from bayesrl.io.records import load, save, to_arrow
 from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
+from bayesrl.registry import make, make_world
 
 ARMS = Arms(np.array([0.3, 0.6]))
 AGENTS = {
@@ -377,3 +378,14 @@ def test_scrambled(good, path):
         noise = rng.bytes(int(b - a))
         for broken in (data[:a] + noise + data[b:], data[:a] + data[c:], data[:c] + data[a:], data + noise):
             assert survives(path, broken, thing)
+
+
+def test_columns_that_replicates_share_are_repeated():
+    """In lockstep a column of steps alone stands for every run."""
+    world = make_world("online-shop")
+    record = run(BayesAgent(world.default_prior(), make("thompson")), world, 4, lockstep=3)
+    shared = Record({**record.columns, "hour": np.arange(4)}, record.gamma, record.provenance)
+    table = to_arrow(shared)
+    assert table["hour"].to_pylist() == np.repeat(np.arange(4), 3).tolist()
+    assert table["reward"].to_pylist() == record.reward.ravel().tolist()
+    assert table["run"].to_pylist() == [0, 1, 2] * 4
