@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.solve import solve, solve_many
 
@@ -77,6 +77,19 @@ def test_slow_models_fall_back_to_policy_iteration(S, end):
         one = solve(TabularMDP(outcomes, x, 0.99), method="policy-iteration")
         np.testing.assert_allclose(v, one.values, atol=1e-9)
         np.testing.assert_allclose(w, one.q, atol=1e-9)
+
+
+def test_a_model_that_does_not_converge_is_named_with_its_error(monkeypatch):
+    """If policies never converge, the error says which model, and bounds its distance from the optimum."""
+    monkeypatch.setattr("bayesrl.models.solvers._many.converged", lambda *given: False)
+    monkeypatch.setattr("bayesrl.models.solvers._many.sweep_each", lambda m, p, r, v, q, target: np.ones(len(v), bool))
+    mdp = flat(np.random.default_rng(0))
+    with pytest.raises(NotConverged, match="policies of model 0") as caught:
+        solve_many(mdp.outcomes, mdp.prob[None], 0.9)
+    values, _ = caught.value.best
+    exact = solve(mdp, method="policy-iteration").values
+    assert np.abs(values[0] - exact).max() <= caught.value.residual + 1e-12
+    assert 0.0 < caught.value.residual < 1e-9
 
 
 def test_the_callers_arrays_stay():
