@@ -233,7 +233,11 @@ def test_gathered_sweeps_equal_plain_ones():
         S, K = len(m.r), m.succ.shape[2]
         pi, v, new = np.arange(S) % 2, np.arange(S) * 1.5, np.empty(S)
         y, p, r = np.empty((S, K), np.uint32), np.empty((S, K)), np.empty(S)
-        gather(m, pi, y, p, r)
+        there = np.full(S, -1)
+        gather(m, 1 - pi, there, y, p, r)
+        pi[0] = 1 - pi[0]  # this row is there already, the others are not
+        gather(m, pi, there, y, p, r)
+        np.testing.assert_array_equal(there, pi)
         plain, c = v.copy(), 0.5 * 0.9 / 0.1 if m.shiftable else 0.0
         for _ in range(5):
             low, high = policy_backup(m, pi, plain, new)

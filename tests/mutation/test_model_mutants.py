@@ -38,6 +38,9 @@ MUTANTS = {
     "gathered rows are not discounted": (
         "bayesrl.models.solvers._modified_policy_iteration", "m.gamma * m.prob[g, k]) if", "m.prob[g, k]) if",
         [SOLVERS + "test_gathered_sweeps_equal_plain_ones"]),
+    "a gathered row is never replaced": (
+        "bayesrl.models.solvers._modified_policy_iteration", "if pi[s] == there[s]:", "if there[s] >= 0:",
+        [SOLVERS + "test_gathered_sweeps_equal_plain_ones"]),
     "the shift of gathered rows is not discounted": (
         "bayesrl.models.solvers._modified_policy_iteration", "shift = gamma * shift + c", "shift = shift + c",
         [SOLVERS + "test_gathered_sweeps_equal_plain_ones"]),

@@ -74,6 +74,7 @@ def iterate_sweeps(
     c = 0.5 * m.gamma / (1.0 - m.gamma) if shiftable else 0.0
     gathers = has_short_rows(m)
     y, p, r = np.empty((S * gathers, K), np.uint32), np.empty((S * gathers, K)), np.empty(S * gathers)
+    there = np.full(S * gathers, -1)
     patience = (
         min(limit, 10.0 + 1.0 / (1.0 - m.gamma)) if m.gamma < 1.0 else limit
     )  # the gap halves in fewer iterations than this
@@ -91,7 +92,7 @@ def iterate_sweeps(
             v[s] = q[s, pi[s]] + c * (low + high)
         goal = max(0.05 * gap(low, high, shiftable), 0.5 * target)
         if gathers:
-            gather(m, pi, y, p, r)
+            gather(m, pi, there, y, p, r)
             done, low, high = follow_gathered(y, p, r, v, new, m.gamma, shiftable, goal, sweeps)
         else:
             done = False
@@ -115,11 +116,16 @@ def has_short_rows(m: Model) -> bool:
 
 
 @njit
-def gather(m: Model, pi: I1, y: I2, p: F2, r: F1) -> None:
-    """Copy the rows of a policy: next states y (S, K), gamma times probabilities p (S, K), rewards r (S,)."""
+def gather(m: Model, pi: I1, there: I1, y: I2, p: F2, r: F1) -> None:
+    """Copy the rows of a policy: next states y (S, K), gamma times probabilities p (S, K), rewards r (S,).
+
+    `there` are the actions whose rows are there already; only a few of them differ from the policy after a backup.
+    """
     for s in range(len(r)):
+        if pi[s] == there[s]:
+            continue
         a, g = pi[s], m.group[s, pi[s]]
-        r[s] = m.r[s, a]
+        there[s], r[s] = a, m.r[s, a]
         for k in range(y.shape[1]):
             y[s, k], p[s, k] = (m.succ[s, a, k], m.gamma * m.prob[g, k]) if k < m.size[g] else (0, 0.0)
 
