@@ -3,6 +3,7 @@
 import pytest
 
 POLICY, ARRAYS, SOLVERS = (f"tests/models/test_{name}.py::" for name in ("policy", "arrays", "solvers"))
+FILE, FILES = "bayesrl.models.pomdp_file", "tests/models/test_pomdp_file.py::"
 GYM, HIDDEN = "tests/adapters/test_gymnasium.py::", "tests/worlds/test_hidden_state.py::"
 
 MUTANTS = {
@@ -50,6 +51,36 @@ MUTANTS = {
     "the oracle guesses": (
         "bayesrl.testing.tiger", "tiger if ask else NOTHING", "LEFT if ask else NOTHING",
         [HIDDEN + "test_the_hidden_state_is_recorded_if_asked_for"]),
+    "a star in a file is not overridden": (
+        FILE, "in pairwise(runs):", "in sorted(pairwise(runs), key=lambda run: int(pattern[run[0]])):",
+        [FILES + "test_the_tiger"]),
+    "six-digit rows are refused": (
+        FILE, "ROUNDED = 1e-4 + 1e-12", "ROUNDED = 1e-9", [FILES + "test_rounded_rows_are_divided"]),
+    "rounded rows are not divided": (
+        FILE, "table[rounded] /= total[rounded][:, None]", "pass", [FILES + "test_rounded_rows_are_divided"]),
+    "costs keep their sign": (
+        FILE, "R if sign > 0.0 else 0.0 - R", "R",
+        [FILES + "test_random_files_say_what_a_naive_reader_finds"]),
+    "a later statement of another form loses": (
+        FILE, "in pairwise(runs):", "in reversed(list(pairwise(runs))):",
+        [FILES + "test_random_files_say_what_a_naive_reader_finds"]),
+    "a later statement of the same form loses": (
+        FILE, "(places[i:j, k] for k in named)] = x[i:j].",
+        "(places[i:j, k][::-1].copy() for k in named)] = x[i:j][::-1].copy().",
+        [FILES + "test_a_later_line_wins"]),
+    "a reward matrix is transposed": (
+        FILE, "low).reshape(shape[n:])", "low).reshape(shape[n:][::-1]).T",
+        [FILES + "test_random_files_say_what_a_naive_reader_finds"]),
+    "rewards forget what is seen": (
+        FILE, "and entry.all() and", "and", [FILES + "test_random_files_say_what_a_naive_reader_finds"]),
+    "a missing discount is guessed": (
+        FILE, 'if "discount" in given else 1.0', 'if "discount" in given else 0.95',
+        [FILES + "test_what_is_missing_is_not_guessed"]),
+    "an exclusion includes": (FILE, "chosen = ~chosen", "pass", [FILES + "test_starts"]),
+    "ends pay in a file": (
+        FILE, "paid[pomdp.terminal] = 0.0", "pass", [FILES + "test_ends_are_written_as_states_that_pay_nothing"]),
+    "digits are lost in a file": (
+        FILE, "{number!r}", "{number:.15g}", [FILES + "test_what_was_written_is_read"]),
 }  # fmt: skip
 
 

@@ -60,14 +60,14 @@ def file_name(owner: str, path: Any) -> Path:
     return Path(path)
 
 
-def write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes, owner: str = "save") -> None:
     """Write a file atomically: an existing file is replaced only by a complete one."""
     part = path.parent / f".{path.name}.{os.getpid()}.{threading.get_ident()}.part"
     try:
         part.write_bytes(data)
         part.replace(path)
     except OSError as error:
-        raise InvalidArgument("save", "path", "a file that can be written", str(path), f"{error.strerror}.") from None
+        raise InvalidArgument(owner, "path", "a file that can be written", str(path), f"{error.strerror}.") from None
     finally:
         part.unlink(missing_ok=True)
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from bayesrl.models.policy import TabularPolicy as TabularPolicy
     from bayesrl.models.pomdp import Signs as Signs
     from bayesrl.models.pomdp import TabularPOMDP as TabularPOMDP
+    from bayesrl.models.pomdp_file import NamedPOMDP as NamedPOMDP
+    from bayesrl.models.pomdp_file import read_pomdp as read_pomdp
+    from bayesrl.models.pomdp_file import write_pomdp as write_pomdp
     from bayesrl.models.solution import Solution as Solution
     from bayesrl.models.solve import evaluate_policy as evaluate_policy
     from bayesrl.models.solve import finite_horizon as finite_horizon
@@ -28,6 +31,7 @@ export(
         "outcomes": ("Outcomes",),
         "policy": ("ControllerPolicy", "GaussianPolicy", "SoftmaxPolicy", "TabularPolicy"),
         "pomdp": ("Signs", "TabularPOMDP"),
+        "pomdp_file": ("NamedPOMDP", "read_pomdp", "write_pomdp"),
         "solution": ("Solution",),
         "solve": ("evaluate_policy", "finite_horizon", "solve_many"),
         "solvers.mdp_lp": ("LinearProgram",),
