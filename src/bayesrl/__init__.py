@@ -38,12 +38,14 @@ if TYPE_CHECKING:
     from bayesrl.lab.compare import compare
     from bayesrl.live import LiveAgent
     from bayesrl.models.mdp import TabularMDP
+    from bayesrl.models.pomdp import TabularPOMDP
     from bayesrl.models.solve import solve
     from bayesrl.record import Record
     from bayesrl.registry import make, make_world, methods
 
 __all__ = [
-    "BayesAgent", "Decision", "DirichletMDP", "LiveAgent", "Record", "TabularMDP", "Transition", "__version__",
+    "BayesAgent", "Decision", "DirichletMDP", "LiveAgent", "Record", "TabularMDP", "TabularPOMDP", "Transition",
+    "__version__",
     "adapters", "bamdp", "bandits", "beliefs", "capabilities", "compare", "core", "errors", "gradient", "io", "lab",
     "load", "make", "make_world", "methods", "models", "play", "registry", "run", "save", "solve", "testing", "value",
     "worlds",
@@ -55,6 +57,7 @@ export(
         "core": ("BayesAgent", "Decision", "Transition", "play", "run"),
         "record": ("Record",),
         "models.mdp": ("TabularMDP",),
+        "models.pomdp": ("TabularPOMDP",),
         "models.solve": ("solve",),
         "beliefs.tabular.dirichlet_mdp": ("DirichletMDP",),
         "registry": ("make", "make_world", "methods"),
