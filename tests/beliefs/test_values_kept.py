@@ -245,3 +245,19 @@ def test_memory_does_not_grow_with_the_data():
     assert many.sums.rows is many.sums.y is None
     assert few.update((X[5], 1.0)).sums.rows is None
     assert many.update((X[5], 1.0)).sums.rows is None
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_values_do_not_depend_on_the_unit_of_rewards(unit):
+    """Rewards, noise and prior deviations in another unit: values in that unit, nothing is taken for rounding."""
+    for plain, scaled in (
+        (ParametricGPTD(PHI, noise=0.1), ParametricGPTD(PHI, noise=0.1 * unit, prior_variance=unit**2)),
+        (
+            SparseGPTD(Gaussian(), 0.1, threshold=0.01),
+            SparseGPTD(Gaussian(1.0, unit**2), 0.1 * unit, threshold=0.01 * unit**2),
+        ),
+        (GPTD(Gaussian(), 0.1), GPTD(Gaussian(1.0, unit**2), 0.1 * unit)),
+    ):
+        one, other = plain.update_many((X, R)), scaled.update_many((X, unit * R))
+        np.testing.assert_allclose(other.mean(X), unit * one.mean(X), rtol=1e-6, atol=1e-9 * unit)
+        np.testing.assert_allclose(other.variance(X), unit**2 * one.variance(X), rtol=1e-6, atol=1e-9 * unit**2)
