@@ -105,7 +105,15 @@ def test_numbers_have_the_digits_their_interval_supports(x, expected):
 
 @pytest.mark.parametrize(
     "seconds, expected",
-    [(2.5, "2.5 s"), (0.0123, "12.3 ms"), (1.97e-4, "197 µs"), (9.2e-7, "920 ns"), (float("nan"), "-")],
+    [
+        (2.5, "2.5 s"),
+        (1.0, "1 s"),
+        (1e-3, "1 ms"),
+        (0.0123, "12.3 ms"),
+        (1.97e-4, "197 µs"),
+        (9.2e-7, "920 ns"),
+        (float("nan"), "-"),
+    ],
 )
 def test_durations(seconds, expected):
     assert duration(seconds) == expected
