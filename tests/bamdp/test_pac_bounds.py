@@ -185,3 +185,13 @@ def test_bonuses_scale_with_the_range_of_rewards():
 
 def test_bounds_of_problems_beyond_all_machines():
     assert np.isfinite(list(pac.pac_bounds(2**70, 2**65, gamma=0.9).values())).all()
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: pac.boss_bound(5, 2, 0.9, delta=x), lambda x: pac.vbrb_betas(5, 2, 0.9, delta=x),
+])  # fmt: skip
+def test_probabilities_of_failure_are_at_most_one(call):
+    call(1.0)
+    for x in (0.0, 1.5):
+        with pytest.raises(InvalidArgument, match="'delta' must be"):
+            call(x)

@@ -361,10 +361,17 @@ def test_policy_iteration_counts_its_policies(S):
         PolicyIteration(policies=enough - 1).solve(ring(S, 0.999))
 
 
+def test_sweeps_are_counted_from_one():
+    """One state, one action: an evaluation of the only policy, and one that sees that nothing changes."""
+    alone = TabularMDP.from_dense([[[1.0]]], [[3.0]], 0.5)
+    found = solve(alone, method="modified-policy-iteration")
+    assert (found.values.tolist(), found.iterations) == ([pytest.approx(6.0)], 2)
+
+
 def test_value_iteration_counts_its_passes():
     """A backup of a dense model is one pass, a round of lists two sweeps and a backup: 1, 4, 7."""
     dense = TabularMDP.from_dense(np.random.default_rng(0).dirichlet(np.ones(5), (5, 2)), np.eye(5)[:, :2], 0.99)
-    for mdp, sweeps, passes in ((dense, 3, 3), (ring(60, 0.99), 5, 7), (ring(60, 0.99), 7, 7)):
+    for mdp, sweeps, passes in ((dense, 1, 1), (dense, 3, 3), (ring(60, 0.99), 5, 7), (ring(60, 0.99), 7, 7)):
         with pytest.raises(NotConverged, match=f"after {passes} iterations"):
             ValueIteration(tol=1e-12, sweeps=sweeps).solve(mdp)
 

@@ -55,8 +55,8 @@ EXAMPLES = ("tests/docs/test_doctests.py", "tests/docs/test_snippets.py")
 """Tests of values printed in the documentation: they run after the others, and are counted apart."""
 FEW = 5
 """Tests of a changed function below which those of its callers are taken too."""
-CATALOGUE = "tests/docs/test_catalogue.py::test_catalogue_is_up_to_date"
-"""Runs for every mutant that is read at import: the page states the defaults."""
+STATED = ("tests/docs/test_catalogue.py::test_catalogue_is_up_to_date", "tests/test_defaults.py")
+"""Run for every mutant that is read at import: they state the defaults."""
 SLOW = 1e6
 """What the map says of a test above the limit: its blocks are those of its first seconds."""
 CAUGHT = ("caught", "endless")
@@ -285,7 +285,7 @@ def judge_all(
                     answer = server.ask(tests=timed[done:], mutant=order, budget=budget, patience=1 + 4 * bool(slow))
                 if not reached or mutant.block < 0 or answer["verdict"] == "not planted":
                     done, names = 0, [name for name, _ in timed[: AT_IMPORT * (1 + slow)]]
-                    answer = zygote.ask(order, [CATALOGUE, *names])
+                    answer = zygote.ask(order, [*STATED, *names])
                 elif answer["verdict"] in ("survived", "not all"):
                     late = tests[len(timed) :][:slow]
                     failed = compiled(order, late) if late else None

@@ -188,6 +188,7 @@ def test_best_returns():
     assert make_world("random-walk").best_return == pytest.approx(-8.64828, abs=5e-6)
     assert make_world("random-walk", gamma=1.0).best_return == -9.0
     assert make_world("random-walk", reward=1.0).best_return is None
+    assert make_world("random-walk", reward=0.0).best_return == 0.0
     assert make_world("bpg-regulator").best_return == -0.100342
     assert make_world("bpg-regulator", horizon=10).best_return is None
     assert make_world("ship-steering").best_return is None
