@@ -176,6 +176,7 @@ def test_posteriors_after_data_in_lockstep_are_those_of_each():
         np.testing.assert_allclose(together[2]()[i], alone[2]())
     sure = FiniteModels(BernoulliModels(np.array([[1.0, 0.3], [1.0, 0.6]])), np.array([0.5, 0.5]))
     assert (sure.posteriors_after(seen)[0][1] == 0.0).all()
+    assert (sure.batch(2).posteriors_after(seen)[0][:, 1] == 0.0).all()
 
 
 def test_deviation_of_gaussian_models():
