@@ -54,6 +54,20 @@ def test_table_by_hand():
     assert "frequentist regret" in said
 
 
+def test_table_where_episodes_end():
+    """Totals over fixed steps say nothing where each step costs 1: the last episodes do."""
+    done = experiment(["reinforce:paths=5", "bpg-2:paths=5"], "random-walk", steps=300, runs=2)
+    said = text(done.table())
+    lines = said.splitlines()
+    assert lines[1].split() == ["method", "return", "discounted", "episodes", "last", "20", "per", "step"]
+    row = next(line.split() for line in lines if line.startswith("bpg-2"))
+    told = next(one for one in done.pages() if one["method"] == "bpg-2")
+    assert row[7] == f"{told['episodes']['mean']:.0f}"
+    assert float(row[8]) == pytest.approx(told["final_return"]["mean"], rel=0.05)
+    assert "last 20: return of the last 20 episodes" in " ".join(said.split())
+    assert "episodes" not in text(compare(Always(1), WORLD, 20, 2).table(None))
+
+
 def test_table_without_extras_and_with_one_run():
     found = compare(Always(1), WORLD, 20, 1)
     said = text(comparison_table(found, title="A title"))

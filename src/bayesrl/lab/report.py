@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesrl.lab.comparison import Comparison, Summary
 from bayesrl.lab.literature.figures import FAMILY_RATE, Difference, Figure
+from bayesrl.lab.measures._episodes import LAST, episodes
 from bayesrl.lab.measures.regret import Regret
 from bayesrl.lab.statistics import Interval
 
@@ -29,6 +30,8 @@ def comparison_table(
     measures: Mapping[str, Mapping[str, Interval]] | None = None,
 ) -> Table:
     """A table of methods with their returns and, if given, their regrets and published figures.
+
+    Where episodes end, it also has their number and the mean return of the last ones, both averages over runs.
 
     A published figure gets a verdict (agrees, differs) only if its provenance allows it; otherwise the provenance is
     shown. All verdicts of one table are tested together (literature/figures.py). `measures` are quantities that figures
@@ -55,11 +58,17 @@ def comparison_table(
     judged = sum(gap is not None and gap.judged for gap in gaps.values())
     if judged:
         said.append(f"{counted(judged, 'figure')} judged, {FAMILY_RATE:.0%} false alarms among all")
+    ended = {label: episodes(comparison[label]) for label in summaries}
+    if any(ended.values()):
+        said.append(f"last {LAST}: return of the last {LAST} episodes")
     table = Table(title=title, caption=", ".join(said), box=box.SIMPLE_HEAD)
     table.show_edge, table.pad_edge, table.collapse_padding = False, False, True
     table.add_column("method", style="bold", no_wrap=True)
     table.add_column("return", justify="right", no_wrap=True)
     table.add_column("discounted", justify="right")
+    if any(ended.values()):
+        table.add_column("episodes", justify="right")
+        table.add_column(f"last {LAST}", justify="right", no_wrap=True)
     if regrets:
         table.add_column("regret", justify="right")
         table.add_column("suboptimal", justify="right")
@@ -69,6 +78,9 @@ def comparison_table(
     for label, summary in summaries.items():
         lost = regrets.get(label)
         cells = [escape(label), interval(summary.total), interval(summary.discounted)]
+        if any(ended.values()):
+            went = ended[label]
+            cells += ["-", "-"] if went is None else [f"{went.finished.mean:.0f}", interval(went.final_return)]
         if regrets:
             cells += [interval(lost.total if lost else None), interval(lost.stochastic if lost else None)]
         cells.append(duration(summary.seconds_per_step))
