@@ -155,6 +155,17 @@ def test_known_rewards_are_to_be_had_again_after_a_restart():
     assert (p == q).all()  # nothing new has been learnt
 
 
+def test_a_reward_is_replayed_once():
+    """A known reward that a history takes is gone in what follows, and there again once the step is taken back."""
+    belief = learnt().restart()
+    model, west, east = belief.simulate(4), belief.encode((-1, 0)), belief.encode((1, 0))
+    assert likelihood(model, west, RIGHT, 1) == 1.0
+    replay(model, west, RIGHT, 1)  # onto (0, 0), where a reward was found before
+    assert likelihood(model, east, LEFT, 1) == 0.0
+    undo(model, west, RIGHT, 1)
+    assert likelihood(model, east, LEFT, 1) == 1.0
+
+
 def test_histories_are_replayed_and_taken_back():
     """Told outcomes: the next probability is that of quadrature for one cell told, within 1% of it for two."""
     belief = learnt(((0, 0, 1.0),))
