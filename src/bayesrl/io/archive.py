@@ -1,7 +1,7 @@
 """The zip format of saved files: one JSON page and .npy members, without pickle.
 
 Numpy alone can read the arrays. All time stamps are equal, so equal contents give equal files (with the same zlib). A
-file is written completely or not at all. A file that cannot be read is refused with one sentence.
+file that cannot be read is refused with one sentence.
 """
 
 from __future__ import annotations
@@ -9,18 +9,13 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
-import threading
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
-
-from bayesrl.errors import InvalidArgument, UnreadableFile
 
 FORMAT, VERSION = "bayesrl", 1
 TIME_STAMP = (1980, 1, 1, 0, 0, 0)
@@ -48,40 +43,6 @@ def is_plain(dtype: np.dtype[Any]) -> bool:
 def dtype_to_json(dtype: np.dtype[Any]) -> Any:
     """A dtype as JSON: "<f8", or for a structured one a list of [name, dtype, shape]."""
     return json.loads(json.dumps(npy.dtype_to_descr(dtype)))
-
-
-# Files ----------------------------------------------------------------------------------------------------------------
-
-
-def file_name(owner: str, path: Any) -> Path:
-    """The path, or an error if it cannot be the name of a file."""
-    if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
-        raise InvalidArgument(owner, "path", "the name of a file", path)
-    return Path(path)
-
-
-def write(path: Path, data: bytes, owner: str = "save") -> None:
-    """Write a file atomically: an existing file is replaced only by a complete one."""
-    part = path.parent / f".{path.name}.{os.getpid()}.{threading.get_ident()}.part"
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    except OSError as error:
-        raise InvalidArgument(owner, "path", "a file that can be written", str(path), f"{error.strerror}.") from None
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def read(path: str | os.PathLike[str]) -> bytes:
-    """The contents of a file; an error says why it cannot be read."""
-    try:
-        return file_name("load", path).read_bytes()
-    except FileNotFoundError:
-        raise UnreadableFile(path, "there is no such file") from None
-    except IsADirectoryError:
-        raise UnreadableFile(path, "it is a directory") from None
-    except OSError as error:
-        raise UnreadableFile(path, error.strerror or "the system refused") from None
 
 
 # The zip -------------------------------------------------------------------------------------------------------------

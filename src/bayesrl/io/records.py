@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesrl._files import file_name, read, write
 from bayesrl.errors import InvalidArgument, UnreadableFile, from_extra
-from bayesrl.io.archive import Refused, array_in, dtype_to_json, file_name, is_plain, pack, read, unpack, write
+from bayesrl.io.archive import Refused, array_in, dtype_to_json, is_plain, pack, unpack
 from bayesrl.lab.comparison import Comparison
 from bayesrl.record import Record
 

@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesrl._files import file_name, read, write
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.values._observations import Observations
 from bayesrl.checks import frozen
@@ -64,19 +65,19 @@ def save(thing: Any, path: str | os.PathLike[str]) -> None:
         expected = "a record, a comparison, or a belief, planner or agent of this library"
         raise InvalidArgument("save", "thing", expected, thing)
     data = _pack(thing)
-    path = archive.file_name("save", path)
+    path = file_name("save", path)
     try:
         _unpack(*archive.unpack(data))
     except Refused as refused:
         raise InvalidArgument(
             "save", "thing", "one that can be read back", type(thing).__name__, f"But {refused}."
         ) from None
-    archive.write(path, data)
+    write(path, data)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read what `save` wrote, or refuse with one sentence."""
-    data = archive.read(path)
+    data = read(path)
     try:
         page, members = archive.unpack(data)
         return _unpack(page, members) if "value" in page else record.records(page, members)

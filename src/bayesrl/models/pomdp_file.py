@@ -51,9 +51,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from bayesrl._explained import explain_failures
+from bayesrl._files import file_name, read, write
 from bayesrl.checks import ROW_SUM_TOLERANCE, Bools, Floats, Ints, sequence
 from bayesrl.errors import InvalidArgument, UnreadableFile
-from bayesrl.io.archive import file_name, read, write
 from bayesrl.kernels.arrays import F1
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.parameters import value
