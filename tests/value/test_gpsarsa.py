@@ -163,7 +163,6 @@ def test_actions_are_numbers_lists_or_boxes():
     assert GPSARSA(3, K).actions.tolist() == [[0.0], [1.0], [2.0]]
     assert GPSARSA([-1.0, 2.5], K).actions.tolist() == [[-1.0], [2.5]]
     assert GPSARSA([[1.0, 0.0], [0.0, 1.0]], K).actions.tolist() == [[1.0, 0.0], [0.0, 1.0]]
-    assert GPSARSA(np.array(2.0), K).actions.tolist() == [[2.0]]
     low, high = GPSARSA(Box(0.0, 2.0), K).actions
     assert (low.tolist(), high.tolist()) == ([0.0], [2.0])
 
