@@ -208,3 +208,18 @@ def test_reshaping_stretches_draws():
     laplace = LogisticLaplaceArms([0.3], [[0.5]], reshaping=0.5)
     draws = special.logit([laplace.sample_means(x, rng)[0] for _ in range(4000)])
     assert stats.kstest(draws, stats.norm(0.3, 0.25).cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("as_table", [True, False])
+def test_matrices_in_a_log_replace_the_features_of_a_belief(as_table):
+    """A log teaches the same as its steps one by one, whether contexts are matrices, numbers or left out."""
+    rng = default_rng(3)
+    prior = LinearGaussianArms.prior(2, 1.0, 0.5, features=rng.normal(size=(3, 2)))
+    for contexts in (rng.normal(size=(5, 3, 2)), np.arange(5), [None] * 5):
+        steps = [Transition(c, i % 3, float(i), None) for i, c in enumerate(contexts)]
+        one_by_one = prior
+        for step in steps:
+            one_by_one = one_by_one.update(step)
+        table = {"state": contexts, "action": np.arange(5) % 3, "reward": np.arange(5.0)}
+        at_once = prior.update_many(table if as_table else iter(steps))
+        np.testing.assert_allclose(at_once.mean(), one_by_one.mean(), rtol=1e-10)

@@ -12,14 +12,15 @@ all replicates is also accepted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayesrl.beliefs._log import Log, columns
+from bayesrl.beliefs._log import Log, column_name, columns, table_of, transitions
 from bayesrl.beliefs.arms._arms import check_binary, check_reward, check_rewards
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_by_draws
 from bayesrl.checks import Floats, array, as_array, frozen, probability
@@ -78,14 +79,29 @@ def chosen_features(owner: str, X: Floats, action: Any, replicates: tuple[int, .
 
 def read_log(owner: str, features: Floats | None, log: Log, d: int) -> tuple[Floats, Floats]:
     """The features of the chosen arms (steps, d) and the rewards (steps,) in a log of one experiment."""
+    log = log if table_of(log) is not None else list(transitions(owner, log))
     action, reward = columns(owner, log, "action", "reward")
     n = len(action)
-    contexts = columns(owner, log, "action", "observation")[1] if features is None or features.ndim == 3 else [None] * n
+    if features is None or features.ndim == 3:
+        contexts: Sequence[Any] | NDArray[Any] = columns(owner, log, "action", "observation")[1]
+    else:
+        contexts = given_matrices(owner, log) or [None] * n
     rows = [
         chosen_features(owner, features_of(owner, features, c, (), d), a, ())
         for c, a in zip(contexts, action, strict=True)
     ]
     return frozen(np.array(rows).reshape(n, d)), check_rewards(owner, reward, (n,))
+
+
+def given_matrices(owner: str, log: Log) -> list[Any]:
+    """The contexts of a log for a belief that has features of its own: matrices replace them, others are None."""
+    if (table := table_of(log)) is None:
+        contexts = [step.observation for step in transitions(owner, log)]
+    elif column_name(table, "observation") is None:
+        return []
+    else:
+        contexts = list(columns(owner, log, "action", "observation")[1])
+    return [context if np.ndim(context) == 2 else None for context in contexts]
 
 
 def apply(A: Floats, x: Floats) -> Floats:
