@@ -122,6 +122,9 @@ MUTANTS = {
     "the reward of a certain next state": (
         "bayesrl.value.gprl", "R.append(reward.expectation(mean, spread,", "R.append(reward.expectation(mean, 0.0 * spread,",
         [GPRL + "test_expectations_match_monte_carlo"]),
+    "the fit jumps to where data look like white noise": (
+        "bayesrl.beliefs.values._evidence", "STRIDE = 2.0", "STRIDE = 100.0",
+        [GP + "test_fit_does_not_stop_where_data_look_like_white_noise"]),
     "values are not discounted": (
         "bayesrl.value.gprl", "R + self.gamma * (W @", "R + (W @", [GPRL + "test_both_evaluations_agree"]),
     "a surface of variances": (
