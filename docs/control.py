@@ -108,7 +108,7 @@ class Hill(NamedTuple):
 SETTINGS = (((0.15, 0.3), 0.1, 0.9), ((0.25, 0.5), 0.1, 0.9), ((0.25, 0.5), 0.2, 0.9), ((0.25, 0.5), 0.2, 0.95))
 """Value scales, width and discount of the reference's four settings; the first is the world's."""
 HILLS = (
-    *(Hill(*one, 0.01) for one in SETTINGS),
+    *(Hill(*one, 0.01, 20 if one is SETTINGS[0] else 10) for one in SETTINGS),
     *(Hill(*one, jitter) for one, jitter in zip(SETTINGS, (1e-4, 1e-4, 1e-3, 1e-3), strict=True)),
 )
 """With the world's jitter, and with the reference's."""
@@ -284,7 +284,7 @@ def tables(curves: Curves) -> dict[str, str]:
         for ends in [[float(np.mean(run[-LAST:])) for run in runs]]
     ]
     made = {"mountain-car": lines(["agent", "runs", "steps of the last 20 of 100 episodes", "single runs"], car)}
-    for world, digits, points in (("random-walk", 2, (5, 10, 20)), ("bpg-regulator", 4, (2, 10, 20))):
+    for world, digits, points in (("random-walk", 2, (5, 10, 20)), ("bpg-regulator", 5, (2, 10, 20))):
         place = next(place for place in PLACES if place.world == world)
         batch = 5 if world == "random-walk" else 10
         head = ["agent", "runs", *(f"{k * place.every // batch} updates" for k in points)]
