@@ -312,6 +312,15 @@ def tables(curves: Curves) -> dict[str, str]:
         for name, runs in curves.get(place.world, {}).items()
     ]
     made["others"] = lines(["world", "agent", "runs", "return of episodes 1 to 20", "81 to 100"], rows)
+    passed = {
+        name: [float(np.mean(np.array(run[-LAST:]) > -100.0)) for run in runs]
+        for name, runs in curves["ship-steering"].items()
+    }
+    rows = [
+        [f"`{name}`", f"{np.mean(shares):.0%}", f"{sum(x >= 0.5 for x in shares)} of {len(shares)}"]
+        for name, shares in passed.items()
+    ]
+    made["ship"] = lines(["agent", "last 20 episodes that pass the gate", "runs in which half of them do"], rows)
     return made
 
 
