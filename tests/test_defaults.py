@@ -6,12 +6,17 @@ Defaults of registered classes are in the catalogue, whose page is tested.
 import dataclasses
 import importlib
 import inspect
+import pkgutil
 
 import numpy as np
 import pytest
 
+import bayesrl
+from bayesrl.registry import entries
+
 DEFAULTS = {
     "adapters.gymnasium.GymWorld": {"gamma": 1.0},
+    "adapters.jax.gptd_batch": {"noise": 0.3, "gamma": 0.9, "residuals": "coloured"},
     "bamdp.optimism.pac_bounds.beb_beta": {"reward_range": 1.0},
     "bamdp.optimism.pac_bounds.beb_bound": {"epsilon": 0.1, "delta": 0.1},
     "bamdp.optimism.pac_bounds.bfs3_bound": {"delta": 0.1},
@@ -34,6 +39,9 @@ DEFAULTS = {
     "bandits.bandit_bounds.kaufmann_bayes_ucb": {"epsilon": 0.1},
     "bandits.bandit_bounds.kaufmann_thompson": {"epsilon": 0.1},
     "bandits.bandit_bounds.russo_van_roy": {"deviation": 0.5},
+    "bandits.bayes_optimal_bandit.bayes_optimal_q": {"criterion": "reward"},
+    "bandits.bayes_optimal_bandit.bayes_optimal_value": {"criterion": "reward"},
+    "bandits.bayes_optimal_bandit.policy_value": {"criterion": "reward"},
     "bandits.finite_horizon_index.finite_horizon_index": {"gamma": 1.0},
     "bandits.information_directed.information_ratio": {"samples": 10000},
     "bandits.simulate_bandit.simulate": {"seed": 0, "replicate": 0},
@@ -72,6 +80,7 @@ DEFAULTS = {
     "beliefs.features.Polynomial": {"degree": 2, "dims": 1},
     "beliefs.features.RBF": {"scale": 1.0},
     "beliefs.features.Tiles": {"tiles": 8, "tilings": 8},
+    "beliefs.tabular._outcome_reading.outcome_of": {"rewarded": True},
     "beliefs.tabular.dirichlet_mdp.DirichletMDP.flat": {"concentration": 1.0},
     "beliefs.tabular.dirichlet_mdp.DirichletMDP.outcome": {"rewarded": True},
     "beliefs.tabular.dirichlet_mdp.DirichletMDP.structured": {"concentration": 1.0},
@@ -81,6 +90,7 @@ DEFAULTS = {
     "beliefs.tabular.sparse_dirichlet.SparseDirichletMDP.outcome": {"rewarded": True},
     "beliefs.tabular.tied_dirichlet.tied": {"concentration": 1.0},
     "beliefs.values._gaussian.GaussianFunction.sample": {"draws": 1},
+    "beliefs.values._observations.Observations.add": {"tie": 0.0},
     "beliefs.values._recursion.Weights.after": {"prior": 1.0},
     "beliefs.values._recursion.Weights.prior": {"variance": 1.0},
     "beliefs.values.bayesian_linear_regression.BayesianLinearRegression.fit": {"starts": 5},
@@ -93,58 +103,80 @@ DEFAULTS = {
     "beliefs.values.gptd_parametric.ParametricGPTD.sample": {"draws": 1},
     "beliefs.values.gptd_sparse.SparseGPTD.sample": {"draws": 1},
     "beliefs.values.kernel_selection.KernelSelection.sample": {"draws": 1},
+    "capabilities.Refreshes.refresh": {"sweeps": 1},
     "checks.array": {"low": -np.inf, "above": False, "moderate": False},
     "checks.integer": {"low": 0, "any_length": False},
     "checks.number": {"low": -np.inf, "high": np.inf, "above": False, "below": False, "moderate": False},
     "core.Streams.of": {"replicate": 0, "lockstep": False},
     "core.Transition.__new__": {"terminated": False, "truncated": False, "task": 0},
     "core.WorldStep.__new__": {"terminated": False},
-    "core.run": {"seed": 0, "replicate": 0},
+    "core.run": {"seed": 0, "replicate": 0, "keep": ()},
     "gradient._bpg.bpg": {"model": 1, "noise": 0.1, "offset": 0.0, "threshold": 0.0},
     "gradient._fisher.RunningInformation.__new__": {"total": 0.0, "weight": 0.0},
-    "gradient._fisher.fisher_information": {"gamma": 1.0},
+    "gradient._fisher.fisher_information": {"gamma": 1.0, "unit": "pairs"},
     "gradient._improve.LineSearch.__new__": {"probes": 0, "settled": False},
-    "gradient._learner.Learning.__new__": {"updates": 0, "stopped": False},
+    "gradient._learner.Learning.__new__": {"updates": 0, "stopped": False, "paths": (), "episode": ()},
     "gradient.bac.bac": {"noise": 1.0, "gamma": 0.99},
     "gradient.bayesian_quadrature.bayesian_quadrature": {"noise": 0.0, "prior_mean": 0.0},
     "gradient.bpg_hessian.bpg_hessian": {"noise": 0.1, "offset": 0.0},
     "gradient.gpomdp.gpomdp_gradient": {"gamma": 1.0, "trace": 1.0},
     "gradient.reinforce.reinforce_gradient": {"gamma": 1.0, "baseline": False},
-    "lab.compare.compare": {"runs": 100, "seed": 0, "workers": 1},
-    "lab.comparison.Comparison.difference": {"confidence": 0.95},
+    "kernels.jit.overloads": {"inline": False},
+    "kernels.logistic.mode_after_many": {"sweeps": 100},
+    "kernels.tree.select": {"e": 0.0},
+    "lab.compare.compare": {"runs": 100, "seed": 0, "workers": 1, "backend": "threads", "keep": ()},
+    "lab.comparison.Comparison.difference": {"confidence": 0.95, "of": "total"},
     "lab.comparison.Comparison.summary": {"confidence": 0.95},
     "lab.experiment.Experiment.table": {"regrets": True},
     "lab.experiment.experiment": {"runs": 20, "seed": 0},
     "lab.explain.explain": {"steps": 0, "seed": 0},
     "lab.literature.figures.Difference.detectable": {"power": 0.9},
     "lab.literature.scores.measure": {"seed": 0},
-    "lab.literature.scores.reproduce": {"seed": 0, "reuse": False},
+    "lab.literature.scores.reproduce": {"seed": 0, "reuse": False, "known": ()},
+    "lab.literature.setups.Row": {"since": 0, "seconds": 0.5, "discounted": False},
+    "lab.literature.setups.chosen": {"worlds": (), "quick": False},
     "lab.measures._episodes.episodes": {"confidence": 0.95},
     "lab.statistics.independent_difference": {"confidence": 0.95},
     "lab.statistics.mean_band": {"confidence": 0.95},
     "lab.statistics.mean_interval": {"confidence": 0.95},
     "lab.statistics.paired_difference": {"confidence": 0.95},
+    "live.LiveAgent": {"seed": 0},
     "live.LiveAgent.explain": {"confidence": 0.95, "draws": 1000},
     "live.LiveAgent.probability": {"draws": 1000},
+    "live.LiveAgent.warm_start": {"action": "action", "reward": "reward"},
     "models._reads_as_array.ReadsAsArray.round": {"decimals": 0},
-    "models.mdp.TabularMDP.from_dense": {"start": 0},
-    "models.mdp.TabularMDP.from_sparse": {"start": 0},
+    "models.mdp.TabularMDP.from_dense": {"start": 0, "terminal": ()},
+    "models.mdp.TabularMDP.from_sparse": {"start": 0, "terminal": ()},
     "models.mdp.TabularMDP.observe": {"terminated": False},
     "models.policies.gaussian_policy.GaussianPolicy": {"sigma": 1.0, "learn_sigma": False},
     "models.policies.softmax_policy.SoftmaxPolicy": {"temperature": 1.0},
     "models.policies.softmax_policy.SoftmaxPolicy.tabular": {"temperature": 1.0},
     "models.policies.tabular_policy.TabularPolicy.round": {"decimals": 0},
-    "models.solve.solve": {"tol": 1e-09},
+    "models.pomdp.TabularPOMDP.from_dense": {"terminal": ()},
+    "models.pomdp_file.NamedPOMDP": {"state_names": (), "action_names": (), "observation_names": ()},
+    "models.pomdp_file.read_pomdp": {"terminal": ()},
+    "models.solve.solve": {"tol": 1e-09, "method": "auto"},
+    "models.solvers._driver.solve_by": {"tol": 1e-9},
     "models.solvers._many.solve_many": {"tol": 1e-09},
+    "models.solvers.policy_iteration.policy_iteration": {"policies": 1000},
+    "models.solvers.value_iteration.value_iteration": {"sweeps": 100000},
+    "parameters.Within": {"low": -np.inf, "high": np.inf, "open_low": False, "open_high": False},
+    "parameters.check": {"moderate": False},
+    "provenance.provenance": {"hidden": False},
     "record.Record": {"seconds": 0.0},
-    "worlds._settings.Setting": {"steps": 1000, "figures": ()},
+    "worlds._settings.Setting": {"steps": 1000, "figures": (), "prior": "flat:1"},
     "worlds.bandits._contextual.ContextualBandit": {"gamma": 1.0},
     "worlds.bandits.bernoulli.BernoulliBandit": {"gamma": 1.0},
     "worlds.bandits.bernoulli.BernoulliFamily": {"arms": 10, "gamma": 1.0},
     "worlds.bandits.bernoulli.bernoulli": {"arms": 10, "gamma": 1.0},
     "worlds.bandits.chapelle_li_bandit.chapelle_li": {"arms": 100, "epsilon": 0.1, "gamma": 1.0},
-    "worlds.bandits.combinatorial.CombinatorialBandit": {"suggestions": 3, "gamma": 1.0},
-    "worlds.bandits.combinatorial.CombinatorialFamily": {"arms": 10, "suggestions": 3, "gamma": 1.0},
+    "worlds.bandits.combinatorial.CombinatorialBandit": {"suggestions": 3, "gamma": 1.0, "feedback": "semi"},
+    "worlds.bandits.combinatorial.CombinatorialFamily": {
+        "arms": 10,
+        "suggestions": 3,
+        "gamma": 1.0,
+        "feedback": "semi",
+    },
     "worlds.bandits.combinatorial.combinatorial": {"arms": 10, "suggestions": 3, "gamma": 1.0},
     "worlds.bandits.contextual_shop.contextual_shop": {"gamma": 1.0},
     "worlds.bandits.gaussian.GaussianBandit": {"gamma": 1.0},
@@ -203,6 +235,7 @@ def found(path):
 @pytest.mark.parametrize("path", DEFAULTS)
 def test_defaults(path):
     thing = found(path)
+    thing = getattr(thing, "py_func", thing)
     if dataclasses.is_dataclass(thing):
         stated = {f.name: f.default for f in dataclasses.fields(thing) if f.init}
     else:
@@ -210,3 +243,46 @@ def test_defaults(path):
     for name, default in DEFAULTS[path].items():
         assert stated[name] == default
         assert type(stated[name]) is type(default)
+
+
+TEXTS = ("hint", "name", "note", "owner", "remark")
+"""Arguments that are only part of a sentence."""
+LEFT_OUT = tuple(f"bayesrl.{name}" for name in (
+    "cli", "testing", "errors", "registry", "_lazy", "__main__", "lab.plots", "lab.catalogue", "lab.literature.page",
+))  # fmt: skip
+"""Help states the defaults of the command line. The others only write texts, draw pictures or test."""
+
+
+def test_every_default_is_stated():
+    """Functions and methods without an underscore, and classes that are not registered."""
+    registered = {entry.factory for entry in entries().values()}
+    for module in pkgutil.walk_packages(bayesrl.__path__, "bayesrl."):
+        if module.name.startswith(LEFT_OUT):
+            continue
+        try:
+            names = vars(importlib.import_module(module.name))
+        except ImportError:  # an extra that is not installed
+            continue
+        for name, thing in names.items():
+            if getattr(thing, "__module__", "") != module.name or not callable(thing) or name.startswith("_"):
+                continue
+            members = {} if thing in registered else {name: thing}
+            if inspect.isclass(thing):
+                own = {n: getattr(f, "__func__", f) for n, f in vars(thing).items() if not n.startswith("_")}
+                members |= {f"{name}.{n}": f for n, f in own.items() if callable(f)}
+            for path, called in members.items():
+                whole = f"{module.name}.{path}".removeprefix("bayesrl.")
+                stated = DEFAULTS.get(whole) or DEFAULTS.get(whole + ".__new__", {})
+                missing = numbers_and_words(called) - set(stated)
+                assert not missing, f"{whole}: {missing} have defaults that DEFAULTS does not state"
+
+
+def numbers_and_words(called):
+    """The names of arguments whose defaults are numbers, words or tuples of them."""
+    try:
+        stated = inspect.signature(getattr(called, "py_func", called)).parameters.values()
+    except (TypeError, ValueError):  # a constant or a type alias
+        return set()
+    named = {p.name: p.default for p in stated if p.name not in TEXTS}
+    plain = (bool, int, float, str)
+    return {n for n, x in named.items() if all(isinstance(y, plain) for y in (x if type(x) is tuple else (x,)))}
