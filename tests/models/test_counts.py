@@ -1,0 +1,223 @@
+"""Solvers report how much they did. The same algorithms in plain numpy say how much that must be."""
+
+import numpy as np
+import pytest
+
+from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.kernels.bellman import backup
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solution import model_of
+from bayesrl.models.solve import solve
+from bayesrl.models.solvers import _average_reward, _modified_policy_iteration, value_iteration
+from bayesrl.models.solvers._driver import solve_by
+from bayesrl.models.solvers._episodic import ending_bound
+from bayesrl.models.solvers.policy_iteration import PolicyIteration
+from bayesrl.models.solvers.value_iteration import ValueIteration
+
+TOL = 1e-6
+
+
+def listed(seed):
+    """A sparse problem without an end: one cycle, or random moves, sure or not; rewards of either sign."""
+    rng = np.random.default_rng(seed)
+    S, A, gamma = int(rng.integers(3, 12)), int(rng.integers(1, 3)), float(rng.choice([0.5, 0.9, 0.99]))
+    P = np.zeros((S, A, S))
+    for s in range(S):
+        for a in range(A):
+            P[s, a, (s + 1 + a) % S if seed % 3 == 0 else rng.integers(S)] += 0.7 if seed % 3 == 2 else 1.0
+            P[s, a, rng.integers(S)] += 0.3 if seed % 3 == 2 else 0.0
+    return P, rng.normal(size=(S, A)) + rng.choice([-1.0, 0.0, 1.0]), gamma
+
+
+def dense(seed):
+    """A problem in which every state may follow."""
+    rng = np.random.default_rng(seed)
+    S, A = int(rng.integers(2, 8)), int(rng.integers(2, 4))
+    return rng.dirichlet(np.ones(S), (S, A)), rng.normal(size=(S, A)), float(rng.choice([0.5, 0.9, 0.99]))
+
+
+def residual(P, R, gamma, v):
+    """(max_a q, the smallest and the largest change, the greedy policy) of one backup."""
+    q = R + gamma * P @ v
+    change = q.max(axis=1) - v
+    return q.max(axis=1), change.min(), change.max(), q.argmax(axis=1)
+
+
+def target_of(gamma):
+    return TOL * (1.0 - gamma)
+
+
+def passes(P, R, gamma, lists):
+    """Value iteration: a backup moves v to the middle of its bounds; lists are swept in both directions before it."""
+    v, n = R.max(axis=1), 1
+    shift = 0.5 * gamma / (1.0 - gamma)
+    new, low, high, _ = residual(P, R, gamma, v)
+    while max(high, -low) > target_of(gamma):
+        v = new + shift * (low + high)
+        for s in [*range(len(v)), *range(len(v))[::-1]] if lists else ():
+            v[s] = (R[s] + gamma * P[s] @ v).max()
+        before = max(high, -low)
+        new, low, high, _ = residual(P, R, gamma, v)
+        if lists and max(high, -low) > gamma * before:
+            shift = 0.0  # shifted sweeps diverge
+        n += 3 if lists else 1
+    return n
+
+
+def policies(P, R, gamma, v):
+    """Policy iteration from the policy that is greedy for v."""
+    S = np.arange(len(R))
+    pi, n = residual(P, R, gamma, v)[3], 0
+    while True:
+        n += 1
+        v = np.linalg.solve(np.eye(len(R)) - gamma * P[S, pi], R[S, pi])
+        _, low, high, better = residual(P, R, gamma, v)
+        if max(high, -low) <= target_of(gamma):
+            return n
+        pi = better
+
+
+def modified(P, R, gamma, limit=1000):
+    """Modified policy iteration: a backup, then at most ten sweeps of the greedy policy until the span is a twentieth.
+
+    Returns (iterations, values).
+    """
+    S, shift, v = np.arange(len(R)), 0.5 * gamma / (1.0 - gamma), R.max(axis=1)
+    for n in range(1, limit + 1):
+        new, low, high, pi = residual(P, R, gamma, v)
+        if max(high, -low) <= target_of(gamma):
+            return n, v
+        v, goal = new + shift * (low + high), max(0.05 * (high - low), 0.5 * target_of(gamma))
+        for _ in range(10):
+            new = R[S, pi] + gamma * P[S, pi] @ v
+            low, high = (new - v).min(), (new - v).max()
+            v = new + shift * (low + high)
+            if high - low <= goal:
+                break
+    return limit, v
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_passes_over_lists(seed):
+    """Seeds for which shifted sweeps diverge with errors of either sign are among these."""
+    P, R, gamma = listed(seed)
+    mdp = TabularMDP.from_dense(P, R, gamma)
+    assert len(model_of(mdp).matrix) == 0
+    assert ValueIteration(tol=TOL).solve(mdp).iterations == passes(P, R, gamma, lists=True)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_passes_over_matrices(seed):
+    P, R, gamma = dense(seed)
+    mdp = TabularMDP.from_dense(P, R, gamma)
+    assert len(model_of(mdp).matrix) > 0
+    n = ValueIteration(tol=TOL).solve(mdp).iterations
+    assert n == passes(P, R, gamma, lists=False)
+    assert ValueIteration(tol=TOL, sweeps=n).solve(mdp).iterations == n
+    with pytest.raises(NotConverged, match=f"after {n - 1} iterations"):
+        ValueIteration(tol=TOL, sweeps=n - 1).solve(mdp)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kind", [listed, dense])
+def test_policies(kind, seed):
+    P, R, gamma = kind(seed)
+    mdp, n = TabularMDP.from_dense(P, R, gamma), policies(P, R, gamma, R.max(axis=1))
+    assert PolicyIteration(tol=TOL).solve(mdp).iterations == n == solve(mdp, TOL).iterations
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kind", [listed, dense])
+def test_modified_policies(kind, seed, monkeypatch):
+    """If there are not enough policies, policy iteration goes on from their values. Its policies are counted too."""
+    P, R, gamma = kind(seed)
+    mdp, enough = TabularMDP.from_dense(P, R, gamma), modified(P, R, gamma)[0]
+    for limit in range(max(1, enough - 2), enough + 1):
+        n, v = modified(P, R, gamma, limit)
+        if max(np.abs(residual(P, R, gamma, v)[1:3])) > target_of(gamma):
+            n += policies(P, R, gamma, v)
+        monkeypatch.setattr(_modified_policy_iteration, "LIMIT", limit)
+        assert solve(mdp, TOL, method="modified-policy-iteration").iterations == n
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_policies_of_the_average(seed, monkeypatch):
+    """Howard's gain and bias in numpy, from the policy that is best at discount .1; every budget up to that is used."""
+    P, R, _ = dense(seed)
+    S = np.arange(len(R))
+    v = solve(TabularMDP.from_dense(P, R, 0.1)).values
+    pi, n, gain = residual(P, R, 0.1, v)[3], 0, -np.inf
+    while True:
+        n += 1
+        system = np.eye(len(R)) - P[S, pi]
+        system[:, -1] = 1.0
+        h = np.linalg.solve(system, R[S, pi])
+        before, gain, h[-1] = gain, h[-1], 0.0
+        assert gain >= before - 1e-12
+        if (better := (R + P @ h).argmax(axis=1)).tolist() == pi.tolist():
+            break
+        pi = better
+    monkeypatch.setattr(_average_reward, "NEARLY_ONE", 0.1)
+    mdp = TabularMDP.from_dense(P, R, 0.5)
+    found = _average_reward.average_reward(mdp)
+    assert found.iterations == n
+    assert found.gain == pytest.approx(gain)
+    monkeypatch.setattr(_average_reward, "POLICIES", n)
+    assert _average_reward.average_reward(mdp).iterations == n
+    if n > 1:
+        monkeypatch.setattr(_average_reward, "POLICIES", n - 1)
+        with pytest.raises(InvalidArgument, match="gains from"):
+            _average_reward.average_reward(mdp)
+
+
+def test_episodes_count_all_attempts():
+    """Without a discount the target is lowered until the bound is small enough; the passes of all attempts count."""
+    S = 5
+    P = np.zeros((S, 1, S))
+    P[np.arange(S - 1), 0, np.arange(S - 1)] = 0.99
+    P[np.arange(S - 1), 0, np.arange(1, S)] = 0.01
+    P[-1, 0, -1] = 1.0
+    mdp, made = TabularMDP.from_dense(P, -np.ones((S, 1)), 1.0, terminal=[S - 1]), []
+
+    def watched(m, v, target):
+        found = value_iteration.value_iteration(m, v, target)
+        made.append((target, found.iterations))
+        return found
+
+    found = solve_by(mdp, watched, "watched", TOL, initial=np.zeros(S))
+    targets, counts = zip(*made, strict=True)
+    assert len(made) > 1
+    assert list(targets) == sorted(targets, reverse=True)
+    assert targets[0] == 0.01 * TOL
+    assert found.iterations == sum(counts)
+    np.testing.assert_allclose(found.values, [-400.0, -300.0, -200.0, -100.0, 0.0], atol=TOL)
+
+
+def test_a_bound_needs_both_inequalities():
+    """A way that looks worse than ending, so that its time is not in w, but whose values are too small in every state.
+
+    From each junction the agent may end for a reward of 1, or walk L steps to the next one. The walk looks worse by 12
+    delta. Each of its states has a residual of delta, so that it earns (L - 12) delta more than ending, and so does the
+    next walk. The longest time among actions that look best is L + 1, but the true error grows with the number of
+    junctions. The greedy policy earns what it should; only TU <= U fails.
+    """
+    delta, L, K = 1e-3, 40, 5
+    S = K * (L + 1) + 2
+    P, R, v = np.zeros((S, 2, S)), np.zeros((S, 2)), np.zeros(S)
+    for s in range(S - 1):
+        if s % (L + 1) == 0:  # a junction
+            P[s, 0, S - 1], R[s, 0], v[s] = 1.0, 1.0, 1.0
+            last = s == S - 2
+            P[s, 1, S - 1 if last else s + 1], R[s, 1] = 1.0, 1.0 if last else 0.0
+        else:
+            P[s, :, s + 1], v[s] = 1.0, 1.0 - 12.0 * delta
+            R[s] = -11.0 * delta if (s + 1) % (L + 1) == 0 else delta
+    P[-1, :, -1] = 1.0
+    mdp = TabularMDP.from_dense(P, R, 1.0, terminal=[S - 1])
+    m, q = model_of(mdp), np.empty((S, 2))
+    low, high = backup(m, v, q)
+    assert (low, high) == (pytest.approx(0.0, abs=1e-12), pytest.approx(delta))
+    true_error = np.abs(solve(mdp).values - v).max()
+    assert true_error == pytest.approx((K * (L - 12) + 12) * delta)
+    assert true_error > 2.0 * delta * (L + 1) * 1.01
+    assert ending_bound(m, v, q, low, high) == np.inf
