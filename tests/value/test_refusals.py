@@ -427,6 +427,8 @@ LOOP = MDPWorld("loop", TabularMDP.from_dense([[[1.0], [1.0]]], [[1.0, 0.0]], ga
 for name in AGENTS:
     refused(f"agent {name} never ends", "gamma", lambda name=name: run(
         b.make(name, policy=g.SoftmaxPolicy.tabular(1, 2), gamma=1.0), LOOP, 5))  # fmt: skip
+    refused(f"agent {name} never improves", "horizon", lambda name=name: run(
+        b.make(name, policy=g.SoftmaxPolicy.tabular(1, 2), gamma=0.9), LOOP, 5))  # fmt: skip
 refused("GPSARSA never ends", "gamma", lambda: run(v.GPSARSA(2, PAIRS, gamma=1.0), LOOP, 5))
 for name in ("bac", "actor-critic"):
     agent = b.make(name, policy=g.SoftmaxPolicy.tabular(1, 2), gamma=1.0)

@@ -6,7 +6,7 @@ policy that acted. The policy is the world's (`defaults`) unless it is given.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -44,6 +44,8 @@ class PolicyGradient(Protocol):
     gamma: float
     updates: int | None
     tolerance: float
+    bootstraps: ClassVar[bool] = False
+    """Whether an episode that is cut off goes on in the agent's model."""
 
     @property
     def batch_size(self) -> int:
@@ -64,9 +66,15 @@ class PolicyGradient(Protocol):
         return Learning(self.policy)
 
     def check_world(self, world: object, horizon: int | None) -> None:
-        """Refuse a discount of 1 in a world without ends, unless its episodes are cut off."""
-        if self.gamma == 1.0 and horizon is None and not getattr(world, "ends", True):
-            raise InvalidArgument(type(self).__name__, "gamma", "less than 1 where episodes do not end", self.gamma)
+        """Refuse a world without ends whose episodes are not cut off, or whose values would be infinite."""
+        if getattr(world, "ends", True):
+            return
+        owner = type(self).__name__
+        if self.gamma == 1.0 and (self.bootstraps or horizon is None):
+            raise InvalidArgument(owner, "gamma", "less than 1 where episodes do not end", self.gamma)
+        if horizon is None:
+            hint = "The policy is improved at the ends of episodes."
+            raise InvalidArgument(owner, "horizon", "given where episodes do not end", horizon, hint)
 
     def act(self, mind: Learning, observation: Any, rng: Generator) -> Decision:
         """Draw an action from the present policy."""
@@ -121,10 +129,7 @@ class LearnsFromPairs(PolicyGradient, Protocol):
     episodes: int
     unit: Unit
     keep: float
-
-    def check_world(self, world: object, horizon: int | None) -> None:
-        """Refuse a discount of 1 in a world without ends; to the critic an episode that is cut off goes on."""
-        super().check_world(world, None)
+    bootstraps: ClassVar[bool] = True
 
     @property
     def batch_size(self) -> int:
