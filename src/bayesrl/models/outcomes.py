@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, array, as_array, frozen, indices, integer, rows_sum_to_one
@@ -58,12 +59,7 @@ class Outcomes:
         S, A, K = table.shape if (table := as_array(self.succ)).ndim == 3 else (None, None, None)
         succ = array(owner, "succ", self.succ, (S, A, K))
         S, A, K = succ.shape
-        group = indices(owner, "group", self.group, (S, A), S * A)
-        size = indices(owner, "size", self.size, (int(group.max()) + 1,), K + 1)
-        if set(group.ravel().tolist()) != set(range(len(size))):
-            raise InvalidArgument(owner, "group", "numbered from 0 without gaps", sorted(set(group.ravel().tolist())))
-        if size.min() < 1:
-            raise InvalidArgument(owner, "size", "at least 1 everywhere", int(size.min()))
+        group, size = grouped(owner, self.group, self.size, (S, A, K))
         terminal = frozen(np.array(self.terminal, dtype=np.bool_))
         if terminal.shape != (S,):
             raise InvalidArgument(owner, "terminal", f"an array of shape ({S},)", terminal)
@@ -285,3 +281,15 @@ class OverOutcomes:
     def group(self) -> I2:
         """The index of the distribution of (s, a)'s outcome, (S, A)."""
         return self.outcomes.group
+
+
+def grouped(owner: str, group: ArrayLike, size: ArrayLike, shape: tuple[int, int, int]) -> tuple[I2, I1]:
+    """Check the groups (S, A) of pairs and their numbers of outcomes (G,), at most K, where `shape` is (S, A, K)."""
+    S, A, K = shape
+    group = indices(owner, "group", group, (S, A), S * A)
+    size = indices(owner, "size", size, (int(group.max()) + 1,), K + 1)
+    if set(group.ravel().tolist()) != set(range(len(size))):
+        raise InvalidArgument(owner, "group", "numbered from 0 without gaps", sorted(set(group.ravel().tolist())))
+    if size.min() < 1:
+        raise InvalidArgument(owner, "size", "at least 1 everywhere", int(size.min()))
+    return group, size

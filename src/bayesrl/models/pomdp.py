@@ -23,6 +23,7 @@ from bayesrl.checks import Floats, array, as_array, frozen, indices, integer, ro
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import B1, B2, F1, F2, F3, I1, I2, I3
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import grouped
 from bayesrl.parameters import value
 
 NOTHING = -1
@@ -48,12 +49,7 @@ class Signs:
         shape = table.shape if (table := as_array(self.sign)).ndim == 3 else (None, None, None)
         S, A, K = array(owner, "sign", self.sign, shape).shape
         Z = integer(owner, "n_observations", self.n_observations, 1)
-        group = indices(owner, "group", self.group, (S, A), S * A)
-        size = indices(owner, "size", self.size, (int(group.max()) + 1,), K + 1)
-        if set(group.ravel().tolist()) != set(range(len(size))):
-            raise InvalidArgument(owner, "group", "numbered from 0 without gaps", sorted(set(group.ravel().tolist())))
-        if size.min() < 1:
-            raise InvalidArgument(owner, "size", "at least 1 everywhere", int(size.min()))
+        group, size = grouped(owner, self.group, self.size, (S, A, K))
         pad = np.arange(K) >= size[group][:, :, None]
         sign = indices(owner, "sign", np.where(pad, 0, np.asarray(self.sign)), (S, A, K), Z)
         for name, new in (("sign", sign), ("group", group), ("size", size), ("n_observations", Z)):
