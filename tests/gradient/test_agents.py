@@ -125,6 +125,13 @@ def test_truncated_episodes_are_paths():
     assert record.truncated.sum() > 10
 
 
+@pytest.mark.parametrize("name", AGENTS)
+def test_updates_are_counted(name):
+    """Episodes of two steps in batches of five: the policy of step t has been updated t // 10 times."""
+    record = run(AGENTS[name], WALK, 31, horizon=2, keep=("updates",))
+    assert record.updates.tolist() == [t // 10 for t in range(31)]
+
+
 # Directions and lengths ----------------------------------------------------------------------------------------------
 
 
