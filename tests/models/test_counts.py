@@ -221,3 +221,26 @@ def test_a_bound_needs_both_inequalities():
     assert true_error == pytest.approx((K * (L - 12) + 12) * delta)
     assert true_error > 2.0 * delta * (L + 1) * 1.01
     assert ending_bound(m, v, q, low, high) == np.inf
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize(
+    "delta, gap, tied",
+    [(1e-2, 9.9e-2, True), (1e-2, 10.1e-2, False), (1e-9, 1.98e-6, True), (1e-9, 2.02e-6, False)],
+)
+def test_the_bound_of_an_episode(delta, gap, tied, sign):
+    """Twice the residual times the longest time under actions that may be best.
+
+    In state 0 ending is worth 1, and walking over states 1 and 2 looks worse by the gap. State 2 has the residual. An
+    action may be best if it is worse by at most ten residuals, or by at most a millionth of 1 + the largest value.
+    """
+    P, R = np.zeros((4, 2, 4)), np.zeros((4, 2))
+    P[0, 0, 3] = P[0, 1, 1] = P[1, :, 2] = P[2, :, 3] = P[3, :, 3] = 1.0
+    v = np.array([1.0, 0.25, 0.5, 0.0])
+    R[0], R[1], R[2] = (1.0, 0.75 - gap), -0.25, 0.5 + sign * delta
+    mdp = TabularMDP.from_dense(P, R, 1.0, terminal=[3])
+    m, q = model_of(mdp), np.empty((4, 2))
+    low, high = backup(m, v, q)
+    bound = ending_bound(m, v, q, low, high)
+    assert bound == pytest.approx(2.0 * delta * (3.0 if tied else 2.0), rel=1e-5)
+    assert bound >= np.abs(solve(mdp).values - v).max()
