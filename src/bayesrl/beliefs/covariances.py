@@ -287,8 +287,24 @@ class Polynomial(Covariance):
         return np.array([*both, self.variance * inner**self.degree])
 
 
+class OnlyVariance(Covariance):
+    """A covariance whose only parameter is its variance."""
+
+    variance: float
+
+    @property
+    def parameters(self) -> Floats:
+        return np.log([self.variance])
+
+    def with_parameters(self, logs: Floats) -> Self:
+        return replace(self, variance=float(np.exp(logs[0])))  # type: ignore[type-var]
+
+    def derivatives(self, X: Floats) -> Floats:
+        return self.matrix(X, X)[None]
+
+
 @value
-class Linear(Covariance):
+class Linear(OnlyVariance):
     """v x'y: linear functions through the origin.
 
     Examples
@@ -305,19 +321,9 @@ class Linear(Covariance):
     def variances(self, X: Floats) -> Floats:
         return np.asarray(self.variance * np.sum(X * X, axis=1))
 
-    @property
-    def parameters(self) -> Floats:
-        return np.log([self.variance])
-
-    def with_parameters(self, logs: Floats) -> Self:
-        return replace(self, variance=float(np.exp(logs[0])))
-
-    def derivatives(self, X: Floats) -> Floats:
-        return self.matrix(X, X)[None]
-
 
 @value
-class Discrete(Covariance):
+class Discrete(OnlyVariance):
     """v where two points are equal, otherwise 0: values that have nothing in common.
 
     Examples
@@ -336,16 +342,6 @@ class Discrete(Covariance):
 
     def variances(self, X: Floats) -> Floats:
         return np.full(len(X), self.variance)
-
-    @property
-    def parameters(self) -> Floats:
-        return np.log([self.variance])
-
-    def with_parameters(self, logs: Floats) -> Self:
-        return replace(self, variance=float(np.exp(logs[0])))
-
-    def derivatives(self, X: Floats) -> Floats:
-        return self.matrix(X, X)[None]
 
 
 @value

@@ -103,7 +103,7 @@ class NamedPOMDP(TabularPOMDP):
             numbers = tuple(map(str, range(n)))
             given = sequence("NamedPOMDP", field, getattr(self, field), f"{n} different names")
             if given not in ((), numbers) and (bad := [x for x in given if not _is_name(x)]):
-                expected = "names that begin with a letter, have no blanks or colons and are no words of the format"
+                expected = "names that begin with a letter, without blanks or colons, and not words of the format"
                 raise InvalidArgument("NamedPOMDP", field, expected, bad[0])
             if len(given) not in (0, n) or len(set(given)) < len(given):
                 raise InvalidArgument("NamedPOMDP", field, f"{n} different names", given)

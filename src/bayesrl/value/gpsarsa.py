@@ -122,7 +122,7 @@ class GPSARSA:
         return Mind(belief, None, 0)
 
     def check_world(self, world: object, horizon: int | None) -> None:
-        """Refuse a discount of 1 in a world without ends: a cut-off episode goes on for ever in this model."""
+        """Refuse a discount of 1 in a world without ends. Values are infinite there, also if episodes are truncated."""
         if self.gamma == 1.0 and not getattr(world, "ends", True):
             raise InvalidArgument("GPSARSA", "gamma", "less than 1 where episodes do not end", self.gamma)
 

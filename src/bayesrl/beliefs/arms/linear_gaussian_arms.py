@@ -201,7 +201,7 @@ class LinearGaussianArms(OverFeatures):
 
     def linear_features(self) -> Floats:
         """The arms' features, (K, d) or (C, K, d)."""
-        _ = self.n_actions  # raises an error if there are no features
+        _ = self.n_actions  # checks that the belief has features
         return np.asarray(self.features)
 
     def fade(self, prior: LinearGaussianArms, keep: float) -> LinearGaussianArms:
