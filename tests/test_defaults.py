@@ -45,6 +45,8 @@ DEFAULTS = {
     "bandits.finite_horizon_index.finite_horizon_index": {"gamma": 1.0},
     "bandits.information_directed.information_ratio": {"samples": 10000},
     "bandits.simulate_bandit.simulate": {"seed": 0, "replicate": 0},
+    "bapomdp._answers.after_answer": {"error": 0.0},
+    "bapomdp._answers.after_confirmation": {"error": 0.0},
     "beliefs.arms._bandit_models.GaussianModels": {"noise": 1.0},
     "beliefs.arms._contexts.PaysClicks.best_arm": {"samples": 10000},
     "beliefs.arms.beta_bernoulli.BetaBernoulli.best_arm": {"samples": 10000},

@@ -90,7 +90,7 @@ def exported() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
     }
     given |= {"belief": b.DirichletMDP.flat(world), "policy": np.zeros(5, np.int64), "horizon": 2, "name": "chain"}
     known = {entry.factory for entry in entries().values()}
-    for module in (b, b.models, b.beliefs, b.bandits, b.bamdp, b.value, b.gradient, covariances, features):
+    for module in (b, b.models, b.beliefs, b.bandits, b.bamdp, b.bapomdp, b.value, b.gradient, covariances, features):
         for name in sorted(module.__all__ if module is b else dir(module)):
             thing = getattr(module, name)
             if isinstance(thing, type) and issubclass(thing, tuple):
