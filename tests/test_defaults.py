@@ -82,6 +82,8 @@ DEFAULTS = {
     "beliefs.features.Polynomial": {"degree": 2, "dims": 1},
     "beliefs.features.RBF": {"scale": 1.0},
     "beliefs.features.Tiles": {"tiles": 8, "tilings": 8},
+    "beliefs.hidden._dirichlet_pomdp.DirichletPOMDP.from_dense": {"terminal": ()},
+    "beliefs.hidden._dirichlet_pomdp.DirichletPOMDP.learned": {"weight": 1.0},
     "beliefs.tabular._outcome_reading.outcome_of": {"rewarded": True},
     "beliefs.tabular.dirichlet_mdp.DirichletMDP.flat": {"concentration": 1.0},
     "beliefs.tabular.dirichlet_mdp.DirichletMDP.outcome": {"rewarded": True},

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm as NormalGammaArm
     from bayesrl.beliefs.arms.poisson_arm import PoissonArm as PoissonArm
     from bayesrl.beliefs.arms.semi_bandit import SemiBandit as SemiBandit
+    from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP as DirichletPOMDP
     from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards as UnknownRewards
     from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP as DirichletMDP
     from bayesrl.beliefs.tabular.dirichlet_mixture import DirichletMixture as DirichletMixture
@@ -61,6 +62,7 @@ export(
         "arms.normal_gamma_arm": ("NormalGammaArm",),
         "arms.poisson_arm": ("PoissonArm",),
         "arms.semi_bandit": ("SemiBandit",),
+        "hidden._dirichlet_pomdp": ("DirichletPOMDP",),
         "tabular.dirichlet_mdp": ("DirichletMDP",),
         "tabular.dirichlet_mixture": ("DirichletMixture",),
         "tabular.finite_mdps": ("FiniteMDPs",),

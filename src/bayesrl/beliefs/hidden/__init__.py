@@ -1,0 +1,1 @@
+"""Beliefs over hidden states, with known and with unknown models."""
