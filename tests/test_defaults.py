@@ -14,6 +14,7 @@ import pytest
 import bayesrl
 from bayesrl.registry import entries
 
+TIGER = {"accuracy": 0.85, "correct": 5, "incorrect": 3, "wrong": -100.0, "gamma": 0.95}
 DEFAULTS = {
     "adapters.gymnasium.GymWorld": {"gamma": 1.0},
     "adapters.jax.gptd_batch": {"noise": 0.3, "gamma": 0.9, "residuals": "coloured"},
@@ -218,6 +219,10 @@ DEFAULTS = {
         "actions": ("up", "right", "down", "left"),
     },
     "worlds.mdps.infinite_grid.infinite_grid": {"gamma": 0.97},
+    "worlds.hidden.POMDPWorld": {"states": (), "actions": (), "observations": ()},
+    "worlds.pomdps.tiger.tiger": TIGER,
+    "worlds.pomdps.tiger_episodic.tiger_episodic": TIGER,
+    "worlds.pomdps.tiger_tied.tiger_tied": TIGER,
     "worlds.tabular.MDPWorld": {"actions": ()},
 }
 

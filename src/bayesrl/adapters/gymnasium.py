@@ -156,7 +156,8 @@ class HasSpaces(Protocol):
 class WorldEnv(gymnasium.Env[Any, Any]):
     """A world as a Gymnasium environment: observations and actions are numbers, or vectors between bounds.
 
-    The observation of a contextual bandit is the number of the context; that of a plain bandit is always 0.
+    The observation of a contextual bandit is the number of the context; that of a plain bandit is always 0. If the
+    state is hidden, observations are counted from -1, which means that nothing is seen: the observation at a reset.
     A family draws a world at the first reset, at every reset with a seed (so the seed determines everything after it)
     and at a reset with `options={"draw": True}`. Other resets keep the drawn world.
     """
@@ -166,7 +167,10 @@ class WorldEnv(gymnasium.Env[Any, Any]):
     def __init__(self, world: Counted) -> None:
         self.family = world if isinstance(world, Family) else None
         self.world: World | None = world if isinstance(world, World) else None
-        if isinstance(world, HasSpaces):
+        if hasattr(world, "n_observations"):  # the state is hidden
+            self.observation_space = Discrete(world.n_observations + 1, start=-1)
+            self.action_space = Discrete(getattr(world, "n_actions", 1))
+        elif isinstance(world, HasSpaces):
             self.observation_space, self.action_space = _space(world.observations), _space(world.actions)
         else:
             states = getattr(world, "n_states", getattr(world, "n_contexts", getattr(world, "contexts", 1)))

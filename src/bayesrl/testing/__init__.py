@@ -4,6 +4,7 @@ from bayesrl.testing import arm_probes, grid_probe, value_probes  # noqa: F401 (
 from bayesrl.testing.laws import (
     check_agent,
     check_belief,
+    check_hidden_world,
     check_needs,
     check_planner,
     check_point_belief,
@@ -16,6 +17,6 @@ from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, as
 
 __all__ = [
     "Probe", "assert_frequencies", "assert_mean_equal", "assert_quantiles", "assert_uniform_ranks", "check_agent",
-    "check_belief", "check_episodes", "check_moments", "check_needs", "check_planner", "check_point_belief",
-    "check_streams", "check_world", "probe_for",
+    "check_belief", "check_episodes", "check_hidden_world", "check_moments", "check_needs", "check_planner",
+    "check_point_belief", "check_streams", "check_world", "probe_for",
 ]  # fmt: skip

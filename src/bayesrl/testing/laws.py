@@ -7,6 +7,7 @@ correct object fails `check_belief` with probability at most `FALSE_ALARM` for e
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
 import numpy as np
@@ -15,12 +16,14 @@ from numpy.random import Generator, default_rng
 from bayesrl.capabilities import LearnsLogs, ListsActions, ListsStates, members
 from bayesrl.checks import Floats
 from bayesrl.core import Agent, BayesAgent, Belief, Family, Planner, Transition, World, run
+from bayesrl.models.pomdp import NOTHING
 from bayesrl.testing.moments import check_moments
 from bayesrl.testing.probes import Probe, learned, probe_for
 from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, assert_uniform_ranks
 from bayesrl.testing.stripped import stripped
 
 if TYPE_CHECKING:
+    from bayesrl.worlds.hidden import POMDPWorld
     from bayesrl.worlds.tabular import MDPWorld
 
 FALSE_ALARM = 1e-6
@@ -210,6 +213,39 @@ def check_world(world: MDPWorld, *, rng: Generator, draws: int = 4000) -> None:
         seen[state] += 1
     assert_frequencies(seen, P[s, a], false_alarm=FALSE_ALARM)
     np.testing.assert_allclose(world.optimum(), optimal_total(world, world.steps), rtol=1e-9)
+
+
+def check_hidden_world(world: POMDPWorld, *, rng: Generator, draws: int = 4000, pairs: int = 3) -> None:
+    """Rows are distributions; starts, next states and observations follow them; steps pay and end as the table says.
+
+    A correct world fails with probability at most `FALSE_ALARM` for the start and for each of `pairs` pairs (s, a). A
+    step draws two random numbers. The bracket of the optimal value is not empty, and it meets the simple bounds.
+    """
+    pomdp, (low, high) = world.pomdp, world.value
+    for table in (pomdp.mdp.prob, pomdp.sign_prob, pomdp.start[None]):
+        np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-9)
+    assert low <= high, "the bracket of the value is empty"
+    simple = replace(world, bracket=None).value
+    assert simple[0] <= high + 1e-6 * (1.0 + abs(high)), f"always the same action reaches {simple[0]}, above {high}"
+    assert low <= simple[1] + 1e-6 * (1.0 + abs(low)), f"even with states seen the value is {simple[1]}, below {low}"
+    first = [world.reset(rng) for _ in range(draws)]
+    assert {seen for _, seen in first} == {NOTHING}, "something is seen at a reset"
+    starts = np.bincount([s for s, _ in first], minlength=world.n_states)
+    assert_frequencies(starts, pomdp.start, false_alarm=FALSE_ALARM)
+    for _ in range(pairs):
+        s, a = int(rng.choice(np.flatnonzero(~pomdp.terminal))), int(rng.integers(world.n_actions))
+        k = pomdp.mdp.group[s, a]
+        T = np.bincount(pomdp.mdp.succ[s, a], pomdp.mdp.prob[k], minlength=world.n_states)
+        counts = np.zeros((world.n_states, world.n_observations))
+        beside = pickle.loads(pickle.dumps(rng))
+        for _ in range(draws):
+            state, seen, reward, terminated = world.step(s, a, rng)
+            assert reward == pomdp.reward(s, a, state, seen), "the reward is not the table's"
+            assert terminated == bool(pomdp.terminal[state]), "an episode ends in terminal states and only there"
+            counts[state, seen] += 1
+        beside.random(2 * draws)
+        assert beside.bit_generator.state == rng.bit_generator.state, "a step must draw two random numbers"
+        assert_frequencies(counts, T[:, None] * pomdp.seen[:, a], false_alarm=FALSE_ALARM)
 
 
 def check_point_belief(planner: Planner[Any, Any], belief: BeliefOverStates, q: Floats) -> None:

@@ -91,7 +91,7 @@ class MDPWorld(Published):
     def _first(self) -> tuple[list[float], list[int]]:
         start = self.mdp.outcomes.start
         states = np.flatnonzero(start)
-        return _cumulative(start[states]), states.tolist()
+        return cumulative(start[states]), states.tolist()
 
     @cached_property
     def _rows(self) -> dict[int, Row]:
@@ -103,7 +103,7 @@ class MDPWorld(Published):
         succ, reward = self.mdp.succ[s, a, possible], self.mdp.reward[s, a, possible]
         ends = self.mdp.outcomes.terminal[succ]
         steps = list(map(WorldStep, succ.tolist(), succ.tolist(), reward.tolist(), ends.tolist()))
-        row = self._rows[s * self.n_actions + a] = _cumulative(p[possible]), steps
+        row = self._rows[s * self.n_actions + a] = cumulative(p[possible]), steps
         return row
 
     # Properties -------------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class MDPWorld(Published):
         return frozen(q.max(axis=1, keepdims=True) - q)
 
 
-def _cumulative(p: Floats) -> list[float]:
+def cumulative(p: Floats) -> list[float]:
     """Cumulative probabilities; the last one is exactly 1."""
     total: list[float] = np.cumsum(p).tolist()
     total[-1] = 1.0

@@ -1,0 +1,1 @@
+"""Worlds whose state is hidden."""
