@@ -24,7 +24,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import B1, B2, F1, F2, F3, I1, I2, I3
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import grouped
-from bayesrl.parameters import value
+from bayesrl.parameters import unchecked, value
 
 NOTHING = -1
 """The observation at a reset. It is no evidence, and no index."""
@@ -193,6 +193,23 @@ class TabularPOMDP:
         P = self.mdp.matrix.reshape(self.n_states, self.n_actions, -1)
         paid = np.einsum("say,say->sa", P, mean_over_signs(self.rewards, self.seen))
         return frozen(np.where(self.terminal[:, None], 0.0, paid))
+
+    @cached_property
+    def reward_range(self) -> tuple[float, float]:
+        """The smallest and the largest reward of a possible step, including the 0 of terminal states."""
+        going = ~self.terminal
+        paid = self.rewards[going]
+        if self.rewards.ndim > 2:
+            P = self.mdp.matrix.reshape(self.n_states, self.n_actions, -1)[going] > 0.0
+            possible = P if self.rewards.ndim == 3 else P[..., None] & (self.seen > 0.0).transpose(1, 0, 2)
+            paid = paid[possible]
+        paid = np.append(paid, np.zeros(int(self.terminal.any())))
+        return float(paid.min()), float(paid.max())
+
+    def starting(self, start: F1) -> TabularPOMDP:
+        """The same problem with another start (S,), unchecked: beliefs know that it is a distribution."""
+        outcomes = unchecked(self.mdp.outcomes, start=frozen(start))
+        return unchecked(self, mdp=unchecked(self.mdp, outcomes=outcomes))
 
     def reward(self, state: int, action: int, next_state: int, observation: int) -> float:
         """R(s, a, s', o)."""

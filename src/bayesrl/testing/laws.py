@@ -36,8 +36,8 @@ FALSE_ALARM = 1e-6
 def check_belief(belief: Belief[Any], probe: Probe | None = None, *, rng: Generator, exact: bool = True) -> None:
     """Purity, martingale, calibration, concentration, moments; exact beliefs also ignore the order of data, and rng.
 
-    A probe may declare its belief `random` (it uses rng) or `approximate` (only purity, concentration and moments
-    hold).
+    A probe may declare its belief `random` (it uses rng), `approximate` (only purity, concentration and moments
+    hold) or `moving` (the truth changes with each datum: their order matters, and nothing concentrates).
     """
     probe = probe_for(belief) if probe is None else probe
     approximate = getattr(probe, "approximate", False)
@@ -47,7 +47,8 @@ def check_belief(belief: Belief[Any], probe: Probe | None = None, *, rng: Genera
     if not approximate:
         check_martingale(belief, probe, rng=rng)
         check_calibration(belief, probe, rng=rng)
-    check_concentration(belief, probe, rng=rng)
+    if not getattr(probe, "moving", False):
+        check_concentration(belief, probe, rng=rng)
     if not getattr(probe, "point", False):  # an estimate without a distribution has no moments
         check_moments(belief, probe, rng=rng)
 
@@ -76,7 +77,8 @@ def check_exactness(belief: Belief[Any], probe: Probe, *, rng: Generator) -> Non
     _, data = _data(belief, probe, 12, rng)
     untouched = default_rng(0)
     forward = backward = belief
-    for a, b in zip(data, reversed(data), strict=True):
+    moving = getattr(probe, "moving", False)
+    for a, b in zip(data, data if moving else reversed(data), strict=True):
         forward, backward = learned(probe, forward, a, untouched), learned(probe, backward, b, untouched)
     assert untouched.bit_generator.state == default_rng(0).bit_generator.state, "an exact belief used rng"
     np.testing.assert_allclose(probe.expect(forward), probe.expect(backward), rtol=1e-9, atol=1e-12)
@@ -86,17 +88,18 @@ def check_exactness(belief: Belief[Any], probe: Probe, *, rng: Generator) -> Non
 
 
 def check_martingale(belief: Belief[Any], probe: Probe, *, rng: Generator, draws: int = 3000, data: int = 3) -> None:
-    """The prior expectation of the posterior expectation is the prior expectation.
+    """The prior expectation of the posterior expectation is the prior expectation (`ahead`, if the truth moves).
 
     3000 draws detect a shift of about a tenth of a posterior standard deviation.
     """
-    after = []
+    ahead, after = getattr(probe, "ahead", None), []
     for _ in range(draws):
         posterior = belief
         for datum in _data(belief, probe, data, rng)[1]:
             posterior = learned(probe, posterior, datum, rng)
         after.append(probe.expect(posterior))
-    assert_mean_equal(after, probe.expect(belief), false_alarm=FALSE_ALARM, what="posterior expectation")
+    expected = probe.expect(belief) if ahead is None else ahead(belief, data)
+    assert_mean_equal(after, expected, false_alarm=FALSE_ALARM, what="posterior expectation")
 
 
 def check_calibration(

@@ -1,0 +1,129 @@
+"""What the laws must know of beliefs over hidden states; `bayesrl.testing` registers these when imported.
+
+A truth is a model with a hidden path through it (`Path`). Data are episodes, or parts of one, as an agent sees them:
+actions are chosen at random, and a belief restarts at the end of an episode.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter
+from bayesrl.checks import Floats
+from bayesrl.core import Transition
+from bayesrl.models.pomdp import NOTHING, TabularPOMDP
+from bayesrl.testing.probes import probe_for
+
+
+@dataclass
+class Path:
+    """A hidden state that moves. `step` draws one step after a random action, `reset` begins a new episode."""
+
+    pomdp: TabularPOMDP
+    start: Floats
+    state: int
+
+    def __post_init__(self) -> None:
+        self.P, self.O, _ = self.pomdp.dense()
+
+    def reset(self, rng: Generator) -> None:
+        """Draw the first state of an episode."""
+        self.state = int(rng.choice(len(self.start), p=self.start))
+
+    def step(self, rng: Generator, truncated: bool = False) -> Transition:
+        """Move, and say what is seen. A terminal state is followed by a new episode."""
+        s, a = self.state, int(rng.integers(self.pomdp.n_actions))
+        y = int(rng.choice(len(self.start), p=self.P[s, a]))
+        o = int(rng.choice(self.pomdp.n_observations, p=self.O[y, a]))
+        ended = bool(self.pomdp.terminal[y])
+        self.state = y
+        if ended or truncated:
+            self.reset(rng)
+        return Transition(NOTHING, a, self.pomdp.reward(s, a, y, o), o, ended, truncated and not ended)
+
+
+def learn_steps(belief: Any, steps: list[Transition], rng: Generator | None) -> Any:
+    """The belief after these steps, restarted at the ends of episodes, as an agent does."""
+    for step in steps:
+        belief = belief.update(step, rng)
+        belief = belief.restart() if step.ends_episode else belief
+    return belief
+
+
+class MovingProbe:
+    """For filters of a known model: the truth is the state of a path, and a datum is its next step.
+
+    The order of data matters, and the state now is no martingale. Its expectation n steps ahead is `ahead`.
+    """
+
+    moving = True
+
+    def draw(self, belief: Any, rng: Generator) -> Path:  # noqa: D102
+        pomdp = belief.sample_pomdp(rng)
+        return Path(pomdp, belief.restart().states(), int(pomdp.start.argmax()))
+
+    def datum(self, belief: Any, theta: Path, rng: Generator) -> list[Transition]:  # noqa: D102
+        return [theta.step(rng)]
+
+    def learn(self, belief: Any, steps: list[Transition], rng: Generator | None) -> Any:  # noqa: D102
+        return learn_steps(belief, steps, rng)
+
+    def read(self, belief: Any, theta: Path) -> Floats:  # noqa: D102
+        return np.eye(belief.n_states)[theta.state]
+
+    def expect(self, belief: Any) -> Floats:  # noqa: D102
+        return np.asarray(belief.states())
+
+    def ahead(self, belief: Any, n: int) -> Floats:
+        """The distribution of the state after n steps with random actions and restarts."""
+        pomdp, b = belief.mean_pomdp(), belief.states()
+        M = pomdp.dense()[0].mean(axis=1)
+        for _ in range(n):
+            b = b @ M
+            b = np.where(pomdp.terminal, 0.0, b) + b[pomdp.terminal].sum() * belief.restart().states()
+        return np.asarray(b)
+
+
+class EpisodesProbe(NamedTuple):
+    """For beliefs about an unknown model: the truth is a model, and a datum is an episode of `length` steps at most.
+
+    The quantities are the probabilities of transitions and observations. Beliefs are exchangeable in episodes.
+    """
+
+    length: int = 2
+    random: bool = False
+    """Whether the belief uses rng."""
+    approximate: bool = False
+    """Whether only purity, concentration and moments are checked."""
+    remains: float = 0.5
+    """The share of the prior's error that may remain after much data."""
+    data: int = 3
+    """Episodes that a belief learns before its moments are checked."""
+
+    def draw(self, belief: Any, rng: Generator) -> Path:  # noqa: D102
+        pomdp = belief.sample_pomdp(rng)
+        return Path(pomdp, belief.restart().states(), int(pomdp.start.argmax()))
+
+    def datum(self, belief: Any, theta: Path, rng: Generator) -> list[Transition]:  # noqa: D102
+        theta.reset(rng)
+        steps: list[Transition] = []
+        while not steps or not steps[-1].ends_episode:
+            steps.append(theta.step(rng, truncated=len(steps) + 1 == self.length))
+        return steps
+
+    def learn(self, belief: Any, steps: list[Transition], rng: Generator | None) -> Any:  # noqa: D102
+        return learn_steps(belief, steps, rng)
+
+    def read(self, belief: Any, theta: Path) -> Floats:  # noqa: D102
+        return np.concatenate([theta.P.ravel(), theta.O.ravel()])
+
+    def expect(self, belief: Any) -> Floats:  # noqa: D102
+        P, O, _ = belief.mean_pomdp().dense()
+        return np.concatenate([P.ravel(), O.ravel()])
+
+
+probe_for.register(POMDPFilter, lambda belief: MovingProbe())
