@@ -46,8 +46,7 @@ def after_answer(weights: ArrayLike, best: ArrayLike, action: int, n_actions: in
     w, best_actions = _models(owner, weights, best, A)
     said = integer(owner, "action", action, 0, A - 1)
     wrong = number(owner, "error", error, 0.0, 1.0)
-    likelihood = np.where(best_actions == said, 1.0 - wrong, wrong / max(A - 1, 1))
-    return _posterior(owner, w * likelihood, f"the answer {said}")
+    return _posterior(owner, w * answer_likelihood(best_actions, said, A, wrong), f"the answer {said}")
 
 
 def after_confirmation(weights: ArrayLike, best: ArrayLike, action: int, yes: bool | int, error: float = 0.0) -> Floats:
@@ -61,10 +60,19 @@ def after_confirmation(weights: ArrayLike, best: ArrayLike, action: int, yes: bo
     owner = "after_confirmation"
     w, best_actions = _models(owner, weights, best, None)
     asked = integer(owner, "action", action, 0)
-    answer = yes if isinstance(yes, (bool, np.bool_)) else bool(integer(owner, "yes", yes, 0, 1))
-    wrong = number(owner, "error", error, 0.0, 1.0)
-    likelihood = np.where((best_actions == asked) == bool(answer), 1.0 - wrong, wrong)
+    answer = bool(yes) if isinstance(yes, (bool, np.bool_)) else bool(integer(owner, "yes", yes, 0, 1))
+    likelihood = confirmation_likelihood(best_actions, asked, answer, number(owner, "error", error, 0.0, 1.0))
     return _posterior(owner, w * likelihood, f"the answer {'yes' if answer else 'no'} to action {asked}")
+
+
+def answer_likelihood(best: Ints, action: int, n_actions: int, error: float) -> Floats:
+    """The probability of the answer `action` under models with these best actions, (N,)."""
+    return np.where(best == action, 1.0 - error, error / max(n_actions - 1, 1))
+
+
+def confirmation_likelihood(best: Ints, action: int, yes: bool, error: float) -> Floats:
+    """The probability of a yes or a no to `action` under models with these best actions, (N,)."""
+    return np.where((best == action) == yes, 1.0 - error, error)
 
 
 def risk_samples(epsilon: float, delta: float, r_min: float, r_max: float, cost: float, gamma: float) -> int:

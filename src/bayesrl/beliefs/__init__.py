@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.arms.poisson_arm import PoissonArm as PoissonArm
     from bayesrl.beliefs.arms.semi_bandit import SemiBandit as SemiBandit
     from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP as DirichletPOMDP
+    from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs as FinitePOMDPs
     from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter as POMDPFilter
     from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards as UnknownRewards
     from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP as DirichletMDP
@@ -64,6 +65,7 @@ export(
         "arms.poisson_arm": ("PoissonArm",),
         "arms.semi_bandit": ("SemiBandit",),
         "hidden._dirichlet_pomdp": ("DirichletPOMDP",),
+        "hidden.finite_pomdps": ("FinitePOMDPs",),
         "hidden.pomdp_filter": ("POMDPFilter",),
         "tabular.dirichlet_mdp": ("DirichletMDP",),
         "tabular.dirichlet_mixture": ("DirichletMixture",),

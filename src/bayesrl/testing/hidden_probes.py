@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
@@ -127,3 +128,4 @@ class EpisodesProbe(NamedTuple):
 
 
 probe_for.register(POMDPFilter, lambda belief: MovingProbe())
+probe_for.register(FinitePOMDPs, lambda belief: EpisodesProbe())

@@ -123,9 +123,7 @@ class POMDPFilter:
 
     @cached_property
     def _tables(self) -> Tables:
-        mdp, signs = self.pomdp.mdp, self.pomdp.signs
-        prob, sign_prob = mdp.prob[mdp.group], self.pomdp.sign_prob[signs.group]
-        return Tables(mdp.succ, frozen(prob), self.pomdp.terminal, signs.sign, frozen(sign_prob))
+        return tables_of(self.pomdp)
 
     # Capabilities ----------------------------------------------------------------------------------------------------
 
@@ -190,6 +188,13 @@ class Tables(NamedTuple):
     terminal: B1  # (S,)
     sign: I3  # (S, A, L) observation l after reaching s' by a
     sign_prob: F3  # (S, A, L) its probability
+
+
+def tables_of(pomdp: TabularPOMDP) -> Tables:
+    """A POMDP as compiled code reads it."""
+    mdp, signs = pomdp.mdp, pomdp.signs
+    prob, sign_prob = mdp.prob[mdp.group], pomdp.sign_prob[signs.group]
+    return Tables(mdp.succ, frozen(prob), pomdp.terminal, signs.sign, frozen(sign_prob))
 
 
 @njit
