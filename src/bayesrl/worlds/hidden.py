@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -23,6 +23,9 @@ from bayesrl.models.pomdp import NOTHING, TabularPOMDP
 from bayesrl.parameters import value
 from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.tabular import cumulative
+
+if TYPE_CHECKING:
+    from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 
 KNOWN = Setting("known", steps=100)
 """The usual setting of a hidden world: the model is known, the state is not."""
@@ -173,6 +176,22 @@ class POMDPWorld(Published):
     def n_observations(self) -> int:
         """Z."""
         return self.pomdp.n_observations
+
+    def counts(self) -> DirichletPOMDP:
+        """What the world's Bayes-adaptive set-up leaves unknown: Dirichlet counts of its groups.
+
+        Without declared counts, one for each outcome and each sign that is possible; what is certain is known.
+        """
+        from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
+
+        phi, psi = self.transition_counts, self.observation_counts
+        if phi is None and psi is None:
+            phi, psi = (
+                np.where((prob > 0.0).sum(axis=1, keepdims=True) > 1, prob > 0.0, 0.0)
+                for prob in (self.pomdp.mdp.prob, self.pomdp.sign_prob)
+            )
+        known = (None if counts is None else ~counts.any(axis=1) for counts in (phi, psi))
+        return DirichletPOMDP.structured(self.pomdp, phi, psi, *known)
 
     @property
     def ends(self) -> bool:
