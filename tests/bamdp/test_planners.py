@@ -15,10 +15,10 @@ from bayesrl.testing import assert_frequencies, assert_mean_equal, check_agent, 
 
 METHODS = {e.name: e for e in entries().values() if e.package == "bamdp" and e.kind in ("planner", "solver", "agent")}
 PLANNERS = {name: e for name, e in METHODS.items() if e.kind == "planner"}
-# No values, values of a finite horizon, or values that only approach the exact ones: see their own tests.
+# No values, values of a finite horizon or of the average reward, or values that only approach the exact ones.
 SEARCHES = (
     "random", "bamcp", "forward-search", "branch-and-bound", "bop", "hmdp", "sparse-sampling", "uct", "fsss",
-    "bayesian-sparse-sampling", "bfs3",
+    "bayesian-sparse-sampling", "bfs3", "tsmdp",
 )  # fmt: skip
 WORLD = b.make_world("chain", gamma=0.9)
 GOOD = {"observation": 0, "action": 0, "reward": 0.0, "next_observation": 1}

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bayesrl.bamdp.sampling.psrl import PSRL as PSRL
     from bayesrl.bamdp.sampling.sboss import SBOSS as SBOSS
     from bayesrl.bamdp.sampling.smart_sampler import SmartSampler as SmartSampler
+    from bayesrl.bamdp.sampling.tsmdp import TSMDP as TSMDP
     from bayesrl.bamdp.sampling.value_of_information import ValueOfInformation as ValueOfInformation
     from bayesrl.bamdp.search.bamcp import BAMCP as BAMCP
     from bayesrl.bamdp.search.bayesian_sparse_sampling import BayesianSparseSampling as BayesianSparseSampling
@@ -53,6 +54,7 @@ export(
         "sampling.boss": ("BOSS",),
         "sampling.sboss": ("SBOSS",),
         "sampling.smart_sampler": ("SmartSampler",),
+        "sampling.tsmdp": ("TSMDP",),
         "sampling.value_of_information": ("ValueOfInformation",),
         "optimism.beb": ("BEB",),
         "optimism.vbrb": ("VBRB",),
