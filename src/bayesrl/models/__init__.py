@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from bayesrl.models.pomdp_file import NamedPOMDP as NamedPOMDP
     from bayesrl.models.pomdp_file import read_pomdp as read_pomdp
     from bayesrl.models.pomdp_file import write_pomdp as write_pomdp
+    from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors as AlphaVectors
+    from bayesrl.models.pomdp_solvers._bounds import bracket as bracket
+    from bayesrl.models.pomdp_solvers._bounds import fast_informed_bound as fast_informed_bound
+    from bayesrl.models.pomdp_solvers._bounds import qmdp_bound as qmdp_bound
+    from bayesrl.models.pomdp_solvers.pbvi import PBVI as PBVI
     from bayesrl.models.solution import Solution as Solution
     from bayesrl.models.solve import evaluate_policy as evaluate_policy
     from bayesrl.models.solve import finite_horizon as finite_horizon
@@ -32,6 +37,9 @@ export(
         "policy": ("ControllerPolicy", "GaussianPolicy", "SoftmaxPolicy", "TabularPolicy"),
         "pomdp": ("Signs", "TabularPOMDP"),
         "pomdp_file": ("NamedPOMDP", "read_pomdp", "write_pomdp"),
+        "pomdp_solvers._alpha_vectors": ("AlphaVectors",),
+        "pomdp_solvers._bounds": ("bracket", "fast_informed_bound", "qmdp_bound"),
+        "pomdp_solvers.pbvi": ("PBVI",),
         "solution": ("Solution",),
         "solve": ("evaluate_policy", "finite_horizon", "solve_many"),
         "solvers.mdp_lp": ("LinearProgram",),

@@ -1,0 +1,1 @@
+"""Solvers of known POMDPs: alpha-vectors, exact and at points, and bounds of the optimum."""

@@ -1,0 +1,196 @@
+"""Backups at single beliefs, for point-based solvers: sparse in transitions and in signs.
+
+The value of a belief b is V(b) = max_i b . alpha_i. One step ahead of it,
+
+    Q(b, a) = b . r_a + gamma sum_o max_i w_ao . alpha_i,    w_ao(s') = Omega(o|s', a) sum_s T(s'|s, a) b(s).
+
+`Successors` lists every w_ao of a set of beliefs. Terminal states are left out of them: there every alpha-vector is
+zero. So it does not matter whether the end of an episode is seen.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesrl.checks import frozen
+from bayesrl.kernels.arrays import B1, F1, F2, I1, I2, I3
+from bayesrl.kernels.jit import any_order, njit
+from bayesrl.models.pomdp import TabularPOMDP
+
+
+class Arrays(NamedTuple):
+    """What the kernels read of a POMDP. G and H are numbers of groups, K and L of outcomes."""
+
+    succ: I3  # (S, A, K)
+    prob: F2  # (G, K)
+    group: I2  # (S, A)
+    size: I1  # (G,)
+    sign: I3  # (S, A, L)
+    sign_prob: F2  # (H, L)
+    sign_group: I2  # (S, A)
+    sign_size: I1  # (H,)
+    Z: int
+    r: F2  # (S, A)
+    terminal: B1  # (S,)
+    gamma: float
+
+
+class Successors(NamedTuple):
+    """The vectors w_ao of B beliefs: those of belief i are at first[c] to first[c + 1] - 1, c = (i A + a) Z + o."""
+
+    first: I1  # (B A Z + 1,)
+    state: I1  # s'
+    weight: F1  # w_ao(s')
+
+
+def arrays_of(pomdp: TabularPOMDP) -> Arrays:
+    """The arrays of a POMDP."""
+    o, signs = pomdp.mdp.outcomes, pomdp.signs
+    return Arrays(
+        o.succ, pomdp.mdp.prob, o.group, o.size,
+        signs.sign, pomdp.sign_prob, signs.group, signs.size, signs.n_observations,
+        frozen(np.ascontiguousarray(pomdp.mean_reward)), o.terminal, pomdp.gamma,
+    )  # fmt: skip
+
+
+@njit
+def predict(m: Arrays, b: F1, a: int) -> F1:
+    """sum_s T(s'|s, a) b(s), without terminal states."""
+    y: F1 = np.zeros(len(b))
+    for s in range(len(b)):
+        if b[s] > 0.0 and not m.terminal[s]:
+            g = m.group[s, a]
+            for k in range(m.size[g]):
+                y[m.succ[s, a, k]] += m.prob[g, k] * b[s]
+    for s in range(len(b)):
+        if m.terminal[s]:
+            y[s] = 0.0
+    return y
+
+
+@njit
+def successors(m: Arrays, points: F2) -> Successors:
+    """Every w_ao of these beliefs (B, S)."""
+    (B, S), A = points.shape, m.r.shape[1]
+    first = np.zeros(B * A * m.Z + 1, np.int64)
+    state, weight, at = np.zeros(0, np.int32), np.zeros(0), first
+    for filling in (False, True):  # count, then fill
+        if filling:
+            first = np.cumsum(first)
+            state, weight, at = np.zeros(first[-1], np.int32), np.zeros(first[-1]), first.copy()
+        for i in range(B):
+            for a in range(A):
+                y = predict(m, points[i], a)
+                for s in range(S):
+                    if y[s] > 0.0:
+                        h = m.sign_group[s, a]
+                        for k in range(m.sign_size[h]):
+                            if m.sign_prob[h, k] > 0.0:
+                                c = (i * A + a) * m.Z + m.sign[s, a, k]
+                                if filling:
+                                    state[at[c]], weight[at[c]] = s, y[s] * m.sign_prob[h, k]
+                                    at[c] += 1
+                                else:
+                                    first[c + 1] += 1
+    return Successors(first, state, weight)
+
+
+@any_order
+def products(w: Successors, c: int, columns: F2, v: F1) -> None:
+    """Write w_c . alpha_j into v (N,) for all columns alpha_j, four states at a time."""
+    v[:] = 0.0
+    n, end = w.first[c], w.first[c + 1]
+    while n + 4 <= end:
+        w0, w1, w2, w3 = w.weight[n], w.weight[n + 1], w.weight[n + 2], w.weight[n + 3]
+        x0, x1 = columns[w.state[n]], columns[w.state[n + 1]]
+        x2, x3 = columns[w.state[n + 2]], columns[w.state[n + 3]]
+        for j in range(len(v)):
+            v[j] += w0 * x0[j] + w1 * x1[j] + w2 * x2[j] + w3 * x3[j]
+        n += 4
+    for i in range(n, end):
+        w0, x0 = w.weight[i], columns[w.state[i]]
+        for j in range(len(v)):
+            v[j] += w0 * x0[j]
+
+
+@njit
+def look_ahead(m: Arrays, i: int, b: F1, w: Successors, columns: F2) -> tuple[F1, I2]:
+    """Q(b, a) (A,) of belief i, and the best alpha-vector after each observation (A, Z); `columns` holds them (S, N).
+
+    After an observation that b rules out, the best one is that of the prediction without an observation.
+    """
+    (S, A), N = m.r.shape, columns.shape[1]
+    q, pick = np.zeros(A), np.zeros((A, m.Z), np.int64)
+    v: F1 = np.empty(N)
+    for a in range(A):
+        blind = -1
+        for s in range(S):
+            q[a] += b[s] * m.r[s, a]
+        for o in range(m.Z):
+            c = (i * A + a) * m.Z + o
+            if w.first[c] == w.first[c + 1]:
+                if blind < 0:
+                    y = predict(m, b, a)
+                    v[:] = 0.0
+                    for s in range(S):
+                        if y[s] > 0.0:
+                            for j in range(N):
+                                v[j] += y[s] * columns[s, j]
+                    blind = int(np.argmax(v))
+                pick[a, o] = blind
+                continue
+            products(w, c, columns, v)
+            pick[a, o] = np.argmax(v)
+            q[a] += m.gamma * v[pick[a, o]]
+    return q, pick
+
+
+@njit
+def assemble(m: Arrays, a: int, pick: I1, vectors: F2) -> F1:
+    """The alpha-vector r_a + gamma sum_s' T(s'|s, a) sum_o Omega(o|s', a) alpha_pick(o)(s'); zero at the end."""
+    S = vectors.shape[1]
+    after, alpha = np.zeros(S), np.zeros(S)
+    for s in range(S):
+        h = m.sign_group[s, a]
+        for k in range(m.sign_size[h]):
+            after[s] += m.sign_prob[h, k] * vectors[pick[m.sign[s, a, k]], s]
+    for s in range(S):
+        if not m.terminal[s]:
+            g, total = m.group[s, a], 0.0
+            for k in range(m.size[g]):
+                total += m.prob[g, k] * after[m.succ[s, a, k]]
+            alpha[s] = m.r[s, a] + m.gamma * total
+    return alpha
+
+
+@njit
+def values_ahead(m: Arrays, points: F2, columns: F2) -> F2:
+    """Q(b, a) of each belief, (B, A)."""
+    q: F2 = np.empty((len(points), m.r.shape[1]))
+    for i in range(len(points)):
+        w = successors(m, points[i : i + 1])
+        q[i] = look_ahead(m, 0, points[i], w, columns)[0]
+    return q
+
+
+@njit
+def sweep(m: Arrays, points: F2, w: Successors, vectors: F2, actions: I1) -> tuple[F2, I1, F1]:
+    """Back up every belief once, all from the same vectors; a belief that would lose keeps its best old vector.
+
+    Returns a vector (B, S) and an action (B,) for each belief, and the values at the beliefs (B,).
+    """
+    B, S = points.shape
+    columns = vectors.T.copy()
+    new, chosen, v = np.empty((B, S)), np.empty(B, np.int64), np.empty(B)
+    for i in range(B):
+        q, pick = look_ahead(m, i, points[i], w, columns)
+        a = int(np.argmax(q))
+        new[i], chosen[i] = assemble(m, a, pick[a], vectors), a
+        old = np.dot(vectors, points[i])
+        if np.dot(new[i], points[i]) < old.max():
+            new[i], chosen[i] = vectors[np.argmax(old)], actions[np.argmax(old)]
+    for i in range(B):
+        v[i] = np.dot(new, points[i]).max()
+    return new, chosen, v

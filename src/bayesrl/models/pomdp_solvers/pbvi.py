@@ -1,0 +1,173 @@
+"""PBVI: point-based value iteration (Pineau, Gordon and Thrun 2003; survey §4.3).
+
+Exact alpha-vectors are too many for all but tiny problems. PBVI keeps one vector for each belief of a finite set B. A
+sweep backs up every belief of B from the same vectors, and keeps the best alpha-vector for each action and
+observation. When the values at B have settled, B doubles: for every b in B and every action one step is simulated, and
+the successor that is farthest from B (L1) is added. The vectors are values of policies, so V is a lower bound.
+
+Paper to code: backup `look_ahead` and `assemble` (_backups.py), sweep `sweep`, expansion `expand`.
+Deviations: a belief whose value a sweep would lower keeps its old vector. The values at B then never fall. (A sweep may
+lower V between the points of B, and with it the next backups at B.) Steps into a terminal state are not added.
+Cost: O(B A Z S N) for a sweep with N <= B vectors; sparse in transitions, signs and beliefs.
+Claims: below the exact value everywhere, never falling at B, the fixed point on given beliefs, exact as B grows.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+import numpy as np
+from numpy.random import Generator, default_rng
+
+from bayesrl.checks import Floats, frozen
+from bayesrl.kernels.arrays import F1, F2, I1
+from bayesrl.kernels.jit import njit
+from bayesrl.models.pomdp import TabularPOMDP
+from bayesrl.models.pomdp_solvers._alpha_vectors import (
+    AlphaVectors,
+    POMDPProblem,
+    beliefs_of,
+    lowest,
+    pomdp_of,
+    without,
+)
+from bayesrl.models.pomdp_solvers._backups import Arrays, arrays_of, predict, successors, sweep
+from bayesrl.parameters import Above, AtLeast, Shape, declared
+from bayesrl.registry import register
+
+SWEEPS = 20_000
+"""Sweeps for one set of beliefs."""
+PATIENCE = 20
+"""Expansions without a new belief before B is taken to be complete."""
+NEAR = 1e-9
+"""Beliefs at a smaller L1 distance are the same."""
+
+
+@register(
+    "pbvi",
+    kind="solver",
+    survey="4.3",
+    paper="Pineau03PBVI",
+    example=lambda: PBVI(size=20),
+    evidence=(
+        "tests/hidden/test_point_based.py::test_fixed_point_on_given_beliefs",
+        "tests/hidden/test_point_based.py::test_sweep_equals_its_transcription",
+    ),
+)
+@declared
+class PBVI:
+    """Alpha-vectors of a known POMDP, one for each belief of a growing set.
+
+    Examples
+    --------
+    >>> from bayesrl.models.pomdp import TabularPOMDP
+    >>> P = [[[1.0, 0.0]] * 2, [[0.0, 1.0]] * 2]  # a hidden state that stays
+    >>> O = [[[0.8, 0.2]] * 2, [[0.2, 0.8]] * 2]  # and is seen with noise
+    >>> solved = PBVI(size=50).solve(TabularPOMDP.from_dense(P, O, [[1, 0], [0, 1]], gamma=0.9))
+    >>> round(solved.value([0.5, 0.5]), 2), solved.q([0.9, 0.1]).round(2).tolist()
+    (8.89, [9.62, 8.82])
+    """
+
+    beliefs: Annotated[
+        Floats | None, Shape("(B, S)"), "Beliefs at which backups are made; None: B grows from the start."
+    ] = None
+    size: Annotated[int, AtLeast(1), "Largest number of beliefs, B, if it grows."] = 300
+    tol: Annotated[float, Above(0), "Accuracy of the values at B: they move by less than tol (1 - gamma) / gamma."] = (
+        1e-3
+    )
+
+    yields: ClassVar[str] = "planner"
+
+    def solve(self, problem: POMDPProblem, rng: Generator | None = None) -> AlphaVectors:
+        """Solve a POMDP, or that of a world or a filter. Without `rng` the simulated steps are always the same ones."""
+        pomdp = pomdp_of(problem, "PBVI")
+        m, first = arrays_of(pomdp), lowest(pomdp, "PBVI")
+        points = points_of("PBVI", self.beliefs, pomdp)
+        vectors, actions, n = settle(m, points, first[None], np.zeros(1, np.int64), self.tol)
+        rng = default_rng(0) if rng is None else rng
+        while self.beliefs is None and len(points) < self.size:
+            before = len(points)
+            for _ in range(PATIENCE):
+                points = expand(m, points, self.size, rng)
+                if len(points) > before:
+                    break
+            else:
+                break
+            vectors, actions, more = settle(m, points, vectors, actions, self.tol)
+            n += more
+        return AlphaVectors(pomdp, frozen(vectors), frozen(actions), iterations=n, method="pbvi")
+
+
+def points_of(owner: str, beliefs: Floats | None, pomdp: TabularPOMDP) -> F2:
+    """The given beliefs (B, S), or the start (1, S)."""
+    if beliefs is None:
+        return np.array(pomdp.start[None])
+    return np.array(beliefs_of(owner, "beliefs", beliefs, (None, pomdp.n_states)))
+
+
+def settle(m: Arrays, points: F2, vectors: F2, actions: I1, tol: float) -> tuple[F2, I1, int]:
+    """Sweep until the values at the beliefs move by less than tol (1 - gamma) / gamma; counts the sweeps."""
+    move = tol * (1.0 - m.gamma) / m.gamma if 0.0 < m.gamma < 1.0 else tol
+    w, v = successors(m, points), (points @ vectors.T).max(axis=1)
+    n, moved = 0, np.inf
+    while moved >= move and n < SWEEPS:
+        before = v
+        vectors, actions, v = sweep(m, points, w, vectors, actions)
+        vectors, actions = without(vectors, actions)
+        n, moved = n + 1, np.abs(v - before).max()
+    return vectors, actions, n
+
+
+@njit
+def expand(m: Arrays, points: F2, size: int, rng: Generator) -> F2:
+    """Add to B, for each of its beliefs, the farthest of its simulated successors, up to `size` beliefs."""
+    (B, S), A = points.shape, m.r.shape[1]
+    new: F2 = np.empty((size, S))
+    new[:B] = points
+    n = B
+    for i in range(B):
+        if n == size:
+            break
+        best, far = new[i].copy(), NEAR
+        for a in range(A):
+            b = simulate(m, points[i], a, rng)
+            d = 2.0
+            for j in range(n):
+                d = min(d, np.abs(new[j] - b).sum())
+            if d > far and b.sum() > 0.0:
+                best, far = b, d
+        if far > NEAR:
+            new[n] = best
+            n += 1
+    return new[:n]
+
+
+@njit
+def simulate(m: Arrays, b: F1, a: int, rng: Generator) -> F1:
+    """The belief after a simulated step; zeros if the step ended the episode."""
+    y = predict(m, b, a)
+    s = draw(y, rng.random())
+    h, o = 0, 0
+    if s >= 0:
+        h = m.sign_group[s, a]
+        k = draw(m.sign_prob[h], rng.random())
+        o = m.sign[s, a, k if k >= 0 else m.sign_size[h] - 1]
+    after: F1 = np.zeros(len(b))
+    for s2 in range(len(b)):
+        if y[s2] > 0.0 and s >= 0:
+            g = m.sign_group[s2, a]
+            for k in range(m.sign_size[g]):
+                if m.sign[s2, a, k] == o:
+                    after[s2] += y[s2] * m.sign_prob[g, k]
+    total = after.sum()
+    return after / total if total > 0.0 else after
+
+
+@njit
+def draw(p: F1, u: float) -> int:
+    """An index drawn by u from probabilities p; -1 if they sum to less than u."""
+    for i in range(len(p)):
+        u -= p[i]
+        if u < 0.0:
+            return i
+    return -1

@@ -1,0 +1,156 @@
+"""PBVI and Perseus, the planner that they yield, and upper bounds."""
+
+import pickle
+
+import numpy as np
+import pytest
+from known_pomdps import expectimax, hallway, random_pomdp, tiger
+from numpy.random import default_rng
+
+import bayesrl as b
+from bayesrl.errors import InvalidArgument
+from bayesrl.models import PBVI, AlphaVectors, bracket, fast_informed_bound, qmdp_bound
+
+SHAPES = [{"S": 3, "A": 2, "Z": 2}, {"S": 4, "A": 3, "Z": 3, "ends": 1}]
+
+
+def backup(pomdp, vectors, x):
+    """A point backup in plain numpy: the vector, its action, and the values of all actions."""
+    P, O, r = pomdp.dense()
+    found = []
+    for a in range(pomdp.n_actions):
+        alpha = r[:, a].copy()
+        for o in range(pomdp.n_observations):
+            each = pomdp.gamma * (P[:, a] * O[:, a, o]) @ vectors.T  # (S, N)
+            alpha += each[:, np.argmax(x @ each)]
+        found.append(np.where(pomdp.terminal, 0.0, alpha))
+    a = int(np.argmax([x @ alpha for alpha in found]))
+    return found[a], a, np.array([x @ alpha for alpha in found])
+
+
+def interior(pomdp, n, seed=0):
+    """Beliefs under which every observation is possible, without terminal states."""
+    going = ~pomdp.terminal
+    points = np.zeros((n, pomdp.n_states))
+    points[:, going] = default_rng(seed).dirichlet(np.ones(going.sum()), n)
+    return points
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_sweep_equals_its_transcription(shape):
+    """Five sweeps from r_min / (1 - gamma), by values at the beliefs and elsewhere, and one step ahead."""
+    pomdp = random_pomdp(1, **shape)
+    points = interior(pomdp, 6)
+    r = pomdp.mean_reward[~pomdp.terminal]
+    vectors = np.where(pomdp.terminal, 0.0, min(r.min(), 0.0 if pomdp.terminal.any() else np.inf) / 0.1)[None]
+    for _ in range(5):
+        vectors = np.array([backup(pomdp, vectors, x)[0] for x in points])
+    from bayesrl.models.pomdp_solvers._alpha_vectors import lowest
+    from bayesrl.models.pomdp_solvers._backups import arrays_of, successors, sweep
+
+    m = arrays_of(pomdp)
+    mine, actions = lowest(pomdp, "test")[None], np.zeros(1, np.int64)
+    for _ in range(5):
+        mine, actions, v = sweep(m, points, successors(m, points), mine, actions)
+    np.testing.assert_allclose(mine, vectors, atol=1e-12)
+    np.testing.assert_allclose(v, (points @ vectors.T).max(axis=1), atol=1e-12)
+    solution = AlphaVectors(pomdp, mine, actions)
+    for x in interior(pomdp, 4, seed=1):
+        np.testing.assert_allclose(solution.q(x), backup(pomdp, vectors, x)[2], atol=1e-12)
+        assert solution.value(x) == pytest.approx((vectors @ x).max(), abs=1e-12)
+        assert solution.action(x) == actions[np.argmax(vectors @ x)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_fixed_point_on_given_beliefs(shape):
+    """At the end a backup at the given beliefs changes nothing, and no vector belongs to none of them."""
+    pomdp = random_pomdp(2, **shape)
+    points = interior(pomdp, 8)
+    solution = PBVI(beliefs=points, tol=1e-9).solve(pomdp)
+    np.testing.assert_allclose(solution.q(points).max(axis=1), solution.value(points), atol=1e-8)
+    assert len(solution.vectors) <= len(points)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.5, 0.95])
+def test_values_at_the_beliefs_never_fall(gamma):
+    """Sweep by sweep, on a set of beliefs whose successors are far away."""
+    from bayesrl.models.pomdp_solvers._alpha_vectors import lowest
+    from bayesrl.models.pomdp_solvers._backups import arrays_of, successors, sweep
+
+    pomdp = random_pomdp(3, S=4, A=3, Z=3, gamma=gamma)
+    points = np.vstack([np.eye(4), interior(pomdp, 4)])
+    m = arrays_of(pomdp)
+    mine, actions, v = lowest(pomdp, "test")[None], np.zeros(1, np.int64), -np.inf
+    for _ in range(60):
+        mine, actions, new = sweep(m, points, successors(m, points), mine, actions)
+        assert (new >= v - 1e-12).all()
+        v = new
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_bounds_are_above_what_any_history_earns(shape):
+    """QMDP and the fast informed bound, against expectimax of five decisions and what at most comes after."""
+    pomdp = random_pomdp(4, gamma=0.5, **shape)
+    loose, tight = qmdp_bound(pomdp), fast_informed_bound(pomdp)
+    assert loose.shape == tight.shape == (pomdp.n_actions, pomdp.n_states)
+    assert (tight <= loose + 1e-12).all()
+    assert (tight < loose - 1e-3).any()
+    worst = min(pomdp.mean_reward.min(), 0.0) / (1.0 - pomdp.gamma)
+    for x in interior(pomdp, 3):
+        q = expectimax(pomdp, x, 5) + pomdp.gamma**5 * worst
+        assert (tight @ x >= q).all()
+    P, O, r = pomdp.dense()
+    again = r.T + pomdp.gamma * np.einsum("saoc->as", np.einsum("say,yao,cy->saoc", P, O, tight).max(axis=3)[..., None])
+    np.testing.assert_allclose(np.where(pomdp.terminal, 0.0, again), tight, atol=1e-6)
+
+
+def test_tiger_by_points():
+    """Values of the fact sheet, from below; the bracket of them."""
+    solution = PBVI(size=40, tol=1e-6).solve(tiger())
+    assert 19.371368 - 1e-4 < solution.value([0.5, 0.5]) <= 19.371368 + 1e-6
+    low, high = bracket(tiger(), size=20)
+    assert low <= 19.371368 <= high
+    assert PBVI(size=30, tol=1e-7).solve(tiger(episodic=True)).start_value == pytest.approx(3.770189, abs=1e-5)
+    assert PBVI(size=30, tol=1e-7).solve(tiger(episodic=True, gamma=1.0)).start_value == pytest.approx(
+        5.159919, abs=1e-5
+    )
+
+
+def test_hallway_is_lower_with_few_beliefs():
+    low, high = bracket(hallway(), size=20, tol=0.01)
+    assert 0.4 < low <= 0.9887
+    assert high >= 0.9887
+
+
+def test_a_solution_is_kept_and_pickled():
+    solution = PBVI(size=10).solve(tiger())
+    again = pickle.loads(pickle.dumps(solution))
+    assert again == solution
+    np.testing.assert_array_equal(again.q([0.3, 0.7]), solution.q([0.3, 0.7]))
+    np.testing.assert_array_equal(solution.q([[0.3, 0.7], [0.5, 0.5]])[0], solution.q([0.3, 0.7]))
+    assert solution.error_bound > 0.0
+    assert not solution.vectors.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: PBVI(beliefs=[[0.5, 0.6]]).solve(tiger()), "'beliefs' must be rows that sum to 1"),
+        (lambda: PBVI(beliefs=[[1.5, -0.5]]).solve(tiger()), "'beliefs' must be at least 0"),
+        (lambda: PBVI(beliefs=[[1.0, 0.0, 0.0]]).solve(tiger()), "'beliefs' must be an array of shape"),
+        (lambda: PBVI(beliefs=[[np.nan, 1.0]]).solve(tiger()), "'beliefs' must be finite"),
+        (lambda: PBVI(size=0), "'size' must be a whole number of at least 1"),
+        (lambda: PBVI(tol=0.0), "'tol' must be greater than 0"),
+        (lambda: PBVI().solve(b.make_world("chain")), "'problem' must be a TabularPOMDP"),
+        (lambda: PBVI().solve(tiger(gamma=1.0)), "'problem' must be one that ends, or whose discount is below 1"),
+        (lambda: qmdp_bound(3), "'problem' must be a TabularPOMDP"),
+        (lambda: bracket(tiger(), size=0), "'size' must be a whole number of at least 1"),
+        (lambda: fast_informed_bound(tiger(), tol=-1.0), "'tol' must be greater than 0"),
+        (lambda: PBVI(size=2).solve(tiger()).value([0.5, 0.6]), "'states' must be rows that sum to 1"),
+        (lambda: PBVI(size=2).solve(tiger()).q([1.0]), "'states' must be an array of shape"),
+    ],
+)
+def test_bad_input(call, says):
+    with pytest.raises(InvalidArgument) as error:
+        call()
+    assert says in str(error.value)
