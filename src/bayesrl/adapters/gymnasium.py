@@ -21,7 +21,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Box, Discrete, Space
+from gymnasium.spaces import Box, Discrete, Space, Tuple
 from numpy.random import Generator
 
 from bayesrl.checks import as_array, generator, integer, number
@@ -158,6 +158,7 @@ class WorldEnv(gymnasium.Env[Any, Any]):
 
     The observation of a contextual bandit is the number of the context; that of a plain bandit is always 0. If the
     state is hidden, observations are counted from -1, which means that nothing is seen: the observation at a reset.
+    With an oracle they are tuples: what is seen, and what the oracle says.
     A family draws a world at the first reset, at every reset with a seed (so the seed determines everything after it)
     and at a reset with `options={"draw": True}`. Other resets keep the drawn world.
     """
@@ -168,7 +169,9 @@ class WorldEnv(gymnasium.Env[Any, Any]):
         self.family = world if isinstance(world, Family) else None
         self.world: World | None = world if isinstance(world, World) else None
         if hasattr(world, "n_observations"):  # the state is hidden
-            self.observation_space = Discrete(world.n_observations + 1, start=-1)
+            sizes = [world.n_observations, *getattr(world, "answers", ())]
+            spaces = [Discrete(n + 1, start=-1) for n in sizes]
+            self.observation_space = Tuple(spaces) if hasattr(world, "answers") else spaces[0]
             self.action_space = Discrete(getattr(world, "n_actions", 1))
         elif isinstance(world, HasSpaces):
             self.observation_space, self.action_space = _space(world.observations), _space(world.actions)
