@@ -16,7 +16,6 @@ from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.offline.finite_state_controller import Controller
 from bayesrl.bamdp.optimism import pac_bounds as pac
 from bayesrl.bamdp.sampling.value_of_information import value_of_perfect_information
-from bayesrl.bamdp.search._history_tree import renumber
 from bayesrl.bandits._gopalan import gopalan
 from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_q
 from bayesrl.bandits.finite_horizon_index import finite_horizon_index
@@ -27,6 +26,7 @@ from bayesrl.beliefs.arms.finite_models import FiniteModels
 from bayesrl.beliefs.arms.linear_gaussian_arms import their_v
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
+from bayesrl.kernels.search.history_tree import renumber
 from bayesrl.lab.compare import compare
 from bayesrl.lab.explain import explain
 from bayesrl.lab.statistics import mean_band

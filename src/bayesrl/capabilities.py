@@ -398,6 +398,14 @@ class SimulatesHidden(ListsActions, Protocol):
 
 
 @runtime_checkable
+class PrefersActions(Protocol):
+    """A belief that knows which actions are worth a try in a state, for rollouts."""
+
+    def preferred_actions(self) -> Bools:
+        """Whether an action is preferred in a state, (S, A); in each state at least one is."""
+
+
+@runtime_checkable
 class ListsHyperStates(HasStates, Protocol):
     """A belief that is a finite mixture of hyper-states: a hidden state and counts of transitions and observations."""
 

@@ -6,12 +6,13 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
-from bayesrl.bamdp.search import bamcp
-from bayesrl.bamdp.search._history_tree import new_tree, subtree
-from bayesrl.bamdp.search.bamcp import BAMCP, Memory, best_actions, learned, search
+from bayesrl.bamdp.search.bamcp import BAMCP, Memory, learned
 from bayesrl.beliefs import RewardBeta, RewardNormal, UnknownRewards
 from bayesrl.core import Transition, run
 from bayesrl.errors import Incompatible, InvalidArgument
+from bayesrl.kernels.search import uct_on_histories
+from bayesrl.kernels.search.history_tree import new_tree, subtree
+from bayesrl.kernels.search.uct_on_histories import best_actions, search
 from bayesrl.kernels.simulator import forget, step
 from bayesrl.kernels.tree import AUTO, ucb_constants
 from bayesrl.kernels.urn import draw, greedy_rollout
@@ -341,8 +342,8 @@ def test_the_time_is_used_and_not_exceeded(monkeypatch, first):
     """By a clock of the test's own: chunks grow up to a tenth of the time, growing the tree loses nothing, and what the
     first simulation took to compile does not count."""
     clock = Clock(first)
-    monkeypatch.setattr(bamcp, "perf_counter", clock)
-    tree, done, steps = bamcp.search_for(2.0, clock.simulations, new_tree(2, 10), 0.0)
+    monkeypatch.setattr(uct_on_histories, "perf_counter", clock)
+    tree, done, steps = uct_on_histories.search_for(2.0, clock.simulations, new_tree(2, 10), 0.0)
     assert done == sum(clock.chunks) == tree.total[0]
     assert steps == 2 * done
     spent = clock.now - (first and first + 1.1e-3)
@@ -351,8 +352,8 @@ def test_the_time_is_used_and_not_exceeded(monkeypatch, first):
     assert 1000 < max(clock.chunks) < 4000
     assert done > 15_000
     nothing = Clock()
-    monkeypatch.setattr(bamcp, "perf_counter", nothing)
-    assert bamcp.search_for(1e-9, nothing.simulations, new_tree(2, 10), 0.0)[1] == 1
+    monkeypatch.setattr(uct_on_histories, "perf_counter", nothing)
+    assert uct_on_histories.search_for(1e-9, nothing.simulations, new_tree(2, 10), 0.0)[1] == 1
 
 
 def test_rollouts_learn_from_real_transitions():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from bayesrl.bamdp.search._history_tree import child_of, new_tree, subtree
+from bayesrl.kernels.search.history_tree import child_of, new_tree, subtree
 
 A = 3
 

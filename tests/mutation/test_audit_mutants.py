@@ -39,7 +39,7 @@ MUTANTS = {
         "bayesrl.models.solvers._finite_horizon", "policy[horizon - 1 - n] =", "policy[n] =",
         [FINITE + "test_the_policy_changes_as_the_end_comes_near"]),
     "the kept tree is that of another outcome": (
-        "bayesrl.bamdp.search._history_tree", "code * tree.N.shape[1] + action", "code + action * tree.N.shape[1]",
+        "bayesrl.kernels.search.history_tree", "code * tree.N.shape[1] + action", "code + action * tree.N.shape[1]",
         [BAMCP + "test_the_kept_tree_is_the_part_below_what_happened"]),
     "the kept tree is that of another action": (
         "bayesrl.bamdp.search.bamcp", "belief.code(last), last.action)", "belief.code(last), 1 - last.action)",
@@ -82,10 +82,10 @@ MUTANTS = {
         "bayesrl.lab.compare", "pool.shutdown(cancel_futures=True)", "pool.shutdown()",
         [COMPARE + "test_the_rest_is_cancelled_after_a_failure"]),
     "a chunk may take all the time": (
-        "bayesrl.bamdp.search.bamcp", "0.1 * seconds / lap", "10.0 * seconds / lap",
+        "bayesrl.kernels.search.uct_on_histories", "0.1 * seconds / lap", "10.0 * seconds / lap",
         [BAMCP + "test_the_time_is_used_and_not_exceeded"]),
     "compiling counts as searching": (
-        "bayesrl.bamdp.search.bamcp", "    if perf_counter() - began > seconds + COMPILING:\n        began = perf_counter()\n",
+        "bayesrl.kernels.search.uct_on_histories", "    if perf_counter() - began > seconds + COMPILING:\n        began = perf_counter()\n",
         "", [BAMCP + "test_the_time_is_used_and_not_exceeded"]),
 }  # fmt: skip
 

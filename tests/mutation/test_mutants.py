@@ -147,22 +147,22 @@ MUTANTS = {
         "bayesrl.kernels.urn", "(u - epsilon) * (M / (1.0 - epsilon))", "0.0",
         [BAMCP + "test_rollouts_are_epsilon_greedy_with_ties_at_random"]),
     "what cannot be shared out evenly is the first action's": (
-        "bayesrl.bamdp.search.bamcp", "P = np.full((S + 1, M), REDRAW)", "P = np.zeros((S + 1, M), np.uint16)",
+        "bayesrl.kernels.search.uct_on_histories", "P = np.full((S + 1, M), REDRAW)", "P = np.zeros((S + 1, M), np.uint16)",
         [BAMCP + "test_rollouts_are_epsilon_greedy_with_ties_at_random"]),
     "every pair of a flat model has an urn of its own": (
         "bayesrl.models.outcomes", " and (self.group.ravel() == np.arange(S * A)).all())", ")",
         [BAMCP + "test_pairs_of_a_flat_model_may_share_an_urn"]),
     "a leaf is worth nothing": (
-        "bayesrl.bamdp.search.bamcp", "R += discount * V0[s]", "pass",
+        "bayesrl.kernels.search.uct_on_histories", "R += discount * V0[s]", "pass",
         [BAMCP + "test_the_leaf_is_worth_what_the_mean_model_promises"]),
     "a tree is kept over a reset": (
         "bayesrl.bamdp.search.bamcp", "if last.next_state == observation else None", "if last is not None else None",
         [BAMCP + "test_no_tree_is_kept_over_a_reset"]),
     "discount forgotten in the search": (
-        "bayesrl.bamdp.search.bamcp", "R = path_r[t] + gamma * R", "R = path_r[t] + R",
+        "bayesrl.kernels.search.uct_on_histories", "R = path_r[t] + gamma * R", "R = path_r[t] + R",
         [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
     "histories with different outcomes are one": (
-        "bayesrl.bamdp.search.bamcp", "int(k) * A + a", "a",
+        "bayesrl.kernels.search.uct_on_histories", "int(k) * A + a", "a",
         [BAMCP + "test_equal_in_law_to_a_naive_transcription"]),
     "terminal ignored in the search": (
         "bayesrl.kernels.urn", "model.reward[i, k], model.terminal[y], g", "model.reward[i, k], False, g",

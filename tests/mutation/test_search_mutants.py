@@ -173,16 +173,16 @@ MUTANTS = {
         TREE, "spread[LOWEST] = R if n == 1 else min(R, spread[LOWEST])", "spread[LOWEST] = min(R, spread[LOWEST])",
         [BAMCP + "test_the_spread_is_that_of_the_returns"]),
     "BAMCP forgets the returns when its tree grows": (
-        "bayesrl.bamdp.search._history_tree", "np.zeros(4) if kept is None else kept.spread.copy()", "np.zeros(4)",
+        "bayesrl.kernels.search.history_tree", "np.zeros(4) if kept is None else kept.spread.copy()", "np.zeros(4)",
         [BAMCP + "test_the_spread_is_that_of_the_returns", BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
     "a kept tree has all the old squares": (
-        "bayesrl.bamdp.search._history_tree", "tree.spread[SQUARES] * count / tree.total[0]", "tree.spread[SQUARES]",
+        "bayesrl.kernels.search.history_tree", "tree.spread[SQUARES] * count / tree.total[0]", "tree.spread[SQUARES]",
         [BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
     "a kept tree has the old mean": (
-        "bayesrl.bamdp.search._history_tree", "tree.N[root] @ tree.Q[root] / max(count, 1) - tree.spread[MEAN]",
+        "bayesrl.kernels.search.history_tree", "tree.N[root] @ tree.Q[root] / max(count, 1) - tree.spread[MEAN]",
         "0.0", [BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
     "BAMCP counts its returns from one on": (
-        "bayesrl.bamdp.search.bamcp", "add_return(tree.spread, R, total[0])", "add_return(tree.spread, R, total[0] + 1)",
+        "bayesrl.kernels.search.uct_on_histories", "add_return(tree.spread, R, total[0])", "add_return(tree.spread, R, total[0] + 1)",
         [BAMCP + "test_the_spread_is_that_of_the_returns"]),
     "UCT counts its returns from zero on": (
         "bayesrl.bamdp.search.uct", "add_return(spread, R, k + 1)", "add_return(spread, R, max(k, 1))",

@@ -1,15 +1,17 @@
 """The functions by which a compiled search simulates a belief.
 
-`belief.simulate(depth)` returns a simulator, a NamedTuple of arrays. Four functions take it as `model`:
+`belief.simulate(depth)` returns a simulator, a NamedTuple of arrays. Five functions take it as `model`:
 
     begin(model, rng)                   start a simulation: draw what is drawn once, at the root
+    root(model, s, rng)                 the state in which it starts: s, or a hidden state, drawn from the belief
     step(model, s, a, rng)              take action a in state s: (outcome k, next state, reward, done, mark)
     forget(model, marks, n)             end a simulation: undo its n steps, given their marks in order
     rollout_action(model, P, s, a, epsilon, rng)
                                         choose an action of a rollout in s, after action a (-1 if there is none)
 
 A state is an integer: its index if states are listed (`kernels/urn.py`), otherwise what `belief.encode` computes
-from the observation (`kernels/row_column.py`). An outcome of (s, a) is identified by an integer k >= 0. `P` holds the
+from the observation (`kernels/row_column.py`). An outcome of (s, a) is identified by an integer k >= 0; where the state
+is hidden, k is the observation. `P` holds the
 best actions of each state, for rollout policies that use them.
 
 `implements` chooses the kernel by the type of the model when a search is compiled, and `borrowed` avoids reference
@@ -40,6 +42,18 @@ M = TypeVar("M")
 @singledispatch
 def begin(model: object, rng: Generator) -> None:
     """Start a simulation: draw what is drawn once, at the root."""
+
+
+@singledispatch
+def root(model: object, s: int, rng: Generator) -> int:
+    """The state in which a simulation starts: s, unless the model draws it."""
+    return s
+
+
+@overloads(root, inline=True)
+def _root(model: types.Type, *rest: types.Type) -> Callable[..., int] | None:
+    own = getattr(model, "instance_class", object)
+    return (lambda model, s, rng: s) if own is object or own not in root.registry else None
 
 
 @singledispatch

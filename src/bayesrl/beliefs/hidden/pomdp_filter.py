@@ -14,19 +14,22 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, cast
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.checks import Floats, frozen, generator, integer, truth
+from bayesrl.checks import DEEPEST, Bools, Floats, frozen, generator, integer, truth
 from bayesrl.core import Transition
-from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.kernels.arrays import B1, F1, F3, I3
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.search.hidden_model import HiddenModel, cumulative, rooted
+from bayesrl.kernels.urn import INDEX
 from bayesrl.models.pomdp import TabularPOMDP
-from bayesrl.parameters import unchecked, value
+from bayesrl.parameters import Shape, unchecked, value
 from bayesrl.registry import register
 
 
@@ -69,6 +72,9 @@ class POMDPFilter:
     """
 
     pomdp: Annotated[TabularPOMDP, "The known model. Its `start` is the belief at the start of an episode."]
+    preferred: Annotated[
+        ArrayLike | None, Shape("(S, A)"), "Which actions a rollout prefers in each state; None: it has no preference."
+    ] = field(default=None, repr=False)
     now: Floats = field(init=False, repr=False)
     """Probability of each state now, shape (S,)."""
     log_probability: float = field(init=False, repr=False)
@@ -78,6 +84,12 @@ class POMDPFilter:
         if not isinstance(self.pomdp, TabularPOMDP):
             hint = "A world with a hidden state has it as `pomdp`."
             raise InvalidArgument("POMDPFilter", "pomdp", "a TabularPOMDP", self.pomdp, hint)
+        if self.preferred is not None:
+            shape, chosen = (self.n_states, self.n_actions), np.array(self.preferred)
+            if chosen.shape != shape or chosen.dtype != np.bool_ or not chosen.any(axis=1).all():
+                expected = f"truth values of shape {shape}, one of them true in each state"
+                raise InvalidArgument("POMDPFilter", "preferred", expected, self.preferred)
+            object.__setattr__(self, "preferred", frozen(chosen))
         object.__setattr__(self, "now", self.pomdp.start)
         object.__setattr__(self, "log_probability", 0.0)
 
@@ -159,6 +171,34 @@ class POMDPFilter:
     def log_evidence(self) -> float:
         """Log probability of all observations and ends of episodes, given the actions."""
         return self.log_probability
+
+    @property
+    def unsupported(self) -> dict[str, str]:
+        """What this filter cannot serve."""
+        if self.preferred is None:
+            return {"preferred_actions": "Give the filter `preferred`, the actions that rollouts prefer."}
+        return {}
+
+    def preferred_actions(self) -> Bools:
+        """Which actions a rollout prefers in each state, (S, A)."""
+        if self.preferred is None:
+            raise Incompatible("preferred_actions", "POMDPFilter", ["preferred"])
+        return cast(Bools, self.preferred)
+
+    def simulate(self, depth: int) -> HiddenModel:
+        """The belief for compiled searches, which draw a state from it at the root."""
+        integer("POMDPFilter.simulate", "depth", depth, 0, DEEPEST)
+        return rooted(self._hidden_model, self.now)
+
+    @cached_property
+    def _hidden_model(self) -> HiddenModel:
+        """The model, without a belief over its state."""
+        pomdp, o, z = self.pomdp, self.pomdp.mdp.outcomes, self.pomdp.signs
+        paid = np.where(o.terminal.reshape(-1, *[1] * (pomdp.rewards.ndim - 1)), 0.0, pomdp.rewards)
+        moves = (o.succ.astype(INDEX), o.group.astype(INDEX), o.size.astype(INDEX), cumulative(pomdp.mdp.prob))
+        signs = (z.sign.astype(INDEX), z.group.astype(INDEX), z.size.astype(INDEX), cumulative(pomdp.sign_prob))
+        reward = paid.reshape(paid.shape + (1,) * (4 - paid.ndim))
+        return HiddenModel(np.zeros(0, np.int64), np.zeros((1, 0)), *moves, *signs, reward, o.terminal)
 
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward of a possible step."""

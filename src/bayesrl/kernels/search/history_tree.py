@@ -1,4 +1,4 @@
-"""The search tree of BAMCP: histories as rows of flat arrays, found by hashing (parent, action, outcome).
+"""The tree of a search on histories: rows of flat arrays, found by hashing (parent, action, outcome).
 
 Shapes: n rows (the capacity), A actions.
 """

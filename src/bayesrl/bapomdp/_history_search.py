@@ -1,0 +1,98 @@
+"""What POMCP and BA-POMCP share: from a belief over a hidden state to a search on histories, and back."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.capabilities import HasMeanPOMDP, PrefersActions, SimulatesHidden, offers, reasons
+from bayesrl.checks import Floats
+from bayesrl.core import Decision, Transition
+from bayesrl.errors import Incompatible, InvalidArgument
+from bayesrl.kernels.search.history_tree import Tree, subtree
+from bayesrl.kernels.search.uct_on_histories import Budget, best_action
+from bayesrl.kernels.tree import AUTO
+from bayesrl.models.solve import solve
+
+Leaf = Literal["zero", "mean"]
+"""The value after the last decision: zero, or that of the mean model if states were seen from then on."""
+Exploration = float | Literal["auto"] | None
+
+
+class Memory(NamedTuple):
+    """What may be used again: the tree of the last search, and the values of leaves with the model they belong to."""
+
+    tree: Tree | None
+    leaf: tuple[Floats, Floats] | None
+
+
+class Settings(Protocol):
+    """The fields of POMCP and BA-POMCP."""
+
+    @property
+    def simulations(self) -> int: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def exploration(self) -> Exploration: ...
+    @property
+    def milliseconds(self) -> float | None: ...
+    @property
+    def reuse(self) -> bool: ...
+    @property
+    def leaf(self) -> Leaf: ...
+
+
+def check_settings(planner: Settings, belief: SimulatesHidden, preferred: bool = False) -> None:
+    """Raise an error if the belief cannot serve what the planner's settings ask for."""
+    name = type(planner).__name__
+    if planner.leaf == "mean" and not offers(belief, HasMeanPOMDP):
+        raise Incompatible(f"{name} with leaf='mean'", type(belief).__name__, ["mean_pomdp"])
+    if preferred and not offers(belief, PrefersActions):
+        missing = ["preferred_actions"]
+        raise Incompatible(f"{name} with wander='preferred'", type(belief).__name__, missing, reasons(belief, missing))
+    if planner.exploration is None and not np.isfinite(belief.reward_range()).all():
+        expected = 'a number or "auto" if rewards have no bounds'
+        raise InvalidArgument(name, "exploration", expected, None)
+
+
+def decide(
+    planner: Settings, belief: SimulatesHidden, memory: Memory | None, rng: Generator, last: Transition | None,
+    preferred: Floats | None = None,
+) -> Decision:  # fmt: skip
+    """Search from the present belief.
+
+    Rollouts choose uniformly among all actions or, if `preferred` (S, A) is given, among those with a positive entry.
+    """
+    began = perf_counter()
+    low, high = belief.reward_range()
+    c = high - low if planner.exploration is None else AUTO if planner.exploration == "auto" else planner.exploration
+    settings = np.array([belief.gamma, c, 1.0 if preferred is None else 0.0])
+    wander = np.zeros((0, belief.n_actions)) if preferred is None else preferred
+    leaf = _leaf(planner, belief, memory)
+    action, tree, info = best_action(
+        rng, belief.simulate(planner.depth), -1, wander, np.zeros(0) if leaf is None else leaf[1], settings,
+        planner.depth, Budget(planner.simulations, planner.milliseconds), _kept(planner, memory, last), began,
+    )  # fmt: skip
+    kept = Memory(tree if planner.reuse else None, leaf)
+    return Decision(action, kept if planner.reuse or leaf is not None else None, info | {"nodes": int(tree.used[0])})
+
+
+def _kept(planner: Settings, memory: Memory | None, last: Transition | None) -> Tree | None:
+    """The part of the last tree below what really happened; none at the start of an episode."""
+    if not planner.reuse or memory is None or memory.tree is None or last is None or last.ends_episode:
+        return None
+    return subtree(memory.tree, last.next_observation, last.action)
+
+
+def _leaf(planner: Settings, belief: Any, memory: Memory | None) -> tuple[Floats, Floats] | None:
+    """The mean model, as its probabilities, and its values if states are seen, (S,); kept while it is the same."""
+    if planner.leaf == "zero":
+        return None
+    mdp = belief.mean_pomdp().mdp
+    if memory is not None and memory.leaf is not None and memory.leaf[0] is mdp.prob:
+        return memory.leaf
+    return mdp.prob, np.array(solve(mdp).values)

@@ -1,0 +1,1 @@
+"""Monte-Carlo tree search on histories, which BAMCP, POMCP and BA-POMCP share."""

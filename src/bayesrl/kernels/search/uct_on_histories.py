@@ -1,0 +1,166 @@
+"""UCT on histories with root sampling: the search of BAMCP (Guez, Silver, Dayan 2012) and POMCP (Silver, Veness 2010).
+
+A node is a history of actions and outcomes. Each simulation draws at the root what is drawn once (a model, a hidden
+state), descends by the UCB rule, adds a node, rolls out, and averages returns along its path. What an outcome is says
+the simulator (`kernels/simulator.py`): a next state, or what is seen of a hidden one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.kernels.arrays import F1, F2, I2
+from bayesrl.kernels.jit import njit
+from bayesrl.kernels.search.history_tree import Tree, child_of, new_tree
+from bayesrl.kernels.simulator import begin, borrowed, forget, rollout_action, root, step
+from bayesrl.kernels.stream import stream
+from bayesrl.kernels.tree import add_return, select, ucb_constants
+from bayesrl.kernels.urn import REDRAW
+
+FIRST_CAPACITY = 1000
+"""Histories that a tree has room for at first, if the number of simulations is not known in advance."""
+COMPILING = 0.005
+"""If the first simulation takes this many seconds more than the whole budget, it was spent on compiling."""
+
+
+class Budget(NamedTuple):
+    """How long a search may take."""
+
+    simulations: int
+    milliseconds: float | None
+    """Time instead of a number of simulations."""
+
+
+def best_action(
+    rng: Generator, model: object, s0: int, Q_rollout: F2, V0: F1, settings: F1, D: int,
+    budget: Budget, kept: Tree | None, began: float,
+) -> tuple[int, Tree, dict[str, Any]]:  # fmt: skip
+    """Search within a budget, on the histories of `kept`: the action of highest value, the tree, and what to report.
+
+    Ties are broken at random. `began` is when the decision began (`perf_counter`).
+    """
+    tree = new_tree(Q_rollout.shape[1], budget.simulations if budget.milliseconds is None else FIRST_CAPACITY, kept)
+    simulations = partial(search, rng, model, s0, Q_rollout, V0, settings, D)
+    if budget.milliseconds is None:
+        done, steps = budget.simulations, simulations(tree, budget.simulations)
+    else:
+        tree, done, steps = search_for(budget.milliseconds / 1000.0, simulations, tree, began)
+    q, n = tree.Q[0].copy(), tree.N[0].copy()
+    best = np.flatnonzero(q == q.max())
+    action = int(best[int(rng.random() * len(best))])
+    return action, tree, {"q": q, "visits": n, "simulations": done, "steps": int(steps)}
+
+
+# The simulations ---------------------------------------------------------------------------------------------------
+
+
+@njit
+def search(
+    rng: Generator, model: object, s0: int, Q_rollout: F2, V0: F1, settings: F1, D: int, tree: Tree, K: int
+) -> int:
+    """K simulations of D decisions, worth V0 after the last, entered into the tree: the steps simulated.
+
+    They begin in s0, unless the model draws a state at the root. `settings` are the discount, the UCB constant and the
+    share of random actions in rollouts, whose other actions are the best of `Q_rollout` (S, A).
+    """
+    gamma, given, epsilon = settings
+    rng, model, P = stream(rng), borrowed(model), best_actions(Q_rollout)
+    N, Q, total = tree.N, tree.Q, tree.total
+    A, steps = N.shape[1], 0
+    path_h, path_a, path_r = np.empty(D, np.int64), np.empty(D, np.int64), np.empty(D)
+    marks = np.empty(D, np.int64)
+    for _ in range(K):
+        begin(model, rng)
+        h, s, a, d, depth_of_tree, done = 0, root(model, s0, rng), -1, 0, 0, False
+        c, e = ucb_constants(given, tree.spread, total[0])
+        while d < D and not done:  # Simulate
+            fresh = total[h] == 0
+            a = rollout_action(model, P, s, a, epsilon, rng) if fresh else select(rng, Q, N, total[h], h, c, e)
+            path_h[d], path_a[d] = h, a
+            k, s, path_r[d], done, marks[d] = step(model, s, a, rng)
+            d += 1
+            depth_of_tree = d
+            if fresh:
+                break
+            h = child_of(tree, h, int(k) * A + a)
+        R, discount = 0.0, 1.0
+        while d < D and not done:  # Rollout
+            a = rollout_action(model, P, s, a, epsilon, rng)
+            k, s, r, done, marks[d] = step(model, s, a, rng)
+            R += discount * r
+            discount *= gamma
+            d += 1
+        if len(V0) > 0 and not done:
+            R += discount * V0[s]
+        for t in range(depth_of_tree - 1, -1, -1):  # back up
+            R = path_r[t] + gamma * R
+            h, a = path_h[t], path_a[t]
+            total[h] += 1
+            N[h, a] += 1
+            Q[h, a] += (R - Q[h, a]) / N[h, a]
+        if D > 0:
+            add_return(tree.spread, R, total[0])
+        forget(model, marks, d)
+        steps += d
+    return steps
+
+
+# Rollouts ------------------------------------------------------------------------------------------------------------
+
+
+@njit
+def best_actions(Q: F2) -> I2:
+    """The best actions of each state, in the last row all actions, each equally often in M columns: (S + 1, M).
+
+    M is a multiple of all numbers up to A, if A is at most 6. Otherwise the columns that are left over say REDRAW, so
+    that every action has the same number of columns.
+    """
+    S, A = Q.shape
+    M = 12 if A <= 4 else 60
+    while M < 4 * A:
+        M *= 2
+    P = np.full((S + 1, M), REDRAW)
+    for s in range(S + 1):
+        best, ties = np.max(Q[s]) if s < S else -np.inf, 0
+        for a in range(A):
+            ties += s == S or Q[s, a] == best
+        all_alike = s == S or ties == 0  # no action is best if a value is not a number
+        each, j = M // (A if all_alike else ties), 0
+        for a in range(A):
+            if all_alike or Q[s, a] == best:
+                P[s, j : j + each] = a
+                j += each
+    return P
+
+
+# A budget of time ----------------------------------------------------------------------------------------------------
+
+
+def search_for(
+    seconds: float, simulations: Callable[[Tree, int], int], tree: Tree, began: float
+) -> tuple[Tree, int, int]:
+    """Search in chunks of at most a tenth of the time until the time is spent: (tree, simulations, steps).
+
+    A call costs more than a simulation, so chunks grow, and no call is made if there is no time left for it. The first
+    simulation may have to be compiled: if it shows (COMPILING), the clock starts after it.
+    """
+    steps, done = simulations(tree, 1), 1
+    if perf_counter() - began > seconds + COMPILING:
+        began = perf_counter()
+    chunk, call = 1, 0.0
+    while (left := seconds - (perf_counter() - began)) > call:
+        if tree.used[0] + chunk >= len(tree.total):
+            tree = new_tree(tree.N.shape[1], 2 * (len(tree.total) + chunk), tree)
+        lap = perf_counter()
+        steps += simulations(tree, chunk)
+        done += chunk
+        lap = perf_counter() - lap
+        call = min(lap, call or lap)
+        chunk = max(1, int(chunk * min(2.0, (left - lap - call) / lap, 0.1 * seconds / lap)))
+    return tree, done, steps
