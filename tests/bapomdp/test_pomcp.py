@@ -75,8 +75,7 @@ def naive(belief, planner, rng, preferred=None):
             R = r + gamma * rollout(y, d + 1)
         else:
             n = N[h]
-            with np.errstate(divide="ignore"):
-                x = np.log(n.sum()) / n
+            x = np.where(n == 0, np.inf, np.log(n.sum()) / np.maximum(n, 1))
             c, e = (high - low, 0.0) if planner.exploration is None else (planner.exploration, 0.0)
             if planner.exploration == "auto":
                 c, e = (np.std(returns, ddof=1) * np.sqrt(2.0), np.ptp(returns) / 3.0) if len(returns) > 1 else (0, 0)
@@ -98,13 +97,13 @@ def naive(belief, planner, rng, preferred=None):
 
 
 def test_steps_follow_the_model():
-    """States at the root, next states and observations: 20000 draws each, false alarm 1e-6 each; rewards exactly."""
+    """States at the root, next states and observations: 5000 draws each, false alarm 1e-6 each; rewards exactly."""
     belief, rng = POMDPFilter(uneven()).update(b.Transition(-1, 1, 0.0, 0)), default_rng(0)
     model, (P, O, _) = belief.simulate(3), belief.pomdp.dense()
-    roots = np.bincount([root(model, -1, rng) for _ in range(20000)], minlength=4)
+    roots = np.bincount([root(model, -1, rng) for _ in range(5000)], minlength=4)
     assert_frequencies(roots, belief.states())
     seen = np.zeros((4, 3))
-    for _ in range(20000):
+    for _ in range(5000):
         o, y, r, done, _ = step(model, 2, 1, rng)
         seen[y, o] += 1
         assert r == belief.pomdp.rewards[2, 1, y, o]
@@ -126,18 +125,18 @@ def test_what_has_no_probability_is_never_drawn():
 
 
 def test_root_values_approach_the_exact_ones():
-    """The mild tiger, five decisions, ten seeds: the error at least halves with each tenfold budget.
+    """The mild tiger, four decisions, ten seeds: each tenfold budget at least halves the error.
 
-    UCT's root value is a mean of returns that include exploring, so it rises to the exact one: measured errors 1.44,
-    .45, .063 for 10^3, 10^4, 10^5 simulations. The value of listening first is 1.2; doors cost 5.
+    UCT's root value is a mean of returns that include exploring, so it rises to the exact one from below: measured
+    errors 5.8, 1.2, .18 of 8.04 for 10^3, 10^4, 10^5 simulations.
     """
     belief = POMDPFilter(MILD.pomdp)
-    exact, errors = expectimax(MILD.pomdp, belief.states(), 5), []
+    exact, errors = expectimax(MILD.pomdp, belief.states(), 4).max(), []
     for K in (1000, 10000, 100000):
-        q = [POMCP(simulations=K, depth=5).plan(belief, -1, None, default_rng(i)).info["q"].max() for i in range(10)]
-        errors.append(exact.max() - np.mean(q))
+        q = [POMCP(simulations=K, depth=4).plan(belief, -1, None, default_rng(i)).info["q"].max() for i in range(10)]
+        errors.append(exact - np.mean(q))
     assert 0 < errors[2] < errors[1] / 2 < errors[0] / 4
-    assert errors[2] < 0.1
+    assert errors[2] < 0.03 * exact
 
 
 @pytest.mark.parametrize("leaf", ["zero", "mean"])
@@ -155,14 +154,14 @@ def test_root_values_with_an_end_and_rewards_of_all_arguments(leaf):
 
 @pytest.mark.parametrize("settings", [{}, {"exploration": "auto"}, {"exploration": 0.5, "wander": "preferred"}])
 def test_equal_in_law_to_a_naive_transcription(settings):
-    """Root values, visits and nodes of 400 searches each; false alarm 1e-6 each; sees a third of a deviation."""
+    """Root values, visits and nodes of 250 searches each; false alarm 1e-6 each; sees half of a deviation."""
     preferred = np.array([[True, False], [True, True], [False, True], [True, True]])
     planner = POMCP(simulations=40, depth=5, **settings)
     belief = POMDPFilter(uneven(), preferred).update(b.Transition(-1, 1, 0.0, 2))
     rng = default_rng(1)
-    ours = [planner.plan(belief, -1, None, rng).info for _ in range(400)]
+    ours = [planner.plan(belief, -1, None, rng).info for _ in range(250)]
     liked = preferred if "wander" in settings else None
-    theirs = [naive(belief, planner, rng, liked) for _ in range(400)]
+    theirs = [naive(belief, planner, rng, liked) for _ in range(250)]
     for key, i in (("q", 0), ("visits", 1)):
         assert_mean_equal([o[key] - t[i] for o, t in zip(ours, theirs, strict=True)], 0.0, what=key)
 
@@ -209,9 +208,8 @@ def test_nothing_comes_after_the_end():
     assert info["q"].tolist() == [0.0, 0.0, 0.0]
     info = POMCP(1000, 50).plan(POMDPFilter(episodic.pomdp), -1, None, default_rng(0)).info
     assert info["steps"] < 5000
-    assert set(np.round(info["q"][1:], 6)) <= set(np.round((10 * np.arange(101) - np.arange(100, -1, -1) * 100) / 1, 6)) or (
-        (info["q"][1:] >= -100).all() and (info["q"][1:] <= 10).all()
-    )
+    assert (info["q"][1:] >= -100.0).all()
+    assert (info["q"][1:] <= 10.0).all()
 
 
 def test_an_agent_acts_in_every_hidden_world():
@@ -226,15 +224,15 @@ def test_an_agent_acts_in_every_hidden_world():
 
 def test_beliefs_that_do_not_fit_are_refused():
     flat = b.DirichletMDP.flat(b.make_world("chain"))
-    with pytest.raises(Incompatible, match="POMCP needs a belief"):
-        b.BayesAgent(b.beliefs.BetaBernoulli.uniform(2), POMCP())
+    for use in (lambda: b.BayesAgent(flat, POMCP()), lambda: POMCP().plan(flat, 0, None, default_rng(0))):
+        with pytest.raises(Incompatible, match="POMCP needs a belief with 'restart', which DirichletMDP lacks"):
+            use()
     with pytest.raises(Incompatible, match=r"POMCP with wander='preferred' needs.*Give the filter `preferred`"):
         b.BayesAgent(POMDPFilter(MILD.pomdp), POMCP(wander="preferred"))
-    assert flat.n_actions == 2
 
 
 @pytest.mark.parametrize("bad", [{"simulations": 0}, {"depth": 0}, {"exploration": -1.0}, {"exploration": "x"},
-                                 {"wander": "home"}, {"milliseconds": 0.0}, {"leaf": "best"}, {"reuse": 1}])  # fmt: skip
+    {"wander": "home"}, {"milliseconds": 0.0}, {"leaf": "best"}, {"reuse": 1}])  # fmt: skip
 def test_bad_settings_are_refused(bad):
     with pytest.raises(InvalidArgument, match=f"POMCP: '{next(iter(bad))}' must be"):
         POMCP(**bad)

@@ -206,6 +206,8 @@ def belief_for(entry: Entry) -> Any:
     from bayesrl.lab.priors import prior_for
     from bayesrl.registry import make_world
 
+    if entry.package == "bapomdp":
+        return b.beliefs.POMDPFilter(make_world("tiger").pomdp)
     home = "combinatorial" if entry.name == "thompson-combinatorial" else None
     home = home or ("bernoulli" if ".bandits." in entry.factory.__module__ else "chain")
     return prior_for(make_world(home))

@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.capabilities import HasMeanPOMDP, PrefersActions, SimulatesHidden, offers, reasons
+from bayesrl.capabilities import HasMeanPOMDP, PrefersActions, Restarts, SimulatesHidden, demand, offers, reasons
 from bayesrl.checks import Floats
-from bayesrl.core import Decision, Transition
+from bayesrl.core import Decision, Planner, Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.search.history_tree import Tree, subtree
 from bayesrl.kernels.search.uct_on_histories import Budget, best_action
@@ -22,6 +22,10 @@ Leaf = Literal["zero", "mean"]
 Exploration = float | Literal["auto"] | None
 
 
+class Asked(SimulatesHidden, Restarts, Protocol):
+    """What POMCP asks."""
+
+
 class Memory(NamedTuple):
     """What may be used again: the tree of the last search, and the values of leaves with the model they belong to."""
 
@@ -29,7 +33,7 @@ class Memory(NamedTuple):
     leaf: tuple[Floats, Floats] | None
 
 
-class Settings(Protocol):
+class Settings(Planner[Any, Any], Protocol):
     """The fields of POMCP and BA-POMCP."""
 
     @property
@@ -46,7 +50,7 @@ class Settings(Protocol):
     def leaf(self) -> Leaf: ...
 
 
-def check_settings(planner: Settings, belief: SimulatesHidden, preferred: bool = False) -> None:
+def check_settings(planner: Settings, belief: Asked, preferred: bool) -> None:
     """Raise an error if the belief cannot serve what the planner's settings ask for."""
     name = type(planner).__name__
     if planner.leaf == "mean" and not offers(belief, HasMeanPOMDP):
@@ -60,14 +64,16 @@ def check_settings(planner: Settings, belief: SimulatesHidden, preferred: bool =
 
 
 def decide(
-    planner: Settings, belief: SimulatesHidden, memory: Memory | None, rng: Generator, last: Transition | None,
-    preferred: Floats | None = None,
+    planner: Settings, belief: Asked, memory: Memory | None, rng: Generator, last: Transition | None,
+    preferred: Floats | None,
 ) -> Decision:  # fmt: skip
     """Search from the present belief.
 
     Rollouts choose uniformly among all actions or, if `preferred` (S, A) is given, among those with a positive entry.
     """
     began = perf_counter()
+    if not offers(belief, Restarts):  # a planner may be used without an agent
+        demand(planner, belief)
     low, high = belief.reward_range()
     c = high - low if planner.exploration is None else AUTO if planner.exploration == "auto" else planner.exploration
     settings = np.array([belief.gamma, c, 1.0 if preferred is None else 0.0])
@@ -88,9 +94,12 @@ def _kept(planner: Settings, memory: Memory | None, last: Transition | None) -> 
     return subtree(memory.tree, last.next_observation, last.action)
 
 
-def _leaf(planner: Settings, belief: Any, memory: Memory | None) -> tuple[Floats, Floats] | None:
+def _leaf(planner: Settings, belief: Asked, memory: Memory | None) -> tuple[Floats, Floats] | None:
     """The mean model, as its probabilities, and its values if states are seen, (S,); kept while it is the same."""
     if planner.leaf == "zero":
+        return None
+    if not offers(belief, HasMeanPOMDP):
+        demand(planner, belief)  # which refuses it
         return None
     mdp = belief.mean_pomdp().mdp
     if memory is not None and memory.leaf is not None and memory.leaf[0] is mdp.prob:

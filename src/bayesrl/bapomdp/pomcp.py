@@ -17,13 +17,13 @@ naive transcription; returns of peer code.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bapomdp._history_search import Exploration, Leaf, Memory, check_settings, decide
-from bayesrl.capabilities import PrefersActions, SimulatesHidden, offers
+from bayesrl.bapomdp._history_search import Asked, Exploration, Leaf, Memory, check_settings, decide
+from bayesrl.capabilities import PrefersActions, demand
 from bayesrl.core import Decision, Transition
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register
@@ -74,9 +74,9 @@ class POMCP:
     reuse: Annotated[bool, "Whether the next decision keeps the part of the tree below what really happened."] = False
     leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's if states were seen."] = "zero"
 
-    needs: ClassVar[tuple[type, ...]] = (SimulatesHidden,)
+    needs: ClassVar[tuple[type, ...]] = (Asked,)
 
-    def check(self, belief: SimulatesHidden) -> None:
+    def check(self, belief: Asked) -> None:
         """Raise an error if the belief cannot serve these settings."""
         check_settings(self, belief, self.wander == "preferred")
 
@@ -86,13 +86,15 @@ class POMCP:
 
     def plan(
         self,
-        belief: SimulatesHidden,
+        belief: Asked,
         observation: Any,
         memory: Memory | None,
         rng: Generator,
         last: Transition | None = None,
     ) -> Decision:
         """Search from the present belief. The observation is not looked at: the belief knows it."""
-        if self.wander == "preferred" and offers(belief, PrefersActions):
-            return decide(self, belief, memory, rng, last, belief.preferred_actions().astype(np.float64))
-        return decide(self, belief, memory, rng, last)
+        preferred = None
+        if self.wander == "preferred":
+            demand(self, belief)
+            preferred = cast(PrefersActions, belief).preferred_actions().astype(np.float64)
+        return decide(self, belief, memory, rng, last, preferred)

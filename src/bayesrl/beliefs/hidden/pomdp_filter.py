@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -41,7 +41,8 @@ def _example() -> POMDPFilter:
     ]
     O = [[[0.8, 0.2], [0.3, 0.7]], [[0.4, 0.6], [0.9, 0.1]], [[0.5, 0.5], [0.1, 0.9]]]
     R = [[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]]
-    return POMDPFilter(TabularPOMDP.from_dense(P, O, R, 0.9, start=[0.6, 0.4, 0.0], terminal=[2]))
+    pomdp = TabularPOMDP.from_dense(P, O, R, 0.9, start=[0.6, 0.4, 0.0], terminal=[2])
+    return POMDPFilter(pomdp, preferred=[[True, True], [False, True], [True, True]])
 
 
 @register(
@@ -197,7 +198,7 @@ class POMDPFilter:
         paid = np.where(o.terminal.reshape(-1, *[1] * (pomdp.rewards.ndim - 1)), 0.0, pomdp.rewards)
         moves = (o.succ.astype(INDEX), o.group.astype(INDEX), o.size.astype(INDEX), cumulative(pomdp.mdp.prob))
         signs = (z.sign.astype(INDEX), z.group.astype(INDEX), z.size.astype(INDEX), cumulative(pomdp.sign_prob))
-        reward = paid.reshape(paid.shape + (1,) * (4 - paid.ndim))
+        reward: Any = paid.reshape(paid.shape + (1,) * (4 - paid.ndim))
         return HiddenModel(np.zeros(0, np.int64), np.zeros((1, 0)), *moves, *signs, reward, o.terminal)
 
     def reward_range(self) -> tuple[float, float]:

@@ -39,9 +39,8 @@ class HiddenModel(NamedTuple):
 
 def cumulative(prob: F2) -> F2:
     """Cumulative probabilities of rows. They are infinite from the last positive one on, so that no other is drawn."""
-    cdf = np.cumsum(prob, axis=1)
-    cdf[np.cumsum(prob[:, ::-1] > 0.0, axis=1)[:, ::-1] <= 1] = np.inf
-    return cdf
+    so_far = np.cumsum(prob > 0.0, axis=1)
+    return np.where(so_far < so_far[:, -1:], np.cumsum(prob, axis=1), np.inf)
 
 
 def rooted(model: HiddenModel, b: F1) -> HiddenModel:
