@@ -106,3 +106,13 @@ def expectimax(pomdp, b, horizon):
             if (alive := w * going).sum() > 0.0:
                 q[a] += pomdp.gamma * alive.sum() * expectimax(pomdp, alive / alive.sum(), horizon - 1).max()
     return q
+
+
+def line():
+    """Four states, of which the last is the goal, seen when it is reached; from it at random to the others."""
+    P, O, R = np.zeros((4, 2, 4)), np.zeros((4, 2, 2)), np.zeros((4, 2, 4))
+    P[np.arange(3), 0, [0, 0, 3]] = P[np.arange(3), 1, [1, 3, 2]] = 1.0
+    P[3, :, :3] = 1.0 / 3.0
+    O[:3, :, 0] = O[3, :, 1] = 1.0
+    R[:, :, 3] = 1.0
+    return TabularPOMDP.from_dense(P, O, R, 0.75, start=np.full(4, 0.25))

@@ -9,7 +9,18 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.errors import InvalidArgument
-from bayesrl.models import PBVI, AlphaVectors, bracket, fast_informed_bound, qmdp_bound
+from bayesrl.models import (
+    PBVI,
+    AlphaVectors,
+    Perseus,
+    POMDPValueIteration,
+    bracket,
+    fast_informed_bound,
+    qmdp_bound,
+)
+from bayesrl.models.pomdp_solvers._alpha_vectors import lowest
+from bayesrl.models.pomdp_solvers._backups import arrays_of, successors, sweep
+from bayesrl.models.pomdp_solvers.perseus import explore, stage
 
 SHAPES = [{"S": 3, "A": 2, "Z": 2}, {"S": 4, "A": 3, "Z": 3, "ends": 1}]
 
@@ -45,9 +56,6 @@ def test_sweep_equals_its_transcription(shape):
     vectors = np.where(pomdp.terminal, 0.0, min(r.min(), 0.0 if pomdp.terminal.any() else np.inf) / 0.1)[None]
     for _ in range(5):
         vectors = np.array([backup(pomdp, vectors, x)[0] for x in points])
-    from bayesrl.models.pomdp_solvers._alpha_vectors import lowest
-    from bayesrl.models.pomdp_solvers._backups import arrays_of, successors, sweep
-
     m = arrays_of(pomdp)
     mine, actions = lowest(pomdp, "test")[None], np.zeros(1, np.int64)
     for _ in range(5):
@@ -62,11 +70,51 @@ def test_sweep_equals_its_transcription(shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_fixed_point_on_given_beliefs(shape):
+def test_a_stage_equals_its_transcription(shape):
+    """Five stages of Perseus in plain numpy, with the same permutations."""
+    pomdp = random_pomdp(1, **shape)
+    points, rng = interior(pomdp, 8), default_rng(0)
+    m = arrays_of(pomdp)
+    mine = theirs = lowest(pomdp, "test")[None]
+    actions, w = np.zeros(1, np.int64), successors(m, points)
+    for _ in range(5):
+        order = rng.permutation(8)
+        mine, actions, v = stage(m, points, w, mine, actions, order)
+        old, new = points @ theirs.T, []
+        for i in order:
+            if not new or (np.array(new) @ points[i]).max() < old[i].max():
+                alpha = backup(pomdp, theirs, points[i])[0]
+                new.append(alpha if alpha @ points[i] >= old[i].max() else theirs[np.argmax(old[i])])
+        theirs = np.array(new)
+        np.testing.assert_allclose(mine, theirs, atol=1e-12)
+        np.testing.assert_allclose(v, (points @ theirs.T).max(axis=1), atol=1e-12)
+        assert (v >= old.max(axis=1) - 1e-12).all()
+
+
+@pytest.mark.parametrize("solver", [PBVI, Perseus])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_below_exact_values(shape, solver):
+    """Everywhere, with few beliefs and with many; with many they meet, at what can be reached from the start."""
+    pomdp = random_pomdp(5, gamma=0.8, **shape)
+    exact = POMDPValueIteration(tol=1e-7).solve(pomdp)
+    everywhere = interior(pomdp, 300)
+    gaps = []
+    for size in (1, 5, 60):
+        solution = solver(size=size, tol=1e-6).solve(pomdp, default_rng(size))
+        assert (solution.value(everywhere) <= exact.value(everywhere) + 1e-6).all()
+        gaps.append(exact.start_value - solution.start_value)
+        assert solution.error_bound >= (exact.value(everywhere) - solution.value(everywhere)).max() - 1e-6
+    assert gaps[0] > gaps[2] - 1e-6
+    assert abs(gaps[2]) < 1e-3
+
+
+@pytest.mark.parametrize("solver", [PBVI, Perseus])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_fixed_point_on_given_beliefs(shape, solver):
     """At the end a backup at the given beliefs changes nothing, and no vector belongs to none of them."""
     pomdp = random_pomdp(2, **shape)
     points = interior(pomdp, 8)
-    solution = PBVI(beliefs=points, tol=1e-9).solve(pomdp)
+    solution = solver(beliefs=points, tol=1e-9).solve(pomdp)
     np.testing.assert_allclose(solution.q(points).max(axis=1), solution.value(points), atol=1e-8)
     assert len(solution.vectors) <= len(points)
 
@@ -74,9 +122,6 @@ def test_fixed_point_on_given_beliefs(shape):
 @pytest.mark.parametrize("gamma", [0.0, 0.5, 0.95])
 def test_values_at_the_beliefs_never_fall(gamma):
     """Sweep by sweep, on a set of beliefs whose successors are far away."""
-    from bayesrl.models.pomdp_solvers._alpha_vectors import lowest
-    from bayesrl.models.pomdp_solvers._backups import arrays_of, successors, sweep
-
     pomdp = random_pomdp(3, S=4, A=3, Z=3, gamma=gamma)
     points = np.vstack([np.eye(4), interior(pomdp, 4)])
     m = arrays_of(pomdp)
@@ -89,7 +134,7 @@ def test_values_at_the_beliefs_never_fall(gamma):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_bounds_are_above_what_any_history_earns(shape):
-    """QMDP and the fast informed bound, against expectimax of five decisions and what at most comes after."""
+    """QMDP and the fast informed bound, against expectimax of five decisions and what comes after at least."""
     pomdp = random_pomdp(4, gamma=0.5, **shape)
     loose, tight = qmdp_bound(pomdp), fast_informed_bound(pomdp)
     assert loose.shape == tight.shape == (pomdp.n_actions, pomdp.n_states)
@@ -114,6 +159,18 @@ def test_tiger_by_points():
     assert PBVI(size=30, tol=1e-7).solve(tiger(episodic=True, gamma=1.0)).start_value == pytest.approx(
         5.159919, abs=1e-5
     )
+
+
+def test_explored_beliefs():
+    """They are distinct, begin with the start, and hold no terminal state."""
+    pomdp = random_pomdp(0, S=4, A=3, Z=3, ends=1)
+    points = explore(arrays_of(pomdp), np.array(pomdp.start), 30, default_rng(0))
+    assert points.shape == (30, 4)
+    np.testing.assert_array_equal(points[0], pomdp.start)
+    np.testing.assert_allclose(points.sum(axis=1), 1.0)
+    assert not points[:, pomdp.terminal].any()
+    assert len({x.round(9).tobytes() for x in points}) == 30
+    assert len(explore(arrays_of(tiger(0.5)), np.array([0.5, 0.5]), 30, default_rng(0))) == 1  # nothing is ever learned
 
 
 def test_hallway_is_lower_with_few_beliefs():
@@ -143,6 +200,9 @@ def test_a_solution_is_kept_and_pickled():
         (lambda: PBVI(tol=0.0), "'tol' must be greater than 0"),
         (lambda: PBVI().solve(b.make_world("chain")), "'problem' must be a TabularPOMDP"),
         (lambda: PBVI().solve(tiger(gamma=1.0)), "'problem' must be one that ends, or whose discount is below 1"),
+        (lambda: Perseus(beliefs=[[0.5, 0.6]]).solve(tiger()), "'beliefs' must be rows that sum to 1"),
+        (lambda: Perseus(size=0), "'size' must be a whole number of at least 1"),
+        (lambda: Perseus().solve(tiger(gamma=1.0)), "'problem' must be one that ends, or whose discount is below 1"),
         (lambda: qmdp_bound(3), "'problem' must be a TabularPOMDP"),
         (lambda: bracket(tiger(), size=0), "'size' must be a whole number of at least 1"),
         (lambda: fast_informed_bound(tiger(), tol=-1.0), "'tol' must be greater than 0"),

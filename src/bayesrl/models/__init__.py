@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from bayesrl.models.pomdp_solvers._bounds import fast_informed_bound as fast_informed_bound
     from bayesrl.models.pomdp_solvers._bounds import qmdp_bound as qmdp_bound
     from bayesrl.models.pomdp_solvers.pbvi import PBVI as PBVI
+    from bayesrl.models.pomdp_solvers.perseus import Perseus as Perseus
+    from bayesrl.models.pomdp_solvers.pomdp_value_iteration import POMDPValueIteration as POMDPValueIteration
     from bayesrl.models.solution import Solution as Solution
     from bayesrl.models.solve import evaluate_policy as evaluate_policy
     from bayesrl.models.solve import finite_horizon as finite_horizon
@@ -40,6 +42,8 @@ export(
         "pomdp_solvers._alpha_vectors": ("AlphaVectors",),
         "pomdp_solvers._bounds": ("bracket", "fast_informed_bound", "qmdp_bound"),
         "pomdp_solvers.pbvi": ("PBVI",),
+        "pomdp_solvers.perseus": ("Perseus",),
+        "pomdp_solvers.pomdp_value_iteration": ("POMDPValueIteration",),
         "solution": ("Solution",),
         "solve": ("evaluate_policy", "finite_horizon", "solve_many"),
         "solvers.mdp_lp": ("LinearProgram",),

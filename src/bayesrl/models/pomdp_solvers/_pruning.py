@@ -13,27 +13,25 @@ import numpy as np
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 
-SLACK = 1e-11
+SLACK = 1e-12
 """A smaller excess, relative to the largest entry, counts as none."""
 OPEN, OUT, IN = 0, 1, 2
 """What is known about a vector."""
 
 
-def prune(vectors: F2, witnesses: F2, slack: float) -> tuple[I1, F2]:
-    """The places of the needed vectors of a set (N, S), and a witness for each; `witnesses` (n, S) are first guesses.
+def prune(vectors: F2, guesses: F2, slack: float) -> tuple[I1, F2]:
+    """The places of the needed vectors of a set (N, S), and a witness of each; `guesses` (n, S) may be witnesses.
 
     A vector that exceeds the others by at most `slack` is left out. For two states this is an upper envelope, else
-    Lark's filter: a vector with an open question is compared with those already in, and if it has a witness, the best
-    vector there comes in.
+    Lark's filter: a vector with an open question is compared with those that are in, and if it has a witness, the best
+    vector there comes in. What came in early may not be needed in the end, so those that are in are compared again.
     """
     if vectors.shape[1] == 2:
         return envelope(vectors, slack)
-    state, witness = lark(vectors, witnesses, slack)
+    state, witness = lark(vectors, guesses, slack)
     for i in np.flatnonzero(state == OPEN):  # rare: the compiled program was not accurate enough
-        inside = np.flatnonzero(state == IN)
-        _, high, b, _ = by_highs(vectors[i] - vectors[inside])
-        state[i] = IN if high > slack else OUT
-        witness[i] = b
+        _, high, b, _ = by_highs(vectors[i] - vectors[state == IN])
+        state[i], witness[i] = IN if high > slack else OUT, b
     kept = np.flatnonzero(state == IN)
     return kept, witness[kept]
 
@@ -121,41 +119,59 @@ def excess(y: F1, x: F1, z: F1) -> float:
 
 
 @njit
-def lark(vectors: F2, witnesses: F2, slack: float) -> tuple[I1, F2]:
+def lark(vectors: F2, guesses: F2, slack: float) -> tuple[I1, F2]:
     """`prune` by programs: which vectors are IN, OUT or still OPEN, and the witnesses of those that are in."""
     N, S = vectors.shape
     state, witness = np.zeros(N, np.int64), np.zeros((N, S))
-    for i in range(N):  # below another one everywhere
-        for j in range(N):
-            if j != i and state[j] != OUT and state[i] == OPEN:
-                worst = (vectors[j] - vectors[i]).min()
-                if worst > 0.0 or (worst >= -slack and ((vectors[j] - vectors[i]).max() > slack or j < i)):
-                    state[i] = OUT
-    for k in range(S + len(witnesses)):  # the best vectors at the corners and at the guesses are in
-        b: F1 = np.zeros(S)
-        if k < S:
-            b[k] = 1.0
-        else:
-            b[:] = witnesses[k - S]
+    drop_below(vectors, state, slack)
+    tried = np.vstack((np.eye(S), guesses))
+    for k in range(len(tried)):  # the corners and the guesses
+        i = best_at(vectors, state, tried[k].copy())
+        if state[i] == OPEN and clearly_best(vectors, state, tried[k].copy(), i, slack):
+            state[i], witness[i] = IN, tried[k]
+    if not (state == IN).any():
+        b = np.full(S, 1.0 / S)
         i = best_at(vectors, state, b)
-        if k >= S and state[i] == OPEN and not clearly_best(vectors, state, b, i, slack):
-            continue
-        if state[i] == OPEN:
-            state[i], witness[i] = IN, b
-    doubtful = np.zeros(N, np.bool_)
+        state[i], witness[i] = IN, b
     for i in range(N):
-        while state[i] == OPEN and not doubtful[i]:
-            inside = np.flatnonzero(state == IN)
-            M = vectors[i] - vectors[inside]
-            low, high, b, _ = solve_game(M)
+        while state[i] == OPEN:
+            low, high, b, _ = solve_game(vectors[i] - vectors[state == IN])
             if high <= slack:
                 state[i] = OUT
             elif low > 0.0:
                 j = best_at(vectors, state, b)
                 state[j], witness[j] = IN, b
             else:
-                doubtful[i] = True
+                break
+    for i in range(N):
+        if state[i] == IN and not clearly_best(vectors, state, witness[i], i, slack):
+            state[i] = OUT
+            if (state == IN).any():
+                _, high, b, _ = solve_game(vectors[i] - vectors[state == IN])
+                if high > slack:
+                    state[i], witness[i] = IN, b
+            else:
+                state[i] = IN
     return state, witness
+
+
+@njit
+def drop_below(vectors: F2, state: I1, slack: float) -> None:
+    """Put OUT what is below another vector everywhere; of vectors that agree within the slack the first one stays."""
+    N, S = vectors.shape
+    for i in range(N):
+        for j in range(N):
+            if j == i or state[j] == OUT:
+                continue
+            least, most = np.inf, -np.inf
+            for s in range(S):
+                d = vectors[j, s] - vectors[i, s]
+                least, most = min(least, d), max(most, d)
+                if least < -slack:
+                    break
+            if least >= -slack and (most > slack or j < i):
+                state[i] = OUT
+                break
 
 
 @njit

@@ -107,8 +107,7 @@ def points_of(owner: str, beliefs: Floats | None, pomdp: TabularPOMDP) -> F2:
 
 def settle(m: Arrays, points: F2, vectors: F2, actions: I1, tol: float) -> tuple[F2, I1, int]:
     """Sweep until the values at the beliefs move by less than tol (1 - gamma) / gamma; counts the sweeps."""
-    move = tol * (1.0 - m.gamma) / m.gamma if 0.0 < m.gamma < 1.0 else tol
-    w, v = successors(m, points), (points @ vectors.T).max(axis=1)
+    move, w, v = settled_below(m, tol), successors(m, points), (points @ vectors.T).max(axis=1)
     n, moved = 0, np.inf
     while moved >= move and n < SWEEPS:
         before = v
@@ -116,6 +115,11 @@ def settle(m: Arrays, points: F2, vectors: F2, actions: I1, tol: float) -> tuple
         vectors, actions = without(vectors, actions)
         n, moved = n + 1, np.abs(v - before).max()
     return vectors, actions, n
+
+
+def settled_below(m: Arrays, tol: float) -> float:
+    """The move tol (1 - gamma) / gamma of the values in a sweep; tol itself with discount 0 or 1."""
+    return tol * (1.0 - m.gamma) / m.gamma if 0.0 < m.gamma < 1.0 else tol
 
 
 @njit

@@ -1,0 +1,202 @@
+"""Exact alpha-vectors: against expectimax over histories, the fact sheet, and themselves."""
+
+import numpy as np
+import pytest
+from known_pomdps import expectimax, hallway, line, random_pomdp, shuttle, tiger
+from numpy.random import default_rng
+
+import bayesrl as b
+from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.models import POMDPValueIteration
+from bayesrl.models.pomdp_solvers import _pruning
+from bayesrl.models.pomdp_solvers._pruning import by_highs, largest_excess, prune, solve_game
+
+
+def beliefs(S, n, seed=0):
+    """Corners, edges and points inside."""
+    return np.vstack([np.eye(S), default_rng(seed).dirichlet(np.full(S, 0.5), n)])
+
+
+# Values --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shape", "horizon"),
+    [
+        ({"S": 2, "A": 3, "Z": 2}, 5),
+        ({"S": 3, "A": 2, "Z": 2}, 5),
+        ({"S": 3, "A": 2, "Z": 2, "ends": 1}, 5),
+        ({"S": 4, "A": 2, "Z": 3, "ends": 1, "gamma": 1.0}, 4),
+        ({"S": 5, "A": 3, "Z": 2, "gamma": 0.0}, 2),
+        ({"S": 1, "A": 3, "Z": 2}, 3),
+    ],
+)
+def test_equal_to_expectimax(shape, horizon):
+    """Values and action values at corners, edges and inside, for every horizon up to this one."""
+    for seed in range(2):
+        pomdp = random_pomdp(seed, **shape)
+        points = beliefs(pomdp.n_states, 4, seed)
+        for h in range(1, horizon + 1):
+            solution = POMDPValueIteration(horizon=h).solve(pomdp)
+            exact = np.array([expectimax(pomdp, x, h) for x in points])
+            np.testing.assert_allclose(solution.value(points), exact.max(axis=1), atol=1e-8)
+            assert solution.error_bound < 1e-8
+            if h < horizon:
+                ahead = np.array([expectimax(pomdp, x, h + 1) for x in points])
+                np.testing.assert_allclose(solution.q(points), ahead, atol=1e-8)
+            else:  # the best vector begins with a best action
+                acted = exact[np.arange(len(points)), [solution.action(x) for x in points]]
+                np.testing.assert_allclose(acted, exact.max(axis=1), atol=1e-8)
+
+
+def test_tiger():
+    """The fact sheet: finite and endless horizons, and every accuracy."""
+    finite = {1: -1.0, 2: -1.95, 3: 2.3098, 4: 1.795544, 5: 2.763096, 6: 4.428531, 10: 6.693368, 20: 11.879569}
+    for h, value in finite.items():
+        assert POMDPValueIteration(horizon=h).solve(tiger()).start_value == pytest.approx(value, abs=5e-7)
+    for h, value in {1: -1.0, 2: -1.75, 3: 0.905, 4: 0.483125}.items():
+        assert POMDPValueIteration(horizon=h).solve(tiger(gamma=0.75)).start_value == pytest.approx(value, abs=5e-7)
+    endless = {0.75: -0.495903, 0.8: 8.966838, 0.85: 19.371368, 0.9: 33.142507, 0.95: 43.151066}
+    for accuracy, value in endless.items():
+        solution = POMDPValueIteration(tol=1e-7).solve(tiger(accuracy))
+        assert solution.start_value == pytest.approx(value, abs=7e-7)
+        assert solution.error_bound <= 1e-7
+    assert POMDPValueIteration().solve(tiger(gamma=0.75)).start_value == pytest.approx(1.933439, abs=2e-6)
+    assert POMDPValueIteration().solve(tiger(episodic=True)).start_value == pytest.approx(3.770189, abs=2e-6)
+    ending = POMDPValueIteration().solve(tiger(episodic=True, gamma=1.0))
+    assert ending.start_value == pytest.approx(5.159919, abs=2e-6)
+    assert ending.error_bound <= 1e-6
+
+
+def test_tiger_thresholds():
+    """Listen between the published beliefs, open outside."""
+    for gamma, threshold in ((0.95, 0.960346), (0.75, 0.947386)):
+        solution = POMDPValueIteration(tol=1e-7).solve(tiger(gamma=gamma))
+        assert int(np.argmax(solution.q([threshold - 2e-6, 1.0 - threshold + 2e-6]))) == 0
+        assert int(np.argmax(solution.q([threshold + 2e-6, 1.0 - threshold - 2e-6]))) == 2
+
+
+def test_other_problems():
+    """Values of the fact sheet: a line of four states, and the shuttle (to the accuracy that takes a second)."""
+    assert POMDPValueIteration().solve(line()).start_value == pytest.approx(1.26034, abs=6e-6)
+    solution = POMDPValueIteration(tol=0.2).solve(shuttle())
+    assert solution.start_value <= 32.8897 + 5e-5
+    assert solution.start_value >= 32.8897 - solution.error_bound
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_error_bound_is_true(seed):
+    """Loose solutions against one that is a thousand times more accurate, at the worst of many beliefs."""
+    pomdp = random_pomdp(seed, S=3, A=3, Z=2, gamma=0.8, ends=seed % 2)
+    fine = POMDPValueIteration(tol=1e-6).solve(pomdp)
+    points = beliefs(3, 200)
+    for tol in (1.0, 0.1, 1e-3):
+        loose = POMDPValueIteration(tol=tol).solve(pomdp)
+        assert loose.error_bound <= tol
+        gap = fine.value(points) - loose.value(points)
+        assert (gap >= -1e-6).all()
+        assert gap.max() <= loose.error_bound + 1e-6
+
+
+# Parsimony -----------------------------------------------------------------------------------------------------------
+
+
+def test_parsimonious():
+    """The tiger's published numbers; and in random problems every vector is best somewhere, by a linear program."""
+    counts = [len(POMDPValueIteration(horizon=h).solve(tiger()).vectors) for h in range(1, 7)]
+    assert counts == [3, 5, 9, 7, 13, 15]
+    for seed in range(3):
+        vectors = POMDPValueIteration(horizon=4).solve(random_pomdp(seed, S=3, A=3, Z=2)).vectors
+        for i in range(len(vectors)):
+            others = np.delete(vectors, i, axis=0)
+            if len(others):
+                assert by_highs(vectors[i] - others)[0] > 1e-12
+
+
+@pytest.mark.parametrize("S", [2, 3, 5])
+def test_pruning_loses_nothing(S):
+    """Random sets with repeated, dominated and nearly equal vectors: the same upper envelope, each vector needed."""
+    for seed in range(5):
+        rng = default_rng(seed)
+        full = rng.normal(size=(30, S))
+        full = np.vstack([full, full[:4], full[4:8] - 0.1, full[8:12] + 1e-15, 0.5 * (full[:3] + full[3:6])])
+        full = full[rng.permutation(len(full))]
+        kept, witness = prune(full, np.zeros((0, S)), 1e-10)
+        points = beliefs(S, 2000, seed)
+        np.testing.assert_allclose((points @ full[kept].T).max(axis=1), (points @ full.T).max(axis=1), atol=1e-9)
+        for i, x in enumerate(witness):
+            assert x @ full[kept[i]] >= (full @ x).max() - 1e-9
+            assert len(kept) == 1 or by_highs(full[kept[i]] - full[np.delete(kept, i)])[0] > 0.0
+
+
+def test_games():
+    """The compiled simplex method against HiGHS: certificates of both kinds, on random, rounded and repeated rows."""
+    rng = default_rng(0)
+    for _ in range(60):
+        n, S = rng.integers(1, 30), rng.integers(1, 9)
+        M = rng.normal(size=(n, S)) * 10.0 ** rng.uniform(-3, 3)
+        M = M.round(1) if rng.random() < 0.3 else M
+        M[rng.integers(n)] = M[0]
+        low, high, x, y = solve_game(M)
+        scale = 1e-12 + np.abs(M).max()
+        assert high - low < 1e-12 * scale
+        assert by_highs(M)[0] - 1e-8 * scale <= high
+        assert low <= by_highs(M)[1] + 1e-8 * scale
+        assert x.sum() == pytest.approx(1.0)
+        assert y.sum() == pytest.approx(1.0)
+        assert min(x.min(), y.min()) >= 0.0
+
+
+def test_highs_takes_over(monkeypatch):
+    """If the compiled programs were useless, the result would be the same."""
+    vectors = default_rng(1).normal(size=(20, 3))
+    right = prune(vectors, np.zeros((0, 3)), 1e-10)[0]
+
+    def undecided(vectors, guesses, slack):
+        state, witness = np.zeros(len(vectors), np.int64), np.zeros(vectors.shape)
+        state[np.argmax(vectors[:, 0])] = _pruning.IN
+        return state, witness
+
+    monkeypatch.setattr(_pruning, "lark", undecided)
+    kept = prune(vectors, np.zeros((0, 3)), 1e-10)[0]
+    assert set(right) <= set(kept)
+    assert largest_excess(vectors[kept], vectors[right]) < 1e-9
+
+
+# Limits and bad input ------------------------------------------------------------------------------------------------
+
+
+def test_too_many_vectors():
+    """The best so far is a solution with a true bound."""
+    with pytest.raises(NotConverged) as error:
+        POMDPValueIteration(limit=300).solve(hallway())
+    best = error.value.best
+    assert best.start_value <= 0.9887
+    assert best.error_bound == error.value.residual >= 0.9887 - best.start_value
+    assert "more than 300" in str(error.value)
+    with pytest.raises(NotConverged) as error:
+        POMDPValueIteration(horizon=6, limit=6).solve(tiger())
+    exact = POMDPValueIteration(horizon=6).solve(tiger())
+    assert abs(error.value.best.start_value - exact.start_value) <= error.value.residual
+    with pytest.raises(NotConverged, match="after 2 sweeps"):
+        POMDPValueIteration(sweeps=2).solve(tiger())
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: POMDPValueIteration(horizon=0), "'horizon' must be a whole number of at least 1"),
+        (lambda: POMDPValueIteration(horizon=1.5), "'horizon' must be"),
+        (lambda: POMDPValueIteration(tol=0.0), "'tol' must be greater than 0"),
+        (lambda: POMDPValueIteration(tol=np.nan), "'tol' must be"),
+        (lambda: POMDPValueIteration(limit=0), "'limit' must be a whole number of at least 1"),
+        (lambda: POMDPValueIteration().solve(None), "'problem' must be a TabularPOMDP"),
+        (lambda: POMDPValueIteration().solve(b.make_world("chain").mdp), "'problem' must be a TabularPOMDP"),
+        (lambda: POMDPValueIteration().solve(b.make_world("bernoulli")), "draw a world from it first"),
+        (lambda: POMDPValueIteration().solve(tiger(gamma=1.0)), "must be one that ends, or whose discount is below 1"),
+    ],
+)
+def test_bad_input(call, says):
+    with pytest.raises(InvalidArgument) as error:
+        call()
+    assert says in str(error.value)
