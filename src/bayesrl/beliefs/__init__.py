@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP as DirichletPOMDP
     from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs as FinitePOMDPs
     from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter as POMDPFilter
+    from bayesrl.beliefs.hidden.bapomdp_bounded import BoundedBAPOMDP as BoundedBAPOMDP
+    from bayesrl.beliefs.hidden.bapomdp_exact import ExactBAPOMDP as ExactBAPOMDP
+    from bayesrl.beliefs.hidden.bapomdp_most_probable import MostProbableBAPOMDP as MostProbableBAPOMDP
+    from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP as ParticleBAPOMDP
     from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards as UnknownRewards
     from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP as DirichletMDP
     from bayesrl.beliefs.tabular.dirichlet_mixture import DirichletMixture as DirichletMixture
@@ -67,6 +71,10 @@ export(
         "hidden._dirichlet_pomdp": ("DirichletPOMDP",),
         "hidden.finite_pomdps": ("FinitePOMDPs",),
         "hidden.pomdp_filter": ("POMDPFilter",),
+        "hidden.bapomdp_bounded": ("BoundedBAPOMDP",),
+        "hidden.bapomdp_exact": ("ExactBAPOMDP",),
+        "hidden.bapomdp_most_probable": ("MostProbableBAPOMDP",),
+        "hidden.bapomdp_particle": ("ParticleBAPOMDP",),
         "tabular.dirichlet_mdp": ("DirichletMDP",),
         "tabular.dirichlet_mixture": ("DirichletMixture",),
         "tabular.finite_mdps": ("FiniteMDPs",),
