@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.arms.poisson_arm import PoissonArm as PoissonArm
     from bayesrl.beliefs.arms.semi_bandit import SemiBandit as SemiBandit
     from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP as DirichletPOMDP
-    from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs as FinitePOMDPs
-    from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter as POMDPFilter
     from bayesrl.beliefs.hidden.bapomdp_bounded import BoundedBAPOMDP as BoundedBAPOMDP
     from bayesrl.beliefs.hidden.bapomdp_exact import ExactBAPOMDP as ExactBAPOMDP
     from bayesrl.beliefs.hidden.bapomdp_most_probable import MostProbableBAPOMDP as MostProbableBAPOMDP
     from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP as ParticleBAPOMDP
+    from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs as FinitePOMDPs
+    from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter as POMDPFilter
     from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards as UnknownRewards
     from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP as DirichletMDP
     from bayesrl.beliefs.tabular.dirichlet_mixture import DirichletMixture as DirichletMixture

@@ -102,7 +102,7 @@ def of_belief(belief: Any) -> dict[tuple[int, frozenset[tuple[Entry, int]]], flo
     weights: dict[Any, float] = {}
     for i, w in enumerate(belief.hyper.weight):
         entries = range(belief.hyper.first[i], belief.hyper.first[i + 1])
-        cells = [(divmod(int(belief.hyper.cell[t]), W), int(belief.hyper.count[t])) for t in entries]
+        cells = [(divmod(int(belief.hyper.cell[t]), W), int(belief.hyper.times[t])) for t in entries]
         up = frozenset((("phi", r, k) if r < G else ("psi", r - G - 1, k), n) for (r, k), n in cells)
         key = int(belief.hyper.state[i]), up
         assert key not in weights, "equal hyper-states did not merge"
@@ -121,7 +121,7 @@ def q_values(
 
     `leaf` holds Q(s, a) after the last decision, (S, A).
     """
-    belief = [(float(p), s, Counter()) for s, p in enumerate(prior.start) if p > 0.0]
+    belief: list[Weighted] = [(float(p), s, Counter()) for s, p in enumerate(prior.start) if p > 0.0]
     for a, o in history:
         belief = after(prior, belief, a, o, counted)
     total = sum(w for w, _, _ in belief)
@@ -200,12 +200,13 @@ def tied_prior() -> DirichletPOMDP:
 
     State 2 is terminal. From state 1 two outcomes lead to it. In state 2 two signs show the same observation.
     """
-    succ = [[[0, 1, 2], [1, 0, 2]], [[1, 2, 2], [0, 0, 1]], [[2, 2, 2], [2, 2, 2]]]
-    sign = [[[0, 1], [0, 1]], [[1, 0], [0, 1]], [[0, 0], [1, 1]]]
-    one = np.zeros((3, 2), int)
-    outcomes = Outcomes(succ, np.zeros((3, 2, 3)), one, [3], np.zeros(1), [0.6, 0.4, 0.0], [False, False, True])
-    R = [[0.5, -1.0], [1.0, 0.2], [0.0, 0.0]]
-    return DirichletPOMDP(outcomes, [[1.2, 0.7, 0.4]], Signs(sign, one, [2], 2), [[2.5, 0.8]], R, 0.9)
+    succ = np.array([[[0, 1, 2], [1, 0, 2]], [[1, 2, 2], [0, 0, 1]], [[2, 2, 2], [2, 2, 2]]])
+    sign = np.array([[[0, 1], [0, 1]], [[1, 0], [0, 1]], [[0, 0], [1, 1]]])
+    one, start, ends = np.zeros((3, 2), int), np.array([0.6, 0.4, 0.0]), np.array([False, False, True])
+    outcomes = Outcomes(succ, np.zeros((3, 2, 3)), one, np.array([3]), np.zeros(1), start, ends)
+    R = np.array([[0.5, -1.0], [1.0, 0.2], [0.0, 0.0]])
+    signs = Signs(sign, one, np.array([2]), 2)
+    return DirichletPOMDP(outcomes, np.array([[1.2, 0.7, 0.4]]), signs, np.array([[2.5, 0.8]]), R, 0.9)
 
 
 def tiger_prior(correct: float = 5.0, incorrect: float = 3.0, wrong: float = -100.0) -> DirichletPOMDP:

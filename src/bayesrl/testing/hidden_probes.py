@@ -12,6 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.beliefs.hidden.bapomdp_bounded import BoundedBAPOMDP
+from bayesrl.beliefs.hidden.bapomdp_exact import ExactBAPOMDP
+from bayesrl.beliefs.hidden.bapomdp_most_probable import MostProbableBAPOMDP
+from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP
 from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter
 from bayesrl.checks import Floats
@@ -104,6 +108,8 @@ class EpisodesProbe(NamedTuple):
     """The share of the prior's error that may remain after much data."""
     data: int = 3
     """Episodes that a belief learns before its moments are checked."""
+    many: int = 100
+    """Episodes after which a belief has concentrated."""
 
     def draw(self, belief: Any, rng: Generator) -> Path:  # noqa: D102
         pomdp = belief.sample_pomdp(rng)
@@ -129,3 +135,6 @@ class EpisodesProbe(NamedTuple):
 
 probe_for.register(POMDPFilter, lambda belief: MovingProbe())
 probe_for.register(FinitePOMDPs, lambda belief: EpisodesProbe())
+probe_for.register(ExactBAPOMDP, lambda belief: EpisodesProbe(remains=0.85))
+for kind in (BoundedBAPOMDP, MostProbableBAPOMDP, ParticleBAPOMDP):  # tests/hidden checks their calibration
+    probe_for.register(kind, lambda belief: EpisodesProbe(approximate=True, remains=0.85))

@@ -25,7 +25,8 @@ from numpy.random import Generator
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.checks import frozen
 from bayesrl.kernels.arrays import B1, F1, F2, F4, I1, I2, I3
-from bayesrl.kernels.jit import njit
+from bayesrl.kernels.jit import inlined, njit
+from bayesrl.kernels.simulator import borrowed
 
 KEYS = 2**61 - 1
 """Keys of lists are sums of `Rows.mix` modulo this number."""
@@ -52,13 +53,13 @@ class Rows(NamedTuple):
 
 
 class HyperStates(NamedTuple):
-    """N weighted hyper-states. Entry i was counted `count[t]` times in `cell[t]`, first[i] <= t < first[i + 1]."""
+    """N weighted hyper-states. Entry i was counted `times[t]` times in `cell[t]`, first[i] <= t < first[i + 1]."""
 
     weight: F1  # (N,) sums to one
     state: I1  # (N,) or FRESH, for all of them
     first: I1  # (N + 1,)
     cell: I1  # (M,) ascending within each hyper-state
-    count: I1  # (M,)
+    times: I1  # (M,)
     key: I1  # (N,) sum of the mix of each count: equal lists have equal keys
 
 
@@ -115,7 +116,7 @@ def frozen_states(h: HyperStates) -> HyperStates:
 # A step --------------------------------------------------------------------------------------------------------------
 
 
-@njit
+@inlined
 def counts_in(m: Rows, h: HyperStates, i: int, path: I1, r: int, x: F1) -> float:
     """Write the counts of row r at a branch of root i to x; returns their sum."""
     total = m.total[r]
@@ -132,8 +133,8 @@ def counts_in(m: Rows, h: HyperStates, i: int, path: I1, r: int, x: F1) -> float
             else:
                 end = middle
         while t < h.first[i + 1] and h.cell[t] < high:
-            x[h.cell[t] - low] += h.count[t]
-            total += h.count[t]
+            x[h.cell[t] - low] += h.times[t]
+            total += h.times[t]
             t += 1
         for c in path:
             if low <= c < high:
@@ -142,7 +143,7 @@ def counts_in(m: Rows, h: HyperStates, i: int, path: I1, r: int, x: F1) -> float
     return total
 
 
-@njit
+@inlined
 def present(m: Rows, s: int) -> range:
     """The states to which a hyper-state in state s belongs: all, if its episode has not begun."""
     return range(len(m.start)) if s == FRESH else range(s, s + 1)
@@ -152,12 +153,13 @@ def present(m: Rows, s: int) -> range:
 def roots(h: HyperStates, width: int, pad: int) -> Branches:
     """The hyper-states themselves as branches, with room for paths of `width` cells."""
     n = len(h.state)
-    return Branches(h.weight, h.state, np.arange(n), np.full((n, width), pad), h.key)
+    return Branches(h.weight.copy(), h.state.copy(), np.arange(n), np.full((n, width), pad), h.key.copy())
 
 
 @njit
 def step(m: Rows, h: HyperStates, e: Branches, a: int, o: int, ended: bool) -> Branches:
     """The branches after action a, given observation o and whether a terminal state was reached; equal ones merge."""
+    m, h = borrowed(m), borrowed(h)
     W, P = m.alpha.shape[1], e.path.shape[1]
     pad, x, z = len(m.mix), np.empty(W), np.empty(W)
     room = 0
@@ -202,7 +204,7 @@ def step(m: Rows, h: HyperStates, e: Branches, a: int, o: int, ended: bool) -> B
     return Branches(new.weight[:n], new.state[:n], new.root[:n], new.path[:n], new.key[:n])
 
 
-@njit
+@inlined
 def insert(path: I1, c: int, mix: I1) -> int:
     """Insert a cell into an ascending path with room for it; returns its mix."""
     t = len(path) - 1
@@ -235,11 +237,11 @@ def same_counts(h: HyperStates, b: Branches, i: int, j: int, pad: int) -> bool:
         return bool((b.path[i] == b.path[j]).all())
     more = 0  # counts of i less those of j
     for t in range(h.first[one], h.first[one + 1]):
-        more += h.count[t]
+        more += h.times[t]
         if count_of(h, b, i, h.cell[t]) != count_of(h, b, j, h.cell[t]):
             return False
     for t in range(h.first[two], h.first[two + 1]):
-        more -= h.count[t]
+        more -= h.times[t]
     for t in range(b.path.shape[1]):
         more += (b.path[i, t] < pad) - (b.path[j, t] < pad)
         c = b.path[i, t]
@@ -254,7 +256,7 @@ def count_of(h: HyperStates, b: Branches, i: int, c: int) -> int:
     n = 0
     for t in range(h.first[b.root[i]], h.first[b.root[i] + 1]):
         if h.cell[t] == c:
-            n += h.count[t]
+            n += h.times[t]
     for t in range(b.path.shape[1]):
         n += b.path[i, t] == c
     return n
@@ -275,7 +277,7 @@ def grown(h: HyperStates, b: Branches, pad: int) -> HyperStates:
             new = b.path[i, v] if v < P else pad
             c, more = min(old, new), 0
             if old == c:
-                more += h.count[t]
+                more += h.times[t]
                 t += 1
             if new == c:
                 more += 1
@@ -312,6 +314,7 @@ def again(m: Rows, h: HyperStates) -> HyperStates:
 @njit
 def observations_after(m: Rows, h: HyperStates, a: int, Z: int) -> F1:
     """Probability of each observation after action a, (Z,)."""
+    m, h = borrowed(m), borrowed(h)
     p, x, z, none = np.zeros(Z), np.empty(m.alpha.shape[1]), np.empty(m.alpha.shape[1]), np.empty(0, np.int64)
     for i in range(len(h.state)):
         for s in present(m, h.state[i]):
@@ -330,6 +333,7 @@ def observations_after(m: Rows, h: HyperStates, a: int, Z: int) -> F1:
 @njit
 def mean_rows(m: Rows, h: HyperStates) -> F2:
     """The mean of each row under the mixture, (R, W). Only the rows in a hyper-state's list differ from the prior."""
+    m, h = borrowed(m), borrowed(h)
     R, W = m.alpha.shape
     mean, touched, x, none = np.zeros((R, W)), np.zeros(R), np.empty(W), np.empty(0, np.int64)
     for i in range(len(h.weight)):
@@ -358,6 +362,7 @@ def draw_step(m: Rows, h: HyperStates, N: int, a: int, o: int, ended: bool, rng:
 
     A single hyper-state (the prior) is copied N times. Otherwise there are N.
     """
+    m, h = borrowed(m), borrowed(h)
     W, pad = m.alpha.shape[1], len(m.mix)
     x, none = np.empty(W), np.empty(0, np.int64)
     path = np.full((N, 2), pad)
@@ -388,7 +393,7 @@ def draw_step(m: Rows, h: HyperStates, N: int, a: int, o: int, ended: bool, rng:
     return new
 
 
-@njit
+@inlined
 def draw(x: F1, total: float, rng: Generator) -> int:
     """An index, with probability proportional to x."""
     u, last = rng.random() * total, 0

@@ -122,7 +122,7 @@ class OverHyperStates:
         """Probability of each state now, (S,)."""
         if self._fresh:
             return self.prior.start
-        return np.bincount(self.hyper.state, self.hyper.weight, self.n_states)
+        return np.asarray(np.bincount(self.hyper.state, self.hyper.weight, self.n_states), np.float64)
 
     def predictive(self, action: int) -> Floats:
         """Probability of each observation after an action, (Z,)."""
@@ -175,8 +175,8 @@ class OverHyperStates:
         phi, psi = np.array(self.prior.phi), np.array(self.prior.psi)
         row, k = np.divmod(self.hyper.cell[own], W)
         moves = row < G
-        phi[row[moves], k[moves]] += self.hyper.count[own][moves]
-        psi[row[~moves] - G - 1, k[~moves]] += self.hyper.count[own][~moves]
+        phi[row[moves], k[moves]] += self.hyper.times[own][moves]
+        psi[row[~moves] - G - 1, k[~moves]] += self.hyper.times[own][~moves]
         return phi, psi
 
     def compiled_hyper_states(self) -> tuple[Rows, HyperStates]:
@@ -194,7 +194,7 @@ def tabled(target: Ints, rows: Floats, n: int) -> Floats:
     """Entries (S, A, K) added up by their targets, (S, A, n)."""
     S, A, K = target.shape
     cells = np.repeat(np.arange(S * A) * n, K) + target.ravel()
-    return np.bincount(cells, rows.ravel(), S * A * n).reshape(S, A, n)
+    return np.asarray(np.bincount(cells, rows.ravel(), S * A * n), np.float64).reshape(S, A, n)
 
 
 def example_prior() -> DirichletPOMDP:
@@ -204,10 +204,10 @@ def example_prior() -> DirichletPOMDP:
     number of hyper-states grows linearly with the number of steps.
     """
     succ = np.array([[[0, 0], [1, 2]], [[1, 0], [0, 2]], [[2, 0], [2, 2]]])
-    outcomes = Outcomes(
-        succ, np.zeros((3, 2, 2)), [[0, 1], [0, 1], [0, 1]], [1, 2], np.zeros(1), [0.8, 0.2, 0.0], [False, False, True]
-    )  # fmt: skip
-    signs = Signs([[[0, 1], [0, 1]], [[1, 0], [0, 1]], [[0, 1], [0, 1]]], [[0, 1], [0, 1], [0, 1]], [2, 2], 2)
-    paid = [[-1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]]
-    phi, psi = [[1.0, 0.0], [2.0, 1.0]], [[2.5, 1.0], [0.5, 0.5]]
+    sign = np.array([[[0, 1], [0, 1]], [[1, 0], [0, 1]], [[0, 1], [0, 1]]])
+    group, start, ends = np.array([[0, 1]] * 3), np.array([0.8, 0.2, 0.0]), np.array([False, False, True])
+    outcomes = Outcomes(succ, np.zeros((3, 2, 2)), group, np.array([1, 2]), np.zeros(1), start, ends)
+    paid = np.array([[-1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]])
+    phi, psi = np.array([[1.0, 0.0], [2.0, 1.0]]), np.array([[2.5, 1.0], [0.5, 0.5]])
+    signs = Signs(sign, group, np.array([2, 2]), 2)
     return DirichletPOMDP(outcomes, phi, signs, psi, paid, 0.9, [True, False], [False, True])
