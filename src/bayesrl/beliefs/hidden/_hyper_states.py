@@ -73,7 +73,7 @@ class Branches(NamedTuple):
     key: I1  # (n,)
 
 
-def rows_of(prior: DirichletPOMDP, bound: float = np.inf) -> Rows:
+def rows_of(prior: DirichletPOMDP, bound: float) -> Rows:
     """The compiled form of a prior."""
     outcomes, signs, (fixed, shown) = prior.outcomes, prior.signs, prior.fixed
     (G, K), (H, L) = prior.phi.shape, prior.psi.shape
