@@ -41,3 +41,30 @@ def test_names_that_mean_the_same():
     assert same_prior("flat:1/4", "flat:0.25")
     assert not same_prior("sparse", "flat:.2")
     assert not same_prior("accurate", "inaccurate")
+
+
+# Hidden states -------------------------------------------------------------------------------------------------------
+
+
+def test_priors_of_worlds_with_hidden_states():
+    tiger = b.make_world("tiger")
+    assert prior_for(tiger) == prior_for(tiger, "known") == b.beliefs.POMDPFilter(tiger.pomdp)
+    assert prior_for(tiger, "exact") == b.beliefs.ExactBAPOMDP(tiger.counts())
+    assert prior_for(tiger, "particle") == b.beliefs.ParticleBAPOMDP(tiger.counts(), particles=1000)
+    assert prior_for(tiger, "particle:50") == b.beliefs.ParticleBAPOMDP(tiger.counts(), particles=50)
+    assert prior_for(tiger, "bounded:12") == b.beliefs.BoundedBAPOMDP(tiger.counts(), bound=12)
+    assert prior_for(tiger, "bounded") == b.beliefs.BoundedBAPOMDP(tiger.counts(), bound=8 + 20)
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x", "1/2", ""])
+def test_a_bad_number_of_particles(number):
+    with pytest.raises(InvalidArgument) as error:
+        prior_for(b.make_world("tiger"), f"particle:{number}")
+    assert str(error.value) == f"prior: 'particle' must be followed by a whole number of at least 1, got '{number}'."
+
+
+def test_priors_that_hidden_worlds_do_not_have():
+    with pytest.raises(UnknownName, match="no prior of a world with a hidden state called 'flat'"):
+        prior_for(b.make_world("tiger"), "flat")
+    with pytest.raises(InvalidArgument, match="prior: 'known' must be given without a number, got 3"):
+        prior_for(b.make_world("tiger"), "known:3")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bayesrl._version import code_version
 from bayesrl.cli.app import METHOD, WORLD, Json, Prior, Seed, Set, app, check_plot
 from bayesrl.cli.output import put, put_json, put_table
+
+if TYPE_CHECKING:
+    from bayesrl.lab.explain import Hidden
 
 STATES_SHOWN, ACTIONS_SHOWN, OUTCOMES_SHOWN = 30, 4, 10
 """Largest numbers of rows and columns in the tables."""
@@ -48,6 +51,8 @@ def explain(
         for a, (name, drawn) in enumerate(zip(why.actions, sketched_root(why), strict=True))
     ]
     put_table(("  action", *why.root, ""), rows)
+    if why.hidden is not None:
+        return _put_hidden(why.hidden, why.actions[why.action])
     if not why.outcomes:
         return put("\nThe method has no belief about the outcomes of actions.")
     put(f"\nPosterior outcomes of {why.actions[why.action]} in state {why.state}:")
@@ -65,6 +70,20 @@ def explain(
         put("\nThe best policy of the mean model:")
         put("\n".join(plan))
     return None
+
+
+def _put_hidden(hidden: Hidden, action: str) -> None:
+    """Print what is believed about a hidden state, and what is expected to be seen after the action."""
+    from bayesrl.lab.sketches import sketch
+
+    for what, table in (("state", hidden.states), (f"seen after {action}", hidden.signs)):
+        likeliest = sorted(table, key=lambda name: -table[name])[:OUTCOMES_SHOWN]
+        rest = [p for name, p in table.items() if name not in likeliest]
+        put("")
+        rows = [(name, f"{table[name]:.4f}", sketch(0.0, table[name], table[name], 0.0, 1.0)) for name in likeliest]
+        put_table((what, "probability", "from 0 to 1"), rows)
+        if rest:
+            put(f"... and {len(rest)} more, {sum(rest):.3g} in all: --json prints them all.")
 
 
 @app.command()

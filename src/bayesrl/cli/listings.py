@@ -70,8 +70,11 @@ def show(
         put("")
     if entry.kind in ("world", "family"):
         made = registry.make_world(name)
-        sizes = [f"{getattr(made, f'n_{what}')} {what}" for what in ("states", "actions") if hasattr(made, f"n_{what}")]
+        counted = [what for what in ("states", "actions", "observations") if hasattr(made, f"n_{what}")]
+        sizes = [f"{getattr(made, f'n_{what}')} {what}" for what in counted]
         put(", ".join([f"Default prior {made.prior}", f"{made.steps} steps", *sizes]) + ".\n")
+        if getattr(made, "bracket", None) is not None:
+            put("The optimal value of the start is between {:.6g} and {:.6g}.\n".format(*made.bracket))
     put("Evidence, tests that fail if it is wrong:" if entry.evidence else "It has no tests of its own yet.")
     for test in entry.evidence:
         print(f"  {test}")

@@ -6,6 +6,9 @@ The command line, scripts and configuration files use the same names:
     NAME:KEY=VALUE,...        beb:beta=3           with other parameters
                               chain:gamma=9/10
 
+    FILE.pomdp                tiger.pomdp          the POMDP in a file, as a world
+    FILE.pomdp:KEY=VALUE,...  4x3.pomdp:gamma=.9   with another discount, or with a `terminal` state (name or number)
+
 A value is a whole number, a decimal, a fraction, true, false, none, or otherwise a word.
 """
 
@@ -24,9 +27,12 @@ from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.lab.priors import prior_for
 from bayesrl.parameters import declarations
 from bayesrl.registry import Entry, entries, make, make_world, with_article, worlds
+from bayesrl.worlds.hidden import POMDPWorld
 
 SOLVE_SEED = 0
 """The seed of solvers; all runs of an experiment share one solution, whatever their own seeds are."""
+FILE = ".pomdp"
+"""The end of the name of a file that is a world."""
 OF_THE_WORLD = ("n_states", "n_actions")
 """Parameters that the world determines."""
 
@@ -56,6 +62,8 @@ def agent_for(
         if known is None:
             raise InvalidArgument(method, "world", f"one with '{name}'", type(world).__name__)
     told |= {name: paid for name, paid in rewards_of(world).items() if name in entry.parameters}
+    if "prior" in entry.parameters and hasattr(world, "counts"):
+        told["prior"] = world.counts()
     told |= suggested(world, entry)
     return make(method, **(told | params))
 
@@ -87,8 +95,16 @@ def rewards_of(world: World | Family) -> dict[str, float]:
 
 
 def world_for(text: str, params: Mapping[str, Any] | None = None) -> Any:
-    """A world or a family of worlds from its name, the parameters after a colon, and further parameters."""
+    """A world or a family of worlds from its name, the parameters after a colon, and further parameters.
+
+    The name of a file that ends in .pomdp gives the POMDP in it as a world.
+    """
     name, own = named(text)
+    if name.endswith(FILE):
+        told = merged(name, own, params or {})
+        for key in told.keys() - {"gamma", "terminal"}:
+            raise UnknownName("parameter of a file", key, ("gamma", "terminal"))
+        return POMDPWorld.from_file(name, **told)
     if all(name != entry.name for entry in worlds()) and (other := entries().get(name)) is not None:
         hint = f"It is {with_article(other.kind)}."
         raise InvalidArgument("world_for", "world", "a world or a family of worlds", name, hint)
@@ -125,7 +141,8 @@ def named(text: str) -> tuple[str, dict[str, Any]]:
     >>> named("q-learning:rate=1/5,temperature=none")
     ('q-learning', {'rate': 0.2, 'temperature': None})
     """
-    name, colon, rest = text.partition(":")
+    path, file, rest = text.partition(FILE)
+    name, colon, rest = (path + file, *rest.partition(":")[1:]) if file else text.partition(":")
     return name, settings(name, rest.split(",")) if colon else {}
 
 

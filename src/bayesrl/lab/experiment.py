@@ -16,7 +16,7 @@ from bayesrl._version import code_version
 from bayesrl.checks import Floats
 from bayesrl.core import Family, World
 from bayesrl.errors import InvalidArgument, UnknownName
-from bayesrl.lab.build import acting, agent_for, believes, merged, named, world_for
+from bayesrl.lab.build import FILE, acting, agent_for, believes, merged, named, world_for
 from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
 from bayesrl.lab.literature.figures import Figure, lookup
@@ -107,9 +107,9 @@ class Experiment:
     def figures(self) -> dict[str, list[Figure]]:
         """Published figures for these set-ups, by label; none if the world or the horizon is not the published one."""
         world, params = named(self.world_name)
-        usual = find(world).parameters
-        if self.horizon is not None:
+        if self.horizon is not None or world.endswith(FILE):
             return {}
+        usual = find(world).parameters
         if any(usual[k].default != v for k, v in params.items() if k != "gamma"):
             world = self.world_name  # figures of this variant, if there are any
         gamma = getattr(self.world, "gamma", None)

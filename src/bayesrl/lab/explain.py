@@ -3,6 +3,7 @@
     why = explain("bamcp:simulations=2000", "grid5", state=3, steps=200)
     why.root["q"], why.root["visits"]       the entries of the planner's info, for each action
     why.outcomes                            outcomes of the chosen action: posterior means with 95% intervals
+    why.hidden                              the belief over a hidden state, and what it expects to see
 
 `sketches.py` prints an explanation as text, `plots/explanation.py` draws it. The method first acts in the world for
 `steps` steps, as in `run` with that seed. Then it decides in `state`.
@@ -17,15 +18,17 @@ from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
-from numpy.random import Generator
+from numpy.random import Generator, default_rng
 
-from bayesrl.capabilities import HasMeanMDP, HasRowQuantiles, SamplesMDPs, offers
+from bayesrl.capabilities import HasMeanMDP, HasMeanPOMDP, HasRowQuantiles, HasStates, SamplesMDPs, offers
 from bayesrl.checks import Floats, Ints, integer
 from bayesrl.core import Agent, Mind, Streams, World, meet, play
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.build import agent_for, merged, named, world_for
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
+from bayesrl.registry import make
+from bayesrl.worlds.hidden import POMDPWorld
 from bayesrl.worlds.tabular import MDPWorld
 
 M = TypeVar("M")
@@ -50,6 +53,19 @@ class Outcome(NamedTuple):
     high: float
 
 
+class Hidden(NamedTuple):
+    """What is believed about a hidden state."""
+
+    states: Mapping[str, float]
+    """Probability of each state, by name."""
+    signs: Mapping[str, float]
+    """Probability of each observation after the chosen action, by name."""
+    vectors: Floats | None
+    """Alpha-vectors of the believed model, (N, 2), if there are two states: values as lines over the belief."""
+    best: Ints | None
+    """The action of each, (N,)."""
+
+
 class Plan(NamedTuple):
     """A policy and its values, for a map."""
 
@@ -64,6 +80,7 @@ class Explanation:
     method: str
     world: str
     state: int
+    """The state of the decision; if it is hidden, the last observation."""
     steps: int
     """Steps taken before."""
     seed: int
@@ -79,11 +96,14 @@ class Explanation:
     """The best policy of the mean model, or None."""
     layout: Ints | None
     """The world's map, or None."""
+    hidden: Hidden | None = None
+    """The belief over the state, if it is hidden."""
 
     @property
     def title(self) -> str:
         """The decision that is explained."""
-        return f"{self.method} in state {self.state} of {self.world} after {self.steps} steps, seed {self.seed}"
+        where = f"in state {self.state} of" if self.hidden is None else "in"
+        return f"{self.method} {where} {self.world} after {self.steps} steps, seed {self.seed}"
 
     def page(self) -> dict[str, Any]:
         """The explanation without the map, ready for JSON."""
@@ -92,6 +112,9 @@ class Explanation:
             for a, name in enumerate(self.actions)
         ]
         asked = {key: getattr(self, key) for key in ("method", "world", "state", "steps", "seed")}
+        if self.hidden is not None:
+            asked["observation"] = asked.pop("state")
+            asked |= {"states": dict(self.hidden.states), "observations": dict(self.hidden.signs)}
         return asked | {
             "action": self.actions[self.action],
             "root": rows,
@@ -115,11 +138,14 @@ def explain(
     place = world_for(world)
     if not hasattr(place, "n_states"):
         raise InvalidArgument("explain", "world", "one whose states are listed", world)
+    if state is not None and isinstance(place, POMDPWorld):
+        raise InvalidArgument("explain", "state", "left out, since it is hidden", state)
     s = None if state is None else integer("explain", "state", state, 0, place.n_states - 1)
     name, own = named(method)
     agent = agent_for(name, place, prior, merged(name, own, params or {}))
     streams = Streams.of(seed)
-    met = cast(MDPWorld, meet(place, streams))  # the worlds whose states are listed
+    met = cast(MDPWorld | POMDPWorld, meet(place, streams))  # the worlds whose states are listed
+    layout = met.layout if isinstance(met, MDPWorld) else None
     mind, here = after_steps(agent, met, steps, streams)
     s = here if s is None else s
     action, mind, info = agent.act(mind, s, streams.thought)
@@ -135,8 +161,27 @@ def explain(
         action=int(action),
         root={key: np.asarray(info[key]) for key in READINGS if np.shape(info.get(key)) == (met.n_actions,)},
         outcomes=() if modelled is None else posterior_row(modelled, s, int(action), streams.learning),
-        mean_plan=None if modelled is None or met.layout is None else best_plan(modelled.mean_mdp()),
-        layout=met.layout,
+        mean_plan=None if modelled is None or layout is None else best_plan(modelled.mean_mdp()),
+        layout=layout,
+        hidden=believed(belief, met, int(action))
+        if isinstance(met, POMDPWorld) and offers(belief, HasStates)
+        else None,
+    )
+
+
+def believed(belief: HasStates, world: POMDPWorld, action: int) -> Hidden:
+    """What is believed about a hidden state before an action."""
+    numbers = tuple(map(str, range(max(world.n_states, world.n_observations))))
+    names, signs = world.states or numbers[: world.n_states], world.observations or numbers[: world.n_observations]
+    vectors = best = None
+    if world.n_states == 2 and offers(belief, HasMeanPOMDP) and belief.gamma < 1.0:
+        solved = make("pbvi").solve(belief.mean_pomdp(), default_rng(0))
+        vectors, best = solved.vectors, solved.actions
+    return Hidden(
+        dict(zip(names, belief.states().tolist(), strict=True)),
+        dict(zip(signs, belief.predictive(action).tolist(), strict=True)),
+        vectors,
+        best,
     )
 
 

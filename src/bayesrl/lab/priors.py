@@ -7,6 +7,13 @@ A prior is NAME or NAME:CONCENTRATION; the concentration is a decimal or a fract
     sparse:0.2       for each (s, a) a Dirichlet over an unknown subset of the states (a support of size k has weight
                      k^-2), every count 0.2; default 0.2, the prior of the published grid results
 
+If the state is hidden, a prior is NAME or NAME:NUMBER; `counts` of the world says what is unknown:
+
+    known            the model is known, the state is filtered
+    exact            all hyper-states (a state and counts); their number grows with every step
+    bounded:30       rows are counted up to this total; default 20 more than the largest total of the world's counts
+    particle:500     so many hyper-states, drawn; default 1000
+
 A family of worlds has the two priors of its literature: `accurate` (the counts that worlds are drawn from) and
 `inaccurate` (a count of 1 for every state). A bandit or a family of bandits has one named prior (`default_prior`).
 """
@@ -29,6 +36,10 @@ OF_WORLDS: dict[str, Callable[[Any, float], Any]] = {
 }
 USUAL = {"flat": 1.0, "structured": 1.0, "sparse": 0.2}
 """The default concentration."""
+OF_HIDDEN = ("known", "exact", "bounded", "particle")
+"""Priors of worlds whose state is hidden."""
+MORE = 20
+"""The default bound of counts is the largest total of the prior and this many."""
 OF_FAMILIES: dict[str, Callable[[Any], DirichletMDP]] = {
     "accurate": lambda family: DirichletMDP(family.outcomes, family.alpha, family.gamma),
     "inaccurate": DirichletMDP.flat,
@@ -57,9 +68,36 @@ def prior_for(world: World | Family, spec: str | None = None) -> Any:
         if colon:
             raise InvalidArgument("prior", name, "given without a concentration", amount)
         return OF_FAMILIES[name](world)
+    if getattr(world, "hidden", False) and hasattr(world, "pomdp"):
+        return _hidden(world, name, _whole(name, amount) if colon else None)
     if name not in OF_WORLDS:
         raise UnknownName("prior", name, OF_WORLDS)
     return OF_WORLDS[name](world, _concentration(amount) if colon else USUAL[name])
+
+
+def _hidden(world: Any, name: str, size: int | None) -> Any:
+    """A prior of a world whose state is hidden."""
+    from bayesrl import beliefs
+
+    if name not in OF_HIDDEN:
+        raise UnknownName("prior of a world with a hidden state", name, OF_HIDDEN)
+    if size is not None and name in ("known", "exact"):
+        raise InvalidArgument("prior", name, "given without a number", size)
+    if name == "known":
+        return beliefs.POMDPFilter(world.pomdp)
+    counts = world.counts()
+    if name == "exact":
+        return beliefs.ExactBAPOMDP(counts)
+    if name == "particle":
+        return beliefs.ParticleBAPOMDP(counts) if size is None else beliefs.ParticleBAPOMDP(counts, particles=size)
+    largest = max(float(x.sum(axis=1).max()) for x in (counts.phi, counts.psi))
+    return beliefs.BoundedBAPOMDP(counts, bound=largest + MORE if size is None else size)
+
+
+def _whole(name: str, text: str) -> int:
+    if not (text.isdecimal() and int(text) > 0):
+        raise InvalidArgument("prior", name, "followed by a whole number of at least 1", text)
+    return int(text)
 
 
 def same_prior(a: str, b: str) -> bool:

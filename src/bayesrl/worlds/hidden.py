@@ -7,9 +7,12 @@ certain start draws none.
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
-from dataclasses import field
+from collections.abc import Sequence
+from dataclasses import field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
@@ -85,6 +88,22 @@ class POMDPWorld(Published):
         for which, prob in shapes.items():
             if (counts := getattr(self, which)) is not None:
                 object.__setattr__(self, which, array(owner, which, counts, prob.shape, low=0.0))
+
+    @classmethod
+    def from_file(
+        cls, path: str | os.PathLike[str], gamma: float | None = None, terminal: Sequence[str | int] | str | int = ()
+    ) -> POMDPWorld:
+        """The POMDP of a `.pomdp` file as a world. `gamma` is another discount than the file's.
+
+        `terminal` is one state, or several, that end an episode: names or numbers.
+        """
+        from bayesrl.models.pomdp_file import read_pomdp
+
+        ends = (terminal,) if isinstance(terminal, str | int) else terminal
+        pomdp = read_pomdp(Path(path) if isinstance(path, str) else path, ends)
+        if gamma is not None:
+            pomdp = replace(pomdp, mdp=replace(pomdp.mdp, gamma=gamma))
+        return cls(Path(path).stem, pomdp, KNOWN, pomdp.state_names, pomdp.action_names, pomdp.observation_names)
 
     # A world ---------------------------------------------------------------------------------------------------------
 

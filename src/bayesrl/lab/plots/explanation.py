@@ -1,4 +1,4 @@
-"""Plots of explanations and policies: the root of a search, a posterior row, and a policy on a map.
+"""Plots of explanations and policies: the root of a search, a posterior row, a belief, and a policy on a map.
 
 plot_explanation(why, "why.png")        an explanation, with a map if the world has one
 plot_policy(world, "map.png")           the optimal or another policy of a world with a map
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from bayesrl.checks import Ints
 from bayesrl.errors import InvalidArgument, from_extra
-from bayesrl.lab.explain import Explanation, Plan, best_plan
+from bayesrl.lab.explain import Explanation, Hidden, Plan, best_plan
 from bayesrl.lab.plots._sheet import PALETTE, new_sheet, panels_of, write
 from bayesrl.lab.sketches import reading, unlisted
 from bayesrl.models.policy import TabularPolicy
@@ -36,7 +36,9 @@ ARROWS = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-
 def plot_explanation(why: Explanation, path: str | Path) -> None:
     """Draw the root, the posterior of the chosen row and the map, if there is one, into a file (png, pdf, svg)."""
     mapped = why.mean_plan is not None and why.layout is not None
-    panels = [name for name, there in (("root", why.root), ("row", why.outcomes), ("map", mapped)) if there]
+    lines = why.hidden is not None and why.hidden.vectors is not None
+    found = {"root": why.root, "row": why.outcomes, "states": why.hidden, "vectors": lines, "map": mapped}
+    panels = [name for name, there in found.items() if there]
     if not panels:
         raise InvalidArgument("plot_explanation", "why", "of a method with values or a belief", why.method)
     sheet = new_sheet("plot_explanation", 0.6 + 4.2 * len(panels), 3.8)
@@ -45,6 +47,10 @@ def plot_explanation(why: Explanation, path: str | Path) -> None:
             _root(axes, why)
         elif name == "row":
             _row(axes, why)
+        elif name == "states":
+            _states(axes, cast(Hidden, why.hidden))
+        elif name == "vectors":
+            _vectors(axes, cast(Hidden, why.hidden), why)
         else:
             assert why.mean_plan is not None
             assert why.layout is not None
@@ -123,6 +129,42 @@ def _row(axes: Axes, why: Explanation) -> None:
     axes.set_xlabel("\n".join(["probability (dot: mean, line: 95%)", *unlisted(why.outcomes, SHOWN)]))
     axes.set_title(f"posterior outcomes of {why.actions[why.action]} in state {why.state}", fontsize="medium")
     _plain(axes)
+
+
+def _states(axes: Axes, hidden: Hidden) -> None:
+    """The likeliest states as bars."""
+    names = sorted(hidden.states, key=lambda name: -hidden.states[name])[:SHOWN]
+    y = np.arange(len(names))
+    axes.barh(y, [hidden.states[name] for name in names], color=OTHER, height=0.6)
+    axes.set_yticks(y, names)
+    axes.set(xlim=(-0.02, 1.02), ylim=(max(len(names), 4) - 0.5, -0.5))
+    rest = len(hidden.states) - len(names)
+    axes.set_xlabel("probability" + (f" ({rest} more are not shown)" if rest else ""))
+    axes.set_title("the hidden state", fontsize="medium")
+    _plain(axes)
+
+
+def _vectors(axes: Axes, hidden: Hidden, why: Explanation) -> None:
+    """Values of a problem with two states: one line for each alpha-vector, in the colour of its action."""
+    assert hidden.vectors is not None
+    assert hidden.best is not None
+    second = list(hidden.states)[1]
+    p = np.linspace(0.0, 1.0, 201)
+    values = np.outer(1.0 - p, hidden.vectors[:, 0]) + np.outer(p, hidden.vectors[:, 1])
+    upper, which = values.max(axis=1), hidden.best[values.argmax(axis=1)]
+    for i, a in enumerate(hidden.best):
+        axes.plot((0.0, 1.0), hidden.vectors[i], color=PALETTE[a % len(PALETTE)], linewidth=0.6, alpha=0.35)
+    for a in np.unique(which):
+        there = np.where(which == a, upper, np.nan)
+        axes.plot(p, there, color=PALETTE[a % len(PALETTE)], linewidth=2.5, label=why.actions[a])
+    now = hidden.states[second]
+    axes.scatter([now], [np.interp(now, p, upper)], color="black", zorder=3, s=35)
+    low, high = float(upper.min()), float(upper.max())
+    axes.set_ylim(low - 0.25 * (high - low + 1e-9), high + 0.1 * (high - low + 1e-9))
+    axes.set_xlabel(f"probability of {second} (dot: now)")
+    axes.set_title("alpha-vectors of the believed model", fontsize="medium")
+    axes.legend(fontsize="small", frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _plain(axes: Axes) -> None:
