@@ -223,6 +223,7 @@ DEFAULTS = {
     },
     "worlds.mdps.infinite_grid.infinite_grid": {"gamma": 0.97},
     "worlds.hidden.POMDPWorld": {"states": (), "actions": (), "observations": ()},
+    "worlds.hidden.POMDPWorld.from_file": {"terminal": ()},
     "worlds.pomdps._tables.listed_pomdp": {"terminal": ()},
     "worlds.pomdps.follow.follow": {"gamma": 0.9},
     "worlds.pomdps.hallway.hallway": {"gamma": 0.95},

@@ -12,7 +12,7 @@ from bayesrl.core import World
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.pomdp import NOTHING, TabularPOMDP
 from bayesrl.models.solve import solve
-from bayesrl.registry import make_world
+from bayesrl.registry import make, make_world
 from bayesrl.testing import check_hidden_world
 from bayesrl.worlds.bandits._shop import purchase_rates
 from bayesrl.worlds.hidden import POMDPWorld
@@ -117,8 +117,25 @@ def test_values_of_the_episodic_tiger(gamma):
 def test_the_bracket_of_other_parameters_is_computed():
     low, high = make_world("tiger", wrong=-20.0).value
     assert low == pytest.approx(-20.0)  # listening for ever
-    assert high == pytest.approx(200.0)  # the right door for ever
-    assert low <= tiger_value(wrong=-20.0) <= high
+    assert tiger_value(wrong=-20.0) <= high < 200.0  # less than the right door for ever
+
+
+def test_the_bracket_of_a_large_world_is_that_of_seen_states(monkeypatch):
+    monkeypatch.setattr("bayesrl.worlds.hidden.LARGE", 1)
+    # Listening for ever; and listening once, if right doors for ever were to follow.
+    assert make_world("tiger", wrong=-20.0).value == pytest.approx((-20.0, -1.0 + 0.95 * 200.0))
+
+
+@pytest.mark.parametrize(
+    "name, size, near",
+    [("tiger", 40, 1e-3), ("load-unload", 40, 1e-3), ("shuttle", 60, 1e-3), ("sysadmin", 150, 0.3),
+     ("online-shop-hidden", 150, 0.1)],
+)  # fmt: skip
+def test_a_point_based_policy_comes_near_the_bracket(name, size, near):
+    """From below: its value is a lower bound, and no farther from the declared one than measured (twice that)."""
+    low, high = make_world(name).value
+    solved = make("pbvi", size=size).solve(make_world(name), default_rng(0)).start_value
+    assert low - near <= solved <= high + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -391,8 +408,10 @@ def test_shop_by_hand():
 )
 def test_values_of_seen_states(name, parameters, single, seen):
     """The values were computed independently of this library."""
-    low, high = replace(make_world(name, **parameters), bracket=None).value
-    assert high == pytest.approx(seen, abs=5e-5)
+    world = make_world(name, **parameters)
+    low, high = replace(world, bracket=None).value
+    assert world.pomdp.start @ solve(world.pomdp.mdp).values == pytest.approx(seen, abs=5e-5)
+    assert world.value[1] <= high < seen
     assert single is None or low == pytest.approx(single, abs=5e-5)
 
 

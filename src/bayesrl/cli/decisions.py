@@ -13,6 +13,7 @@ from bayesrl.cli.output import put, put_json, put_table
 
 if TYPE_CHECKING:
     from bayesrl.lab.explain import Hidden
+    from bayesrl.worlds.hidden import POMDPWorld
 
 STATES_SHOWN, ACTIONS_SHOWN, OUTCOMES_SHOWN = 30, 4, 10
 """Largest numbers of rows and columns in the tables."""
@@ -92,16 +93,24 @@ def solve(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A parameter of the world; may be repeated.", metavar="KEY=VALUE")
     ] = None,
-    method: Annotated[str, typer.Option(help="value-iteration, policy-iteration, mdp-lp, ...")] = "auto",
+    method: Annotated[
+        str, typer.Option(help="value-iteration, policy-iteration, mdp-lp, ...; if the state is hidden: pbvi, ...")
+    ] = "auto",
     plot: Annotated[Path | None, typer.Option(help="Draw the policy on the world's map into this file.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Solve a known world: optimal values, policy and a bound on the error."""
+    """Solve a known world: optimal values, policy and a bound on the error.
+
+    A file FILE.pomdp is a world too. If the state is hidden, values are those of the start.
+    """
     from bayesrl.lab.build import settings, world_for
     from bayesrl.models import solve as exact
+    from bayesrl.worlds.hidden import POMDPWorld
 
     check_plot(plot)
     place = world_for(world, settings("--set", set_ or ()))
+    if isinstance(place, POMDPWorld) and plot is None:
+        return _solve_hidden(place, "pbvi" if method == "auto" else method, as_json)
     if plot is not None:
         from bayesrl.lab.plots.explanation import plot_policy
 
@@ -123,3 +132,30 @@ def solve(
         put(f"... and {place.n_states - STATES_SHOWN} more states: --json prints them all.")
     put(f"Value of the start {first:.6g} at discount {place.gamma:g}, error at most {error:.2g}, by {solver}.")
     return put(f"Undiscounted total of the best policy over {place.steps} steps: {place.optimum():.6g}.")
+
+
+def _solve_hidden(world: POMDPWorld, method: str, as_json: bool) -> None:
+    """Solve a world whose state is hidden, and print what is known about its start."""
+    from numpy.random import default_rng
+
+    from bayesrl.errors import UnknownName
+    from bayesrl.models.pomdp_solvers._bounds import fast_informed_bound
+    from bayesrl.registry import make, methods
+
+    known = [e.name for e in methods() if e.factory.__module__.startswith("bayesrl.models.pomdp_solvers.")]
+    if method not in known:
+        raise UnknownName("solver of POMDPs", method, known)
+    solved = make(method).solve(world, default_rng(0))
+    start = world.pomdp.start
+    low, high = solved.start_value, float((fast_informed_bound(world.pomdp) @ start).max())
+    q = solved.q(start)
+    if as_json:
+        page = {"world": world.name, "gamma": world.gamma, "start_value": low, "upper_bound": max(low, high)}
+        page |= {"error_bound": solved.error_bound, "method": method, "q": q.tolist()}
+        page |= {"actions": solved.actions.tolist(), "vectors": solved.vectors.tolist(), "version": code_version()}
+        return put_json(page)
+    actions = world.actions or tuple(map(str, range(world.n_actions)))
+    rows = [(("> " if a == q.argmax() else "  ") + name, f"{q[a]:.6g}") for a, name in enumerate(actions)]
+    put_table(("  first action", "value"), rows)
+    put(f"Value of the start {low:.6g} at discount {world.gamma:g}, by {method} with {len(solved.vectors)} vectors.")
+    return put(f"The optimal value is at most {max(low, high):.6g}, by the fast informed bound.")

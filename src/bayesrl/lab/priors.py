@@ -22,12 +22,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol, runtime_checkable
 
+from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.core import Family, World
 from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.models.pomdp import TabularPOMDP
 
 OF_WORLDS: dict[str, Callable[[Any, float], Any]] = {
     "flat": DirichletMDP.flat,
@@ -44,6 +47,18 @@ OF_FAMILIES: dict[str, Callable[[Any], DirichletMDP]] = {
     "accurate": lambda family: DirichletMDP(family.outcomes, family.alpha, family.gamma),
     "inaccurate": DirichletMDP.flat,
 }
+
+
+@runtime_checkable
+class LeavesUnknown(Protocol):
+    """A world whose state is hidden, with a model that may be known or not."""
+
+    @property
+    def pomdp(self) -> TabularPOMDP:
+        """The true model."""
+
+    def counts(self) -> DirichletPOMDP:
+        """What its Bayes-adaptive set-up leaves unknown."""
 
 
 def prior_for(world: World | Family, spec: str | None = None) -> Any:
@@ -68,17 +83,16 @@ def prior_for(world: World | Family, spec: str | None = None) -> Any:
         if colon:
             raise InvalidArgument("prior", name, "given without a concentration", amount)
         return OF_FAMILIES[name](world)
-    if getattr(world, "hidden", False) and hasattr(world, "pomdp"):
+    if isinstance(world, LeavesUnknown):
         return _hidden(world, name, _whole(name, amount) if colon else None)
     if name not in OF_WORLDS:
         raise UnknownName("prior", name, OF_WORLDS)
     return OF_WORLDS[name](world, _concentration(amount) if colon else USUAL[name])
 
 
-def _hidden(world: Any, name: str, size: int | None) -> Any:
+def _hidden(world: LeavesUnknown, name: str, size: int | None) -> Any:
     """A prior of a world whose state is hidden."""
-    from bayesrl import beliefs
-
+    beliefs: Any = import_module("bayesrl.beliefs")
     if name not in OF_HIDDEN:
         raise UnknownName("prior of a world with a hidden state", name, OF_HIDDEN)
     if size is not None and name in ("known", "exact"):

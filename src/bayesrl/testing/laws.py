@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pickle
 from copy import deepcopy
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
 import numpy as np
@@ -222,19 +221,25 @@ def check_world(world: MDPWorld, *, rng: Generator, draws: int = 4000) -> None:
     np.testing.assert_allclose(world.optimum(), optimal_total(world, world.steps), rtol=1e-9)
 
 
-def check_hidden_world(world: POMDPWorld, *, rng: Generator, draws: int = 4000, pairs: int = 3) -> None:
+def check_hidden_world(
+    world: POMDPWorld, *, rng: Generator, draws: int = 4000, pairs: int = 3, beliefs: int = 40
+) -> None:
     """Rows are distributions; starts, next states and observations follow them; steps pay and end as the table says.
 
     A correct world fails with probability at most `FALSE_ALARM` for the start and for each of `pairs` pairs (s, a). A
-    step draws two random numbers. The bracket of the optimal value is not empty, and it meets the simple bounds.
+    step draws two random numbers. The bracket of the optimal value holds for a policy solved on that many `beliefs`,
+    and for the fast informed bound.
     """
+    from bayesrl.models.pomdp_solvers._bounds import bracket
+
     pomdp, (low, high) = world.pomdp, world.value
     for table in (pomdp.mdp.prob, pomdp.sign_prob, pomdp.start[None]):
         np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-9)
     assert low <= high, "the bracket of the value is empty"
-    simple = replace(world, bracket=None).value
-    assert simple[0] <= high + 1e-6 * (1.0 + abs(high)), f"always the same action reaches {simple[0]}, above {high}"
-    assert low <= simple[1] + 1e-6 * (1.0 + abs(low)), f"even with states seen the value is {simple[1]}, below {low}"
+    solved, bound = bracket(pomdp, beliefs)
+    slack = 1e-6 * (1.0 + abs(solved) + abs(bound))
+    assert solved <= high + slack, f"a policy has the value {solved}, above the bracket's {high}"
+    assert low <= bound + slack, f"the value is at most {bound}, below the bracket's {low}"
     first = [world.reset(rng) for _ in range(draws)]
     assert {seen for _, seen in first} == {NOTHING}, "something is seen at a reset"
     starts = np.bincount([s for s, _ in first], minlength=world.n_states)

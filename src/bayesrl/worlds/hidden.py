@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 KNOWN = Setting("known", steps=100)
 """The usual setting of a hidden world: the model is known, the state is not."""
+LARGE = 100_000
+"""Triples (s, a, o) beyond which the fast informed bound takes too long."""
 
 
 @explain_failures
@@ -160,21 +162,22 @@ class POMDPWorld(Published):
     def value(self) -> tuple[float, float]:
         """Bounds of the optimal value of the start: the declared ones, or simple ones.
 
-        The simple ones are the value of the best action if it is taken for ever, and the value if states were seen.
-        With discount 1 an action that never ends an episode does not count.
+        The simple ones are the value of the best action if it is taken for ever, and the fast informed bound, or in
+        large worlds the value if states were seen. With discount 1 an action that never ends an episode does not count.
         """
         if self.bracket is not None:
             return self.bracket
-        from bayesrl.models.solve import evaluate_policy, solve
+        from bayesrl.models.pomdp_solvers._bounds import fast_informed_bound, qmdp_bound
+        from bayesrl.models.solve import evaluate_policy
 
-        mdp, start = self.pomdp.mdp, self.pomdp.start
-        low = -np.inf
+        low, start, pomdp = -np.inf, self.pomdp.start, self.pomdp
         for a in range(self.n_actions):
             try:
-                low = max(low, float(start @ evaluate_policy(mdp, np.full(self.n_states, a))))
+                low = max(low, float(start @ evaluate_policy(pomdp.mdp, np.full(self.n_states, a))))
             except InvalidArgument:
                 continue
-        return low, float(start @ solve(mdp).values)
+        many = self.n_states * self.n_actions * self.n_observations > LARGE
+        return low, float((qmdp_bound(pomdp) if many else fast_informed_bound(pomdp)).dot(start).max())
 
     @property
     def gamma(self) -> float:
