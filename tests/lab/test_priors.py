@@ -49,6 +49,11 @@ def test_names_that_mean_the_same():
 def test_priors_of_worlds_with_hidden_states():
     tiger = b.make_world("tiger")
     assert prior_for(tiger) == prior_for(tiger, "known") == b.beliefs.POMDPFilter(tiger.pomdp)
+    assert prior_for(tiger, "exact") == b.beliefs.ExactBAPOMDP(tiger.counts())
+    assert prior_for(tiger, "particle") == b.beliefs.ParticleBAPOMDP(tiger.counts(), particles=1000)
+    assert prior_for(tiger, "particle:50") == b.beliefs.ParticleBAPOMDP(tiger.counts(), particles=50)
+    assert prior_for(tiger, "bounded:12") == b.beliefs.BoundedBAPOMDP(tiger.counts(), bound=12)
+    assert prior_for(tiger, "bounded") == b.beliefs.BoundedBAPOMDP(tiger.counts(), bound=8 + 20)
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1/2", ""])

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
@@ -92,7 +91,8 @@ def prior_for(world: World | Family, spec: str | None = None) -> Any:
 
 def _hidden(world: LeavesUnknown, name: str, size: int | None) -> Any:
     """A prior of a world whose state is hidden."""
-    beliefs: Any = import_module("bayesrl.beliefs")
+    from bayesrl import beliefs
+
     if name not in OF_HIDDEN:
         raise UnknownName("prior of a world with a hidden state", name, OF_HIDDEN)
     if size is not None and name in ("known", "exact"):
