@@ -163,7 +163,7 @@ DEFAULTS = {
     "models.pomdp_solvers._alpha_vectors.AlphaVectors": {"iterations": 0, "method": ""},
     "models.pomdp_solvers._bounds.bracket": {"size": 300, "tol": 1e-3},
     "models.pomdp_solvers._bounds.fast_informed_bound": {"tol": 1e-6},
-    "models.solve.solve": {"tol": 1e-09, "method": "auto"},
+    "models.solve.solve": {"method": "auto"},
     "models.solvers._driver.solve_by": {"tol": 1e-9},
     "models.solvers._many.solve_many": {"tol": 1e-09},
     "models.solvers.policy_iteration.policy_iteration": {"policies": 1000},

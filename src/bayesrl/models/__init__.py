@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from bayesrl.models.pomdp_file import NamedPOMDP as NamedPOMDP
     from bayesrl.models.pomdp_file import read_pomdp as read_pomdp
     from bayesrl.models.pomdp_file import write_pomdp as write_pomdp
+    from bayesrl.models.pomdp_solvers._alpha_file import read_alpha_vectors as read_alpha_vectors
+    from bayesrl.models.pomdp_solvers._alpha_file import write_alpha_vectors as write_alpha_vectors
     from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors as AlphaVectors
     from bayesrl.models.pomdp_solvers._bounds import bracket as bracket
     from bayesrl.models.pomdp_solvers._bounds import fast_informed_bound as fast_informed_bound
@@ -39,6 +41,7 @@ export(
         "policy": ("ControllerPolicy", "GaussianPolicy", "SoftmaxPolicy", "TabularPolicy"),
         "pomdp": ("Signs", "TabularPOMDP"),
         "pomdp_file": ("NamedPOMDP", "read_pomdp", "write_pomdp"),
+        "pomdp_solvers._alpha_file": ("read_alpha_vectors", "write_alpha_vectors"),
         "pomdp_solvers._alpha_vectors": ("AlphaVectors",),
         "pomdp_solvers._bounds": ("bracket", "fast_informed_bound", "qmdp_bound"),
         "pomdp_solvers.pbvi": ("PBVI",),

@@ -1,19 +1,24 @@
-"""Solve a known MDP by one of the exact solvers.
+"""Solve a known MDP by one of the exact solvers, or a known POMDP.
 
     solve(world)                              # the fastest method for the problem
     solve(mdp, tol=1e-6, initial=before)      # less accurate, from the values of a similar problem
     solve(mdp, bonus=beta / (1 + counts))     # with an exploration bonus on the rewards
     solve(mdp, method="mdp-lp")               # by linear programming
+    solve(pomdp, method="perseus")            # a hidden state: alpha-vectors
 
 `solution.error_bound` is a proven bound on max |values - V*|, rounding included.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast, overload
+
 from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, choice
+from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.bellman import Model, converged
+from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.models.solution import Problem, Solution
 from bayesrl.models.solvers._driver import Algorithm, Iterate, solve_by
 from bayesrl.models.solvers._evaluation import evaluate_policy
@@ -24,6 +29,9 @@ from bayesrl.models.solvers.mdp_lp import linear_programming
 from bayesrl.models.solvers.policy_iteration import TINY, policy_iteration
 from bayesrl.models.solvers.value_iteration import value_iteration
 
+if TYPE_CHECKING:
+    from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors, POMDPProblem
+
 __all__ = ["Solution", "evaluate_policy", "finite_horizon", "optimal_total", "policy_total", "solve", "solve_many"]
 
 WORTH, WORTH_SHORT, WORTH_DENSE = 300, 600, 400
@@ -31,20 +39,37 @@ WORTH, WORTH_SHORT, WORTH_DENSE = 300, 600, 400
 short lists, and for a matrix."""
 
 
+@overload  # a POMDP has the hidden MDP as `.mdp`, and comes first
+def solve(  # type: ignore[overload-overlap]
+    problem: POMDPProblem, tol: float | None = None, *, method: str = "auto"
+) -> AlphaVectors: ...
+@overload
 def solve(
     problem: Problem,
-    tol: float = 1e-9,
+    tol: float | None = None,
     *,
     initial: ArrayLike | None = None,
     bonus: ArrayLike | None = None,
     method: str = "auto",
-) -> Solution:
+) -> Solution: ...
+def solve(
+    problem: Problem | POMDPProblem,
+    tol: float | None = None,
+    *,
+    initial: ArrayLike | None = None,
+    bonus: ArrayLike | None = None,
+    method: str = "auto",
+) -> Solution | AlphaVectors:
     """The optimal values, action values and policy of a known MDP, or of a world that has one.
 
-    `tol` is the largest accepted error of a value. If double precision does not allow it (for values in the hundreds of
-    thousands), the solution is as accurate as possible, and `error_bound` says how accurate. `initial` are initial
-    values; `bonus` (S, A) is added to the expected rewards. `NotConverged` carries the best solution found. With
-    discount 1 episodes must end (see `bayesrl.models.solvers._episodic`).
+    `tol` is the largest accepted error of a value; None: 1e-9. If double precision does not allow it (for values in the
+    hundreds of thousands), the solution is as accurate as possible, and `error_bound` says how accurate. `initial` are
+    initial values; `bonus` (S, A) is added to the expected rewards. `NotConverged` carries the best solution found.
+    With discount 1 episodes must end (see `bayesrl.models.solvers._episodic`).
+
+    The solution of a POMDP, or of a world or a filter that has one, is `AlphaVectors`, a planner. `method` is then
+    "pomdp-value-iteration", "pbvi" or "perseus"; "auto" is the first for two states, and PBVI for more. `tol` None is
+    the method's own.
 
     >>> from bayesrl.models.mdp import TabularMDP
     >>> stay_or_go = TabularMDP.from_dense([[[1, 0], [0, 1]], [[0, 1], [0, 1]]], [[0, 0], [1, 1]], gamma=0.5)
@@ -52,7 +77,31 @@ def solve(
     >>> solution.values.tolist(), solution.policy.tolist()
     ([1.0, 2.0], [1, 0])
     """
-    return solve_by(problem, METHODS[choice("solve", "method", method, tuple(METHODS))], method, tol, initial, bonus)
+    pomdp = problem if isinstance(problem, TabularPOMDP) else getattr(problem, "pomdp", None)
+    if isinstance(pomdp, TabularPOMDP):
+        for name, given in (("initial", initial), ("bonus", bonus)):
+            if given is not None:
+                raise InvalidArgument("solve", name, "None for a POMDP", given)
+        return solve_pomdp(pomdp, tol, method)
+    algorithm = METHODS[choice("solve", "method", method, tuple(METHODS))]
+    return solve_by(cast(Problem, problem), algorithm, method, 1e-9 if tol is None else tol, initial, bonus)
+
+
+def solve_pomdp(pomdp: TabularPOMDP, tol: float | None, method: str) -> AlphaVectors:
+    """`solve` for a POMDP."""
+    from bayesrl.models.pomdp_solvers.pbvi import PBVI
+    from bayesrl.models.pomdp_solvers.perseus import Perseus
+    from bayesrl.models.pomdp_solvers.pomdp_value_iteration import POMDPValueIteration
+
+    two = pomdp.n_states - int(pomdp.terminal.sum()) <= 2
+    solvers: dict[str, type[POMDPValueIteration | PBVI | Perseus]] = {
+        "auto": POMDPValueIteration if two else PBVI,
+        "pomdp-value-iteration": POMDPValueIteration,
+        "pbvi": PBVI,
+        "perseus": Perseus,
+    }
+    solver = solvers[choice("solve", "method", method, tuple(solvers))]
+    return (solver() if tol is None else solver(tol=tol)).solve(pomdp)
 
 
 def fastest(m: Model, v: Floats | None, target: float) -> Iterate:

@@ -119,20 +119,24 @@ class POMDPValueIteration:
     def _endless(self, pomdp: TabularPOMDP, p: Live) -> AlphaVectors:
         v, bound, n = constant(lowest(pomdp, "POMDPValueIteration")[p.live]), np.inf, 0
         upper = constant(solve(pomdp.mdp).values[p.live]) if p.gamma == 1.0 else None
+        tol = self.tol
         try:
-            while bound > self.tol and n < self.sweeps:
+            while bound > tol and n < self.sweeps:
                 w, lost = sweep(p, v)
                 n += 1
                 if upper is None:
-                    bound = (p.gamma * largest_excess(w.alpha, v.alpha) + lost) / (1.0 - p.gamma)
+                    lost /= 1.0 - p.gamma
+                    bound = p.gamma / (1.0 - p.gamma) * largest_excess(w.alpha, v.alpha) + lost
                 else:
                     upper, gained = sweep(p, upper)
-                    bound = largest_excess(upper.alpha, w.alpha) + n * gained
-                v = w if bound <= self.tol else improved(pomdp, p, w, self.tol)
+                    lost += n * gained
+                    bound = largest_excess(upper.alpha, w.alpha) + lost
+                tol = max(self.tol, 2.0 * lost)  # as accurate as rounding allows
+                v = w if bound <= tol else improved(pomdp, p, w, tol)
         except TooMany as many:
             raise NotConverged(NAME, solution(pomdp, p, v, bound, n), bound, f"{n} sweeps, then {many}") from None
         best = solution(pomdp, p, v, bound, n)
-        if bound > self.tol:
+        if bound > tol:
             raise NotConverged(NAME, best, bound, f"{n} sweeps")
         return best
 

@@ -1,0 +1,152 @@
+"""Solutions as planners, the general `solve`, and alpha-vector files."""
+
+import numpy as np
+import pytest
+from known_pomdps import random_pomdp, tiger
+from numpy.random import default_rng
+
+import bayesrl as b
+from bayesrl.beliefs import DirichletMDP, POMDPFilter
+from bayesrl.errors import Incompatible, InvalidArgument, UnreadableFile
+from bayesrl.models import (
+    PBVI,
+    AlphaVectors,
+    Perseus,
+    POMDPValueIteration,
+    read_alpha_vectors,
+    read_pomdp,
+    write_alpha_vectors,
+)
+from bayesrl.testing import assert_mean_equal
+
+TIGER = tiger()
+EXACT = POMDPValueIteration().solve(TIGER)
+
+
+# Planning ------------------------------------------------------------------------------------------------------------
+
+
+def test_it_plans_on_a_filter():
+    """Listen until one side was heard twice more often; then open the other door."""
+    belief = POMDPFilter(TIGER)
+    for heard, action in ((1, 0), (1, 1)):
+        belief = belief.update(b.Transition(-1, 0, -1.0, heard))
+        decision = EXACT.plan(belief, heard, EXACT.start(), default_rng(0))
+        assert decision.action == action
+        np.testing.assert_allclose(decision.info["q"], EXACT.q(belief.states()))
+        assert decision.info["value"] == pytest.approx(EXACT.value(belief.states()))
+        assert decision.info["value"] <= decision.info["q"].max() + 1e-9  # one step ahead is never less
+
+
+def test_it_earns_what_it_promises():
+    """Returns of the tiger over 150 steps (what comes after is at most .09); false alarm 1e-6, detects about 3."""
+    agent, world = b.BayesAgent(POMDPFilter(TIGER), EXACT), b.make_world("tiger")
+    discount = 0.95 ** np.arange(150)
+    returns = [discount @ b.run(agent, world, steps=150, seed=i).reward for i in range(400)]
+    assert_mean_equal(returns, 19.371368, false_alarm=1e-6)
+
+
+def test_a_belief_without_states_is_refused():
+    chain = b.make_world("chain")
+    with pytest.raises(Incompatible, match="'states'"):
+        b.BayesAgent(DirichletMDP.flat(chain), EXACT)
+    with pytest.raises(InvalidArgument, match="about the problem that was solved"):
+        b.BayesAgent(POMDPFilter(random_pomdp(0)), EXACT)
+
+
+def test_it_holds_what_it_is_given():
+    with pytest.raises(InvalidArgument, match="'vectors' must be an array of shape"):
+        AlphaVectors(TIGER, [[1.0, 2.0, 3.0]], [0])
+    with pytest.raises(InvalidArgument, match="'actions' must be whole numbers from 0 to 2"):
+        AlphaVectors(TIGER, [[1.0, 2.0]], [3])
+    with pytest.raises(InvalidArgument, match="zero in terminal states"):
+        AlphaVectors(tiger(episodic=True), [[1.0, 2.0, 3.0]], [0])
+    with pytest.raises(InvalidArgument, match="'pomdp' must be a TabularPOMDP"):
+        AlphaVectors(None, [[1.0, 2.0]], [0])
+
+
+# The general solve ---------------------------------------------------------------------------------------------------
+
+
+def test_solve():
+    """A POMDP, a filter and a world; by name; two states exactly, more by points."""
+    world = b.make_world("tiger")
+    for problem in (TIGER, POMDPFilter(TIGER), world):
+        solution = b.solve(problem)
+        assert solution.method == "pomdp-value-iteration"
+        assert solution.start_value == pytest.approx(19.371368, abs=2e-6)
+        assert solution.error_bound <= 1e-6
+    assert b.solve(tiger(episodic=True)).method == "pomdp-value-iteration"
+    assert b.solve(random_pomdp(0)).method == "pbvi"
+    for name in ("pbvi", "perseus"):
+        assert b.solve(TIGER, tol=1e-4, method=name).method == name
+    fine = b.solve(TIGER, tol=1e-12)  # as accurate as rounding allows
+    assert fine.error_bound < 1e-7
+    with pytest.raises(InvalidArgument, match="'method' must be one of auto, pomdp-value-iteration, pbvi, perseus"):
+        b.solve(TIGER, method="policy-iteration")
+    with pytest.raises(InvalidArgument, match="'bonus' must be None for a POMDP"):
+        b.solve(TIGER, bonus=np.zeros((2, 3)))
+    with pytest.raises(InvalidArgument, match="'method' must be one of"):
+        b.solve(b.make_world("chain"), method="pbvi")
+
+
+@pytest.mark.parametrize("solver", [PBVI(size=8), Perseus(size=8), POMDPValueIteration(tol=1e-3)])
+def test_solvers_take_worlds_and_filters(solver):
+    values = [solver.solve(problem).start_value for problem in (TIGER, POMDPFilter(TIGER), b.make_world("tiger"))]
+    assert values[0] == values[1]
+    assert values[0] == pytest.approx(values[2], abs=2e-3)  # it lists its signs in another order
+    assert solver.solve(TIGER, default_rng(3)) == solver.solve(TIGER, default_rng(3))
+    assert b.make("pbvi", size=8) == PBVI(size=8)
+
+
+# Files ---------------------------------------------------------------------------------------------------------------
+
+
+def test_files_come_back(tmp_path):
+    """To the last digit; nothing is claimed about the error; names of actions are read where there are some."""
+    write_alpha_vectors(EXACT, tmp_path / "tiger.alpha")
+    again = read_alpha_vectors(tmp_path / "tiger.alpha", TIGER)
+    np.testing.assert_array_equal(again.vectors, EXACT.vectors)
+    np.testing.assert_array_equal(again.actions, EXACT.actions)
+    assert again.error_bound == np.inf
+    assert (tmp_path / "tiger.alpha").read_text().splitlines()[:3:2] == [str(EXACT.actions[0]), ""]
+    named = read_pomdp("discount: .5 states: 2 actions: wait go observations: 1 T: * identity O: * uniform")
+    text = "go\r\n1 -2.5e0\r\n\r\n0\r\n0 0\r\n"
+    assert read_alpha_vectors(text, named).actions.tolist() == [1, 0]
+    assert read_alpha_vectors(text, named).vectors.tolist() == [[1.0, -2.5], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "line 1: it is empty"),
+        ("\n \n", "line 1: it is empty"),
+        ("0\n1.0 2.0\n\n1\n", "line 4: the vector of the last action is missing"),
+        ("0\n1.0\n", "line 2: 2 numbers must be here, not 1"),
+        ("0\n1.0 2.0 3.0\n", "line 2: 2 numbers must be here, not 3"),
+        ("3\n1.0 2.0\n", "line 1: an action must be here, a number from 0 to 2, not '3'"),
+        ("-1\n1.0 2.0\n", "line 1: an action must be here"),
+        ("open\n1.0 2.0\n", "line 1: an action must be here"),
+        ("0\n1.0 2.0\n0.5 0.5\n1 2\n", "line 3: an action must be here"),
+        ("0\n1.0 nan\n", "line 2: 'nan' is not a number"),
+        ("0\n1.0 1e999\n", "line 2: 1e999 is not finite"),
+        ("0\n1.0 two\n", "line 2: 'two' is not a number"),
+        ("0\n1.0 \x00\x01\n", "line 2: it is binary, not text"),
+    ],
+)
+def test_files_that_cannot_be_read(text, says):
+    with pytest.raises(UnreadableFile) as error:
+        read_alpha_vectors(text, TIGER)
+    assert says in str(error.value)
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(UnreadableFile, match="there is no such file"):
+        read_alpha_vectors(tmp_path / "no.alpha", TIGER)
+    with pytest.raises(UnreadableFile, match="a terminal state has a value that is not zero"):
+        read_alpha_vectors("0\n1 2 3\n", tiger(episodic=True))
+    for call in (lambda: read_alpha_vectors(3, TIGER), lambda: write_alpha_vectors(3, tmp_path / "x.alpha")):
+        with pytest.raises(InvalidArgument):
+            call()
+    with pytest.raises(InvalidArgument, match="'path' must be a file that can be written"):
+        write_alpha_vectors(EXACT, tmp_path / "no" / "x.alpha")
