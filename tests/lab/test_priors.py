@@ -56,6 +56,11 @@ def test_priors_of_worlds_with_hidden_states():
     assert prior_for(tiger, "bounded") == b.beliefs.BoundedBAPOMDP(tiger.counts(), bound=8 + 20)
 
 
+def test_the_filter_knows_what_rollouts_prefer():
+    rocks = b.make_world("rock-sample")
+    np.testing.assert_array_equal(prior_for(rocks).preferred_actions(), rocks.preferred)
+
+
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1/2", ""])
 def test_a_bad_number_of_particles(number):
     with pytest.raises(InvalidArgument) as error:

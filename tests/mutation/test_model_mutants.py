@@ -49,7 +49,7 @@ MUTANTS = {
         "bayesrl.models.solvers._modified_policy_iteration", "    last = policy_iteration(m, found.values, target)\n",
         "    last = found\n", [SOLVERS + "test_cycles_at_a_discount_near_one[0]"]),
     "the oracle guesses": (
-        "bayesrl.testing.tiger", "tiger if ask else NOTHING", "LEFT if ask else NOTHING",
+        "bayesrl.worlds.oracles.asking_for_state", "(state, after) if ask", "(0, 0) if ask",
         [HIDDEN + "test_the_hidden_state_is_recorded_if_asked_for"]),
     "a star in a file is not overridden": (
         FILE, "in pairwise(runs):", "in sorted(pairwise(runs), key=lambda run: int(pattern[run[0]])):",

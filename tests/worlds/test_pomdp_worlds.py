@@ -319,6 +319,7 @@ def test_rock_sample_follows_the_rule(n, k, half, start):
             assert pomdp.mdp.succ[s, a, 0] == after
             assert pomdp.reward(s, a, after, 0) == paid
             assert seen[s, a, 1] == pytest.approx(bad(x, y, good, a), abs=1e-9)
+            assert world.preferred[s, a] == (paid > -100.0 and not 4 <= a < 4 + k)
     first = np.flatnonzero(pomdp.start)
     assert first.tolist() == sorted({number(*start, {i for i in range(k) if g >> i & 1}) for g in range(2**k)})
     assert (pomdp.start[first] == 2.0**-k).all()
@@ -484,6 +485,8 @@ def test_a_certain_start_draws_nothing():
         ("transition_counts", np.ones((4, 3)), "an array of shape"),
         ("observation_counts", -np.ones((4, 2)), "at least 0 everywhere"),
         ("setting", "known", "a Setting"),
+        ("preferred", np.ones((2, 2)), "truth values of shape"),
+        ("preferred", [[True, False], [False, False]], "truth values of shape"),
     ],
 )
 def test_a_world_refuses(field, bad, expected):

@@ -98,7 +98,7 @@ def _hidden(world: LeavesUnknown, name: str, size: int | None) -> Any:
     if size is not None and name in ("known", "exact"):
         raise InvalidArgument("prior", name, "given without a number", size)
     if name == "known":
-        return beliefs.POMDPFilter(world.pomdp)
+        return beliefs.POMDPFilter(world.pomdp, getattr(world, "preferred", None))
     counts = world.counts()
     if name == "exact":
         return beliefs.ExactBAPOMDP(counts)

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from bayesrl._explained import explain_failures
-from bayesrl.checks import Floats, array, generator, integer, number, sequence
+from bayesrl.checks import Floats, array, frozen, generator, integer, number, sequence
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.pomdp import NOTHING, TabularPOMDP
-from bayesrl.parameters import value
+from bayesrl.parameters import Shape, value
 from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.tabular import cumulative
 
@@ -67,6 +68,11 @@ class POMDPWorld(Published):
     observation_counts: Annotated[Floats | None, "The same for the groups of what is seen."] = field(
         default=None, repr=False
     )
+    preferred: Annotated[
+        ArrayLike | None,
+        Shape("(S, A)"),
+        "Which actions rollouts prefer in each state; None: no preference.",
+    ] = field(default=None, repr=False)
 
     hidden: ClassVar[bool] = True
 
@@ -90,6 +96,12 @@ class POMDPWorld(Published):
         for which, prob in shapes.items():
             if (counts := getattr(self, which)) is not None:
                 object.__setattr__(self, which, array(owner, which, counts, prob.shape, low=0.0))
+        if self.preferred is not None:
+            shape, chosen = (self.n_states, self.n_actions), np.array(self.preferred)
+            if chosen.shape != shape or chosen.dtype != np.bool_ or not chosen.any(axis=1).all():
+                expected = f"truth values of shape {shape}, one of them true in each state"
+                raise InvalidArgument(owner, "preferred", expected, self.preferred)
+            object.__setattr__(self, "preferred", frozen(chosen))
 
     @classmethod
     def from_file(
