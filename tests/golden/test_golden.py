@@ -17,11 +17,17 @@ from bayesrl.registry import entries, make_world
 FILE = pathlib.Path(__file__).parent / "traces.json"
 TRACES = json.loads(FILE.read_text()) if FILE.exists() else {}
 HOMES = {"bamdp": "chain", "bandits": "bernoulli", "gradient": "random-walk", "value": "mountain-car"}
-OWN_HOMES = {"thompson-combinatorial": "combinatorial"}
+HOMES |= {"bapomdp": "tiger"}
+OWN_HOMES = {"thompson-combinatorial": "combinatorial", "medusa": "asking-for-state"}
+OWN_HOMES |= {"action-oracle": "asking-for-action", "bayes-risk": "asking-for-confirmation"}
 OWN_SETTINGS = {"bamcp": {"exploration": 3.0}, "uct": {"exploration": 3.0}}
 """The author's constant: what a number given by name did before there was a default without unit."""
 OWN_SETTINGS |= {name: {"paths": 2} for name in ("bpg-1", "bpg-2", "bpg-hessian", "gpomdp", "reinforce")}
 OWN_SETTINGS |= {name: {"episodes": 2} for name in ("actor-critic", "bac")}
+OWN_SETTINGS |= {name: {"models": 4, "size": 5} for name in ("sampled-pomdps", "medusa")}
+OWN_SETTINGS |= {name: {"models": 4, "size": 5, "particles": 50} for name in ("action-oracle", "bayes-risk")}
+OWN_PRIORS = {"ba-pomcp": "particle:50", "bapomdp-forward-search": "bounded:9", "bapomdp-branch-and-bound": "bounded:9"}
+"""Where the world's own prior does not fit: the model must be unknown."""
 LENGTHS = {"gradient": (90, 15), "value": (90, 15)}
 """Steps of a run and of an episode, so that batches and episodes end."""
 ACTING = [n for n, e in entries().items() if e.kind in ("planner", "agent") and e.package in HOMES]
@@ -31,7 +37,8 @@ def trace(name):
     package = entries()[name].package
     home = OWN_HOMES.get(name, HOMES[package])
     world, (steps, horizon) = make_world(home), LENGTHS.get(package, (40, None))
-    record = run(agent_for(name, world, params=OWN_SETTINGS.get(name)), world, steps, seed=1, horizon=horizon)
+    agent = agent_for(name, world, OWN_PRIORS.get(name), OWN_SETTINGS.get(name))
+    record = run(agent, world, steps, seed=1, horizon=horizon)
     return {"world": home, "action": record.action.tolist(), "reward": [round(r, 9) for r in record.reward.tolist()]}
 
 

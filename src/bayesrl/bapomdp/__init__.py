@@ -7,14 +7,22 @@ from bayesrl._lazy import export
 if TYPE_CHECKING:
     from bayesrl.bapomdp._answers import after_answer as after_answer
     from bayesrl.bapomdp._answers import after_confirmation as after_confirmation
-    from bayesrl.bapomdp._answers import bayes_risk as bayes_risk
     from bayesrl.bapomdp._answers import risk_samples as risk_samples
+    from bayesrl.bapomdp.action_oracle import ActionOracle as ActionOracle
+    from bayesrl.bapomdp.bayes_risk import BayesRisk as BayesRisk
+    from bayesrl.bapomdp.bayes_risk import bayes_risk as bayes_risk
+    from bayesrl.bapomdp.medusa import Medusa as Medusa
     from bayesrl.bapomdp.pomcp import POMCP as POMCP
+    from bayesrl.bapomdp.sampled_pomdps import SampledPOMDPs as SampledPOMDPs
 
 export(
     __name__,
     {
-        "_answers": ("after_answer", "after_confirmation", "bayes_risk", "risk_samples"),
+        "_answers": ("after_answer", "after_confirmation", "risk_samples"),
+        "action_oracle": ("ActionOracle",),
+        "bayes_risk": ("BayesRisk", "bayes_risk"),
+        "medusa": ("Medusa",),
         "pomcp": ("POMCP",),
+        "sampled_pomdps": ("SampledPOMDPs",),
     },
 )
