@@ -110,7 +110,7 @@ def solve(
     check_plot(plot)
     place = world_for(world, settings("--set", set_ or ()))
     if isinstance(place, POMDPWorld) and plot is None:
-        return _solve_hidden(place, "pbvi" if method == "auto" else method, as_json)
+        return _solve_hidden(place, method, as_json)
     if plot is not None:
         from bayesrl.lab.plots.explanation import plot_policy
 
@@ -136,26 +136,20 @@ def solve(
 
 def _solve_hidden(world: POMDPWorld, method: str, as_json: bool) -> None:
     """Solve a world whose state is hidden, and print what is known about its start."""
-    from numpy.random import default_rng
-
-    from bayesrl.errors import UnknownName
     from bayesrl.models.pomdp_solvers._bounds import fast_informed_bound
-    from bayesrl.registry import make, methods
+    from bayesrl.models.solve import solve as solved_by
 
-    known = [e.name for e in methods() if e.factory.__module__.startswith("bayesrl.models.pomdp_solvers.")]
-    if method not in known:
-        raise UnknownName("solver of POMDPs", method, known)
-    solved = make(method).solve(world, default_rng(0))
-    start = world.pomdp.start
-    low, high = solved.start_value, float((fast_informed_bound(world.pomdp) @ start).max())
+    start, solved = world.pomdp.start, solved_by(world, method=method)
+    low, error, by = solved.start_value, solved.error_bound, solved.method
+    high = max(low, min(low + error, float((fast_informed_bound(world.pomdp) @ start).max())))
     q = solved.q(start)
     if as_json:
-        page = {"world": world.name, "gamma": world.gamma, "start_value": low, "upper_bound": max(low, high)}
-        page |= {"error_bound": solved.error_bound, "method": method, "q": q.tolist()}
+        page = {"world": world.name, "gamma": world.gamma, "start_value": low, "upper_bound": high}
+        page |= {"error_bound": error, "method": by, "q": q.tolist()}
         page |= {"actions": solved.actions.tolist(), "vectors": solved.vectors.tolist(), "version": code_version()}
         return put_json(page)
     actions = world.actions or tuple(map(str, range(world.n_actions)))
     rows = [(("> " if a == q.argmax() else "  ") + name, f"{q[a]:.6g}") for a, name in enumerate(actions)]
     put_table(("  first action", "value"), rows)
-    put(f"Value of the start {low:.6g} at discount {world.gamma:g}, by {method} with {len(solved.vectors)} vectors.")
-    return put(f"The optimal value is at most {max(low, high):.6g}, by the fast informed bound.")
+    put(f"Value of the start {low:.6g} at discount {world.gamma:g}, by {by} with {len(solved.vectors)} vectors.")
+    return put(f"The optimal value is at most {high:.6g}.")
