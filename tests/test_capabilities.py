@@ -30,7 +30,7 @@ def fitting(name, world):
     """A prior that a planner fits. If the state is hidden, the model may be known or not."""
     if not getattr(world, "hidden", False):
         return prior_for(world)
-    beliefs = [b.beliefs.POMDPFilter(world.pomdp)]
+    beliefs = [b.beliefs.POMDPFilter(world.pomdp), b.beliefs.ExactBAPOMDP(world.counts())]
     return next(x for x in beliefs if not any(lacking(x, need) for need in PLANNERS[name].factory.needs))
 
 

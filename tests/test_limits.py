@@ -178,7 +178,7 @@ BELIEFS["unknown-rewards"] = B.UnknownRewards(b.DirichletMDP.flat(PAYS), B.Rewar
 @pytest.mark.parametrize("name", [name for name, belief in BELIEFS.items() if hasattr(belief, "simulate")])
 def test_depths_of_simulations(name, monkeypatch):
     belief = BELIEFS[name]
-    module = importlib.import_module(type(belief).__module__)
+    module = importlib.import_module(type(belief).simulate.__module__)
     monkeypatch.setattr(module, "DEEPEST", 5)
     for depth in (0, 5):
         belief.simulate(depth)

@@ -4,14 +4,20 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.beliefs import POMDPFilter
+from bayesrl.beliefs import BoundedBAPOMDP, ExactBAPOMDP, MostProbableBAPOMDP, ParticleBAPOMDP, POMDPFilter
 from bayesrl.errors import Incompatible
 from bayesrl.models.pomdp import NOTHING
 from bayesrl.registry import entries
 from bayesrl.testing import check_agent, check_planner
 
 WORLD = b.make_world("tiger-episodic")
-BELIEFS = {"known": POMDPFilter(WORLD.pomdp)}
+BELIEFS = {
+    "known": POMDPFilter(WORLD.pomdp),
+    "exact": ExactBAPOMDP(WORLD.counts()),
+    "bounded": BoundedBAPOMDP(WORLD.counts(), bound=12),
+    "particle": ParticleBAPOMDP(WORLD.counts(), particles=30),
+    "most-probable": MostProbableBAPOMDP(WORLD.counts(), particles=30),
+}
 PLANNERS = {e.name: e for e in entries().values() if e.package == "bapomdp" and e.kind == "planner"}
 
 

@@ -207,7 +207,9 @@ def belief_for(entry: Entry) -> Any:
     from bayesrl.registry import make_world
 
     if entry.package == "bapomdp":
-        return b.beliefs.POMDPFilter(make_world("tiger").pomdp)
+        world = make_world("tiger")
+        beliefs = [b.beliefs.POMDPFilter(world.pomdp), b.beliefs.ExactBAPOMDP(world.counts())]
+        return next(x for x in beliefs if all(b.capabilities.offers(x, need) for need in entry.factory.needs))
     home = "combinatorial" if entry.name == "thompson-combinatorial" else None
     home = home or ("bernoulli" if ".bandits." in entry.factory.__module__ else "chain")
     return prior_for(make_world(home))

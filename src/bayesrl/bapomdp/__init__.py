@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from bayesrl.bapomdp._answers import after_confirmation as after_confirmation
     from bayesrl.bapomdp._answers import risk_samples as risk_samples
     from bayesrl.bapomdp.action_oracle import ActionOracle as ActionOracle
+    from bayesrl.bapomdp.ba_pomcp import BAPOMCP as BAPOMCP
     from bayesrl.bapomdp.bayes_risk import BayesRisk as BayesRisk
     from bayesrl.bapomdp.bayes_risk import bayes_risk as bayes_risk
     from bayesrl.bapomdp.medusa import Medusa as Medusa
@@ -20,6 +21,7 @@ export(
     {
         "_answers": ("after_answer", "after_confirmation", "risk_samples"),
         "action_oracle": ("ActionOracle",),
+        "ba_pomcp": ("BAPOMCP",),
         "bayes_risk": ("BayesRisk", "bayes_risk"),
         "medusa": ("Medusa",),
         "pomcp": ("POMCP",),

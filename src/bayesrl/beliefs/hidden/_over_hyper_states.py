@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -23,9 +24,10 @@ from bayesrl.beliefs.hidden._hyper_states import (
     observations_after,
     rows_of,
 )
-from bayesrl.checks import Floats, Ints, generator, integer, truth
+from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer, truth
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.kernels.search.hyper_urn import HyperUrn, Priors, hyper_urn, priors
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.pomdp import Signs, TabularPOMDP
 from bayesrl.parameters import unchecked
@@ -178,6 +180,18 @@ class OverHyperStates:
         phi[row[moves], k[moves]] += self.hyper.times[own][moves]
         psi[row[~moves] - G - 1, k[~moves]] += self.hyper.times[own][~moves]
         return phi, psi
+
+    def simulate(self, depth: int) -> HyperUrn:
+        """The belief for compiled searches, which draw a hyper-state at the root and outcomes from its urns."""
+        integer(f"{type(self).__name__}.simulate", "depth", depth, 0, DEEPEST)
+        h = self.hyper
+        return hyper_urn(self._urns, h.weight, h.state, h.first, h.cell, h.times, self.rows.bound, depth)
+
+    @cached_property
+    def _urns(self) -> Priors:
+        """What the urns of this belief and of all its posteriors share."""
+        m = self.rows
+        return priors(m.start, m.succ, m.move, m.sign, m.show, m.alpha, m.size, m.learnt, m.reward, m.terminal)
 
     def compiled_hyper_states(self) -> tuple[Rows, HyperStates]:
         """The mixture as compiled searches read it (`_hyper_states.py`)."""
