@@ -4,7 +4,7 @@ The state is the kind of the customer, one of six; the first one may be any. One
 the customer stays with probability `loyalty`; otherwise a new one comes, who may be of any kind. Whoever is there then
 buys with the rate of that kind: observation 1 and a reward of 1, or observation 0 and nothing.
 
-The Bayes-adaptive version leaves the 48 rates unknown. The shop has asked ten customers of each kind about each
+The Bayes-adaptive version leaves the 48 rates unknown. The shop has asked five customers of each kind about each
 product: its counts are the answers to be expected, rounded, and one more of each. How often customers change is known.
 """
 
@@ -22,7 +22,7 @@ from bayesrl.worlds.bandits._shop import purchase_rates
 from bayesrl.worlds.hidden import POMDPWorld
 from bayesrl.worlds.pomdps._tables import listed_pomdp
 
-ASKED = 10
+ASKED = 5
 BRACKET = (3.3470, 4.1839)
 """Of the optimal value with a loyalty of .9 at discount .95."""
 
