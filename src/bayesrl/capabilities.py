@@ -417,6 +417,14 @@ class ListsHyperStates(HasStates, Protocol):
         """The mixture as (weight, s, phi, psi): phi[s, a, s'] and psi[s', a, o] are its counts."""
 
 
+@runtime_checkable
+class EnumeratesHyperStates(HasStates, Protocol):
+    """A belief over hyper-states that exact searches can expand."""
+
+    def compiled_hyper_states(self) -> tuple[Any, Any]:
+        """What all hyper-states share, and the hyper-states (`beliefs/hidden/_hyper_states.py`)."""
+
+
 # Arms of a bandit ----------------------------------------------------------------------------------------------------
 #
 # A context is the observation before the choice: None, an integer, or a matrix with a row of features for each arm.

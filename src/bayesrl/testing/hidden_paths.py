@@ -117,13 +117,13 @@ def q_values(
     leaf: Floats | None = None,
     counted: Counted = always,
 ) -> Floats:
-    """Q_depth(a) after a history of (a, o), by recursion over histories. A belief is a list of hidden paths.
+    """Q_depth(a) after a history of (a, o) that goes on, by recursion. A belief is a list of hidden paths.
 
     `leaf` holds Q(s, a) after the last decision, (S, A).
     """
     belief: list[Weighted] = [(float(p), s, Counter()) for s, p in enumerate(prior.start) if p > 0.0]
     for a, o in history:
-        belief = after(prior, belief, a, o, counted)
+        belief = [x for x in after(prior, belief, a, o, counted) if not prior.outcomes.terminal[x[1]]]
     total = sum(w for w, _, _ in belief)
     return node([(w / total, s, n) for w, s, n in belief], prior, depth, leaf, counted)
 

@@ -33,7 +33,8 @@ from bayesrl.registry import register
     example=lambda: BoundedBAPOMDP(example_prior(), bound=30),
     evidence=(
         "tests/hidden/test_bapomdp_beliefs.py::test_rows_are_counted_up_to_the_bound",
-        "tests/beliefs/test_laws.py::test_belief_laws",
+        "tests/bapomdp/test_bapomdp_search.py::test_bounded_counts_have_exact_values_from_the_bound_on",
+        "tests/bapomdp/test_bapomdp_search.py::test_bounded_counts_come_nearer_and_stay_within_the_bound",
     ),
 )
 @value

@@ -1,0 +1,103 @@
+"""What the exact searches of a Bayes-adaptive POMDP share: expected rewards, leaves, and the choice at the root.
+
+A node is a history, and its belief a list of branches (`beliefs/hidden/_hyper_states.py`), which are not normalised:
+they sum to the probability of the history. Values of nodes are multiplied by it too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.beliefs.hidden._hyper_states import FRESH, Branches, HyperStates, Rows, counts_in, present
+from bayesrl.capabilities import EnumeratesHyperStates, HasMeanPOMDP, demand
+from bayesrl.checks import Floats
+from bayesrl.core import Planner
+from bayesrl.errors import Incompatible
+from bayesrl.kernels.arrays import F2
+from bayesrl.kernels.jit import njit
+from bayesrl.kernels.simulator import borrowed
+from bayesrl.models.solve import solve
+
+Leaf = Literal["zero", "mean"]
+"""The value after the last decision: zero, or QMDP's, in the mean model at the root."""
+SLACK = 1e-9
+"""Values that differ by less, relative to their size, are ties."""
+
+
+class Asked(HasMeanPOMDP, EnumeratesHyperStates, Protocol):
+    """What the exact searches need from a belief."""
+
+
+def leaf_values(planner: Planner[Any, Any], belief: Asked, leaf: Leaf) -> Floats:
+    """Q(s, a) of the mean model if states are seen from then on, (S, A); empty if leaves are zero."""
+    if leaf == "zero":
+        return np.zeros((0, 0))
+    try:
+        return np.array(solve(belief.mean_pomdp().mdp).q)
+    except AttributeError:
+        demand(planner, belief)
+        raise
+
+
+def compiled(planner: Planner[Any, Any], belief: Asked) -> tuple[Rows, HyperStates]:
+    """The belief's hyper-states. Without an agent, a belief that does not fit raises the same error as `BayesAgent`."""
+    try:
+        return belief.compiled_hyper_states()
+    except (AttributeError, Incompatible):
+        demand(planner, belief)
+        raise
+
+
+def best_action(q: Floats, rng: Generator) -> int:
+    """An action of the largest value; one at random among ties."""
+    best = np.flatnonzero(q >= q.max() - SLACK * (1.0 + np.abs(q).max()))
+    return int(best[int(rng.random() * len(best))]) if len(best) > 1 else int(best[0])
+
+
+@njit
+def expected(m: Rows, h: HyperStates, e: Branches, a: int, after: F2) -> float:
+    """The sum over branches of w E[r + after(root, s')], where s' is not terminal. `after` is (1, S), or (N, S)."""
+    m, h = borrowed(m), borrowed(h)
+    W, total = m.alpha.shape[1], 0.0
+    x, z = np.empty(W), np.empty(W)
+    by_next, by_sign, none = m.reward.shape[2] > 1, m.reward.shape[3] > 1, after.shape[0] == 0
+    for i in range(len(e.weight)):
+        t = 0 if after.shape[0] == 1 else e.root[i]
+        for s in present(m, e.state[i]):
+            w = e.weight[i] * (m.start[s] if e.state[i] == FRESH else 1.0)
+            if w > 0.0 and not by_next and not by_sign:
+                total += w * m.reward[s, a, 0, 0]
+            if w == 0.0 or (none and not by_next and not by_sign):
+                continue
+            g = m.move[s, a]
+            moves = counts_in(m, h, e.root[i], e.path[i], g, x)
+            for k in range(m.size[g]):
+                y = m.succ[s, a, k]
+                p = w * x[k] / moves
+                if p == 0.0:
+                    continue
+                if not none and not m.terminal[y]:
+                    total += p * after[t, y]
+                if by_sign:
+                    r = m.show[y, a]
+                    shows = counts_in(m, h, e.root[i], e.path[i], r, z)
+                    for j in range(m.size[r]):
+                        o = m.sign[y, a, j]
+                        total += p * (z[j] / shows) * m.reward[s, a, y if by_next else 0, o]
+                elif by_next:
+                    total += p * m.reward[s, a, y, 0]
+    return total
+
+
+@njit
+def leaf_value(e: Branches, leaf: F2) -> float:
+    """QMDP's value: max_a sum_s b(s) Q(s, a); zero without leaves."""
+    if leaf.shape[0] == 0:
+        return 0.0
+    q = np.zeros(leaf.shape[1])
+    for i in range(len(e.weight)):
+        q += e.weight[i] * leaf[e.state[i]]
+    return q.max()
