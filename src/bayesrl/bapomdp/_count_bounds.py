@@ -50,7 +50,7 @@ def bounded_error(bound: float, gamma: float, r_max: float) -> float:
     2 gamma r_max / (1 - gamma)^2 [4 / (N + 1) + 8 / (e ln(1/gamma) (N + 1)(N + 2))], N the bound.
 
     >>> round(bounded_error(10, 0.5, 1.0), 4)
-    1.6332
+    1.5832
     """
     N = number("bounded_error", "bound", bound, 0.0, above=True)
     g = number("bounded_error", "gamma", gamma, 0.0, 1.0, above=True, below=True)

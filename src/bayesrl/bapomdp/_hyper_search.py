@@ -23,6 +23,8 @@ from bayesrl.models.solve import solve
 
 Leaf = Literal["zero", "mean"]
 """The value after the last decision: zero, or QMDP's, in the mean model at the root."""
+HYPER_STATES = "Beliefs over hyper-states fit (ExactBAPOMDP, ParticleBAPOMDP; on the command line --prior exact)."
+"""What is said to those who bring another belief."""
 SLACK = 1e-9
 """Values that differ by less, relative to their size, are ties."""
 

@@ -28,7 +28,16 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bapomdp._hyper_search import Asked, Leaf, best_action, compiled, expected, leaf_value, leaf_values
+from bayesrl.bapomdp._hyper_search import (
+    HYPER_STATES,
+    Asked,
+    Leaf,
+    best_action,
+    compiled,
+    expected,
+    leaf_value,
+    leaf_values,
+)
 from bayesrl.beliefs.hidden._hyper_states import KEYS, Branches, HyperStates, Rows, counts_in, roots, step
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, F2, F3, F4, I1
@@ -76,6 +85,7 @@ class BAPOMDPBranchAndBound:
     leaf: Annotated[Leaf, "The value after the last decision: zero, or QMDP's in the mean model."] = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (Asked,)
+    elsewhere: ClassVar[str] = HYPER_STATES
 
     def start(self) -> None:
         """Nothing to remember."""

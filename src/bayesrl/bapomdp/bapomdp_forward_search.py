@@ -20,7 +20,16 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bapomdp._hyper_search import Asked, Leaf, best_action, compiled, expected, leaf_value, leaf_values
+from bayesrl.bapomdp._hyper_search import (
+    HYPER_STATES,
+    Asked,
+    Leaf,
+    best_action,
+    compiled,
+    expected,
+    leaf_value,
+    leaf_values,
+)
 from bayesrl.beliefs.hidden._hyper_states import Branches, HyperStates, Rows, roots, step
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, F2, I1
@@ -53,13 +62,14 @@ class BAPOMDPForwardSearch:
     >>> belief = b.beliefs.ExactBAPOMDP(b.make_world("tiger", wrong=-20.0).counts())
     >>> decision = BAPOMDPForwardSearch(depth=3).plan(belief, -1, None, default_rng(0))
     >>> decision.action, decision.info["q"].round(3)
-    (0, array([-2.173, -6.95 , -6.95 ]))
+    (0, array([-1.574, -6.852, -6.852]))
     """
 
     depth: Annotated[int, AtLeast(1), "Decisions looked ahead, d."] = 3
     leaf: Annotated[Leaf, "The value after the last decision: zero, or QMDP's in the mean model."] = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (Asked,)
+    elsewhere: ClassVar[str] = HYPER_STATES
 
     def start(self) -> None:
         """Nothing to remember."""
