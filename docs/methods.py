@@ -29,8 +29,6 @@ pomdp-filter | belief | 2.3 | kaelbling98 | belief over the hidden states of a k
 pomdp-value-iteration | solver | 2.3 | smallwood73 | exact alpha-vectors
 pbvi, perseus | solver | 4.3 | Pineau03PBVI, Spaan05Perseus | point-based alpha-vectors
 gp-sparse-sampling | planner | 4.8 | Wang05 | bandit with continuous actions and Gaussian-process rewards
-crp-dynamics | belief | 4.10 | Asmuth09 | posterior over clusterings of states
-factored-dbn | belief | 4.10 | Ross08uai | posterior over structure and parameters, by MCMC
 normal-wishart-dynamics | belief | 4.8 | ross08icra | continuous and partially observed: particles over states and Normal-Wishart parameters
 gp-dynamics | belief | 4.8 | dallaire09 | Gaussian-process transitions and rewards
 gp-pomdp | belief | 4.9 | dallaire09 | the same with a Gaussian-process observation function and hidden states

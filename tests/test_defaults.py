@@ -113,6 +113,8 @@ DEFAULTS = {
     "beliefs.values.gptd_parametric.ParametricGPTD.sample": {"draws": 1},
     "beliefs.values.gptd_sparse.SparseGPTD.sample": {"draws": 1},
     "beliefs.values.kernel_selection.KernelSelection.sample": {"draws": 1},
+    "beliefs.structured.crp_dynamics.CRPDynamics.refresh": {"sweeps": 1},
+    "beliefs.structured.factored_dbn.FactoredDBN.refresh": {"sweeps": 1},
     "capabilities.Refreshes.refresh": {"sweeps": 1},
     "checks.array": {"low": -np.inf, "above": False, "moderate": False},
     "checks.integer": {"low": 0, "any_length": False},

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP as ParticleBAPOMDP
     from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs as FinitePOMDPs
     from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter as POMDPFilter
+    from bayesrl.beliefs.structured.crp_dynamics import CRPDynamics as CRPDynamics
+    from bayesrl.beliefs.structured.factored_dbn import FactoredDBN as FactoredDBN
     from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards as UnknownRewards
     from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP as DirichletMDP
     from bayesrl.beliefs.tabular.dirichlet_mixture import DirichletMixture as DirichletMixture
@@ -75,6 +77,8 @@ export(
         "hidden.bapomdp_exact": ("ExactBAPOMDP",),
         "hidden.bapomdp_most_probable": ("MostProbableBAPOMDP",),
         "hidden.bapomdp_particle": ("ParticleBAPOMDP",),
+        "structured.crp_dynamics": ("CRPDynamics",),
+        "structured.factored_dbn": ("FactoredDBN",),
         "tabular.dirichlet_mdp": ("DirichletMDP",),
         "tabular.dirichlet_mixture": ("DirichletMixture",),
         "tabular.finite_mdps": ("FiniteMDPs",),

@@ -1,6 +1,12 @@
 """Laws that every belief, planner, agent and world must obey, with stated false-alarm rates."""
 
-from bayesrl.testing import arm_probes, grid_probe, hidden_probes, value_probes  # noqa: F401 (they register probes)
+from bayesrl.testing import (  # noqa: F401 (they register probes)
+    arm_probes,
+    grid_probe,
+    hidden_probes,
+    structured_probes,
+    value_probes,
+)
 from bayesrl.testing.laws import (
     check_agent,
     check_belief,

@@ -1,0 +1,1 @@
+"""Structured priors: clusterings of states, graphs of variables."""

@@ -1,0 +1,10 @@
+"""Probes of structured priors (`beliefs/structured`)."""
+
+from __future__ import annotations
+
+from bayesrl.beliefs.structured.crp_dynamics import CRPDynamics
+from bayesrl.beliefs.structured.factored_dbn import FactoredDBN
+from bayesrl.testing.probes import DirichletProbe, probe_for
+
+probe_for.register(CRPDynamics, lambda belief: DirichletProbe())
+probe_for.register(FactoredDBN, lambda belief: DirichletProbe())
