@@ -212,3 +212,12 @@ def test_laws_and_bad_input():
         bayes_optimal_value([(1, 1), (1, 1)], 3, "loss")
     with pytest.raises(InvalidArgument, match="'horizon' must be a whole number of at least 1, got 0"):
         bayes_optimal_value([(1, 1)], 0)
+
+
+def test_plays_are_counted():
+    """The memory is the number of plays so far, so that nothing is planned beyond the horizon."""
+    planner = BayesOptimalBandit(depth=4, horizon=6)
+    memory = planner.start()
+    for t in range(8):
+        assert memory == t
+        memory = planner.plan(BELIEFS["beta"], 0, memory, default_rng(0)).memory

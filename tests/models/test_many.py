@@ -153,3 +153,14 @@ def test_bad_input(bad, sentence):
     with pytest.raises(InvalidArgument) as caught:
         solve_many(**(GOOD | bad))
     assert str(caught.value) == "solve_many: " + sentence
+
+
+def test_rows_of_single_precision_are_divided_by_their_sums():
+    """Their sums differ from one by 1e-7. Values are those of the rows that sum to one."""
+    rng = np.random.default_rng(4)
+    mdp = tied(rng)
+    rough = sampled(mdp, 5, rng).astype(np.float32)
+    exact = rough.astype(np.float64)
+    exact /= exact.sum(axis=2, keepdims=True)
+    one, two = (solve_many(mdp.outcomes, p, 0.99, tol=1e-9)[0] for p in (rough, exact))
+    np.testing.assert_allclose(one, two, rtol=0.0, atol=1e-8)

@@ -283,3 +283,11 @@ def test_segments_meet_or_not(a, b, meet):
     gate = np.array([100.0, 120.0]), np.array([120.0, 100.0])
     assert crosses(np.array(a), np.array(b), *gate) is meet
     assert crosses(*gate, np.array(a), np.array(b)) is crosses(np.array(a), np.array(b), *gate)
+
+
+def test_the_regulator_never_ends():
+    world, rng = make_world("bpg-regulator"), default_rng(0)
+    state, _ = world.reset(rng)
+    for _ in range(25):
+        state, _, _, terminated = world.step(state, [-0.5], rng)
+        assert terminated is False
