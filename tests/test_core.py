@@ -149,6 +149,44 @@ def test_records():
     assert one.provenance["seed"] == 4
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        np.array([0.0, np.nan, 3.0]),
+        np.array([0.0, 1.0, np.nan]),
+        np.array([0.0, np.nan]),
+        np.array([[0.0], [np.nan], [2.0]]),
+        np.array([0.0, np.nan, 2.0], np.float32),
+        np.array([0, 1, 2]),
+        np.array(["0", "1", "2"]),
+        np.array([(0, 0.0), (1, np.nan), (2, 2.0)], [("i", int), ("x", float)]),
+    ],
+)
+def test_records_differ_in_any_column(other):
+    """In an entry, the shape or the type; nan equals nan, also in parts of a structured column."""
+    column = np.array([0.0, np.nan, 2.0])
+    one = Record({"reward": column}, 0.9, {})
+    assert one == Record({"reward": column.copy()}, 0.9, {})
+    assert one != Record({"reward": other}, 0.9, {})
+    assert Record({"reward": other}, 0.9, {}) != one
+    assert Record({"reward": other}, 0.9, {}) == Record({"reward": other.copy()}, 0.9, {})
+    for changed in (Record({"reward": column}, 0.8, {}), Record({"reward": column}, 0.9, {"seed": 1})):
+        assert one != changed
+    assert one != Record({"reward": column, "more": column}, 0.9, {})
+    assert one != Record({"paid": column}, 0.9, {})
+
+
+def test_records_of_vectors_of_any_length():
+    def record(*lengths):
+        ragged = np.empty(len(lengths), object)
+        ragged[:] = [np.arange(n) for n in lengths]
+        return Record({"x": ragged}, 0.9, {})
+
+    assert record(2, 3) == record(2, 3)
+    assert record(2, 3) != record(2, 4)
+    assert record(2, 3) != record(1, 3)
+
+
 def test_a_pair_that_does_not_fit_is_refused():
     with pytest.raises(Incompatible, match="Listener needs a belief with 'steps_seen', which DirichletMDP lacks"):
         BayesAgent(b.DirichletMDP.flat(b.make_world("chain")), Listener())

@@ -225,5 +225,7 @@ def _is_array(x: Any) -> bool:
 def _is_number(x: Any) -> bool:
     if not isinstance(x, (int, float, np.integer, np.floating)):
         return False
-    size: Any = abs(x)
+    size: Any = abs(
+        float(x) if isinstance(x, np.floating) else x
+    )  # a float32 cannot be compared with the largest float
     return bool(size <= sys.float_info.max)

@@ -81,7 +81,7 @@ BAD = {
     "states": [{"states": STATES[:, :5]}, {"states": STATES[0]}, {"states": STATES * np.nan}],
     "rewards": [{"rewards": REWARDS[:2]}],
     "query": [{"query": QUERY[:, :1]}],
-    "noise": [{"noise": -1.0}, {"noise": [0.1, 0.2]}, {"noise": 0.0, "gamma": 0.0}],
+    "noise": [{"noise": -1.0}, {"noise": 1e140}, {"noise": [0.1, 0.2]}, {"noise": 0.0, "gamma": 0.0}],
     "gamma": [{"gamma": 1.5}],
     "residuals": [{"residuals": "pink"}],
     "covariance": [{"covariance": Direction()}, {"covariance": [Gaussian(), Matern()]}, {"covariance": []}],

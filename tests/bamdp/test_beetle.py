@@ -435,3 +435,21 @@ def test_refusals():
             refused()
     with pytest.raises(Incompatible):
         b.BayesAgent(unknown, solved)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_stages_end_when_nothing_rises(sign, monkeypatch):
+    """Twenty stages without a rise by the tolerance, whatever the sign of the values; one that rises starts anew."""
+    size = len(points_of(TIED, [()], make_basis(TIED, [()], [()])).moment)
+    rises, done = {1, 2, 10, 25, 40}, []
+
+    def staged(order, points, alphas, problem, basis):
+        done.append(1)
+        rise = 0.02 * sum(n <= len(done) for n in rises) + 1e-6 * len(done)
+        return alphas.coefficient, alphas.first, np.full((len(alphas.first) - 1, size), sign * 10.0 + rise)
+
+    monkeypatch.setattr("bayesrl.bamdp.offline.beetle.sweep", staged)
+    basis = make_basis(TIED, [()], [()])
+    solver, points, alphas = BEETLE(tolerance=1e-2), points_of(TIED, [()], basis), lower_bounds(TIED, basis)
+    solver._improve(points, alphas, problem_of(TIED), basis, default_rng(0))
+    assert len(done) == 60

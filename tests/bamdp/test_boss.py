@@ -265,6 +265,12 @@ def test_each_pair_may_choose_among_as_many_lists_as_it_has():
             after = default_rng(3)
             belief.sample_rows(np.repeat(np.arange(140), sizes), after)
             assert own.random() == after.random()
+        model = draw_merged(belief, sizes, default_rng(3))
+        inside = np.arange(model.prob.shape[1]) < model.outcomes.size[:, None]
+        assert (model.prob[~inside] == 0.0).all()
+        assert (model.prob[inside] > 0.0).all()
+        np.testing.assert_allclose(model.prob[: sizes.sum()].sum(axis=1), 1.0)
+        assert model.outcomes.size[sizes.sum() :].tolist() == [0] * int(sizes.min() < sizes.max())
 
 
 def test_planners_act_on_lists():

@@ -173,3 +173,18 @@ def test_searches_on_a_sparse_prior_bracket_and_approach_the_exact_values():
         assert (bounds["lower"] <= exact + 1e-9).all()
         assert (bounds["upper"] >= exact - 1e-9).all()
     assert abs(np.mean(found) - exact.max()) < 0.2 * learning
+
+
+def test_a_solution_is_an_array_of_its_values():
+    """A copy that is asked for is a new array; without one, the solution's own; another type is a copy."""
+    solution = BAMDPExact(horizon=2).solve(DirichletMDP.structured(make_world("chain-tied"), [[2.0, 1.0]]))
+    assert np.asarray(solution) is solution.q
+    one = np.array(solution)
+    assert not np.shares_memory(one, solution.q)
+    one[...] = 0.0
+    np.testing.assert_array_equal(np.asarray(solution), solution.q)
+    assert (solution.q > 0.0).any()
+    small = np.asarray(solution, np.float32)
+    assert small.dtype == np.float32
+    np.testing.assert_allclose(small, solution.q, rtol=1e-6)
+    assert not np.shares_memory(np.array(solution, np.float64), solution.q)

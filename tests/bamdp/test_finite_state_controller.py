@@ -125,6 +125,11 @@ def test_models_of_few_unknowns_are_exact():
     np.testing.assert_allclose(models.weight @ models.P[:, 0, 0, 0] ** 2, second)
     cross = mean[0, 0, 0] * mean[1, 0, 2]
     np.testing.assert_allclose(models.weight @ (models.P[:, 0, 0, 0] * models.P[:, 1, 0, 2]), cross)
+    two = b.DirichletMDP.structured(b.make_world("chain-semi"), 1.0)  # two unknowns: 8^2 points, or draws
+    for n, points in ((63, 63), (64, 64), (80, 64), (81, 81), (99, 81)):
+        models = models_of(two, n, default_rng(0))
+        assert len(models.P) == points
+        assert (np.ptp(models.weight) == 0.0) == (n == 63)
     flat = b.DirichletMDP.flat(b.make_world("chain"))
     assert len(models_of(flat, 7, default_rng(0)).P) == 7
     assert len(models_of(b.DirichletMDP.structured(b.make_world("chain"), known=True), 7, default_rng(0)).P) == 1
@@ -327,3 +332,8 @@ def test_refusals():
         Controller(FiniteStateController(), np.eye(2)[None], np.ones((1, 2, 2, 2, 2)), 0.0)
     with pytest.raises(InvalidArgument, match=r"Controller: 'psi' must be rows that sum to 1, got 2.0"):
         Controller(FiniteStateController(), np.ones((1, 2, 2)), np.ones((1, 2, 2, 2, 1)), 0.0)
+
+
+def test_the_largest_logit():
+    small, large = np.array([[0.5, -1.0]]), np.array([[-3.0], [2.0]])
+    assert Logits(small, large).largest() == Logits(large, small).largest() == 3.0

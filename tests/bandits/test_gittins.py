@@ -12,6 +12,7 @@ from bayesrl import BayesAgent, run
 from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_value, greedy, policy_value
 from bayesrl.bandits.gittins import (
     Gittins,
+    _horizon,
     gittins_bounds,
     gittins_index,
     gittins_index_normal,
@@ -172,11 +173,11 @@ def test_many_copies_of_a_state_are_one_state():
 # Gaussian arms -------------------------------------------------------------------------------------------------------
 
 
-def walk_index(n, gamma, plays, step, spread):
+def walk_index(n, gamma, plays, step, spread, low=-2.0, high=3.0):
     """The index of N(0, 1/n) with the Gaussian steps replaced by steps on a grid, a convex function of them being
     interpolated: an upper bound, and a lower one if the Gaussian's variance is reduced by (2 pi / 16) step^2, since a
     two-point step of mean 0 and width `step` is smaller in convex order than N(0, (2 pi / 16) step^2)."""
-    x = np.arange(-2.0, 3.0, step)
+    x = np.arange(low, high, step)
     G = 1.0 / (1.0 - gamma)
     U = np.maximum(x, 0.0) * G
     for k in range(plays - 1, -1, -1):
@@ -200,6 +201,24 @@ def test_normal_index():
         assert high - low < 5e-4
         # Interpolating the zero of a convex function on the grid errs by less than 1e-6.
         assert low - 1e-6 <= gittins_index_normal(0.0, n, gamma) <= high + 1e-6
+
+
+@pytest.mark.parametrize("n, gamma, plays, step", [(0.05, 0.5, 24, 0.01), (0.05, 0.8, 60, 0.02), (0.3, 0.7, 40, 0.005)])
+def test_normal_index_where_little_is_known(n, gamma, plays, step):
+    """As above. The first step is longer than the noise, 4.4 and 1.6 standard deviations of it."""
+    low, high = (walk_index(n, gamma, plays, step, spread, -9.0, 12.0) for spread in (2.0 * math.pi / 16.0, 0.0))
+    assert high - low < 5e-3
+    assert low - 1e-5 <= gittins_index_normal(0.0, n, gamma) <= high + 1e-5
+
+
+def test_plays_to_look_ahead():
+    """The least k for which what comes later is worth at most the error; it is never less than that."""
+    for n, gamma, error in ((1.0, 0.5, 1e-3), (0.2, 0.8, 1e-4), (50.0, 0.9, 2e-7), (1000.0, 0.999, 2e-7)):
+        k, later = np.arange(1, 40_000), gamma / (1.0 - gamma)
+        missed = 0.5 * gamma**k / (1.0 - gamma) * np.sqrt(later / ((n + k) * (n + k + later)))
+        least = int(k[missed <= error][0])
+        found = _horizon(n, gamma, error)
+        assert least <= found <= least + least // 100 + (least > 100)
 
 
 def test_normal_states_do_not_disturb_each_other():

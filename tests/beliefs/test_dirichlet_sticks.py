@@ -144,3 +144,19 @@ def test_a_model_follows_the_data():
     rng = default_rng(0)
     x = np.array([belief.sample_mdp(rng).prob[2] for _ in range(400)])
     assert_mean_equal(x[:, [3, 4]], belief.predictive_row(1, 0)[[3, 4]])
+
+
+def test_lists_longer_than_their_first_room():
+    """One row has room for 64 pieces. A stick of mass 25 needs hundreds: outcomes and shares are kept as they were."""
+    alpha = np.full((1, 50), 0.5)
+    n, k, p = listed_rows(np.zeros(1, np.int64), np.array([0.5]), np.array([50]), alpha, default_rng(3))
+    assert 300 < n[0] == k.shape[1] == p.shape[1]
+    assert len(np.unique(k)) > 45
+    np.testing.assert_allclose(p.sum(), 1.0, rtol=0, atol=1e-12)
+    rng, left = default_rng(3), 1.0
+    for i in range(int(n[0])):
+        x = rng.random() ** (1.0 / 25.0)
+        assert k[0, i] == int(rng.random() * 50)
+        assert p[0, i] == pytest.approx(left * (1.0 - x), abs=1e-15)
+        left *= x
+    assert left < LEFT

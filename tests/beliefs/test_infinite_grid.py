@@ -269,3 +269,12 @@ def test_a_known_reward_cannot_be_missing():
 def test_bad_input(call, sentence):
     with pytest.raises(InvalidArgument, match=sentence):
         call()
+
+
+def test_codes_of_simulations():
+    """A cell pays 0 or 1, and simulations count them so."""
+    for r in (0.0, 1.0):
+        assert PRIOR.code(Transition((0, 0), RIGHT, r, (1, 0))) == int(r)
+    for r in (-1.0, 2.0, np.nan):
+        with pytest.raises(InvalidArgument, match="'reward' must be"):
+            PRIOR.code(Transition((0, 0), RIGHT, r, (1, 0)))

@@ -113,3 +113,27 @@ def test_composition_learns_both_and_refuses_what_cannot_be():
 def test_a_seed_is_not_a_generator(draw):
     with pytest.raises(InvalidArgument, match=r"'rng' must be a numpy Generator, .*, got 3\."):
         draw()
+
+
+@pytest.mark.parametrize(
+    "belief",
+    [
+        RewardBeta(np.ones(CELLS), np.ones(CELLS)),
+        RewardDirichlet([0.0, 1.0], np.ones((*CELLS, 2))),
+        RewardNormal.strens(CELLS),
+    ],
+    ids=lambda belief: type(belief).__name__,
+)
+def test_a_datum_is_a_cell_and_a_reward(belief):
+    """A list is no cell: as an index of an array it would name other cells."""
+    belief.update(((0, 1), 1.0))
+    belief.update(((np.int64(1), 1), 1.0))
+    for cell in ([0, 1], (0,), (0, 1, 0), (0, 0.5), (0, "1"), ((0, 1),), np.array([0, 1]), 1, None):
+        with pytest.raises(InvalidArgument, match="'cell' must be a tuple of 2 whole numbers"):
+            belief.update((cell, 1.0))
+    for cell in ((0, 2), (-1, 0), (2, 0)):
+        with pytest.raises(InvalidArgument, match=r"'cell' must be inside the shape \(2, 2\)"):
+            belief.update((cell, 1.0))
+    for datum in (None, 3, ((0, 1),), ((0, 1), 1.0, 2.0), [(0, 1), 1.0]):
+        with pytest.raises(InvalidArgument, match=r"'datum' must be a pair \(cell, reward\)"):
+            belief.update(datum)

@@ -178,3 +178,16 @@ def test_weights_of_supports_do_not_overflow(k0, N):
     )
     expected = np.exp(logsumexp(logs) - logsumexp(logs - np.log(k * alpha + N)))
     np.testing.assert_allclose(weight_of_all(float(k0), float(N), float(L), alpha, exponent), expected, rtol=1e-9)
+
+
+def test_the_table_of_weights_grows_to_what_is_asked():
+    """By one kind or one draw at a time; what it holds stays."""
+    table = learnt()._table
+    for k0, N in ((1, 3), (2, 3), (2, 255), (2, 256), (3, 300), (4, 513), (9, 513)):
+        found = table(k0, N)
+        assert found.shape[0] > min(k0, 4)
+        assert found.shape[1] > N
+        if (k0, N) == (1, 3):
+            found[1, 3] = 7.0
+        assert found[1, 3] == 7.0
+        assert np.isnan(found[min(k0, 4), N]) or (k0, N) == (1, 3)

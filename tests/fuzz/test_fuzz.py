@@ -8,6 +8,7 @@ import importlib.util
 import inspect
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.core import Transition
 from bayesrl.errors import BayesRLError, InvalidArgument
+from bayesrl.models.policy import TabularPolicy
 from bayesrl.parameters import declarations
 from bayesrl.registry import entries
 
@@ -236,3 +238,52 @@ def test_an_index_of_ours_is_not_blamed_on_the_caller():
         Broken().row(3)
     with pytest.raises(InvalidArgument, match="'x' must be one that fits"):
         Broken().rows(np.ones(2))
+
+
+SHAPE = SimpleNamespace(n_states=5, n_actions=2)
+GOOD_AND_BAD = [
+    ("rng", "Generator", np.random.default_rng(0), np.random, "a numpy Generator, such as numpy.random.default_rng(0)"),
+    ("rng", "Any", np.random.default_rng(0), 3, "a numpy Generator, such as numpy.random.default_rng(0)"),
+    ("draw", "Generator | None", np.random.default_rng(0), 3, "a numpy Generator, such as numpy.random.default_rng(0)"),
+    ("transition", "Any", Transition(0, 0, 0.0, 0), 3, "a Transition"),
+    ("last", "Any", Transition(0, 0, 0.0, 0), (0, 0, 0.0, 0), "a Transition"),
+    ("datum", "Transition", Transition(0, 0, 0.0, 0), 3, "a Transition"),
+    ("last", "Transition | None", Transition(0, 0, 0.0, 0), "x", "a Transition"),
+    ("x", "Floats", np.ones(2), [1.0, 2.0], "an array of numbers"),
+    ("x", "ArrayLike", np.ones(2, bool), np.array(["a"]), "an array of numbers"),
+    ("x", "Floats | float", 3.0, "3", "an array of numbers"),
+    ("x", "NDArray[Any]", np.arange(3), None, "an array of numbers"),
+    ("n", "int", 3, -1, f"a whole number from 0 to {2**63 - 1}"),
+    ("n", "int", np.int32(3), 3.0, f"a whole number from 0 to {2**63 - 1}"),
+    ("n", "int", 0, True, f"a whole number from 0 to {2**63 - 1}"),
+    ("state", "int", 4, 5, "a whole number from 0 to 4"),
+    ("a", "int", 1, 2, "a whole number from 0 to 1"),
+    ("x", "float", 0.5, "0.5", "a number"),
+    ("x", "float", np.float32(1.0), np.nan, "a number"),
+    ("x", "float | None", 3, np.inf, "a number"),
+    ("flag", "bool", True, 1, "True or False"),
+    ("flag", "bool", np.False_, "no", "True or False"),
+    ("name", "str", "x", 3, "text"),
+    ("other", "Self", SHAPE, 3, "a SimpleNamespace"),
+    ("other", "SimpleNamespace", SHAPE, {}, "a SimpleNamespace"),
+    ("policy", "TabularPolicy", TabularPolicy([0, 1], 2), [0, 1], "a TabularPolicy"),
+]
+
+
+@pytest.mark.parametrize(("name", "hint", "good", "bad", "expected"), GOOD_AND_BAD)
+def test_what_an_argument_must_be(name, hint, good, bad, expected):
+    from bayesrl._explained import misfit_of
+
+    assert misfit_of(name, good, hint, SHAPE, uses_a_policy) is None
+    assert misfit_of(name, bad, hint, SHAPE, uses_a_policy) == expected
+
+
+def uses_a_policy(policy: TabularPolicy):
+    """Its module knows the class by this name."""
+
+
+def test_general_types_say_nothing():
+    from bayesrl._explained import misfit_of
+
+    for hint in ("Any", "object", "Planner", "int | str", "Unheard"):
+        assert misfit_of("x", object(), hint, SHAPE, uses_a_policy) is None

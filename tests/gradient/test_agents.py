@@ -6,7 +6,7 @@ from gradient_toys import Walk
 
 import bayesrl as b
 from bayesrl.beliefs.covariances import Discrete
-from bayesrl.beliefs.features import RBF
+from bayesrl.beliefs.features import RBF, Tabular
 from bayesrl.core import Agent, Streams, Transition, play, run
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.gradient import (
@@ -30,6 +30,7 @@ from bayesrl.gradient._bpg import Gradient
 from bayesrl.gradient._improve import conjugate, step_from, step_length
 from bayesrl.gradient._paths import path_hessian, paths_of
 from bayesrl.gradient.bpg_hessian import newton
+from bayesrl.registry import entries
 
 WALK = Walk(n=5, gamma=0.95)
 START = SoftmaxPolicy.tabular(4, 2)
@@ -184,6 +185,15 @@ def test_a_line_search_gives_up():
     assert 8.0 <= search.step <= 64.0
 
 
+def test_a_line_search_goes_back_where_nothing_changes():
+    """A batch whose returns are all equal has the gradient zero: the step was too long, as if the return had fallen."""
+    search = conjugate(None, np.zeros(2), np.array([1.0, 2.0]))._replace(step=1.0)
+    search = conjugate(search, search.base + search.step, np.zeros(2))
+    assert (search.step, search.probes, search.uphill, search.downhill) == (0.5, 1, None, (1.0, 0.0))
+    search = conjugate(search, search.base + search.step, np.array([1.0, 0.0]))  # slope 1 here, 0 there
+    assert (search.step, search.probes, search.settled) == (1.0, 2, True)
+
+
 def test_a_newton_step_by_hand():
     """Eigenvalues in absolute value, floored, and the step capped."""
     g, H = np.array([1.0, 2.0]), np.diag([-4.0, 0.5])
@@ -250,6 +260,39 @@ def test_minds_survive_a_file(tmp_path):
         found = b.load(tmp_path / "mind.zip")
         assert found.policy == mind.policy
         assert found.updates == 1
+
+
+class Endless:
+    """A world that never ends."""
+
+    gamma = 1.0
+    ends = False
+
+    def reset(self, rng):
+        return 0, 0
+
+    def step(self, state, action, rng):
+        return 0, 0, float(action), False
+
+
+def test_a_critic_needs_a_discount_where_episodes_do_not_end():
+    """It uses the value after a cut. Estimates from whole paths use returns, which a horizon makes finite."""
+    policy = SoftmaxPolicy.tabular(1, 2)
+    paths, pairs = ("bpg-1", "bpg-2", "bpg-hessian", "reinforce", "gpomdp"), ("bac", "actor-critic")
+    assert {*paths, *pairs} == {n for n, e in entries().items() if e.package == "gradient" and e.kind == "agent"}
+    for name in paths:
+        assert len(run(b.make(name, policy=policy, gamma=1.0), Endless(), 6, horizon=3)) == 6
+        with pytest.raises(InvalidArgument, match="'gamma' must be less than 1 where episodes do not end"):
+            run(b.make(name, policy=policy, gamma=1.0), Endless(), 6)
+    for name in pairs:
+        given = {"features": Tabular(1)} if name == "actor-critic" else {}
+        with pytest.raises(InvalidArgument, match="'gamma' must be less than 1 where episodes do not end"):
+            run(b.make(name, policy=policy, gamma=1.0, **given), Endless(), 6, horizon=3)
+        assert len(run(b.make(name, policy=policy, gamma=0.9, **given), Endless(), 6, horizon=3)) == 6
+    for name in (*paths, *pairs):
+        given = {"features": Tabular(1)} if name == "actor-critic" else {}
+        with pytest.raises(InvalidArgument, match="'horizon' must be given where episodes do not end, got None"):
+            run(b.make(name, policy=policy, gamma=0.9, **given), Endless(), 6)
 
 
 # Bad input -----------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from bayesrl.errors import InvalidArgument, UnreadableFile
 from bayesrl.io.records import load, save, to_arrow
 from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
+from bayesrl.provenance import describe
 from bayesrl.registry import make, make_world
 
 ARMS = Arms(np.array([0.3, 0.6]))
@@ -389,3 +390,15 @@ def test_columns_that_replicates_share_are_repeated():
     assert table["hour"].to_pylist() == np.repeat(np.arange(4), 3).tolist()
     assert table["reward"].to_pylist() == record.reward.ravel().tolist()
     assert table["run"].to_pylist() == [0, 1, 2] * 4
+
+
+def test_a_description_is_of_what_an_array_holds_now():
+    """Hashes of read-only arrays are kept; that of an array which could still change is not."""
+    x = np.arange(3.0)
+    before = describe(x)
+    x[0] = 5.0
+    assert describe(x)["sha256"] != before["sha256"]
+    x.flags.writeable = False
+    assert describe(x) == describe(np.array([5.0, 1.0, 2.0])) == describe(x)
+    assert describe(np.asfortranarray(np.ones((2, 3)))) == describe(np.ones((2, 3)))
+    assert describe(np.arange(3)) != describe(np.arange(3.0))

@@ -47,10 +47,10 @@ def target_of(gamma):
     return TOL * (1.0 - gamma)
 
 
-def passes(P, R, gamma, lists):
+def passes(P, R, gamma, lists, shiftable=True):
     """Value iteration: a backup moves v to the middle of its bounds; lists are swept in both directions before it."""
     v, n = R.max(axis=1), 1
-    shift = 0.5 * gamma / (1.0 - gamma)
+    shift = 0.5 * gamma / (1.0 - gamma) if shiftable else 0.0
     new, low, high, _ = residual(P, R, gamma, v)
     while max(high, -low) > target_of(gamma):
         v = new + shift * (low + high)
@@ -116,6 +116,17 @@ def test_passes_over_matrices(seed):
     assert ValueIteration(tol=TOL, sweeps=n).solve(mdp).iterations == n
     with pytest.raises(NotConverged, match=f"after {n - 1} iterations"):
         ValueIteration(tol=TOL, sweeps=n - 1).solve(mdp)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", [listed, dense])
+def test_passes_to_an_end(kind, seed):
+    """Where an episode may end, a constant cannot be added to all values: nothing is shifted."""
+    P, R, gamma = kind(seed)
+    mdp = TabularMDP.from_dense(P, R, gamma, terminal=[0])
+    P[0], R[0] = 0.0, 0.0
+    lists = len(model_of(mdp).matrix) == 0
+    assert ValueIteration(tol=TOL).solve(mdp).iterations == passes(P, R, gamma, lists, shiftable=False)
 
 
 @pytest.mark.parametrize("seed", range(8))

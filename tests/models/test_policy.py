@@ -291,3 +291,15 @@ def test_bad_input_of_the_others(call, sentence):
     with pytest.raises(InvalidArgument) as caught:
         call()
     assert str(caught.value).startswith(sentence)
+
+
+def test_a_policy_is_an_array_of_its_actions():
+    """As of an exact solution: a copy is a new array, and another type is a copy."""
+    policy = TabularPolicy([1, 0, 1], 2)
+    assert np.asarray(policy) is policy.table
+    one = np.array(policy)
+    assert not np.shares_memory(one, policy.table)
+    one[...] = 0
+    assert policy.tolist() == [1, 0, 1]
+    assert np.asarray(policy, np.float64).dtype == np.float64
+    assert not np.shares_memory(np.array(policy, policy.table.dtype), policy.table)
