@@ -383,6 +383,7 @@ def test_sysadmin_by_hand(topology):
         assert world.pomdp.reward(s, a, y, 0) == bin(y).count("1") - (a >= 3)
     assert world.pomdp.start.tolist() == [0] * 7 + [1]
     assert not world.ends
+    assert (make_world("sysadmin", topology=None) == world) == (topology == "none")  # as the command line says it
 
 
 def test_shop_by_hand():

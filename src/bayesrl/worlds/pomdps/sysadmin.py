@@ -44,7 +44,7 @@ MOST = 8
 )
 def sysadmin(
     computers: Annotated[int, AtLeast(1), "Number of computers, n, at most 8."] = 3,
-    topology: Annotated[Literal["line", "none"], "Who is whose neighbour."] = "line",
+    topology: Annotated[Literal["line", "none"] | None, 'Who is whose neighbour; None is "none".'] = "line",
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95,
 ) -> POMDPWorld:
     """Computers that fail, sooner with failed neighbours: look at one, or reboot one, in each step.
@@ -55,7 +55,8 @@ def sysadmin(
     TabularPOMDP(states=8, actions=6, observations=2, gamma=0.95)
     """
     n = integer("sysadmin", "computers", computers, 1, MOST)
-    near = 1 if choice("sysadmin", "topology", topology, ("line", "none")) == "line" else 0
+    form = "none" if topology is None else choice("sysadmin", "topology", topology, ("line", "none"))
+    near = 1 if form == "line" else 0
     discount = number("sysadmin", "gamma", gamma, 0.0, 1.0)
     S, A = 2**n, 2 * n
     works = np.asarray(np.arange(S)[:, None] >> np.arange(n) & 1)  # [s, c]
@@ -75,7 +76,7 @@ def sysadmin(
         listed_pomdp(succ, flat, true.reshape(S * A, S).tolist(), signs, rows, R, discount, start),
         actions=tuple(f"{what}-{c}" for what in ("look", "reboot") for c in range(n)),
         observations=("fails", "works"),
-        bracket=BRACKETS[topology] if (n, discount) == (3, 0.95) else None,
+        bracket=BRACKETS[form] if (n, discount) == (3, 0.95) else None,
         transition_counts=TRUST * believed.reshape(S * A, S),
     )
 
