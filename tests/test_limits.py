@@ -33,6 +33,8 @@ LIMITS = {
     "bandits.bayes_optimal_bandit.LARGEST": 20_000_000,
     "bandits.gittins.LARGEST": 1e12,
     "beliefs.arms._arms.MOST": 100_000_000,
+    "beliefs.hidden.pomdp_particles.MOST_RESCUES": 6,
+    "beliefs.hidden.pomdp_particles.MOST_TRIES": 100,
     "beliefs.tabular.row_column_beta.FAR": 1_073_741_824,
     "checks.DEEPEST": 10_000_000,
     "checks.LARGEST": 1e100,

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP as ParticleBAPOMDP
     from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs as FinitePOMDPs
     from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter as POMDPFilter
+    from bayesrl.beliefs.hidden.pomdp_particles import POMDPParticles as POMDPParticles
     from bayesrl.beliefs.structured.crp_dynamics import CRPDynamics as CRPDynamics
     from bayesrl.beliefs.structured.factored_dbn import FactoredDBN as FactoredDBN
     from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards as UnknownRewards
@@ -73,6 +74,7 @@ export(
         "hidden._dirichlet_pomdp": ("DirichletPOMDP",),
         "hidden.finite_pomdps": ("FinitePOMDPs",),
         "hidden.pomdp_filter": ("POMDPFilter",),
+        "hidden.pomdp_particles": ("POMDPParticles",),
         "hidden.bapomdp_bounded": ("BoundedBAPOMDP",),
         "hidden.bapomdp_exact": ("ExactBAPOMDP",),
         "hidden.bapomdp_most_probable": ("MostProbableBAPOMDP",),

@@ -18,6 +18,7 @@ from bayesrl.beliefs.hidden.bapomdp_most_probable import MostProbableBAPOMDP
 from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP
 from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter
+from bayesrl.beliefs.hidden.pomdp_particles import POMDPParticles
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.models.pomdp import NOTHING, TabularPOMDP
@@ -59,13 +60,15 @@ def learn_steps(belief: Any, steps: list[Transition], rng: Generator | None) -> 
     return belief
 
 
-class MovingProbe:
+class MovingProbe(NamedTuple):
     """For filters of a known model: the truth is the state of a path, and a datum is its next step.
 
     The order of data matters, and the state now is no martingale. Its expectation n steps ahead is `ahead`.
     """
 
-    moving = True
+    approximate: bool = False
+    """Whether only purity and moments are checked."""
+    moving: bool = True
 
     def draw(self, belief: Any, rng: Generator) -> Path:  # noqa: D102
         pomdp = belief.sample_pomdp(rng)
@@ -134,6 +137,7 @@ class EpisodesProbe(NamedTuple):
 
 
 probe_for.register(POMDPFilter, lambda belief: MovingProbe())
+probe_for.register(POMDPParticles, lambda belief: MovingProbe(approximate=True))
 probe_for.register(FinitePOMDPs, lambda belief: EpisodesProbe())
 probe_for.register(ExactBAPOMDP, lambda belief: EpisodesProbe(remains=0.85))
 for kind in (BoundedBAPOMDP, MostProbableBAPOMDP, ParticleBAPOMDP):  # tests/hidden checks their calibration

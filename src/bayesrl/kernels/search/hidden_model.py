@@ -99,3 +99,46 @@ def _forget(model: HiddenModel, marks: I1, n: int) -> None:
 
 
 implements(rollout_action, HiddenModel)(greedy_rollout)
+
+
+# Worlds that cannot be listed ----------------------------------------------------------------------------------------
+
+
+class Rooted(NamedTuple):
+    """A compiled world and a sample of its state. Without a sample the world's own `root` draws the start."""
+
+    states: I1  # (n,)
+    below: F2  # (1, n) cumulative weights
+    inner: object  # a NamedTuple for which `root`, `step` and `rollout_action` are implemented
+
+
+@implements(begin, Rooted)
+@njit
+def _begin_rooted(model: Rooted, rng: Generator) -> None:
+    pass
+
+
+@implements(root, Rooted)
+@njit
+def _root_rooted(model: Rooted, s: int, rng: Generator) -> int:
+    if len(model.states) == 0:
+        return root(model.inner, s, rng)
+    return model.states[draw_by(model.below, 0, len(model.states), rng)]
+
+
+@implements(step, Rooted)
+@njit
+def _step_rooted(model: Rooted, s: int, a: int, rng: Generator) -> tuple[int, int, float, bool, int]:
+    return step(model.inner, s, a, rng)
+
+
+@implements(forget, Rooted)
+@njit
+def _forget_rooted(model: Rooted, marks: I1, n: int) -> None:
+    pass
+
+
+@implements(rollout_action, Rooted)
+@njit
+def _rollout_rooted(model: Rooted, P: I2, s: int, a: int, epsilon: float, rng: Generator) -> int:
+    return rollout_action(model.inner, P, s, a, epsilon, rng)

@@ -1,0 +1,329 @@
+"""A particle filter of a known POMDP or of any generative world (Silver and Veness 2010; not in the survey).
+
+The belief is a sample of hidden states. It serves worlds whose states cannot be listed, and tables that are too large
+for the exact filter. POMCP was published with such a belief.
+
+Algorithm: `update` draws a next state for each particle. If the world can say how probable an observation is, the
+particle is weighted by it; if not, particles are drawn until enough of them show the observation that came (rejection).
+The end of an episode is evidence in the same way. Weighted particles are resampled systematically below half the
+effective sample size. Before the first update of an episode the belief is the start itself.
+Deviations: no particles are added afterwards to avoid depletion. If no particle explains what came, the error says what
+to do, or `rescue` draws the episode's start again and replays the episode, with more and more particles.
+Cost: O(N) steps of the world for each update, by rejection O(N / p) for an observation of probability p.
+Claims: the error to the exact filter falls as N^-1/2, by weights and by rejection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from functools import cached_property
+from typing import Annotated, Any, NamedTuple, cast
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter, Tables, predicted
+from bayesrl.checks import DEEPEST, Floats, frozen, generator, integer, truth
+from bayesrl.core import Transition, World
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.kernels.arrays import F1, I1
+from bayesrl.kernels.jit import njit
+from bayesrl.kernels.search.hidden_model import HiddenModel, Rooted, cumulative, draw_by, rooted
+from bayesrl.models.pomdp import TabularPOMDP
+from bayesrl.parameters import AtLeast, unchecked, value
+from bayesrl.registry import register
+
+MOST_TRIES = 100
+"""Rejection gives up after this many draws for each particle wanted."""
+MOST_RESCUES = 6
+"""A rescue replays an episode up to this many times, each time with twice as many particles."""
+
+
+def _example() -> POMDPParticles:
+    P = [[[0.7, 0.3], [0.2, 0.8]], [[0.4, 0.6], [0.5, 0.5]]]
+    O = [[[0.8, 0.2], [0.3, 0.7]], [[0.4, 0.6], [0.9, 0.1]]]
+    return POMDPParticles(TabularPOMDP.from_dense(P, O, [[1.0, 0.0], [0.0, 2.0]], 0.9, start=[0.6, 0.4]), particles=300)
+
+
+class Sample(NamedTuple):
+    """Weighted states."""
+
+    states: Any
+    """An array of state numbers if states are listed, otherwise a tuple of states."""
+    weights: Floats
+    """They sum to one."""
+
+
+@register(
+    "pomdp-particles",
+    kind="belief",
+    survey="2.3",
+    paper="silver10",
+    example=_example,
+    evidence=(
+        "tests/hidden/test_pomdp_particles.py::test_the_error_falls_as_the_root_of_the_particles",
+        "tests/beliefs/test_laws.py::test_belief_laws",
+    ),
+)
+@value
+class POMDPParticles:
+    """A sample of the hidden states of a known world.
+
+    A world has `reset` and `step`. These may be added: `pomdp`, its table; `observation_probability(next_state, action,
+    observation)`, by which particles are weighted; `simulator()`, its compiled steps (`kernels/simulator.py`), for
+    searches; `n_actions`, `gamma` and `reward_range()`.
+
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> from numpy.random import default_rng
+    >>> belief = POMDPParticles(b.make_world("tiger")).update(b.Transition(-1, 0, -1.0, 0), default_rng(0))
+    >>> bool(abs(belief.states()[0] - 0.85) < 0.04)
+    True
+    """
+
+    world: Annotated[World | TabularPOMDP, "A world that can be simulated (reset, step), or a POMDP."]
+    particles: Annotated[int, AtLeast(1), "States in the sample, N."] = 1000
+    rescue: Annotated[bool, "Whether an episode is replayed from its start if no particle explains what came."] = False
+    sample: Sample | None = field(init=False, repr=False)
+    """None at the start of an episode."""
+    episode: tuple[Any, ...] = field(init=False, repr=False)
+    """The steps of this episode, newest first: (step, (step before, ...)); empty without `rescue`."""
+    log_probability: float = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.world, (TabularPOMDP, World)):
+            raise InvalidArgument("POMDPParticles", "world", "a world (reset, step) or a TabularPOMDP", self.world)
+        for name, new in (("sample", None), ("episode", ()), ("log_probability", 0.0)):
+            object.__setattr__(self, name, new)
+
+    @cached_property
+    def pomdp(self) -> TabularPOMDP | None:
+        """The table of the world; None if it has none."""
+        table = self.world if isinstance(self.world, TabularPOMDP) else getattr(self.world, "pomdp", None)
+        return table if isinstance(table, TabularPOMDP) else None
+
+    @cached_property
+    def _table(self) -> TabularPOMDP:
+        if self.pomdp is None:
+            raise InvalidArgument("POMDPParticles", "world", "one with a table `pomdp` for this question", self.world)
+        return self.pomdp
+
+    @cached_property
+    def _filter(self) -> POMDPFilter:
+        return POMDPFilter(self._table)
+
+    @property
+    def unsupported(self) -> dict[str, str]:
+        """What this world cannot answer."""
+        listed = ("n_states", "n_observations", "states", "predictive", "mean_pomdp", "sample_pomdp")
+        missing = {} if self.pomdp is not None else dict.fromkeys(listed, "The world has no table `pomdp`.")
+        if self.pomdp is None and not hasattr(self.world, "simulator"):
+            missing["simulate"] = "The world has neither a table `pomdp` nor a compiled `simulator()`."
+        return missing
+
+    # Learning --------------------------------------------------------------------------------------------------------
+
+    def update(self, datum: Transition, rng: Generator | None = None) -> POMDPParticles:
+        """The sample after an action and its observation."""
+        owner = "POMDPParticles.update"
+        rng, ended = generator(owner, rng), truth(owner, "terminated", datum.terminated)
+        a, o = datum.action, datum.next_observation
+        if self.pomdp is not None:
+            a = integer(owner, "action", a, 0, self.pomdp.n_actions - 1)
+            o = integer(owner, "next_observation", o, 0, self.pomdp.n_observations - 1)
+        step = (a, o, ended)
+        episode = (step, self.episode) if self.rescue else ()
+        found, p = self._after(self.sample, step, self.particles, rng)
+        if found is None and self.rescue:
+            found, p = self._replayed(episode, rng)
+        if found is None:
+            raise self._impossible(step)
+        return unchecked(self, sample=found, episode=episode, log_probability=self.log_probability + float(np.log(p)))
+
+    def update_many(self, log: Log, rng: Generator | None = None) -> POMDPParticles:
+        """The sample after a log of transitions. It restarts after each end of an episode, as an agent does."""
+        new = self
+        for datum in transitions("POMDPParticles.update_many", log, "action", "next_observation"):
+            new = new.update(datum, rng)
+            new = new.restart() if datum.ends_episode else new
+        return new
+
+    def restart(self) -> POMDPParticles:
+        """The belief at the start of a new episode. The evidence is kept."""
+        return unchecked(self, sample=None, episode=())
+
+    def _after(self, old: Sample | None, step: tuple[Any, Any, bool], n: int, rng: Generator) -> tuple[Any, float]:
+        """The sample of size n after a step, and an estimate of its probability; (None, 0) if no particle is left."""
+        if self.pomdp is not None:
+            old = self._start(n, rng) if old is None else old
+            states, likelihood = moved(self._filter._hidden_model, self._filter._tables, old.states, *step, rng)
+            return reweighted(states, old.weights * likelihood, rng)
+        if not hasattr(self.world, "observation_probability"):
+            return self._accepted(old, step, n, rng)
+        a, o, ended = step
+        old = self._start(n, rng) if old is None else old
+        world = cast(Any, self.world)
+        drawn = [world.step(s, a, rng) for s in old.states]
+        likelihood = np.array(
+            [float(world.observation_probability(x[0], a, o)) if bool(x[3]) == ended else 0.0 for x in drawn]
+        )
+        return reweighted(tuple(x[0] for x in drawn), old.weights * likelihood, rng)
+
+    def _accepted(self, old: Sample | None, step: tuple[Any, Any, bool], n: int, rng: Generator) -> tuple[Any, float]:
+        """Draw steps until n of them show the observation; fewer are kept after MOST_TRIES draws for each."""
+        kept: list[Any] = []
+        (a, o, ended), tries = step, 0
+        world = cast(World, self.world)
+        while len(kept) < n and tries < MOST_TRIES * n:
+            s = world.reset(rng)[0] if old is None else old.states[int(rng.random() * len(old.states))]
+            after, seen, _, done = world.step(s, a, rng)[:4]
+            tries += 1
+            if bool(done) == ended and np.array_equal(seen, o):
+                kept.append(after)
+        if not kept:
+            return None, 0.0
+        return Sample(tuple(kept), frozen(np.full(len(kept), 1.0 / len(kept)))), len(kept) / tries
+
+    def _start(self, n: int, rng: Generator) -> Sample:
+        """The start of an episode as a sample of size n."""
+        weights = frozen(np.full(n, 1.0 / n))
+        if self.pomdp is None:
+            return Sample(tuple(cast(World, self.world).reset(rng)[0] for _ in range(n)), weights)
+        return Sample(rng.choice(self.pomdp.n_states, size=n, p=self.pomdp.start), weights)
+
+    def _replayed(self, episode: tuple[Any, ...], rng: Generator) -> tuple[Any, float]:
+        """The sample after the whole episode, drawn from its start with more particles, and the last probability."""
+        steps: list[tuple[Any, Any, bool]] = []
+        while episode:
+            step, episode = episode
+            steps.insert(0, step)
+        for doubling in range(1, MOST_RESCUES + 1):
+            found: Any = None
+            p = 0.0
+            for step in steps:
+                found, p = self._after(found, step, self.particles * 2**doubling, rng)
+                if found is None:
+                    break
+            else:
+                return thinned(found, self.particles, rng), p
+        return None, 0.0
+
+    def _impossible(self, step: tuple[Any, Any, bool]) -> ImpossibleEvidence:
+        a, o, ended = step
+        seen = f"observation {o} after action {a}" + (" with the end of the episode" if ended else "")
+        if self.rescue:
+            why = f"no particle explains it, nor did up to {self.particles * 2**MOST_RESCUES} from the episode's start"
+        else:
+            why = f"none of {self.particles} particles explains it; take more, or rescue=True to replay the episode"
+        return ImpossibleEvidence("POMDPParticles", seen, why)
+
+    # Capabilities ----------------------------------------------------------------------------------------------------
+
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return self._table.n_states
+
+    @property
+    def n_observations(self) -> int:
+        """Z."""
+        return self._table.n_observations
+
+    @property
+    def n_actions(self) -> int:
+        """A."""
+        return int(cast(Any, self.world).n_actions)
+
+    @property
+    def gamma(self) -> float:
+        """Discount."""
+        return float(cast(Any, self.world).gamma)
+
+    def states(self) -> Floats:
+        """Probability of each state now, (S,)."""
+        if self.sample is None:
+            return self._table.start
+        return np.bincount(self.sample.states, self.sample.weights, self._table.n_states).astype(np.float64)
+
+    def predictive(self, action: int) -> Floats:
+        """Probability of each observation after an action, (Z,), summed over all steps of the particles."""
+        a = integer("POMDPParticles.predictive", "action", action, 0, self._table.n_actions - 1)
+        return predicted(self.states(), a, self._table.n_observations, *self._filter._tables)
+
+    def log_evidence(self) -> float:
+        """An estimate of the log probability of all observations and ends of episodes, given the actions."""
+        return self.log_probability
+
+    def sample_state(self, rng: Generator) -> Any:
+        """A state drawn from the belief."""
+        generator("POMDPParticles.sample_state", rng)
+        drawn = self._start(1, rng) if self.sample is None else thinned(self.sample, 1, rng)
+        return drawn.states[0]
+
+    def mean_pomdp(self) -> TabularPOMDP:
+        """The table of the world. Its start is the belief over the state now."""
+        return self._table.starting(np.array(self.states()))
+
+    def sample_pomdp(self, rng: Generator) -> TabularPOMDP:
+        """The table of the world. Its start is certain: a state drawn from the belief."""
+        point = np.zeros(self._table.n_states)
+        point[self.sample_state(rng)] = 1.0
+        return self._table.starting(point)
+
+    def reward_range(self) -> tuple[float, float]:
+        """The smallest and the largest reward of a step; infinite if the world does not say."""
+        if self.pomdp is not None:
+            return self.pomdp.reward_range
+        stated = getattr(self.world, "reward_range", None)
+        low, high = stated() if stated is not None else (-np.inf, np.inf)
+        return float(low), float(high)
+
+    def simulate(self, depth: int) -> object:
+        """The belief for compiled searches, which draw a particle at the root."""
+        integer("POMDPParticles.simulate", "depth", depth, 0, DEEPEST)
+        if self.pomdp is not None:
+            return rooted(self._filter._hidden_model, np.asarray(self.states()))
+        steps = cast(Any, self.world).simulator()
+        if self.sample is None:
+            return Rooted(np.zeros(0, np.int64), np.zeros((1, 0)), steps)
+        return Rooted(np.array(self.sample.states, np.int64), cumulative(self.sample.weights[None]), steps)
+
+
+# Weights -------------------------------------------------------------------------------------------------------------
+
+
+def reweighted(states: Any, weights: Floats, rng: Generator) -> tuple[Sample | None, float]:
+    """The states with these weights, resampled below half the effective sample size, and the sum of the weights."""
+    p = float(weights.sum())
+    if not p > 0.0:
+        return None, 0.0
+    weights = weights / p
+    if weights @ weights * len(weights) > 2.0:
+        return thinned(Sample(states, weights), len(weights), rng), p
+    return Sample(states, frozen(weights)), p
+
+
+def thinned(old: Sample, n: int, rng: Generator) -> Sample:
+    """A sample of n states of equal weight, by systematic resampling."""
+    below = np.cumsum(old.weights)
+    chosen = np.searchsorted(below, (np.arange(n) + rng.random()) / n * below[-1], side="right")
+    chosen = np.minimum(chosen, len(below) - 1)
+    states = old.states[chosen] if isinstance(old.states, np.ndarray) else tuple(old.states[i] for i in chosen.tolist())
+    return Sample(states, frozen(np.full(n, 1.0 / n)))
+
+
+@njit
+def moved(model: HiddenModel, tables: Tables, states: I1, a: int, o: int, ended: bool, rng: Generator) -> tuple[I1, F1]:
+    """A next state drawn for each state, and the probability of what was seen there."""
+    after, likelihood = np.empty(len(states), np.int64), np.zeros(len(states))
+    for i in range(len(states)):
+        g = model.group[states[i], a]
+        y = int(model.succ[states[i], a, draw_by(model.cdf, g, int(model.size[g]), rng)])
+        after[i] = y
+        if tables.terminal[y] == ended:
+            for j in range(tables.sign.shape[2]):
+                if tables.sign[y, a, j] == o:
+                    likelihood[i] += tables.sign_prob[y, a, j]
+    return after, likelihood
