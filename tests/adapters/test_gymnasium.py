@@ -400,3 +400,13 @@ def test_vectors_at_the_faces_of_a_box_are_in_it():
     for action in ([2.1], 2.1, [np.nan], [0.0, 0.0], "x", None, True):
         with pytest.raises(InvalidArgument, match="'action' must be in Box"):
             world.step(state, action, np.random.default_rng(0))
+
+
+def test_hidden_states_are_seen_from_minus_one():
+    env = gymnasium.make("bayesrl/tiger-v0")
+    assert env.observation_space == gymnasium.spaces.Discrete(3, start=-1)
+    assert env.action_space == gymnasium.spaces.Discrete(3)
+    seen, _ = env.reset(seed=0)
+    assert seen == -1
+    after = {env.step(0)[0] for _ in range(30)}
+    assert after == {0, 1}

@@ -3,6 +3,7 @@
 import pytest
 
 HERE = "tests/worlds/test_pomdp_worlds.py::"
+CLI = "tests/cli/test_hidden.py::"
 LAWS = HERE + "test_hidden_world_laws"
 HIDDEN, POMDPS = "bayesrl.worlds.hidden", "bayesrl.worlds.pomdps."
 
@@ -77,6 +78,27 @@ MUTANTS = {
     "the customer before the step buys": (
         POMDPS + "_tables", "paid = mean_over_signs(R, seen)", "paid = np.einsum('sayo,sao->say', R, seen)",
         [HERE + "test_values_of_seen_states"]),
+    "a question about the hidden state": (
+        "bayesrl.lab.explain", "    if state is not None and isinstance(place, POMDPWorld):\n", "    if False:\n",
+        [CLI + "test_a_hidden_state_is_not_chosen"]),
+    "the states of an explanation are predictions": (
+        "bayesrl.lab.explain", "dict(zip(names, belief.states().tolist()", "dict(zip(names, belief.predictive(0).tolist()",
+        [CLI + "test_a_belief_is_explained"]),
+    "the discount of a file cannot be changed": (
+        HIDDEN, "        if gamma is not None:\n            pomdp = replace", "        if gamma is None:\n            pomdp = replace",
+        [CLI + "test_a_file_is_a_world"]),
+    "the bound forgets the prior's totals": (
+        "bayesrl.lab.priors", "largest + MORE if size is None", "float(MORE) if size is None",
+        ["tests/lab/test_priors.py::test_priors_of_worlds_with_hidden_states"]),
+    "agents get no counts": (
+        "bayesrl.lab.build", 'told["prior"] = world.counts()', 'told["prior"] = None',
+        [CLI + "test_agents_get_the_counts_of_the_world"]),
+    "rollouts are not told what to prefer": (
+        "bayesrl.lab.priors", 'getattr(world, "preferred", None)', "None",
+        ["tests/lab/test_priors.py::test_the_filter_knows_what_rollouts_prefer"]),
+    "Gymnasium counts observations from zero": (
+        "bayesrl.adapters.gymnasium", "Discrete(n + 1, start=-1)", "Discrete(n + 1)",
+        ["tests/adapters/test_gymnasium.py::test_hidden_states_are_seen_from_minus_one"]),
 }  # fmt: skip
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+import bayesrl as b
+from bayesrl.beliefs import ExactBAPOMDP, ParticleBAPOMDP
 from bayesrl.core import World
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.pomdp import NOTHING, TabularPOMDP
@@ -442,6 +444,22 @@ def test_counts_are_of_what_is_unknown():
     np.testing.assert_allclose(heard, [[6 / 9, 3 / 9], [3 / 8, 5 / 8]])
     heard = make_world("tiger-tied").counts().learned(0, 0, 0, 0).mean_pomdp().seen[:, 0]
     np.testing.assert_allclose(heard, [[6 / 9, 3 / 9], [3 / 9, 6 / 9]])
+
+
+def test_counts_serve_beliefs_over_hyper_states(world):
+    """What happens in the world is possible under its counts, and evidence falls with each step."""
+    for belief in (ParticleBAPOMDP(world.counts(), particles=300), ExactBAPOMDP(world.counts(), limit=10**6)):
+        rng = default_rng(4)
+        state, _ = world.reset(rng)
+        before = 0.0
+        for action in [4, 5, 6, 7] if world.name == "rock-sample" else [0, world.n_actions - 1, 0]:
+            state, seen, reward, terminated = world.step(state, action, rng)
+            if terminated:
+                break
+            belief = belief.update(b.Transition(NOTHING, action, reward, seen), rng)
+            assert belief.states()[state] > 0.0
+            assert belief.log_evidence() <= before + 1e-12
+            before = belief.log_evidence()
 
 
 def test_without_declared_counts_the_possible_has_one_each():
