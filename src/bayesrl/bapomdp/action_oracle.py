@@ -76,7 +76,7 @@ class ActionOracle:
         """The prior; models are drawn at the first decision."""
         return Asking(ParticleBAPOMDP(self.prior, self.particles))
 
-    def act(self, mind: Asking, observation: Any, rng: Generator) -> Decision:
+    def act(self, mind: "Asking", observation: Any, rng: Generator) -> Decision:
         """Do what the oracle said, or the most popular action; ask if it is not popular enough."""
         if mind.chosen != NOTHING:
             return Decision(mind.chosen, mind, {"asked": False, "agreement": 1.0})
@@ -87,7 +87,7 @@ class ActionOracle:
         info = {"asked": asked, "agreement": float(votes.max()), "votes": votes, "weights": w}
         return Decision(A if asked else int(np.argmax(votes)), mind._replace(drawn=drawn), info)
 
-    def learn(self, mind: Asking, transition: Transition, rng: Generator) -> Asking:
+    def learn(self, mind: "Asking", transition: Transition, rng: Generator) -> Asking:
         """Weigh the models by the answer, or by what was seen."""
         o, said = read("ActionOracle", transition, 2)
         if said == NOTHING:
@@ -96,6 +96,6 @@ class ActionOracle:
         w = after_answer(drawn.belief.posterior(), drawn.best(), said, self.prior.n_actions, self.error)
         return after_reply(mind, drawn, w, Answer(NOTHING, said), said)
 
-    def likelihood(self, best: Ints, answer: Answer) -> Floats:
+    def likelihood(self, best: "Ints", answer: "Answer") -> Floats:
         """The probability of an answer under models with these best actions, (N,)."""
         return answer_likelihood(best, answer.said, self.prior.n_actions, self.error)

@@ -80,7 +80,7 @@ class BayesRisk:
         """The prior; models are drawn at the first decision."""
         return Asking(ParticleBAPOMDP(self.prior, self.particles))
 
-    def act(self, mind: Asking, observation: Any, rng: Generator) -> Decision:
+    def act(self, mind: "Asking", observation: Any, rng: Generator) -> Decision:
         """Do what the oracle confirmed, or the action of least risk; ask about it if it is risky."""
         if mind.chosen != NOTHING:
             return Decision(mind.chosen, mind, {"asked": False, "risk": 0.0})
@@ -93,7 +93,7 @@ class BayesRisk:
         info = {"q": w @ q, "asked": asked, "risk": float(risk[a]), "risks": risk, "weights": w}
         return Decision(a + self.prior.n_actions * asked, mind._replace(drawn=drawn), info)
 
-    def learn(self, mind: Asking, transition: Transition, rng: Generator) -> Asking:
+    def learn(self, mind: "Asking", transition: Transition, rng: Generator) -> Asking:
         """Weigh the models by the answer, or by what was seen."""
         o, yes = read("BayesRisk", transition, 2)
         if yes == NOTHING:
@@ -107,6 +107,6 @@ class BayesRisk:
         chosen = a if yes else left[0] if len(left) == 1 else NOTHING
         return after_reply(mind, drawn, w, Answer(a, yes), chosen, refused)
 
-    def likelihood(self, best: Ints, answer: Answer) -> Floats:
+    def likelihood(self, best: "Ints", answer: "Answer") -> Floats:
         """The probability of an answer under models with these best actions, (N,)."""
         return confirmation_likelihood(best, answer.asked, bool(answer.said), self.error)

@@ -101,9 +101,9 @@ class Medusa:
         """Nothing; models are drawn at the first decision."""
         return None
 
-    def act(self, mind: Learning | None, observation: Any, rng: Generator) -> Decision:
+    def act(self, mind: "Learning | None", observation: Any, rng: Generator) -> Decision:
         """Draw a model by its weight, do its best action, and ask if the models disagree about it."""
-        mind = mind or self._drawn(rng)
+        mind = self._drawn(rng) if mind is None else mind
         w, q = mind.weights(), model_values(mind.belief, mind.solutions)
         a = int(np.argmax(q[rng.choice(len(w), p=w)]))
         deviation = float(np.sqrt(w @ (q[:, a] - w @ q[:, a]) ** 2))
@@ -111,9 +111,9 @@ class Medusa:
         info = {"q": w @ q, "asked": asked, "deviation": deviation, "weights": w}
         return Decision(a + self.prior.n_actions * asked, mind, info)
 
-    def learn(self, mind: Learning | None, transition: Transition, rng: Generator) -> Learning:
+    def learn(self, mind: "Learning | None", transition: Transition, rng: Generator) -> Learning:
         """Count what was answered, or filter what was seen."""
-        mind = mind or self._drawn(rng)
+        mind = self._drawn(rng) if mind is None else mind
         o, s, y = read("Medusa", transition, 3)
         a = integer("Medusa", "action", transition.action, 0, 2 * self.prior.n_actions - 1) % self.prior.n_actions
         if s == NOTHING:

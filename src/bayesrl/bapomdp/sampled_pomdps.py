@@ -94,7 +94,7 @@ class SampledPOMDPs:
         return Sampled()
 
     def plan(
-        self, belief: Asked, observation: object, memory: Sampled, rng: Generator, last: Transition | None = None
+        self, belief: Asked, observation: object, memory: "Sampled", rng: Generator, last: Transition | None = None
     ) -> Decision:
         """The action of least Bayes risk; ties go to the first. The observation is not looked at."""
         if last is not None:

@@ -6,8 +6,8 @@ draw models and hold them in this belief; finite_mdps.py does the same for MDPs.
 
 Paper to code: w_i P_i(o | b_i, a) is `filtered_models` and `update`; the filter of one model is that of
 pomdp_filter.py. Deviations: the end of an episode is evidence too, as in the filter.
-Cost: update O(N S k) for k outcomes of a step; mean_pomdp O(N S^2 A). Claims: weights, filters, evidence and predictive
-equal sums over all models and hidden paths.
+Cost: update O(N S k) for k outcomes of a step; mean_pomdp O(N S^2 A); simulate and as_pomdp O(N^2 S^2 A) at first.
+Claims: weights, filters, evidence and predictive equal sums over all models and hidden paths.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.beliefs.hidden.pomdp_filter import Tables, filtered, predicted, tables_of
-from bayesrl.checks import Floats, array, frozen, generator, integer, rows_sum_to_one, sequence, truth
+from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter, Tables, filtered, predicted, tables_of
+from bayesrl.checks import DEEPEST, Floats, array, frozen, generator, integer, rows_sum_to_one, sequence, truth
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.kernels.search.hidden_model import HiddenModel
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.parameters import unchecked, value
 from bayesrl.registry import register
@@ -213,6 +214,33 @@ class FinitePOMDPs:
         same = all(np.array_equal(m.rewards, first.rewards) for m in self.models)
         ends = np.flatnonzero(first.terminal).tolist()
         return TabularPOMDP.from_dense(P, O, first.rewards if same else r, self.gamma, self.states(), ends)
+
+    def as_pomdp(self) -> TabularPOMDP:
+        """The same problem as one POMDP, whose state i S + s is model i in state s. Its start is the belief now."""
+        return self._pairs.pomdp.starting((self.posterior()[:, None] * self.now).ravel())
+
+    def simulate(self, depth: int) -> HiddenModel:
+        """The belief for compiled searches, which draw a model and its state at the root."""
+        integer("FinitePOMDPs.simulate", "depth", depth, 0, DEEPEST)
+        pairs = unchecked(self._pairs, now=frozen((self.posterior()[:, None] * self.now).ravel()))
+        return pairs.simulate(depth)
+
+    @cached_property
+    def _pairs(self) -> POMDPFilter:
+        """The filter of the POMDP whose state is a pair of a model and its state."""
+        N, (S, A, Z) = len(self.models), self.models[0].seen.shape
+        ndim = max(m.rewards.ndim for m in self.models)
+        P, R = np.zeros((N, S, A, N, S)), np.zeros((N, S, A, N, S, Z)[: (0, 0, 3, 5, 6)[ndim]])
+        for i, m in enumerate(self.models):
+            P[i, :, :, i] = m.dense()[0]
+            same = m.rewards.reshape(m.rewards.shape + (1,) * (ndim - m.rewards.ndim))
+            R[(i,) if ndim == 2 else (i, slice(None), slice(None), i)] = same
+        seen, ends = np.concatenate([m.seen for m in self.models]), np.tile(self.models[0].terminal, N)
+        shape = (N * S, A, N * S, Z)
+        pomdp = TabularPOMDP.from_dense(
+            P.reshape(shape[:3]), seen, R.reshape(shape[:ndim]), self.gamma, None, np.flatnonzero(ends).tolist()
+        )
+        return POMDPFilter(pomdp)
 
     def sample_pomdp(self, rng: Generator) -> TabularPOMDP:
         """A model drawn from the posterior. Its start is certain: a state drawn from its filter."""
