@@ -395,10 +395,12 @@ def test_columns_that_replicates_share_are_repeated():
 def test_a_description_is_of_what_an_array_holds_now():
     """Hashes of read-only arrays are kept; that of an array which could still change is not."""
     x = np.arange(3.0)
-    before = describe(x)
+    assert describe(x) == describe(np.arange(3.0))
     x[0] = 5.0
-    assert describe(x)["sha256"] != before["sha256"]
     x.flags.writeable = False
     assert describe(x) == describe(np.array([5.0, 1.0, 2.0])) == describe(x)
+    x.flags.writeable = True
+    x[0] = 7.0
+    assert describe(x) == describe(np.array([7.0, 1.0, 2.0]))
     assert describe(np.asfortranarray(np.ones((2, 3)))) == describe(np.ones((2, 3)))
     assert describe(np.arange(3)) != describe(np.arange(3.0))

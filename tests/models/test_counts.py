@@ -118,14 +118,21 @@ def test_passes_over_matrices(seed):
         ValueIteration(tol=TOL, sweeps=n - 1).solve(mdp)
 
 
+def wide(seed):
+    """A problem with so many states that matrices are used although an episode may end."""
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.ones(70), (70, 2)), rng.normal(size=(70, 2)), [0.5, 0.9][seed % 2]
+
+
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("kind", [listed, dense])
+@pytest.mark.parametrize("kind", [listed, dense, wide])
 def test_passes_to_an_end(kind, seed):
     """Where an episode may end, a constant cannot be added to all values: nothing is shifted."""
     P, R, gamma = kind(seed)
     mdp = TabularMDP.from_dense(P, R, gamma, terminal=[0])
     P[0], R[0] = 0.0, 0.0
     lists = len(model_of(mdp).matrix) == 0
+    assert lists == (kind is not wide)
     assert ValueIteration(tol=TOL).solve(mdp).iterations == passes(P, R, gamma, lists, shiftable=False)
 
 
