@@ -193,3 +193,23 @@ def test_padding_stays_zero_however_small_the_counts(least):
     mean = alpha / alpha.sum(axis=1, keepdims=True)
     deviation = np.sqrt(mean * (1.0 - mean) / (alpha.sum(axis=1, keepdims=True) + 1.0) / 3000)
     assert (np.abs(draws.mean(axis=0) - mean) <= 5.0 * deviation).all()
+
+
+def test_counts_of_any_group_are_moderate():
+    """Also if other groups are known, or are padded."""
+    P = np.array([[[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]], [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]], [[0.0, 0.0, 1.0]] * 2])
+    o = TabularMDP.from_dense(P, np.zeros((3, 2)), 0.9).outcomes
+    good, known = np.where(o.valid, 1.0, 0.0), np.zeros(o.n_groups, bool)
+    assert not o.valid.all()
+    DirichletMDP(o, good, 0.9)
+    for bad in (1e200, 1e-200):
+        alpha = good.copy()
+        alpha[0, 0] = bad
+        for some in (None, known, ~(np.arange(o.n_groups) == 0)):
+            given = (
+                alpha
+                if some is None or not some.any()
+                else np.where(some[:, None], good / good.sum(axis=1)[:, None], alpha)
+            )
+            with pytest.raises(InvalidArgument, match="'alpha' must be"):
+                DirichletMDP(o, given, 0.9, some)

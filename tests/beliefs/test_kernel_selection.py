@@ -131,3 +131,22 @@ def test_moves_keep_the_prior():
             assert kstest(x, norm(centre, 0.4).cdf).pvalue > 1e-6
             assert abs(np.mean((x - centre) ** 2) / 0.16 - 1.0) < 4.9 * np.sqrt(2.0 / 400)
     assert (logs != before).all()
+
+
+def test_particles_are_drawn_anew_below_half_of_them():
+    """One of two particles has all the weight: that is half of them, and not less. With three it is less."""
+    weak, strong = Gaussian(variance=1e-4), Gaussian(variance=1.0)
+    for n, moved in ((2, False), (3, True)):
+        belief = KernelSelection([weak, strong], noise=0.01, gamma=0.5, particles=n, width=0.01)
+        for seed in range(20):
+            new = belief.update(Transition(0.0, 0, 5.0, 1.0, terminated=True), default_rng(seed))
+            one = belief._drawn(default_rng(seed))
+            if sum(one.origin) == 1:
+                break
+        assert sum(one.origin) == 1  # of the strong kind
+        if moved:
+            np.testing.assert_array_equal(new.weights, np.full(n, 1.0 / n))
+            assert new.origin == (1,) * n
+        else:
+            np.testing.assert_array_equal(new.weights, one.origin)
+            assert new.origin == one.origin

@@ -13,6 +13,7 @@ from bayesrl.beliefs import (
     BayesianLinearRegression,
     GPRegression,
     KernelSelection,
+    LambdaGPTD,
     ParametricGPTD,
     SparseGPTD,
     WhiteGPTD,
@@ -26,6 +27,7 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.io.store import load, save
 from bayesrl.parameters import unchecked
+from bayesrl.registry import entries
 
 X, R = default_rng(0).normal(size=(6, 2)), default_rng(1).normal(size=5)
 PHI = Polynomial(degree=2, dims=2)
@@ -261,3 +263,30 @@ def test_values_do_not_depend_on_the_unit_of_rewards(unit):
         one, other = plain.update_many((X, R)), scaled.update_many((X, unit * R))
         np.testing.assert_allclose(other.mean(X), unit * one.mean(X), rtol=1e-6, atol=1e-9 * unit)
         np.testing.assert_allclose(other.variance(X), unit**2 * one.variance(X), rtol=1e-6, atol=1e-9 * unit**2)
+
+
+SQUARES, K = Polynomial(degree=2), Gaussian(0.7, 2.0)
+UNSEEN = {
+    "bayesian-linear-regression": BayesianLinearRegression(SQUARES, prior_variance=3.0),
+    "gp-regression": GPRegression(K),
+    "gptd": GPTD(K),
+    "gptd-deterministic": WhiteGPTD(K),
+    "gptd-lambda": LambdaGPTD(SQUARES, prior_variance=3.0),
+    "gptd-parametric": ParametricGPTD(SQUARES, prior_variance=3.0),
+    "gptd-sparse": SparseGPTD(K),
+    "kernel-selection": KernelSelection([K, Gaussian(0.2, 5.0)], [0.25, 0.75]),
+}
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_prior_variances_are_those_before_any_data(name):
+    """By hand for three states: 3 (1 + x^2 + x^4), or the variance of the covariance."""
+    x = np.array([-1.0, 0.5, 2.0])
+    expected = 3.0 * (1.0 + x**2 + x**4) if hasattr(UNSEEN[name], "features") else np.full(3, 2.0)
+    expected = np.full(3, 0.25 * 2.0 + 0.75 * 5.0) if name == "kernel-selection" else expected
+    np.testing.assert_allclose(UNSEEN[name].prior_variances(x), expected)
+    np.testing.assert_allclose(UNSEEN[name].variance(x), expected)
+    np.testing.assert_allclose(np.diagonal(UNSEEN[name].covariance(x)), expected)
+    assert set(UNSEEN) == {
+        n for n, e in entries().items() if e.kind == "belief" and hasattr(e.factory, "prior_variances")
+    }

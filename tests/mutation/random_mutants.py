@@ -55,8 +55,9 @@ EXAMPLES = ("tests/docs/test_doctests.py", "tests/docs/test_snippets.py")
 """Tests of values printed in the documentation: they run after the others, and are counted apart."""
 FEW = 5
 """Tests of a changed function below which those of its callers are taken too."""
-STATED = ("tests/docs/test_catalogue.py::test_catalogue_is_up_to_date", "tests/test_defaults.py")
-"""Run for every mutant that is read at import: they state the defaults."""
+STATED = ("tests/docs/test_catalogue.py::test_catalogue_is_up_to_date", "tests/test_defaults.py",
+          "tests/test_limits.py::test_limits")  # fmt: skip
+"""Run for every mutant that is read at import: they state the defaults and the limits."""
 SLOW = 1e6
 """What the map says of a test above the limit: its blocks are those of its first seconds."""
 CAUGHT = ("caught", "endless")
