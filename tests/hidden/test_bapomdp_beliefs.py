@@ -6,6 +6,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.beliefs import BoundedBAPOMDP, DirichletPOMDP, ExactBAPOMDP, MostProbableBAPOMDP, ParticleBAPOMDP
+from bayesrl.beliefs.hidden._hyper_states import Branches, same_counts
 from bayesrl.beliefs.hidden._over_hyper_states import example_prior
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.testing.hidden_paths import of_belief, posterior, random_prior, tied_prior
@@ -158,6 +159,38 @@ def test_equal_counts_merge_and_different_ones_do_not():
     for _ in range(40):
         many = learn(many, [[(0, 0, False), (1, 0, False)]])
     assert many.n_hyper_states <= 2 * 41
+
+
+def test_lists_are_compared_count_by_count():
+    """Two branches of different roots, whose keys are made equal: their counts decide."""
+    h = learn(ExactBAPOMDP(tiger()), [[(0, 0, False)], [(0, 0, False)]]).hyper
+    root, n = np.arange(len(h.key)), len(h.key)
+    same = Branches(h.weight.copy(), np.zeros(n, np.int64), root, np.full((n, 2), 99), np.zeros(n, np.int64))
+    for i in range(n):
+        for j in range(n):
+            lists = [
+                (h.cell[h.first[k] : h.first[k + 1]].tolist(), h.times[h.first[k] : h.first[k + 1]].tolist())
+                for k in (i, j)
+            ]
+            assert same_counts(h, same, i, j, 99) == (lists[0] == lists[1])
+    # one count of cell c at the root is the same as a root without it whose path has it
+    one, two = (int(np.flatnonzero(np.diff(h.first) == k)[0]) for k in (1, 2))
+    path = np.full((n, 2), 99)
+    missing = [c for c in h.cell[h.first[two] : h.first[two + 1]] if c not in h.cell[h.first[one] : h.first[one + 1]]]
+    assert len(missing) == 1
+    assert h.times[h.first[one]] == 2
+    path[one, 0] = missing[0]
+    assert not same_counts(h, same._replace(path=path), one, two, 99)
+
+
+def test_nothing_is_learnt_after_the_end():
+    """A terminal state stays, and its row is not counted."""
+    ended = learn(ExactBAPOMDP(tied_prior()), [[(0, 0, True)]])
+    before = {up for _, up in of_belief(ended)}
+    after = learn(ended, [[(0, 0, True)]])
+    assert after.states().tolist() == [0.0, 0.0, 1.0]
+    moves = [{c for c in up if c[0][0] == "phi"} for up in before]
+    assert all({c for c in up if c[0][0] == "phi"} in moves for _, up in of_belief(after))
 
 
 def test_long_histories_stay_normalised():

@@ -68,6 +68,8 @@ def test_the_observation_that_came_is_weighed_and_counted():
         assert weight > 0.0
         assert psi[s, 0].tolist() == ([6.0, 3.0] if s == 0 else [4.0, 5.0])
         assert psi[1 - s, 0].tolist() == ([3.0, 5.0] if s == 0 else [5.0, 3.0])
+    left, right = (belief.hyper.weight[belief.hyper.state == s] for s in (0, 1))
+    np.testing.assert_allclose(left / right[0], 5 / 3)  # the counts before: 5/8 and 3/8
     assert belief.states()[0] == pytest.approx(0.625, abs=0.1)
 
 

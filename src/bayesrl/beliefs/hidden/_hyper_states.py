@@ -243,7 +243,7 @@ def same_counts(h: HyperStates, b: Branches, i: int, j: int, pad: int) -> bool:
     for t in range(h.first[two], h.first[two + 1]):
         more -= h.times[t]
     for t in range(b.path.shape[1]):
-        more += (b.path[i, t] < pad) - (b.path[j, t] < pad)
+        more += int(b.path[i, t] < pad) - int(b.path[j, t] < pad)
         c = b.path[i, t]
         if c < pad and count_of(h, b, i, c) != count_of(h, b, j, c):
             return False
