@@ -150,6 +150,18 @@ def test_no_particle_explains_what_came(world):
         POMDPParticles(never, particles=10, rescue=True).update(log[1], default_rng(0))
 
 
+def test_a_rescue_replays_the_whole_episode():
+    """Action 0 tells state 2 from the others, action 1 tells state 0 from the others: only state 1 explains both."""
+    seen = np.array([[[1, 0], [1, 0]], [[1, 0], [0, 1]], [[0, 1], [0, 1]]], float)
+    pomdp = TabularPOMDP.from_dense(
+        np.eye(3)[:, None, :].repeat(2, axis=1), seen, np.zeros((3, 2)), 0.9, [0.9, 0.05, 0.05]
+    )
+    log = [b.Transition(-1, 0, 0.0, 0), b.Transition(0, 1, 0.0, 1)]
+    for i in range(5):
+        belief = POMDPParticles(pomdp, particles=4, rescue=True).update_many(log, default_rng(i))
+        assert set(belief.sample.states) == {1}
+
+
 # Searches ------------------------------------------------------------------------------------------------------------
 
 
