@@ -36,7 +36,13 @@ def test_before_the_first_update_it_is_the_prior():
     np.testing.assert_array_equal(reading(belief), reading(exact))
     assert belief.n_hyper_states == 2
     assert belief.restart().n_hyper_states == 2
-    assert learn(belief, [[(0, 0, False)]], default_rng(0)).n_hyper_states == 1000
+    heard = learn(belief, [[(0, 0, False)]], default_rng(0))
+    assert heard.n_hyper_states == 1000
+    again = heard.restart()  # the states are those of the start, the counts and the evidence stay
+    assert again.n_hyper_states == 2000
+    np.testing.assert_array_equal(again.states(), [0.5, 0.5])
+    np.testing.assert_array_equal(reading(again)[2:], reading(heard)[2:])
+    assert len(again.hyper_states()) == 2000
 
 
 @pytest.mark.parametrize(("prior", "data"), [(random_prior(default_rng(0)), SEEN), (tied_prior(), TIED)])
