@@ -38,11 +38,20 @@ def test_it_plans_on_a_filter():
         assert decision.info["value"] <= decision.info["q"].max() + 1e-9  # one step ahead is never less
 
 
+def test_a_step_ahead_is_better_than_the_vectors():
+    """With a single vector, whose action is to listen, doors are opened where the tiger is known to be."""
+    dull = AlphaVectors(TIGER, [[0.0, 0.0]], [0])
+    for states, action in (([1.0, 0.0], 2), ([0.0, 1.0], 1), ([0.5, 0.5], 0)):
+        assert dull.action(states) == 0
+        at = POMDPFilter(b.TabularPOMDP.from_dense(*TIGER.dense(), 0.95, start=states))
+        assert dull.plan(at, -1, None, default_rng(0)).action == action
+
+
 def test_it_earns_what_it_promises():
-    """Returns of the tiger over 150 steps (what comes after is at most .09); false alarm 1e-6, detects about 3."""
+    """Returns of the tiger over 150 steps (what comes after is at most .09); false alarm 1e-6, detects about 8."""
     agent, world = b.BayesAgent(POMDPFilter(TIGER), EXACT), b.make_world("tiger")
     discount = 0.95 ** np.arange(150)
-    returns = [discount @ b.run(agent, world, steps=150, seed=i).reward for i in range(400)]
+    returns = [discount @ b.run(agent, world, steps=150, seed=i).reward for i in range(150)]
     assert_mean_equal(returns, 19.371368, false_alarm=1e-6)
 
 
@@ -97,6 +106,19 @@ def test_solvers_take_worlds_and_filters(solver):
     assert values[0] == pytest.approx(values[2], abs=2e-3)  # it lists its signs in another order
     assert solver.solve(TIGER, default_rng(3)) == solver.solve(TIGER, default_rng(3))
     assert b.make("pbvi", size=8) == PBVI(size=8)
+
+
+@pytest.mark.parametrize("gamma", [0.9, 1.0])
+def test_where_nothing_can_be_done(gamma):
+    """All states are terminal; or the first step is the last."""
+    P, O = [[[1.0, 0.0]], [[1.0, 0.0]]], np.ones((2, 1, 1))
+    over = b.TabularPOMDP.from_dense(P, O, [[1.0], [1.0]], gamma, start=0, terminal=[0, 1])
+    last = b.TabularPOMDP.from_dense(P, O, [[5.0], [2.0]], gamma, terminal=[0])
+    for solver in (POMDPValueIteration(), POMDPValueIteration(horizon=3), PBVI(size=3), Perseus(size=3)):
+        assert solver.solve(over).start_value == 0.0
+        assert solver.solve(over).error_bound == 0.0
+        assert solver.solve(last).vectors.tolist() == [[0.0, 2.0]]
+        assert solver.solve(last).error_bound < 1e-9
 
 
 # Files ---------------------------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ def predict(m: Arrays, b: F1, a: int) -> F1:
     """sum_s T(s'|s, a) b(s), without terminal states."""
     y: F1 = np.zeros(len(b))
     for s in range(len(b)):
-        if b[s] > 0.0 and not m.terminal[s]:
+        if b[s] > 0.0:
             g = m.group[s, a]
             for k in range(m.size[g]):
                 y[m.succ[s, a, k]] += m.prob[g, k] * b[s]
@@ -149,7 +149,7 @@ def look_ahead(m: Arrays, i: int, b: F1, w: Successors, columns: F2) -> tuple[F1
 
 @njit
 def assemble(m: Arrays, a: int, pick: I1, vectors: F2) -> F1:
-    """The alpha-vector r_a + gamma sum_s' T(s'|s, a) sum_o Omega(o|s', a) alpha_pick(o)(s'); zero at the end."""
+    """The alpha-vector r_a + gamma sum_s' T(s'|s, a) sum_o Omega(o|s', a) alpha_pick(o)(s'), (S,)."""
     S = vectors.shape[1]
     after, alpha = np.zeros(S), np.zeros(S)
     for s in range(S):
@@ -157,11 +157,10 @@ def assemble(m: Arrays, a: int, pick: I1, vectors: F2) -> F1:
         for k in range(m.sign_size[h]):
             after[s] += m.sign_prob[h, k] * vectors[pick[m.sign[s, a, k]], s]
     for s in range(S):
-        if not m.terminal[s]:
-            g, total = m.group[s, a], 0.0
-            for k in range(m.size[g]):
-                total += m.prob[g, k] * after[m.succ[s, a, k]]
-            alpha[s] = m.r[s, a] + m.gamma * total
+        g, total = m.group[s, a], 0.0
+        for k in range(m.size[g]):
+            total += m.prob[g, k] * after[m.succ[s, a, k]]
+        alpha[s] = m.r[s, a] + m.gamma * total
     return alpha
 
 
@@ -177,20 +176,41 @@ def values_ahead(m: Arrays, points: F2, columns: F2) -> F2:
 
 @njit
 def sweep(m: Arrays, points: F2, w: Successors, vectors: F2, actions: I1) -> tuple[F2, I1, F1]:
-    """Back up every belief once, all from the same vectors; a belief that would lose keeps its best old vector.
+    """Back up every belief once, all from the same vectors. Returns vectors, their actions, and values at the beliefs.
 
-    Returns a vector (B, S) and an action (B,) for each belief, and the values at the beliefs (B,).
+    The first B vectors are those of the beliefs; one that would lose keeps its best old vector. Then come old vectors
+    on which a belief's new value rests and which the new ones do not replace: those that are better after some
+    observation. So one step ahead of the new vectors no belief has less than now, and its value does not fall.
     """
     B, S = points.shape
     columns = vectors.T.copy()
-    new, chosen, v = np.empty((B, S)), np.empty(B, np.int64), np.empty(B)
+    new, chosen, picks = np.empty((B, S)), np.empty(B, np.int64), np.empty((B, m.Z), np.int64)
     for i in range(B):
         q, pick = look_ahead(m, i, points[i], w, columns)
         a = int(np.argmax(q))
-        new[i], chosen[i] = assemble(m, a, pick[a], vectors), a
+        new[i], chosen[i], picks[i] = assemble(m, a, pick[a], vectors), a, pick[a]
         old = np.dot(vectors, points[i])
         if np.dot(new[i], points[i]) < old.max():
             new[i], chosen[i] = vectors[np.argmax(old)], actions[np.argmax(old)]
+    stays, v = still_needed(m, w, new, chosen, picks, vectors), np.empty(B)
+    new, chosen = np.concatenate((new, vectors[stays])), np.concatenate((chosen, actions[stays].astype(np.int64)))
     for i in range(B):
         v[i] = np.dot(new, points[i]).max()
     return new, chosen, v
+
+
+@njit
+def still_needed(m: Arrays, w: Successors, new: F2, chosen: I1, picks: I2, vectors: F2) -> B1:
+    """Which old vectors are better than all new ones where a belief has picked them."""
+    A, columns, x = m.r.shape[1], new.T.copy(), np.empty(len(new))
+    stays, slack = np.zeros(len(vectors), np.bool_), 1e-12 * np.abs(vectors).max()
+    for i in range(len(picks)):
+        for o in range(m.Z):
+            c, j = (i * A + chosen[i]) * m.Z + o, picks[i, o]
+            if w.first[c] < w.first[c + 1] and not stays[j]:
+                before = 0.0
+                for n in range(w.first[c], w.first[c + 1]):
+                    before += w.weight[n] * vectors[j, w.state[n]]
+                products(w, c, columns, x)
+                stays[j] = x.max() < before - slack
+    return stays

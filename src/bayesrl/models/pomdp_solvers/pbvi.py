@@ -6,9 +6,10 @@ observation. When the values at B have settled, B doubles: for every b in B and 
 the successor that is farthest from B (L1) is added. The vectors are values of policies, so V is a lower bound.
 
 Paper to code: backup `look_ahead` and `assemble` (_backups.py), sweep `sweep`, expansion `expand`.
-Deviations: a belief whose value a sweep would lower keeps its old vector. The values at B then never fall. (A sweep may
-lower V between the points of B, and with it the next backups at B.) Steps into a terminal state are not added.
-Cost: O(B A Z S N) for a sweep with N <= B vectors; sparse in transitions, signs and beliefs.
+Deviations: old vectors on which the new values rest are kept, if no new vector replaces them (`still_needed`). With one
+vector for each belief alone, V may fall between the points of B, and then at B too: values can go up and down for ever.
+Steps into a terminal state are not added. Where there is no room for all new beliefs, the farthest are taken.
+Cost: O(B A Z S N) for a sweep with N vectors, not many more than B; sparse in transitions, signs and beliefs.
 Claims: below the exact value everywhere, never falling at B, the fixed point on given beliefs, exact as B grows.
 """
 
@@ -124,26 +125,36 @@ def settled_below(m: Arrays, tol: float) -> float:
 
 @njit
 def expand(m: Arrays, points: F2, size: int, rng: Generator) -> F2:
-    """Add to B, for each of its beliefs, the farthest of its simulated successors, up to `size` beliefs."""
+    """Add to B, for each of its beliefs, the farthest of its simulated successors; the farthest of all come first."""
     (B, S), A = points.shape, m.r.shape[1]
-    new: F2 = np.empty((size, S))
-    new[:B] = points
-    n = B
+    found, distance = np.empty((B, S)), np.zeros(B)
     for i in range(B):
-        if n == size:
-            break
-        best, far = new[i].copy(), NEAR
         for a in range(A):
             b = simulate(m, points[i], a, rng)
-            d = 2.0
-            for j in range(n):
-                d = min(d, np.abs(new[j] - b).sum())
-            if d > far and b.sum() > 0.0:
-                best, far = b, d
-        if far > NEAR:
-            new[n] = best
-            n += 1
+            d = nearest(points, B, b) if b.sum() > 0.0 else 0.0
+            if d > distance[i]:
+                found[i], distance[i] = b, d
+    n, new = B, np.empty((size, S))
+    new[:B] = points
+    while n < size:
+        i = int(np.argmax(distance))
+        if distance[i] <= NEAR:
+            break
+        new[n] = found[i]
+        n += 1
+        for j in range(B):
+            if distance[j] > NEAR:
+                distance[j] = min(distance[j], np.abs(found[j] - found[i]).sum())
     return new[:n]
+
+
+@njit
+def nearest(points: F2, n: int, b: F1) -> float:
+    """The L1 distance from b to the nearest of the first n points."""
+    d = 2.0
+    for j in range(n):
+        d = min(d, np.abs(points[j] - b).sum())
+    return d
 
 
 @njit

@@ -10,7 +10,9 @@ Deviations: one stage may back up no belief that could gain, so a stage that mov
 all of B (PBVI's), and the end is when that moves none either. Exploration goes back to the start when an episode ends
 and, in every step, with probability 1 - gamma: where beliefs become certain it would not come back by itself. It keeps
 beliefs that are new, and gives up after `size` times `PATIENCE` steps.
-Cost: as PBVI's for each backup; a stage needs few of them. Claims: as PBVI's.
+Cost: as PBVI's for each backup; a stage needs few of them.
+Claims: as PBVI's, but at the end V may be above what one step ahead of it gives, as a stage drops vectors on which kept
+ones rest. It is a lower bound all the same.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors, POMDPProblem, lowest, pomdp_of, without
 from bayesrl.models.pomdp_solvers._backups import Arrays, Successors, arrays_of, assemble, look_ahead, successors, sweep
-from bayesrl.models.pomdp_solvers.pbvi import NEAR, PATIENCE, SWEEPS, points_of, settled_below, simulate
+from bayesrl.models.pomdp_solvers.pbvi import NEAR, PATIENCE, SWEEPS, nearest, points_of, settled_below, simulate
 from bayesrl.parameters import Above, AtLeast, Shape, declared
 from bayesrl.registry import register
 
@@ -102,10 +104,7 @@ def explore(m: Arrays, start: F1, size: int, rng: Generator) -> F2:
         b = simulate(m, b, int(rng.random() * A), rng)
         if b.sum() == 0.0:
             continue
-        d = 2.0
-        for j in range(n):
-            d = min(d, np.abs(points[j] - b).sum())
-        if d > NEAR:
+        if nearest(points, n, b) > NEAR:
             points[n] = b
             n += 1
     return points[:n].copy()

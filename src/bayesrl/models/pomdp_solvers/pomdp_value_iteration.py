@@ -102,6 +102,8 @@ class POMDPValueIteration:
         """Solve a POMDP, or that of a world or a filter. `NotConverged` carries the best solution found."""
         pomdp = pomdp_of(problem, "POMDPValueIteration")
         p = live_of(pomdp, self.limit)
+        if not p.live.any():
+            return solution(pomdp, p, constant(np.zeros(0)), 0.0, 0)
         return self._finite(pomdp, p, self.horizon) if self.horizon is not None else self._endless(pomdp, p)
 
     def _finite(self, pomdp: TabularPOMDP, p: Live, horizon: int) -> AlphaVectors:
@@ -157,8 +159,6 @@ def constant(alpha: np.ndarray) -> Vectors:
 def sweep(p: Live, v: Vectors) -> tuple[Vectors, float]:
     """The vectors of one decision more, and a bound on what pruning has lost at any belief."""
     A, Z, S = p.seen.shape
-    if S == 0:
-        return v, 0.0
     slack = SLACK * max(float(np.abs(v.alpha).max()), float(np.abs(p.r).max()), 1e-300)
     alphas, actions = [], []
     for a in range(A):
@@ -184,8 +184,6 @@ def refuse(p: Live, alpha: F2) -> F2:
 
 def improved(pomdp: TabularPOMDP, p: Live, v: Vectors, tol: float) -> Vectors:
     """The vectors with those that point-based backups at the witnesses give, pruned."""
-    if v.alpha.shape[1] == 0:
-        return v
     points, vectors = np.zeros((2, len(v.alpha), pomdp.n_states))
     points[:, p.live], vectors[:, p.live] = v.witness, v.alpha
     more, actions, _ = settle(arrays_of(pomdp), points, vectors, v.action, tol)
