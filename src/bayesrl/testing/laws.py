@@ -213,7 +213,8 @@ def check_world(world: MDPWorld, *, rng: Generator, draws: int = 4000) -> None:
     a = int(rng.integers(world.n_actions))
     seen = np.zeros(world.n_states)
     for _ in range(draws):
-        state, observation, reward, _terminated = world.step(s, a, rng)
+        state, observation, reward, terminated = world.step(s, a, rng)
+        assert terminated == world.mdp.outcomes.terminal[state], "a step ends the episode in a terminal state alone"
         assert state == observation, "a fully observed world shows its state"
         assert reward == R[s, a, state], "the reward is not the table's"
         seen[state] += 1
