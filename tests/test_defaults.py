@@ -165,6 +165,7 @@ DEFAULTS = {
     "models.policies.softmax_policy.SoftmaxPolicy.tabular": {"temperature": 1.0},
     "models.policies.tabular_policy.TabularPolicy.round": {"decimals": 0},
     "models.pomdp.TabularPOMDP.from_dense": {"terminal": ()},
+    "models.pomdp.TabularPOMDP.from_sparse": {"terminal": ()},
     "models.pomdp_file.NamedPOMDP": {"state_names": (), "action_names": (), "observation_names": ()},
     "models.pomdp_file.read_pomdp": {"terminal": ()},
     "models.pomdp_solvers._alpha_vectors.AlphaVectors": {"iterations": 0, "method": ""},

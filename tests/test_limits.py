@@ -54,6 +54,8 @@ LIMITS = {
     "value.gprl.MOST_POLICIES": 50,
     "worlds.bandits._arms.MOST": 100_000_000,
     "worlds.continuous._box.WIDE": 1e6,
+    "worlds.pomdps.load_unload.MOST": 500,
+    "worlds.pomdps.sysadmin.MOST": 8,
 }
 
 

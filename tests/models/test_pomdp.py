@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from scipy import sparse
 
 from bayesrl.errors import BayesRLError, InvalidArgument
 from bayesrl.models import Signs, TabularMDP, TabularPOMDP
@@ -36,6 +37,22 @@ def test_arrays_come_back(depends):
         assert pomdp.reward(2, 1, 0, 1) == full[2, 1, 0, 1]
         np.testing.assert_array_equal(pomdp.start, [0.2, 0.3, 0.5])
     assert (pomdp.n_states, pomdp.n_actions, pomdp.n_observations, pomdp.gamma) == (3, 2, 2, 0.9)
+
+
+def test_sparse_transitions():
+    """The same model as from arrays, from a matrix for each action and from one with rows s*A + a."""
+    P, seen, R = random_arrays(4, S=4, A=3)
+    for rewards in (R[:, :, 0, 0], R[..., 0], R):
+        dense = TabularPOMDP.from_dense(P, seen, rewards, 0.9, 2, [3])
+        each = [sparse.csr_array(P[:, a]) for a in range(3)]
+        assert TabularPOMDP.from_sparse(each, seen, rewards, 0.9, 2, [3]) == dense
+        assert TabularPOMDP.from_sparse(sparse.csr_array(P.reshape(12, 4)), seen, rewards, 0.9, 2, [3]) == dense
+    with pytest.raises(InvalidArgument, match="'O' must be of shape"):
+        TabularPOMDP.from_sparse(each, seen[:3], R, 0.9)
+    with pytest.raises(InvalidArgument, match="'P' must be"):
+        TabularPOMDP.from_sparse(P, seen, R, 0.9)
+    with pytest.raises(InvalidArgument, match="rows that sum to 1"):
+        TabularPOMDP.from_sparse([2 * M for M in each], seen, R, 0.9)
 
 
 def test_ends_pay_nothing_and_are_not_started_in():

@@ -9,6 +9,7 @@ from numpy.random import default_rng
 
 from bayesrl.errors import InvalidArgument, UnreadableFile
 from bayesrl.models import NamedPOMDP, TabularPOMDP, read_pomdp, write_pomdp
+from bayesrl.registry import make_world
 
 TIGER = """
 # The tiger problem
@@ -575,3 +576,77 @@ def test_long_matrices_and_many_statements():
     matrices = "".join(f"T: {a}\n" + rows * S for a in range(3))
     entries = "".join(f"T: {a} : {s} : {y} {1 / S}\n" for a in range(3, A) for s in range(S) for y in range(S))
     np.testing.assert_array_equal(read_pomdp(head + matrices + entries).dense()[0], 1 / S)
+
+
+# Large problems ------------------------------------------------------------------------------------------------------
+
+LARGE = """
+discount: .9 values: cost states: a b c actions: go stay observations: 2 start: b
+T: * : * : a 1.0
+T: go : a : a 0.0
+T: go : a : b 0.3333
+T: go : a : c 0.6667
+T: stay : * : a 0
+T: stay : a : a 1
+T: stay : b : b 0.25
+T: stay : b : c .75
+T: stay : c : c 1
+T: go : c : a .5
+T: go : c : b .5
+O: * uniform
+R: go : * : * : * 2
+"""
+
+
+def test_large_tables_are_kept_as_lists(monkeypatch):
+    """Statements with one number, `*` and later ones that win: the same model as by the table."""
+    dense = read_pomdp(LARGE, terminal=["c"])
+    made = []
+    whole = TabularPOMDP.from_sparse
+    monkeypatch.setattr("bayesrl.models.pomdp_file.DENSE", 1)
+    monkeypatch.setattr(TabularPOMDP, "from_sparse", lambda *given: made.append(1) or whole(*given))
+    assert read_pomdp(LARGE, terminal=["c"]) == dense
+    assert made == [1]
+    P = dense.dense()[0]
+    np.testing.assert_allclose(P[0, 0], [0.0, 0.3333, 0.6667])
+    np.testing.assert_allclose(P[1], [[1.0, 0.0, 0.0], [0.0, 0.25, 0.75]])
+    with_row = LARGE.replace("T: stay : b : b 0.25\n", "T: stay : b 0 .25 .75\n")
+    assert read_pomdp(with_row, terminal=["c"]) == dense  # by the table, since it has a row
+    assert read_pomdp(LARGE.replace("* : a 1.0", "* : * 0\nT: * : * : a 1.0"), terminal=["c"]) == dense
+    assert made == [1]
+
+
+@pytest.mark.parametrize(
+    "old, new, line, why",
+    [
+        ("b 0.25", "b 0.26", 10, "for action 'stay' and state 'b' sums to 1.01, not to 1"),
+        ("T: stay : c : c 1\n", "", 7, "for action 'stay' and state 'c' sums to 0, not to 1"),
+        ("b 0.3333", "b -1", 5, "-1 is negative"),
+        ("b : b 0.25", "b : d 0.25", 9, "there is no state called 'd'"),
+    ],
+)
+def test_large_tables_are_refused_as_small_ones(old, new, line, why, monkeypatch):
+    for entries in (2**24, 1):
+        monkeypatch.setattr("bayesrl.models.pomdp_file.DENSE", entries)
+        with pytest.raises(UnreadableFile, match=re.escape(why)) as error:
+            read_pomdp(LARGE.replace(old, new))
+        assert f"line {line}:" in str(error.value)
+
+
+def test_a_large_problem_is_written_and_read(tmp_path, monkeypatch):
+    """RockSample(4, 4) has 594441 triples (s, a, s'), of which 2313 are possible."""
+    monkeypatch.setattr("bayesrl.models.pomdp_file.DENSE", 500_000)
+    pomdp = make_world("rock-sample").pomdp
+    write_pomdp(pomdp, tmp_path / "rocks.pomdp")
+    found = read_pomdp(tmp_path / "rocks.pomdp", terminal=[pomdp.n_states - 1])
+    np.testing.assert_array_equal(found.mdp.succ, pomdp.mdp.succ)
+    np.testing.assert_array_equal(found.seen, pomdp.seen)
+    np.testing.assert_array_equal(found.mean_reward, pomdp.mean_reward)
+    np.testing.assert_array_equal(found.start, pomdp.start)
+
+
+def test_tied_outcomes_are_written_once(tmp_path):
+    pomdp = make_world("follow").pomdp  # several moves lead to "lost"
+    write_pomdp(pomdp, tmp_path / "follow.pomdp")
+    for mine, theirs in zip(read_pomdp(tmp_path / "follow.pomdp", terminal=[50]).dense(), pomdp.dense(), strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=1e-15)

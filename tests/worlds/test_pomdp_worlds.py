@@ -176,6 +176,8 @@ def test_load_unload_by_hand():
     assert leads_to(learned, 3, 1) == {1: round(1 / 3, 12), 5: round(2 / 3, 12)}
     assert leads_to(learned, 3, 0) == {1: 0.5, 5: 0.5}
     assert make_world("load-unload").n_states == 14
+    assert make_world("load-unload", positions=500).n_states == 998
+    assert make_world("sysadmin", computers=8).n_states == 256
     assert make_world("load-unload").value == pytest.approx((1.001985,) * 2, abs=5e-7)
 
 
@@ -422,6 +424,7 @@ def test_values_of_seen_states(name, parameters, single, seen):
 @pytest.mark.parametrize(
     "name, parameter, bad",
     [
+        ("load-unload", "positions", 501),
         ("load-unload", "positions", 1), ("load-unload", "positions", 2.5), ("load-unload", "gamma", -0.1),
         ("shuttle", "gamma", 1.5), ("hallway", "gamma", "x"), ("follow", "gamma", None), ("sysadmin", "computers", 0),
         ("sysadmin", "computers", 9), ("sysadmin", "topology", "ring"), ("online-shop-hidden", "loyalty", 1.1),

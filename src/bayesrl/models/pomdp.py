@@ -12,8 +12,9 @@ needs states that carry it (as those of `showing_rewards` do).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +23,7 @@ from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, array, as_array, frozen, indices, integer, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import B1, B2, F1, F2, F3, I1, I2, I3
+from bayesrl.models._listed import Matrices, from_matrices
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import grouped
 from bayesrl.parameters import unchecked, value
@@ -119,13 +121,50 @@ class TabularPOMDP:
         >>> pomdp, pomdp.start
         (TabularPOMDP(states=2, actions=1, observations=2, gamma=0.5), array([0.5, 0.5]))
         """
-        owner = "TabularPOMDP"
+        P = array("TabularPOMDP", "P", P, (None, None, None), low=0.0)
+        if P.shape[2] != P.shape[0]:
+            raise InvalidArgument("TabularPOMDP", "P", "of shape (S, A, S)", P)
+        return cls._of(P, (P.shape[0], P.shape[1]), TabularMDP.from_dense, O, R, gamma, start, terminal)
+
+    @classmethod
+    def from_sparse(
+        cls,
+        P: Matrices,
+        O: ArrayLike,
+        R: ArrayLike,
+        gamma: float,
+        start: int | ArrayLike | None = None,
+        terminal: Sequence[int] = (),
+    ) -> TabularPOMDP:
+        """Make a model from a scipy sparse (S, S) matrix for each action, or one of shape (S*A, S), row s*A + a.
+
+        The other arguments are those of `from_dense`. With R of shape (S, A), no array of shape (S, A, S) is made.
+
+        >>> from scipy.sparse import eye_array
+        >>> stay = TabularPOMDP.from_sparse([eye_array(1000)], np.ones((1000, 1, 1)), np.zeros((1000, 1)), gamma=0.5)
+        >>> stay
+        TabularPOMDP(states=1000, actions=1, observations=1, gamma=0.5)
+        """
+        S, A, _ = from_matrices("P", P)
+        return cls._of(P, (S, A), TabularMDP.from_sparse, O, R, gamma, start, terminal)
+
+    @classmethod
+    def _of(
+        cls,
+        P: Any,
+        sizes: tuple[int, int],
+        make: Callable[..., TabularMDP],
+        O: ArrayLike,
+        R: ArrayLike,
+        gamma: float,
+        start: int | ArrayLike | None,
+        terminal: Sequence[int],
+    ) -> TabularPOMDP:
+        """Make a model from a table P of that many states and actions, and from what is seen and paid."""
+        owner, (S, A) = "TabularPOMDP", sizes
         given, seen = O, array(owner, "O", O, (None, None, None), low=0.0)
         seen = rows_sum_to_one(owner, "O", seen, given)
-        P = array(owner, "P", P, (None, None, None), low=0.0)
-        (S, A, n), Z = P.shape, seen.shape[2]
-        if n != S:
-            raise InvalidArgument(owner, "P", "of shape (S, A, S)", P)
+        Z = seen.shape[2]
         if seen.shape[:2] != (S, A):
             raise InvalidArgument(owner, "O", f"of shape ({S}, {A}, Z)", seen)
         rewards = smallest(owner, R, S, A, Z)
@@ -134,7 +173,7 @@ class TabularPOMDP:
         if start is None:
             going = [s for s in range(S) if s not in terminal] or range(S)
             start = np.bincount(going, minlength=S) / len(going)
-        mdp = TabularMDP.from_dense(P, mean_over_signs(rewards, seen), gamma, start, terminal)
+        mdp = make(P, mean_over_signs(rewards, seen), gamma, start, terminal)
         s, a, o = np.nonzero(seen)
         pair = s * A + a
         size = np.bincount(pair, minlength=S * A)

@@ -43,12 +43,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice, pairwise
 from math import isfinite, prod
 from typing import Any, NoReturn
 
 import numpy as np
+from scipy import sparse
 
 from bayesrl._explained import explain_failures
 from bayesrl._files import file_name, read, write
@@ -64,6 +65,8 @@ ALL = -1
 """The place that `*` means."""
 MOST = 2**28
 """The largest number of entries of a table. More would not fit into the memory of most machines."""
+DENSE = 2**24
+"""Entries of T beyond which only those that are not zero are kept, if they are given one by one."""
 TABLES = {
     "T": ("action", "state", "state"),
     "O": ("action", "state", "observation"),
@@ -148,15 +151,33 @@ def write_pomdp(pomdp: TabularPOMDP, path: str | os.PathLike[str]) -> None:
     lines.append(f"start: {' '.join(map(repr, pomdp.start.tolist()))}")
     paid = pomdp.rewards.copy()
     paid[pomdp.terminal] = 0.0
-    moves = pomdp.mdp.matrix.reshape(pomdp.n_states, pomdp.n_actions, -1)
-    for head, table in (("T", moves), ("O", pomdp.seen), ("R", paid)):
-        table = table.swapaxes(0, 1)
-        where = np.nonzero(table)
+    for head, table in (("T", None), ("O", pomdp.seen), ("R", paid)):
+        where, numbers = _moves(pomdp) if table is None else _entries(table)
+        depth = 3 if table is None else table.ndim
         columns = [np.array(names[kind])[i].tolist() for kind, i in zip(TABLES[head], where, strict=False)]
-        rest = " : *" * (len(TABLES[head]) - table.ndim)
-        entries = zip(zip(*columns, strict=True), table[where].tolist(), strict=True)
+        rest = " : *" * (len(TABLES[head]) - depth)
+        entries = zip(zip(*columns, strict=True), numbers.tolist(), strict=True)
         lines += [f"{head}: {' : '.join(place)}{rest} {number!r}" for place, number in entries]
     write(to, "\n".join([*lines, ""]).encode(), "write_pomdp")
+
+
+def _entries(table: Floats) -> tuple[tuple[Ints, ...], Floats]:
+    """The places (a, s, ...) of the entries of a table (S, A, ...) that are not zero, and the entries."""
+    by_action = table.swapaxes(0, 1)
+    where = np.nonzero(by_action)
+    return where, by_action[where]
+
+
+def _moves(pomdp: TabularPOMDP) -> tuple[tuple[Ints, ...], Floats]:
+    """The same of the transitions, without making their table."""
+    S, A, K = pomdp.mdp.succ.shape
+    s, a, _ = np.indices((S, A, K)).reshape(3, -1)
+    p = pomdp.mdp.prob[pomdp.mdp.group].ravel()
+    rows = sparse.coo_array((p, (a * S + s, pomdp.mdp.succ.ravel())), shape=(A * S, S)).tocsr()
+    rows.sum_duplicates()
+    there = rows.data > 0.0
+    row = np.repeat(np.arange(A * S), np.diff(rows.indptr))[there]
+    return (row // S, row % S, rows.indices[there]), rows.data[there]
 
 
 def _named(pomdp: TabularPOMDP, *names: tuple[str, ...]) -> NamedPOMDP:
@@ -251,11 +272,13 @@ class _Reading:
         }
         start = self.start(*given["start"]) if "start" in given else None
         self.reset = np.full(self.size["state"], 1.0 / self.size["state"]) if start is None else start
-        P, seen = (self.rows(head, self.table(head)) for head in ("T", "O"))
-        R = self.table("R")
+        moves = self.moves()
+        P = self.rows("T", self.table("T")) if moves is None else moves
+        seen, R = self.rows("O", self.table("O")), self.table("R")
         told = sequence("read_pomdp", "terminal", terminal, "a sequence of states")
         ends: list[Any] = [self.index["state"].get(x, x) if isinstance(x, str) else x for x in told]
-        plain = TabularPOMDP.from_dense(P, seen, R if sign > 0.0 else 0.0 - R, gamma, start, ends)
+        make: Callable[..., TabularPOMDP] = TabularPOMDP.from_dense if moves is None else TabularPOMDP.from_sparse
+        plain = make(P, seen, R if sign > 0.0 else 0.0 - R, gamma, start, ends)
         return _named(plain, *(self.names[kind] for kind in LISTS.values()))
 
     # The preamble ----------------------------------------------------------------------------------------------------
@@ -345,6 +368,30 @@ class _Reading:
             by_entry = by_action.transpose(named + free)
             by_entry[tuple(places[i:j, k] for k in named)] = x[i:j].reshape((-1,) + (1,) * len(free))
         return table
+
+    def moves(self) -> sparse.csr_array | None:
+        """T of a large problem, (S*A, S), without its table; None if it is small or has rows, matrices or `s : *`."""
+        S, A = self.size["state"], self.size["action"]
+        begin, end, n = (x[self.keywords == "T"] for x in (self.begin, self.end, self.colons))
+        if S * A * S <= DENSE or not ((n == 3) & (end - begin == 6)).all():
+            return None
+        places = np.full((len(begin), 3), ALL)
+        x = self.entries("T", begin, places, np.ones(len(begin), np.bool_), 0.0)
+        a, s, y = places.T
+        if (y == ALL).any():
+            return None
+        each = np.where(a == ALL, A, 1) * np.where(s == ALL, S, 1)
+        i = np.repeat(np.arange(len(x)), each)
+        copy = np.arange(len(i)) - np.repeat(np.cumsum(each) - each, each)
+        a, s = np.where(a[i] == ALL, copy % A, a[i]), np.where(s[i] == ALL, copy // np.where(a[i] == ALL, A, 1), s[i])
+        cell = (s * A + a) * S + y[i]
+        cell, last = np.unique(cell[::-1], return_index=True)  # a later statement wins
+        p = x[i][::-1][last]
+        total = np.asarray(np.bincount(cell // S, p, S * A), np.float64).reshape(S, A)
+        self.rows("T", total[:, :, None])  # which refuses bad rows
+        rounded = np.abs(total - 1.0) > ROW_SUM_TOLERANCE
+        p = p / np.where(rounded, total, 1.0).ravel()[cell // S]
+        return sparse.csr_array((p[p > 0.0], (cell[p > 0.0] // S, cell[p > 0.0] % S)), shape=(S * A, S))
 
     def entries(self, head: str, begin: Ints, places: Ints, entry: Bools, low: float) -> F1:
         """Read the statements that have one number: put their places into the rows `entry`, and return the numbers."""

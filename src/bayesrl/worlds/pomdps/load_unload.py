@@ -21,7 +21,8 @@ from bayesrl.registry import register
 from bayesrl.worlds.hidden import POMDPWorld
 from bayesrl.worlds.pomdps._tables import listed_pomdp, signs_by_state
 
-MOST = 10_000
+MOST = 500
+"""Positions. Rewards are a table of (s, a, s')."""
 
 
 @register(
@@ -35,7 +36,7 @@ MOST = 10_000
     ),
 )
 def load_unload(
-    positions: Annotated[int, AtLeast(2), "Number of positions, n."] = 8,
+    positions: Annotated[int, AtLeast(2), "Number of positions, n, at most 500."] = 8,
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95,
 ) -> POMDPWorld:
     """A line with a place to load at one end and a place to unload at the other; in between, all looks the same.
