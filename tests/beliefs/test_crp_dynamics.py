@@ -157,6 +157,15 @@ def test_chains_give_the_readings_where_states_are_many(monkeypatch):
     assert sum(p for _, p in many.partitions()) == pytest.approx(1.0)
 
 
+def test_states_of_a_cluster_share_their_row():
+    """In 3000 drawn models two states have equal rows as often as they share a cluster; false alarm 1e-6."""
+    posterior, rng = told(belief(), STEPS), default_rng(6)
+    P = np.array([posterior.sample_mdp(rng).prob for _ in range(3000)])
+    equal = (P[:, :, None] == P[:, None, :]).all(axis=3).astype(float)
+    off = ~np.eye(4, dtype=bool)
+    assert_mean_equal(equal[:, off], posterior.coclustering()[off])
+
+
 def test_beyond_nine_states_a_generator_moves_the_chains():
     """Two kinds of states among twelve: those that always go on and those that never do; then they are told apart."""
     prior, rng = belief(12, concentration=0.5, chains=3), default_rng(4)

@@ -49,7 +49,7 @@ MUTANTS = {
         [CRP + "test_simulated_steps_follow_the_predictive"]),
     "rows of states, not of clusters": (
         STRUCTURED + "crp_dynamics", "rows[z].reshape(-1, n.shape[2])",
-        "dirichlet_rows((n[z]).reshape(-1, n.shape[2]), rng)", ["tests/beliefs/test_laws.py::test_belief_laws[crp-dynamics]"]),
+        "dirichlet_rows((n[z]).reshape(-1, n.shape[2]), rng)", [CRP + "test_states_of_a_cluster_share_their_row"]),
     "a missing Hastings ratio": (
         STRUCTURED + "_families", "log_ratio += np.log(legal) - np.log(legal_after)", "log_ratio += 0.0",
         [DBN + "test_sampler_follows_the_enumeration[1]"]),
