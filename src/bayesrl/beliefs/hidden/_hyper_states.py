@@ -17,7 +17,7 @@ Belief updates and searches run the same step. A search does not write lists: a 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -82,13 +82,19 @@ def rows_of(prior: DirichletPOMDP, bound: float) -> Rows:
     alpha[:G, :K], alpha[G, 0], alpha[G + 1 :, :L] = prior.phi, 1.0, prior.psi
     move = np.where(outcomes.terminal[:, None], G, outcomes.group)
     paid = np.where(outcomes.terminal.reshape(-1, *[1] * (prior.rewards.ndim - 1)), 0.0, prior.rewards)
+    learnt = np.concatenate([~fixed, [False], ~shown])
+    size = np.concatenate([outcomes.size, [1], signs.size])
+    four = paid.reshape(paid.shape + (1,) * (4 - paid.ndim))
     return Rows(
-        outcomes.succ.astype(np.int64), move.astype(np.int64), signs.sign.astype(np.int64),
-        signs.group.astype(np.int64) + G + 1, alpha, alpha.sum(axis=1),
-        np.concatenate([outcomes.size, [1], signs.size]).astype(np.int64), np.concatenate([~fixed, [False], ~shown]),
-        float(bound), outcomes.terminal, outcomes.start, paid.reshape(paid.shape + (1,) * (4 - paid.ndim)),
-        mixed(R * W),
+        whole(outcomes.succ), whole(move), whole(signs.sign), whole(signs.group + G + 1), alpha, alpha.sum(axis=1),
+        whole(size), learnt, float(bound), np.array(outcomes.terminal), np.array(outcomes.start),
+        np.array(four, order="C"), mixed(R * W),
     )  # fmt: skip
+
+
+def whole(x: I1 | I2 | I3) -> Any:
+    """A copy in one format, so that kernels are compiled once."""
+    return np.array(x, np.int64, order="C")
 
 
 def mixed(n: int) -> I1:
