@@ -166,6 +166,17 @@ def test_equal_in_law_to_a_naive_transcription(settings):
         assert_mean_equal([o[key] - t[i] for o, t in zip(ours, theirs, strict=True)], 0.0, what=key)
 
 
+@pytest.mark.parametrize("leaf, value", [("zero", 1.9375), ("mean", 2.0)])
+def test_one_simulation_by_hand(leaf, value):
+    """Action 1 pays 1, action 0 nothing; rollouts prefer 1: five rewards at discount 1/2, and 2 / 32 beyond them."""
+    pomdp = TabularPOMDP.from_dense([[[1.0], [1.0]]], [[[1.0], [1.0]]], [[0.0, 1.0]], 0.5)
+    planner = POMCP(simulations=1, depth=5, wander="preferred", leaf=leaf)
+    for i in range(5):
+        info = planner.plan(POMDPFilter(pomdp, [[False, True]]), -1, None, default_rng(i)).info
+        np.testing.assert_allclose(info["q"], [0.0, value], rtol=1e-9)
+        assert info["steps"] == 5
+
+
 # Settings ------------------------------------------------------------------------------------------------------------
 
 

@@ -65,7 +65,7 @@ MUTANTS = {
         [POMCP + "test_root_values_approach_the_exact_ones", BAPOMCP + "test_root_values_approach_the_exact_ones"]),
     "no discount at the leaf": (
         SEARCH + "uct_on_histories", "R += discount * V0[s]", "R += V0[s]",
-        [POMCP + "test_root_values_with_an_end_and_rewards_of_all_arguments", "tests/bamdp/test_bamcp.py"]),
+        [POMCP + "test_one_simulation_by_hand"]),
     "the tree of another observation is reused": (
         "bayesrl.bapomdp._history_search", "subtree(memory.tree, last.next_observation, last.action)",
         "subtree(memory.tree, last.next_observation, 1)", [POMCP + "test_reuse_keeps_what_happened"]),
@@ -77,7 +77,7 @@ MUTANTS = {
         [POMCP + "test_the_usual_constant_is_the_range_of_one_reward"]),
     "rollouts are uniform all the same": (
         "bayesrl.bapomdp._history_search", "1.0 if preferred is None else 0.0", "1.0",
-        [POMCP + "test_equal_in_law_to_a_naive_transcription"]),
+        [POMCP + "test_one_simulation_by_hand"]),
     "nothing is learnt within a simulation": (
         SEARCH + "hyper_urn", "if row.total < model.bound:", "if False:",
         [URNS, BAPOMCP + "test_a_fixed_mean_model_is_told_apart"]),
