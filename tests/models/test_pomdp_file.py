@@ -585,7 +585,7 @@ discount: .9 values: cost states: a b c actions: go stay observations: 2 start: 
 T: * : * : a 1.0
 T: go : a : a 0.0
 T: go : a : b 0.3333
-T: go : a : c 0.6667
+T: go : a : c 0.6666
 T: stay : * : a 0
 T: stay : a : a 1
 T: stay : b : b 0.25
@@ -608,7 +608,7 @@ def test_large_tables_are_kept_as_lists(monkeypatch):
     assert read_pomdp(LARGE, terminal=["c"]) == dense
     assert made == [1]
     P = dense.dense()[0]
-    np.testing.assert_allclose(P[0, 0], [0.0, 0.3333, 0.6667])
+    np.testing.assert_allclose(P[0, 0], [0.0, 0.3333 / 0.9999, 0.6666 / 0.9999])
     np.testing.assert_allclose(P[1], [[1.0, 0.0, 0.0], [0.0, 0.25, 0.75]])
     with_row = LARGE.replace("T: stay : b : b 0.25\n", "T: stay : b 0 .25 .75\n")
     assert read_pomdp(with_row, terminal=["c"]) == dense  # by the table, since it has a row

@@ -3,6 +3,7 @@
 import pytest
 
 HERE = "tests/worlds/test_pomdp_worlds.py::"
+FILES = "tests/models/test_pomdp_file.py::"
 CLI = "tests/cli/test_hidden.py::"
 LAWS = HERE + "test_hidden_world_laws"
 HIDDEN, POMDPS = "bayesrl.worlds.hidden", "bayesrl.worlds.pomdps."
@@ -99,6 +100,16 @@ MUTANTS = {
     "Gymnasium counts observations from zero": (
         "bayesrl.adapters.gymnasium", "Discrete(n + 1, start=-1)", "Discrete(n + 1)",
         ["tests/adapters/test_gymnasium.py::test_hidden_states_are_seen_from_minus_one"]),
+    "the first statement about a large row wins": (
+        "bayesrl.models.pomdp_file", "np.unique(cell[::-1], return_index=True)  # a later statement wins\n"
+        "        p = x[i][::-1][last]", "np.unique(cell, return_index=True)\n        p = x[i][last]",
+        [FILES + "test_large_tables_are_kept_as_lists"]),
+    "rounded rows of a large file are not divided": (
+        "bayesrl.models.pomdp_file", "p = p / np.where(rounded, total, 1.0).ravel()[cell // S]", "pass",
+        [FILES + "test_large_tables_are_kept_as_lists"]),
+    "tied outcomes of a written row are not added up": (
+        "bayesrl.models.pomdp_file", "    rows.sum_duplicates()\n", "    rows.data = np.minimum(rows.data, 0.4)\n",
+        [FILES + "test_tied_outcomes_are_written_once"]),
 }  # fmt: skip
 
 

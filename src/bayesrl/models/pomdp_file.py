@@ -388,7 +388,7 @@ class _Reading:
         cell, last = np.unique(cell[::-1], return_index=True)  # a later statement wins
         p = x[i][::-1][last]
         total = np.asarray(np.bincount(cell // S, p, S * A), np.float64).reshape(S, A)
-        self.rows("T", total[:, :, None])  # which refuses bad rows
+        self.rows("T", total[:, :, None].copy())  # which refuses bad rows
         rounded = np.abs(total - 1.0) > ROW_SUM_TOLERANCE
         p = p / np.where(rounded, total, 1.0).ravel()[cell // S]
         return sparse.csr_array((p[p > 0.0], (cell[p > 0.0] // S, cell[p > 0.0] % S)), shape=(S * A, S))
