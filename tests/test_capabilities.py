@@ -122,5 +122,4 @@ def test_every_capability_is_documented_and_offered_by_somebody(protocol):
         own = next(vars(p)[name] for p in protocol.__mro__ if name in vars(p))
         assert (own.fget if isinstance(own, property) else own).__doc__, name
     beliefs = [e.example() for e in entries().values() if e.kind == "belief" and e.example]
-    reserved = {"Refreshes"}  # for costly posteriors, which are still to come
-    assert protocol.__name__ in reserved or any(offers(belief, protocol) for belief in beliefs)
+    assert any(offers(belief, protocol) for belief in beliefs)

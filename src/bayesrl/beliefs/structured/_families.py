@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import combinations
+from math import comb, log
 
 import numpy as np
 from numpy.random import Generator
@@ -23,6 +24,11 @@ def masks_of(V: int, most: int) -> I1:
     """All sets of at most `most` parents among V variables, as bit masks, smallest sets first."""
     sets = [sum(1 << j for j in chosen) for n in range(most + 1) for chosen in combinations(range(V), n)]
     return frozen(np.array(sets, np.int64))
+
+
+def log_prior_total(V: int, most: int, edge: float) -> float:
+    """The log of the sum of edge^|G| over all sets of parents."""
+    return log(sum(comb(V, n) * edge**n for n in range(most + 1)))
 
 
 @njit

@@ -8,20 +8,22 @@ Replayed steps (`kernels/replay.py`) are the first of the list of steps. They we
 predicted.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.structured._families import agree, prior_count
 from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
-from bayesrl.checks import Floats, Ints
+from bayesrl.checks import Floats, Ints, integer
+from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, F3, I1, I2, I3
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.replay import likelihood, replay, undo
 from bayesrl.kernels.simulator import begin, forget, implements, rollout_action, step
 from bayesrl.kernels.stream import uniform
 from bayesrl.kernels.urn import greedy_rollout
+from bayesrl.models.outcomes import Outcomes
 
 Log = tuple[Ints, Ints, Ints]
 """Values before each step (T, V), its action (T,), values after it (T, V)."""
@@ -191,6 +193,23 @@ def _likelihood(model: GraphUrn, s: int, a: int, k: int) -> float:
 
 
 # Models of all states ------------------------------------------------------------------------------------------------
+
+
+def values_of(owner: str, name: str, state: Any, sizes: tuple[int, ...]) -> Ints:
+    """The values of the variables in a state, (V,), which is given as a tuple of values or by its number."""
+    if isinstance(state, (tuple, list, np.ndarray)):
+        if np.ndim(np.asarray(state, object)) != 1 or len(state) != len(sizes):
+            raise InvalidArgument(owner, name, f"a tuple of {len(sizes)} values, or a whole number", state)
+        return np.array([integer(owner, name, v, 0, n - 1) for v, n in zip(state, sizes, strict=True)])
+    s = integer(owner, name, state, 0, int(np.prod(sizes, dtype=np.int64)) - 1)
+    return np.array(np.unravel_index(s, sizes))
+
+
+def flat_outcomes(rewards: Floats) -> Outcomes:
+    """Flat outcomes with rewards (S, A): any state may follow any (s, a)."""
+    S, A = rewards.shape
+    pairs, start, R = np.arange(S * A).reshape(S, A), np.full(S, 1.0 / S), rewards[:, :, None]
+    return Outcomes(pairs[:, :, None] * 0, R, pairs, np.ones(S * A, np.int64), R, start, np.zeros(S, np.bool_)).flat()
 
 
 def all_states(sizes: Ints) -> Ints:

@@ -33,8 +33,16 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy import special
 
-from bayesrl.beliefs.structured._families import log_families, masks_of, mean_row, metropolis
-from bayesrl.beliefs.structured._graph_urn import GraphUrn, all_states, drawn_rows, graph_urn, joint_rows
+from bayesrl.beliefs.structured._families import log_families, log_prior_total, masks_of, mean_row, metropolis
+from bayesrl.beliefs.structured._graph_urn import (
+    GraphUrn,
+    all_states,
+    drawn_rows,
+    flat_outcomes,
+    graph_urn,
+    joint_rows,
+    values_of,
+)
 from bayesrl.checks import DEEPEST, Floats, Ints, array, frozen, generator, integer, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
@@ -245,10 +253,8 @@ class FactoredDBN:
         """Log probability of the next states seen, in their order; if not enumerated, an estimate from the chains."""
         if not self.is_exact:
             return self.log_score
-        masks = masks_of(len(self.sizes), self._most)
-        log_prior = np.array([bin(mask).count("1") for mask in masks.tolist()]) * np.log(self.edge)
         families = [self._scores(a, i)[0] for a, i in np.ndindex(self.n_actions, len(self.sizes))]
-        return float(sum(families) - len(families) * special.logsumexp(log_prior))
+        return float(sum(families) - len(families) * log_prior_total(len(self.sizes), self._most, self.edge))
 
     # States ----------------------------------------------------------------------------------------------------------
 
@@ -275,13 +281,7 @@ class FactoredDBN:
         return self.encode(datum.next_state, "FactoredDBN.code")
 
     def _values(self, owner: str, name: str, state: Any) -> Ints:
-        """The values of the variables in a state, (V,)."""
-        V = len(self.sizes)
-        if isinstance(state, (tuple, list, np.ndarray)) and np.ndim(np.asarray(state, object)) == 1 and len(state) == V:
-            return np.array([integer(owner, name, v, 0, n - 1) for v, n in zip(state, self.sizes, strict=True)])
-        if isinstance(state, (tuple, list, np.ndarray)):
-            raise InvalidArgument(owner, name, f"a tuple of {V} values, or a whole number", state)
-        return np.array(np.unravel_index(integer(owner, name, state, 0, self.n_states - 1), self.sizes))
+        return values_of(owner, name, state, self.sizes)
 
     # Planning --------------------------------------------------------------------------------------------------------
 
@@ -297,10 +297,7 @@ class FactoredDBN:
     def outcomes(self) -> Outcomes:
         """Flat outcomes: any state may follow any (s, a)."""
         self._need("outcomes")
-        S, A = self.n_states, self.n_actions
-        pairs, start = np.arange(S * A).reshape(S, A), np.full(S, 1.0 / S)
-        R = np.asarray(self.rewards)[:, :, None]
-        return Outcomes(pairs[:, :, None] * 0, R, pairs, np.ones(S * A, np.int64), R, start, np.zeros(S, bool)).flat()
+        return flat_outcomes(np.asarray(self.rewards))
 
     @property
     def rewards_known(self) -> bool:
