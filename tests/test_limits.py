@@ -35,6 +35,7 @@ LIMITS = {
     "beliefs.arms._arms.MOST": 100_000_000,
     "beliefs.hidden.pomdp_particles.MOST_RESCUES": 6,
     "beliefs.hidden.pomdp_particles.MOST_TRIES": 100,
+    "beliefs.hidden._beam.MOST": 300,
     "beliefs.tabular.row_column_beta.FAR": 1_073_741_824,
     "checks.DEEPEST": 10_000_000,
     "checks.LARGEST": 1e100,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.hidden.bapomdp_most_probable import MostProbableBAPOMDP as MostProbableBAPOMDP
     from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP as ParticleBAPOMDP
     from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs as FinitePOMDPs
+    from bayesrl.beliefs.hidden.infinite_pomdp import InfinitePOMDP as InfinitePOMDP
     from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter as POMDPFilter
     from bayesrl.beliefs.hidden.pomdp_particles import POMDPParticles as POMDPParticles
     from bayesrl.beliefs.structured.crp_dynamics import CRPDynamics as CRPDynamics
@@ -73,6 +74,7 @@ export(
         "arms.semi_bandit": ("SemiBandit",),
         "hidden._dirichlet_pomdp": ("DirichletPOMDP",),
         "hidden.finite_pomdps": ("FinitePOMDPs",),
+        "hidden.infinite_pomdp": ("InfinitePOMDP",),
         "hidden.pomdp_filter": ("POMDPFilter",),
         "hidden.pomdp_particles": ("POMDPParticles",),
         "hidden.bapomdp_bounded": ("BoundedBAPOMDP",),

@@ -16,7 +16,10 @@ from bayesrl.beliefs.hidden.bapomdp_bounded import BoundedBAPOMDP
 from bayesrl.beliefs.hidden.bapomdp_exact import ExactBAPOMDP
 from bayesrl.beliefs.hidden.bapomdp_most_probable import MostProbableBAPOMDP
 from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP
+from bayesrl.beliefs.hidden._beam import Model, Rates, broken
+from bayesrl.beliefs.hidden._chains import weights
 from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs
+from bayesrl.beliefs.hidden.infinite_pomdp import InfinitePOMDP
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter
 from bayesrl.beliefs.hidden.pomdp_particles import POMDPParticles
 from bayesrl.checks import Floats
@@ -136,6 +139,44 @@ class EpisodesProbe(NamedTuple):
         return np.concatenate([P.ravel(), O.ravel()])
 
 
+class SequencesProbe:
+    """For beliefs with a hierarchical Dirichlet process: the truth is a model, and a datum a sequence of two steps.
+
+    The rest of the model is broken into states until hardly any is left. The quantities are the probabilities of the
+    first observation of a sequence after each action.
+    """
+
+    approximate = True
+    remains, data, many = 0.7, 3, 60
+
+    def draw(self, belief: Any, rng: Generator) -> Model:  # noqa: D102
+        _, model, _ = belief.data.chains[rng.choice(belief.chains, p=weights(belief.data))]
+        for _ in range(25):
+            model = broken(model, Rates(belief.row, belief.stick, belief.concentration), rng)
+        return model
+
+    def datum(self, belief: Any, theta: Model, rng: Generator) -> list[Transition]:  # noqa: D102
+        x, steps = int(rng.choice(len(theta.beta), p=theta.beta)), []
+        for t in range(2):
+            a = int(rng.integers(belief.n_actions))
+            paid = float(rng.choice(belief.rewards, p=theta.before[x, a]))
+            x = int(rng.choice(len(theta.beta), p=theta.moves[x, a]))
+            o = int(rng.choice(belief.n_observations, p=theta.after[x, a]))
+            steps.append(Transition(NOTHING, a, paid, o, truncated=t == 1))
+        return steps
+
+    def learn(self, belief: Any, steps: list[Transition], rng: Generator | None) -> Any:  # noqa: D102
+        return learn_steps(belief, steps, rng)
+
+    def read(self, belief: Any, theta: Model) -> Floats:  # noqa: D102
+        return np.array([theta.beta @ theta.moves[:, a] @ theta.after[:, a] for a in range(belief.n_actions)])
+
+    def expect(self, belief: Any) -> Floats:  # noqa: D102
+        begun = belief.restart()
+        return np.array([begun.predictive(a) for a in range(belief.n_actions)])
+
+
+probe_for.register(InfinitePOMDP, lambda belief: SequencesProbe())
 probe_for.register(POMDPFilter, lambda belief: MovingProbe())
 probe_for.register(POMDPParticles, lambda belief: MovingProbe(approximate=True))
 probe_for.register(FinitePOMDPs, lambda belief: EpisodesProbe())

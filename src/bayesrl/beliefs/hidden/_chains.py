@@ -1,0 +1,102 @@
+"""Chains of the sampler in `_beam.py`, each a sequence of hidden states and a model, and what was seen.
+
+Between sweeps each chain filters the state now under its own model, and is weighted by what the model predicted. After
+a sweep all have the same weight, and the state now is the one that was drawn.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from scipy import special
+
+from bayesrl.beliefs.hidden import _beam
+from bayesrl.beliefs.hidden._beam import Model, Rates, Sizes
+from bayesrl.checks import Floats, Ints, frozen
+from bayesrl.errors import InvalidArgument
+
+
+class Chain(NamedTuple):
+    """One chain."""
+
+    x: Ints
+    """Hidden states, (N,): those of each sequence, one sequence after the other. K is a state in the rest."""
+    model: Model
+    now: Floats
+    """Probability of each state now, (K+1,)."""
+
+
+class Chains(NamedTuple):
+    """All chains, and what was seen."""
+
+    steps: Ints
+    """What was done and seen, (T, 5), as `_beam.py` says."""
+    length: Ints
+    """The number of steps of each sequence."""
+    chains: tuple[Chain, ...]
+    log_weight: Floats
+    """(chains,)."""
+
+
+def begun(sizes: Sizes, chains: int) -> Chains:
+    """Chains before any step: all states are in the rest, and so is x_0."""
+    M, G, V, H, Z = sizes
+    rows = (np.ones(1), np.ones((1, M, 1)), np.full((1, G, V), 1.0 / V), np.full((1, H, Z), 1.0 / Z))
+    one = Chain(frozen(np.zeros(1, np.int64)), Model(*map(frozen, rows)), frozen(np.ones(1)))
+    steps, length = frozen(np.zeros((0, 5), np.int64)), frozen(np.zeros(1, np.int64))
+    return Chains(steps, length, (one,) * chains, frozen(np.zeros(chains)))
+
+
+def appended(data: Chains, step: tuple[int, int, int, int, int]) -> Chains:
+    """The chains after a step: states now are filtered, and weights multiplied by what the chains predicted.
+
+    The new entry of x is the likeliest one after the last; a sweep draws it anew.
+    """
+    m, g, v, h, z = step
+    chains, log_weight = [], data.log_weight.copy()
+    for i, (x, model, now) in enumerate(data.chains):
+        shown = model.after[:, h, z]
+        joint = (now * model.before[:, g, v]) @ model.moves[:, m] * shown
+        total = joint.sum()
+        if total > 0.0:
+            now = joint / total
+        with np.errstate(divide="ignore"):
+            log_weight[i] += np.log(total)
+        last = int(np.argmax(model.moves[x[-1], m] * shown))
+        chains.append(Chain(frozen(np.append(x, last)), model, frozen(now)))
+    if not np.isfinite(log_weight.max()):  # the models say that it is impossible, which the prior never does
+        log_weight[:] = 0.0
+    length = data.length.copy()
+    length[-1] += 1
+    return Chains(frozen(np.vstack([data.steps, step])), frozen(length), tuple(chains), frozen(log_weight))
+
+
+def restarted(data: Chains) -> Chains:
+    """The chains at the start of a new sequence; the same if none of its steps has been seen."""
+    if data.length[-1] == 0:
+        return data
+    chains = tuple(
+        Chain(frozen(np.append(x, int(np.argmax(model.beta)))), model, model.beta) for x, model, _ in data.chains
+    )
+    return data._replace(length=frozen(np.append(data.length, 0)), chains=chains)
+
+
+def refreshed(owner: str, data: Chains, sizes: Sizes, prior: Rates, rng: Generator, sweeps: int) -> Chains:
+    """The chains after further sweeps."""
+    chains = []
+    for x, model, _ in data.chains:
+        y, new = _beam.sweep(x, model.beta, data.steps, data.length, sizes, prior, sweeps, _beam.MOST, rng)
+        if len(new.beta) > _beam.MOST:
+            expected = f"so small that a sweep needs fewer than {_beam.MOST} states"
+            raise InvalidArgument(owner, "stick", expected, prior.stick)
+        now = np.zeros(len(new.beta))
+        now[y[-1]] = 1.0
+        chains.append(Chain(frozen(y), Model(*map(frozen, new)), frozen(now)))
+    return data._replace(chains=tuple(chains), log_weight=frozen(np.zeros(len(chains))))
+
+
+def weights(data: Chains) -> Floats:
+    """The weight of each chain."""
+    return np.asarray(special.softmax(data.log_weight))
