@@ -23,7 +23,7 @@ def joint(sequences, sizes, row, stick, concentration):
         return [*m, 1] if k == len(m) else [w + (j == k) for j, w in enumerate(m)]
 
     def shown(signs, cell, n):
-        """The probability of a sign and the signs after it; cell is (which, state, row, sign), n the number of signs."""
+        """The probability of a sign (which, state, row, sign), of which there are n, and all signs then."""
         seen = [c for c in signs if c[:3] == cell[:3]]
         p = (seen.count(cell) + concentration) / (len(seen) + n * concentration)
         return p, [*signs, cell]

@@ -190,7 +190,7 @@ def test_it_acts_through_sampled_pomdps():
     agent = b.BayesAgent(prior, b.make("sampled-pomdps", models=3, renew=5, size=5))
     record = b.run(agent, world, steps=40, seed=0)
     assert record.reward[-10:].sum() == 10.0
-    with pytest.raises(Incompatible, match="'sample_pomdp', which InfinitePOMDP lacks. It has no rewards"):
+    with pytest.raises(Incompatible, match=r"'sample_pomdp', which InfinitePOMDP lacks\. It has no rewards"):
         b.BayesAgent(InfinitePOMDP(2, 1), b.make("sampled-pomdps"))
     with pytest.raises(Incompatible, match="rewards"):
         InfinitePOMDP(2, 1).sample_pomdp(default_rng(0))

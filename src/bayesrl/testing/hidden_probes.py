@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.beliefs.hidden._beam import Model, Rates, broken
+from bayesrl.beliefs.hidden._chains import read_only, weights
 from bayesrl.beliefs.hidden.bapomdp_bounded import BoundedBAPOMDP
 from bayesrl.beliefs.hidden.bapomdp_exact import ExactBAPOMDP
 from bayesrl.beliefs.hidden.bapomdp_most_probable import MostProbableBAPOMDP
 from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP
-from bayesrl.beliefs.hidden._beam import Model, Rates, broken
-from bayesrl.beliefs.hidden._chains import weights
 from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs
 from bayesrl.beliefs.hidden.infinite_pomdp import InfinitePOMDP
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter
@@ -150,9 +150,10 @@ class SequencesProbe:
     remains, data, many = 0.7, 3, 60
 
     def draw(self, belief: Any, rng: Generator) -> Model:  # noqa: D102
-        _, model, _ = belief.data.chains[rng.choice(belief.chains, p=weights(belief.data))]
+        model: Model = belief.data.chains[rng.choice(belief.chains, p=weights(belief.data))].model
+        rates = Rates(float(belief.row), float(belief.stick), float(belief.concentration))
         for _ in range(25):
-            model = broken(model, Rates(belief.row, belief.stick, belief.concentration), rng)
+            model = read_only(broken(model, rates, rng))
         return model
 
     def datum(self, belief: Any, theta: Model, rng: Generator) -> list[Transition]:  # noqa: D102

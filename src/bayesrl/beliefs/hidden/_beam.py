@@ -1,12 +1,12 @@
 """Beam sampling of a hierarchical Dirichlet process (Van Gael and others 2008), which two beliefs share.
 
-States are drawn from beta ~ GEM(stick). A sequence begins with x_0 ~ beta, and goes on by x' ~ T(.|x, m), where m is the
-input of the step and each row T(.|x, m) ~ DP(row, beta). A step may show a sign of the state *before* it and a sign of
-the state *after* it, both with Dirichlet rows. `infinite-pomdp` and `policy-prior` say which signs and inputs they have.
+States are drawn from beta ~ GEM(stick). A sequence begins with x_0 ~ beta, and goes on by x' ~ T(.|x, m). Here m is the
+input of the step, and each row T(.|x, m) ~ DP(row, beta). A step may show a sign of the state *before* it and a sign of
+the state *after* it, both with Dirichlet rows. `infinite-pomdp` and `policy-prior` say what signs and inputs are.
 
 An array of K states has an entry more, the last: all states that have not been used, the *rest*. A step is a row
-(m, row of the first sign, first sign, row of the second sign, second sign) of `steps` (T, 5). The entries of x stand one
-sequence after the other; a sequence of L steps has L + 1 of them.
+(m, row of the first sign, first sign, row of the second sign, second sign) of `steps` (T, 5). The entries of x stand
+one sequence after the other; a sequence of L steps has L + 1 of them.
 """
 
 from typing import NamedTuple
@@ -85,7 +85,7 @@ def renumbered(x: I1, beta: F1, stick: float, rng: Generator) -> tuple[I1, F1]:
     for i in range(len(x)):
         if new[x[i]] < 0:
             new[x[i]] = k
-            kept[k] = beta[x[i]] if x[i] < K else beta[K] * rng.beta(1.0, stick)
+            kept[k] = beta[x[i]] if x[i] < K else beta[K] * piece(stick, rng)
             left -= kept[k]
             k += 1
         y[i] = new[x[i]]
@@ -134,6 +134,12 @@ def tables(n: float, c: float, rng: Generator) -> int:
     for i in range(int(n)):
         m += rng.random() * (c + i) < c or i == 0
     return m
+
+
+@njit
+def piece(stick: float, rng: Generator) -> float:
+    """The piece that is broken off the rest: Beta(1, stick)."""
+    return -np.expm1(np.log1p(-rng.random()) / stick)
 
 
 @njit
@@ -215,13 +221,12 @@ def broken(model: Model, prior: Rates, rng: Generator) -> Model:
     H, Z = model.after.shape[1:]
     beta = np.empty(K + 2)
     beta[: K + 1] = model.beta
-    v = rng.beta(1.0, prior.stick)
+    v = piece(prior.stick, rng)
     beta[K], beta[K + 1] = model.beta[K] * v, model.beta[K] * (1.0 - v)
     moves, before, after = np.empty((K + 2, M, K + 2)), np.empty((K + 2, G, V)), np.empty((K + 2, H, Z))
-    one, rest = max(prior.row * beta[K], 1e-300), max(prior.row * beta[K + 1], 1e-300)
     for j in range(K):
         for a in range(M):
-            v = rng.beta(one, rest)
+            v = dirichlet(prior.row * beta[K:], rng)[0]
             moves[j, a, :K] = model.moves[j, a, :K]
             moves[j, a, K], moves[j, a, K + 1] = model.moves[j, a, K] * v, model.moves[j, a, K] * (1.0 - v)
     for a in range(M):

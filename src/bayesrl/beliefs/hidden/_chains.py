@@ -43,8 +43,8 @@ class Chains(NamedTuple):
 def begun(sizes: Sizes, chains: int) -> Chains:
     """Chains before any step: all states are in the rest, and so is x_0."""
     M, G, V, H, Z = sizes
-    rows = (np.ones(1), np.ones((1, M, 1)), np.full((1, G, V), 1.0 / V), np.full((1, H, Z), 1.0 / Z))
-    one = Chain(frozen(np.zeros(1, np.int64)), Model(*map(frozen, rows)), frozen(np.ones(1)))
+    model = Model(np.ones(1), np.ones((1, M, 1)), np.full((1, G, V), 1.0 / V), np.full((1, H, Z), 1.0 / Z))
+    one = Chain(frozen(np.zeros(1, np.int64)), read_only(model), frozen(np.ones(1)))
     steps, length = frozen(np.zeros((0, 5), np.int64)), frozen(np.zeros(1, np.int64))
     return Chains(steps, length, (one,) * chains, frozen(np.zeros(chains)))
 
@@ -93,8 +93,15 @@ def refreshed(owner: str, data: Chains, sizes: Sizes, prior: Rates, rng: Generat
             raise InvalidArgument(owner, "stick", expected, prior.stick)
         now = np.zeros(len(new.beta))
         now[y[-1]] = 1.0
-        chains.append(Chain(frozen(y), Model(*map(frozen, new)), frozen(now)))
+        chains.append(Chain(frozen(y), read_only(new), frozen(now)))
     return data._replace(chains=tuple(chains), log_weight=frozen(np.zeros(len(chains))))
+
+
+def read_only(model: Model) -> Model:
+    """Make the arrays of a model read-only, and return it."""
+    for x in model:
+        frozen(x)
+    return model
 
 
 def weights(data: Chains) -> Floats:

@@ -6,10 +6,10 @@ chain of the sampler is a sequence of visited states and a model of them, with o
 
 Paper to code: beam sampling is `_beam.sweep`: u is `slices`, breaking the rest `extended`, forward sums and draws
 backwards `paths`, tables, beta and rows `parameters`. Filters and weights between sweeps are `_chains.appended`.
-Left open by the survey, and ours: rewards have one Dirichlet(concentration) row over `rewards` for each (x, a), with x the
-state before the step, and are evidence. x_0 has a slice variable too, as beta has infinitely many states. `update` makes
-`sweeps` sweeps if it is given `rng`, so that agents, which never call `refresh`, have chains that move. In the model that
-is drawn, the rest is one state with the mean of the prior: row beta, uniform observations.
+Left open by the survey, and ours: rewards have a Dirichlet(concentration) row over `rewards` for each (x, a), with x
+the state before the step, and are evidence. x_0 has a slice variable too, as beta has infinitely many states. `update`
+makes `sweeps` sweeps if it is given `rng`, so that agents, which never call `refresh`, have chains that move. In a
+drawn model the rest is one state with the mean of the prior: row beta, uniform observations.
 Deviations: the end of an episode is no evidence, but begins another sequence; there are no terminal states.
 Cost: a sweep of a chain with K states O(T K^2). Claims: which states are equal follows the posterior (importance
 sampling from the prior), and Geweke's joint test. The paper's numbers of states, as recalled: tiger 2.1, shuttle 2.1,
