@@ -90,6 +90,7 @@ DEFAULTS = {
     "beliefs.features.Tiles": {"tiles": 8, "tilings": 8},
     "beliefs.hidden._dirichlet_pomdp.DirichletPOMDP.from_dense": {"terminal": ()},
     "beliefs.hidden._dirichlet_pomdp.DirichletPOMDP.learned": {"weight": 1.0},
+    "beliefs.hidden.infinite_pomdp.InfinitePOMDP.refresh": {"sweeps": 1},
     "beliefs.tabular._outcome_reading.outcome_of": {"rewarded": True},
     "beliefs.tabular.dirichlet_mdp.DirichletMDP.flat": {"concentration": 1.0},
     "beliefs.tabular.dirichlet_mdp.DirichletMDP.outcome": {"rewarded": True},
