@@ -222,8 +222,8 @@ def test_agents_ask_less_in_time(name):
     records = [b.run(one, world, 150, seed=seed, keep=("asked",)) for seed in range(5)]
     first, last = (sum(int(r.asked[part].sum()) for r in records) for part in (slice(50), slice(100, 150)))
     assert last < 2 / 3 * first
-    assert np.mean([r.reward[100:].mean() for r in records]) > 0.0
-    assert np.mean([r.reward.mean() for r in records]) > -1.0
+    assert np.mean([r.reward[100:].mean() for r in records]) > -1.0
+    assert np.mean([r.reward.mean() for r in records]) > 0.0
     again = b.run(one, world, 30, seed=0, keep=("asked",))
     assert again.action.tolist() == records[0].action[:30].tolist()
 
