@@ -9,6 +9,8 @@ from bayesrl.beliefs import BoundedBAPOMDP, DirichletPOMDP, ExactBAPOMDP, MostPr
 from bayesrl.beliefs.hidden._hyper_states import Branches, same_counts
 from bayesrl.beliefs.hidden._over_hyper_states import example_prior
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.io.store import load, save
+from bayesrl.parameters import unchecked
 from bayesrl.testing.hidden_paths import of_belief, posterior, random_prior, tied_prior
 from bayesrl.testing.hidden_paths import tiger_prior as tiger
 
@@ -202,6 +204,34 @@ def test_long_histories_stay_normalised():
     assert belief.hyper.weight.sum() == pytest.approx(1.0)
     assert np.isfinite(belief.log_evidence())
     assert belief.n_hyper_states <= 2 * 601
+
+
+# Files ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["exact", "bounded", "particle", "most probable"])
+def test_kept_in_files(kind, tmp_path):
+    belief = learn(ALL[kind](tied_prior()), [[(0, 1, False), (1, 0, False)]], default_rng(0))
+    save(belief, tmp_path / "belief.zip")
+    again = load(tmp_path / "belief.zip")
+    assert again == belief
+    step = b.Transition(-1, 1, 0.0, 1)
+    assert again.update(step, default_rng(1)) == belief.update(step, default_rng(1))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"state": [7, 7]}, {"cell": [0, 99]}, {"cell": [1, 1]}, {"times": [0, 1]}, {"first": [0, 5, 2]},
+        {"key": [1, 2]}, {"weight": [0.5, 0.9]}, {"weight": [0.5]},
+    ],
+)  # fmt: skip
+def test_hyper_states_that_do_not_fit_are_refused(changed):
+    belief = learn(ExactBAPOMDP(tiger()), [[(0, 0, False)]])
+    belief.check_grown()
+    arrays = {name: np.array(x, getattr(belief.hyper, name).dtype) for name, x in changed.items()}
+    with pytest.raises(InvalidArgument, match="hyper-states of its prior"):
+        unchecked(belief, hyper=belief.hyper._replace(**arrays)).check_grown()
 
 
 # Bad input -----------------------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.beliefs import BoundedBAPOMDP, ExactBAPOMDP, MostProbableBAPOMDP, ParticleBAPOMDP
-from bayesrl.beliefs.hidden._hyper_states import Branches, resampled
+from bayesrl.beliefs.hidden._hyper_samples import resampled
+from bayesrl.beliefs.hidden._hyper_states import Branches
 from bayesrl.beliefs.hidden._over_hyper_states import example_prior
 from bayesrl.errors import ImpossibleEvidence
 from bayesrl.testing import assert_mean_equal

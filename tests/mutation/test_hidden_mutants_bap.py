@@ -3,7 +3,7 @@
 import pytest
 
 HIDDEN, BAPOMDP = "bayesrl.beliefs.hidden.", "bayesrl.bapomdp."
-STEP = HIDDEN + "_hyper_states"
+STEP, SAMPLES = HIDDEN + "_hyper_states", HIDDEN + "_hyper_samples"
 PATHS = "tests/hidden/test_bapomdp_beliefs.py::test_equals_the_sum_over_hidden_paths"
 BELIEFS, PARTICLE, SEARCH, PRIOR = (
     f"tests/{name}.py::"
@@ -21,11 +21,11 @@ MUTANTS = {
         STEP, "p = w * (x[k] / moves) * (z[j] / shows)",
         "p = w * (x[k] / moves) * ((z[j] + m.learnt[r]) / (shows + m.learnt[r]))", [PATHS]),
     "particles count before they weigh": (
-        STEP, "new.weight[n] = w * shown / shows",
+        SAMPLES, "new.weight[n] = w * shown / shows",
         "new.weight[n] = w * (shown + 1.0) / (shows + 1.0)",
         [PARTICLE + "test_the_observation_that_came_is_weighed_and_counted"]),
     "particles count a simulated observation": (
-        STEP, "        j = draw(x[: m.size[r]], shown, rng)\n",
+        SAMPLES, "        j = draw(x[: m.size[r]], shown, rng)\n",
         "        j = draw(m.alpha[r, : m.size[r]], m.total[r], rng)\n",
         [PARTICLE + "test_the_observation_that_came_is_weighed_and_counted"]),
     "a restart forgets the counts": (
@@ -64,7 +64,7 @@ MUTANTS = {
         "                r = m.show[s, a]\n                shows = counts_in(m, h, e.root[i], e.path[i], r, z)\n"
         "                for j in range(m.size[r]):\n                    p = w", [PATHS]),
     "the predictive tells of the old state": (
-        STEP, "shows = counts_in(m, h, i, none, m.show[y, a], z)\n                    for j in range(m.size[m.show[y, a]]):",
+        SAMPLES, "shows = counts_in(m, h, i, none, m.show[y, a], z)\n                    for j in range(m.size[m.show[y, a]]):",
         "shows = counts_in(m, h, i, none, m.show[s, a], z)\n                    for j in range(m.size[m.show[s, a]]):",
         [BELIEFS + "test_predictives_are_ratios_of_evidence"]),
     "a row is counted at the bound": (
@@ -82,10 +82,10 @@ MUTANTS = {
         "return self.prior.drawn(*self.counts_of(pick(self.hyper.weight, rng)), rng, point)",
         [BELIEFS + "test_a_model_is_drawn_with_its_state"]),
     "means of counts, not of means": (
-        STEP, "mean[r, k] += h.weight[i] * x[k] / total", "mean[r, k] += h.weight[i] * x[k]",
+        SAMPLES, "mean[r, k] += h.weight[i] * x[k] / total", "mean[r, k] += h.weight[i] * x[k]",
         [BELIEFS + "test_mean_model_and_dense_counts_are_those_of_the_mixture"]),
     "resampling by weight and not by its sum": (
-        STEP, "while i < n - 1 and below <= (t + u) * step:", "while i < n - 1 and below <= t * step:",
+        SAMPLES, "while i < n - 1 and below <= (t + u) * step:", "while i < n - 1 and below <= t * step:",
         [PARTICLE + "test_resampling_is_systematic"]),
     "no discount at the leaf": (
         BAPOMDP + "bapomdp_forward_search", "        q += t.gamma * v\n", "        q += (t.gamma if d > 1 else 1.0) * v\n",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
+from bayesrl.beliefs.hidden._hyper_samples import check_hyper_states, mean_rows, observations_after
 from bayesrl.beliefs.hidden._hyper_states import (
     FRESH,
     Branches,
@@ -19,9 +20,7 @@ from bayesrl.beliefs.hidden._hyper_states import (
     again,
     frozen_states,
     grown,
-    mean_rows,
     nothing_seen,
-    observations_after,
     rows_of,
 )
 from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer, truth
@@ -37,17 +36,28 @@ class OverHyperStates:
     """A belief that is a mixture of weighted hyper-states. It inherits these methods and overrides none of them."""
 
     prior: DirichletPOMDP
-    rows: Rows
     hyper: HyperStates
     log_probability: float
+    grows: ClassVar[tuple[str, ...]] = ("hyper",)
+    """Fields that grow with data; `check_grown` checks them when a file is read."""
 
-    def _begin(self, bound: float = np.inf) -> None:
+    def _begin(self) -> None:
         """Check the prior, and start from it."""
         if not isinstance(self.prior, DirichletPOMDP):
             hint = "DirichletPOMDP.from_dense makes one of arrays; a world with a hidden state has `counts()`."
             raise InvalidArgument(type(self).__name__, "prior", "a DirichletPOMDP", self.prior, hint)
-        for name, new in (("rows", rows_of(self.prior, bound)), ("hyper", nothing_seen()), ("log_probability", 0.0)):
-            object.__setattr__(self, name, new)
+        object.__setattr__(self, "hyper", nothing_seen())
+        object.__setattr__(self, "log_probability", 0.0)
+
+    def check_grown(self) -> None:
+        """Refuse hyper-states that do not belong to the prior."""
+        check_hyper_states(type(self).__name__, self.rows, self.hyper)
+        frozen_states(self.hyper)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """What all hyper-states share. Posteriors keep it."""
+        return rows_of(self.prior, getattr(self, "bound", np.inf))
 
     # Learning --------------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from typing import Annotated
 from numpy.random import Generator
 
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
-from bayesrl.beliefs.hidden._hyper_states import HyperStates, Rows, roots, step
+from bayesrl.beliefs.hidden._hyper_states import HyperStates, roots, step
 from bayesrl.beliefs.hidden._over_hyper_states import OverHyperStates, example_prior
 from bayesrl.core import Transition
 from bayesrl.parameters import Above, value
@@ -59,12 +59,11 @@ class BoundedBAPOMDP(OverHyperStates):
 
     prior: Annotated[DirichletPOMDP, "Counts before the first step."]
     bound: Annotated[float, Above(0), "A row is counted up while its total is below this, N."]
-    rows: Rows = field(init=False, repr=False, compare=False)
     hyper: HyperStates = field(init=False, repr=False)
     log_probability: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._begin(self.bound)
+        self._begin()
 
     def update(self, datum: Transition, rng: Generator | None = None) -> BoundedBAPOMDP:
         """The posterior after an action and its observation."""

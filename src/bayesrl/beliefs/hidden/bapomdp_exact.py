@@ -20,7 +20,7 @@ from typing import Annotated
 from numpy.random import Generator
 
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
-from bayesrl.beliefs.hidden._hyper_states import HyperStates, Rows, roots, step
+from bayesrl.beliefs.hidden._hyper_states import HyperStates, roots, step
 from bayesrl.beliefs.hidden._over_hyper_states import OverHyperStates, example_prior
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -62,7 +62,6 @@ class ExactBAPOMDP(OverHyperStates):
 
     prior: Annotated[DirichletPOMDP, "Counts before the first step."]
     limit: Annotated[int, AtLeast(1), "The most hyper-states."] = 100_000
-    rows: Rows = field(init=False, repr=False, compare=False)
     hyper: HyperStates = field(init=False, repr=False)
     log_probability: float = field(init=False, repr=False)
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
-from bayesrl.beliefs.hidden._hyper_states import Branches, HyperStates, Rows, roots, step
+from bayesrl.beliefs.hidden._hyper_states import Branches, HyperStates, roots, step
 from bayesrl.beliefs.hidden._over_hyper_states import OverHyperStates, example_prior
 from bayesrl.core import Transition
 from bayesrl.parameters import AtLeast, value
@@ -51,7 +51,6 @@ class MostProbableBAPOMDP(OverHyperStates):
 
     prior: Annotated[DirichletPOMDP, "Counts before the first step."]
     particles: Annotated[int, AtLeast(1), "Hyper-states that are kept, K."] = 1000
-    rows: Rows = field(init=False, repr=False, compare=False)
     hyper: HyperStates = field(init=False, repr=False)
     log_probability: float = field(init=False, repr=False)
 

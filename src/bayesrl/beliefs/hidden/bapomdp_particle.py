@@ -21,7 +21,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
-from bayesrl.beliefs.hidden._hyper_states import FRESH, HyperStates, Rows, draw_step, frozen_states, resampled
+from bayesrl.beliefs.hidden._hyper_samples import draw_step, resampled
+from bayesrl.beliefs.hidden._hyper_states import FRESH, HyperStates, frozen_states
 from bayesrl.beliefs.hidden._over_hyper_states import OverHyperStates, example_prior
 from bayesrl.checks import generator
 from bayesrl.core import Transition
@@ -60,7 +61,6 @@ class ParticleBAPOMDP(OverHyperStates):
 
     prior: Annotated[DirichletPOMDP, "Counts before the first step."]
     particles: Annotated[int, AtLeast(1), "Hyper-states in the sample, N."] = 1000
-    rows: Rows = field(init=False, repr=False, compare=False)
     hyper: HyperStates = field(init=False, repr=False)
     log_probability: float = field(init=False, repr=False)
 
