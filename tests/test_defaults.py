@@ -170,7 +170,7 @@ DEFAULTS = {
     "models.pomdp_file.NamedPOMDP": {"state_names": (), "action_names": (), "observation_names": ()},
     "models.pomdp_file.read_pomdp": {"terminal": ()},
     "models.pomdp_solvers._alpha_vectors.AlphaVectors": {"iterations": 0, "method": ""},
-    "models.pomdp_solvers._bounds.bracket": {"size": 300, "tol": 1e-2},
+    "models.pomdp_solvers._bounds.bracket": {"size": 300, "tol": 1e-3},
     "models.pomdp_solvers._bounds.fast_informed_bound": {"tol": 1e-6},
     "models.solve.solve": {"method": "auto"},
     "models.solvers._driver.solve_by": {"tol": 1e-9},

@@ -57,7 +57,7 @@ def fast_informed_bound(problem: POMDPProblem, tol: float = 1e-6) -> F2:
 
 
 def bracket(
-    problem: POMDPProblem, size: Annotated[int, "Beliefs of the lower bound."] = 300, tol: float = 1e-2
+    problem: POMDPProblem, size: Annotated[int, "Beliefs of the lower bound."] = 300, tol: float = 1e-3
 ) -> tuple[float, float]:
     """(low, high) around the value of the start: PBVI on `size` beliefs, and the fast informed bound."""
     from bayesrl.models.pomdp_solvers.pbvi import PBVI

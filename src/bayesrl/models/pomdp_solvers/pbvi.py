@@ -74,7 +74,7 @@ class PBVI:
     ] = None
     size: Annotated[int, AtLeast(1), "Largest number of beliefs, B, if it grows."] = 300
     tol: Annotated[float, Above(0), "Accuracy of the values at B: they move by less than tol (1 - gamma) / gamma."] = (
-        1e-2
+        1e-3
     )
 
     yields: ClassVar[str] = "planner"

@@ -63,7 +63,7 @@ class Perseus:
     ] = None
     size: Annotated[int, AtLeast(1), "Number of beliefs, B, that are explored."] = 300
     tol: Annotated[float, Above(0), "Accuracy of the values at B: they move by less than tol (1 - gamma) / gamma."] = (
-        1e-2
+        1e-3
     )
 
     yields: ClassVar[str] = "planner"
