@@ -239,6 +239,10 @@ def test_bounds_on_suboptimal_choices():
     found = values(BernoulliBandit(np.array([0.5, 0.6])), FiniteModels.two([0.5, 0.6], [0.5, 0.4], 0.1))
     np.testing.assert_allclose(found["Thompson, Liu-Li, unlikely truth"], np.sqrt(T / 0.1))
     np.testing.assert_allclose(found["Thompson, Liu-Li, likely truth"], np.sqrt(0.9 * T))
+    two = bounds_of(BernoulliBandit(np.array([0.5, 0.6])), T, FiniteModels.two([0.5, 0.6], [0.5, 0.4], 0.1))
+    for name in ("unlikely", "likely"):  # no play loses more than the gap
+        assert two[f"Thompson, Liu-Li, {name} truth"].most == pytest.approx(0.1)
+    assert two["Thompson, Gopalan"].most == 1.0  # plays of worse arms
     # Without a grain of truth, or with other rewards, nothing is proven.
     assert bounds_of(BernoulliBandit(models[0] / 2), T, FiniteModels(BernoulliModels(models))) == {}
     assert bounds_of(GaussianBandit(models[0]), T, FiniteModels(GaussianModels(models))) == {}

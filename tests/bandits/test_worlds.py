@@ -11,6 +11,7 @@ from scipy import special, stats
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.core import Family, World
+from bayesrl.errors import InvalidArgument
 from bayesrl.lab.priors import prior_for
 from bayesrl.worlds.bandits._contextual import ContextualBandit, spread_features
 from bayesrl.worlds.bandits._shop import customers, features, purchase_rates
@@ -94,6 +95,10 @@ def test_chapelle_li_by_hand():
     assert world.means[0] == 0.5
     assert_allclose(world.means[1:], np.full(99, 0.4))
     assert_allclose(chapelle_li(10, 0.02).means[1:], np.full(9, 0.48))
+    assert_allclose(chapelle_li(3, 0.5).means, [0.5, 0.0, 0.0])
+    for bad in (0.51, 1.0, -0.01):
+        with pytest.raises(InvalidArgument, match=r"chapelle-li-bandit: 'epsilon' must be in \[0, 0\.5\]"):
+            chapelle_li(3, bad)
 
 
 def test_contextual_families_draw_what_they_say():
