@@ -91,6 +91,8 @@ DEFAULTS = {
     "beliefs.hidden._dirichlet_pomdp.DirichletPOMDP.from_dense": {"terminal": ()},
     "beliefs.hidden._dirichlet_pomdp.DirichletPOMDP.learned": {"weight": 1.0},
     "beliefs.hidden.infinite_pomdp.InfinitePOMDP.refresh": {"sweeps": 1},
+    "beliefs.hidden.policy_prior.PolicyPrior.refresh": {"sweeps": 1},
+    "beliefs.hidden.policy_prior.joint_posterior": {"temperature": float("inf")},
     "beliefs.tabular._outcome_reading.outcome_of": {"rewarded": True},
     "beliefs.tabular.dirichlet_mdp.DirichletMDP.flat": {"concentration": 1.0},
     "beliefs.tabular.dirichlet_mdp.DirichletMDP.outcome": {"rewarded": True},

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bayesrl.bapomdp.bayes_risk import BayesRisk as BayesRisk
     from bayesrl.bapomdp.bayes_risk import bayes_risk as bayes_risk
     from bayesrl.bapomdp.medusa import Medusa as Medusa
+    from bayesrl.bapomdp.policy_prior_search import PolicyPriorSearch as PolicyPriorSearch
     from bayesrl.bapomdp.pomcp import POMCP as POMCP
     from bayesrl.bapomdp.sampled_pomdps import SampledPOMDPs as SampledPOMDPs
 
@@ -31,6 +32,7 @@ export(
         "_count_bounds": ("bounded_error", "value_difference_bound"),
         "bapomdp_branch_and_bound": ("BAPOMDPBranchAndBound",),
         "bapomdp_forward_search": ("BAPOMDPForwardSearch",),
+        "policy_prior_search": ("PolicyPriorSearch",),
         "pomcp": ("POMCP",),
         "sampled_pomdps": ("SampledPOMDPs",),
     },

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP as ParticleBAPOMDP
     from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs as FinitePOMDPs
     from bayesrl.beliefs.hidden.infinite_pomdp import InfinitePOMDP as InfinitePOMDP
+    from bayesrl.beliefs.hidden.policy_prior import PolicyPrior as PolicyPrior
+    from bayesrl.beliefs.hidden.policy_prior import joint_posterior as joint_posterior
     from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter as POMDPFilter
     from bayesrl.beliefs.hidden.pomdp_particles import POMDPParticles as POMDPParticles
     from bayesrl.beliefs.structured.crp_dynamics import CRPDynamics as CRPDynamics
@@ -75,6 +77,7 @@ export(
         "hidden._dirichlet_pomdp": ("DirichletPOMDP",),
         "hidden.finite_pomdps": ("FinitePOMDPs",),
         "hidden.infinite_pomdp": ("InfinitePOMDP",),
+        "hidden.policy_prior": ("PolicyPrior", "joint_posterior"),
         "hidden.pomdp_filter": ("POMDPFilter",),
         "hidden.pomdp_particles": ("POMDPParticles",),
         "hidden.bapomdp_bounded": ("BoundedBAPOMDP",),

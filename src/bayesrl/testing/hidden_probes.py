@@ -20,6 +20,7 @@ from bayesrl.beliefs.hidden.bapomdp_most_probable import MostProbableBAPOMDP
 from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP
 from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs
 from bayesrl.beliefs.hidden.infinite_pomdp import InfinitePOMDP
+from bayesrl.beliefs.hidden.policy_prior import PolicyPrior
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter
 from bayesrl.beliefs.hidden.pomdp_particles import POMDPParticles
 from bayesrl.checks import Floats
@@ -177,6 +178,30 @@ class SequencesProbe:
         return np.array([begun.predictive(a) for a in range(belief.n_actions)])
 
 
+class ExpertProbe:
+    """The same for an expert's controller. The quantities are the probabilities of the first action."""
+
+    approximate = True
+    remains, data, many = 0.7, 3, 60
+    draw, learn = SequencesProbe.draw, SequencesProbe.learn
+
+    def datum(self, belief: Any, theta: Model, rng: Generator) -> list[Transition]:  # noqa: D102
+        x, steps = int(rng.choice(len(theta.beta), p=theta.beta)), []
+        for t in range(2):
+            a = int(rng.choice(belief.n_actions, p=theta.before[x, 0]))
+            o = int(rng.integers(belief.n_observations))
+            x = int(rng.choice(len(theta.beta), p=theta.moves[x, o]))
+            steps.append(Transition(NOTHING, a, 0.0, o, truncated=t == 1))
+        return steps
+
+    def read(self, belief: Any, theta: Model) -> Floats:  # noqa: D102
+        return np.asarray(theta.beta @ theta.before[:, 0])
+
+    def expect(self, belief: Any) -> Floats:  # noqa: D102
+        return np.asarray(belief.restart().predictive())
+
+
+probe_for.register(PolicyPrior, lambda belief: ExpertProbe())
 probe_for.register(InfinitePOMDP, lambda belief: SequencesProbe())
 probe_for.register(POMDPFilter, lambda belief: MovingProbe())
 probe_for.register(POMDPParticles, lambda belief: MovingProbe(approximate=True))
