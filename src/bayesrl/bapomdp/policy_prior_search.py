@@ -7,6 +7,8 @@ Paper to code: the weights are `joint_posterior`. The survey leaves the coupling
 were not at hand: exp(V / temperature), and the one step of improvement over the controllers, are ours.
 Deviations: draws come from both posteriors, so their likelihoods are in them already. All are drawn anew for each
 decision. A controller follows the episode: its node is filtered by what was done and seen in it.
+A finite temperature also favours models, and hidden states drawn with them, in which controllers do well: it is
+optimistic, and the default is none.
 Cost: a linear system of S N unknowns for each pair, S states and N nodes.
 Claims: with one model and one controller, the controller's values by iteration; weights as `joint_posterior` says.
 """
@@ -60,7 +62,8 @@ class PolicyPriorSearch:
     >>> world, expert = b.make_world("tiger"), b.beliefs.PolicyPrior(3, 2)
     >>> for _ in range(10):
     ...     expert = expert.update(b.Transition(-1, 0, -1.0, 0))
-    >>> agent = b.BayesAgent(b.beliefs.POMDPFilter(world.pomdp), PolicyPriorSearch(expert, temperature=10.0))
+    >>> expert = expert.refresh(np.random.default_rng(0), sweeps=20)
+    >>> agent = b.BayesAgent(b.beliefs.POMDPFilter(world.pomdp), PolicyPriorSearch(expert, models=100))
     >>> b.run(agent, world, steps=3, seed=0).action.tolist()
     [0, 0, 0]
     """

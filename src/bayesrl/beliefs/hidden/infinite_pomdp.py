@@ -66,7 +66,7 @@ class InfinitePOMDP:
     ...     belief = belief.update(b.Transition(-1, 0, 0.0, t % 2))
     >>> belief = belief.refresh(rng, sweeps=50)
     >>> belief.trajectories.shape, belief.predictive(0).round(1).tolist()
-    ((20, 21), [0.9, 0.1])
+    ((20, 21), [0.8, 0.2])
     """
 
     n_actions: Annotated[int, AtLeast(1), "A."]
