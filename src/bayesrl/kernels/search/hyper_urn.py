@@ -29,7 +29,7 @@ from bayesrl.kernels.urn import INDEX, ONE, greedy_rollout, index, record
 Row = record(
     ("mass", np.float64),  # sum of the prior counts
     ("total", np.float64),  # mass + seen + count
-    ("size", INDEX),  # number of entries
+    ("last", INDEX),  # the last entry
     ("learnt", INDEX),  # whether draws add balls
     ("first", INDEX),  # index of its first ball in `balls`
     ("count", INDEX),  # balls of the simulation `stamp`
@@ -46,7 +46,7 @@ class HyperRow(Protocol):
 
     mass: float
     total: float
-    size: int
+    last: int
     learnt: int
     first: int
     count: int
@@ -99,7 +99,7 @@ def priors(
 ) -> Priors:
     """The urns of prior counts alpha (R, W), of which the first `size` (R,) are entries."""
     rows = np.zeros(len(alpha), Row)
-    rows["mass"], rows["size"], rows["learnt"] = alpha.sum(axis=1), size, learnt
+    rows["mass"], rows["last"], rows["learnt"] = alpha.sum(axis=1), size - 1, learnt
     valid: B2 = np.arange(alpha.shape[1]) < size[:, None]
     starts = np.flatnonzero(start)
     cdf = cumulative(np.where(valid, alpha, 0.0))
@@ -145,12 +145,12 @@ def draw_from(model: HyperUrn, r: int, rng: Generator) -> int:
     """Draw an entry of row r from the predictive of its counts, and add a ball."""
     row = model.rows[r]
     if not row.learnt:
-        return draw_by(model.cdf, r, int(row.size), rng)
+        return draw_by(model.cdf, r, int(row.last) + 1, rng)
     if row.stamp != model.now[1]:
         touch(model, r, row)
     u, n = uniform(rng) * row.total, row.count
     if u < row.mass or row.total == row.mass:
-        k, high = 0, int(row.size) - 1
+        k, high = 0, int(row.last)
         while k < high:
             middle = (k + high) // 2
             if u < model.cdf[r, middle]:
