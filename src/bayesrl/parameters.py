@@ -152,7 +152,9 @@ def _kind(hint: Any) -> type | None:
     numbers: dict[Any, type] = {int: int, float: float, bool: bool}
     if hint in numbers:
         return numbers[hint]
-    return np.ndarray if get_origin(hint) is np.ndarray else None
+    origin = get_origin(hint)
+    alias = getattr(origin, "__value__", None)  # NDArray is a lazy alias from NumPy 2.5 on
+    return np.ndarray if (origin if alias is None else get_origin(alias)) is np.ndarray else None
 
 
 def check(owner: str, declaration: Declaration, x: Any, moderate: bool = False) -> Any:
