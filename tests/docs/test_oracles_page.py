@@ -18,6 +18,11 @@ def test_tables_are_up_to_date(made):
     assert made["page"](text, made["tables"](made["read"]())) == text, "run: python docs/oracles.py draw"
 
 
+def test_a_run_can_be_measured_again(made):
+    row = next(row for row in made["ROWS"] if row.label == "medusa in tiger-episodic")
+    assert made["measured"](row, 4) == made["read"]()[row.label][4]
+
+
 @pytest.mark.parametrize("label", ["medusa in tiger-episodic", "sampled-pomdps in tiger"])
 def test_a_run_can_be_measured(made, label, monkeypatch):
     """A short one, which has the form of those that are kept, and is the same each time."""
