@@ -7,11 +7,15 @@ import dataclasses
 import importlib
 import inspect
 import pkgutil
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from typing_extensions import TypeAliasType
 
 import bayesrl
+from bayesrl import parameters
 from bayesrl.registry import entries
 
 TIGER = {"accuracy": 0.85, "correct": 5, "incorrect": 3, "wrong": -100.0, "gamma": 0.95}
@@ -318,3 +322,12 @@ def numbers_and_words(called):
     named = {p.name: p.default for p in stated if p.name not in TEXTS}
     plain = (bool, int, float, str)
     return {n for n, x in named.items() if all(isinstance(y, plain) for y in (x if type(x) is tuple else (x,)))}
+
+
+def test_a_field_is_an_array_also_where_its_type_is_a_lazy_alias():
+    """NumPy 2.5 made NDArray one. Here it is made by hand."""
+    item = TypeVar("item", bound=np.generic)
+    lazy = TypeAliasType("lazy", np.ndarray[Any, np.dtype[item]], type_params=(item,))
+    other = TypeAliasType("other", list[item], type_params=(item,))
+    assert parameters._kind(lazy[np.float64]) is parameters._kind(NDArray[np.float64]) is np.ndarray
+    assert parameters._kind(other[np.float64]) is parameters._kind(list[int]) is None
