@@ -79,6 +79,14 @@ def test_predictive_follows_the_posterior(name):
         np.testing.assert_allclose(belief.predictive(a), np.mean(shown, axis=0), rtol=1e-12)
 
 
+@pytest.mark.parametrize("n, c", [(1, 0.01), (3, 0.5), (6, 2.0)])
+def test_tables(n, c):
+    """Customer i opens a table with probability c / (c + i): the mean of 1500 draws; false alarm 1e-6."""
+    rng = default_rng(0)
+    drawn = [_beam.tables(float(n), c, rng) for _ in range(1500)]
+    assert_mean_equal(drawn, sum(c / (c + i) for i in range(n)), what="tables")
+
+
 def read_only(*arrays):
     for x in arrays:
         x.setflags(write=False)
@@ -103,7 +111,7 @@ def test_geweke():
             for t, i in enumerate(moved):
                 steps[t, 2], steps[t, 4] = rng.random() >= before[x[i]], rng.random() >= after[x[i + 1]]
             given = read_only(x, beta, steps, lengths)
-            x, model = _beam.sweep(*given, sizes, prior, 1, 300, rng)
+            x, model = _beam.sweep(*given, sizes, prior, 1, 60, rng)
             beta, before, after = model.beta, model.before[:, 0, 0], model.after[:, 0, 0]
         same.append((x[:, None] == x[None, :])[np.triu_indices(5, 1)])
         number.append(x.max() + 1)
