@@ -93,6 +93,14 @@ def read_only(*arrays):
     return arrays
 
 
+def test_a_start_is_a_table():
+    """After one start alone, beta ~ Dirichlet(1, stick): the mean of 500 draws; false alarm 1e-6."""
+    given = read_only(np.zeros(1, int), np.ones(1), np.zeros((0, 5), int), np.zeros(1, int))
+    rng, prior = default_rng(0), Rates(*PRIOR.values())
+    drawn = [_beam.sweep(*given, Sizes(1, 1, 2, 1, 2), prior, 0, 60, rng)[1].beta[0] for _ in range(500)]
+    assert_mean_equal(drawn, 1.0 / 2.2, what="beta")
+
+
 def test_geweke():
     """Geweke's joint test: signs drawn given model and states alternate with a sweep, and the prior stays.
 

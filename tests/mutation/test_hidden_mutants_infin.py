@@ -14,6 +14,7 @@ MUTANTS = {
     "beta without the rest": (BEAM, "m[K] = prior.stick", "m[K] = 1e-6", GEWEKE),
     "u ignored": (BEAM, "if model.moves[j, a, k] >= u[i + l]:", "if True:", GEWEKE),
     "u of the start ignored": (BEAM, "1.0 if model.beta[k] >= u[i] else 0.0", "1.0", GEWEKE),
+    "x_0 without a table": (BEAM, "m[x[i]] += 1.0", "m[x[i]] += 1e-9", [INFINITE + "test_a_start_is_a_table"]),
     "breaking stops early": (BEAM, "model.beta[K] < first and not longer(model.moves, low)", "True", GEWEKE),
     "rewards of the state after": (
         BEAM, "before[x[i], steps[t, 1], steps[t, 2]] += 1.0", "before[x[i + 1], steps[t, 1], steps[t, 2]] += 1.0",
