@@ -14,7 +14,7 @@ from scipy import special
 
 from bayesrl.beliefs.hidden import _beam
 from bayesrl.beliefs.hidden._beam import Model, Rates, Sizes
-from bayesrl.checks import Floats, Ints, frozen
+from bayesrl.checks import Floats, Ints, array, frozen, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
 
 
@@ -47,6 +47,35 @@ def begun(sizes: Sizes, chains: int) -> Chains:
     one = Chain(frozen(np.zeros(1, np.int64)), read_only(model), frozen(np.ones(1)))
     steps, length = frozen(np.zeros((0, 5), np.int64)), frozen(np.zeros(1, np.int64))
     return Chains(steps, length, (one,) * chains, frozen(np.zeros(chains)))
+
+
+def check_chains(owner: str, data: Chains, sizes: Sizes, chains: int) -> None:
+    """Refuse chains that do not belong to a belief of these sizes, as a damaged file may hold them."""
+    if not isinstance(data, Chains):
+        raise InvalidArgument(owner, "data", "the chains of a belief", type(data).__name__)
+    steps, length = whole(owner, data.steps, (None, 5)), whole(owner, data.length, (None,))
+    fits = len(length) > 0 and bool((length >= 0).all()) and int(length.sum()) == len(steps)
+    fits = fits and bool(((steps >= 0) & (steps < np.array(sizes))).all()) and len(data.chains) == chains
+    if not fits or not all(isinstance(one, Chain) and isinstance(one.model, Model) for one in data.chains):
+        raise InvalidArgument(owner, "data", f"{chains} chains and the steps that they explain", type(data).__name__)
+    array(owner, "log_weight", data.log_weight, (chains,))
+    M, G, V, H, Z = sizes
+    for x, model, now in data.chains:
+        K = len(model.beta)
+        states = whole(owner, x, (len(steps) + len(length),))
+        if not ((states >= 0) & (states < K)).all():
+            raise InvalidArgument(owner, "x", f"states from 0 to {K - 1}", x)
+        shapes = ((K,), (K, M, K), (K, G, V), (K, H, Z), (K,))
+        for p, shape in zip((*model, now), shapes, strict=True):
+            rows_sum_to_one(owner, "a row of a chain", array(owner, "a chain", p, shape, low=0.0))
+
+
+def whole(owner: str, x: Ints, shape: tuple[int | None, ...]) -> Ints:
+    """Integers of 64 bits of this shape; there may be none."""
+    fits = isinstance(x, np.ndarray) and x.dtype == np.int64 and x.ndim == len(shape)
+    if not fits or not all(n in (None, m) for n, m in zip(shape, x.shape, strict=True)):
+        raise InvalidArgument(owner, "data", f"whole numbers of shape {shape}", x)
+    return x
 
 
 def appended(data: Chains, step: tuple[int, int, int, int, int]) -> Chains:

@@ -20,14 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.hidden._beam import Rates, Sizes
-from bayesrl.beliefs.hidden._chains import Chains, appended, begun, refreshed, restarted, weights
+from bayesrl.beliefs.hidden._chains import Chains, appended, begun, check_chains, refreshed, restarted, weights
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
@@ -81,6 +81,8 @@ class InfinitePOMDP:
     data: Chains = field(init=False, repr=False)
     """The chains, and what was seen."""
 
+    grows: ClassVar[tuple[str, ...]] = ("data",)
+
     def __post_init__(self) -> None:
         if self.rewards is not None:
             paid = array(OWNER, "rewards", self.rewards, (None,), moderate=True)
@@ -88,6 +90,10 @@ class InfinitePOMDP:
                 raise InvalidArgument(OWNER, "rewards", "different numbers, at least one", self.rewards)
             object.__setattr__(self, "rewards", frozen(paid))
         object.__setattr__(self, "data", begun(self._sizes, self.chains))
+
+    def check_grown(self) -> None:
+        """Refuse chains that do not fit, when a file is read."""
+        check_chains(OWNER, self.data, self._sizes, self.chains)
 
     # Learning --------------------------------------------------------------------------------------------------------
 

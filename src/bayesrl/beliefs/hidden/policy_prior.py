@@ -14,7 +14,7 @@ the next action, follow the posterior (enumeration).
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs.hidden._beam import Rates, Sizes
-from bayesrl.beliefs.hidden._chains import Chain, Chains, appended, begun, refreshed, restarted, weights
+from bayesrl.beliefs.hidden._chains import Chain, Chains, appended, begun, check_chains, refreshed, restarted, weights
 from bayesrl.checks import Floats, Ints, array, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.parameters import Above, AtLeast, unchecked, value
@@ -71,8 +71,14 @@ class PolicyPrior:
     data: Chains = field(init=False, repr=False)
     """The chains, and what was seen."""
 
+    grows: ClassVar[tuple[str, ...]] = ("data",)
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "data", begun(self._sizes, self.chains))
+
+    def check_grown(self) -> None:
+        """Refuse chains that do not fit, when a file is read."""
+        check_chains("PolicyPrior", self.data, self._sizes, self.chains)
 
     @property
     def _sizes(self) -> Sizes:

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter, Tables, predicted
-from bayesrl.checks import DEEPEST, Floats, frozen, generator, integer, truth
+from bayesrl.checks import DEEPEST, Floats, array, frozen, generator, indices, integer, rows_sum_to_one, truth
 from bayesrl.core import Transition, World
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels.arrays import F1, I1
@@ -92,11 +92,25 @@ class POMDPParticles:
     """The steps of this episode, newest first: (step, (step before, ...)); empty without `rescue`."""
     log_probability: float = field(init=False, repr=False)
 
+    grows: ClassVar[tuple[str, ...]] = ("sample", "episode")
+
     def __post_init__(self) -> None:
         if not isinstance(self.world, (TabularPOMDP, World)):
             raise InvalidArgument("POMDPParticles", "world", "a world (reset, step) or a TabularPOMDP", self.world)
         for name, new in (("sample", None), ("episode", ()), ("log_probability", 0.0)):
             object.__setattr__(self, name, new)
+
+    def check_grown(self) -> None:
+        """Refuse a sample that does not fit, when a file is read."""
+        if self.sample is None:
+            return
+        if not isinstance(self.sample, Sample):
+            raise InvalidArgument("POMDPParticles", "sample", "weighted states", type(self.sample).__name__)
+        states, weights = self.sample
+        w = array("POMDPParticles", "weights", weights, (len(states),), low=0.0)
+        rows_sum_to_one("POMDPParticles", "weights", w)
+        if self.pomdp is not None:
+            indices("POMDPParticles", "states", states, (len(states),), self.pomdp.n_states)
 
     @cached_property
     def pomdp(self) -> TabularPOMDP | None:

@@ -119,6 +119,7 @@ class FactoredDBN:
     """Sum of the logs of the chains' mean predictive probabilities of what came."""
 
     depends_on_data: ClassVar[tuple[str, ...]] = ("_families",)
+    grows: ClassVar[tuple[str, ...]] = ("log",)
 
     def __post_init__(self) -> None:
         owner, set_ = "FactoredDBN", object.__setattr__
@@ -134,6 +135,18 @@ class FactoredDBN:
         set_(self, "log", (none, np.zeros(0, np.int64), none))
         set_(self, "parents", frozen(np.zeros((self.chains, self.n_actions, V), np.int64)))
         set_(self, "log_score", 0.0)
+
+    def check_grown(self) -> None:
+        """Refuse steps that do not fit, when a file is read."""
+        before, actions, after = self.log
+        T, V = len(actions), len(self.sizes)
+        for x, shape, sizes in (
+            (before, (T, V), self.sizes),
+            (actions, (T,), self.n_actions),
+            (after, (T, V), self.sizes),
+        ):
+            if x.dtype != np.int64 or x.shape != shape or ((x < 0) | (x >= np.array(sizes))).any():
+                raise InvalidArgument("FactoredDBN", "log", "steps of these variables and actions", x)
 
     def __repr__(self) -> str:
         return f"FactoredDBN(sizes={self.sizes}, actions={self.n_actions}, seen={len(self.log[1])})"
