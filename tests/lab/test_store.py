@@ -20,6 +20,7 @@ from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
 from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.beliefs.arms.semi_bandit import SemiBandit
+from bayesrl.beliefs.hidden._chains import Chain
 from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.beliefs.tabular.reward_beta import RewardBeta
@@ -28,6 +29,7 @@ from bayesrl.core import BayesAgent, Mind, Transition, run
 from bayesrl.errors import InvalidArgument, UnreadableFile
 from bayesrl.io.store import _same_kind, _state, classes_by_name, load, save
 from bayesrl.live import LiveAgent
+from bayesrl.parameters import unchecked
 from bayesrl.registry import entries, make, make_world, methods
 from bayesrl.testing import probe_for
 from bayesrl.testing.probes import learned
@@ -483,3 +485,51 @@ def test_fields_are_of_the_same_kind():
     assert not _same_kind((one, 1), (one, "a"))
     assert _same_kind((), ((1, 2), (3, 4)))
     assert not _same_kind((), ((1, 2), (3, "a")))
+
+
+def damaged():
+    """(What is wrong, a belief with a field that no data could have made)."""
+    rng, step = np.random.default_rng(0), Transition(0, 1, 0.0, 1)
+    for name in ("infinite-pomdp", "policy-prior"):
+        belief = EXAMPLES[name]().update(step, rng)
+        data, (x, model, now) = belief.data, belief.data.chains[0]
+        chains = {
+            "state": Chain(x + len(now), model, now),
+            "length": Chain(x[:-1], model, now),
+            "row": Chain(x, model._replace(moves=model.moves * 0.5), now),
+            "shape": Chain(x, model, now[:-1]),
+        }
+        bad = {what: data._replace(chains=(one, *data.chains[1:])) for what, one in chains.items()}
+        bad["fewer"] = data._replace(chains=data.chains[1:])
+        bad["step"] = data._replace(steps=data.steps + 9)
+        bad["steps"] = data._replace(steps=data.steps[:0])
+        bad["dtype"] = data._replace(steps=data.steps.astype(np.float64))
+        bad["weight"] = data._replace(log_weight=data.log_weight * np.nan)
+        bad["kind"] = tuple(data)
+        yield from ((f"{name}, {what}", unchecked(belief, data=new)) for what, new in bad.items())
+    graph = EXAMPLES["factored-dbn"]()
+    before, actions = np.zeros((2, len(graph.sizes)), np.int64), np.zeros(2, np.int64)
+    after = before.copy()
+    for what, log in {
+        "value": (before + 9, actions, after),
+        "action": (before, actions - 1, after),
+        "shape": (before, actions, after[:1]),
+        "dtype": (before, actions, after.astype(np.int32)),
+    }.items():
+        yield f"factored-dbn, {what}", unchecked(graph, log=log)
+    particles = EXAMPLES["pomdp-particles"]().update(Transition(-1, 0, 0.0, 0), rng)
+    states, weights = particles.sample
+    for what, sample in {
+        "state": particles.sample._replace(states=states + 99),
+        "weight": particles.sample._replace(weights=weights * 2.0),
+        "length": particles.sample._replace(weights=weights[:-1]),
+        "kind": (states, weights),
+    }.items():
+        yield f"pomdp-particles, {what}", unchecked(particles, sample=sample)
+
+
+def test_what_no_data_could_have_made_is_refused(path):
+    for what, belief in damaged():
+        print(what)
+        with pytest.raises(InvalidArgument, match="must be one that can be read back"):
+            save(belief, path)
