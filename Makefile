@@ -8,7 +8,7 @@ SEED ?= 0
 TRIAL := out/empty
 COMPILED := tests/golden tests/kernels tests/models tests/bamdp tests/beliefs tests/bandits
 
-.PHONY: install demo test bounds mutants mutants-random check package bench docs clean
+.PHONY: install demo test figures bounds mutants mutants-random check package bench docs clean
 
 install: .venv/installed
 
@@ -20,8 +20,11 @@ install: .venv/installed
 demo: install  ## the main job: the methods so far on the Chain, beside reference figures
 	$(BIN)/bayesrl demo
 
-test: install  ## every test but the planted bugs
-	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/mutation
+test: install  ## every test but the planted bugs and the long runs
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/mutation -m "not long"
+
+figures: install  ## the long runs, most of them beside published figures
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/mutation -m long
 
 bounds: install  ## the suites of compiled code, with every index checked, those below zero too
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds PYTHONPATH=tests/kernels \

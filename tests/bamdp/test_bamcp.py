@@ -112,6 +112,7 @@ def naive(belief, s0, planner, Q_rollout, rng):
     return Q[()], N[()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("exploration", [1.0, "auto"])
 def test_equal_in_law_to_a_naive_transcription(exploration):
     """Root values and visits of 500 searches each; false alarm 1e-6 each; sees a quarter of a standard deviation."""
@@ -366,6 +367,7 @@ def test_rollouts_learn_from_real_transitions():
     assert not Q.any()
 
 
+@pytest.mark.long
 def test_returns_of_the_authors_code():
     """Double-loop, flat prior 1/9, K = 10: the author's C++ gives 245.6 (standard error .8) over 1000 steps.
 

@@ -168,6 +168,7 @@ def naive(belief, s0, planner, rng):
     return q[:, 1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("prior", "simulations"), [(small, 3), (small, 12), (sparse, 3), (unknown, 6)])
 def test_equal_in_law_to_a_naive_transcription(prior, simulations):
     """Root values of 120 searches each, means and spread; false alarm 1e-6 each, sees half a standard deviation.

@@ -343,6 +343,7 @@ def test_returns_of_public_code():
     agrees(totals("boss", loop, 20, "flat:1/9", samples=5, knownness=2), 188.9, 29.291)
 
 
+@pytest.mark.long
 def test_a_return_of_public_code_from_few_runs():
     """BOSS, K = 5, B = 10, on the double-loop: 360.4 (2.0) on a number of runs that is not stated, elsewhere 20 or 30.
 

@@ -99,6 +99,7 @@ def naive(belief, s0, planner, rng):
     return np.array(value(nodes[()])), np.array([len(seen) for seen in nodes[()]["drawn"]])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("prior", [small, unknown, sparse])
 def test_equal_in_law_to_a_naive_transcription(prior):
     """Root values and visits of 200 searches each; false alarm 1e-6 each, sees .4 of a standard deviation."""

@@ -12,6 +12,8 @@ from bayesrl.lab.build import agent_for
 from bayesrl.models.solve import policy_total
 from bayesrl.testing import assert_mean_equal
 
+pytestmark = pytest.mark.long
+
 Z = 3.89  # two-sided 1e-4
 
 

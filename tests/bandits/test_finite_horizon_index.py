@@ -27,6 +27,7 @@ def stopping_rules(a, b, T, gamma):
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("a, b", [(1, 1), (2, 5), (0.6, 0.3)])
 @pytest.mark.parametrize("gamma", [1.0, 0.7])
 def test_index_is_the_best_stopping_rule(a, b, gamma):

@@ -20,6 +20,8 @@ from bayesrl.lab.compare import compare
 from bayesrl.registry import methods
 from bayesrl.worlds.bandits.bernoulli import BernoulliBandit, bernoulli
 
+pytestmark = pytest.mark.long
+
 # Russo and Van Roy's setting; an independent recomputation of each figure with its standard error (reference rows
 # "recalled, recomputed").
 REFERENCE = {

@@ -207,6 +207,7 @@ def test_the_gradient_of_the_evidence_matches_differences(name, monkeypatch):
         np.testing.assert_allclose(slope, numeric, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.long
 def test_fit_does_not_stop_where_data_look_like_white_noise():
     """With tiny scales the evidence is flat; from steep starts whole steps of L-BFGS ended there."""
     rng = default_rng(0)

@@ -15,6 +15,7 @@ import signal
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -242,16 +243,7 @@ def nonsense(rng: Generator) -> Any:
 
 
 def attempt(name: str, call: Callable[..., Any], given: dict[str, Any]) -> Finding | None:
-    """Make one call; a finding if it is not answered as it should be.
-
-    The first call of a compiled function compiles it, which takes seconds on a busy machine and happens once. So a call
-    that took too long is made again, and counts if it takes too long again.
-    """
-    found = _attempt(name, call, given)
-    return _attempt(name, call, given) if found is not None and found.what.startswith("TooLong") else found
-
-
-def _attempt(name: str, call: Callable[..., Any], given: dict[str, Any]) -> Finding | None:
+    """Make one call; a finding if it is not answered as it should be. The time to compile does not count."""
     before = signal.signal(signal.SIGPROF, _ring)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)  # time of this process, however busy the machine is
     try:
@@ -273,7 +265,13 @@ def _attempt(name: str, call: Callable[..., Any], given: dict[str, Any]) -> Find
     return None
 
 
-def _ring(*_: Any) -> None:
+def _ring(_: int, frame: FrameType | None) -> None:
+    """Stop the call, unless it is being compiled: an error inside the compiler would be lost, or break it."""
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith(("numba.", "llvmlite.")):
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            return
+        frame = frame.f_back
     raise TooLong(f"more than {SECONDS} seconds")
 
 

@@ -132,6 +132,7 @@ def hill(world, rng, n=100):
     return log
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("draw", [1, 4])
 def test_climbs_the_hill(draw):
     """From 100 random transitions the car is near the target within 10 steps, and stays (two draws, fixed).

@@ -115,6 +115,7 @@ def test_actions_of_a_box_stay_in_it():
         mind = agent.learn(decision.memory, Transition(0.0, decision.action, 1.0, 0.0), default_rng(i))
 
 
+@pytest.mark.long
 def test_learns_the_mountain_car():
     """The last 20 of 100 episodes are below 160 steps; the tied noise stays at the limit of 200 (one seed, fixed)."""
     world = make_world("mountain-car")
