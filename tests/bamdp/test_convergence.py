@@ -69,6 +69,7 @@ def test_information_has_value(name):
     assert greedy(belief, 0, H, {}) < 0.96 * exact_q(belief, 0, H).max()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("planner", PLANNERS)
 def test_root_values_approach_the_exact_ones(planner, problem):

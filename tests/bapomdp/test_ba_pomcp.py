@@ -155,6 +155,7 @@ def drawing_a_model(prior, phi, psi, rng):
 # The simulator --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("log", [[], HISTORY], ids=["at the start", "after three steps"])
 def test_urns_draw_like_enumerated_hyper_states(log):
     """Two steps from the root: joint frequencies of states and observations in 4000 draws; false alarm 1e-6."""

@@ -225,6 +225,7 @@ def exact_q(posterior, s, depth):
     return q
 
 
+@pytest.mark.long
 def test_bamcp_finds_the_values_of_exact_expectimax():
     """Ten seeds of 3000 simulations at three decisions; the mean root value within .02 of the exact one."""
     prior = told(belief(3, 2, 2), [(0, 0, 1), (1, 0, 1), (2, 1, 0), (2, 1, 0)])

@@ -100,6 +100,7 @@ def test_bamcp_finds_the_values_of_exact_expectimax(monkeypatch):
     assert abs(exact_q(blunt, 0, 3).max() - exact.max()) > 0.2
 
 
+@pytest.mark.long
 def test_bfs3_brackets_exact_expectimax():
     exact = exact_q(MIXTURE, 0, 3)
     info = b.make("bfs3", simulations=4000, depth=3, width=20).plan(MIXTURE, 0, None, default_rng(0)).info

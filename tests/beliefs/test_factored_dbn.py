@@ -121,6 +121,7 @@ def test_geweke():
     assert_mean_equal(np.array(found, float), np.array([3 * edge, edge, edge, 0.75 * (1 - edge)]))
 
 
+@pytest.mark.long
 def test_chains_give_the_readings_where_sets_are_many(monkeypatch):
     """With enumeration off: 3000 chains, against the enumeration; six deviations at most."""
     exact = told(FactoredDBN(SIZES, 2, 0.6, edge=0.5), STEPS)
@@ -187,6 +188,7 @@ def exact_q(posterior, s, depth):
     return q
 
 
+@pytest.mark.long
 def test_bamcp_finds_the_values_of_exact_expectimax():
     """Four seeds of 30000 simulations at three decisions; the mean root value within .02 of the exact one."""
     exact = exact_q(SMALL, 1, 3)

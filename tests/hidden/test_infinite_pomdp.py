@@ -44,6 +44,7 @@ def learned(name, chains):
     return belief
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", DATA)
 def test_equal_states_follow_the_posterior(name):
     """P(x_i = x_j | data) and the number of states, from 600 chains after 40 sweeps; false alarm 1e-6.
