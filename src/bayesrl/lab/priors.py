@@ -12,7 +12,7 @@ If the state is hidden, a prior is NAME or NAME:NUMBER; `counts` of the world sa
     known            the model is known, the state is filtered
     exact            all hyper-states (a state and counts); their number grows with every step
     bounded:30       rows are counted up to this total; default 20 more than the largest total of the world's counts
-    particle:500     so many hyper-states, drawn; default 1000
+    particle:500     a sample of 500 hyper-states; default 1000
 
 A family of worlds has the two priors of its literature: `accurate` (the counts that worlds are drawn from) and
 `inaccurate` (a count of 1 for every state). A bandit or a family of bandits has one named prior (`default_prior`).

@@ -174,7 +174,7 @@ class POMDPWorld(Published):
     def value(self) -> tuple[float, float]:
         """Bounds of the optimal value of the start: the declared ones, or simple ones.
 
-        The simple ones are the value of the best action if it is taken for ever, and the fast informed bound, or in
+        The simple ones are the value of the best action if it is always taken, and the fast informed bound, or in
         large worlds the value if states were seen. With discount 1 an action that never ends an episode does not count.
         """
         if self.bracket is not None:

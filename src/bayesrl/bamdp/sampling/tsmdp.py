@@ -76,7 +76,7 @@ class TSMDP:
         integer("TSMDP", "reference", self.reference, 0, belief.n_states - 1)
         if offers(belief, ListsOutcomes) and belief.outcomes.terminal.any():
             ends = np.flatnonzero(belief.outcomes.terminal).tolist()
-            hint = "An average reward needs a problem that goes on for ever."
+            hint = "An average reward needs a problem that never ends."
             raise InvalidArgument("TSMDP", "belief", "one without terminal states", f"terminal states {ends}", hint)
 
     def start(self) -> Epoch | None:

@@ -56,7 +56,7 @@ class Model(NamedTuple):
 def sweep(
     x: I1, beta: F1, steps: I2, length: I1, sizes: Sizes, prior: Rates, sweeps: int, most: int, rng: Generator
 ) -> tuple[I1, Model]:
-    """States and a model after so many sweeps, from states x (N,) and beta (K+1,).
+    """States and a model after `sweeps` sweeps, from states x (N,) and beta (K+1,).
 
     If a sweep needs more than `most` states, it stops with a model of that many.
     """

@@ -10,10 +10,10 @@ Left open by the survey, and ours: rewards have a Dirichlet(concentration) row o
 the state before the step, and are evidence. x_0 has a slice variable too, as beta has infinitely many states. `update`
 makes `sweeps` sweeps if it is given `rng`, so that agents, which never call `refresh`, have chains that move. In a
 drawn model the rest is one state with the mean of the prior: row beta, uniform observations.
-Deviations: the end of an episode is no evidence, but begins another sequence; there are no terminal states.
-Cost: a sweep of a chain with K states O(T K^2). Claims: which states are equal follows the posterior (importance
-sampling from the prior), and Geweke's joint test. The paper's numbers of states, as recalled: tiger 2.1, shuttle 2.1,
-network 4.4, gridworld 7.4; they are not compared.
+Deviations: states are never terminal. The end of an episode is not evidence; it begins another sequence.
+Cost: a sweep of a chain with K states O(T K^2). Claims: which states are equal follows the posterior (every
+seating of the Chinese restaurant franchise is enumerated), and Geweke's joint test. The paper's numbers of states, as
+recalled: tiger 2.1, shuttle 2.1, network 4.4, gridworld 7.4; they are not compared.
 """
 
 from __future__ import annotations

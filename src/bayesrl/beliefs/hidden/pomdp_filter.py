@@ -5,7 +5,7 @@ sufficient statistic of them: planners need nothing else. Use it if the model is
 
 Paper to code: SE(b, a, o) is `filtered`: b'(s') is proportional to Omega(o|s', a) sum_s T(s'|s, a) b(s).
 Deviations: the end of an episode is evidence too. The state reached is terminal if and only if the transition says
-`terminated`. Rewards and the observation before the step are no evidence.
+`terminated`. Rewards and the observation before the step are not evidence.
 Cost: an update takes O(S k), where k is the number of possible outcomes of a step; states of probability zero cost
 nothing. Claims: filter, evidence and predictive equal sums over all hidden paths.
 """

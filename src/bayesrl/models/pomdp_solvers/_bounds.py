@@ -30,7 +30,7 @@ def qmdp_bound(problem: POMDPProblem) -> F2:
 
     >>> from bayesrl.models.pomdp import TabularPOMDP
     >>> blind = TabularPOMDP.from_dense([[[1.0, 0.0]] * 2, [[0.0, 1.0]] * 2], [[[1.0]] * 2] * 2, [[1, 0], [0, 1]], 0.5)
-    >>> qmdp_bound(blind).round(5).tolist()  # to guess the state right for ever is worth 2; who never sees it gets 1
+    >>> qmdp_bound(blind).round(5).tolist()  # always guessing the state right is worth 2; without seeing it, 1
     [[2.0, 1.0], [1.0, 2.0]]
     """
     pomdp = pomdp_of(problem, "qmdp_bound")

@@ -47,7 +47,7 @@ def tiger(
     wrong: Annotated[float, "Reward of opening the tiger's door."] = -100.0,
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95,
 ) -> POMDPWorld:
-    """The tiger behind one of two doors, for ever: after a door, it is put behind a door at random.
+    """The tiger behind one of two doors, without end: after a door, it is put behind a door at random.
 
     The optimal value of the start is 19.371368. The best policy listens until one side was heard twice more often than
     the other, and then opens the other door.
