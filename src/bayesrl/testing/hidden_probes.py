@@ -7,7 +7,7 @@ actions are chosen at random, and a belief restarts at the end of an episode.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -23,8 +23,9 @@ from bayesrl.beliefs.hidden.infinite_pomdp import InfinitePOMDP
 from bayesrl.beliefs.hidden.policy_prior import PolicyPrior
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter
 from bayesrl.beliefs.hidden.pomdp_particles import POMDPParticles
+from bayesrl.capabilities import HasMeanPOMDP, Restarts, SamplesPOMDPs
 from bayesrl.checks import Floats
-from bayesrl.core import Transition
+from bayesrl.core import Belief, Transition
 from bayesrl.models.pomdp import NOTHING, TabularPOMDP
 from bayesrl.testing.probes import probe_for
 
@@ -56,7 +57,18 @@ class Path:
         return Transition(NOTHING, a, self.pomdp.reward(s, a, y, o), o, ended, truncated and not ended)
 
 
-def learn_steps(belief: Any, steps: list[Transition], rng: Generator | None) -> Any:
+class Restarting(Belief[Transition], Restarts, Protocol):
+    """A belief over a hidden state."""
+
+
+class Learner(Belief[Transition], HasMeanPOMDP, SamplesPOMDPs, Protocol):
+    """A belief over a hidden state that holds models."""
+
+
+R = TypeVar("R", bound=Restarting)
+
+
+def learn_steps(belief: R, steps: list[Transition], rng: Generator | None) -> R:
     """The belief after these steps, restarted at the ends of episodes, as an agent does."""
     for step in steps:
         belief = belief.update(step, rng)
@@ -74,23 +86,23 @@ class MovingProbe(NamedTuple):
     """Whether only purity and moments are checked."""
     moving: bool = True
 
-    def draw(self, belief: Any, rng: Generator) -> Path:  # noqa: D102
+    def draw(self, belief: Learner, rng: Generator) -> Path:  # noqa: D102
         pomdp = belief.sample_pomdp(rng)
         return Path(pomdp, belief.restart().states(), int(pomdp.start.argmax()))
 
-    def datum(self, belief: Any, theta: Path, rng: Generator) -> list[Transition]:  # noqa: D102
+    def datum(self, belief: Learner, theta: Path, rng: Generator) -> list[Transition]:  # noqa: D102
         return [theta.step(rng)]
 
-    def learn(self, belief: Any, steps: list[Transition], rng: Generator | None) -> Any:  # noqa: D102
+    def learn(self, belief: Learner, steps: list[Transition], rng: Generator | None) -> Learner:  # noqa: D102
         return learn_steps(belief, steps, rng)
 
-    def read(self, belief: Any, theta: Path) -> Floats:  # noqa: D102
+    def read(self, belief: Learner, theta: Path) -> Floats:  # noqa: D102
         return np.eye(belief.n_states)[theta.state]
 
-    def expect(self, belief: Any) -> Floats:  # noqa: D102
+    def expect(self, belief: Learner) -> Floats:  # noqa: D102
         return np.asarray(belief.states())
 
-    def ahead(self, belief: Any, n: int) -> Floats:
+    def ahead(self, belief: Learner, n: int) -> Floats:
         """The distribution of the state after n steps with random actions and restarts."""
         pomdp, b = belief.mean_pomdp(), belief.states()
         M = pomdp.dense()[0].mean(axis=1)
@@ -118,24 +130,24 @@ class EpisodesProbe(NamedTuple):
     many: int = 100
     """Episodes after which a belief has concentrated."""
 
-    def draw(self, belief: Any, rng: Generator) -> Path:  # noqa: D102
+    def draw(self, belief: Learner, rng: Generator) -> Path:  # noqa: D102
         pomdp = belief.sample_pomdp(rng)
         return Path(pomdp, belief.restart().states(), int(pomdp.start.argmax()))
 
-    def datum(self, belief: Any, theta: Path, rng: Generator) -> list[Transition]:  # noqa: D102
+    def datum(self, belief: Learner, theta: Path, rng: Generator) -> list[Transition]:  # noqa: D102
         theta.reset(rng)
         steps: list[Transition] = []
         while not steps or not steps[-1].ends_episode:
             steps.append(theta.step(rng, truncated=len(steps) + 1 == self.length))
         return steps
 
-    def learn(self, belief: Any, steps: list[Transition], rng: Generator | None) -> Any:  # noqa: D102
+    def learn(self, belief: Learner, steps: list[Transition], rng: Generator | None) -> Learner:  # noqa: D102
         return learn_steps(belief, steps, rng)
 
-    def read(self, belief: Any, theta: Path) -> Floats:  # noqa: D102
+    def read(self, belief: Learner, theta: Path) -> Floats:  # noqa: D102
         return np.concatenate([theta.P.ravel(), theta.O.ravel()])
 
-    def expect(self, belief: Any) -> Floats:  # noqa: D102
+    def expect(self, belief: Learner) -> Floats:  # noqa: D102
         P, O, _ = belief.mean_pomdp().dense()
         return np.concatenate([P.ravel(), O.ravel()])
 
@@ -150,30 +162,30 @@ class SequencesProbe:
     approximate = True
     remains, data, many = 0.7, 3, 60
 
-    def draw(self, belief: Any, rng: Generator) -> Model:  # noqa: D102
+    def draw(self, belief: InfinitePOMDP | PolicyPrior, rng: Generator) -> Model:  # noqa: D102
         model: Model = belief.data.chains[rng.choice(belief.chains, p=weights(belief.data))].model
         rates = Rates(float(belief.row), float(belief.stick), float(belief.concentration))
         for _ in range(25):
             model = read_only(broken(model, rates, rng))
         return model
 
-    def datum(self, belief: Any, theta: Model, rng: Generator) -> list[Transition]:  # noqa: D102
+    def datum(self, belief: InfinitePOMDP, theta: Model, rng: Generator) -> list[Transition]:  # noqa: D102
         x, steps = int(rng.choice(len(theta.beta), p=theta.beta)), []
         for t in range(2):
             a = int(rng.integers(belief.n_actions))
-            paid = float(rng.choice(belief.rewards, p=theta.before[x, a]))
+            paid = float(rng.choice(np.asarray(belief.rewards), p=theta.before[x, a]))
             x = int(rng.choice(len(theta.beta), p=theta.moves[x, a]))
             o = int(rng.choice(belief.n_observations, p=theta.after[x, a]))
             steps.append(Transition(NOTHING, a, paid, o, truncated=t == 1))
         return steps
 
-    def learn(self, belief: Any, steps: list[Transition], rng: Generator | None) -> Any:  # noqa: D102
+    def learn(self, belief: R, steps: list[Transition], rng: Generator | None) -> R:  # noqa: D102
         return learn_steps(belief, steps, rng)
 
-    def read(self, belief: Any, theta: Model) -> Floats:  # noqa: D102
+    def read(self, belief: InfinitePOMDP, theta: Model) -> Floats:  # noqa: D102
         return np.array([theta.beta @ theta.moves[:, a] @ theta.after[:, a] for a in range(belief.n_actions)])
 
-    def expect(self, belief: Any) -> Floats:  # noqa: D102
+    def expect(self, belief: InfinitePOMDP) -> Floats:  # noqa: D102
         begun = belief.restart()
         return np.array([begun.predictive(a) for a in range(belief.n_actions)])
 
@@ -185,7 +197,7 @@ class ExpertProbe:
     remains, data, many = 0.7, 3, 60
     draw, learn = SequencesProbe.draw, SequencesProbe.learn
 
-    def datum(self, belief: Any, theta: Model, rng: Generator) -> list[Transition]:  # noqa: D102
+    def datum(self, belief: PolicyPrior, theta: Model, rng: Generator) -> list[Transition]:  # noqa: D102
         x, steps = int(rng.choice(len(theta.beta), p=theta.beta)), []
         for t in range(2):
             a = int(rng.choice(belief.n_actions, p=theta.before[x, 0]))
@@ -194,10 +206,10 @@ class ExpertProbe:
             steps.append(Transition(NOTHING, a, 0.0, o, truncated=t == 1))
         return steps
 
-    def read(self, belief: Any, theta: Model) -> Floats:  # noqa: D102
+    def read(self, belief: PolicyPrior, theta: Model) -> Floats:  # noqa: D102
         return np.asarray(theta.beta @ theta.before[:, 0])
 
-    def expect(self, belief: Any) -> Floats:  # noqa: D102
+    def expect(self, belief: PolicyPrior) -> Floats:  # noqa: D102
         return np.asarray(belief.restart().predictive())
 
 
