@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 __all__ = [
     "BayesAgent", "Decision", "DirichletMDP", "LiveAgent", "Record", "TabularMDP", "TabularPOMDP", "Transition",
     "__version__",
-    "adapters", "bamdp", "bandits", "bapomdp", "beliefs", "capabilities", "compare", "core", "errors", "gradient", "io",
-    "lab", "load", "make", "make_world", "methods", "models", "play", "registry", "run", "save", "solve", "testing",
-    "value", "worlds",
+    "adapters", "bamdp", "bandits", "bapomdp", "beliefs", "capabilities", "compare", "continuous", "core", "errors",
+    "gradient", "io", "lab", "load", "make", "make_world", "methods", "models", "play", "registry", "run", "save",
+    "solve", "testing", "value", "worlds",
 ]  # fmt: skip
 
 export(
@@ -67,7 +67,7 @@ export(
         "io.store": ("load", "save"),
     },
     modules=(
-        "adapters", "bamdp", "bandits", "bapomdp", "beliefs", "capabilities", "core", "errors", "gradient", "io", "lab",
-        "models", "registry", "testing", "value", "worlds",
+        "adapters", "bamdp", "bandits", "bapomdp", "beliefs", "capabilities", "continuous", "core", "errors", "gradient",
+        "io", "lab", "models", "registry", "testing", "value", "worlds",
     ),
 )  # fmt: skip

@@ -425,6 +425,57 @@ class EnumeratesHyperStates(HasStates, Protocol):
         """What all hyper-states share, and the hyper-states (`beliefs/hidden/_hyper_states.py`)."""
 
 
+# Continuous states ---------------------------------------------------------------------------------------------------
+#
+# States, actions and observations are vectors. A belief over a hidden state knows what was seen and ignores the
+# observation.
+
+
+@runtime_checkable
+class DrawsObservations(Protocol):
+    """A belief that can draw what will be seen next, learn it, and value a decision. Forward searches ask this."""
+
+    @property
+    def gamma(self) -> float:
+        """Discount, in [0, 1]."""
+
+    def draw(self, observation: Any, action: Any, rng: Generator, n: int = 1) -> Floats:
+        """Next observations drawn from the predictive distribution, each under its own model, (n, d)."""
+
+    def expected_reward(self, observation: Any, action: Any) -> float:
+        """The expected reward of an action now: over the state where it is hidden, over the reward where it is learned.
+
+        `Incompatible` if the belief was given no reward.
+        """
+
+
+@runtime_checkable
+class Thins(Protocol):
+    """A particle belief that searches can make smaller."""
+
+    def thinned(self, particles: int, rng: Generator) -> Self:
+        """The same belief with at most this many particles, drawn by their weights."""
+
+
+@runtime_checkable
+class SamplesSystems(Protocol):
+    """A belief over linear systems x' = A x + B u + w with quadratic costs x'Qx + u'Ru."""
+
+    Q: Floats
+    R: Floats
+
+    @property
+    def precision(self) -> Floats:
+        """V, the precision of the parameters in units of the noise, (n + m, n + m)."""
+
+    @property
+    def theta(self) -> Floats:
+        """The posterior mean of (A, B)', (n + m, n)."""
+
+    def sample_system(self, rng: Generator) -> tuple[Floats, Floats]:
+        """A system drawn from the belief: A, (n, n), and B, (n, m)."""
+
+
 # Arms of a bandit ----------------------------------------------------------------------------------------------------
 #
 # A context is the observation before the choice: None, an integer, or a matrix with a row of features for each arm.

@@ -1,0 +1,1 @@
+"""Beliefs about continuous dynamics and noise."""
