@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         bapomdp,
         beliefs,
         capabilities,
+        continuous,
         core,
         errors,
         gradient,
@@ -67,7 +68,7 @@ export(
         "io.store": ("load", "save"),
     },
     modules=(
-        "adapters", "bamdp", "bandits", "bapomdp", "beliefs", "capabilities", "continuous", "core", "errors", "gradient",
-        "io", "lab", "models", "registry", "testing", "value", "worlds",
+        "adapters", "bamdp", "bandits", "bapomdp", "beliefs", "capabilities", "continuous", "core", "errors",
+        "gradient", "io", "lab", "models", "registry", "testing", "value", "worlds",
     ),
 )  # fmt: skip
