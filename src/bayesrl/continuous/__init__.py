@@ -1,5 +1,8 @@
 """Section 4.8: continuous states. Beliefs about dynamics and noise, and planners that steer while they learn."""
 
 from bayesrl._lazy import export
+from bayesrl.beliefs import GPDynamics
+
+__all__ = ["GPDynamics"]
 
 export(__name__, {})

@@ -8,7 +8,8 @@ of A, in packed rows, and w = L^-1 y. A datum costs one forward substitution:
     a = H K h + ties,   l = L^-1 a,   pivot^2 = h'Kh + noise - l'l,   new w = (y - l'w) / pivot.
 
 Then with U(z) = L^-1 H k(z) the posterior is: mean U'w, covariance k - U'U, and the log evidence of the data is
--w'w/2 - sum log pivots - (n/2) log 2 pi. No matrix is inverted.
+-w'w/2 - sum log pivots - (n/2) log 2 pi. No matrix is inverted. Several functions that are independent, with the same
+prior, the same rows and the same noise, share L: y and w have then a column for each, and evidences add up.
 
 `Observations` are a value. Versions share one growing buffer, as the ledger of counts does (ADR 2): adding to the
 newest version writes behind its last row, and adding to an older version copies that version first.
@@ -80,10 +81,11 @@ class Observations:
 
     __slots__ = ("_buffer", "_seen")
 
-    def __init__(self, dims: int) -> None:
-        """No data yet, about points of `dims` coordinates."""
+    def __init__(self, dims: int, columns: int | None = None) -> None:
+        """No data yet, about points of `dims` coordinates: of one function, or of so many that share the factor."""
         none, numbers = np.empty(0), np.empty(0, np.int64)
-        self._buffer = _Buffer(np.empty((0, dims)), none, none, none, np.zeros(1, np.int64), numbers, none)
+        y = none if columns is None else np.empty((0, columns))
+        self._buffer = _Buffer(np.empty((0, dims)), none, y, y, np.zeros(1, np.int64), numbers, none)
         self._seen = Version(0, 0, 0.0, 0.0)
 
     # Reading ---------------------------------------------------------------------------------------------------------
@@ -98,18 +100,25 @@ class Observations:
 
     @property
     def y(self) -> Floats:
-        """The data, shape (n,)."""
+        """The data, shape (n,), or (n, columns)."""
         return self._buffer.y[: self._seen.data]
 
     @property
     def w(self) -> Floats:
-        """L^-1 y, shape (n,)."""
+        """L^-1 y, of the shape of y."""
         return self._buffer.w[: self._seen.data]
 
     def log_evidence(self) -> float:
-        """Logarithm of the density of the data."""
+        """Logarithm of the density of the data, of all columns."""
         _, n, log_pivots, squares = self._seen
-        return -0.5 * (squares + n * LOG_2_PI) - log_pivots
+        columns = int(np.prod(self._buffer.y.shape[1:]))
+        return -0.5 * (squares + columns * n * LOG_2_PI) - columns * log_pivots
+
+    @property
+    def factor(self) -> Floats:
+        """L in packed rows, shape (n (n + 1) / 2,)."""
+        n = self._seen.data
+        return self._buffer.L[: n * (n + 1) // 2]
 
     def apply(self, values: Floats) -> Floats:
         """H times a matrix (or vector) with a row for each point."""
@@ -167,7 +176,7 @@ class Observations:
         size = np.add.reduceat(spread, first[:-1]) ** 2 + np.diagonal(noise)
         if not is_regular(factor, size, len(new)):
             raise _singular(owner, prior, new.points)
-        w = lower_solved(factor, (y - ell.T @ self.w)[:, None])[:, 0]
+        w = lower_solved(factor, (y - ell.T @ self.w).reshape(len(y), -1)).reshape(y.shape)
         new._write(np.hstack([ell.T, factor]), y, w)
         return new
 
@@ -197,7 +206,8 @@ class Observations:
         old, used = self._buffer, int(self._buffer.first[n])
         P, N, E = 2 * points + 16, 2 * data + 16, 2 * entries + 16
         new = _Buffer(
-            np.empty((P, old.X.shape[1])), np.empty(N * (N + 1) // 2), np.empty(N), np.empty(N),
+            np.empty((P, old.X.shape[1])), np.empty(N * (N + 1) // 2),
+            np.empty((N, *old.y.shape[1:])), np.empty((N, *old.y.shape[1:])),
             np.zeros(N + 1, np.int64), np.empty(E, np.int64), np.empty(E),
         )  # fmt: skip
         new.X[:p], new.y[:n], new.w[:n], new.first[: n + 1] = old.X[:p], old.y[:n], old.w[:n], old.first[: n + 1]
@@ -212,7 +222,7 @@ class Observations:
         pack(self._buffer.L, old, np.ascontiguousarray(factor))
         self._buffer.y[old:n], self._buffer.w[old:n] = y, w
         pivots = factor[np.arange(len(w)), old + np.arange(len(w))]
-        self._seen = Version(p, n, log_pivots + float(np.log(pivots).sum()), squares + float(w @ w))
+        self._seen = Version(p, n, log_pivots + float(np.log(pivots).sum()), squares + float(np.vdot(w, w)))
 
     def parts(self) -> tuple[Floats, ...]:
         """The arrays that make these observations; `of_parts` takes them back."""
@@ -226,7 +236,13 @@ class Observations:
         """Observations from their arrays, which are checked: the points, the factor, y, w, the rows of H, and sums."""
         X, L, y, w, first, index, weight, sums = parts
         n = len(y)
-        fits = X.ndim == 2 and L.shape == (n * (n + 1) // 2,) and y.shape == w.shape == (n,) and first.shape == (n + 1,)
+        fits = (
+            X.ndim == 2
+            and L.shape == (n * (n + 1) // 2,)
+            and y.shape == w.shape
+            and y.ndim in (1, 2)
+            and first.shape == (n + 1,)
+        )
         fits = fits and sums.shape == (2,)
         fits = fits and index.shape == weight.shape == (int(first[-1]),) and int(first[0]) == 0
         fits = (
