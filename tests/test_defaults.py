@@ -193,6 +193,8 @@ DEFAULTS = {
     "parameters.check": {"moderate": False},
     "provenance.provenance": {"hidden": False},
     "record.Record": {"seconds": 0.0},
+    "worlds.continuous.continuous_bandit.ContinuousBandit": {"noise": 0.1, "gamma": 1.0},
+    "worlds.continuous.continuous_bandit.ContinuousBanditFamily": {"scale": 0.2, "noise": 0.1, "dims": 1, "gamma": 1.0},
     "worlds._settings.Setting": {"steps": 1000, "figures": (), "prior": "flat:1"},
     "worlds.bandits._contextual.ContextualBandit": {"gamma": 1.0},
     "worlds.bandits.bernoulli.BernoulliBandit": {"gamma": 1.0},

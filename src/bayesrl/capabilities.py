@@ -439,6 +439,9 @@ class DrawsObservations(Protocol):
     def gamma(self) -> float:
         """Discount, in [0, 1]."""
 
+    def update(self, datum: Transition, rng: Generator | None = None) -> Self:
+        """The posterior after a transition."""
+
     def draw(self, observation: Any, action: Any, rng: Generator, n: int = 1) -> Floats:
         """Next observations drawn from the predictive distribution, each under its own model, (n, d)."""
 
@@ -447,6 +450,18 @@ class DrawsObservations(Protocol):
 
         `Incompatible` if the belief was given no reward.
         """
+
+
+@runtime_checkable
+class HasRewardFunction(Protocol):
+    """A belief about what the actions of a box pay: a Gaussian process."""
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of a reward."""
+
+    def reward_moments(self, actions: Any) -> tuple[Floats, Floats]:
+        """What actions, (n, e), pay on average: posterior mean, (n,), and covariance, (n, n)."""
 
 
 @runtime_checkable

@@ -91,7 +91,8 @@ def exported() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
     }
     given |= {"belief": b.DirichletMDP.flat(world), "policy": np.zeros(5, np.int64), "horizon": 2, "name": "chain"}
     known = {entry.factory for entry in entries().values()}
-    for module in (b, b.models, b.beliefs, b.bandits, b.bamdp, b.bapomdp, b.value, b.gradient, covariances, features):
+    families = (b.models, b.beliefs, b.bandits, b.bamdp, b.bapomdp, b.continuous, b.value, b.gradient)
+    for module in (b, *families, covariances, features):
         for name in sorted(module.__all__ if module is b else dir(module)):
             thing = getattr(module, name)
             if isinstance(thing, type) and issubclass(thing, tuple):
@@ -212,6 +213,7 @@ def belief_for(entry: Entry) -> Any:
         beliefs = [b.beliefs.POMDPFilter(world.pomdp), b.beliefs.ExactBAPOMDP(world.counts())]
         return next(x for x in beliefs if all(b.capabilities.offers(x, need) for need in entry.factory.needs))
     home = "combinatorial" if entry.name == "thompson-combinatorial" else None
+    home = "continuous-bandit" if entry.name == "gp-sparse-sampling" else home
     home = home or ("bernoulli" if ".bandits." in entry.factory.__module__ else "chain")
     return prior_for(make_world(home))
 

@@ -17,8 +17,9 @@ from bayesrl.registry import entries, make_world
 FILE = pathlib.Path(__file__).parent / "traces.json"
 TRACES = json.loads(FILE.read_text()) if FILE.exists() else {}
 HOMES = {"bamdp": "chain", "bandits": "bernoulli", "gradient": "random-walk", "value": "mountain-car"}
-HOMES |= {"bapomdp": "tiger"}
+HOMES |= {"bapomdp": "tiger", "continuous": "blimp"}
 OWN_HOMES = {"thompson-combinatorial": "combinatorial", "medusa": "asking-for-state"}
+OWN_HOMES |= {"gp-sparse-sampling": "continuous-bandit"}
 OWN_HOMES |= {"action-oracle": "asking-for-action", "bayes-risk": "asking-for-confirmation"}
 OWN_SETTINGS = {"bamcp": {"exploration": 3.0}, "uct": {"exploration": 3.0}}
 """The author's constant: what a number given by name did before there was a default without unit."""
@@ -26,6 +27,7 @@ OWN_SETTINGS |= {name: {"paths": 2} for name in ("bpg-1", "bpg-2", "bpg-hessian"
 OWN_SETTINGS |= {name: {"episodes": 2} for name in ("actor-critic", "bac")}
 OWN_SETTINGS |= {name: {"models": 4, "size": 5} for name in ("sampled-pomdps", "medusa")}
 OWN_SETTINGS |= {name: {"models": 4, "size": 5, "particles": 50} for name in ("action-oracle", "bayes-risk")}
+OWN_SETTINGS |= {"gp-sparse-sampling": {"candidates": 8, "simulations": 50}}
 OWN_PRIORS = {"ba-pomcp": "particle:50", "bapomdp-forward-search": "bounded:9", "bapomdp-branch-and-bound": "bounded:9"}
 """Where the world's own prior does not fit: the model must be unknown."""
 LENGTHS = {"gradient": (90, 15), "value": (90, 15)}

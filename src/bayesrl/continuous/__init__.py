@@ -1,8 +1,18 @@
 """Section 4.8: continuous states. Beliefs about dynamics and noise, and planners that steer while they learn."""
 
+from typing import TYPE_CHECKING
+
 from bayesrl._lazy import export
 from bayesrl.beliefs import GPDynamics
 
 __all__ = ["GPDynamics"]
 
-export(__name__, {})
+if TYPE_CHECKING:
+    from bayesrl.continuous.gp_sparse_sampling import GPSparseSampling as GPSparseSampling
+
+export(
+    __name__,
+    {
+        "gp_sparse_sampling": ("GPSparseSampling",),
+    },
+)

@@ -50,7 +50,7 @@ def agent_for(
     """
     entry, params = acting(method), dict(params or {})
     if believes(entry):
-        made, belief = make(method, **params), prior_for(world, prior)
+        made, belief = make(method, **(suggested(world, entry) | params)), prior_for(world, prior)
         return BayesAgent(belief, made if entry.kind == "planner" else made.solve(belief, default_rng(SOLVE_SEED)))
     if prior is not None:
         raise InvalidArgument(method, "prior", "left out", prior, "It has no belief, so it takes no prior.")

@@ -156,8 +156,14 @@ class BeliefOverStates(Belief[Transition], ListsStates, Protocol):
 # Planners, agents, worlds --------------------------------------------------------------------------------------------
 
 
-def check_planner(planner: Planner[Any, Any], belief: ListsActions, observation: Any, *, rng: Generator) -> None:
-    """Actions are legal and depend only on the arguments and rng; the belief and the memory do not change."""
+def check_planner(
+    planner: Planner[Any, Any], belief: Belief[Any], observation: Any, *, rng: Generator, box: Box | None = None
+) -> None:
+    """Actions are legal and depend only on the arguments and rng; the belief and the memory do not change.
+
+    An action is a number of the belief's `n_actions`. If the belief does not list actions, it is a vector, inside the
+    `box` if there is one.
+    """
     before = pickle.dumps(belief)
     memory = planner.start()
     seed = int(rng.integers(2**31))
@@ -165,14 +171,40 @@ def check_planner(planner: Planner[Any, Any], belief: ListsActions, observation:
         kept = pickle.dumps(memory)
         one = planner.plan(belief, observation, memory, default_rng(seed), None)
         two = planner.plan(belief, observation, pickle.loads(kept), default_rng(seed), None)
-        assert isinstance(one.action, int), f"the action {one.action!r} is not an int"
-        assert 0 <= one.action < belief.n_actions, f"the action {one.action} is not one of {belief.n_actions}"
-        assert one.action == two.action, "the same arguments and rng gave two actions"
+        if isinstance(belief, ListsActions):
+            assert isinstance(one.action, int), f"the action {one.action!r} is not an int"
+            assert 0 <= one.action < belief.n_actions, f"the action {one.action} is not one of {belief.n_actions}"
+        else:
+            check_vector(one.action, box)
+        assert np.array_equal(one.action, two.action), "the same arguments and rng gave two actions"
         assert pickle.dumps(memory) == kept, "plan changed the memory it was given"
         for key in one.info:
             np.testing.assert_array_equal(one.info[key], two.info[key])
         memory = one.memory
     assert pickle.loads(before) == belief, "plan changed the belief"
+
+
+class Box(Protocol):
+    """Vectors between two corners."""
+
+    @property
+    def low(self) -> Floats:
+        """The lower corner, (e,)."""
+
+    @property
+    def high(self) -> Floats:
+        """The upper corner, (e,)."""
+
+
+def check_vector(action: Any, box: Box | None) -> None:
+    """An action among infinitely many is a finite vector, inside the box if there is one."""
+    assert isinstance(action, np.ndarray), f"the action {action!r} is not an array"
+    assert action.ndim == 1, f"the action {action!r} is not a vector"
+    assert action.dtype == np.float64, f"the action {action!r} does not hold floats"
+    assert np.isfinite(action).all(), f"the action {action} is not finite"
+    if box is not None:
+        assert action.shape == box.low.shape, f"the action {action} does not have the coordinates of the box"
+        assert ((box.low <= action) & (action <= box.high)).all(), f"the action {action} is outside the box"
 
 
 def check_needs(

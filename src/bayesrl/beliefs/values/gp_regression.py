@@ -2,7 +2,8 @@
 
 A function f has a Gaussian-process prior with mean zero. A datum is a value y = f(x) + N(0, noise^2). More generally
 `update_linear` takes y = H f(X) + N(0, noise_covariance): every row of H mixes the values at the points X. The
-posterior is Gaussian; `_observations.py` computes it.
+posterior is Gaussian; `_observations.py` computes it. In a bandit on a box f(a) is what action a pays on average: a
+`Transition` is the datum (action, reward), and its observations are not looked at.
 
 `fit` chooses hyper-parameters (those of the covariance, and the noise) by the evidence: L-BFGS from several starts,
 with the analytic gradient (y'A^-1 A' A^-1 y - tr A^-1 A')/2 for each derivative A' of the data's covariance.
@@ -26,6 +27,7 @@ from bayesrl.beliefs.values._exact import ExactPosterior
 from bayesrl.beliefs.values._observations import LOG_2_PI, Observations, Rows, is_regular
 from bayesrl.beliefs.values._trajectory import state_row
 from bayesrl.checks import Floats, array, integer, number
+from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import AtLeast, unchecked, value
 from bayesrl.registry import register
@@ -86,9 +88,12 @@ class GPRegression(ExactPosterior):
 
     # Learning --------------------------------------------------------------------------------------------------------
 
-    def update(self, datum: tuple[ArrayLike, float], rng: Generator | None = None) -> GPRegression:
-        """The posterior after a point and its value."""
+    def update(self, datum: tuple[ArrayLike, float] | Transition, rng: Generator | None = None) -> GPRegression:
+        """The posterior after a point and its value, or after a step of a bandit: its action and its reward."""
         owner = "GPRegression.update"
+        if isinstance(datum, Transition):
+            x = state_row(owner, "action", datum.action, self.dims)
+            return self._learn(owner, x, None, np.array([number(owner, "reward", datum.reward, moderate=True)]), None)
         if not isinstance(datum, tuple) or len(datum) != 2:
             raise InvalidArgument(owner, "datum", "a point and its value", datum)
         x = state_row(owner, "x", datum[0], self.dims)
@@ -133,6 +138,12 @@ class GPRegression(ExactPosterior):
         noise = self.noise**2 * np.eye(n) if S is None else S
         new = data.add(owner, self.prior, X, rows, y, noise)
         return unchecked(self, data=new, blocks=self.blocks if S is None else (*self.blocks, (len(data), S)))
+
+    # A bandit on a box -----------------------------------------------------------------------------------------------
+
+    def reward_moments(self, actions: ArrayLike) -> tuple[Floats, Floats]:
+        """What actions pay on average: posterior mean, (n,), and covariance, (n, n)."""
+        return self.mean(actions), self.covariance(actions)
 
     # Hyper-parameters ------------------------------------------------------------------------------------------------
 
