@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm as NormalGammaArm
     from bayesrl.beliefs.arms.poisson_arm import PoissonArm as PoissonArm
     from bayesrl.beliefs.arms.semi_bandit import SemiBandit as SemiBandit
+    from bayesrl.beliefs.continuous._normal_wishart import NormalWishart as NormalWishart
     from bayesrl.beliefs.continuous.gp_dynamics import GPDynamics as GPDynamics
     from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP as DirichletPOMDP
     from bayesrl.beliefs.hidden.bapomdp_bounded import BoundedBAPOMDP as BoundedBAPOMDP
@@ -75,6 +76,7 @@ export(
         "arms.normal_gamma_arm": ("NormalGammaArm",),
         "arms.poisson_arm": ("PoissonArm",),
         "arms.semi_bandit": ("SemiBandit",),
+        "continuous._normal_wishart": ("NormalWishart",),
         "continuous.gp_dynamics": ("GPDynamics",),
         "hidden._dirichlet_pomdp": ("DirichletPOMDP",),
         "hidden.finite_pomdps": ("FinitePOMDPs",),

@@ -9,10 +9,12 @@ __all__ = ["GPDynamics"]
 
 if TYPE_CHECKING:
     from bayesrl.continuous.gp_sparse_sampling import GPSparseSampling as GPSparseSampling
+    from bayesrl.continuous.normal_wishart_dynamics import NormalWishartDynamics as NormalWishartDynamics
 
 export(
     __name__,
     {
         "gp_sparse_sampling": ("GPSparseSampling",),
+        "normal_wishart_dynamics": ("NormalWishartDynamics",),
     },
 )
