@@ -1,4 +1,4 @@
-"""Slow and obviously right: a Kalman filter for each point of a grid of both precisions, and Monte Carlo by quadrature."""
+"""Slow and obviously right: a Kalman filter for each point of a grid of both precisions."""
 
 import numpy as np
 from scipy import stats
@@ -17,11 +17,11 @@ def precisions(prior, points):
     return np.exp(logs), weight / weight.sum()
 
 
-def grid_filter(noise=NOISE, sensor=SENSOR, start=START, actions=ACTIONS, seen=SEEN, points=120):
+def grid_filter(noise=NOISE, sensor=SENSOR, start=START, actions=ACTIONS, seen=SEEN, points=120, ahead=None):
     """Evidence, E s, Var s, E mu_v, E mu_w, E var_v, E var_w of s' = s + a + v, z = s + w; None in `seen` is missing.
 
     A precision that is known is given as {"known": variance}. Given both precisions the vector (s, mu_v, mu_w) is
-    normal, and a Kalman filter is exact.
+    normal, and a Kalman filter is exact. With `ahead`, the mean and the variance of the observation after that action.
     """
     lam_v, p_v = (np.array([1.0 / noise["known"]]), np.ones(1)) if "known" in noise else precisions(noise, points)
     lam_w, p_w = (np.array([1.0 / sensor["known"]]), np.ones(1)) if "known" in sensor else precisions(sensor, points)
@@ -46,6 +46,10 @@ def grid_filter(noise=NOISE, sensor=SENSOR, start=START, actions=ACTIONS, seen=S
     p = np.exp(log_w - log_w.max())
     evidence = p.sum() * np.exp(log_w.max())
     p = p / p.sum()
+    if ahead is not None:
+        m, P = m @ F.T + [ahead, 0.0, 0.0], F @ P @ F.T
+        z, S = m @ H, P @ H @ H + v + w
+        return p @ z, p @ (S + z**2) - (p @ z) ** 2
     mean = p @ m
     return np.array([
         evidence, mean[0], p @ (P[:, 0, 0] + m[:, 0] ** 2) - mean[0] ** 2, mean[1], mean[2], p @ v, p @ w,

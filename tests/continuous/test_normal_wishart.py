@@ -1,4 +1,4 @@
-"""Normal-Wishart: parameters, predictive and evidence against normalising constants, quadrature and the normal-gamma."""
+"""Normal-Wishart: parameters, predictive and evidence against constants, quadrature and the normal-gamma."""
 
 import itertools
 import pickle
@@ -109,8 +109,9 @@ def test_one_dimension_is_the_normal_gamma_of_reward_normal():
     assert cells.reward_variances()[0] == pytest.approx(variance, rel=1e-12)
 
 
+@pytest.mark.long
 def test_laws():
-    """False-alarm rate: 1e-6 for each statistical law."""
+    """False-alarm rate: 1e-6 for each statistical law. The registered dynamics obey them in the short suite too."""
     check_belief(prior().update_many(DATA), rng=default_rng(1))
 
 

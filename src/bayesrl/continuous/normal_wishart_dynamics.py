@@ -165,13 +165,13 @@ class NormalWishartDynamics:
         v, log_jacobian = solved(OWNER, "inverse", found, cast(Noise, self.noise), 1)
         if self.sizes[0] == 0:
             check_inverse(OWNER, "inverse", self._rows("transition", (1, len(z)), s, a, v), z)
-        if isinstance(self.noise, NormalWishart):
-            new = self.noise.update(v[0])
-            log_density = new.log_evidence() - self.noise.log_evidence()
-        else:
-            new, log_density = self.noise, float(density(self._sample().noise, v)[0][0])
-        log_p = self.log_probability + log_density + float(log_jacobian[0])
-        return unchecked(self, noise=new, sizes=(len(a), len(z)), log_probability=log_p)
+        log_p, sizes = self.log_probability + float(log_jacobian[0]), (len(a), len(z))
+        if not isinstance(self.noise, NormalWishart):
+            log_p += float(density(self._sample().noise, v)[0][0])
+            return unchecked(self, sizes=sizes, log_probability=log_p)
+        new = self.noise.update(v[0])
+        log_p += new.log_evidence() - self.noise.log_evidence()
+        return unchecked(self, noise=new, sizes=sizes, log_probability=log_p)
 
     def update_many(self, log: Log, rng: Generator | None = None) -> NormalWishartDynamics:
         """The posterior after a log of transitions. It restarts after each end of an episode, as an agent does."""

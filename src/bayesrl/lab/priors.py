@@ -79,10 +79,10 @@ def prior_for(world: World | Family, spec: str | None = None) -> Any:
         if colon or name != world.prior:
             raise UnknownName("prior of this world", name + colon + amount, [world.prior])
         return world.default_prior()
-    if name in getattr(world, "defaults", {}):
+    if name in (suggested := getattr(world, "defaults", {})):
         if colon:
             raise InvalidArgument("prior", name, "given without a concentration", amount)
-        return make(name, **world.defaults[name])
+        return make(name, **suggested[name])
     if isinstance(world, Family):
         if name not in OF_FAMILIES:
             raise UnknownName("prior of a family of worlds", name, OF_FAMILIES)
