@@ -148,7 +148,7 @@ def test_values_are_copied_and_kept():
     ({"scatter": [[1.0, 2.0], [2.0, 1.0]]}, "'scatter' must be a positive definite"),
     ({"scatter": 1.0}, "'scatter' must be an array of shape"),
     ({"scatter": [[np.nan, 0.0], [0.0, 1.0]]}, "'scatter' must be finite"),
-    ({"mean": [[0.0, 1.0]]}, "'mean' must be an array of shape"),
+    ({"mean": [[0.0, 1.0]]}, "'mean' must be a number or a vector"),
     ({"mean": [0.0, np.inf]}, "'mean' must be finite"),
     ({"mean": "x"}, "'mean' must be an array"),
 ])  # fmt: skip

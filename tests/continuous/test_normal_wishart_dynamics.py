@@ -406,10 +406,10 @@ def test_bad_parameters(changed, said):
 
 @pytest.mark.parametrize("changed, said", [
     ({"action": [np.nan, 0.0]}, "'action' must be finite"),
-    ({"action": [0.0]}, "'action' must be an array of shape"),
-    ({"action": [0.0, 0.0, 0.0]}, "'action' must be an array of shape"),
+    ({"action": [0.0]}, "'action' must be a vector of 2 numbers"),
+    ({"action": [0.0, 0.0, 0.0]}, "'action' must be a vector of 2 numbers"),
     ({"next_observation": [0.0, np.nan]}, "'next_observation' must be finite"),
-    ({"next_observation": [0.0]}, "'next_observation' must be an array of shape"),
+    ({"next_observation": [0.0]}, "'next_observation' must be a vector of 2 numbers"),
     ({"next_observation": "x"}, "'next_observation' must be an array of numbers"),
 ])  # fmt: skip
 def test_bad_data(changed, said):
@@ -424,7 +424,7 @@ def test_bad_data(changed, said):
         plane(20).update(good._replace(action=[1.0, 2.0, 3.0]), rng)
     with pytest.raises(InvalidArgument, match="'rng' must be a numpy Generator"):
         plane(20).update(good)
-    with pytest.raises(InvalidArgument, match="'observation' must be an array of shape"):
+    with pytest.raises(InvalidArgument, match="'observation' must be a vector of 2 numbers"):
         seen_plane().update(good._replace(observation=[0.0]))
     with pytest.raises(InvalidArgument, match="states are seen"):
         seen_plane().state_moments()

@@ -17,9 +17,9 @@ from bayesrl.beliefs.continuous._normal_wishart import (
     normal_wishart_draw,
     spare_degrees,
     student_numbers,
-    vector,
     weighed,
 )
+from bayesrl.beliefs.continuous._vectors import vector
 from bayesrl.checks import Floats, Ints, array, frozen, number
 from bayesrl.errors import InvalidArgument
 
@@ -54,7 +54,7 @@ def start_of(owner: str, given: Any) -> tuple[Floats, Floats]:
     """The mean and the covariance of a first state. A covariance of zero is a known state."""
     if not isinstance(given, (tuple, list)) or len(given) != 2:
         raise InvalidArgument(owner, "state", "the mean and the covariance of the first state", given)
-    mean = vector(owner, "state", given[0])
+    mean = vector(owner, "state", given[0], None)
     S = array(owner, "state", given[1], moderate=True)
     S = array(owner, "state", S.reshape(1, 1) if S.ndim == 0 else S, (len(mean), len(mean)))
     if np.abs(S - S.T).max() > 1e-9 * np.abs(S).max() or np.linalg.eigvalsh(S)[0] < -1e-12 * np.abs(S).max():

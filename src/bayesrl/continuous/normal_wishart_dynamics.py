@@ -31,7 +31,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.beliefs.continuous._normal_wishart import NormalWishart, vector
+from bayesrl.beliefs.continuous._normal_wishart import NormalWishart
+from bayesrl.beliefs.continuous._vectors import vector
 from bayesrl.checks import Floats, frozen, generator, integer
 from bayesrl.continuous._particles import (
     Noise,

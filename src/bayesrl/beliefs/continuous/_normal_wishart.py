@@ -22,6 +22,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
+from bayesrl.beliefs.continuous._vectors import vector
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, F3
@@ -52,7 +53,7 @@ class NormalWishart:
 
     def __post_init__(self) -> None:
         owner = "NormalWishart"
-        m = vector(owner, "mean", self.mean)
+        m = vector(owner, "mean", self.mean, None)
         d = len(m)
         object.__setattr__(self, "mean", m)
         object.__setattr__(self, "scatter", covariance_matrix(owner, "scatter", self.scatter, d))
@@ -231,13 +232,6 @@ def cholesky(A: F2, L: F2) -> None:
 
 
 # Checks --------------------------------------------------------------------------------------------------------------
-
-
-def vector(owner: str, name: str, x: ArrayLike, d: int | None = None) -> Floats:
-    """A vector of d numbers; a number is a vector of one."""
-    y = array(owner, name, x, moderate=True)
-    y = y.reshape(1) if y.ndim == 0 else y
-    return y if y.ndim == 1 and d in (None, len(y)) else array(owner, name, y, (d,))
 
 
 def covariance_matrix(owner: str, name: str, x: ArrayLike, d: int | None = None) -> Floats:

@@ -80,7 +80,7 @@ class RobotNavigation(BoxWorld):
 
     @property
     def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """A belief with weak statistics of both noises; it takes the sensor for nearly unbiased.
+        """Planners choose among `moves`. The belief has weak statistics of both noises, but a sensor with little bias.
 
         A biased sensor and a start that is off by as much look alike, so one of them must be known.
         """
@@ -94,7 +94,7 @@ class RobotNavigation(BoxWorld):
             "reward": MinusSquaredDistance(np.array(self.goal)),
             "gamma": self.gamma,
         }
-        return {"normal-wishart-dynamics": belief}
+        return {"continuous": {"actions": self.moves}, "normal-wishart-dynamics": belief}
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:
         """A first position, which is not seen."""
