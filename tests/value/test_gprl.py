@@ -36,7 +36,7 @@ def test_expectations_match_monte_carlo():
     R, W = gprl.expectations(model, states)
     assert (R.shape, W.shape) == ((2, 2), (2, 2, 13))
     for j, action in enumerate(gprl.actions):
-        mean, variance = model.predict(states, action)
+        mean, variance = model.predictive(states, action)
         for i in range(2):
             drawn = mean[i] + np.sqrt(variance[i]) * rng.standard_normal((200_000, 1))
             reward = np.exp(-0.5 * ((drawn[:, 0] - 0.6) / 0.3) ** 2)

@@ -1,8 +1,7 @@
 """Gaussian processes in reinforcement learning: a learned model and a value process (Rasmussen and Kuss 2004; §5.1).
 
-The dynamics are learned: one Gaussian process for each coordinate of the next state, independent, from rows of a state
-and an action. The reward is known: exp(-q/2) with q the sum of ((s' - target) / width)^2. The value function is a
-Gaussian process with Gaussian covariance k_v, known at the support states s_j.
+The dynamics are learned (`gp-dynamics`). The reward is known: exp(-q/2) with q the sum of ((s' - target) / width)^2.
+The value function is a Gaussian process with Gaussian covariance k_v, known at the support states s_j.
 
 For a support state i and an action the next state is N(mu_i, S_i) with S_i diagonal. Both expectations are closed:
 R_i = E reward and W_ij = E k_v(s', s_j). So V = R + gamma W K_v^-1 V, with `jitter` on the diagonal of K_v. Policies
@@ -25,8 +24,9 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
+from bayesrl.beliefs.continuous._vectors import vector
+from bayesrl.beliefs.continuous.gp_dynamics import GPDynamics
 from bayesrl.beliefs.covariances import Covariance, Gaussian, points
-from bayesrl.beliefs.values._trajectory import state_row
 from bayesrl.beliefs.values.gp_regression import GPRegression
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, sequence
 from bayesrl.core import Decision, Transition
@@ -42,21 +42,6 @@ TOLERANCE = 1e-6
 """Backups stop when values change by less than this."""
 
 
-class Model(NamedTuple):
-    """Learned dynamics: one process for each coordinate of the next state."""
-
-    coordinates: tuple[GPRegression, ...]
-    relative: bool
-    """Whether the processes predict the change of the state instead of the next state."""
-
-    def predict(self, states: Floats, action: Floats) -> tuple[Floats, Floats]:
-        """Means and variances of the next states after one action, each of shape (n, d)."""
-        rows = np.hstack([states, np.repeat(action[None], len(states), axis=0)])
-        mean = np.column_stack([gp.mean(rows) for gp in self.coordinates])
-        variance = np.column_stack([gp.variance(rows) + gp.noise**2 for gp in self.coordinates])
-        return mean + states if self.relative else mean, variance
-
-
 class Solution(NamedTuple):
     """What GPRL found. It is an agent: it acts greedily on the value process, also between support states."""
 
@@ -69,7 +54,7 @@ class Solution(NamedTuple):
     weights: Floats
     """K_v^-1 V, shape (n,)."""
     solver: GPRL
-    model: Model
+    model: GPDynamics
 
     def action_values(self, states: ArrayLike) -> Floats:
         """E[reward + gamma V(s')] of each action in any states, shape (m, A)."""
@@ -190,34 +175,29 @@ class GPRL:
 
     # The model -------------------------------------------------------------------------------------------------------
 
-    def learn_model(self, log: Iterable[Transition], rng: Generator | None = None) -> Model:
+    def learn_model(self, log: Iterable[Transition], rng: Generator | None = None) -> GPDynamics:
         """One Gaussian process for each coordinate of the next state. Actions are indices or vectors."""
         owner = "GPRL.solve"
         steps = sequence(owner, "problem", log, "transitions")
         if not steps or not all(isinstance(step, Transition) for step in steps):
             raise InvalidArgument(owner, "problem", "at least one transition", log)
         d, (A, e) = self.support.shape[1], self.actions.shape
-        S = np.vstack([state_row(owner, "observation", step.observation, d) for step in steps])
-        Y = np.vstack([state_row(owner, "next_observation", step.next_observation, d) for step in steps])
-        rows = []
+        moves = []
         for step in steps:
             if isinstance(step.action, (int, np.integer)):
-                rows.append(self.actions[integer(owner, "action", step.action, 0, A - 1)])
+                action = self.actions[integer(owner, "action", step.action, 0, A - 1)]
             else:
-                rows.append(array(owner, "action", np.atleast_1d(np.asarray(step.action)), (e,)))
-        X, relative = np.hstack([S, np.vstack(rows)]), self.mean == "state"
-        made = []
-        for y in (Y - S if relative else Y).T:
-            process = GPRegression(self.dynamics, self.noise).update_many((X, y))
-            made.append(process.fit(generator(owner, rng), starts=2) if self.fit_dynamics else process)
-        return Model(tuple(made), relative)
+                action = vector(owner, "action", step.action, e)
+            moves.append(step._replace(action=action))
+        model = GPDynamics([self.dynamics] * d, self.noise, self.mean).update_many(moves)
+        return model.fit(generator(owner, rng), starts=2) if self.fit_dynamics else model
 
-    def expectations(self, model: Model, states: Floats) -> tuple[Floats, Floats]:
+    def expectations(self, model: GPDynamics, states: Floats) -> tuple[Floats, Floats]:
         """R = E reward, (n, A), and W = E k_v(s', s_j), (n, A, m), after each action in each state."""
         reward = Gaussian(scale=self.width)
         R, W = [], []
         for action in self.actions:
-            mean, variance = model.predict(states, action)
+            mean, variance = model.predictive(states, action)
             spread = variance[:, :, None] * np.eye(states.shape[1])
             R.append(reward.expectation(mean, spread, self.target[None])[:, 0])
             W.append(self.covariance.expectation(mean, spread, self.support))

@@ -234,8 +234,12 @@ class GPDynamics:
     def inputs(self, owner: str, state: ArrayLike, action: ArrayLike) -> tuple[Floats, Floats]:
         """States as rows (n, d), and the action."""
         d, e = self.sizes
-        states = [state] if np.ndim(np.asarray(state)) < 2 else list(np.asarray(state))
-        S = np.array([vector(owner, "state", one, d) for one in states])
+        several = np.ndim(np.asarray(state, object)) == 2
+        S = (
+            array(owner, "state", state, (None, d), moderate=True)
+            if several
+            else vector(owner, "state", state, d)[None]
+        )
         return S, vector(owner, "action", action, e)
 
     def _predicted(self, owner: str, S: Floats, a: Floats, latent: bool = False) -> tuple[Floats, Floats]:
