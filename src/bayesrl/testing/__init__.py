@@ -6,6 +6,7 @@ from bayesrl.testing import (  # noqa: F401 (they register probes)
     grid_probe,
     hidden_probes,
     structured_probes,
+    trajectory_probe,
     value_probes,
 )
 from bayesrl.testing.laws import (

@@ -1,0 +1,63 @@
+"""What the laws must know of hidden trajectories; `bayesrl.testing` registers it when imported."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.checks import Floats
+from bayesrl.continuous._trajectories import Walk
+from bayesrl.continuous.gp_pomdp import GPPOMDP
+from bayesrl.core import Transition
+from bayesrl.testing.probes import probe_for
+
+
+class Trajectory:
+    """A particle that goes on by itself: its functions are drawn as they are needed."""
+
+    def __init__(self, belief: GPPOMDP, rng: Generator, room: int = 100) -> None:
+        chosen = rng.choice(belief.particles, 1, p=belief._weights)
+        self.walk = Walk(belief._model, belief.history, belief.sample, chosen, room)
+        self.seen: Floats | None = None
+        if not belief.history.running:
+            self.walk.begin(rng.standard_normal((1, len(belief._model.start))))
+            self.seen = self.look(rng)
+
+    def look(self, rng: Generator) -> Floats:
+        """What is seen of the state now."""
+        mean, sd = self.walk.sensed()
+        z = np.asarray(mean[0] + sd[0] * rng.standard_normal(mean.shape[1]))
+        self.walk.observe(z)
+        return z
+
+    def step(self, rng: Generator) -> Transition:
+        """A step with a random action."""
+        action, before = rng.integers(-1, 2, size=1).astype(np.float64), self.seen
+        self.walk.step(action, rng.standard_normal(self.walk.state.shape))
+        self.seen = self.look(rng)
+        return Transition(before, action, 0.0, self.seen)
+
+
+class TrajectoryProbe:
+    """For hidden trajectories: the truth moves, and a datum is its next step. The quantities are the state now.
+
+    Its own tests check calibration and the martingale, with more particles.
+    """
+
+    approximate = moving = True
+    data = 4
+
+    def draw(self, belief: GPPOMDP, rng: Generator) -> Trajectory:  # noqa: D102
+        return Trajectory(belief, rng)
+
+    def datum(self, belief: GPPOMDP, theta: Trajectory, rng: Generator) -> Transition:  # noqa: D102
+        return theta.step(rng)
+
+    def read(self, belief: GPPOMDP, theta: Trajectory) -> Floats:  # noqa: D102
+        return np.array(theta.walk.state[0])
+
+    def expect(self, belief: GPPOMDP) -> Floats:  # noqa: D102
+        return belief.state_moments()[0]
+
+
+probe_for.register(GPPOMDP, lambda belief: TrajectoryProbe())
