@@ -43,7 +43,7 @@ def model_of(transition: Given, observation: Given, state: tuple[Floats, Floats]
     see.mean(tried)
     for k in see.prior:
         k.matrix(tried, tried)
-    return Model(move, see, m, np.linalg.cholesky(S))
+    return Model(move, see, m, np.asarray(np.linalg.cholesky(S), np.float64))
 
 
 def function(given: Given, D: int, d: int) -> Function:
