@@ -17,7 +17,7 @@ from bayesrl.testing import check_needs
 from bayesrl.testing.stripped import stripped
 
 PLANNERS = {name: e for name, e in entries().items() if e.kind == "planner"}
-WORLDS = {"bamdp": "chain", "bandits": "bernoulli", "bapomdp": "tiger"}
+WORLDS = {"bamdp": "chain", "bandits": "bernoulli", "bapomdp": "tiger", "continuous": "lq-system"}
 OWN_WORLDS = {"thompson-combinatorial": b.make_world("combinatorial", suggestions=2)}
 OWN_WORLDS |= {"gp-sparse-sampling": b.make_world("continuous-bandit")}
 PROTOCOLS = [x for x in vars(capabilities).values() if getattr(x, "_is_protocol", False) and x is not Protocol]

@@ -22,8 +22,9 @@ DRAWING = {"double-loop", "load-unload"}
 SCRIPTS = {"shuttle": (1, 2, 2), "rock-sample": (4, 5, 6, 7)}
 """Actions of worlds in which most others are certain, or end the episode."""
 HOMES = {"bamdp": "chain", "bandits": "bernoulli"}
-OWN_HOMES = {"thompson-combinatorial": "combinatorial"}
-ACTING = [name for name, e in entries().items() if e.kind in ("planner", "agent") and e.package in HOMES]
+OWN_HOMES = {"thompson-combinatorial": "combinatorial", "lazy-psrl": "lq-system", "certainty-equivalence": "lq-system"}
+ACTORS = {name: e for name, e in entries().items() if e.kind in ("planner", "agent")}
+ACTING = [name for name, e in ACTORS.items() if e.package in HOMES or name in OWN_HOMES]
 
 
 def world_of(name):
@@ -63,7 +64,7 @@ def test_methods_use_their_streams_alone(name):
     agent = BayesAgent(prior_for(world), entry.example()) if small else agent_for(name, world)
     used = check_streams(agent, world)
     assert "learning" not in used
-    if name in ("random", "thompson", "psrl", "bamcp", "epsilon-greedy"):
+    if name in ("random", "thompson", "psrl", "bamcp", "epsilon-greedy", "lazy-psrl"):
         assert "thought" in used
 
 

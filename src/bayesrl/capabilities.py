@@ -473,19 +473,29 @@ class Thins(Protocol):
 
 
 @runtime_checkable
-class SamplesSystems(Protocol):
+class HasMeanSystem(Protocol):
     """A belief over linear systems x' = A x + B u + w with quadratic costs x'Qx + u'Ru."""
 
-    Q: Floats
-    R: Floats
+    @property
+    def Q(self) -> Floats:
+        """Costs of the state, (n, n)."""
 
     @property
-    def precision(self) -> Floats:
-        """V, the precision of the parameters in units of the noise, (n + m, n + m)."""
+    def R(self) -> Floats:
+        """Costs of the action, (m, m)."""
 
     @property
     def theta(self) -> Floats:
         """The posterior mean of (A, B)', (n + m, n)."""
+
+
+@runtime_checkable
+class SamplesSystems(HasMeanSystem, Protocol):
+    """A belief from which linear systems can be drawn."""
+
+    @property
+    def precision(self) -> Floats:
+        """V, the precision of the parameters in units of the noise, (n + m, n + m)."""
 
     def sample_system(self, rng: Generator) -> tuple[Floats, Floats]:
         """A system drawn from the belief: A, (n, n), and B, (n, m)."""

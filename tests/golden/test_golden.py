@@ -19,7 +19,7 @@ TRACES = json.loads(FILE.read_text()) if FILE.exists() else {}
 HOMES = {"bamdp": "chain", "bandits": "bernoulli", "gradient": "random-walk", "value": "mountain-car"}
 HOMES |= {"bapomdp": "tiger", "continuous": "blimp"}
 OWN_HOMES = {"thompson-combinatorial": "combinatorial", "medusa": "asking-for-state"}
-OWN_HOMES |= {"gp-sparse-sampling": "continuous-bandit"}
+OWN_HOMES |= {"gp-sparse-sampling": "continuous-bandit", "lazy-psrl": "lq-system", "certainty-equivalence": "lq-system"}
 OWN_HOMES |= {"action-oracle": "asking-for-action", "bayes-risk": "asking-for-confirmation"}
 OWN_SETTINGS = {"bamcp": {"exploration": 3.0}, "uct": {"exploration": 3.0}}
 """The author's constant: what a number given by name did before there was a default without unit."""
@@ -41,7 +41,8 @@ def trace(name):
     world, (steps, horizon) = make_world(home), LENGTHS.get(package, (40, None))
     agent = agent_for(name, world, OWN_PRIORS.get(name), OWN_SETTINGS.get(name))
     record = run(agent, world, steps, seed=1, horizon=horizon)
-    return {"world": home, "action": record.action.tolist(), "reward": [round(r, 9) for r in record.reward.tolist()]}
+    action = record.action.round(9) if home == "lq-system" else record.action
+    return {"world": home, "action": action.tolist(), "reward": [round(r, 9) for r in record.reward.tolist()]}
 
 
 @pytest.mark.parametrize("name", ACTING)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.arms.semi_bandit import SemiBandit as SemiBandit
     from bayesrl.beliefs.continuous._normal_wishart import NormalWishart as NormalWishart
     from bayesrl.beliefs.continuous.gp_dynamics import GPDynamics as GPDynamics
+    from bayesrl.beliefs.continuous.linear_gaussian_dynamics import LinearGaussianDynamics as LinearGaussianDynamics
     from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP as DirichletPOMDP
     from bayesrl.beliefs.hidden.bapomdp_bounded import BoundedBAPOMDP as BoundedBAPOMDP
     from bayesrl.beliefs.hidden.bapomdp_exact import ExactBAPOMDP as ExactBAPOMDP
@@ -78,6 +79,7 @@ export(
         "arms.semi_bandit": ("SemiBandit",),
         "continuous._normal_wishart": ("NormalWishart",),
         "continuous.gp_dynamics": ("GPDynamics",),
+        "continuous.linear_gaussian_dynamics": ("LinearGaussianDynamics",),
         "hidden._dirichlet_pomdp": ("DirichletPOMDP",),
         "hidden.finite_pomdps": ("FinitePOMDPs",),
         "hidden.infinite_pomdp": ("InfinitePOMDP",),

@@ -3,20 +3,25 @@
 from typing import TYPE_CHECKING
 
 from bayesrl._lazy import export
-from bayesrl.beliefs import GPDynamics
-
-__all__ = ["GPDynamics"]
+from bayesrl.beliefs import GPDynamics, LinearGaussianDynamics
+from bayesrl.models._riccati import LQSolution, lq_solution
 
 if TYPE_CHECKING:
+    from bayesrl.continuous.certainty_equivalence import CertaintyEquivalence as CertaintyEquivalence
     from bayesrl.continuous.gp_pomdp import GPPOMDP as GPPOMDP
     from bayesrl.continuous.gp_sparse_sampling import GPSparseSampling as GPSparseSampling
+    from bayesrl.continuous.lazy_psrl import LazyPSRL as LazyPSRL
     from bayesrl.continuous.normal_wishart_dynamics import NormalWishartDynamics as NormalWishartDynamics
+
+__all__ = ["GPDynamics", "LQSolution", "LinearGaussianDynamics", "lq_solution"]
 
 export(
     __name__,
     {
         "gp_pomdp": ("GPPOMDP",),
+        "certainty_equivalence": ("CertaintyEquivalence",),
         "gp_sparse_sampling": ("GPSparseSampling",),
+        "lazy_psrl": ("LazyPSRL",),
         "normal_wishart_dynamics": ("NormalWishartDynamics",),
     },
 )

@@ -5,6 +5,7 @@ from bayesrl.testing import (  # noqa: F401 (they register probes)
     continuous_probes,
     grid_probe,
     hidden_probes,
+    linear_probe,
     structured_probes,
     trajectory_probe,
     value_probes,

@@ -9,7 +9,8 @@ The three regrets of the survey are expectations over different things, computed
 In a bandit the regret of a run is the sum of the gaps Delta_a of the arms played. It has the expectation of the
 survey's difference of rewards, without the noise of rewards. In an MDP it is the largest expected total of t steps
 minus the rewards earned. That total is computed exactly, without discount; an episode that ends is followed by the
-next, as in `run`. A choice is suboptimal if Q*(s, a) < V*(s) at the world's discount.
+next, as in `run`. A choice is suboptimal if Q*(s, a) < V*(s) at the world's discount. In a world without end that
+declares its largest average reward (`average_reward`), regret is t times that minus the rewards earned.
 
 Worlds of a family are drawn again from the seed, so records need not store them.
 Cost: one backward induction of T steps for each world.
@@ -101,13 +102,16 @@ class _Reference:
     """The optimum of a world (or of a block of worlds in lockstep), against which regret is measured."""
 
     def __init__(self, world: World | Family, steps: int, horizon: int | None) -> None:
-        if not hasattr(world, "mdp") and not hasattr(world, "gap"):
-            raise InvalidArgument("regret", "world", "a world with a table ('mdp') or with gaps ('gap')", world)
-        self.judged: Any = world  # it has 'mdp' or 'gap'
+        if not any(hasattr(world, name) for name in ("mdp", "gap", "average_reward")):
+            expected = "a world with a table ('mdp'), with gaps ('gap') or with an 'average_reward'"
+            raise InvalidArgument("regret", "world", expected, world)
+        self.judged: Any = world  # it has one of them
         self.best = optimal_totals(world.mdp, steps, horizon) if hasattr(world, "mdp") else None
 
     def lost(self, state: Any, action: Any, reward: Floats) -> tuple[Floats, Floats | None]:
         """Regret and suboptimal choices, both cumulative, of a run (steps,) or a block of them (steps, n)."""
+        if hasattr(self.judged, "average_reward"):
+            return np.cumsum(self.judged.average_reward - reward, axis=0), None
         if self.best is None:
             gaps = np.asarray([self.judged.gap(s, a) for s, a in zip(state, action, strict=True)], np.float64)
             return np.cumsum(gaps, axis=0), np.cumsum(gaps > 0.0, axis=0, dtype=np.float64)

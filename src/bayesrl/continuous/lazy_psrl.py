@@ -1,0 +1,153 @@
+"""Lazy posterior sampling (Abbasi-Yadkori and Szepesvári 2015; survey §4.8), for linear systems.
+
+Draw a system from the belief, solve its Riccati equation and act on it: u = -Kx. Draw again only when the determinant
+of the precision V has grown by a factor (2) since the last draw. V contains the transitions before the present step.
+The criterion is the average cost, so there is no discount.
+
+The determinant is watched because data of one gain lie on a plane: V grows along it, and hardly across it, until the
+gain changes. The number of draws grows like log T.
+
+Paper to code: the test of the determinant is `due`; the draw and its controller are `drawn`. Draws outside `accept`,
+the paper's parameter set, are drawn again, `tries` times at most. Then the posterior mean is used, and `info` says so
+in `of_mean`. A draw that no controller can stabilise is outside, too. `schedule` draws at every step, or every n steps,
+for comparison. The planner asks the belief for `precision`, so that a belief of another smooth family may add its own
+M(x, u) to it in place of zz'.
+
+Deviations: logarithms of determinants are compared, with 1e-9 to spare, since growth by exactly 2 occurs. In lockstep
+all replicates draw whenever one of them does, and those that need no system ignore it.
+Cost: a determinant a step; for each draw a Riccati equation.
+Claims: sampling times equal the rule on a logged trajectory; the gain is that of the drawn system; at a certain belief
+it is the Riccati gain; regret on the family `lq` beside the reference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.capabilities import SamplesSystems
+from bayesrl.checks import Bools, Floats, Ints
+from bayesrl.continuous._linear_control import action_of, gains_of_mean, state_of
+from bayesrl.core import Decision, Transition
+from bayesrl.errors import InvalidArgument
+from bayesrl.models._riccati import gains
+from bayesrl.parameters import AtLeast, declared
+from bayesrl.registry import register
+
+SPARE = 1e-9
+"""Rounding error of a logarithm of a determinant."""
+
+
+class Plan(NamedTuple):
+    """The controller in use. In lockstep each entry has one for each replicate, but for the steps."""
+
+    gain: Floats
+    """K of the system in use, (m, n)."""
+    log_det: Any
+    """log det V when it was drawn."""
+    steps: int
+    """Decisions since then, or since the last step at which all replicates drew."""
+
+
+@register(
+    "lazy-psrl",
+    kind="planner",
+    survey="4.8",
+    paper="abbasi15",
+    example=lambda: LazyPSRL(),
+    evidence=(
+        "tests/continuous/test_lazy_psrl.py::test_sampling_times_of_the_facts",
+        "tests/continuous/test_lazy_psrl.py::test_transcription",
+        "tests/continuous/test_lazy_psrl.py::test_regret_on_the_family",
+    ),
+)
+@declared
+class LazyPSRL:
+    """Act on a linear system drawn from the belief; draw again when the determinant of the precision has doubled.
+
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> world = b.make_world("lq-system")
+    >>> agent = b.BayesAgent(world.default_prior(), LazyPSRL())
+    >>> b.run(agent, world, steps=100, keep=("resampled",)).resampled.sum() < 30
+    True
+    """
+
+    factor: Annotated[float, AtLeast(1.0), "Growth of the determinant at which a system is drawn."] = 2.0
+    tries: Annotated[int, AtLeast(1), "Draws at most, before the posterior mean is used."] = 100
+    accept: Annotated[
+        Callable[[Floats, Floats], bool] | None,
+        "Whether a system (A, B) is in the parameter set; None: all that can be stabilised.",
+    ] = None
+    schedule: Annotated[
+        int | Literal["determinant", "every"], AtLeast(1), "When to draw: by the rule, at every step, or every n steps."
+    ] = "determinant"
+
+    needs: ClassVar[tuple[type, ...]] = (SamplesSystems,)
+    batched: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.accept is not None and not callable(self.accept):
+            raise InvalidArgument("LazyPSRL", "accept", "a function of (A, B), or None", self.accept)
+
+    def start(self) -> Plan | None:
+        """No system yet."""
+        return None
+
+    def plan(
+        self,
+        belief: SamplesSystems,
+        observation: Any,
+        memory: Plan | None,
+        rng: Generator,
+        last: Transition | None = None,
+    ) -> Decision:
+        """Act on the system in use, or on a new one."""
+        x = state_of("LazyPSRL", belief, observation)
+        now = np.linalg.slogdet(belief.precision)[1]
+        due = self.due(memory, now)
+        rejected, of_mean = np.zeros(due.shape, np.int64), np.zeros(due.shape, np.bool_)
+        if memory is None:
+            n, m = len(belief.Q), len(belief.R)
+            memory = Plan(np.zeros((*due.shape, m, n)), now, 0)
+        if due.any():
+            K = memory.gain.copy()
+            self.drawn(belief, due, rng, K.reshape(-1, *K.shape[-2:]), np.atleast_1d(rejected), np.atleast_1d(of_mean))
+            memory = Plan(K, np.where(due, now, memory.log_det), 0 if due.all() else memory.steps)
+        info = {"resampled": due, "gain": memory.gain, "log_det": now, "rejected": rejected, "of_mean": of_mean}
+        if due.ndim == 0:
+            info |= {name: info[name].item() for name in ("resampled", "log_det", "rejected", "of_mean")}
+        return Decision(action_of(memory.gain, x), memory._replace(steps=memory.steps + 1), info)
+
+    def due(self, memory: Plan | None, now: Any) -> Any:
+        """Whether a system is drawn now, () or (replicates,)."""
+        if memory is None or self.schedule == "every":
+            return np.ones(np.shape(now), np.bool_)
+        if self.schedule == "determinant":
+            return np.asarray(now - memory.log_det >= math.log(self.factor) - SPARE)
+        return np.full(np.shape(now), memory.steps >= self.schedule)
+
+    def drawn(
+        self, belief: SamplesSystems, due: Bools, rng: Generator, K: Floats, rejected: Ints, of_mean: Bools
+    ) -> None:
+        """Draw systems where they are due, and write their gains; count what was rejected and where the mean stands."""
+        left = np.flatnonzero(due)
+        for _ in range(self.tries):
+            A, B = (x.reshape(-1, *x.shape[-2:]) for x in belief.sample_system(rng))
+            inside = left
+            if self.accept is not None:
+                inside = np.array([i for i in left if self.accept(A[i], B[i])], np.int64)
+            found = gains(A[inside], B[inside], belief.Q, belief.R)
+            good = inside[found.stable]
+            K[good] = found.gain[found.stable]
+            left = np.setdiff1d(left, good)
+            rejected[left] += 1
+            if len(left) == 0:
+                return
+        K[left] = gains_of_mean(belief).reshape(K.shape)[left]
+        of_mean[left] = True
