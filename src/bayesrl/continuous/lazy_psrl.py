@@ -110,44 +110,50 @@ class LazyPSRL:
         """Act on the system in use, or on a new one."""
         x = state_of("LazyPSRL", belief, observation)
         now = np.linalg.slogdet(belief.precision)[1]
-        due = self.due(memory, now)
-        rejected, of_mean = np.zeros(due.shape, np.int64), np.zeros(due.shape, np.bool_)
-        if memory is None:
-            n, m = len(belief.Q), len(belief.R)
-            memory = Plan(np.zeros((*due.shape, m, n)), now, 0)
-        if due.any():
-            K = memory.gain.copy()
-            self.drawn(belief, due, rng, K.reshape(-1, *K.shape[-2:]), np.atleast_1d(rejected), np.atleast_1d(of_mean))
-            memory = Plan(K, np.where(due, now, memory.log_det), 0 if due.all() else memory.steps)
-        info = {"resampled": due, "gain": memory.gain, "log_det": now, "rejected": rejected, "of_mean": of_mean}
-        if due.ndim == 0:
+        shape = (*np.shape(now), len(belief.R), len(belief.Q))
+        if memory is not None and (not isinstance(memory, Plan) or np.shape(memory.gain) != shape):
+            raise InvalidArgument("LazyPSRL", "memory", "what start or plan gave for this belief", memory)
+        K = np.zeros(shape) if memory is None else memory.gain
+        new = due(self, memory, now)
+        rejected, of_mean = np.zeros(new.shape, np.int64), np.zeros(new.shape, np.bool_)
+        if new.any():
+            K, rejected, of_mean = drawn(self, belief, new, K, rng)
+            began = now if memory is None else np.where(new, now, memory.log_det)
+            memory = Plan(K, began, 0 if memory is None or new.all() else memory.steps)
+        assert memory is not None  # the first system is due
+        info = {"resampled": new, "gain": K, "log_det": now, "rejected": rejected, "of_mean": of_mean}
+        if new.ndim == 0:
             info |= {name: info[name].item() for name in ("resampled", "log_det", "rejected", "of_mean")}
-        return Decision(action_of(memory.gain, x), memory._replace(steps=memory.steps + 1), info)
+        return Decision(action_of(K, x), memory._replace(steps=memory.steps + 1), info)
 
-    def due(self, memory: Plan | None, now: Any) -> Any:
-        """Whether a system is drawn now, () or (replicates,)."""
-        if memory is None or self.schedule == "every":
-            return np.ones(np.shape(now), np.bool_)
-        if self.schedule == "determinant":
-            return np.asarray(now - memory.log_det >= math.log(self.factor) - SPARE)
-        return np.full(np.shape(now), memory.steps >= self.schedule)
 
-    def drawn(
-        self, belief: SamplesSystems, due: Bools, rng: Generator, K: Floats, rejected: Ints, of_mean: Bools
-    ) -> None:
-        """Draw systems where they are due, and write their gains; count what was rejected and where the mean stands."""
-        left = np.flatnonzero(due)
-        for _ in range(self.tries):
-            A, B = (x.reshape(-1, *x.shape[-2:]) for x in belief.sample_system(rng))
-            inside = left
-            if self.accept is not None:
-                inside = np.array([i for i in left if self.accept(A[i], B[i])], np.int64)
-            found = gains(A[inside], B[inside], belief.Q, belief.R)
-            good = inside[found.stable]
-            K[good] = found.gain[found.stable]
-            left = np.setdiff1d(left, good)
-            rejected[left] += 1
-            if len(left) == 0:
-                return
-        K[left] = gains_of_mean(belief).reshape(K.shape)[left]
+def due(rule: LazyPSRL, memory: Plan | None, now: Any) -> Any:
+    """Whether a system is drawn at log det V = `now`, () or (replicates,)."""
+    if memory is None or rule.schedule == "every":
+        return np.ones(np.shape(now), np.bool_)
+    if rule.schedule == "determinant":
+        return np.asarray(now - memory.log_det >= math.log(rule.factor) - SPARE)
+    return np.full(np.shape(now), memory.steps >= rule.schedule)
+
+
+def drawn(rule: LazyPSRL, belief: SamplesSystems, new: Bools, K: Floats, rng: Generator) -> tuple[Floats, Ints, Bools]:
+    """The gains of new systems where they are due, else K; the draws rejected, and whether the mean was used."""
+    left = np.flatnonzero(new)
+    gain = K.reshape(-1, *K.shape[-2:]).copy()
+    rejected, of_mean = np.zeros(new.size, np.int64), np.zeros(new.size, np.bool_)
+    for _ in range(rule.tries):
+        A, B = (x.reshape(-1, *x.shape[-2:]) for x in belief.sample_system(rng))
+        inside = left
+        if rule.accept is not None:
+            inside = np.array([i for i in left if rule.accept(A[i], B[i])], np.int64)
+        found = gains(A[inside], B[inside], belief.Q, belief.R)
+        good = inside[found.stable]
+        gain[good] = found.gain[found.stable]
+        left = np.setdiff1d(left, good)
+        rejected[left] += 1
+        if len(left) == 0:
+            break
+    if len(left):
+        gain[left] = gains_of_mean(belief).reshape(gain.shape)[left]
         of_mean[left] = True
+    return gain.reshape(K.shape), rejected.reshape(new.shape), of_mean.reshape(new.shape)
