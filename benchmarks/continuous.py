@@ -1,0 +1,96 @@
+"""Beliefs about continuous dynamics beside peers: processor time, in one run, BLAS on one thread.
+
+Times are medians over repeats that alternate between the libraries. Compilation and imports are excluded. A peer that
+is not installed is left out with a message.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.random import default_rng
+
+from bayesrl.beliefs.covariances import Gaussian
+from bayesrl.continuous import GPDynamics
+from bayesrl.core import Transition
+
+SCALES = (0.5, 0.8)
+NOISE, MORE = 0.1, 9
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """Processor time of one call."""
+    began = time.process_time()
+    call()
+    return time.process_time() - began
+
+
+# Gaussian-process dynamics -------------------------------------------------------------------------------------------
+
+
+def log(n: int) -> list[Transition]:
+    """Transitions of two coordinates and one action."""
+    rng = default_rng(0)
+    s, a = rng.uniform(-1.0, 1.0, (n, 2)), rng.uniform(-1.0, 1.0, (n, 1))
+    after = s + 0.1 * np.column_stack([s[:, 1], np.sin(3.0 * s[:, 0]) + a[:, 0]]) + NOISE * rng.standard_normal((n, 2))
+    return [Transition(*one) for one in zip(s, a, np.zeros(n), after, strict=True)]
+
+
+def ours(n: int, shared: bool) -> Iterator[Any]:
+    """One more transition, then the prediction at a point."""
+    steps = log(n + MORE)
+    priors = [Gaussian(scale=SCALES[0 if shared else i]) for i in range(2)]
+    belief = GPDynamics(priors, NOISE).update_many(steps[:n])
+    for step in steps[n:]:
+        belief = belief.update(step)
+        yield belief.predictive([0.1, 0.2], [0.3])
+
+
+def scikit_learn(n: int, shared: bool) -> Iterator[Any]:
+    """A refit with one more datum (no search for hyper-parameters), then the prediction; one fit if both share it."""
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF
+
+    steps = log(n + MORE)
+    X = np.array([np.append(step.observation, step.action) for step in steps])
+    Y = np.array([step.next_observation - step.observation for step in steps])
+    columns = [slice(0, 2)] if shared else [slice(0, 1), slice(1, 2)]
+    for i in range(n + 1, n + MORE + 1):
+        found = []
+        for scale, column in zip(SCALES, columns, strict=False):
+            model = GaussianProcessRegressor(RBF(scale), alpha=NOISE**2, optimizer=None).fit(X[:i], Y[:i, column])
+            found.append(model.predict([[0.1, 0.2, 0.3]], return_std=True))
+        mean = np.array([0.1, 0.2]) + np.concatenate([np.ravel(m) for m, _ in found])
+        spread = np.concatenate([np.broadcast_to(np.ravel(s), 2 if shared else 1) for _, s in found])
+        yield mean, spread**2 + NOISE**2
+
+
+def gp_dynamics() -> None:
+    """A transition and a prediction at 1000 transitions, two coordinates, beside scikit-learn's refit."""
+    for shared in (True, False):
+        try:
+            np.testing.assert_allclose(next(ours(50, shared)), next(scikit_learn(50, shared)), atol=1e-8)
+        except ImportError as why:
+            print(f"scikit-learn: left out ({why}).")
+            return
+        runs = ours(1000, shared), scikit_learn(1000, shared)
+        times = np.array([[seconds(lambda r=r: next(r)) for r in runs] for _ in range(MORE)])[1:]
+        mine, theirs = np.median(times, axis=0)
+        what = "one covariance" if shared else "two covariances"
+        print(
+            f"gp-dynamics, n = 1000, {what}: {1e3 * mine:.2f} ms; scikit-learn {1e3 * theirs:.1f} ms; "
+            f"ratio {theirs / mine:.0f} (repeats {(times[:, 1] / times[:, 0]).min():.0f} to "
+            f"{(times[:, 1] / times[:, 0]).max():.0f})"
+        )
+
+
+def main() -> None:
+    """All measurements."""
+    gp_dynamics()
+
+
+if __name__ == "__main__":
+    main()
