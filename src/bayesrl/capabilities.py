@@ -402,7 +402,10 @@ class PrefersActions(Protocol):
     """A belief that knows which actions are worth a try in a state, for rollouts."""
 
     def preferred_actions(self) -> Bools:
-        """Whether an action is preferred in a state, (S, A); in each state at least one is."""
+        """Whether an action is preferred in a state, (S, A); in each state at least one is.
+
+        If states are not listed there are no rows, and the rollouts of the simulator prefer actions.
+        """
 
 
 @runtime_checkable

@@ -211,6 +211,19 @@ def indices(owner: str, name: str, x: ArrayLike, shape: Sequence[int | None], hi
     return frozen(y.astype(np.int32))
 
 
+def choices(owner: str, name: str, x: Any, shape: tuple[int, int], among: Any = None) -> Any:
+    """Truth values (S, A), at least one in each row, `among` others if they are given; None is no choice."""
+    if x is None:
+        return None
+    y = as_array(x)
+    if y.shape != shape or y.dtype != np.bool_ or not y.any(axis=1).all():
+        raise InvalidArgument(owner, name, f"truth values of shape {shape}, one of them true in each state", x)
+    y = y.copy() if among is None else y & among
+    if not y.any(axis=1).all():
+        raise InvalidArgument(owner, name, "legal for one action in each state at least", x)
+    return frozen(y)
+
+
 def rows_sum_to_one(owner: str, name: str, p: Floats, given: Any = None) -> Floats:
     """Rows (last axis) of probabilities; raise an error if one does not sum to one.
 

@@ -162,7 +162,7 @@ def test_highs_takes_over(monkeypatch):
     vectors = default_rng(1).normal(size=(20, 3))
     right = prune(vectors, np.zeros((0, 3)), 1e-10)[0]
 
-    def undecided(vectors, guesses, slack):
+    def undecided(vectors, guesses, slack, left):
         state, witness = np.zeros(len(vectors), np.int64), np.zeros(vectors.shape)
         state[np.argmax(vectors[:, 0])] = _pruning.IN
         return state, witness
@@ -192,6 +192,32 @@ def test_too_many_vectors():
     assert "more than 300" in str(error.value)
 
 
+def test_too_many_linear_programs():
+    """The best so far is a solution with a true bound. The shuttle needs 73 million entries to converge.
+
+    Follow, with 50 states, is given up before the number of its vectors would end it.
+    """
+    ahead = POMDPValueIteration(horizon=7).solve(shuttle()).start_value
+    for settings, value in (({}, 32.8897), ({"horizon": 7}, ahead)):
+        with pytest.raises(NotConverged, match="linear programs with more entries than are allowed") as error:
+            POMDPValueIteration(entries=300_000, **settings).solve(shuttle())
+        best = error.value.best
+        assert best.iterations > 3
+        assert best.error_bound == error.value.residual < 100.0
+        assert value - error.value.residual <= best.start_value <= value + 5e-5
+    with pytest.raises(NotConverged, match="linear programs with more entries"):
+        POMDPValueIteration(entries=1_000_000, limit=10**6).solve(b.make_world("follow"))
+
+
+def test_programs_are_counted():
+    """Three vectors are best in corners; the fourth takes a program of 3 x 3 entries. Two states take an envelope."""
+    left = np.array([100])
+    assert len(prune(np.vstack([np.eye(3), np.full((1, 3), 0.5)]), np.zeros((0, 3)), 1e-10, left)[0]) == 4
+    assert left[0] == 100 - 9
+    prune(np.vstack([np.eye(2), np.full((1, 2), 0.6)]), np.zeros((0, 2)), 1e-10, left)
+    assert left[0] == 100 - 9
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [
@@ -200,6 +226,7 @@ def test_too_many_vectors():
         (lambda: POMDPValueIteration(tol=0.0), "'tol' must be greater than 0"),
         (lambda: POMDPValueIteration(tol=np.nan), "'tol' must be"),
         (lambda: POMDPValueIteration(limit=0), "'limit' must be a whole number of at least 1"),
+        (lambda: POMDPValueIteration(entries=0), "'entries' must be a whole number of at least 1"),
         (lambda: POMDPValueIteration().solve(None), "'problem' must be a TabularPOMDP"),
         (lambda: POMDPValueIteration().solve(b.make_world("chain").mdp), "'problem' must be a TabularPOMDP"),
         (lambda: POMDPValueIteration().solve(b.make_world("bernoulli")), "draw a world from it first"),

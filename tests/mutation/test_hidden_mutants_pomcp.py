@@ -32,7 +32,7 @@ MUTANTS = {
         HIDDEN + "pomdp_filter", "return self.pomdp.starting(self.now)", "return self.pomdp",
         [FILTER + "test_models_start_where_the_belief_is"]),
     "impossible rewards bound the range": (
-        "bayesrl.models.pomdp", "            paid = paid[possible]\n", "            pass\n",
+        "bayesrl.models.pomdp", "            paid = paid[P if self.rewards.ndim == 3 else", "            _ = paid[P if self.rewards.ndim == 3 else",
         [FILTER + "test_rewards_of_possible_steps"]),
     "particles keep their old weights": (
         HIDDEN + "pomdp_particles", "return reweighted(states, old.weights * likelihood, rng)",

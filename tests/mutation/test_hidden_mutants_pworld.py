@@ -59,13 +59,13 @@ MUTANTS = {
         POMDPS + "hallway", "R[: 4 * GOAL, :, 4 * GOAL :] = 1.0", "R[4 * GOAL :] = 1.0",
         [HERE + "test_hallway_follows_the_rule"]),
     "a sampled rock stays good": (
-        POMDPS + "rock_sample", "np.where(here, s - (is_good << i)", "np.where(here, s",
+        POMDPS + "rock_sample", "s - (is_good << np.maximum(rock, 0)), end)", "s, end)",
         [HERE + "test_rock_sample_follows_the_rule"]),
     "a sample without a rock goes on": (
-        POMDPS + "rock_sample", "    R[:end, sample] = -100.0\n", "    R[:end, sample] = -100.0\n    succ[:end, sample] = s\n",
+        POMDPS + "rock_sample", "s - (is_good << np.maximum(rock, 0)), end)", "s - (is_good << np.maximum(rock, 0)), s)",
         [HERE + "test_rock_sample_follows_the_rule"]),
     "every edge is the east edge": (
-        POMDPS + "rock_sample", "np.where(there_x == n, 10.0, -100.0)", "10.0",
+        POMDPS + "rock_sample", "[FORBIDDEN, LEFT, FORBIDDEN, FORBIDDEN]", "LEFT",
         [HERE + "test_rock_sample_follows_the_rule"]),
     "the robot moves the other way": (
         POMDPS + "follow", "dx + px - rx, dy + py - ry", "dx + px + rx, dy + py + ry", [HERE + "test_follow_by_hand"]),
@@ -80,7 +80,7 @@ MUTANTS = {
         POMDPS + "_tables", "paid = mean_over_signs(R, seen)", "paid = np.einsum('sayo,sao->say', R, seen)",
         [HERE + "test_values_of_seen_states"]),
     "a question about the hidden state": (
-        "bayesrl.lab.explain", "    if state is not None and isinstance(place, POMDPWorld):\n", "    if False:\n",
+        "bayesrl.lab.explain", '    if state is not None and getattr(place, "hidden", False):\n', "    if False:\n",
         [CLI + "test_a_hidden_state_is_not_chosen"]),
     "the states of an explanation are predictions": (
         "bayesrl.lab.explain", "dict(zip(names, belief.states().tolist()", "dict(zip(names, belief.predictive(0).tolist()",

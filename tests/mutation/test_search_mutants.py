@@ -179,8 +179,8 @@ MUTANTS = {
         "bayesrl.kernels.search.history_tree", "tree.spread[SQUARES] * count / tree.total[0]", "tree.spread[SQUARES]",
         [BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
     "a kept tree has the old mean": (
-        "bayesrl.kernels.search.history_tree", "tree.N[root] @ tree.Q[root] / max(count, 1) - tree.spread[MEAN]",
-        "0.0", [BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
+        "bayesrl.kernels.search.history_tree", "tree.spread + (mean - tree.spread[MEAN])",
+        "tree.spread + 0.0", [BAMCP + "test_the_kept_tree_keeps_the_spread_of_returns"]),
     "BAMCP counts its returns from one on": (
         "bayesrl.kernels.search.uct_on_histories", "add_return(tree.spread, R, total[0])", "add_return(tree.spread, R, total[0] + 1)",
         [BAMCP + "test_the_spread_is_that_of_the_returns"]),

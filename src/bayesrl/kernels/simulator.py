@@ -1,9 +1,10 @@
 """The functions by which a compiled search simulates a belief.
 
-`belief.simulate(depth)` returns a simulator, a NamedTuple of arrays. Five functions take it as `model`:
+`belief.simulate(depth)` returns a simulator, a NamedTuple of arrays. Six functions take it as `model`:
 
     begin(model, rng)                   start a simulation: draw what is drawn once, at the root
     root(model, s, rng)                 the state in which it starts: s, or a hidden state, drawn from the belief
+    bar(model, s, Q, N, h)              at a new node h of the tree: bar the actions that are not legal in s
     step(model, s, a, rng)              take action a in state s: (outcome k, next state, reward, done, mark)
     forget(model, marks, n)             end a simulation: undo its n steps, given their marks in order
     rollout_action(model, P, s, a, epsilon, rng)
@@ -30,7 +31,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.random import Generator
 
-from bayesrl.kernels.arrays import I1, I2
+from bayesrl.kernels.arrays import F2, I1, I2
 from bayesrl.kernels.jit import INLINED as INLINED
 from bayesrl.kernels.jit import inlined as inlined
 from bayesrl.kernels.jit import overloads, plain
@@ -54,6 +55,17 @@ def root(model: object, s: int, rng: Generator) -> int:
 def _root(model: types.Type, *rest: types.Type) -> Callable[..., int] | None:
     own = getattr(model, "instance_class", object)
     return (lambda model, s, rng: s) if own is object or own not in root.registry else None
+
+
+@singledispatch
+def bar(model: object, s: int, Q: F2, N: I2, h: int) -> None:
+    """Bar actions of a new node that are not legal in s: value minus infinity, one visit. Usually all are legal."""
+
+
+@overloads(bar, inline=True)
+def _bar(model: types.Type, *rest: types.Type) -> Callable[..., None] | None:
+    own = getattr(model, "instance_class", object)
+    return (lambda model, s, Q, N, h: None) if own is object or own not in bar.registry else None
 
 
 @singledispatch

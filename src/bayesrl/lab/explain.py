@@ -138,7 +138,7 @@ def explain(
     place = world_for(world)
     if not hasattr(place, "n_states"):
         raise InvalidArgument("explain", "world", "one whose states are listed", world)
-    if state is not None and isinstance(place, POMDPWorld):
+    if state is not None and getattr(place, "hidden", False):
         raise InvalidArgument("explain", "state", "left out, since it is hidden", state)
     s = None if state is None else integer("explain", "state", state, 0, place.n_states - 1)
     name, own = named(method)

@@ -10,6 +10,7 @@ A prior is NAME or NAME:CONCENTRATION; the concentration is a decimal or a fract
 If the state is hidden, a prior is NAME or NAME:NUMBER; `counts` of the world says what is unknown:
 
     known            the model is known, the state is filtered
+    known:5000       the same by 5000 particles, in a world that is too large for a table; default 1000
     exact            all hyper-states (a state and counts); their number grows with every step
     bounded:30       rows are counted up to this total; default 20 more than the largest total of the world's counts
     particle:500     a sample of 500 hyper-states; default 1000
@@ -43,6 +44,8 @@ USUAL = {"flat": 1.0, "structured": 1.0, "sparse": 0.2}
 """The default concentration."""
 OF_HIDDEN = ("known", "exact", "bounded", "particle")
 """Priors of worlds whose state is hidden."""
+PARTICLES = 1000
+"""The default number of particles of a known world without a table."""
 MORE = 20
 """The default bound of counts is the largest total of the prior and this many."""
 OF_FAMILIES: dict[str, Callable[[Any], DirichletMDP]] = {
@@ -89,23 +92,27 @@ def prior_for(world: World | Family, spec: str | None = None) -> Any:
         if colon:
             raise InvalidArgument("prior", name, "given without a concentration", amount)
         return OF_FAMILIES[name](world)
-    if isinstance(world, LeavesUnknown):
+    if isinstance(world, LeavesUnknown) or (getattr(world, "hidden", False) and hasattr(world, "simulator")):
         return _hidden(world, name, _whole(name, amount) if colon else None)
     if name not in OF_WORLDS:
         raise UnknownName("prior", name, OF_WORLDS)
     return OF_WORLDS[name](world, _concentration(amount) if colon else USUAL[name])
 
 
-def _hidden(world: LeavesUnknown, name: str, size: int | None) -> Any:
+def _hidden(world: World, name: str, size: int | None) -> Any:
     """A prior of a world whose state is hidden."""
     from bayesrl import beliefs
 
     if name not in OF_HIDDEN:
         raise UnknownName("prior of a world with a hidden state", name, OF_HIDDEN)
+    if not isinstance(world, LeavesUnknown):
+        if name != "known":
+            raise InvalidArgument("prior", "spec", "known or known:PARTICLES in a world without a table", name)
+        return beliefs.POMDPParticles(world, particles=PARTICLES if size is None else size, rescue=True)
     if size is not None and name in ("known", "exact"):
         raise InvalidArgument("prior", name, "given without a number", size)
     if name == "known":
-        return beliefs.POMDPFilter(world.pomdp, getattr(world, "preferred", None))
+        return beliefs.POMDPFilter(world.pomdp, getattr(world, "preferred", None), getattr(world, "legal", None))
     counts = world.counts()
     if name == "exact":
         return beliefs.ExactBAPOMDP(counts)

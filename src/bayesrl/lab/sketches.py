@@ -24,14 +24,16 @@ def sketch(low: float, at: float, high: float, first: float, last: float) -> str
 
 
 def sketched_root(why: Explanation) -> list[str]:
-    """Draw the value of each action and its bounds on a common scale. Without values, return empty strings."""
+    """Draw the value of each action and its bounds on a common scale; an empty string if it has none."""
     key = reading(why)
     if key is None:
         return [""] * len(why.actions)
     at = why.root[key]
     low, high = (why.root.get(end, at) for end in ("lower", "upper"))
     low, high = np.minimum(low, at), np.maximum(high, at)
-    return [sketch(*three, low.min(), high.max()) for three in zip(low, at, high, strict=True)]
+    legal = at > -np.inf
+    ends = low[legal].min(initial=np.inf), high[legal].max(initial=-np.inf)
+    return [sketch(*three, *ends) if three[1] > -np.inf else "" for three in zip(low, at, high, strict=True)]
 
 
 def sketched_map(why: Explanation) -> list[str]:

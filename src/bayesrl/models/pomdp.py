@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl._explained import explain_failures
-from bayesrl.checks import Floats, array, as_array, frozen, indices, integer, rows_sum_to_one
+from bayesrl.checks import Bools, Floats, array, as_array, frozen, indices, integer, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import B1, B2, F1, F2, F3, I1, I2, I3
 from bayesrl.models._listed import Matrices, from_matrices
@@ -236,12 +236,15 @@ class TabularPOMDP:
     @cached_property
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward of a possible step, including the 0 of terminal states."""
-        going = ~self.terminal
-        paid = self.rewards[going]
+        return self.reward_range_of(np.ones((self.n_states, self.n_actions), np.bool_))
+
+    def reward_range_of(self, legal: Bools) -> tuple[float, float]:
+        """The same, of some actions only, (S, A)."""
+        s, a = np.nonzero(legal & ~self.terminal[:, None])
+        paid = self.rewards[s, a]
         if self.rewards.ndim > 2:
-            P = self.mdp.matrix.reshape(self.n_states, self.n_actions, -1)[going] > 0.0
-            possible = P if self.rewards.ndim == 3 else P[..., None] & (self.seen > 0.0).transpose(1, 0, 2)
-            paid = paid[possible]
+            P = self.mdp.matrix.reshape(self.n_states, self.n_actions, -1)[s, a] > 0.0
+            paid = paid[P if self.rewards.ndim == 3 else P[..., None] & (self.seen > 0.0).transpose(1, 0, 2)[a]]
         paid = np.append(paid, np.zeros(int(self.terminal.any())))
         return float(paid.min()), float(paid.max())
 

@@ -20,7 +20,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl._explained import explain_failures
-from bayesrl.checks import Floats, array, frozen, generator, integer, number, sequence
+from bayesrl.checks import Floats, array, choices, generator, integer, number, sequence
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.pomdp import NOTHING, TabularPOMDP
@@ -73,6 +73,9 @@ class POMDPWorld(Published):
         Shape("(S, A)"),
         "Which actions rollouts prefer in each state; None: no preference.",
     ] = field(default=None, repr=False)
+    legal: Annotated[
+        ArrayLike | None, Shape("(S, A)"), "Which actions a search may try in each state, if the past tells; None: all."
+    ] = field(default=None, repr=False)
 
     hidden: ClassVar[bool] = True
 
@@ -96,12 +99,9 @@ class POMDPWorld(Published):
         for which, prob in shapes.items():
             if (counts := getattr(self, which)) is not None:
                 object.__setattr__(self, which, array(owner, which, counts, prob.shape, low=0.0))
-        if self.preferred is not None:
-            shape, chosen = (self.n_states, self.n_actions), np.array(self.preferred)
-            if chosen.shape != shape or chosen.dtype != np.bool_ or not chosen.any(axis=1).all():
-                expected = f"truth values of shape {shape}, one of them true in each state"
-                raise InvalidArgument(owner, "preferred", expected, self.preferred)
-            object.__setattr__(self, "preferred", frozen(chosen))
+        shape = (self.n_states, self.n_actions)
+        object.__setattr__(self, "legal", choices(owner, "legal", self.legal, shape))
+        object.__setattr__(self, "preferred", choices(owner, "preferred", self.preferred, shape, self.legal))
 
     @classmethod
     def from_file(

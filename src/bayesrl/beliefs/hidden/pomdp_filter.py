@@ -21,7 +21,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.checks import DEEPEST, Bools, Floats, frozen, generator, integer, truth
+from bayesrl.checks import DEEPEST, Bools, Floats, choices, frozen, generator, integer, truth
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.kernels.arrays import B1, F1, F3, I3
@@ -76,6 +76,9 @@ class POMDPFilter:
     preferred: Annotated[
         ArrayLike | None, Shape("(S, A)"), "Which actions a rollout prefers in each state; None: it has no preference."
     ] = field(default=None, repr=False)
+    legal: Annotated[
+        ArrayLike | None, Shape("(S, A)"), "Which actions a search may try in each state, if the past tells; None: all."
+    ] = field(default=None, repr=False)
     now: Floats = field(init=False, repr=False)
     """Probability of each state now, shape (S,)."""
     log_probability: float = field(init=False, repr=False)
@@ -85,12 +88,9 @@ class POMDPFilter:
         if not isinstance(self.pomdp, TabularPOMDP):
             hint = "A world with a hidden state has it as `pomdp`."
             raise InvalidArgument("POMDPFilter", "pomdp", "a TabularPOMDP", self.pomdp, hint)
-        if self.preferred is not None:
-            shape, chosen = (self.n_states, self.n_actions), np.array(self.preferred)
-            if chosen.shape != shape or chosen.dtype != np.bool_ or not chosen.any(axis=1).all():
-                expected = f"truth values of shape {shape}, one of them true in each state"
-                raise InvalidArgument("POMDPFilter", "preferred", expected, self.preferred)
-            object.__setattr__(self, "preferred", frozen(chosen))
+        shape = (self.n_states, self.n_actions)
+        object.__setattr__(self, "legal", choices("POMDPFilter", "legal", self.legal, shape))
+        object.__setattr__(self, "preferred", choices("POMDPFilter", "preferred", self.preferred, shape, self.legal))
         object.__setattr__(self, "now", self.pomdp.start)
         object.__setattr__(self, "log_probability", 0.0)
 
@@ -199,11 +199,12 @@ class POMDPFilter:
         moves = (o.succ.astype(INDEX), o.group.astype(INDEX), o.size.astype(INDEX), cumulative(pomdp.mdp.prob))
         signs = (z.sign.astype(INDEX), z.group.astype(INDEX), z.size.astype(INDEX), cumulative(pomdp.sign_prob))
         reward: Any = paid.reshape(paid.shape + (1,) * (4 - paid.ndim))
-        return HiddenModel(np.zeros(0, np.int64), np.zeros((1, 0)), *moves, *signs, reward, o.terminal)
+        legal: Any = np.zeros((0, pomdp.n_actions), np.bool_) if self.legal is None else self.legal
+        return HiddenModel(np.zeros(0, np.int64), np.zeros((1, 0)), *moves, *signs, reward, o.terminal, legal)
 
     def reward_range(self) -> tuple[float, float]:
-        """The smallest and the largest reward of a possible step."""
-        return self.pomdp.reward_range
+        """The smallest and the largest reward of a possible step by a legal action."""
+        return self.pomdp.reward_range if self.legal is None else self.pomdp.reward_range_of(cast(Bools, self.legal))
 
     def mean_pomdp(self) -> TabularPOMDP:
         """The known model. Its start is the belief over the state now."""

@@ -24,12 +24,13 @@ from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter, Tables, predicted
-from bayesrl.checks import DEEPEST, Floats, array, frozen, generator, indices, integer, rows_sum_to_one, truth
+from bayesrl.checks import DEEPEST, Bools, Floats, array, frozen, generator, indices, integer, rows_sum_to_one, truth
 from bayesrl.core import Transition, World
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
-from bayesrl.kernels.arrays import F1, I1
+from bayesrl.kernels.arrays import B1, F1, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.search.hidden_model import HiddenModel, Rooted, cumulative, draw_by, rooted
+from bayesrl.kernels.simulator import step as simulated
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.parameters import AtLeast, unchecked, value
 from bayesrl.registry import register
@@ -72,7 +73,8 @@ class POMDPParticles:
 
     A world has `reset` and `step`. These may be added: `pomdp`, its table; `observation_probability(next_state, action,
     observation)`, by which particles are weighted; `simulator()`, its compiled steps (`kernels/simulator.py`), for
-    searches; `n_actions`, `gamma` and `reward_range()`.
+    searches and updates, which then ask for the probabilities of a whole array of states; `preferred`, `n_actions`,
+    `gamma` and `reward_range()`.
 
     Examples
     --------
@@ -133,6 +135,8 @@ class POMDPParticles:
         """What this world cannot answer."""
         listed = ("n_states", "n_observations", "states", "predictive", "mean_pomdp", "sample_pomdp")
         missing = {} if self.pomdp is not None else dict.fromkeys(listed, "The world has no table `pomdp`.")
+        if getattr(self.world, "preferred", None) is None:
+            missing["preferred_actions"] = "The world does not say which actions it prefers (`preferred`)."
         if self.pomdp is None and not hasattr(self.world, "simulator"):
             missing["simulate"] = "The world has neither a table `pomdp` nor a compiled `simulator()`."
         return missing
@@ -179,6 +183,10 @@ class POMDPParticles:
         a, o, ended = step
         old = self._start(n, rng) if old is None else old
         world = cast(Any, self.world)
+        if hasattr(world, "simulator"):
+            after, done = followed(world.simulator(), old.states, a, rng)
+            seen = np.asarray(world.observation_probability(after, a, o), np.float64)
+            return reweighted(after, old.weights * np.where(done == ended, seen, 0.0), rng)
         drawn = [world.step(s, a, rng) for s in old.states]
         likelihood = np.array(
             [float(world.observation_probability(x[0], a, o)) if bool(x[3]) == ended else 0.0 for x in drawn]
@@ -204,7 +212,8 @@ class POMDPParticles:
         """The start of an episode as a sample of size n."""
         weights = frozen(np.full(n, 1.0 / n))
         if self.pomdp is None:
-            return Sample(tuple(cast(World, self.world).reset(rng)[0] for _ in range(n)), weights)
+            states = [cast(World, self.world).reset(rng)[0] for _ in range(n)]
+            return Sample(np.array(states) if hasattr(self.world, "simulator") else tuple(states), weights)
         return Sample(rng.choice(self.pomdp.n_states, size=n, p=self.pomdp.start), weights)
 
     def _replayed(self, episode: tuple[Any, ...], rng: Generator) -> tuple[Any, float]:
@@ -286,6 +295,10 @@ class POMDPParticles:
         point[self.sample_state(rng)] = 1.0
         return self._table.starting(point)
 
+    def preferred_actions(self) -> Bools:
+        """Which actions a rollout prefers in each state, (S, A), as the world says."""
+        return cast(Bools, cast(Any, self.world).preferred)
+
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward of a step; infinite if the world does not say."""
         if self.pomdp is not None:
@@ -341,3 +354,12 @@ def moved(model: HiddenModel, tables: Tables, states: I1, a: int, o: int, ended:
                 if tables.sign[y, a, j] == o:
                     likelihood[i] += tables.sign_prob[y, a, j]
     return after, likelihood
+
+
+@njit
+def followed(model: object, states: I1, a: int, rng: Generator) -> tuple[I1, B1]:
+    """A next state of a compiled world drawn for each state, and whether it ends the episode."""
+    after, done = np.empty(len(states), np.int64), np.empty(len(states), np.bool_)
+    for i in range(len(states)):
+        _, after[i], _, done[i], _ = simulated(model, states[i], a, rng)
+    return after, done

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.kernels.arrays import B1, F1, F2, F4, I1, I2, I3
+from bayesrl.kernels.arrays import B1, B2, F1, F2, F4, I1, I2, I3
 from bayesrl.kernels.jit import inlined, njit
-from bayesrl.kernels.simulator import begin, forget, implements, rollout_action, root, step
+from bayesrl.kernels.simulator import bar, begin, forget, implements, rollout_action, root, step
 from bayesrl.kernels.stream import uniform
 from bayesrl.kernels.urn import greedy_rollout
 
@@ -35,6 +35,7 @@ class HiddenModel(NamedTuple):
     sign_cdf: F2  # (H, L)
     reward: F4  # (S, A, 1 or S, 1 or Z)
     terminal: B1  # (S,)
+    legal: B2  # (S, A) whether an action may be tried; no rows: all may
 
 
 def cumulative(prob: F2) -> F2:
@@ -98,7 +99,22 @@ def _forget(model: HiddenModel, marks: I1, n: int) -> None:
     pass
 
 
-implements(rollout_action, HiddenModel)(greedy_rollout)
+@implements(bar, HiddenModel)
+@njit
+def _bar(model: HiddenModel, s: int, Q: F2, N: I2, h: int) -> None:
+    if len(model.legal) > 0:
+        for a in range(Q.shape[1]):
+            if not model.legal[s, a]:
+                Q[h, a], N[h, a] = -np.inf, 1
+
+
+@implements(rollout_action, HiddenModel)
+@njit
+def _rollout(model: HiddenModel, P: I2, s: int, a: int, epsilon: float, rng: Generator) -> int:
+    a = greedy_rollout(model, P, s, a, epsilon, rng)
+    while len(model.legal) > 0 and not model.legal[s, a]:
+        a = greedy_rollout(model, P, s, a, epsilon, rng)
+    return a
 
 
 # Worlds that cannot be listed ----------------------------------------------------------------------------------------
@@ -109,7 +125,7 @@ class Rooted(NamedTuple):
 
     states: I1  # (n,)
     below: F2  # (1, n) cumulative weights
-    inner: object  # a NamedTuple for which `root`, `step` and `rollout_action` are implemented
+    inner: object  # a NamedTuple for which `root`, `step`, `rollout_action` and perhaps `bar` are implemented
 
 
 @implements(begin, Rooted)
@@ -124,6 +140,12 @@ def _root_rooted(model: Rooted, s: int, rng: Generator) -> int:
     if len(model.states) == 0:
         return root(model.inner, s, rng)
     return model.states[draw_by(model.below, 0, len(model.states), rng)]
+
+
+@implements(bar, Rooted)
+@njit
+def _bar_rooted(model: Rooted, s: int, Q: F2, N: I2, h: int) -> None:
+    bar(model.inner, s, Q, N, h)
 
 
 @implements(step, Rooted)

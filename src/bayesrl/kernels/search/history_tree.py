@@ -57,7 +57,9 @@ def subtree(tree: Tree, code: int, action: int) -> Tree | None:
     parent = place[tree.parent[rows]]
     parent[0] = 0
     n, count = np.array([len(rows)]), tree.total[root]
-    spread = tree.spread + (tree.N[root] @ tree.Q[root] / max(count, 1) - tree.spread[MEAN])
+    legal = tree.Q[root] > -np.inf
+    mean = tree.N[root, legal] @ tree.Q[root, legal] / max(count, 1)
+    spread = tree.spread + (mean - tree.spread[MEAN])
     spread[SQUARES] = tree.spread[SQUARES] * count / tree.total[0]
     return Tree(tree.N[rows], tree.Q[rows], tree.total[rows], parent, tree.edge[rows], tree.slots[:0], n, spread)
 

@@ -18,7 +18,7 @@ from numpy.random import Generator
 from bayesrl.kernels.arrays import F1, F2, I2
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.search.history_tree import Tree, child_of, new_tree
-from bayesrl.kernels.simulator import begin, borrowed, forget, rollout_action, root, step
+from bayesrl.kernels.simulator import bar, begin, borrowed, forget, rollout_action, root, step
 from bayesrl.kernels.stream import stream
 from bayesrl.kernels.tree import add_return, select, ucb_constants
 from bayesrl.kernels.urn import REDRAW
@@ -43,7 +43,8 @@ def best_action(
 ) -> tuple[int, Tree, dict[str, Any]]:  # fmt: skip
     """Search within a budget, on the histories of `kept`: the action of highest value, the tree, and what to report.
 
-    Ties are broken at random. `began` is when the decision began (`perf_counter`).
+    Ties are broken at random. The value of an action that is not legal is minus infinity. `began` is when the decision
+    began (`perf_counter`).
     """
     tree = new_tree(Q_rollout.shape[1], budget.simulations if budget.milliseconds is None else FIRST_CAPACITY, kept)
     simulations = partial(search, rng, model, s0, Q_rollout, V0, settings, D)
@@ -51,7 +52,8 @@ def best_action(
         done, steps = budget.simulations, simulations(tree, budget.simulations)
     else:
         tree, done, steps = search_for(budget.milliseconds / 1000.0, simulations, tree, began)
-    q, n = tree.Q[0].copy(), tree.N[0].copy()
+    q = tree.Q[0].copy()
+    n = np.where(q == -np.inf, 0, tree.N[0])  # barred actions count as visited
     best = np.flatnonzero(q == q.max())
     action = int(best[int(rng.random() * len(best))])
     return action, tree, {"q": q, "visits": n, "simulations": done, "steps": int(steps)}
@@ -81,6 +83,8 @@ def search(
         c, e = ucb_constants(given, tree.spread, total[0])
         while d < D and not done:  # Simulate
             fresh = total[h] == 0
+            if fresh:
+                bar(model, s, Q, N, h)
             a = rollout_action(model, P, s, a, epsilon, rng) if fresh else select(rng, Q, N, total[h], h, c, e)
             path_h[d], path_a[d] = h, a
             k, s, path_r[d], done, marks[d] = step(model, s, a, rng)

@@ -19,8 +19,15 @@ OPEN, OUT, IN = 0, 1, 2
 """What is known about a vector."""
 
 
-def prune(vectors: F2, guesses: F2, slack: float) -> tuple[I1, F2]:
+class TooMany(Exception):
+    """More vectors or linear programs than are allowed."""
+
+
+def prune(vectors: F2, guesses: F2, slack: float, left: I1 | None = None) -> tuple[I1, F2]:
     """The places of the needed vectors of a set (N, S), and a witness of each; `guesses` (n, S) may be witnesses.
+
+    `left` (1,) is how many entries (vectors times states) further linear programs may have in all. They are counted
+    down; `TooMany` if none are left.
 
     A vector that exceeds the others by at most `slack` is left out. For two states this is an upper envelope, else
     Lark's filter: a vector with an open question is compared with those that are in, and if it has a witness, the best
@@ -28,7 +35,10 @@ def prune(vectors: F2, guesses: F2, slack: float) -> tuple[I1, F2]:
     """
     if vectors.shape[1] == 2:
         return envelope(vectors, slack)
-    state, witness = lark(vectors, guesses, slack)
+    left = np.array([np.iinfo(np.int64).max]) if left is None else left
+    state, witness = lark(vectors, guesses, slack, left)
+    if left[0] <= 0:
+        raise TooMany("linear programs with more entries than are allowed")
     for i in np.flatnonzero(state == OPEN):  # rare: the compiled program was not accurate enough
         _, high, b, _ = by_highs(vectors[i] - vectors[state == IN])
         state[i], witness[i] = IN if high > slack else OUT, b
@@ -119,8 +129,11 @@ def excess(y: F1, x: F1, z: F1) -> float:
 
 
 @njit
-def lark(vectors: F2, guesses: F2, slack: float) -> tuple[I1, F2]:
-    """`prune` by programs: which vectors are IN, OUT or still OPEN, and the witnesses of those that are in."""
+def lark(vectors: F2, guesses: F2, slack: float, left: I1) -> tuple[I1, F2]:
+    """`prune` by programs: which vectors are IN, OUT or still OPEN, and the witnesses of those that are in.
+
+    It stops when no entries are `left`.
+    """
     N, S = vectors.shape
     state, witness = np.zeros(N, np.int64), np.zeros((N, S))
     drop_below(vectors, state, slack)
@@ -134,8 +147,10 @@ def lark(vectors: F2, guesses: F2, slack: float) -> tuple[I1, F2]:
         i = best_at(vectors, state, b)
         state[i], witness[i] = IN, b
     for i in range(N):
-        while state[i] == OPEN:
-            low, high, b, _ = solve_game(vectors[i] - vectors[state == IN])
+        while state[i] == OPEN and left[0] > 0:
+            M = vectors[i] - vectors[state == IN]
+            left[0] -= M.size
+            low, high, b, _ = solve_game(M)
             if high <= slack:
                 state[i] = OUT
             elif low > 0.0:
@@ -144,10 +159,12 @@ def lark(vectors: F2, guesses: F2, slack: float) -> tuple[I1, F2]:
             else:
                 break
     for i in range(N):
-        if state[i] == IN and not clearly_best(vectors, state, witness[i], i, slack):
+        if left[0] > 0 and state[i] == IN and not clearly_best(vectors, state, witness[i], i, slack):
             state[i] = OUT
             if (state == IN).any():
-                _, high, b, _ = solve_game(vectors[i] - vectors[state == IN])
+                M = vectors[i] - vectors[state == IN]
+                left[0] -= M.size
+                _, high, b, _ = solve_game(M)
                 if high > slack:
                     state[i], witness[i] = IN, b
             else:

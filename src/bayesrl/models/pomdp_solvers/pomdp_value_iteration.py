@@ -14,7 +14,8 @@ of W. With discount 1 a second set is swept, from the values of the MDP downward
 Paper to code: Gamma and cross-sums `sweep`; the linear programs `_pruning.py`; the upper envelope for two states there.
 Deviations: between sweeps, point-based backups at the witnesses of the vectors bring V nearer to V* (Zhang and Zhang
 2001). V stays a lower bound, and is never below what sweeps alone would give.
-Cost: in the worst case |V|^Z vectors for each action before they are pruned; a program for each candidate.
+Cost: in the worst case |V|^Z vectors for each action before they are pruned; a program for each candidate. `limit`
+bounds the vectors, `entries` the programs, so that a problem that is too large is given up, whatever the machine.
 Claims: equal to expectimax over histories; sets are parsimonious; the error is at most `error_bound`.
 """
 
@@ -30,17 +31,13 @@ from bayesrl.kernels.arrays import B1, F2, F3, I1
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors, POMDPProblem, lowest, pomdp_of
 from bayesrl.models.pomdp_solvers._backups import arrays_of
-from bayesrl.models.pomdp_solvers._pruning import SLACK, largest_excess, prune
+from bayesrl.models.pomdp_solvers._pruning import SLACK, TooMany, largest_excess, prune
 from bayesrl.models.pomdp_solvers.pbvi import settle
 from bayesrl.models.solve import solve
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register
 
 NAME = "pomdp-value-iteration"
-
-
-class TooMany(Exception):
-    """A set has more vectors than are allowed."""
 
 
 class Vectors(NamedTuple):
@@ -60,6 +57,7 @@ class Live(NamedTuple):
     gamma: float
     live: B1  # (S,) of all states
     limit: int
+    left: I1  # (1,) entries that further linear programs may have
 
 
 @register(
@@ -95,13 +93,16 @@ class POMDPValueIteration:
         int, AtLeast(1), "Largest number of vectors of a set before it is pruned; for two states, its square root."
     ] = 5000
     sweeps: Annotated[int, AtLeast(1), "Sweeps before giving up, without a horizon."] = 10_000
+    entries: Annotated[
+        int, AtLeast(1), "Entries (vectors times states) of all linear programs together before giving up."
+    ] = 500_000_000
 
     yields: ClassVar[str] = "planner"
 
     def solve(self, problem: POMDPProblem, rng: Generator | None = None) -> AlphaVectors:
         """Solve a POMDP, or that of a world or a filter. `NotConverged` carries the best solution found."""
         pomdp = pomdp_of(problem, "POMDPValueIteration")
-        p = live_of(pomdp, self.limit)
+        p = live_of(pomdp, self.limit, self.entries)
         if not p.live.any():
             return solution(pomdp, p, constant(np.zeros(0)), 0.0, 0)
         return self._finite(pomdp, p, self.horizon) if self.horizon is not None else self._endless(pomdp, p)
@@ -143,12 +144,13 @@ class POMDPValueIteration:
         return best
 
 
-def live_of(pomdp: TabularPOMDP, limit: int) -> Live:
+def live_of(pomdp: TabularPOMDP, limit: int, entries: int) -> Live:
     """The arrays of a POMDP without its terminal states."""
     P, seen, r = pomdp.dense()
     live = ~pomdp.terminal
     P, seen = P[live][:, :, live].transpose(1, 0, 2), seen[live].transpose(1, 2, 0)
-    return Live(np.ascontiguousarray(P), np.ascontiguousarray(seen), r[live].T, pomdp.gamma, live, limit)
+    left = np.array([entries])
+    return Live(np.ascontiguousarray(P), np.ascontiguousarray(seen), r[live].T, pomdp.gamma, live, limit, left)
 
 
 def constant(alpha: np.ndarray) -> Vectors:
@@ -165,13 +167,13 @@ def sweep(p: Live, v: Vectors) -> tuple[Vectors, float]:
         total = p.r[a][None]
         for o in np.flatnonzero(p.seen[a].any(axis=1)):
             gamma_ao = p.gamma * (v.alpha * p.seen[a, o]) @ p.P[a].T
-            gamma_ao = gamma_ao[prune(gamma_ao, v.witness, slack)[0]]
+            gamma_ao = gamma_ao[prune(gamma_ao, v.witness, slack, p.left)[0]]
             total = (total[:, None] + gamma_ao).reshape(-1, S)
-            total = total[prune(refuse(p, total), v.witness, slack)[0]]
+            total = total[prune(refuse(p, total), v.witness, slack, p.left)[0]]
         alphas.append(total)
         actions.append(np.full(len(total), a))
     alpha, action = refuse(p, np.vstack(alphas)), np.concatenate(actions)
-    kept, witness = prune(alpha, v.witness, slack)
+    kept, witness = prune(alpha, v.witness, slack, p.left)
     return Vectors(alpha[kept], action[kept], witness), slack * (2 * Z + 1)
 
 
@@ -188,7 +190,7 @@ def improved(pomdp: TabularPOMDP, p: Live, v: Vectors, tol: float) -> Vectors:
     points[:, p.live], vectors[:, p.live] = v.witness, v.alpha
     more, actions, _ = settle(arrays_of(pomdp), points, vectors, v.action, tol)
     alpha, action = np.vstack([more[:, p.live], v.alpha]), np.concatenate([actions, v.action])
-    kept, witness = prune(alpha, v.witness, SLACK * max(float(np.abs(alpha).max()), 1e-300))
+    kept, witness = prune(alpha, v.witness, SLACK * max(float(np.abs(alpha).max()), 1e-300), p.left)
     return Vectors(alpha[kept], action[kept], witness)
 
 
