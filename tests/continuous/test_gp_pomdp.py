@@ -166,6 +166,16 @@ def test_maximum_equals_an_independent_optimiser(grid):
     np.testing.assert_allclose(log_joint("", belief._model, belief.history, ours)[1], 0.0, atol=1e-4)
 
 
+def test_the_best_of_several_maxima():
+    """The square of the state is seen: two maxima, -2.88 near the prior's central trajectory and -2.37 elsewhere."""
+    belief = scalar(200, observation_mean=np.square)
+    steps = [Transition(1.0, -0.6, 0.0, 1.4), Transition(None, -0.6, 0.0, 0.9)]
+    belief, rng = belief.update_many(steps, default_rng(0)), default_rng(26)
+    found = [minimize(lambda x: -belief.log_joint(x), rng.normal(size=3)).fun for _ in range(8)]
+    assert max(found) - min(found) > 0.3
+    assert belief.log_joint(belief.map_states()) == pytest.approx(-min(found), abs=1e-6)
+
+
 def test_symmetric_states_have_two_equal_modes():
     belief = scalar(100, transition_mean="zero", observation_mean="zero", state=([0.0], [[0.5]]))
     belief = belief.update_many(STEPS, default_rng(6))
@@ -253,6 +263,24 @@ def test_transcription():
     np.testing.assert_allclose(ours.sample.states, X, atol=1e-9)
     np.testing.assert_allclose(ours.sample.weights, weights, atol=1e-9)
     assert ours.log_evidence() == pytest.approx(log, abs=1e-9)
+
+
+def test_one_covariance_serves_all_coordinates():
+    """One covariance and one noise share a factor. It gives what a list of equal ones gives."""
+    k, l = Gaussian(scale=[1.0, 2.0, 1.5], variance=0.4), Gaussian(scale=1.3, variance=0.3)
+    rest = "state", "state", ([0.2, -0.1], [[0.5, 0.1], [0.1, 0.4]]), 20
+    one, two = GPPOMDP(k, l, 0.3, 0.2, *rest), GPPOMDP([k, k], l, np.diag([0.09, 0.09]), [0.2, 0.2], *rest)
+    steps = [Transition([0.1, 0.3], 1.0, 0.0, [0.5, 0.2]), Transition(None, -1.0, 0.0, [0.1, -0.2])]
+    one, two = (belief.update_many(steps, default_rng(22)) for belief in (one, two))
+    assert one.sample.move.shape[1] == one.sample.see.shape[1] == 1
+    np.testing.assert_allclose(one.sample.states, two.sample.states, atol=1e-12)
+    np.testing.assert_allclose(one.sample.weights, two.sample.weights, atol=1e-12)
+    X = default_rng(23).normal(size=(3, 2))
+    for a, b in zip(*(log_joint("", x._model, x.history, X) for x in (one, two)), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12)
+    ours = [joint_densities(x._model, x.history, x.sample) for x in (one, two)]
+    np.testing.assert_allclose(*ours, atol=1e-10)
+    np.testing.assert_allclose(ours[0], [two.log_joint(X) for X in two.sample.states], atol=1e-10)
 
 
 def kalman(zs, actions):
@@ -396,6 +424,17 @@ def test_moved_particles_keep_their_factors(grown):
     assert min(moved.ancestors) > min(grown.ancestors)
     assert moved.effective == pytest.approx(grown.particles)
     assert scalar().refresh(default_rng(0)) == scalar()
+
+
+def test_brackets_shrink():
+    """All trajectories move, though only one angle in some thousand keeps them at so precise observations."""
+    belief = scalar(200, observation_noise=1e-3, observation=Gaussian(variance=1e-6)).update_many(
+        STEPS, default_rng(24)
+    )
+    moved = belief.refresh(default_rng(25))
+    X = moved.sample.states[:, :, 0]
+    assert len(np.unique(X[:, 0])) == 200
+    assert np.abs(X - [0.3, 1.2, 0.2]).max() < 0.02
 
 
 def test_a_slice_of_some_states_leaves_the_others():

@@ -1,0 +1,65 @@
+"""Planted bugs in hidden Gaussian-process trajectories; see test_mutants.py."""
+
+import pytest
+
+BELIEF, PATHS = "bayesrl.continuous.gp_pomdp", "bayesrl.continuous._trajectories"
+SLICES, JOINT, PAIRS = (f"bayesrl.continuous.{name}" for name in ("_slices", "_log_joint", "_pairs"))
+TESTS = "tests/continuous/test_gp_pomdp.py::"
+SAME = [TESTS + "test_transcription"]
+DENSE = [TESTS + "test_log_joint_equals_dense_normals"]
+SLOPE = [TESTS + "test_gradient_equals_finite_differences"]
+FACTORS = [TESTS + "test_factors_of_particles_equal_dense_normals"]
+POSTERIOR = [TESTS + "test_slices_reach_the_posterior_of_the_grid"]
+KALMAN = [TESTS + "test_known_functions_give_kalmans_filter"]
+
+MUTANTS = {
+    # name: (module, old, new, tests)
+    "the covariance of the trajectory before the move": (
+        SLICES, "zip(sample[:-1], walk.sample(density)[:-1], strict=True)", "zip(sample[:1], walk.sample(density)[:1])",
+        [TESTS + "test_moved_particles_keep_their_factors"]),
+    "dynamics without noise": (
+        PATHS, "for k in f.prior], axis=1) + f.noise", "for k in f.prior], axis=1) + 0.0 * f.noise", SAME),
+    "joint without noise": (JOINT, "noise * np.eye", "1e-9 * np.eye", DENSE),
+    "weight from the unconditional density": (
+        PATHS, "w = (z - mean) / sd", "w = (z - self.model.see.mean(self.state)) / sd", SAME),
+    "factors of the sensor not copied": (PATHS, "self.see.copy(sample.see[chosen]", "self.see.copy(sample.see", FACTORS),
+    "factors of the dynamics not copied": (
+        PATHS, "self.move.copy(sample.move[chosen]", "self.move.copy(sample.move", FACTORS),
+    "states not copied": (PATHS, "sample.states[chosen]", "sample.states", FACTORS),
+    "weights kept by resampling": (
+        BELIEF, "systematic(weights, self.particles, rng), np.full(self.particles, 1.0 / self.particles)",
+        "systematic(weights, self.particles, rng), weights", SAME),
+    "never resampled": (BELIEF, "self.effective < self.resample", "self.effective < 0.0 * self.resample", SAME),
+    "a step from the end of a sequence": (PATHS, "acted[self.first[1:] - 1] = False", "pass", DENSE),
+    "sequences have their own functions": (
+        PATHS, "        if sample is not None:\n", "        if sample is not None and history.running:\n", SAME),
+    "sign of the gradient": (JOINT, "gradient[before] += in_inputs", "gradient[before] -= in_inputs", SLOPE),
+    "half the gradient of a covariance": (JOINT, '2.0 * np.einsum("kl', 'np.einsum("kl', SLOPE),
+    "gradient without the mean": (JOINT, "in_inputs[:, axis] += ", "in_inputs[:, axis] += 0.0 * ", SLOPE),
+    "a shared factor counts once": (
+        SLICES, "(f.outputs / len(f.prior))", "1.0", [TESTS + "test_one_covariance_serves_all_coordinates"]),
+    "slope without the scale": (
+        PAIRS, "(X[:, None] - Y) / np.square(k.scale)", "(X[:, None] - Y)", [TESTS + "test_pairs"]),
+    "one start of the maximum": (JOINT, "for x in starts]", "for x in starts[1:2]]",
+        [TESTS + "test_the_best_of_several_maxima"]),
+    "bracket not shrunk": (
+        SLICES, "low[active[side]], high[active[~side]] = t[active[side]], t[active[~side]]", "pass",
+        [TESTS + "test_brackets_shrink"]),
+    "bracket shrunk to the wrong side": (
+        SLICES, "side = t[active] < 0.0", "side = t[active] > 0.0", [TESTS + "test_brackets_shrink"]),
+    "a slice at the present likelihood": (SLICES, "np.log1p(-rng.random(len(likelihood)))", "-0.1", POSTERIOR),
+    "the likelihood of the trajectory before": (
+        SLICES, "likelihood[to] = new.first[accepted], new.moves[accepted], density[accepted]",
+        "_ = new.first[accepted], new.moves[accepted], 0.0", POSTERIOR),
+    "draws before the first observation": (
+        BELIEF, 'given.seen_in(owner, self._model, "observation", z), rng)', "None, rng)", KALMAN),
+    "a reward before the first observation": (
+        BELIEF, "weights, _ = observed(walk, weights, z)", "observed(walk, weights, z)", KALMAN),
+    "evidence of the last observation": (
+        BELIEF, "self.log_probability + gained", "gained", [TESTS + "test_filter_equals_the_grid"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_planted_bug_is_caught(name, assert_caught):
+    assert_caught(name, *MUTANTS[name])
