@@ -13,7 +13,7 @@ from bayesrl.beliefs.hidden import _beam
 from bayesrl.beliefs.hidden._beam import Rates, Sizes
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
-from bayesrl.testing import assert_mean_equal
+from bayesrl.testing import assert_frequencies, assert_mean_equal
 from bayesrl.worlds.hidden import POMDPWorld
 
 PRIOR = {"row": 1.5, "stick": 1.2, "concentration": 0.6}
@@ -143,7 +143,7 @@ def test_filter_and_weights_between_sweeps():
     belief, more = begun, [(1, 0, 1), (0, 1, 0), (0, 0, 0)]
     for a, o, r in more:
         belief = belief.update(Transition(-1, a, PAYS[r], o))
-    weight, shown = [], []
+    weight, shown, first = [], [], []
     for x, model, now in begun.data.chains:
         assert now[x[-1]] == 1.0
         p = 1.0
@@ -156,8 +156,10 @@ def test_filter_and_weights_between_sweeps():
             now = after / after.sum()
         weight.append(p)
         shown.append(now @ model.moves[:, 1] @ model.after[:, 1])
+        first.append(model.beta @ model.moves[:, 1] @ model.after[:, 1])
     np.testing.assert_allclose(np.exp(belief.data.log_weight), weight, rtol=1e-9)
     np.testing.assert_allclose(belief.predictive(1), np.average(shown, axis=0, weights=weight), rtol=1e-9)
+    np.testing.assert_allclose(belief.restart().predictive(1), np.average(first, axis=0, weights=weight), rtol=1e-9)
     assert np.ptp(belief.refresh(default_rng(0)).data.log_weight) == 0.0
 
 
@@ -197,6 +199,26 @@ def test_models_that_are_drawn():
         np.testing.assert_allclose(r, 2.0 * chain.model.before[:, :, 1])
         assert pomdp.start.tolist() == chain.now.tolist()
     assert pomdp.gamma == 0.95
+
+
+def test_models_are_drawn_by_weight():
+    """Chains by weight, and the start from what a chain knows of its state: 600 draws; false alarm 2e-6."""
+    belief, rng = learned("rewards", 3).refresh(default_rng(5), 10), default_rng(6)
+    for a, o, r in ((1, 0, 1), (0, 1, 0), (0, 0, 0)):
+        belief = belief.update(Transition(-1, a, PAYS[r], o))
+    weight, chains = np.exp(belief.data.log_weight), belief.data.chains
+    heaviest, seen, starts = int(weight.argmax()), np.zeros(3), np.zeros(len(chains[weight.argmax()].now))
+    for _ in range(600):
+        pomdp = belief.sample_pomdp(rng)
+        P, _, _ = pomdp.dense()
+        i = next(i for i, c in enumerate(chains) if P.shape == c.model.moves.shape and np.allclose(P, c.model.moves))
+        seen[i] += 1
+        if i == heaviest:
+            starts[pomdp.start.argmax()] += 1
+    assert weight.max() > 1.5 * weight.min()
+    assert chains[heaviest].now.max() < 0.8
+    assert_frequencies(seen, weight / weight.sum())
+    assert_frequencies(starts, chains[heaviest].now)
 
 
 def test_it_acts_through_sampled_pomdps():

@@ -14,7 +14,7 @@ from bayesrl.beliefs import PolicyPrior, joint_posterior
 from bayesrl.beliefs.hidden._beam import Sizes
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.testing import assert_mean_equal
+from bayesrl.testing import assert_frequencies, assert_mean_equal
 
 PRIOR = {"row": 1.3, "stick": 0.8, "concentration": 0.4}
 SIZES = Sizes(2, 1, 2, 1, 1)
@@ -65,6 +65,44 @@ def test_predictive_follows_the_posterior(swept):
     np.testing.assert_allclose(belief.predictive(), np.mean(shown, axis=0), rtol=1e-12)
 
 
+def test_filter_and_weights_between_sweeps():
+    """Without sweeps, each chain filters its node, and is weighted by what it predicted. A restart keeps weights."""
+    begun = learned("two", 5).refresh(default_rng(4), 20)
+    belief, more = begun, [(1, 0), (0, 1), (0, 0)]
+    for a, o in more:
+        belief = belief.update(Transition(-1, a, 0.0, o))
+    weight, shown, first = [], [], []
+    for x, model, now in begun.data.chains:
+        assert now[x[-1]] == 1.0
+        p = 1.0
+        for a, o in more:
+            after = np.zeros(len(now))
+            for n, m in itertools.product(range(len(now)), repeat=2):
+                after[m] += now[n] * model.before[n, 0, a] * model.moves[n, o, m]
+            p *= after.sum()
+            now = after / after.sum()
+        weight.append(p)
+        shown.append(now @ model.before[:, 0])
+        first.append(model.beta @ model.before[:, 0])
+    np.testing.assert_allclose(np.exp(belief.data.log_weight), weight, rtol=1e-9)
+    np.testing.assert_allclose(belief.predictive(), np.average(shown, axis=0, weights=weight), rtol=1e-9)
+    np.testing.assert_allclose(belief.restart().predictive(), np.average(first, axis=0, weights=weight), rtol=1e-9)
+    assert np.ptp(belief.refresh(default_rng(0)).data.log_weight) == 0.0
+
+
+def test_controllers_are_drawn_by_weight():
+    """False alarm 1e-6."""
+    belief, rng = learned("two", 4).refresh(default_rng(4), 20), default_rng(5)
+    for a in (1, 0, 1, 1):
+        belief = belief.update(Transition(-1, a, 0.0, 0))
+    weight = np.exp(belief.data.log_weight)
+    assert weight.max() > 1.5 * weight.min()
+    drawn = [
+        [c is one for one in belief.data.chains].index(True) for c in (belief.sample_chain(rng) for _ in range(2000))
+    ]
+    assert_frequencies(np.bincount(drawn, minlength=4), weight / weight.sum())
+
+
 def test_before_any_step():
     belief = PolicyPrior(3, 2, chains=2)
     assert belief.trajectories.tolist() == [[0], [0]]
@@ -88,16 +126,16 @@ def test_joint_posterior():
             joint_posterior(*args)
 
 
-def problem(terminal=()):
+def problem(terminal=(), gamma=0.8):
     rng = default_rng(1)
     P, O = rng.dirichlet([1.0, 1.0, 1.0], (3, 2)), rng.dirichlet([1.0, 1.0], (3, 2))
-    return b.TabularPOMDP.from_dense(P, O, rng.normal(size=(3, 2)), 0.8, 0, terminal)
+    return b.TabularPOMDP.from_dense(P, O, rng.normal(size=(3, 2)), gamma, 0, terminal)
 
 
-@pytest.mark.parametrize("terminal", [(), (2,)])
-def test_values_of_controllers(terminal):
+@pytest.mark.parametrize("terminal, gamma", [((), 0.8), ((2,), 0.8), ((2,), 1.0)])
+def test_values_of_controllers(terminal, gamma):
     """Linear systems equal 200 steps of iteration over states and nodes, one entry at a time."""
-    pomdp, chain = problem(terminal), learned("one", 1).refresh(default_rng(3), 9).data.chains[0]
+    pomdp, chain = problem(terminal, gamma), learned("one", 1).refresh(default_rng(3), 9).data.chains[0]
     P, O, r = pomdp.dense()
     eta, pi = chain.model.moves, chain.model.before[:, 0]
     S, N = len(P), len(pi)
@@ -108,12 +146,22 @@ def test_values_of_controllers(terminal):
             Q[s, n, a] = r[s, a]
             for y, o, m in itertools.product(range(S), range(2), range(N)):
                 if y not in terminal:
-                    Q[s, n, a] += 0.8 * P[s, a, y] * O[y, a, o] * eta[n, o, m] * V[y, m]
+                    Q[s, n, a] += gamma * P[s, a, y] * O[y, a, o] * eta[n, o, m] * V[y, m]
         V = (pi * Q).sum(axis=2)
     node = default_rng(4).dirichlet(np.ones(N))
     value, q = action_values(pomdp, chain, node)
     np.testing.assert_allclose(q, node @ Q[0], rtol=1e-9)
     np.testing.assert_allclose(value, node @ V[0], rtol=1e-9)
+
+
+def test_values_without_a_discount():
+    """Each step ends the episode with probability 1/2, so that two steps are made on average."""
+    chain = PolicyPrior(2, 2, chains=1).data.chains[0]
+    P = [[[0.5, 0.5]] * 2, [[0.0, 1.0]] * 2]
+    pomdp = b.TabularPOMDP.from_dense(P, np.full((2, 2, 2), 0.5), [[1.0, 3.0], [0.0, 0.0]], 1.0, 0, (1,))
+    value, q = action_values(pomdp, chain, np.ones(1))
+    assert value == pytest.approx(4.0)
+    assert q == pytest.approx([3.0, 5.0])
 
 
 def test_the_search_weighs_pairs():
@@ -176,6 +224,14 @@ def test_bad_calls():
         PolicyPriorSearch(expert=3)
     with pytest.raises(InvalidArgument, match="'expert' must be one of 2 actions and 2 observations"):
         PolicyPriorSearch(PolicyPrior(3, 2)).plan(b.beliefs.POMDPFilter(problem()), None, (), default_rng(0))
+    known = b.beliefs.POMDPFilter(problem())
+    for memory in (3, "x", Transition(-1, 0, 0.0, 0), (Transition(-1, 0, 0.0, 0), 1)):
+        with pytest.raises(InvalidArgument, match="'memory' must be the steps of this episode"):
+            PolicyPriorSearch().plan(known, None, memory, default_rng(0))
+    for wrong in (2, -1, None, 0.5):
+        for last, name in (((wrong, 0.0, 0), "action"), ((0, 0.0, wrong), "next_observation")):
+            with pytest.raises(InvalidArgument, match=f"'{name}' must be"):
+                PolicyPriorSearch().plan(known, None, (), default_rng(0), Transition(-1, *last))
     endless = b.TabularPOMDP.from_dense([[[1.0]]], [[[1.0]]], [[1.0]], 1.0, 0)
     with pytest.raises(InvalidArgument, match="'gamma' must be below 1"):
         PolicyPriorSearch().plan(b.beliefs.POMDPFilter(endless), None, (), default_rng(0))

@@ -22,7 +22,7 @@ from bayesrl.bapomdp import _settings as declares
 from bayesrl.beliefs.hidden._chains import Chain
 from bayesrl.beliefs.hidden.policy_prior import PolicyPrior, joint_posterior
 from bayesrl.capabilities import ListsActions
-from bayesrl.checks import Floats
+from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.pomdp import TabularPOMDP
@@ -92,6 +92,8 @@ class PolicyPriorSearch:
         last: Transition | None = None,
     ) -> Decision:
         """The action with the largest weighted value; ties go to the first. The observation is not looked at."""
+        if not isinstance(memory, tuple) or not all(isinstance(step, Transition) for step in memory):
+            raise InvalidArgument(OWNER, "memory", "the steps of this episode, as its decisions give them", memory)
         if last is not None:
             memory = () if last.ends_episode else (*memory, last)
         models = [belief.sample_pomdp(rng) for _ in range(self.models)]
@@ -99,6 +101,9 @@ class PolicyPriorSearch:
         expert = PolicyPrior(A, Z, chains=1) if self.expert is None else self.expert
         if (expert.n_actions, expert.n_observations) != (A, Z):
             raise InvalidArgument(OWNER, "expert", f"one of {A} actions and {Z} observations", expert)
+        for step in memory:
+            integer(f"{OWNER}.plan", "action", step.action, 0, A - 1)
+            integer(f"{OWNER}.plan", "next_observation", step.next_observation, 0, Z - 1)
         controllers = [expert.sample_chain(rng) for _ in range(self.controllers)]
         nodes = [node_now(chain, memory) for chain in controllers]
         both = [[action_values(m, c, n) for c, n in zip(controllers, nodes, strict=True)] for m in models]
