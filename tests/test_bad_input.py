@@ -64,6 +64,10 @@ def things():
         planner=planner,
         agent=b.BayesAgent(flat, planner),
         record=b.run(b.BayesAgent(flat, b.make("random")), chain, steps=3),
+        states=b.beliefs.InfinitePOMDP(2, 3, chains=2).update(Transition(-1, 0, 0.0, 1)),
+        paid=b.beliefs.InfinitePOMDP(2, 3, chains=2, rewards=(0.0, 1.0)).update(Transition(-1, 0, 1.0, 1)),
+        expert=b.beliefs.PolicyPrior(3, 2, chains=2).update(Transition(-1, 2, 0.0, 1)),
+        tiger=b.beliefs.POMDPFilter(b.make_world("tiger").pomdp),
         rng=np.random.default_rng(0),
     )
 
@@ -662,6 +666,77 @@ CALLS = {
         lambda: regret(T.record, T.gc),
         "regret: 'world' must be the one that the runs were made in, got "
         "DirichletFamily(name='gc', gamma=0.95, actions=()).",
+    ),
+    # infinitely many hidden states, and experts
+    "an action of another problem, hidden": (
+        lambda: T.states.update(see(-1, 2, 0.0, 0)),
+        "InfinitePOMDP.update: 'action' must be a whole number of at least 0 and at most 1, got 2.",
+    ),
+    "an observation of nothing": (
+        lambda: T.states.update(see(-1, 0, 0.0, -1)),
+        "InfinitePOMDP.update: 'next_observation' must be a whole number of at least 0 and at most 2, got -1.",
+    ),
+    "a reward that is not listed": (
+        lambda: T.paid.update(see(-1, 0, 0.5, 0)),
+        ImpossibleEvidence,
+        "InfinitePOMDP: reward 0.5 has probability zero under this belief: rewards are one of 0, 1.",
+    ),
+    "a reward of None": (
+        lambda: T.paid.update(see(-1, 0, None, 0)),
+        "InfinitePOMDP.update: 'reward' must be a finite number, got None.",
+    ),
+    "no sweeps": (
+        lambda: T.states.refresh(T.rng, 0),
+        "InfinitePOMDP.refresh: 'sweeps' must be a whole number of at least 1, got 0.",
+    ),
+    "a sweep without random numbers": (
+        lambda: T.states.refresh(3),
+        "InfinitePOMDP.refresh: 'rng' must be a numpy Generator, such as numpy.random.default_rng(0), got 3.",
+    ),
+    "a model without rewards": (
+        lambda: T.states.sample_pomdp(T.rng),
+        Incompatible,
+        "InfinitePOMDP.sample_pomdp needs a belief with 'rewards', which InfinitePOMDP lacks. It has no rewards: list "
+        "their values as 'rewards'.",
+    ),
+    "nothing to plan for": (
+        lambda: b.BayesAgent(T.states, b.make("sampled-pomdps")),
+        Incompatible,
+        "SampledPOMDPs needs a belief with 'sample_pomdp', which InfinitePOMDP lacks. It has no rewards: list their "
+        "values as 'rewards'.",
+    ),
+    "an expert's action of another problem": (
+        lambda: T.expert.update(see(-1, 3, 0.0, 0), T.rng),
+        "PolicyPrior.update: 'action' must be a whole number of at least 0 and at most 2, got 3.",
+    ),
+    "an expert who saw None": (
+        lambda: T.expert.update(see(-1, 0, 0.0, None), T.rng),
+        "PolicyPrior.update: 'next_observation' must be a whole number of at least 0 and at most 1, got None.",
+    ),
+    "no chains": (
+        lambda: b.beliefs.PolicyPrior(2, 2, chains=0),
+        "PolicyPrior: 'chains' must be a whole number of at least 1, got 0.",
+    ),
+    "a temperature of zero for pairs": (
+        lambda: b.beliefs.joint_posterior([[0.0, 1.0]], [0.0], [0.0, 0.0], temperature=0.0),
+        "joint_posterior: 'temperature' must be greater than 0, got 0.0.",
+    ),
+    "more models than values": (
+        lambda: b.beliefs.joint_posterior([[0.0, 1.0]], [0.0, 0.0], [0.0, 0.0]),
+        "joint_posterior: 'log_models' must be an array of shape (1,), got an array of shape (2,).",
+    ),
+    "an expert that is a number": (
+        lambda: b.make("policy-prior-search", expert=3),
+        "PolicyPriorSearch: 'expert' must be a PolicyPrior or None, got 3.",
+    ),
+    "an episode that is a number": (
+        lambda: b.make("policy-prior-search", expert=T.expert).plan(T.tiger, -1, 3, T.rng),
+        "PolicyPriorSearch: 'memory' must be the steps of this episode, as its decisions give them, got 3.",
+    ),
+    "an expert for a state that is seen": (
+        lambda: b.BayesAgent(T.flat, b.make("policy-prior-search")),
+        Incompatible,
+        "PolicyPriorSearch needs a belief with 'sample_pomdp', which DirichletMDP lacks.",
     ),
 }
 

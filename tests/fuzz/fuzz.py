@@ -110,6 +110,9 @@ def exported() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
                 yield f"{name}.{method}", getattr(thing, method), given
     record = b.run(agent, world, steps=3, seed=0)
     made = [mdp, mdp.outcomes, agent, b.LiveAgent(arms), record, b.solve(mdp), TabularPolicy(np.full((5, 2), 0.5))]
+    step = Transition(-1, 0, 0.0, 0)
+    made += [b.beliefs.InfinitePOMDP(2, 2, chains=2, rewards=(0.0, 1.0)).update(step, default_rng(0))]
+    made += [b.beliefs.PolicyPrior(2, 2, chains=2).update(step, default_rng(0))]
     given |= of_chapter_5()
     for one in [*made, *values_of_chapter_5()]:
         for method in public_methods(one):

@@ -100,14 +100,14 @@ NAMES = "states, equal states, beta of starts, largest beta, steps, signs, rest 
 
 @pytest.mark.parametrize("name", BELIEFS)
 def test_a_sweep_keeps_the_joint_distribution(name):
-    """From the truth, two sweeps change no quantity on average: 2500 pairs; false alarm 1e-6 for all together."""
+    """From the truth, eight sweeps change no quantity on average: 2500 pairs; false alarm 1e-6 for all together."""
     prior, policy, rng = BELIEFS[name], name == "policy-prior", default_rng(1)
     sizes, rates, changes = prior._sizes, Rates(*PRIOR.values()), []
     for _ in range(2500):
         truth = draw_truth(sizes, rng)
         x, steps, _ = lived(truth, policy, rng)
         x, model = visited(x, truth)
-        y, new = _beam.sweep(x, model.beta, steps, LENGTH, sizes, rates, 2, 300, rng)
+        y, new = _beam.sweep(x, model.beta, steps, LENGTH, sizes, rates, 8, 300, rng)
         changes.append(quantities(y, new, steps, policy) - quantities(x, model, steps, policy))
     assert_mean_equal(changes, np.zeros(8), what=NAMES)
 

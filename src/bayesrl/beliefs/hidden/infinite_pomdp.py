@@ -12,8 +12,9 @@ makes `sweeps` sweeps if it is given `rng`, so that agents, which never call `re
 drawn model the rest is one state with the mean of the prior: row beta, uniform observations.
 Deviations: states are never terminal. The end of an episode is not evidence; it begins another sequence.
 Cost: a sweep of a chain with K states O(T K^2). Claims: which states are equal follows the posterior (every
-seating of the Chinese restaurant franchise is enumerated), and Geweke's joint test. The paper's numbers of states, as
-recalled: tiger 2.1, shuttle 2.1, network 4.4, gridworld 7.4; they are not compared.
+seating of the Chinese restaurant franchise is enumerated), each step of a sweep its conditional distribution; Geweke's
+joint test; calibration. The paper's numbers of states, as recalled: tiger 2.1, shuttle 2.1, network 4.4, gridworld
+7.4; they are not compared.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ OWNER = "InfinitePOMDP"
         "tests/hidden/test_infinite_pomdp.py::test_equal_states_follow_the_posterior",
         "tests/hidden/test_infinite_pomdp.py::test_geweke",
         "tests/hidden/test_infinite_pomdp.py::test_predictive_follows_the_posterior",
+        "tests/hidden/test_calibration_of_chains.py::test_calibration",
         "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )

@@ -8,7 +8,7 @@ Paper to code: the process and its sampler are those of infinite_pomdp.py, with 
 models and policies is `joint_posterior`. Left open by the survey, and ours: p(m, pi) is proportional to p(m) p(pi)
 exp(V / temperature) L(m) L(pi), where V is the value of pi in m; an infinite temperature leaves them independent.
 Deviations: as in infinite_pomdp.py. Cost: a sweep of a chain with K nodes O(T K^2). Claims: which nodes are equal, and
-the next action, follow the posterior (enumeration).
+the next action, follow the posterior (enumeration); calibration.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ OWNER = "PolicyPrior"
         "tests/hidden/test_policy_prior.py::test_equal_nodes_follow_the_posterior",
         "tests/hidden/test_policy_prior.py::test_predictive_follows_the_posterior",
         "tests/hidden/test_infinite_pomdp.py::test_geweke",
+        "tests/hidden/test_calibration_of_chains.py::test_calibration",
         "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )
