@@ -263,8 +263,10 @@ class NormalWishartDynamics:
 
     def sample_noise(self, rng: Generator) -> tuple[Floats, Floats]:
         """A mean, (d,), and a precision, (d, d), of v, drawn from the belief."""
-        sample = self._sample()
-        return sample.model(sample.noise, generator(f"{OWNER}.sample_noise", rng))
+        rng = generator(f"{OWNER}.sample_noise", rng)
+        if self.sample is None and isinstance(self.noise, NormalWishart):
+            return self.noise.sample(rng)
+        return self._sample().model(self._sample().noise, rng)
 
     def sample_sensor(self, rng: Generator) -> tuple[Floats, Floats]:
         """A mean, (d,), and a precision, (d, d), of w, drawn from the belief."""

@@ -20,7 +20,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
-from scipy.linalg import solve_triangular
 
 from bayesrl.beliefs.continuous._vectors import vector
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer
@@ -155,10 +154,10 @@ class Statistics(NamedTuple):
 
 def normal_wishart_draw(m: Floats, kappa: float, nu: float, Psi: Floats, rng: Generator) -> tuple[Floats, Floats]:
     """A mean, (d,), and a precision, (d, d)."""
-    d = len(m)
-    A = np.tril(rng.standard_normal((d, d)), -1)
-    A[np.diag_indices(d)] = np.sqrt(rng.chisquare(nu - np.arange(d)))
-    T = solve_triangular(np.linalg.cholesky(Psi), A, lower=True, trans="T")  # Lambda = T T'
+    d, A = len(m), np.zeros((len(m), len(m)))
+    for j in range(d):
+        A[j, :j], A[j, j] = rng.standard_normal(j), math.sqrt(rng.chisquare(nu - j))
+    T = np.linalg.solve(np.linalg.cholesky(Psi).T, A)  # Lambda = T T'
     return m + np.linalg.solve(T.T, rng.standard_normal(d)) / math.sqrt(kappa), T @ T.T
 
 
@@ -173,17 +172,16 @@ def moved(of: Statistics, normal: F2, chi: F1) -> tuple[F2, F2, F3]:
     """For each particle a datum x from its predictive, and m and Psi after x."""
     m, kappa, _, Psi = of
     n, d = m.shape
-    x, mean, scatter = np.empty((n, d)), np.empty((n, d)), np.empty((n, d, d))
-    L = np.empty((d, d))
+    x, mean, scatter, L = np.empty((n, d)), np.empty((n, d)), np.empty((n, d, d)), np.empty((d, d))
     for i in range(n):
-        cholesky(Psi[i], L)
+        cholesky(Psi, i, L)
         scale = np.sqrt((kappa + 1.0) / (kappa * chi[i]))
         for j in range(d):
             total = 0.0
             for k in range(j + 1):
                 total += L[j, k] * normal[i, k]
             x[i, j] = m[i, j] + scale * total
-        learn(m[i], kappa, Psi[i], x[i], mean[i], scatter[i])
+        learn(of, i, x, mean, scatter)
     return x, mean, scatter
 
 
@@ -197,7 +195,7 @@ def weighed(of: Statistics, x: F2) -> tuple[F1, F2, F3]:
     f = nu - d + 1.0
     constant = math.lgamma(0.5 * (f + d)) - math.lgamma(0.5 * f) - 0.5 * d * np.log(np.pi * (kappa + 1.0) / kappa)
     for i in range(n):
-        cholesky(Psi[i], L)
+        cholesky(Psi, i, L)
         square, half_log_det = 0.0, 0.0
         for j in range(d):  # y = L^-1 (x - m)
             total = x[i, j] - m[i, j]
@@ -207,27 +205,30 @@ def weighed(of: Statistics, x: F2) -> tuple[F1, F2, F3]:
             square += y[j] * y[j]
             half_log_det += np.log(L[j, j])
         log_density[i] = constant - half_log_det - 0.5 * (f + d) * np.log1p(kappa / (kappa + 1.0) * square)
-        learn(m[i], kappa, Psi[i], x[i], mean[i], scatter[i])
+        learn(of, i, x, mean, scatter)
     return log_density, mean, scatter
 
 
 @njit
-def learn(m: F1, kappa: float, Psi: F2, x: F1, mean: F1, scatter: F2) -> None:
-    """m and Psi after x, written into `mean` and `scatter`."""
-    for j in range(len(m)):
-        mean[j] = m[j] + (x[j] - m[j]) / (kappa + 1.0)
-        for k in range(len(m)):
-            scatter[j, k] = Psi[j, k] + kappa / (kappa + 1.0) * (x[j] - m[j]) * (x[k] - m[k])
+def learn(of: Statistics, i: int, x: F2, mean: F2, scatter: F3) -> None:
+    """m and Psi of particle i after its x, written into `mean` and `scatter`."""
+    m, kappa, _, Psi = of
+    share = 1.0 / (kappa + 1.0)
+    for j in range(m.shape[1]):
+        off = x[i, j] - m[i, j]
+        mean[i, j] = m[i, j] + share * off
+        for k in range(m.shape[1]):
+            scatter[i, j, k] = Psi[i, j, k] + kappa * share * off * (x[i, k] - m[i, k])
 
 
 @njit
-def cholesky(A: F2, L: F2) -> None:
-    """The lower factor of A, written into L."""
-    for j in range(len(A)):
+def cholesky(A: F3, i: int, L: F2) -> None:
+    """The lower factor of matrix i, written into L."""
+    for j in range(len(L)):
         for k in range(j + 1):
-            total = A[j, k]
-            for i in range(k):
-                total -= L[j, i] * L[k, i]
+            total = A[i, j, k]
+            for h in range(k):
+                total -= L[j, h] * L[k, h]
             L[j, k] = np.sqrt(total) if j == k else total / L[k, k]
 
 
