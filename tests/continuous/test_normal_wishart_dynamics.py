@@ -73,13 +73,20 @@ def test_the_grid_meets_the_reference():
     np.testing.assert_allclose(grid_filter(), FACTS, atol=6e-7)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_hidden_system_equals_a_kalman_filter_on_a_grid(seed):
-    """20,000 particles. Over 200 seeds the deviations were: see docs/continuous.md; each bound is 4 of them or more."""
-    found, expected = summary(learned(scalar(), default_rng(seed))), grid_filter()
+def assert_near(found, expected):
+    """20,000 particles: 4 standard deviations of the log evidence, 6 of the other moments (docs/continuous.md)."""
     assert abs(np.log(found[0] / expected[0])) < 0.05
     np.testing.assert_allclose(found[1:3], expected[1:3], atol=0.02)
     np.testing.assert_allclose(found[3:], expected[3:], atol=0.01)
+
+
+def test_hidden_system_equals_a_kalman_filter_on_a_grid():
+    """Five seeds; their mean log evidence is within .02 of the grid's, which is 4 standard deviations."""
+    expected = grid_filter()
+    found = [summary(learned(scalar(), default_rng(seed))) for seed in range(5)]
+    for one in found:
+        assert_near(one, expected)
+    assert abs(np.mean(np.log([one[0] for one in found])) - np.log(expected[0])) < 0.02
 
 
 @pytest.mark.parametrize("known", ["noise", "sensor", "both"])
@@ -90,18 +97,14 @@ def test_a_noise_may_be_known(known):
     given = {"noise": {"known": 0.16}} if known != "sensor" else {}
     given |= {"sensor": {"known": 0.09}} if known != "noise" else {}
     expected = grid_filter(**given)
-    assert abs(np.log(found[0] / expected[0])) < 0.05
-    np.testing.assert_allclose(found[1:3], expected[1:3], atol=0.02)
-    np.testing.assert_allclose(found[3:], expected[3:], atol=0.01)
+    assert_near(found, expected)
 
 
 def test_a_missing_observation_weighs_nothing():
     seen = (1.1, None, 1.6)
     belief = learned(scalar(), default_rng(2), seen=seen)
     found, expected = summary(belief), grid_filter(seen=seen)
-    assert abs(np.log(found[0] / expected[0])) < 0.05
-    np.testing.assert_allclose(found[1:3], expected[1:3], atol=0.02)
-    np.testing.assert_allclose(found[3:], expected[3:], atol=0.01)
+    assert_near(found, expected)
     one = learned(scalar(100), default_rng(2), seen=(None, None, None))
     assert one.log_evidence() == 0.0
     np.testing.assert_array_equal(one.sample.weights, np.full(100, 0.01))
@@ -350,6 +353,7 @@ def test_hidden_states_obey_the_laws():
     check_belief(NormalWishartDynamics(move, weak[0], sensor=weak[1], **given), rng=default_rng(17))
 
 
+@pytest.mark.long
 def test_martingale_of_particles():
     """In distribution: 500 draws of a filter with 200 particles, false-alarm rate 1e-6.
 
@@ -478,13 +482,15 @@ def test_impossible_evidence_leaves_the_belief_as_it_was():
 
 @pytest.mark.long
 def test_the_error_falls_as_the_root_of_the_particles():
-    """The slope of the log error in log N is -1/2, within its 99.9 per cent interval; 60 filters for each of four N."""
+    """The slope of the log error in log N is -1/2, within .1 of it; 150 filters for each of four numbers N.
+
+    The logarithm of a root mean square of 150 errors has the deviation .058, and the slope .019: false-alarm rate 1e-6.
+    """
     sizes, expected = np.array([125, 500, 2000, 8000]), grid_filter()
-    scale = np.array([expected[0], 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     logs = []
-    for n in sizes:
-        off = [(summary(learned(scalar(int(n)), default_rng([26, int(n), i]))) - expected) / scale for i in range(60)]
-        logs.append(0.5 * np.log(np.mean(np.square(off), axis=0)))
+    for n in sizes.tolist():
+        found = np.array([summary(learned(scalar(n), default_rng([26, n, i]))) for i in range(150)])
+        found[:, 0], exact = np.log(found[:, 0]), np.append(np.log(expected[0]), expected[1:])
+        logs.append(0.5 * np.log(np.mean((found - exact) ** 2, axis=0)))
     slope = np.polyfit(np.log(sizes), np.array(logs), 1)[0]
-    # The log of a root mean square of 60 has the deviation 1 / sqrt(2 * 60); the slope of four points .043 of that
-    assert np.abs(slope + 0.5).max() < 0.15, slope
+    assert np.abs(slope + 0.5).max() < 0.1, slope

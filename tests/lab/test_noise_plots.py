@@ -28,9 +28,9 @@ def after(n):
 
 
 def test_bands_are_quantiles_of_the_posterior(tmp_path):
-    """Medians of 2000 draws against the Student and inverse-gamma marginals: 5 standard errors, 24 of them."""
+    """Medians of 600 draws against the Student and inverse-gamma marginals: 5 standard errors, 24 of them."""
     beliefs = after(3)
-    sheet = noise_sheet(beliefs, default_rng(2), ([0.5, -0.5], 0.09 * np.eye(2)), draws=2000)
+    sheet = noise_sheet(beliefs, default_rng(2), ([0.5, -0.5], 0.09 * np.eye(2)), draws=600)
     drift, spread = sheet.axes
     for t, belief in enumerate(beliefs):
         noise = belief.noise
@@ -38,10 +38,10 @@ def test_bands_are_quantiles_of_the_posterior(tmp_path):
         for i in range(2):
             seen = next(x for x in drift.lines if x.get_gid() == f"median {i}").get_ydata()[t]
             marginal = stats.t(f, noise.mean[i], np.sqrt(Psi[i] / (noise.strength * f)))
-            assert abs(marginal.cdf(seen) - 0.5) < 5.0 * 0.5 / np.sqrt(2000)
+            assert abs(marginal.cdf(seen) - 0.5) < 5.0 * 0.5 / np.sqrt(600)
             seen = next(x for x in spread.lines if x.get_gid() == f"median {i}").get_ydata()[t]
             marginal = stats.invgamma(0.5 * f, scale=0.5 * Psi[i])
-            assert abs(marginal.cdf(seen**2) - 0.5) < 5.0 * 0.5 / np.sqrt(2000)
+            assert abs(marginal.cdf(seen**2) - 0.5) < 5.0 * 0.5 / np.sqrt(600)
     dotted = [x.get_ydata()[0] for axes in sheet.axes for x in axes.lines if x.get_linestyle() == ":"]
     assert dotted == pytest.approx([0.5, -0.5, 0.3, 0.3])
     widest = drift.collections[0].get_paths()[0].vertices[:, 1]
