@@ -1,4 +1,7 @@
-"""The figures and the picture of "Unknown noise" in docs/continuous.md: `python docs/noise.py` (some minutes)."""
+"""The figures and the picture of "Unknown noise" in docs/continuous.md: `python docs/noise.py` (some minutes).
+
+Words on the command line choose among picture, slopes and walks.
+"""
 
 from __future__ import annotations
 
@@ -65,28 +68,32 @@ def slopes(runs=200, resamples=1000):
         print(name, "slope", [round(float(x), 3) for x in said])
 
 
-def walks(particles, runs=40, steps=200):
-    """Ancestors left, and the error of the drift, of the robot that walks to and fro: at 10, 50, 100 and 200 steps."""
-    world, kept = make_world("robot-navigation"), []
+def walks(particles, runs=10, filters=8):
+    """Ancestors that are left, and how far filters of the same data disagree, as the robot walks to and fro."""
+    world, at, kept = make_world("robot-navigation"), (10, 50, 100, 200), []
     for i in range(runs):
-        luck, rng = default_rng([2, i]), default_rng([3, particles, i])
-        belief = NormalWishartDynamics(**(world.defaults["normal-wishart-dynamics"] | {"particles": particles}))
+        luck, log = default_rng([2, i]), []
         state, z = world.reset(luck)
-        row = []
-        for t in range(steps):
+        for t in range(at[-1]):
             a = world.moves[1 if t % 2 else 5]
             state, seen, reward, _ = world.step(state, a, luck)
-            belief, z = belief.update(Transition(z, a, reward, seen), rng), seen
-            if t + 1 in (10, 50, 100, 200):
-                off = belief.noise_moments()[0] - world.drift
-                row.append([belief.ancestors, np.sqrt((off**2).mean())])
-        kept.append(row)
-    at = np.array(kept)
-    for k, t in enumerate((10, 50, 100, 200)):
-        x = np.sqrt((at[:, k, 1] ** 2).mean())
-        print(
-            particles, "particles, step", t, "ancestors", at[:, k, 0].mean().round(1), "error of the drift", x.round(4)
-        )
+            log.append(Transition(z, a, reward, seen))
+            z = seen
+        for k in range(filters):
+            rng, found = default_rng([3, particles, i, k]), []
+            belief = NormalWishartDynamics(**(world.defaults["normal-wishart-dynamics"] | {"particles": particles}))
+            for t, step in enumerate(log):
+                belief = belief.update(step, rng)
+                if t + 1 in at:
+                    drift, V = belief.noise_moments()
+                    found.append([belief.ancestors, drift[0], np.sqrt(V[0, 0])])
+            kept.append(found)
+    x = np.array(kept).reshape(runs, filters, len(at), 3)
+    apart = np.sqrt(x.var(axis=1, ddof=1).mean(axis=0))  # between filters of the same data
+    off = np.sqrt(((x - [0.0, world.drift[0], world.noise]) ** 2).mean(axis=(0, 1)))
+    for k, t in enumerate(at):
+        said = f"drift: apart {apart[k, 1]:.4f}, error {off[k, 1]:.4f}; deviation: apart {apart[k, 2]:.4f}, error {off[k, 2]:.4f}"
+        print(particles, "particles, step", t, "ancestors", x[:, :, k, 0].mean().round(1), said)
 
 
 def picture(steps=100):
@@ -101,11 +108,15 @@ def picture(steps=100):
         z = seen
     truth = np.array(world.drift), world.noise**2 * np.eye(2)
     title = f"Robot navigation: {beliefs[-1].ancestors} of 10,000 ancestors are left at the end"
-    plot_noise(beliefs[2:], HERE / "images" / "continuous-noise.png", rng, truth, title=title)
+    plot_noise(beliefs[2:], HERE / "images" / "continuous-noise.png", rng, truth, first=2, title=title)
 
 
 if __name__ == "__main__":
-    picture()
-    slopes()
-    for n in (1000, 10_000):
-        walks(n)
+    chosen = sys.argv[1:] or ["picture", "slopes", "walks"]
+    if "picture" in chosen:
+        picture()
+    if "slopes" in chosen:
+        slopes()
+    if "walks" in chosen:
+        for n in (1000, 10_000):
+            walks(n)

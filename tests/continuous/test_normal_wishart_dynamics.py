@@ -11,6 +11,7 @@ from bayesrl.beliefs import NormalWishart
 from bayesrl.continuous import NormalWishartDynamics
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
+from bayesrl.io.store import save
 from bayesrl.testing import check_belief
 from bayesrl.testing.continuous_probes import HiddenNoiseProbe
 from bayesrl.testing.laws import check_calibration, check_martingale
@@ -456,6 +457,20 @@ def test_functions_that_do_not_fit():
         wrong.update(Transition([0.0, 0.0], [1.0, 0.0], 0.0, [0.4, 0.7]))
     with pytest.raises(InvalidArgument, match="'reward' must be a function that gives an array of shape"):
         plane(9, reward=lambda s, a: s).expected_reward(None, [0.0, 0.0])
+
+
+def test_columns_will_do():
+    """For a log derivative and for rewards, which are one number for each row."""
+    given = {"inverse_observation": lambda s, a, z: (z - s, np.zeros_like(s)), "reward": lambda s, a: -(s**2)}
+    column = learned(scalar(50, **given), default_rng(27))
+    plain = learned(scalar(50, reward=lambda s, a: -(s[:, 0] ** 2)), default_rng(27))
+    np.testing.assert_array_equal(column.sample.weights, plain.sample.weights)
+    assert column.expected_reward(None, 0.0) == plain.expected_reward(None, 0.0)
+
+
+def test_users_functions_are_not_written_to_files(tmp_path):
+    with pytest.raises(InvalidArgument, match="'thing' must be made of values of this library"):
+        save(learned(scalar(5), default_rng(0)), tmp_path / "belief.zip")
 
 
 def functions():

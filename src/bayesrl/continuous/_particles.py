@@ -190,11 +190,12 @@ def called(owner: str, name: str, function: Callable[..., Any] | None, *given: F
 
 
 def rows_of(owner: str, name: str, found: Any, shape: tuple[int | None, ...], finite: bool = True) -> Floats:
-    """What a user's function gave, as an array of its own of this shape."""
+    """What a user's function gave, as an array of its own of this shape. A column will do for a vector."""
     try:
         y = np.array(found, np.float64, order="C")
     except (TypeError, ValueError):
         y = np.zeros(0)
+    y = y[:, 0] if len(shape) == 1 and y.ndim == 2 and y.shape[1] == 1 else y
     if y.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, y.shape, strict=True)):
         wanted = tuple("any" if n is None else n for n in shape)
         raise InvalidArgument(owner, name, f"a function that gives an array of shape {wanted}", found)

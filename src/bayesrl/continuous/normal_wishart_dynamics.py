@@ -78,7 +78,8 @@ OWNER = "NormalWishartDynamics"
 class NormalWishartDynamics:
     """Known dynamics and sensor with normal noises of unknown mean and covariance; states are seen, or hidden.
 
-    The functions take rows: states, noises and observations (n, d), and one action (e,).
+    The functions take rows of states and noises, (n, d), and one action, (e,); `inverse_observation` takes one
+    observation, (d,).
 
     Examples
     --------
@@ -97,7 +98,7 @@ class NormalWishartDynamics:
     inverse: Annotated[Callable[..., Any] | None, "v of (s, a, s'), (n, d); needed if states are seen."] = None
     observation: Annotated[Callable[..., Any] | None, "Observations g_O(s, a, w), (n, d); needed by `draw`."] = None
     inverse_observation: Annotated[
-        Callable[..., Any] | None, "w and log |dw/dz| of (s, a, z), (n, d) and (n,); needed if states are hidden."
+        Callable[..., Any] | None, "w, (n, d), and log |dw/dz|, (n,), of (s, a, z); needed if states are hidden."
     ] = None
     sensor: Annotated[Noise | float | None, "The same as `noise` for w; None: states are seen."] = None
     state: Annotated[tuple[Any, Any] | None, "Mean and covariance of the first state; needed if it is hidden."] = None
@@ -162,9 +163,9 @@ class NormalWishartDynamics:
         if z is None or datum.observation is None:
             return self
         s = vector(owner, "observation", datum.observation, len(z))[None]
-        found = called(OWNER, "inverse", self.inverse, s, a, z)
+        found = called(OWNER, "inverse", self.inverse, s, a, z[None])
         v, log_jacobian = solved(OWNER, "inverse", found, cast(Noise, self.noise), 1)
-        if self.sizes[0] == 0:
+        if self.sizes[1] == 0:
             check_inverse(OWNER, "inverse", self._rows("transition", (1, len(z)), s, a, v), z)
         log_p, sizes = self.log_probability + float(log_jacobian[0]), (len(a), len(z))
         if not isinstance(self.noise, NormalWishart):
@@ -188,7 +189,7 @@ class NormalWishartDynamics:
 
     def _filtered(self, a: Floats, z: Floats | None, rng: Generator) -> NormalWishartDynamics:
         """One step of the particle filter."""
-        old, sizes, log_p = self._sample(), self.sizes, 0.0
+        old, sizes, log_p = self._sample(), (len(a), self.sizes[1]), 0.0
         n = len(old.weights)
         s = started(self._start, n, rng) if old.states is None else old.states
         v, noise = drawn(old.noise, n, rng)

@@ -42,13 +42,15 @@ def plot_noise(
     rng: Generator,
     truth: tuple[ArrayLike, ArrayLike] | None = None,
     draws: int = 400,
+    first: int = 0,
     title: str | None = None,
 ) -> None:
     """Draw medians and central bands (50%, 95%) of the noise's mean and standard deviations, a belief for each step.
 
-    `truth` is the true mean and covariance. The bands are quantiles of `draws` models drawn from each belief.
+    `truth` is the true mean and covariance. The bands are quantiles of `draws` models drawn from each belief. The first
+    belief has seen `first` steps.
     """
-    write("plot_noise", noise_sheet(beliefs, rng, truth, draws), path, title)
+    write("plot_noise", noise_sheet(beliefs, rng, truth, draws, first), path, title)
 
 
 def noise_sheet(
@@ -56,6 +58,7 @@ def noise_sheet(
     rng: Generator,
     truth: tuple[ArrayLike, ArrayLike] | None = None,
     draws: int = 400,
+    first: int = 0,
 ) -> Sheet:
     """The matplotlib figure that `plot_noise` writes."""
     owner = "plot_noise"
@@ -71,7 +74,7 @@ def noise_sheet(
         covariance = array(owner, "truth", truth[1], (d, d))
         true = array(owner, "truth", truth[0], (d,)), np.sqrt(np.diagonal(covariance))
     sheet = new_sheet(owner, 10.4, 3.8)
-    t = np.arange(len(beliefs))
+    t = integer(owner, "first", first) + np.arange(len(beliefs))
     for which, axes in enumerate(panels_of(sheet, 1, 2)):
         for i in range(d):
             shown = q[:, :, which, i]
