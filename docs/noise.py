@@ -92,8 +92,10 @@ def walks(particles, runs=10, filters=8):
     apart = np.sqrt(x.var(axis=1, ddof=1).mean(axis=0))  # between filters of the same data
     off = np.sqrt(((x - [0.0, world.drift[0], world.noise]) ** 2).mean(axis=(0, 1)))
     for k, t in enumerate(at):
-        said = f"drift: apart {apart[k, 1]:.4f}, error {off[k, 1]:.4f}; deviation: apart {apart[k, 2]:.4f}, error {off[k, 2]:.4f}"
-        print(particles, "particles, step", t, "ancestors", x[:, :, k, 0].mean().round(1), said)
+        said = [
+            f"{what}: apart {apart[k, i]:.4f}, error {off[k, i]:.4f}" for i, what in ((1, "drift"), (2, "deviation"))
+        ]
+        print(particles, "particles, step", t, "ancestors", x[:, :, k, 0].mean().round(1), *said)
 
 
 def picture(steps=100):

@@ -166,8 +166,6 @@ DEFAULTS = {
     "lab.literature.setups.Row": {"since": 0, "seconds": 0.5, "discounted": False},
     "lab.literature.setups.chosen": {"worlds": (), "quick": False},
     "lab.measures._episodes.episodes": {"confidence": 0.95},
-    "lab.plots.noise.noise_sheet": {"draws": 400, "first": 0},
-    "lab.plots.noise.plot_noise": {"draws": 400, "first": 0},
     "lab.statistics.independent_difference": {"confidence": 0.95},
     "lab.statistics.mean_band": {"confidence": 0.95},
     "lab.statistics.mean_interval": {"confidence": 0.95},
