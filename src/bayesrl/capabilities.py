@@ -456,6 +456,26 @@ class DrawsObservations(Protocol):
 
 
 @runtime_checkable
+class RewardsStates(Protocol):
+    """A belief whose expected rewards depend on the state seen alone. What a search's tree learns changes none."""
+
+    def expected_rewards(self, observations: Any, action: Any) -> Floats:
+        """The expected reward of an action in several states, (n, d): (n,)."""
+
+
+@runtime_checkable
+class GrowsTrees(RewardsStates, Protocol):
+    """A belief that grows the tree of a forward search in one call."""
+
+    def grow_tree(self, observation: Any, actions: Floats, width: int, seeds: tuple[Ints, ...]) -> list[Floats]:
+        """Observations of each level, (1, d), (A C, d), ...: what `draw` would draw, every path learning what it draws.
+
+        Child i of action a of a node has row (node A + a) C + i. `seeds` are those of the nodes of each level, (1,),
+        (C,), ...: one for all nodes that differ only in the actions before.
+        """
+
+
+@runtime_checkable
 class HasRewardFunction(Protocol):
     """A belief about what the actions of a box pay: a Gaussian process."""
 

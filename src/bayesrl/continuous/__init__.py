@@ -9,6 +9,7 @@ from bayesrl.models._riccati import LQSolution, lq_solution
 if TYPE_CHECKING:
     from bayesrl.continuous.certainty_equivalence import CertaintyEquivalence as CertaintyEquivalence
     from bayesrl.continuous.gp_pomdp import GPPOMDP as GPPOMDP
+    from bayesrl.continuous.continuous_forward_search import ContinuousForwardSearch as ContinuousForwardSearch
     from bayesrl.continuous.gp_sparse_sampling import GPSparseSampling as GPSparseSampling
     from bayesrl.continuous.lazy_psrl import LazyPSRL as LazyPSRL
     from bayesrl.continuous.normal_wishart_dynamics import NormalWishartDynamics as NormalWishartDynamics
@@ -20,6 +21,7 @@ export(
     {
         "gp_pomdp": ("GPPOMDP",),
         "certainty_equivalence": ("CertaintyEquivalence",),
+        "continuous_forward_search": ("ContinuousForwardSearch",),
         "gp_sparse_sampling": ("GPSparseSampling",),
         "lazy_psrl": ("LazyPSRL",),
         "normal_wishart_dynamics": ("NormalWishartDynamics",),

@@ -36,12 +36,13 @@ from bayesrl.beliefs.continuous._gp_paths import (
     processes,
     sampled_paths,
 )
+from bayesrl.beliefs.continuous._gp_tree import grown
 from bayesrl.beliefs.continuous._vectors import vector
 from bayesrl.beliefs.covariances import Covariance, Gaussian
 from bayesrl.beliefs.values._gaussian import nonnegative
 from bayesrl.beliefs.values._observations import Observations, Rows
 from bayesrl.beliefs.values.gp_regression import GPRegression
-from bayesrl.checks import Floats, array, generator, integer, number, sequence
+from bayesrl.checks import Floats, Ints, array, generator, integer, number, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.parameters import DISCOUNT, unchecked, value
@@ -132,8 +133,11 @@ class GPDynamics:
 
     @property
     def unsupported(self) -> dict[str, str]:
-        """What a belief without a reward cannot say."""
-        return {} if self.reward is not None else {"expected_reward": "It was given no reward."}
+        """What a belief without a reward cannot say, and what only Gaussian covariances allow."""
+        said = {} if self.is_gaussian else {"grow_tree": "Compiled trees need Gaussian covariances."}
+        if self.reward is None:
+            said |= {name: "It was given no reward." for name in ("expected_reward", "expected_rewards")}
+        return said
 
     @property
     def sizes(self) -> tuple[int | None, int | None]:
@@ -262,13 +266,22 @@ class GPDynamics:
 
     def expected_reward(self, observation: ArrayLike, action: ArrayLike) -> float:
         """The reward of an action, known or expected."""
+        return float(self.expected_rewards(np.atleast_1d(np.asarray(observation))[None], action)[0])
+
+    def expected_rewards(self, observations: ArrayLike, action: ArrayLike) -> Floats:
+        """The same in several states, (n, d): (n,)."""
         owner = "GPDynamics.expected_reward"
         if self.reward is None:
             raise Incompatible(owner, "this one", ["reward"], "Give `reward` to GPDynamics.")
-        S, a = self.inputs(owner, observation, action)
+        S, a = self.inputs(owner, observations, action)
         if self.learns_reward:
-            return float(self._predicted(owner, S, a)[0][0, -1])
-        return float(array(owner, "reward", self.reward(S, a), (len(S),))[0])
+            return self._predicted(owner, S, a)[0][:, -1]
+        return array(owner, "reward", self.reward(S, a), (len(S),))
+
+    def grow_tree(self, observation: ArrayLike, actions: Floats, width: int, seeds: tuple[Ints, ...]) -> list[Floats]:
+        """The observations of each level of a forward search's tree, in which every path learns what it draws."""
+        s, a = self.inputs("GPDynamics.grow_tree", observation, actions[0])
+        return grown(self.arrays(s.shape[1], len(a), len(seeds)), s[0], actions, width, seeds)
 
     # Uncertain states ------------------------------------------------------------------------------------------------
 
