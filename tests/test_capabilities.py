@@ -20,6 +20,7 @@ PLANNERS = {name: e for name, e in entries().items() if e.kind == "planner"}
 WORLDS = {"bamdp": "chain", "bandits": "bernoulli", "bapomdp": "tiger", "continuous": "lq-system"}
 OWN_WORLDS = {"thompson-combinatorial": b.make_world("combinatorial", suggestions=2)}
 OWN_WORLDS |= {"gp-sparse-sampling": b.make_world("continuous-bandit")}
+OWN_WORLDS |= {"continuous-forward-search": b.make_world("blimp")}
 PROTOCOLS = [x for x in vars(capabilities).values() if getattr(x, "_is_protocol", False) and x is not Protocol]
 
 

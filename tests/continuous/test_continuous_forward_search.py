@@ -12,7 +12,7 @@ from scipy.stats import t as student
 import bayesrl as b
 from bayesrl.beliefs.covariances import Gaussian, Matern
 from bayesrl.capabilities import DrawsObservations, GrowsTrees, RewardsStates, Thins, offers
-from bayesrl.continuous import ContinuousForwardSearch, GPDynamics
+from bayesrl.continuous import ContinuousForwardSearch, GPDynamics, LinearGaussianDynamics, NormalWishartDynamics
 from bayesrl.core import BayesAgent, Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.testing import assert_mean_equal
@@ -27,7 +27,7 @@ def quadratic(states, action):
 
 def values(belief, s, actions=ACTIONS, seed=0, **settings):
     planner = ContinuousForwardSearch(actions, **settings)
-    return planner.plan(belief, np.array([s]), planner.start(), default_rng(seed)).info["q"]
+    return planner.plan(belief, None if s is None else np.array([s]), planner.start(), default_rng(seed)).info["q"]
 
 
 # Unknown drift: s' = s + a + v ---------------------------------------------------------------------------------------
@@ -157,6 +157,48 @@ def test_the_same_random_numbers_serve_all_actions():
         assert q[0] == q[1] == q[3]
     belief = Drift(reward=lambda states, action: states[:, 0])  # what an action adds is then certain
     np.testing.assert_allclose(np.diff(values(belief, 0.5, width=2)), 0.9, rtol=1e-12)
+
+
+def unknown_noise(**given):
+    """The same belief of the library."""
+    noise = b.beliefs.NormalWishart([0.3], 2.0, 6.0, [[2.0]])
+    return NormalWishartDynamics(
+        lambda s, a, v: s + a + v, noise, inverse=lambda s, a, y: y - s - a, reward=quadratic, gamma=0.9, **given
+    )
+
+
+def test_unknown_noise_is_searched():
+    """Three decisions, width 50. A belief stripped of its known rewards has the same values, draw for draw."""
+    belief = unknown_noise()
+    np.testing.assert_allclose(values(belief, 0.5, depth=3, width=50), [-1.984280, -2.789223, -6.523716], atol=0.45)
+    bare = stripped(belief, (DrawsObservations,))
+    np.testing.assert_allclose(*(values(one, 0.5, depth=3, width=4) for one in (belief, bare)), rtol=1e-12)
+
+
+def test_linear_systems_are_searched():
+    """Two decisions in closed form: the mean of 30 searches; the last action is the one with u = 0."""
+    prior = LinearGaussianDynamics(np.array([[0.9], [0.5]]), 4.0 * np.eye(2), np.array([[0.04]]), Q=[[1.0]], R=[[0.3]])
+    x, exact = 0.8, []
+    for (u,) in ACTIONS:
+        mean, variance = 0.9 * x + 0.5 * u, 0.04 * (1.0 + (x * x + u * u) / 4.0)
+        exact.append(-(x**2) - 0.3 * u**2 - prior.gamma * (mean**2 + variance))
+    q = np.array([values(prior, x, width=20, seed=i) for i in range(30)])
+    assert_mean_equal(q, exact)
+    bare = stripped(prior, (DrawsObservations,))
+    np.testing.assert_allclose(*(values(one, x, depth=3, width=3) for one in (prior, bare)), rtol=1e-9)
+
+
+def test_hidden_states_are_searched():
+    """s_0 ~ N(.2, .09) is hidden. One decision is exact; two have the closed form of -z'^2 at the second."""
+    belief = NormalWishartDynamics(
+        lambda s, a, v: s + a + v, 0.3, observation=lambda s, a, w: s + w,
+        inverse_observation=lambda s, a, z: (z - s, 0.0),
+        sensor=0.5, state=(0.2, 0.09), particles=400, reward=quadratic, gamma=0.9,
+    )  # fmt: skip
+    np.testing.assert_allclose(values(belief, None, depth=1), -(0.2**2) - 0.09 - 0.1 * ACTIONS[:, 0] ** 2, rtol=1e-9)
+    exact = [-(0.2**2) - 0.09 - 0.1 * a**2 - 0.9 * ((0.2 + a) ** 2 + 0.09 + 0.09) for (a,) in ACTIONS]
+    q = np.mean([values(belief, None, width=8, inner=100, seed=i) for i in range(20)], axis=0)
+    np.testing.assert_allclose(q, exact, atol=0.1)
 
 
 # A Gaussian process --------------------------------------------------------------------------------------------------

@@ -334,7 +334,7 @@ def test_expected_rewards_of_hidden_states():
     assert belief.expected_reward(None, [0.0, 0.0]) == pytest.approx(-(s @ s) - np.trace(S), abs=1e-12)
     with pytest.raises(Incompatible, match="'reward'"):
         scalar(5).expected_reward(None, 0.0)
-    assert set(scalar(5, observation=None).unsupported) == {"expected_reward", "draw"}
+    assert set(scalar(5, observation=None).unsupported) == {"expected_reward", "expected_rewards", "draw"}
     deep = NormalWishartDynamics(
         move, 1.0, inverse_observation=unlook, sensor=1.0, state=(np.ones(6), 0.25 * np.eye(6)), reward=cost
     )

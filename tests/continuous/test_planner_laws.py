@@ -11,7 +11,8 @@ from bayesrl.registry import entries
 from bayesrl.testing import check_agent, check_planner
 
 PLANNERS = {name: e for name, e in entries().items() if e.package == "continuous" and e.kind == "planner"}
-HOMES = {"gp-sparse-sampling": "continuous-bandit", "lazy-psrl": "lq-system", "certainty-equivalence": "lq-system"}
+HOMES = {"continuous-forward-search": "blimp"}
+HOMES |= {"gp-sparse-sampling": "continuous-bandit", "lazy-psrl": "lq-system", "certainty-equivalence": "lq-system"}
 
 
 @pytest.mark.parametrize("name", PLANNERS)

@@ -217,6 +217,7 @@ def belief_for(entry: Entry) -> Any:
         return next(x for x in beliefs if all(b.capabilities.offers(x, need) for need in entry.factory.needs))
     home = "combinatorial" if entry.name == "thompson-combinatorial" else None
     home = "continuous-bandit" if entry.name == "gp-sparse-sampling" else home
+    home = "blimp" if entry.name == "continuous-forward-search" else home
     home = "lq-system" if entry.name in ("lazy-psrl", "certainty-equivalence") else home
     home = home or ("bernoulli" if ".bandits." in entry.factory.__module__ else "chain")
     return prior_for(make_world(home))

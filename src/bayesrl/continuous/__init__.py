@@ -8,8 +8,8 @@ from bayesrl.models._riccati import LQSolution, lq_solution
 
 if TYPE_CHECKING:
     from bayesrl.continuous.certainty_equivalence import CertaintyEquivalence as CertaintyEquivalence
-    from bayesrl.continuous.gp_pomdp import GPPOMDP as GPPOMDP
     from bayesrl.continuous.continuous_forward_search import ContinuousForwardSearch as ContinuousForwardSearch
+    from bayesrl.continuous.gp_pomdp import GPPOMDP as GPPOMDP
     from bayesrl.continuous.gp_sparse_sampling import GPSparseSampling as GPSparseSampling
     from bayesrl.continuous.lazy_psrl import LazyPSRL as LazyPSRL
     from bayesrl.continuous.normal_wishart_dynamics import NormalWishartDynamics as NormalWishartDynamics

@@ -33,7 +33,7 @@ from numpy.random import Generator
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.continuous._normal_wishart import NormalWishart
 from bayesrl.beliefs.continuous._vectors import vector
-from bayesrl.checks import Floats, frozen, generator, integer
+from bayesrl.checks import Floats, array, frozen, generator, integer
 from bayesrl.continuous._particles import (
     Noise,
     Sample,
@@ -142,7 +142,10 @@ class NormalWishartDynamics:
     @property
     def unsupported(self) -> dict[str, str]:
         """What this belief cannot answer."""
-        missing = {} if self.reward is not None else {"expected_reward": "It was given no 'reward'."}
+        asked = ("expected_reward", "expected_rewards") if self.reward is None else ()
+        missing = dict.fromkeys(asked, "It was given no 'reward'.")
+        if self.hidden:
+            missing.setdefault("expected_rewards", "Its states are hidden.")
         if not self.hidden:
             named = ("state_moments", "sensor_moments", "sample_sensor", "effective", "ancestors", "thinned")
             missing |= dict.fromkeys(named, "Its states are seen.")
@@ -329,6 +332,14 @@ class NormalWishartDynamics:
         else:
             s, p = self.sample.states, self.sample.weights
         return float(p @ self._rows("reward", (len(s),), s, a))
+
+    def expected_rewards(self, observations: Any, action: Any) -> Floats:
+        """The reward of an action in several states that are seen, (n, d): (n,)."""
+        owner = f"{OWNER}.expected_rewards"
+        if "expected_rewards" in self.unsupported:
+            raise Incompatible(owner, OWNER, ["reward"], self.unsupported["expected_rewards"])
+        s = array(owner, "observations", observations, (None, self.sizes[1] or None), moderate=True)
+        return self._rows("reward", (len(s),), s, vector(owner, "action", action, self.sizes[0] or None))
 
     def thinned(self, particles: int, rng: Generator) -> NormalWishartDynamics:
         """The same belief with at most this many particles, drawn by their weights."""

@@ -13,7 +13,7 @@ from numpy.random import default_rng
 from bayesrl.beliefs.continuous._gp_arrays import Processes, learn, predict
 from bayesrl.beliefs.continuous._strata import OVER, one_of_each_stratum
 from bayesrl.checks import Floats, Ints
-from bayesrl.kernels.arrays import F1, F2
+from bayesrl.kernels.arrays import F2
 from bayesrl.kernels.jit import njit
 
 
@@ -50,7 +50,8 @@ def expand(
 ) -> None:  # fmt: skip
     """Draw the children of a node, and theirs.
 
-    Rows of this level begin at `first`. Node `same` of those that share random numbers, whose numbers begin at `before`.
+    Rows of this level begin at `first`. `same` counts what was drawn before; random numbers of the level begin at
+    `before`.
     """
     d, size, shared = rows.shape[1], (len(A) * C) ** level, C**level
     s, m, sd = rows[first + node], mean[level], deviation[level]

@@ -136,7 +136,7 @@ class GPDynamics:
         """What a belief without a reward cannot say, and what only Gaussian covariances allow."""
         said = {} if self.is_gaussian else {"grow_tree": "Compiled trees need Gaussian covariances."}
         if self.reward is None:
-            said |= {name: "It was given no reward." for name in ("expected_reward", "expected_rewards")}
+            said |= dict.fromkeys(("expected_reward", "expected_rewards"), "It was given no reward.")
         return said
 
     @property

@@ -193,12 +193,16 @@ class LinearGaussianDynamics:
 
     def expected_reward(self, observation: Any, action: Any) -> float:
         """-(x'Qx + u'Ru)."""
+        return float(self.expected_rewards(np.atleast_1d(np.asarray(observation))[None], action)[0])
+
+    def expected_rewards(self, observations: Any, action: Any) -> Floats:
+        """The same for states (n, d): (n,)."""
         owner = f"{NAME}.expected_reward"
         if self.Q is None or self.R is None:
             raise Incompatible(owner, NAME, ["Q", "R"], self.unsupported["Q"])
-        x = self._vector(owner, "observation", observation, len(self.Q))
+        x = array(owner, "observation", observations, (None, len(self.Q)))
         u = self._vector(owner, "action", action, len(self.R))
-        return -float(x @ self.Q @ x + u @ self.R @ u)
+        return -np.asarray(np.einsum("ni,ij,nj->n", x, self.Q, x) + u @ self.R @ u)
 
     # Lockstep and capabilities ---------------------------------------------------------------------------------------
 
@@ -213,7 +217,7 @@ class LinearGaussianDynamics:
     def unsupported(self) -> Mapping[str, str]:
         """What cannot be asked without costs, or where features stand for (x, u)."""
         costs = "It was given no costs Q and R."
-        without = dict.fromkeys(("Q", "R", "expected_reward"), costs) if self.Q is None else {}
+        without = dict.fromkeys(("Q", "R", "expected_reward", "expected_rewards"), costs) if self.Q is None else {}
         return without | ({} if self.features is None else {"sample_system": "Its features are not (x, u)."})
 
     def _single(self, what: str) -> None:
