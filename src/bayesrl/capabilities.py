@@ -464,7 +464,7 @@ class RewardsStates(Protocol):
 
 
 @runtime_checkable
-class GrowsTrees(RewardsStates, Protocol):
+class GrowsTrees(Protocol):
     """A belief that grows the tree of a forward search in one call."""
 
     def grow_tree(self, observation: Any, actions: Floats, width: int, seeds: tuple[Ints, ...]) -> list[Floats]:

@@ -25,7 +25,7 @@ a Gaussian process; the compiled tree is the plain one, draw for draw.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator, default_rng
@@ -42,6 +42,10 @@ from bayesrl.registry import register
 
 MOST = 10**8
 """The most branches of a tree."""
+
+
+class Grows(GrowsTrees, RewardsStates, Protocol):
+    """A belief that grows the tree and knows the rewards in it."""
 
 
 @register(
@@ -68,7 +72,7 @@ class ContinuousForwardSearch:
     >>> planner = ContinuousForwardSearch([-1.0, 0.0, 1.0], depth=3, width=2)
     >>> record = b.run(b.BayesAgent(world.default_prior(), planner), world, steps=70, seed=0)
     >>> round(float(record.reward[:10].mean()), 1), round(float(record.reward[60:].mean()), 1)
-    (0.0, 1.0)
+    (0.2, 1.0)
     """
 
     actions: Annotated[Any, "The actions, (A, e), or a function of rng that draws such rows for each decision."]
@@ -102,12 +106,12 @@ class ContinuousForwardSearch:
         drawn = self.depth if self.leaf is not None else self.depth - 1  # decisions after which something is drawn
         seeds = tuple(rng.integers(2**63, size=self.width**level) for level in range(drawn))
         tree = Tree(A, self.depth, self.width, belief.gamma, self.leaf, seeds)
-        if offers(belief, GrowsTrees):
+        if offers(belief, Grows):
             q = grown_values(tree, belief, observation)
         else:
             rewards = np.array([belief.expected_reward(observation, a) for a in A])  # of all particles
             small = belief.thinned(self.inner, rng) if offers(belief, Thins) else belief
-            q = action_values(tree, small, observation, rewards)
+            q = action_values(tree, small, observation, rewards, 0, 0)
         return Decision(A[int(np.argmax(q))].copy(), None, {"q": q})
 
 
@@ -128,7 +132,7 @@ class Tree(NamedTuple):
 
 
 def action_values(
-    t: Tree, belief: DrawsObservations, observation: Any, rewards: Floats, level: int = 0, node: int = 0
+    t: Tree, belief: DrawsObservations, observation: Any, rewards: Floats, level: int, node: int
 ) -> Floats:
     """Q_d(b, z, a) of each action; `rewards` are those of this decision, and `node` counts what was drawn before."""
     if level == t.depth - 1 and t.leaf is None:
@@ -152,7 +156,7 @@ def action_values(
     return q
 
 
-def grown_values(t: Tree, belief: GrowsTrees, observation: Any) -> Floats:
+def grown_values(t: Tree, belief: Grows, observation: Any) -> Floats:
     """The same values from a tree that the belief has grown, level by level from its end."""
     levels = belief.grow_tree(observation, t.actions, t.width, t.seeds)
     after = None if t.leaf is None else t.leaves(levels[-1])
