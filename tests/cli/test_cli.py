@@ -23,19 +23,6 @@ PAGE += ["seconds_per_step", "version"]
 
 
 @pytest.fixture
-def line(capsys):
-    """Run a command line that must succeed; what it printed on standard output."""
-
-    def run(text):
-        code = main(text.split())
-        out, err = capsys.readouterr()
-        assert (code, err) == (0, "")
-        return out
-
-    return run
-
-
-@pytest.fixture
 def page(line):
     """Run a command line with --json; standard output must be one strict JSON value and nothing else."""
 

@@ -17,20 +17,6 @@ from bayesrl.lab.plots.explanation import ARROWS, _map, plot_explanation, plot_p
 from bayesrl.lab.sketches import LETTERS, sketch, sketched_map, sketched_root
 from bayesrl.models.solve import solve
 
-
-@pytest.fixture
-def line(capsys):
-    """Run a command line that must succeed; what it printed on standard output."""
-
-    def run(text):
-        code = main(text.split())
-        out, err = capsys.readouterr()
-        assert (code, err) == (0, "")
-        return out
-
-    return run
-
-
 # What is said --------------------------------------------------------------------------------------------------------
 
 

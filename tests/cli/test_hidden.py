@@ -14,19 +14,6 @@ from bayesrl.lab.plots.explanation import _states, _vectors, plot_explanation
 
 
 @pytest.fixture
-def line(capsys):
-    """Run a command line that must succeed; what it printed on standard output."""
-
-    def run(text):
-        code = main(text.split())
-        out, err = capsys.readouterr()
-        assert (code, err) == (0, "")
-        return out
-
-    return run
-
-
-@pytest.fixture
 def refused(capsys):
     """Run a command line that must be refused; the sentence."""
 
@@ -44,6 +31,16 @@ def file(tmp_path):
     path = tmp_path / "small.pomdp"
     b.models.write_pomdp(b.make_world("tiger").pomdp, path)
     return path
+
+
+def test_a_world_suggests_settings_of_methods():
+    """The tiger suggests a constant for POMCP, unless the user says one; other worlds and methods keep the default."""
+    tiger, shuttle = b.make_world("tiger"), b.make_world("shuttle")
+    assert agent_for("pomcp", tiger).planner == b.make("pomcp", exploration="auto")
+    assert agent_for("pomcp", tiger, params={"exploration": None}).planner == b.make("pomcp")
+    assert b.make("pomcp").exploration is None
+    for method, world in (("pomcp", shuttle), ("pomcp", b.make_world("tiger-episodic"))):
+        assert agent_for(method, world).planner == b.make(method)
 
 
 # Files as worlds -----------------------------------------------------------------------------------------------------

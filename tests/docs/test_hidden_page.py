@@ -19,7 +19,7 @@ def test_a_row_says_what_the_world_says(row):
     assert [world.n_states, world.n_actions, world.n_observations] == list(map(int, sizes))
     assert world.gamma == float(gamma)
     low, _, high = value.partition(" to ")
-    assert world.bracket == pytest.approx((float(low), float(high or low)), abs=5.1e-5)
+    assert world.value == pytest.approx((float(low), float(high or low)), abs=5.1e-5)
 
 
 def test_every_hidden_world_has_a_row():

@@ -507,6 +507,8 @@ def test_a_certain_start_draws_nothing():
         ("transition_counts", np.ones((4, 3)), "an array of shape"),
         ("observation_counts", -np.ones((4, 2)), "at least 0 everywhere"),
         ("setting", "known", "a Setting"),
+        ("defaults", 3, "a mapping from methods to arguments"),
+        ("legal", [[False, False], [True, False]], "truth values of shape"),
         ("preferred", np.ones((2, 2)), "truth values of shape"),
         ("preferred", [[True, False], [False, False]], "truth values of shape"),
     ],
@@ -514,6 +516,14 @@ def test_a_certain_start_draws_nothing():
 def test_a_world_refuses(field, bad, expected):
     with pytest.raises(InvalidArgument, match=f"^POMDPWorld: '{field}' must be {expected}"):
         small(**{field: bad})
+
+
+def test_what_is_preferred_must_be_legal():
+    liked, legal = np.eye(2, dtype=bool), np.array([[True, True], [False, True]])
+    world = small(preferred=~liked | legal, legal=legal)
+    assert world.preferred.tolist() == legal.tolist()
+    with pytest.raises(InvalidArgument, match=r"^POMDPWorld: 'preferred' must be legal for one action in each state"):
+        small(preferred=~liked, legal=legal)
 
 
 def test_steps_refuse():

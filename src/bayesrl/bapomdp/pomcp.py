@@ -10,7 +10,9 @@ is drawn at the root, and an outcome is an observation.
 Deviations: the belief is the agent's own (exact or particles), not the states that simulations brought to the new
 root; `reuse` keeps values and visits only. The first simulation at a node counts its first action, as in BAMCP. The
 paper's c is the range of returns of a trial search. Ours is by default the range of one step's rewards; "auto" is
-BAMCP's rule. A simulation ends after `depth` decisions, where gamma^depth is .01 by default. Ties are broken at random.
+BAMCP's rule. A belief may say which actions are legal in a state; as in the authors' code, no others are tried, and
+`info["q"]` has minus infinity for them. A simulation ends after `depth` decisions, where gamma^depth is .01 by default.
+Ties are broken at random.
 Cost: O(simulations x depth x (actions + log outcomes)). Claims: root values approach the exact ones; equal in law to a
 naive transcription; returns of peer code.
 """

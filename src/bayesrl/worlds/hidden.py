@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -76,6 +76,9 @@ class POMDPWorld(Published):
     legal: Annotated[
         ArrayLike | None, Shape("(S, A)"), "Which actions a search may try in each state, if the past tells; None: all."
     ] = field(default=None, repr=False)
+    defaults: Annotated[
+        Mapping[str, Mapping[str, Any]], "Arguments that suit methods in this world, by their names."
+    ] = field(default_factory=dict, repr=False)
 
     hidden: ClassVar[bool] = True
 
@@ -85,6 +88,8 @@ class POMDPWorld(Published):
             raise InvalidArgument(owner, "pomdp", "a TabularPOMDP", type(self.pomdp).__name__)
         if not isinstance(self.setting, Setting):
             raise InvalidArgument(owner, "setting", "a Setting", self.setting)
+        if not isinstance(self.defaults, Mapping):
+            raise InvalidArgument(owner, "defaults", "a mapping from methods to arguments", self.defaults)
         named = {"states": self.n_states, "actions": self.n_actions, "observations": self.n_observations}
         for which, n in named.items():
             given = sequence(owner, which, getattr(self, which), f"{n} names")

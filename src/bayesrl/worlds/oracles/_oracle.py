@@ -36,6 +36,9 @@ class Oracle(Published, Protocol):
     """What is asked for: "state", "action" or "confirmation"."""
     hidden: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        self.inside  # noqa: B018 (it is checked)
+
     @cached_property
     def inside(self) -> POMDPWorld:
         """The world inside."""

@@ -46,9 +46,6 @@ class AskingForAction(Advisor):
 
     query: ClassVar[str] = "action"
 
-    def __post_init__(self) -> None:
-        self.inside  # noqa: B018 (it is checked)
-
     @property
     def n_actions(self) -> int:
         """A + 1: the last one asks."""

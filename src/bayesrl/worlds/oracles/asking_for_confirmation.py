@@ -47,9 +47,6 @@ class AskingForConfirmation(Advisor):
 
     query: ClassVar[str] = "confirmation"
 
-    def __post_init__(self) -> None:
-        self.inside  # noqa: B018 (it is checked)
-
     @property
     def n_actions(self) -> int:
         """2 A: each action, then a question about each."""

@@ -45,9 +45,6 @@ class AskingForState(Oracle):
 
     query: ClassVar[str] = "state"
 
-    def __post_init__(self) -> None:
-        self.inside  # noqa: B018 (it is checked)
-
     @property
     def n_actions(self) -> int:
         """2 A: each action without a question, then each with one."""
