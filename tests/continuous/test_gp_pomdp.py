@@ -12,7 +12,8 @@ from bayesrl.beliefs.covariances import Discrete, Gaussian, Linear, Matern, Poly
 from bayesrl.continuous import GPPOMDP
 from bayesrl.continuous._log_joint import log_joint
 from bayesrl.continuous._pairs import between, slopes
-from bayesrl.continuous._slices import innovations, joint_densities, rebuilt
+from bayesrl.continuous._slices import Innovations, around, joint_densities, rebuilt, slice_moved
+from bayesrl.continuous._trajectories import Sample
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.io.store import load, save
@@ -398,22 +399,31 @@ class Simulated:
 def test_slices_reach_the_posterior_of_the_grid(grid):
     """2000 trajectories of the prior, moved, have the moments of the posterior on the grid: it is the invariant law.
 
-    The trajectories are independent, so that five standard errors have a false-alarm rate of 1e-6. They detect a mean
+    They are moved by `refresh`; by slices of innovations alone; and then by slices around the maximum alone, which keep
+    the moments. Trajectories are independent, so that the false-alarm rate is 1e-6 for each. The test detects a mean
     that is off by a ninth of a standard deviation. The prior's means are off by a half to one.
     """
     _, mean, variance, _ = grid
     start, rng, P = scalar(2000), default_rng(11), 2000
     blind = start.update_many([step._replace(observation=None, next_observation=None) for step in STEPS], rng)
     history = scalar(1).update_many(STEPS, rng).history
-    e = innovations(start._model, history, blind.sample)
-    walk, _ = rebuilt(start._model, history, e)
+    walk = rebuilt(start._model, history, blind.sample.states, drawn=False)
     belief = unchecked(blind, history=history, sample=walk.sample(np.full(P, 1.0 / P)))
     assert np.abs(belief.path_moments()[0][:, 0] - mean).max() > 0.25
-    moved = belief.refresh(rng, 15)
-    X = moved.sample.states[:, :, 0]
-    assert_mean_equal(X, mean, false_alarm=1e-6)
-    assert_mean_equal((X - mean) ** 2, variance, false_alarm=1e-6)
-    assert moved.log_evidence() == belief.log_evidence()
+
+    def check(sample):
+        X = sample.states[:, :, 0]
+        assert_mean_equal(X, mean, false_alarm=1e-6)
+        assert_mean_equal((X - mean) ** 2, variance, false_alarm=1e-6)
+
+    check(belief.refresh(rng, 12).sample)
+    sample, everything = Sample._make([x.copy() for x in belief.sample]), np.ones(3, bool)
+    for chart, slices in ((Innovations(start._model, history), 10), (around(start._model, history), 6)):
+        before = sample.states.copy()
+        for _ in range(slices):
+            slice_moved(chart, sample, everything, rng)
+        assert (sample.states != before).all()
+        check(sample)
 
 
 def test_moved_particles_keep_their_factors(grown):
@@ -427,27 +437,20 @@ def test_moved_particles_keep_their_factors(grown):
 
 
 def test_brackets_shrink():
-    """All trajectories move, though only one angle in some thousand keeps them at so precise observations."""
+    """Innovations move all trajectories, though precise observations leave few angles in a thousand."""
     belief = scalar(200, observation_noise=1e-3, observation=Gaussian(variance=1e-6)).update_many(
         STEPS, default_rng(24)
     )
-    moved = belief.refresh(default_rng(25))
-    X = moved.sample.states[:, :, 0]
-    assert len(np.unique(X[:, 0])) == 200
-    assert np.abs(X - [0.3, 1.2, 0.2]).max() < 0.02
+    sample = Sample._make([x.copy() for x in belief.sample])
+    slice_moved(Innovations(belief._model, belief.history), sample, np.ones(3, bool), default_rng(25))
+    assert (sample.states != belief.sample.states).all()
 
 
 def test_a_slice_of_some_states_leaves_the_others():
     """A run of states moves alone: the first state stays where only later innovations move."""
-    from bayesrl.continuous._slices import densities, slice_moved
-    from bayesrl.continuous._trajectories import Sample
-
     belief = scalar(50).update_many(STEPS, default_rng(13))
     sample = Sample._make([x.copy() for x in belief.sample])
-    e = innovations(belief._model, belief.history, sample)
-    e = type(e)(e.first.copy(), e.moves.copy())
-    likelihood = densities(belief._model, sample)
-    slice_moved(belief._model, belief.history, sample, e, likelihood, np.array([False, True, False]), default_rng(14))
+    slice_moved(Innovations(belief._model, belief.history), sample, np.array([False, True, False]), default_rng(14))
     moved = sample.states != belief.sample.states
     assert not moved[:, 0].any()
     assert moved[:, 1:].all()

@@ -15,7 +15,7 @@ KALMAN = [TESTS + "test_known_functions_give_kalmans_filter"]
 MUTANTS = {
     # name: (module, old, new, tests)
     "the covariance of the trajectory before the move": (
-        SLICES, "zip(sample[:-1], walk.sample(density)[:-1], strict=True)", "zip(sample[:1], walk.sample(density)[:1])",
+        SLICES, "zip(sample[:-1], grown[:-1], strict=True)", "zip(sample[:1], grown[:1])",
         [TESTS + "test_moved_particles_keep_their_factors"]),
     "dynamics without noise": (
         PATHS, "for k in f.prior], axis=1) + f.noise", "for k in f.prior], axis=1) + 0.0 * f.noise", SAME),
@@ -47,10 +47,14 @@ MUTANTS = {
         [TESTS + "test_brackets_shrink"]),
     "bracket shrunk to the wrong side": (
         SLICES, "side = t[active] < 0.0", "side = t[active] > 0.0", [TESTS + "test_brackets_shrink"]),
-    "a slice at the present likelihood": (SLICES, "np.log1p(-rng.random(len(likelihood)))", "-0.1", POSTERIOR),
-    "the likelihood of the trajectory before": (
-        SLICES, "likelihood[to] = new.first[accepted], new.moves[accepted], density[accepted]",
-        "_ = new.first[accepted], new.moves[accepted], 0.0", POSTERIOR),
+    "a slice at the present likelihood": (SLICES, "np.log1p(-rng.random(len(e)))", "-0.1", POSTERIOR),
+    "a chart without the density of its law": (SLICES, "+ 0.5 * np.sum(e * e, axis=(1, 2))", "", POSTERIOR),
+    "innovations with the joint as likelihood": (
+        SLICES, "return densities(self.model, sample)", "return joint_densities(self.model, self.history, sample)",
+        POSTERIOR),
+    "given states with drawn innovations": (
+        PATHS, "self.move.add(e if drawn else (e - mean) / sd)", "self.move.add(e)",
+        [TESTS + "test_moved_particles_keep_their_factors"]),
     "draws before the first observation": (
         BELIEF, 'given.seen_in(owner, self._model, "observation", z), rng)', "None, rng)", KALMAN),
     "a reward before the first observation": (

@@ -173,18 +173,18 @@ class Walk:
         """The last states, (P, d)."""
         return self.X[:, self.n - 1]
 
-    def begin(self, e: Floats) -> None:
-        """Begin a sequence: its first state from standard normal numbers, (P, d)."""
-        self.X[:, self.n] = self.model.start + e @ self.model.root.T
+    def begin(self, e: Floats, drawn: bool = True) -> None:
+        """Begin a sequence: its first state drawn by standard normal numbers, (P, d), or given."""
+        self.X[:, self.n] = self.model.start + e @ self.model.root.T if drawn else e
         self.n += 1
 
-    def step(self, action: Floats, e: Floats) -> None:
-        """Extend each trajectory under its own process, by standard normal numbers, (P, d)."""
+    def step(self, action: Floats, e: Floats, drawn: bool = True) -> None:
+        """Extend each trajectory under its own process, by standard normal numbers, (P, d), or by given states."""
         mean, sd = self.move.given(with_action(self.state, action), self._inputs())
-        self.move.add(e)
+        self.X[:, self.n] = mean + sd * e if drawn else e
+        self.move.add(e if drawn else (e - mean) / sd)
         self.before.append(self.n - 1)
         self.actions.append(action)
-        self.X[:, self.n] = mean + sd * e
         self.n += 1
 
     def sensed(self) -> tuple[Floats, Floats]:

@@ -12,9 +12,9 @@ Algorithm: `update` extends each particle's trajectory by a draw from its own pr
 by the density of the observation given that past. Particles are resampled systematically, before they move, if their
 effective number is below `resample` of them. `map_states` maximises the log joint, the estimate of the paper. `refresh`
 moves trajectories by elliptical slice sampling. The prior of a trajectory is not Gaussian, since the covariance of
-later states depends on earlier ones. But a trajectory is a function of independent standard normal numbers. The slices
-are taken in these numbers (`_slices.py`): their prior is Gaussian, the observations are the likelihood, and the
-posterior is invariant.
+later states depends on earlier ones. The slices are taken in coordinates whose prior is (`_slices.py`): the standard
+normal numbers that draw a trajectory, and a normal law around the most probable trajectory. Both leave the posterior
+invariant.
 
 Symmetry: with means of zero and covariances that are even, such as Gaussian ones, x and -x have the same log joint. The
 posterior then has two equal modes, and a filter picks one by chance. Hidden states are identified only by mean
@@ -48,7 +48,7 @@ from bayesrl.checks import Floats, array, generator, integer
 from bayesrl.continuous import _gp_pomdp_model as given
 from bayesrl.continuous._gp_pomdp_model import OWNER
 from bayesrl.continuous._log_joint import log_joint, maximised
-from bayesrl.continuous._slices import Innovations, belongs, innovations, joint_densities, rebuilt, swept
+from bayesrl.continuous._slices import belongs, joint_densities, rebuilt, swept
 from bayesrl.continuous._trajectories import (
     History,
     Model,
@@ -254,8 +254,7 @@ class GPPOMDP:
         """
         owner = f"{OWNER}.map_states"
         n, sample = integer(owner, "starts", starts, 1), self._trajectories(owner)
-        e = innovations(self._model, self.history, sample)
-        central = rebuilt(self._model, self.history, Innovations(0.0 * e.first[:1], 0.0 * e.moves[:1]))[0].X[0]
+        central = rebuilt(self._model, self.history, np.zeros((1, *sample.states.shape[1:]))).X[0]
         paths = np.unique(sample.states, axis=0, return_index=True)[1]
         best = paths[np.argsort(-joint_densities(self._model, self.history, sample)[paths], kind="stable")]
         near = [self.path_moments()[0], central, *sample.states[best[: max(n - 2, 0)]]]
