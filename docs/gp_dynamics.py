@@ -65,15 +65,15 @@ def errors(name: str, seed: int, horizon: int | None = SHORT, n: int = 300, star
 
 
 def blimp_paths(path: Path) -> None:
-    """Predictions of the blimp after 25 random steps, by moments and by samples, beside a real path."""
+    """Predictions of the blimp after 60 random steps, by moments and by samples, beside a real path."""
     world, rng = make_world("blimp"), default_rng(4)
     belief = GPDynamics(Gaussian(scale=2.0), noise=0.03)
     state, _ = world.reset(rng)
-    for _ in range(25):
+    for _ in range(60):
         action = rng.integers(-1, 2, size=1).astype(float)
         step = world.step(state, action, rng)
         belief, state = belief.update(Transition(state, action, step.reward, step.state)), step.state
-    actions = np.repeat([[-1.0], [0.0], [1.0], [0.0]], [4, 4, 5, 7], axis=0)
+    actions = np.repeat([[-1.0], [0.0], [1.0], [0.0]], [1, 7, 1, 11], axis=0)
     state, _ = world.reset(rng)
     real = [state]
     for action in actions:

@@ -12,6 +12,8 @@ from bayesrl.beliefs.covariances import Gaussian, Linear, Matern
 from bayesrl.continuous import GPDynamics
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
+from bayesrl.io.store import load, save
+from bayesrl.parameters import unchecked
 
 SAME = Gaussian(scale=[1.0, 1.5, 2.0], variance=1.4)
 TWO = [SAME, Gaussian(scale=[0.7, 2.0, 1.1], variance=0.6)]
@@ -301,6 +303,16 @@ def test_older_versions_stay_as_they_are():
     assert old.predictive(S0, ACTION)[0].tolist() == before[0].tolist()
     assert one.log_evidence() != other.log_evidence()
     assert GPDynamics(SAME).update_many([]) == GPDynamics(SAME)
+
+
+def test_files_keep_everything(tmp_path):
+    for belief in (GPDynamics(SAME, 0.2), GPDynamics(TWO, [0.1, 0.2, 0.3], reward=SAME).update_many(log(6))):
+        save(belief, tmp_path / "belief.zip")
+        assert load(tmp_path / "belief.zip") == belief
+    with pytest.raises(InvalidArgument, match="got 'function'"):
+        save(GPDynamics(SAME, reward=lambda s, a: s[:, 0]), tmp_path / "belief.zip")
+    with pytest.raises(InvalidArgument, match="'data' must be observations of every coordinate"):
+        unchecked(belief, data=belief.data[:2]).check_grown()
 
 
 def test_draws_and_rewards():

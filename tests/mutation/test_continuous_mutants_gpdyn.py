@@ -36,7 +36,7 @@ MUTANTS = {
     "the state is not added to its change": (
         HERE + "gp_dynamics", "mean[:, :d] + S * (self.mean == \"state\")", "mean[:, :d]", [DENSE]),
     "factors shared by different noises": (
-        HERE + "gp_dynamics", "one[1] == noise and (one[0]", "(one[0]", [DENSE + "[noises-state]"]),
+        HERE + "_gp_moments", "one[1] == sd and (one[0]", "(one[0]", [DENSE + "[noises-state]"]),
     "the reward learned as a coordinate": (
         HERE + "gp_dynamics", "self._predicted(owner, S, a)[0][0, -1]", "self._predicted(owner, S, a)[0][0, 0]", [DENSE]),
     "draws with the variance for the deviation": (

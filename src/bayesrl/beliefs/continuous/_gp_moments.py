@@ -36,6 +36,22 @@ class Group(NamedTuple):
     """Standard deviation of the noise."""
 
 
+Share = tuple[Covariance, float, list[int]]
+"""A covariance, a noise, and the numbers of the processes that have both."""
+
+
+def shares(priors: list[Covariance], noise: float | Floats) -> list[Share]:
+    """The distinct pairs of covariance and noise, in the order of their first process."""
+    made: list[Share] = []
+    for p, (prior, sd) in enumerate(zip(priors, np.broadcast_to(noise, len(priors)), strict=True)):
+        same = [one for one in made if one[1] == sd and (one[0] is prior or one[0] == prior)]
+        if same:
+            same[0][2].append(p)
+        else:
+            made.append((prior, float(sd), [p]))
+    return made
+
+
 def moments(groups: list[Group], mu: Floats, S: Floats, d: int) -> tuple[Floats, Floats, Floats]:
     """Means (P,), covariance (P, P), and covariance with the first d inputs, (d, P), of all processes at N(mu, S)."""
     P = sum(len(group.columns) for group in groups)

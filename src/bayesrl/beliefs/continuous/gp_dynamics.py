@@ -27,7 +27,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.continuous._gp_arrays import Processes
-from bayesrl.beliefs.continuous._gp_moments import Group, moments
+from bayesrl.beliefs.continuous._gp_moments import Group, Share, moments, shares
 from bayesrl.beliefs.continuous._gp_paths import (
     Path,
     normal,
@@ -117,10 +117,9 @@ class GPDynamics:
         data = self.data
         fits = isinstance(data, tuple) and all(isinstance(one, Observations) and one.y.ndim == 2 for one in data)
         if fits and data:
-            d, _ = self.sizes
-            fits = d is not None and d >= 1 and len({one.points.shape for one in data}) == 1
-            groups = self.groups(d, data[0].points.shape[1]) if fits and d is not None else []
-            fits = fits and [len(one.columns) for one in groups] == [one.y.shape[1] for one in data]
+            d = unchecked(self, data=()).sizes[0] or self.sizes[0] or 0
+            fits = d >= 1 and [len(columns) for _, _, columns in self._shares(d)] == [one.y.shape[1] for one in data]
+            fits = fits and len({one.points.shape for one in data}) == 1 and data[0].points.shape[1] > d
         if not fits:
             raise InvalidArgument("GPDynamics", "data", "observations of every coordinate", data)
 
@@ -149,17 +148,13 @@ class GPDynamics:
             return len(self.covariance), None
         return (None if np.ndim(self.noise) == 0 else len(self.noise) - self.learns_reward), None
 
-    def groups(self, d: int, dims: int) -> list[Group]:
-        """Processes that have the same covariance and noise, of d coordinates on rows (state, action) of `dims`."""
+    def _shares(self, d: int) -> list[Share]:
         priors = [self.covariance] * d if isinstance(self.covariance, Covariance) else list(self.covariance)
-        priors += [self.reward] if self.learns_reward else []
-        made: list[tuple[Covariance, float, list[int]]] = []
-        for p, (prior, noise) in enumerate(zip(priors, np.broadcast_to(self.noise, len(priors)), strict=True)):
-            same = [one for one in made if one[1] == noise and (one[0] is prior or one[0] == prior)]
-            if same:
-                same[0][2].append(p)
-            else:
-                made.append((prior, float(noise), [p]))
+        return shares([*priors, self.reward] if self.learns_reward else priors, self.noise)
+
+    def groups(self, d: int, dims: int) -> list[Group]:
+        """Processes that share a factor, of d coordinates on rows (state, action) of `dims`."""
+        made = self._shares(d)
         data = self.data or [Observations(dims, len(columns)) for _, _, columns in made]
         return [Group(k, one, tuple(columns), s) for one, (k, s, columns) in zip(data, made, strict=True)]
 
@@ -337,8 +332,7 @@ class GPDynamics:
     @property
     def is_gaussian(self) -> bool:
         """Whether all covariances are Gaussian, so that moments are closed and the belief has `arrays`."""
-        priors = [self.covariance] if isinstance(self.covariance, Covariance) else list(self.covariance)
-        return all(isinstance(one, Gaussian) for one in [*priors, *([self.reward] if self.learns_reward else [])])
+        return all(isinstance(prior, Gaussian) for prior, _, _ in self._shares(self.sizes[0] or 1))
 
     def _only_gaussian(self, owner: str) -> None:
         if not self.is_gaussian:
