@@ -112,7 +112,13 @@ def test_discrete_spaces_are_counted_from_zero():
     state, seen, reward, terminated = world.step(state, 0, rng)
     assert (seen, reward, terminated) == (1, 1.5, False)
     assert [type(part) for part in (seen, reward, terminated)] == [int, float, bool]
-    assert world.step(state, 1, rng)[1] == 2
+    state, seen, _, _ = world.step(state, 1, rng)
+    assert seen == 2
+    state, seen, _, _ = world.step(state, np.array([1.0]), rng)  # planners on vectors list numbers so
+    assert seen == 2
+    for action in (np.array([0.5]), np.array([2.0]), np.array([0.0, 0.0]), np.array([np.nan])):
+        with pytest.raises(InvalidArgument, match="'action' must be a whole number"):
+            world.step(state, action, rng)
 
 
 def test_a_world_survives_the_round_trip():

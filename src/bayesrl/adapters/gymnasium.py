@@ -111,7 +111,7 @@ class GymWorld:
             raise InvalidArgument("GymWorld", "state", "in an episode that has not ended", state, hint)
         space = self.env.action_space
         if isinstance(space, Discrete):
-            action = integer("GymWorld", "action", action, 0, self.n_actions - 1) + int(space.start)
+            action = integer("GymWorld", "action", _counted(action), 0, self.n_actions - 1) + int(space.start)
         elif isinstance(space, Box):
             action = _in_box(space, action)
         elif action not in space:
@@ -123,6 +123,12 @@ class GymWorld:
     def _observed(self, seen: Any) -> Any:
         space = self.env.observation_space
         return int(seen) - int(space.start) if isinstance(space, Discrete) else seen
+
+
+def _counted(action: Any) -> Any:
+    """The number in a vector of one whole number, which is how planners on vectors list numbered actions."""
+    vector = isinstance(action, np.ndarray) and action.shape == (1,) and action.dtype.kind in "iuf"
+    return int(action[0]) if vector and action[0] == np.floor(action[0]) else action
 
 
 def _in_box(space: Box, action: Any) -> Any:
