@@ -11,16 +11,27 @@ HERE = "bayesrl.beliefs.continuous."
 MUTANTS = {
     # name: (module, old, new, tests)
     "moments without the trace": (
-        HERE + "_gp_moments", "prior.variance - np.trace(Q) + noise**2", "prior.variance + noise**2", [MOMENTS]),
+        HERE + "_gp_moments", "prior.variance - np.sum(U * U)]", "prior.variance]", [MOMENTS]),
+    "moments by matrices without the trace": (
+        HERE + "_gp_moments", "prior.variance - np.trace(Q)]", "prior.variance]", [MOMENTS]),
     "moments without the noise": (
-        HERE + "_gp_moments", "np.trace(Q) + noise**2)", "np.trace(Q))", [MOMENTS]),
-    "moments without the square of the mean": (
+        HERE + "_gp_moments", "- np.sum(U * U)]), prior.variance) + noise**2", "- np.sum(U * U)]), prior.variance)",
+        [MOMENTS]),
+    "moments by matrices without the noise": (
+        HERE + "_gp_moments", "(rest + noise**2) * np.eye", "rest * np.eye", [MOMENTS]),
+    "moments with the square of the mean": (
+        HERE + "_gp_moments", "Z[1:].T @ Z[1:]", "Z.T @ Z", [MOMENTS]),
+    "moments by matrices with the square of the mean": (
         HERE + "_gp_moments", " - np.outer(mean, mean), cross", ", cross", [MOMENTS]),
+    "an expansion without its second term": (
+        HERE + "_gp_moments", "total - G[j, k] * np.sqrt(b[k])", "total - 0.0 * G[j, k] * np.sqrt(b[k])", [MOMENTS]),
+    "an expansion that stops at the first degree": (
+        HERE + "_gp_moments", "while small < 2 and r > 0:", "while len(made) <= r and r > 0:", [MOMENTS]),
     "outputs of different covariances are uncorrelated": (
-        HERE + "_gp_moments", "groups[: i + 1]", "groups[: i + 1][-1:]", [MOMENTS + "[different-state]"]),
+        HERE + "_gp_moments", "groups[: i + 1]", "groups[: i + 1][-1:]", [MOMENTS + "[different-state-dense]"]),
     "the other output's scales are forgotten": (
         HERE + "_gp_moments", "squared_scales(other, len(S))", "squared_scales(prior, len(S))",
-        [MOMENTS + "[different-state]"]),
+        [MOMENTS + "[different-state-dense]"]),
     "the input's covariance forgotten for mean=state": (
         HERE + "gp_dynamics", "V + S + C + C.T, C + S", "V + C + C.T, C + S", [MOMENTS]),
     "the covariance with the input counted once": (

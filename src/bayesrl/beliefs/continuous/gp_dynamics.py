@@ -12,7 +12,7 @@ follows one function from end to end. (Moments forget that it is the same functi
 Paper to code: eqs of `_gp_moments.py`; the growing Cholesky factor of `_observations.py`; `_gp_arrays.py` compiled.
 Deviations: hyper-parameters maximise the evidence of each coordinate (`fit`) from several starts. Coordinates with the
 same covariance and noise share one factor, which changes no value. Transitions are data whether or not an episode ends.
-Cost: O(n^2) for a transition and for a prediction, O(n^3) for moments, for each distinct covariance.
+Cost: O(n^2) for a transition and for a prediction, O(n^2 F) to O(n^3) for moments, for each distinct covariance.
 Claims: predictions, evidence and moments equal dense conditioning and quadrature; paths have the law of one function.
 """
 
@@ -74,10 +74,10 @@ class GPDynamics:
     >>> belief = belief.update_many(log)
     >>> mean, variance = belief.predictive([0.5], [0.2])
     >>> mean.round(2).tolist(), variance.round(3).tolist()  # .65
-    ([0.65], [0.003])
+    ([0.65], [0.004])
     >>> mean, covariance, with_input = belief.predict_uncertain([0.5], [[0.04]], [0.2])
-    >>> covariance.round(3).tolist(), with_input.round(3).tolist()  # .9^2 * .04 and more; .9 * .04
-    ([[0.036]], [[0.036]])
+    >>> covariance.round(3).tolist(), with_input.round(3).tolist()  # .9^2 * .04 and more; near .9 * .04
+    ([[0.035]], [[0.035]])
     """
 
     covariance: Annotated[Any, "Prior covariance on rows (state, action): one, or one for each coordinate."]
@@ -294,7 +294,7 @@ class GPDynamics:
         d, dims = len(s), len(s) + len(a)
         wide = np.zeros((dims, dims))
         wide[:d, :d] = S
-        m, V, C = moments(self.groups(d, dims), np.append(s, a), wide, d)
+        m, V, C = moments(owner, self.groups(d, dims), np.append(s, a), wide, d)
         m, V, C = m[:d], V[:d, :d], C[:, :d]
         if self.mean == "zero":
             return m, V, C
