@@ -8,6 +8,8 @@ INFINITE, POLICY = HIDDEN + "infinite_pomdp", HIDDEN + "policy_prior"
 SEARCH = "bayesrl.bapomdp.policy_prior_search"
 STEP, STATES, EXPERT = (f"tests/hidden/test_{name}.py::" for name in ("beam", "infinite_pomdp", "policy_prior"))
 GEWEKE = [STATES + "test_geweke"]
+CALIBRATION = ["tests/hidden/test_calibration_of_chains.py::test_calibration[policy-prior-100]"]
+JOINTLY = ["tests/hidden/test_calibration_of_chains.py::test_a_sweep_keeps_the_joint_distribution[policy-prior]"]
 TABLES = [STEP + "test_numbers_of_tables"]
 GIVEN = [STEP + "test_beta_and_rows_given_states"]
 BROKEN = [STEP + "test_a_state_broken_off_the_rest"]
@@ -27,6 +29,8 @@ MUTANTS = {
     "tables at the concentration of the row": (BEAM, "tables(n[j, a, k], prior.row * beta[k], rng)", "tables(n[j, a, k], prior.row, rng)", GIVEN),
     "customers for tables": (BEAM, "m[k] += tables(n[j, a, k], prior.row * beta[k], rng)", "m[k] += n[j, a, k]", GIVEN),
     "beta without the rest": (BEAM, "m[K] = prior.stick", "m[K] = 1e-6", GEWEKE),
+    "beta without the rest, seen by calibration": (BEAM, "m[K] = prior.stick", "m[K] = 1e-6", CALIBRATION),
+    "beta without half of the rest": (BEAM, "m[K] = prior.stick", "m[K] = 0.5 * prior.stick", JOINTLY),
     "x_0 without a table": (BEAM, "m[x[i]] += 1.0", "m[x[i]] += 1e-9", [STATES + "test_a_start_is_a_table"]),
     "rows that forget the prior": (BEAM, "dirichlet(prior.row * beta + n[j, a], rng)", "dirichlet(beta + n[j, a], rng)", GIVEN),
     "rows around a flat beta": (
