@@ -9,15 +9,16 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
 from bayesrl.beliefs.covariances import Discrete, Gaussian, Linear, Matern, Polynomial, StateAction
-from bayesrl.continuous import GPPOMDP
+from bayesrl.continuous import GPPOMDP, ContinuousForwardSearch
 from bayesrl.continuous._log_joint import log_joint
 from bayesrl.continuous._pairs import between, slopes
 from bayesrl.continuous._slices import Innovations, around, joint_densities, rebuilt, slice_moved
 from bayesrl.continuous._trajectories import Sample
-from bayesrl.core import Transition
+from bayesrl.core import BayesAgent, Transition, run
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.io.store import load, save
 from bayesrl.parameters import unchecked
+from bayesrl.registry import make_world
 from bayesrl.testing import assert_mean_equal, assert_uniform_ranks
 
 K_T, K_Z = Gaussian(scale=[1.0, 1.5], variance=0.5), Gaussian(scale=1.2, variance=0.3)
@@ -486,6 +487,40 @@ def test_updates_change_nothing(grown):
     assert one != two
     with pytest.raises(ValueError, match="read-only"):
         one.sample.states[0, 0] = 1.0
+
+
+# Planning ------------------------------------------------------------------------------------------------------------
+
+
+def test_forward_search_values():
+    """Two decisions ahead with known functions: the reward -x^2 - .1 a^2 now and after a step, in closed form.
+
+    Within .2. Over 20 seeds the standard deviation of a value was at most .036, so that a false alarm is below 1e-6.
+    """
+    belief = almost_linear(4000, reward=lambda x, a: -(x[:, 0] ** 2) - 0.1 * a[0] ** 2, gamma=0.9)
+    planner = ContinuousForwardSearch([-1.0, 0.0, 1.0], depth=2, width=32, inner=2000)
+    rng, A = default_rng(27), np.array([-1.0, 0.0, 1.0])
+    for now, zs, actions in ((belief, [0.8], []), (None, [0.8, 1.4], [0.5])):
+        if now is None:
+            now = belief.update(Transition(0.8, 0.5, 0.0, 1.4), rng)
+        m, v, _ = kalman(zs, actions)
+        q = -(m * m) - v - 0.1 * A**2 - 0.9 * ((m + A) ** 2 + v + 0.04)
+        found = planner.plan(now, zs[-1], planner.start(), rng)
+        np.testing.assert_allclose(found.info["q"], q, atol=0.2)
+    with pytest.raises(Incompatible, match="It was given no 'reward'"):
+        BayesAgent(scalar(20), planner)
+
+
+def test_an_agent_acts_on_a_hidden_state():
+    """The hidden blimp: a run with restarts goes through, and the same seed gives the same actions."""
+    rows = lambda x, a: np.column_stack([x[:, 0] + 0.5 * x[:, 1], x[:, 1]])  # noqa: E731
+    k, l = Gaussian(scale=2.0, variance=0.04), Gaussian(scale=2.0, variance=4e-4)
+    start = [1.0, 0.0], np.diag([4e-4, 4e-4])
+    reward = lambda x, a: np.exp(-0.5 * (x[:, 0] / 0.3) ** 2)  # noqa: E731
+    belief = GPPOMDP([l, k], l, [0.01, 0.02], 0.05, rows, lambda x: x[:, 0], start, 30, reward)
+    agent = BayesAgent(belief, ContinuousForwardSearch([-1.0, 0.0, 1.0], width=2, inner=5))
+    one, two = (run(agent, make_world("blimp", hidden=True), 6, seed=3, horizon=3) for _ in range(2))
+    assert one == two
 
 
 # Files ---------------------------------------------------------------------------------------------------------------

@@ -280,6 +280,11 @@ class GPPOMDP:
 
     # What forward searches ask ---------------------------------------------------------------------------------------
 
+    @property
+    def unsupported(self) -> dict[str, str]:
+        """What a belief without a reward cannot say."""
+        return {} if self.reward is not None else {"expected_reward": "It was given no 'reward'."}
+
     def draw(self, observation: Any, action: Any, rng: Generator, n: int = 1) -> Floats:
         """Next observations drawn under the belief, each under its own particle, (n, e).
 
@@ -301,7 +306,7 @@ class GPPOMDP:
         """
         owner = f"{OWNER}.expected_reward"
         if self.reward is None:
-            raise Incompatible(owner, OWNER, ["reward"], "Give the belief a function reward(states, action).")
+            raise Incompatible(owner, OWNER, ["reward"], self.unsupported["expected_reward"])
         a, weights = given.action_in(owner, self.history, action), self._weights
         if self.history.running:
             X = self._trajectories(owner).states[:, -1]
