@@ -15,15 +15,14 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.continuous.gp_dynamics import GPDynamics
+from bayesrl.beliefs.continuous._normal_wishart import NormalWishart
 from bayesrl.beliefs.covariances import Gaussian
 from bayesrl.checks import Floats, array, frozen
 from bayesrl.core import WorldStep
-from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2
 from bayesrl.kernels.jit import njit
 from bayesrl.parameters import DISCOUNT, AtLeast, value
-from bayesrl.registry import register
+from bayesrl.registry import make, register
 from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld, check_action
 
@@ -72,16 +71,34 @@ class Blimp(BoxWorld):
         return Bounds.of([-1.0], [1.0])
 
     @property
-    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """Planners choose among full thrust up, none, and full thrust down."""
-        return {"continuous": {"actions": np.array([[-1.0], [0.0], [1.0]])}}
+    def prior(self) -> str:
+        """Gaussian-process dynamics; if the state is hidden, known dynamics with unknown noises."""
+        return "normal-wishart-dynamics" if self.hidden else self.setting.prior
 
-    def default_prior(self) -> GPDynamics:
-        """Gaussian-process dynamics that know the reward: scales 2, variance 1, noise .03, set once by hand."""
-        if self.hidden:
-            hint = "Its velocity is never seen."
-            raise InvalidArgument("blimp", "hidden", "False for Gaussian-process dynamics", True, hint)
-        return GPDynamics(Gaussian(scale=2.0), noise=0.03, reward=blimp_reward, gamma=self.gamma)
+    @property
+    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
+        """Planners choose among full thrust up, none, and full thrust down.
+
+        Gaussian-process dynamics have scales 2, variance 1 and noise .03, set once by hand. If the state is hidden, the
+        belief expects standard deviations of .05 (process) and .1 (sensor), and a sensor with little bias.
+        """
+        thrusts = {"continuous": {"actions": np.array([[-1.0], [0.0], [1.0]])}}
+        known: dict[str, Any] = {"reward": blimp_reward, "gamma": self.gamma}
+        if not self.hidden:
+            return thrusts | {"gp-dynamics": {"covariance": Gaussian(scale=2.0), "noise": 0.03} | known}
+        belief = {
+            "transition": moved,
+            "noise": NormalWishart(np.zeros(2), 1.0, 6.0, 3.0 * 0.05**2 * np.eye(2)),
+            "observation": seen,
+            "inverse_observation": unseen,
+            "sensor": NormalWishart(np.zeros(1), 50.0, 4.0, 2.0 * 0.1**2 * np.eye(1)),
+            "state": (np.array(START), 1e-6 * np.eye(2)),
+        }
+        return thrusts | {"normal-wishart-dynamics": belief | known}
+
+    def default_prior(self) -> Any:
+        """The belief of `defaults`."""
+        return make(self.prior, **self.defaults[self.prior])
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:
         """At rest, too high."""
@@ -104,3 +121,21 @@ def blimp_reward(states: F2, action: F1) -> F1:
     """Rewards in states (n, 2), whatever the action: (n,)."""
     h = states[:, 0] / WIDTH
     return np.exp(-0.5 * h * h)
+
+
+# Functions of a belief that knows the dynamics, on rows --------------------------------------------------------------
+
+
+def moved(s: Floats, a: Floats, v: Floats) -> Floats:
+    """s' = A s + B a + v."""
+    return np.asarray(s @ A.T + B @ a + v)
+
+
+def seen(s: Floats, a: Floats, w: Floats) -> Floats:
+    """z = h + w."""
+    return s[:, :1] + w
+
+
+def unseen(s: Floats, a: Floats, z: Floats) -> tuple[Floats, float]:
+    """The w of z = h + w, and log |dw/dz| = 0."""
+    return z - s[:, :1], 0.0
