@@ -157,6 +157,7 @@ def values_of_chapter_5() -> list[Any]:
     beliefs = [b.value.GPTD(), b.value.WhiteGPTD(), b.value.SparseGPTD(), b.value.ParametricGPTD(phi)]
     beliefs += [b.value.LambdaGPTD(phi), b.value.LSTD(phi, ridge=0.1), b.value.KernelSelection([k])]
     made += [belief.update(step) for belief in beliefs]
+    made += [b.beliefs.NormalWishart([0.0, 1.0], 1.0, 4.0, np.eye(2)).update([0.1, 0.2])]
     made += [b.beliefs.GPRegression().update((0.0, 1.0)), b.beliefs.BayesianLinearRegression(phi).update((0.0, 1.0))]
     return made
 

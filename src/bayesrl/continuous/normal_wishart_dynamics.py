@@ -31,7 +31,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.beliefs.continuous._normal_wishart import NormalWishart
+from bayesrl.beliefs.continuous._normal_wishart import NormalWishart, repeated
 from bayesrl.beliefs.continuous._vectors import vector
 from bayesrl.checks import Floats, array, frozen, generator, integer
 from bayesrl.continuous._particles import (
@@ -230,7 +230,7 @@ class NormalWishartDynamics:
         if self.sample is not None:
             return self.sample
         n = self.particles if self.hidden else 1
-        noise, sensor = (x.repeated(n) if isinstance(x, NormalWishart) else x for x in (self.noise, self.sensor))
+        noise, sensor = (repeated(x, n) if isinstance(x, NormalWishart) else x for x in (self.noise, self.sensor))
         return Sample(None, frozen(np.full(n, 1.0 / n)), cast(Any, noise), cast(Any, sensor), frozen(np.arange(n)))
 
     def _rows(self, name: str, shape: tuple[int | None, ...], *given: Floats) -> Floats:

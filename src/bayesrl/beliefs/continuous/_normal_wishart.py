@@ -101,7 +101,7 @@ class NormalWishart:
     def log_predictive(self, x: ArrayLike) -> float:
         """The logarithm of the density of a next datum, (d,)."""
         y = vector("NormalWishart.log_predictive", "x", x, len(self.mean))
-        return float(weighed(self.repeated(1), np.array(y[None]))[0][0])
+        return float(weighed(repeated(self, 1), np.array(y[None]))[0][0])
 
     def log_evidence(self) -> float:
         """The logarithm of the density of the data so far, the product of their predictive densities."""
@@ -118,14 +118,8 @@ class NormalWishart:
 
     def draw(self, rng: Generator, n: int = 1) -> Floats:
         """Next data, each under its own mean and precision, (n, d)."""
-        of = self.repeated(integer("NormalWishart.draw", "n", n, 1))
+        of = repeated(self, integer("NormalWishart.draw", "n", n, 1))
         return moved(of, *student_numbers(of, generator("NormalWishart.draw", rng)))[0]
-
-    def repeated(self, n: int) -> Statistics:
-        """The same parameters for each of n particles."""
-        d = len(self.mean)
-        mean, scatter = np.broadcast_to(self.mean, (n, d)), np.broadcast_to(self.scatter, (n, d, d))
-        return Statistics(frozen(mean.copy()), float(self.strength), float(self.degrees), frozen(scatter.copy()))
 
 
 # Many at once --------------------------------------------------------------------------------------------------------
@@ -150,6 +144,12 @@ class Statistics(NamedTuple):
     def after(self, mean: Floats, scatter: Floats) -> Statistics:
         """Those after one more datum of each particle, as `moved` and `weighed` give them."""
         return Statistics(frozen(mean), self.strength + 1.0, self.degrees + 1.0, frozen(scatter))
+
+
+def repeated(belief: NormalWishart, n: int) -> Statistics:
+    """The same parameters for each of n particles."""
+    mean, scatter = np.repeat(belief.mean[None], n, axis=0), np.repeat(belief.scatter[None], n, axis=0)
+    return Statistics(frozen(mean), float(belief.strength), float(belief.degrees), frozen(scatter))
 
 
 def normal_wishart_draw(m: Floats, kappa: float, nu: float, Psi: Floats, rng: Generator) -> tuple[Floats, Floats]:
