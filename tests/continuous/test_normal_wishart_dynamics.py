@@ -74,6 +74,21 @@ def test_the_grid_meets_the_reference():
     np.testing.assert_allclose(grid_filter(), FACTS, atol=6e-7)
 
 
+def test_the_grids_kalman_filter_is_filterpys():
+    """The peer, where it is installed: both noises known."""
+    KalmanFilter = pytest.importorskip("filterpy.kalman").KalmanFilter
+    peer, evidence = KalmanFilter(dim_x=1, dim_z=1, dim_u=1), 0.0
+    peer.x, peer.P, peer.F, peer.H = np.zeros((1, 1)), np.array([[0.25]]), np.eye(1), np.eye(1)
+    peer.B, peer.Q, peer.R = np.eye(1), np.array([[0.16]]), np.array([[0.09]])
+    for a, z in zip(ACTIONS, SEEN, strict=True):
+        peer.predict(u=np.array([[a]]))
+        peer.update(np.array([[z]]))
+        evidence += peer.log_likelihood
+    found = grid_filter(noise={"known": 0.16}, sensor={"known": 0.09})
+    np.testing.assert_allclose(np.log(found[0]), evidence, atol=1e-12)
+    np.testing.assert_allclose(found[1:3], [peer.x[0, 0], peer.P[0, 0]], atol=1e-12)
+
+
 def assert_near(found, expected):
     """20,000 particles: 4 standard deviations of the log evidence, 6 of the other moments (docs/continuous.md)."""
     assert abs(np.log(found[0] / expected[0])) < 0.05
