@@ -13,6 +13,7 @@ from bayesrl.beliefs.hidden import _beam
 from bayesrl.beliefs.hidden._beam import Rates, Sizes
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
+from bayesrl.io.store import load, save
 from bayesrl.testing import assert_frequencies, assert_mean_equal
 from bayesrl.worlds.hidden import POMDPWorld
 
@@ -161,6 +162,20 @@ def test_filter_and_weights_between_sweeps():
     np.testing.assert_allclose(belief.predictive(1), np.average(shown, axis=0, weights=weight), rtol=1e-9)
     np.testing.assert_allclose(belief.restart().predictive(1), np.average(first, axis=0, weights=weight), rtol=1e-9)
     assert np.ptp(belief.refresh(default_rng(0)).data.log_weight) == 0.0
+
+
+def test_draws_that_underflow(tmp_path):
+    """Rows of tiny counts are corners, and may call impossible what is seen. The belief goes on, and can be saved."""
+    rng, belief = default_rng(1), InfinitePOMDP(1, 3, row=1e-60, stick=1e-60, concentration=1e-4, chains=6, sweeps=3)
+    for o in (0, 1, 1, 1):
+        belief = belief.update(Transition(-1, 0, 0.0, o), rng)
+    for o in (0, 1, 2, 1):
+        belief = belief.update(Transition(-1, 0, 0.0, o))
+        assert belief.predictive(0).sum() == pytest.approx(1.0)
+    assert belief.data.log_weight.min() < -400.0  # the logarithm of 1e-200 at least once
+    save(belief, tmp_path / "kept")
+    assert load(tmp_path / "kept") == belief
+    assert np.ptp(belief.refresh(rng).data.log_weight) == 0.0
 
 
 def test_sequences():

@@ -72,7 +72,8 @@ MUTANTS = {
         CHAINS, "length=frozen(np.append(data.length, 0))", "length=data.length", [STATES + "test_sequences"]),
     "a restart in the old state": (
         CHAINS, "model, model.beta) for x, model, _ in data.chains", "model, now) for x, model, now in data.chains", NODES),
-    "chains of equal weight": (CHAINS, "log_weight[i] += np.log(total)", "log_weight[i] += 0.0", FILTER),
+    "chains of equal weight": (CHAINS, "log_weight[i] += np.log(max(total, TINY))", "log_weight[i] += 0.0", FILTER),
+    "impossible draws": (CHAINS, "np.log(max(total, TINY))", "np.log(total)", [STATES + "test_draws_that_underflow"]),
     "what is done says nothing of the node": (CHAINS, "(now * model.before[:, g, v]) @", "now @", NODES),
     "the first state for the last": (CHAINS, "now[y[-1]] = 1.0", "now[y[0]] = 1.0", NODES),
     # infinite-pomdp

@@ -14,7 +14,7 @@ from scipy import special
 
 from bayesrl.beliefs.hidden import _beam
 from bayesrl.beliefs.hidden._beam import Model, Rates, Sizes
-from bayesrl.checks import Floats, Ints, array, frozen, rows_sum_to_one
+from bayesrl.checks import TINY, Floats, Ints, array, frozen, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
 
 
@@ -89,14 +89,10 @@ def appended(data: Chains, step: tuple[int, int, int, int, int]) -> Chains:
         shown = model.after[:, h, z]
         joint = (now * model.before[:, g, v]) @ model.moves[:, m] * shown
         total = joint.sum()
-        if total > 0.0:
-            now = joint / total
-        with np.errstate(divide="ignore"):
-            log_weight[i] += np.log(total)
+        now = joint / total if total > 0.0 else now @ model.moves[:, m]
+        log_weight[i] += np.log(max(total, TINY))  # draws underflow, but the prior calls nothing impossible
         last = int(np.argmax(model.moves[x[-1], m] * shown))
         chains.append(Chain(frozen(np.append(x, last)), model, frozen(now)))
-    if not np.isfinite(log_weight.max()):  # the models say that it is impossible, which the prior never does
-        log_weight[:] = 0.0
     length = data.length.copy()
     length[-1] += 1
     return Chains(frozen(np.vstack([data.steps, step])), frozen(length), tuple(chains), frozen(log_weight))
