@@ -144,10 +144,11 @@ def test_moments_before_any_data_and_in_one_dimension():
         np.testing.assert_allclose(found, wanted, atol=1e-7)
 
 
-def test_moments_stay_accurate_with_little_noise():
+def test_moments_stay_accurate_with_little_noise(monkeypatch):
     """Forty data with noise 1e-3 make K nearly singular. A line without noise, fitted by the evidence, does worse.
 
-    There v / sigma^2 is beyond 1e12, and the formulas with Q lose all digits; the answer is .9^2 S and .9 S.
+    There v / sigma^2 is beyond 1e12, and the formulas with Q lose all digits, so that they are refused; the answer is
+    .9^2 S and .9 S.
     """
     belief = GPDynamics(Gaussian(scale=2.0, variance=9.0), 1e-3).update_many(log(40, 1e-3))
     for found, wanted in both(
@@ -159,6 +160,9 @@ def test_moments_stay_accurate_with_little_noise():
     assert line.covariance[0].variance / line.noise[0] ** 2 > 1e12
     m, V, C = line.predict_uncertain([0.5], [[0.04]], [0.2])
     np.testing.assert_allclose([m[0], V[0, 0], C[0, 0]], [0.65, 0.0324, 0.036], atol=1e-5)
+    monkeypatch.setattr(_gp_moments, "expanded", lambda *arguments: None)
+    with pytest.raises(InvalidArgument, match=r"'covariance' must be smaller .* Sampled paths have no such limit"):
+        line.predict_uncertain([0.5], [[0.04]], [0.2])
 
 
 def test_wide_states_take_the_matrices():

@@ -13,12 +13,12 @@ MUTANTS = {
     "moments without the trace": (
         HERE + "_gp_moments", "prior.variance - np.sum(U * U)]", "prior.variance]", [MOMENTS]),
     "moments by matrices without the trace": (
-        HERE + "_gp_moments", "prior.variance - np.trace(Q)]", "prior.variance]", [MOMENTS]),
+        HERE + "_gp_moments", "float(prior.variance - np.trace(Q))", "float(prior.variance)", [MOMENTS]),
     "moments without the noise": (
         HERE + "_gp_moments", "- np.sum(U * U)]), prior.variance) + noise**2", "- np.sum(U * U)]), prior.variance)",
         [MOMENTS]),
     "moments by matrices without the noise": (
-        HERE + "_gp_moments", "(rest + noise**2) * np.eye", "rest * np.eye", [MOMENTS]),
+        HERE + "_gp_moments", "(max(rest, 0.0) + noise**2) * np.eye", "max(rest, 0.0) * np.eye", [MOMENTS]),
     "moments with the square of the mean": (
         HERE + "_gp_moments", "Z[1:].T @ Z[1:]", "Z.T @ Z", [MOMENTS]),
     "moments by matrices with the square of the mean": (

@@ -27,10 +27,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from bayesrl.beliefs.covariances import Covariance, Gaussian
-from bayesrl.beliefs.values._gaussian import nonnegative
+from bayesrl.beliefs.values._gaussian import NEGATIVE, nonnegative
 from bayesrl.beliefs.values._observations import Observations
 from bayesrl.beliefs.values._triangular import unpacked
 from bayesrl.checks import Floats
+from bayesrl.errors import InvalidArgument
 
 ROUNDING = 1e-16
 MOST = 1000
@@ -150,8 +151,11 @@ def dense(owner: str, groups: list[Group], mu: Floats, S: Floats, d: int) -> Mom
             Q = _solved(factors[j], half.T)  # C_j^-1 Q' C_i^-T
             block = data.w.T @ Q.T @ other.data.w
             if i == j:
-                rest = nonnegative(owner, np.array([prior.variance - np.trace(Q)]), prior.variance)
-                block += (rest + noise**2) * np.eye(len(here))
+                rest = float(prior.variance - np.trace(Q))
+                if rest < -NEGATIVE * prior.variance:
+                    expected = "smaller against the scales, as the noise is too small for the matrices"
+                    raise InvalidArgument(owner, "covariance", expected, S, "Sampled paths have no such limit.")
+                block += (max(rest, 0.0) + noise**2) * np.eye(len(here))
             second[np.ix_(here, other.columns)] = block
             second[np.ix_(other.columns, here)] = block.T
     return mean, 0.5 * (second + second.T) - np.outer(mean, mean), cross
