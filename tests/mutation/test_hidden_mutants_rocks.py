@@ -48,7 +48,7 @@ MUTANTS = {
         "bayesrl.worlds.pomdps.tiger", "defaults={} if episodic else SUIT", "defaults={}",
         ["tests/cli/test_hidden.py::test_a_world_suggests_settings_of_methods"]),
     "programs are counted, not their entries": (
-        "bayesrl.models.pomdp_solvers._pruning", "            left[0] -= M.size\n            low", "            left[0] -= 1\n            low",
+        "bayesrl.models.pomdp_solvers._pruning", "            left[0] -= changed\n            if", "            left[0] -= 1\n            if",
         ["tests/hidden/test_pomdp_value_iteration.py::test_programs_are_counted"]),
 }  # fmt: skip
 

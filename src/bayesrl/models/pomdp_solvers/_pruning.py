@@ -26,8 +26,8 @@ class TooMany(Exception):
 def prune(vectors: F2, guesses: F2, slack: float, left: I1 | None = None) -> tuple[I1, F2]:
     """The places of the needed vectors of a set (N, S), and a witness of each; `guesses` (n, S) may be witnesses.
 
-    `left` (1,) is how many entries (vectors times states) further linear programs may have in all. They are counted
-    down; `TooMany` if none are left.
+    `left` (1,) is how many entries of tables the linear programs may still change. They are counted down; `TooMany` if
+    none are left.
 
     A vector that exceeds the others by at most `slack` is left out. For two states this is an upper envelope, else
     Lark's filter: a vector with an open question is compared with those that are in, and if it has a witness, the best
@@ -38,7 +38,7 @@ def prune(vectors: F2, guesses: F2, slack: float, left: I1 | None = None) -> tup
     left = np.array([np.iinfo(np.int64).max]) if left is None else left
     state, witness = lark(vectors, guesses, slack, left)
     if left[0] <= 0:
-        raise TooMany("linear programs with more entries than are allowed")
+        raise TooMany("linear programs that change more entries than are allowed")
     for i in np.flatnonzero(state == OPEN):  # rare: the compiled program was not accurate enough
         _, high, b, _ = by_highs(vectors[i] - vectors[state == IN])
         state[i], witness[i] = IN if high > slack else OUT, b
@@ -148,9 +148,8 @@ def lark(vectors: F2, guesses: F2, slack: float, left: I1) -> tuple[I1, F2]:
         state[i], witness[i] = IN, b
     for i in range(N):
         while state[i] == OPEN and left[0] > 0:
-            M = vectors[i] - vectors[state == IN]
-            left[0] -= M.size
-            low, high, b, _ = solve_game(M)
+            (low, high, b, _), changed = played(vectors[i] - vectors[state == IN])
+            left[0] -= changed
             if high <= slack:
                 state[i] = OUT
             elif low > 0.0:
@@ -162,9 +161,8 @@ def lark(vectors: F2, guesses: F2, slack: float, left: I1) -> tuple[I1, F2]:
         if left[0] > 0 and state[i] == IN and not clearly_best(vectors, state, witness[i], i, slack):
             state[i] = OUT
             if (state == IN).any():
-                M = vectors[i] - vectors[state == IN]
-                left[0] -= M.size
-                _, high, b, _ = solve_game(M)
+                (_, high, b, _), changed = played(vectors[i] - vectors[state == IN])
+                left[0] -= changed
                 if high > slack:
                     state[i], witness[i] = IN, b
             else:
@@ -221,7 +219,13 @@ def clearly_best(vectors: F2, state: I1, b: F1, i: int, slack: float) -> bool:
 
 @njit
 def solve_game(M: F2) -> tuple[float, float, F1, F1]:
-    """max_b min_i b . M_i for a matrix (n, S), by the simplex method: bounds of the value, the belief, the weights.
+    """max_b min_i b . M_i for a matrix (n, S): bounds of the value, the belief, the weights."""
+    return played(M)[0]
+
+
+@njit
+def played(M: F2) -> tuple[tuple[float, float, F1, F1], int]:
+    """`solve_game` by the simplex method, and how many entries of its table were changed.
 
     With entries moved into [1, 2] the program is: maximise sum y subject to M' y <= 1 and y >= 0. The weights are y,
     and the belief is the dual solution, both scaled to sum to one.
@@ -236,7 +240,7 @@ def solve_game(M: F2) -> tuple[float, float, F1, F1]:
         table[s, n + s] = 1.0
         table[s, n + S] = 1.0
     table[S, :n] = -1.0
-    basis = np.arange(n, n + S)
+    basis, changed = np.arange(n, n + S), table.size
     for step in range(20 * (n + S)):
         enter = -1
         if step < 5 * (n + S):  # the steepest; later the first, which never cycles
@@ -263,10 +267,11 @@ def solve_game(M: F2) -> tuple[float, float, F1, F1]:
             if s != leave and table[s, enter] != 0.0:
                 table[s] -= table[s, enter] * table[leave]
         basis[leave] = enter
+        changed += table.size
     weight, b = np.zeros(n), np.empty(S)
     for s in range(S):
         if basis[s] < n:
             weight[basis[s]] = max(table[s, n + S], 0.0)
         b[s] = max(table[S, n + s], 0.0)
     weight, b = weight / weight.sum(), b / b.sum()
-    return np.dot(M, b).min(), np.dot(weight, M).max(), b, weight
+    return (np.dot(M, b).min(), np.dot(weight, M).max(), b, weight), changed

@@ -57,7 +57,7 @@ class Live(NamedTuple):
     gamma: float
     live: B1  # (S,) of all states
     limit: int
-    left: I1  # (1,) entries that further linear programs may have
+    left: I1  # (1,) entries of tables that linear programs may still change
 
 
 @register(
@@ -94,8 +94,8 @@ class POMDPValueIteration:
     ] = 5000
     sweeps: Annotated[int, AtLeast(1), "Sweeps before giving up, without a horizon."] = 10_000
     entries: Annotated[
-        int, AtLeast(1), "Entries (vectors times states) of all linear programs together before giving up."
-    ] = 500_000_000
+        int, AtLeast(1), "Entries of tables that linear programs may change, in all, before giving up."
+    ] = 20_000_000_000
 
     yields: ClassVar[str] = "planner"
 
