@@ -131,10 +131,54 @@ def unknown_noise(particles: int = 20_000, steps: int = 20) -> None:
     )
 
 
+# Linear systems -------------------------------------------------------------------------------------------------------
+
+
+def riccati() -> None:
+    """The Riccati equation with its checks, beside SciPy's solver alone."""
+    from scipy.linalg import solve_discrete_are
+
+    from bayesrl.continuous import lq_solution
+
+    rng = default_rng(0)
+    for n, m in ((1, 1), (2, 1), (3, 2), (4, 2)):
+        A, B, Q, R = rng.normal(size=(n, n)), rng.normal(size=(n, m)), np.eye(n), np.eye(m)
+        calls = [
+            lambda f=f, given=(A, B, Q, R): [f(*given) for _ in range(200)] for f in (lq_solution, solve_discrete_are)
+        ]
+        np.testing.assert_allclose(lq_solution(A, B, Q, R).P, solve_discrete_are(A, B, Q, R), rtol=1e-8)
+        mine, theirs = np.median([[seconds(call) / 200 for call in calls] for _ in range(MORE)], axis=0)
+        print(f"Riccati, n = {n}: {1e6 * mine:.0f} us; scipy {1e6 * theirs:.0f} us; ratio {theirs / mine:.1f}")
+
+
+def linear_lockstep() -> None:
+    """A thousand replicates of lazy posterior sampling and its baselines in lockstep, beside single runs."""
+    import bayesrl as b
+    from bayesrl.lab.build import agent_for, named
+
+    for name in ("lq", "lq-system"):
+        for method in ("lazy-psrl", "lazy-psrl:schedule=every", "certainty-equivalence"):
+            world, (kind, settings) = b.make_world(name), named(method)
+            agent = agent_for(kind, world, params=settings)
+            pairs = []
+            for i in range(4):
+                alone = seconds(lambda i=i, a=agent, w=world: b.run(a, w, 400, replicate=i))
+                pairs.append(
+                    (alone, seconds(lambda i=i, a=agent, w=world: b.run(a, w, 400, replicate=i, lockstep=1000)))
+                )
+            alone, together = np.median(pairs[1:], axis=0)
+            print(
+                f"{method} in {name}, 400 steps: {1e6 * alone / 400:.0f} us a step alone; 1000 in lockstep "
+                f"{1e3 * together / 400:.2f} ms a step; ratio {1000.0 * alone / together:.0f}"
+            )
+
+
 def main() -> None:
     """All measurements."""
     gp_dynamics()
     unknown_noise()
+    riccati()
+    linear_lockstep()
 
 
 if __name__ == "__main__":

@@ -520,8 +520,8 @@ class SamplesSystems(HasMeanSystem, Protocol):
     def precision(self) -> Floats:
         """V, the precision of the parameters in units of the noise, (n + m, n + m)."""
 
-    def sample_system(self, rng: Generator) -> tuple[Floats, Floats]:
-        """A system drawn from the belief: A, (n, n), and B, (n, m)."""
+    def sample_system(self, rng: Generator, replicates: Ints | None = None) -> tuple[Floats, Floats]:
+        """A system drawn from the belief: A, (n, n), and B, (n, m). In lockstep: one for each of these replicates."""
 
 
 # Arms of a bandit ----------------------------------------------------------------------------------------------------

@@ -141,6 +141,19 @@ def test_replicates_in_lockstep_learn_as_one():
         np.testing.assert_allclose(np.hstack([A[i], B[i]]), theta.T, atol=1e-9)
 
 
+def test_some_replicates_are_drawn_alone():
+    alone = prior(default_rng(1))
+    A, B = alone.batch(5).sample_system(default_rng(0), np.array([3, 1]))
+    rng = default_rng(0)
+    for i in range(2):
+        one = alone.sample_system(rng)
+        np.testing.assert_allclose(A[i], one[0])
+        np.testing.assert_allclose(B[i], one[1])
+    for belief, which in ((alone.batch(5), [5]), (alone.batch(5), [-1]), (alone, [0])):
+        with pytest.raises(InvalidArgument, match="'replicates' must be whole numbers from 0 to"):
+            belief.sample_system(default_rng(0), which)
+
+
 def test_searches_can_ask():
     """Draws follow the predictive: 4000 draws, five standard errors; false alarm about 1e-6 for each of 6 numbers."""
     rng = default_rng(6)

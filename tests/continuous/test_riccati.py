@@ -7,6 +7,7 @@ from scipy.linalg import solve_discrete_are, solve_discrete_lyapunov
 
 from bayesrl.continuous import lq_solution
 from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.models._riccati import eliminate
 
 LQ = ([[1.0, 0.1], [0.0, 1.0]], [[0.0], [0.1]], np.diag([1.0, 0.1]), [[0.1]], np.diag([0.01, 0.02]))
 SCALAR = ([[0.9]], [[0.5]], [[1.0]], [[0.2]], [[0.04]])
@@ -80,6 +81,17 @@ def test_equal_to_scipy_on_random_systems():
         A, B, M = rng.normal(size=(n, n)) * 1.5, rng.normal(size=(n, m)), rng.normal(size=(n, 1 + n // 2))
         P = solve_discrete_are(A, B, M @ M.T, np.eye(m))
         np.testing.assert_allclose(lq_solution(A, B, M @ M.T, np.eye(m)).P, P, rtol=1e-5, atol=1e-6 * np.abs(P).max())
+
+
+def test_elimination_with_pivots():
+    """The first two matrices have zeros on the diagonal; without exchanges there would be no solution."""
+    rng = default_rng(2)
+    matrices = [np.array([[0.0, 1.0], [1.0, 0.0]]), np.fliplr(np.diag([1.0, 2.0, 3.0])), *rng.normal(size=(5, 4, 4))]
+    for M in matrices:
+        X = rng.normal(size=(len(M), 3))
+        out = X.copy()
+        eliminate(M.copy(), out)
+        np.testing.assert_allclose(M @ out, X, atol=1e-12)
 
 
 def test_an_unstable_part_that_costs_nothing_is_stabilised():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.random import Generator
 
 from bayesrl.capabilities import HasMeanSystem
@@ -50,7 +51,8 @@ class CertaintyEquivalence:
     def plan(
         self, belief: HasMeanSystem, observation: Any, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
-        """Solve the mean system; u = -Kx."""
+        """Solve the mean system; u = -Kx. No system is drawn, so `resampled` is False."""
         x = state_of("CertaintyEquivalence", belief, observation)
         K = gains_of_mean(belief)
-        return Decision(action_of(K, x), None, {"gain": K})
+        none = np.zeros(K.shape[:-2], np.bool_) if K.ndim == 3 else False
+        return Decision(action_of(K, x), None, {"gain": K, "resampled": none})

@@ -13,8 +13,7 @@ in `of_mean`. A draw that no controller can stabilise is outside, too. `schedule
 for comparison. The planner asks the belief for `precision`, so that a belief of another smooth family may add its own
 M(x, u) to it in place of zz'.
 
-Deviations: logarithms of determinants are compared, with 1e-9 to spare, since growth by exactly 2 occurs. In lockstep
-all replicates draw whenever one of them does, and those that need no system ignore it.
+Deviations: logarithms of determinants are compared, with 1e-9 to spare, since growth by exactly 2 occurs.
 Cost: a determinant a step; for each draw a Riccati equation.
 Claims: sampling times equal the rule on a logged trajectory; the gain is that of the drawn system; at a certain belief
 it is the Riccati gain; regret on the family `lq` beside the reference.
@@ -142,14 +141,15 @@ def drawn(rule: LazyPSRL, belief: SamplesSystems, new: Bools, K: Floats, rng: Ge
     gain = K.reshape(-1, *K.shape[-2:]).copy()
     rejected, of_mean = np.zeros(new.size, np.int64), np.zeros(new.size, np.bool_)
     for _ in range(rule.tries):
-        A, B = (x.reshape(-1, *x.shape[-2:]) for x in belief.sample_system(rng))
-        inside = left
+        A, B = belief.sample_system(rng) if new.ndim == 0 else belief.sample_system(rng, left)
+        A, B = A.reshape(-1, *A.shape[-2:]), B.reshape(-1, *B.shape[-2:])
+        inside = np.ones(len(left), np.bool_)
         if rule.accept is not None:
-            inside = np.array([i for i in left if rule.accept(A[i], B[i])], np.int64)
+            inside = np.array([bool(rule.accept(A[i], B[i])) for i in range(len(left))])
         found = gains(A[inside], B[inside], belief.Q, belief.R)
-        good = inside[found.stable]
-        gain[good] = found.gain[found.stable]
-        left = np.setdiff1d(left, good)
+        inside[inside] = found.stable
+        gain[left[inside]] = found.gain[found.stable]
+        left = left[~inside]
         rejected[left] += 1
         if len(left) == 0:
             break

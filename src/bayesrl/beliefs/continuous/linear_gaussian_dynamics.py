@@ -30,7 +30,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.features import Features
-from bayesrl.checks import LARGEST, Floats, array, frozen, generator, integer
+from bayesrl.checks import LARGEST, Floats, Ints, array, frozen, generator, indices, integer
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, F3
@@ -171,16 +171,21 @@ class LinearGaussianDynamics:
         z = self._row(f"{NAME}.predictive", observation, action)
         return z @ self.mean, (1.0 + z @ np.linalg.solve(self.precision, z)) * self.noise
 
-    def sample_parameters(self, rng: Generator) -> Floats:
-        """Theta drawn from the belief, (p, n), or (replicates, p, n)."""
-        E = generator(NAME, rng).standard_normal(self.mean.shape)
-        return np.asarray(self.mean + np.linalg.solve(np.swapaxes(self.root, -1, -2), E @ self.spread.T))
+    def sample_parameters(self, rng: Generator, replicates: Ints | None = None) -> Floats:
+        """Theta drawn from the belief, (p, n); in lockstep one for each replicate, or for these alone."""
+        mean, L = self.mean, self.root
+        if replicates is not None:
+            size = len(mean) if mean.ndim == 3 else 0
+            i = indices(f"{NAME}.sample_parameters", "replicates", replicates, (None,), size)
+            mean, L = mean[i], L[i]
+        E = generator(NAME, rng).standard_normal(mean.shape)
+        return np.asarray(mean + np.linalg.solve(np.swapaxes(L, -1, -2), E @ self.spread.T))
 
-    def sample_system(self, rng: Generator) -> tuple[Floats, Floats]:
-        """A system drawn from the belief: A, (n, n), and B, (n, m); or one for each replicate."""
+    def sample_system(self, rng: Generator, replicates: Ints | None = None) -> tuple[Floats, Floats]:
+        """A system drawn from the belief: A, (n, n), and B, (n, m); in lockstep one for each replicate, or these."""
         if self.features is not None:
             raise Incompatible(f"{NAME}.sample_system", NAME, ["sample_system"], self.unsupported["sample_system"])
-        return split(self.sample_parameters(rng))
+        return split(self.sample_parameters(rng, replicates))
 
     # Searches --------------------------------------------------------------------------------------------------------
 
