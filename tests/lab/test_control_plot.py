@@ -8,7 +8,11 @@ from bayesrl.lab.plots.control import control_sheet, plot_control
 
 STEPS = np.array([1.0, 10.0, 100.0])
 LOW = np.array([[-1.0, 0.5], [2.0, 1.0], [3.0, 1.0]])
-BANDS = {"lazy": LOW, "every": LOW + [1.0, 0.0], "certain": np.array([[0.0, 0.0], [50.0, 40.0], [900.0, 300.0]])}
+BANDS = {
+    "lazy": LOW,
+    "every": LOW + np.array([1.0, 0.0]),
+    "certain": np.array([[0.0, 0.0], [50.0, 40.0], [900.0, 300.0]]),
+}
 
 
 def test_curves_bands_and_ticks():
