@@ -228,10 +228,9 @@ class GPPOMDP:
         return 1.0 / float(self._weights @ self._weights)
 
     @property
-    def ancestors(self) -> tuple[int, ...]:
-        """How many different states the particles hold at each time. Resampling makes the first numbers small."""
-        X = self._trajectories(f"{OWNER}.ancestors").states
-        return tuple(len(np.unique(X[:, t], axis=0)) for t in range(X.shape[1]))
+    def ancestors(self) -> int:
+        """How many different first states the particles hold. Where few are left, `refresh` before trusting bands."""
+        return self.particles if self.sample is None else len(np.unique(self.sample.states[:, 0], axis=0))
 
     def log_evidence(self) -> float:
         """An estimate of the log density of all observations, given the actions: the product of mean weights."""
