@@ -86,7 +86,7 @@ def blimp(particles: int, refreshed: bool, draw: bool = False) -> None:
         if draw and seed == 0:
             z = np.array([steps[0].observation[0], *(step.next_observation[0] for step in steps)])
             plot_trajectory(belief, IMAGE, states, {0: z}, belief.map_states(), names=("height", "velocity"))
-        print(f"  episode {seed}: {np.round(rows[-1], 3).tolist()}, ancestors {belief.ancestors[0]}", flush=True)
+        print(f"  episode {seed}: {np.round(rows[-1], 3).tolist()}, ancestors {belief.ancestors}", flush=True)
     names = "now", "now, blimp known", "path", "path, blimp known", "held by 95% intervals"
     for name, x in zip(names, np.swapaxes(rows, 0, 1), strict=True):
         error = 1.96 * x.std(axis=0, ddof=1) / np.sqrt(EPISODES)

@@ -124,7 +124,7 @@ def test_log_joint_equals_dense_normals(grown):
 
 def test_factors_of_particles_equal_dense_normals(grown):
     """After resampling, a missing observation and a restart, each particle has the factors of its trajectory."""
-    assert min(grown.ancestors) < grown.particles  # particles have been resampled
+    assert grown.ancestors < grown.particles  # particles have been resampled
     ours = joint_densities(grown._model, grown.history, grown.sample)
     np.testing.assert_allclose(ours, [dense_plane(X) for X in grown.sample.states], atol=1e-9)
 
@@ -261,7 +261,7 @@ def transcription(P, rng):
 def test_transcription():
     """The same trajectories, weights and evidence as the transcription, under the same random numbers."""
     ours, (X, weights, log) = plane(12).update_many(EPISODES, default_rng(8)), transcription(12, default_rng(8))
-    assert min(ours.ancestors) < 12
+    assert ours.ancestors < 12
     np.testing.assert_allclose(ours.sample.states, X, atol=1e-9)
     np.testing.assert_allclose(ours.sample.weights, weights, atol=1e-9)
     assert ours.log_evidence() == pytest.approx(log, abs=1e-9)
@@ -432,7 +432,7 @@ def test_moved_particles_keep_their_factors(grown):
     moved = grown.refresh(default_rng(12), 2)
     ours = joint_densities(moved._model, moved.history, moved.sample)
     np.testing.assert_allclose(ours, [dense_plane(X) for X in moved.sample.states], atol=1e-8)
-    assert min(moved.ancestors) > min(grown.ancestors)
+    assert moved.ancestors > grown.ancestors
     assert moved.effective == pytest.approx(grown.particles)
     assert scalar().refresh(default_rng(0)) == scalar()
 
@@ -606,7 +606,6 @@ def test_methods_refuse():
         scalar().path_moments,
         scalar().map_states,
         lambda: scalar().log_joint([0.0]),
-        lambda: scalar().ancestors,
     ):
         with pytest.raises(InvalidArgument, match="a belief with data"):
             ask()
