@@ -144,7 +144,7 @@ def draw(found: dict[str, Any]) -> None:
         title = f"prior {name}"
         panels[title] = {method: np.array(found[Row(world, method).label]["curve"]) for method in METHODS}
         drawn[title] = np.array(found[Row(world, "lazy").label]["drawn"]) + 1
-    plot_control(panels, CURVE, drawn, IMAGE, "regret / optimal cost of a step")
+    plot_control(panels, CURVE, drawn, IMAGE, "regret / J")
 
 
 if __name__ == "__main__":

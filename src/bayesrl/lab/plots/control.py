@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROOM = 4.0
-"""The scale reaches this multiple of the largest value of the lowest curve. What is above it is named."""
+"""The scale reaches this multiple of the largest value of the lowest curve. A curve above it is named, without band."""
 
 Bands = Mapping[str, ArrayLike]
 """For each method the mean and half the interval at each step, (k, 2)."""
@@ -61,16 +61,19 @@ def control_sheet(
 
 
 def _panel(axes: Axes, at: Floats, curves: Mapping[str, Floats]) -> None:
+    highest = {label: float(band.sum(axis=1).max()) for label, band in curves.items()}
+    top = min(max(highest.values()), ROOM * max(min(highest.values()), 1e-9))
+    low = 0.0
     for k, (label, band) in enumerate(curves.items()):
         mean, half = band.T
         axes.plot(at, mean, label=label, linewidth=1.6, **look(k))
-        axes.fill_between(at, mean - half, mean + half, color=look(k)["color"], alpha=0.18, linewidth=0)
-    highest = {label: float(band.sum(axis=1).max()) for label, band in curves.items()}
-    top = min(max(highest.values()), ROOM * max(min(highest.values()), 1e-9))
-    seen = [band for label, band in curves.items() if highest[label] <= top]
-    low = min(0.0, *(float((band[:, 0] - band[:, 1]).min()) for band in seen))
+        if highest[label] <= top:
+            axes.fill_between(at, mean - half, mean + half, color=look(k)["color"], alpha=0.18, linewidth=0)
+            low = min(low, float((mean - half).min()))
     axes.set(xscale="log", xlim=(at[0], at[-1]), ylim=(low - 0.04 * (top - low), top + 0.04 * (top - low)))
     above = [f"{label} ends at {curves[label][-1, 0]:.3g}" for label in curves if highest[label] > top]
     if above:
-        axes.annotate("; ".join(above), (0.03, 0.95), xycoords="axes fraction", fontsize="small", color="0.35")
+        axes.annotate(
+            "; ".join(above), (0.97, 0.95), xycoords="axes fraction", ha="right", fontsize="small", color="0.35"
+        )
     open_axes(axes)
