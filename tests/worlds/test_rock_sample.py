@@ -114,6 +114,10 @@ def test_searches_have_the_same_values(table, made, wander):
     planner, rng = POMCP(simulations=60, depth=12, exploration=10.0, wander=wander), default_rng(3)
     found = []
     assert prior_for(table).reward_range() == prior_for(made).reward_range() == (-10.0, 10.0)
+    sampled = POMDPParticles(table)  # particles of the table keep to the same rules
+    np.testing.assert_array_equal(sampled.simulate(3).legal, table.legal)
+    np.testing.assert_array_equal(sampled.preferred_actions(), table.preferred)
+    assert sampled.reward_range() == (-10.0, 10.0)
     assert POMDPFilter(table.pomdp).reward_range() == (-100.0, 10.0)
     for belief in (prior_for(table), prior_for(made)):
         infos = [planner.plan(belief, -1, None, rng).info for _ in range(150)]
@@ -196,6 +200,7 @@ def test_maps():
         ({"size": 15, "rocks": 14}, "'size, rocks' must be one of the published maps"),
         ({"size": 2, "rocks": 5, "seed": 0}, "'rocks' must be a whole number of at least 1 and at most 4,"),
         ({"size": 9, "rocks": 41, "seed": 0}, "'rocks' must be a whole number of at least 1 and at most 40,"),
+        ({"size": 1001, "rocks": 4, "seed": 0}, "'size' must be a whole number of at least 1 and at most 1000,"),
         ({"seed": -1}, "'seed' must be"),
         ({"seed": 0.5}, "'seed' must be"),
         ({"table": 1}, "'table' must be"),

@@ -73,8 +73,8 @@ class POMDPParticles:
 
     A world has `reset` and `step`. These may be added: `pomdp`, its table; `observation_probability(next_state, action,
     observation)`, by which particles are weighted; `simulator()`, its compiled steps (`kernels/simulator.py`), for
-    searches and updates, which then ask for the probabilities of a whole array of states; `preferred`, `n_actions`,
-    `gamma` and `reward_range()`.
+    searches and updates, which then ask for the probabilities of a whole array of states; `preferred`, `legal`,
+    `n_actions`, `gamma` and `reward_range()`.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class POMDPParticles:
 
     @cached_property
     def _filter(self) -> POMDPFilter:
-        return POMDPFilter(self._table)
+        return POMDPFilter(self._table, legal=getattr(self.world, "legal", None))
 
     @property
     def unsupported(self) -> dict[str, str]:
@@ -302,7 +302,7 @@ class POMDPParticles:
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward of a step; infinite if the world does not say."""
         if self.pomdp is not None:
-            return self.pomdp.reward_range
+            return self._filter.reward_range()
         stated = getattr(self.world, "reward_range", None)
         low, high = stated() if stated is not None else (-np.inf, np.inf)
         return float(low), float(high)

@@ -29,7 +29,7 @@ from bayesrl.worlds.hidden import KNOWN
 DX, DY = np.array([0, 1, 0, -1]), np.array([1, 0, -1, 0])
 LEFT, FORBIDDEN, GOOD, BAD = 10.0, -100.0, 10.0, -10.0
 """Rewards of leaving by the east edge, of what ends the episode otherwise, and of samples."""
-MOST_ROCKS = 40
+LARGEST_SIZE, MOST_ROCKS = 1000, 40
 """A state is a 64-bit integer, and one random number draws all rocks."""
 EXACT_BOUND = 16
 """With more rocks the bound of the value is a simple sum."""
@@ -118,6 +118,17 @@ class GenerativeRockSample(Published):
     """RockSample without a table: the world of maps whose states are too many to list.
 
     Searches try legal actions only: those that do not cost 100. The belief is a sample of states (`POMDPParticles`).
+
+    Examples
+    --------
+    The rover starts in (0, 2), beside a rock in (1, 2), which is bad, and another one far away.
+
+    >>> from numpy.random import default_rng
+    >>> world = GenerativeRockSample(4, Map((0, 2), ((1, 2), (3, 0)), 20.0), 0.95)
+    >>> world.step(2 << 2, 1, default_rng(0))
+    WorldStep(state=24, observation=0, reward=0.0, terminated=False)
+    >>> world.step(24, 6, default_rng(0)).reward
+    -10.0
     """
 
     size: Annotated[int, AtLeast(1), "Cells on each side of the map, n."]

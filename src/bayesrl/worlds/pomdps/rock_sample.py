@@ -38,6 +38,7 @@ from bayesrl.worlds.pomdps._rocks import (
     BAD,
     FORBIDDEN,
     GOOD,
+    LARGEST_SIZE,
     LEFT,
     MOST_ROCKS,
     GenerativeRockSample,
@@ -109,7 +110,7 @@ def rock_sample(
     >>> rock_sample(15, 15).n_states
     7372801
     """
-    n, k = integer(NAME, "size", size, 1), integer(NAME, "rocks", rocks, 1, MOST_ROCKS)
+    n, k = integer(NAME, "size", size, 1, LARGEST_SIZE), integer(NAME, "rocks", rocks, 1, MOST_ROCKS)
     discount = number(NAME, "gamma", gamma, 0.0, 1.0)
     if seed is not None:
         integer(NAME, "rocks", k, 1, min(n * n, MOST_ROCKS))
