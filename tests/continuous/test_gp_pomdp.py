@@ -535,8 +535,14 @@ def test_a_saved_belief_goes_on_as_before(tmp_path):
     X = belief.sample.states.copy()
     X[3, 1] += 0.1
     damaged = unchecked(belief, sample=belief.sample._replace(states=X))
-    with pytest.raises(InvalidArgument, match="trajectories that belong to the history"):
-        save(damaged, tmp_path / "other.zip")
+    halves = np.full(30, 0.5 / 30)
+    light, lost = (unchecked(belief, sample=x) for x in (belief.sample._replace(weights=halves), None))
+    for broken, words in (
+        (damaged, "trajectories that belong to the history"), (lost, "trajectories that belong to the history"),
+        (light, "numbers that sum to 1"),
+    ):  # fmt: skip
+        with pytest.raises(InvalidArgument, match=words):
+            save(broken, tmp_path / "other.zip")
     with pytest.raises(InvalidArgument, match="made of values of this library"):
         save(scalar(), tmp_path / "functions.zip")
 

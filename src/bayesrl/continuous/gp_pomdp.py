@@ -145,10 +145,10 @@ class GPPOMDP:
         h, old = self.history, self.sample
         if not isinstance(h, History) or not (old is None or isinstance(old, Sample)):
             raise InvalidArgument(OWNER, "sample", "weighted trajectories of a history", type(old).__name__)
-        if old is None:
+        if old is None and h.length == 0:
             return
-        fits = belongs(self._model, h, old)
-        if not fits or old.weights.shape != (self.particles,) or not old.weights.min() >= 0.0:
+        fits = old is not None and old.weights.shape == (self.particles,) and belongs(self._model, h, old)
+        if old is None or not fits or not old.weights.min() >= 0.0:
             raise InvalidArgument(OWNER, "sample", "trajectories that belong to the history", "others")
         if abs(float(old.weights.sum()) - 1.0) > 1e-9:
             raise InvalidArgument(OWNER, "weights", "numbers that sum to 1", float(old.weights.sum()))
