@@ -53,7 +53,7 @@ def lq_solution(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, W: Array
 
     >>> found = lq_solution([[0.9]], [[0.5]], [[1.0]], [[0.2]], [[0.04]])
     >>> [round(float(x), 6) for x in (found.gain[0, 0], found.P[0, 0], found.cost)]
-    [1.149545, 1.413836, 0.056554]
+    [1.149545, 1.413836, 0.056553]
     """
     owner = "lq_solution"
     A = array(owner, "A", A, (None, None), moderate=True)

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.features import Features
-from bayesrl.checks import Floats, array, frozen, integer
+from bayesrl.checks import Floats, array, as_array, frozen, integer
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.policies._sampling import Memoryless
 from bayesrl.models.policy import SoftmaxPolicy
@@ -67,7 +67,7 @@ def check_action(world: str, actions: Bounds | int, action: Any) -> Any:
     """An index, or a vector inside the box (rounding at its faces is clipped)."""
     if isinstance(actions, int):
         return integer(world, "action", action, 0, actions - 1)
-    a = array(world, "action", np.atleast_1d(np.asarray(action)), actions.low.shape)
+    a = array(world, "action", np.atleast_1d(as_array(action)), actions.low.shape)
     slack = 1e-9 * (1.0 + np.abs(actions.high))
     if (a < actions.low - slack).any() or (a > actions.high + slack).any():
         raise InvalidArgument(world, "action", f"between {actions.low.tolist()} and {actions.high.tolist()}", action)
