@@ -18,6 +18,7 @@ from bayesrl.errors import InvalidArgument
 
 T = TypeVar("T")
 A = TypeVar("A", bound=NDArray[Any])
+N = TypeVar("N", bound=tuple[Any, ...])
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
 Bools = NDArray[np.bool_]
@@ -51,6 +52,20 @@ def frozen(array: A) -> A:
     """Make an array read-only and return it. The caller must not write to it any more."""
     array.setflags(write=False)
     return array
+
+
+def all_frozen(things: N) -> N:
+    """Make all arrays of a tuple, and of the tuples in it, read-only, and return the tuple.
+
+    To Numba, an array that may be written has another type. A kernel is compiled once if its models are always
+    read-only.
+    """
+    for thing in things:
+        if isinstance(thing, np.ndarray):
+            frozen(thing)
+        elif isinstance(thing, tuple):
+            all_frozen(thing)
+    return things
 
 
 def number(

@@ -195,7 +195,10 @@ def declared(cls: type[T]) -> type[T]:
 
 @dataclass_transform(frozen_default=True)
 def value(cls: type[T]) -> type[T]:
-    """Do the same for a class that holds arrays. Two instances are equal if all compared fields are, elementwise."""
+    """Do the same for a class that holds arrays. Two instances are equal if all compared fields are, elementwise.
+
+    Arrays stay read-only in a pickled copy: it cannot be changed either, and no kernel is compiled again for it.
+    """
 
     def equal(self: Any, other: Any) -> Any:
         if type(self) is not type(other):
@@ -203,6 +206,11 @@ def value(cls: type[T]) -> type[T]:
         compared = (f.name for f in dataclasses.fields(self) if f.compare)
         return all(checks.same(getattr(self, name), getattr(other, name)) for name in compared)
 
+    def restore(self: Any, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        checks.all_frozen(tuple(state.values()))
+
+    cls.__setstate__ = restore  # type: ignore[attr-defined]  # mypy does not know that cls has it
     if "__eq__" not in vars(cls):  # a class may define its own comparison
         cls.__eq__ = equal  # type: ignore[method-assign]  # as dataclass(eq=True) does
     cls.__hash__ = None  # type: ignore[assignment]  # not hashable

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
-from bayesrl.checks import frozen
+from bayesrl.checks import all_frozen
 from bayesrl.kernels.arrays import B1, F1, F2, F4, I1, I2, I3
 from bayesrl.kernels.jit import inlined, njit
 from bayesrl.kernels.simulator import borrowed
@@ -84,11 +84,12 @@ def rows_of(prior: DirichletPOMDP, bound: float) -> Rows:
     learnt = np.concatenate([~fixed, [False], ~shown])
     size = np.concatenate([outcomes.size, [1], signs.size])
     four = paid.reshape(paid.shape + (1,) * (4 - paid.ndim))
-    return Rows(
+    rows = Rows(
         whole(outcomes.succ), whole(move), whole(signs.sign), whole(signs.group + G + 1), alpha, alpha.sum(axis=1),
         whole(size), learnt, float(bound), np.array(outcomes.terminal), np.array(outcomes.start),
         np.array(four, order="C"), mixed(R * W),
     )  # fmt: skip
+    return all_frozen(rows)
 
 
 def whole(x: I1 | I2 | I3) -> Any:
@@ -108,14 +109,7 @@ def nothing_seen() -> HyperStates:
     """The prior: one hyper-state without counts, at the start of an episode."""
     zero = np.zeros(1, np.int64)
     none = np.zeros(0, np.int64)
-    return frozen_states(HyperStates(np.ones(1), zero + FRESH, np.zeros(2, np.int64), none, none.copy(), zero))
-
-
-def frozen_states(h: HyperStates) -> HyperStates:
-    """The same hyper-states with read-only arrays."""
-    for array in h:
-        frozen(array)
-    return h
+    return all_frozen(HyperStates(np.ones(1), zero + FRESH, np.zeros(2, np.int64), none, none.copy(), zero))
 
 
 # A step --------------------------------------------------------------------------------------------------------------

@@ -18,12 +18,11 @@ from bayesrl.beliefs.hidden._hyper_states import (
     HyperStates,
     Rows,
     again,
-    frozen_states,
     grown,
     nothing_seen,
     rows_of,
 )
-from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer, truth
+from bayesrl.checks import DEEPEST, Floats, Ints, all_frozen, generator, integer, truth
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels.search.hyper_urn import HyperUrn, Priors, hyper_urn, priors
@@ -52,7 +51,7 @@ class OverHyperStates:
     def check_grown(self) -> None:
         """Refuse hyper-states that do not belong to the prior."""
         check_hyper_states(type(self).__name__, self.rows, self.hyper)
-        frozen_states(self.hyper)
+        all_frozen(self.hyper)
 
     @cached_property
     def rows(self) -> Rows:
@@ -70,7 +69,7 @@ class OverHyperStates:
 
     def _with(self, branches: Branches, probability: float) -> Self:
         """The belief of these branches, after something that had this probability."""
-        hyper = frozen_states(grown(self.hyper, branches, len(self.rows.mix)))
+        hyper = all_frozen(grown(self.hyper, branches, len(self.rows.mix)))
         return unchecked(self, hyper=hyper, log_probability=self.log_probability + float(np.log(probability)))
 
     def _impossible(self, seen: tuple[int, int, bool], why: str) -> ImpossibleEvidence:
@@ -89,7 +88,7 @@ class OverHyperStates:
 
     def _again(self) -> Self:
         """The same counts at the start of a new episode; equal ones merge."""
-        return unchecked(self, hyper=frozen_states(again(self.rows, self.hyper)))
+        return unchecked(self, hyper=all_frozen(again(self.rows, self.hyper)))
 
     # Sizes -----------------------------------------------------------------------------------------------------------
 
@@ -201,7 +200,8 @@ class OverHyperStates:
     def _urns(self) -> Priors:
         """What the urns of this belief and of all its posteriors share."""
         m = self.rows
-        return priors(m.start, m.succ, m.move, m.sign, m.show, m.alpha, m.size, m.learnt, m.reward, m.terminal)
+        made = priors(m.start, m.succ, m.move, m.sign, m.show, m.alpha, m.size, m.learnt, m.reward, m.terminal)
+        return all_frozen(made)
 
     def compiled_hyper_states(self) -> tuple[Rows, HyperStates]:
         """The mixture as compiled searches read it (`_hyper_states.py`)."""

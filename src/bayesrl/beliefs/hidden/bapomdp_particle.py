@@ -23,9 +23,9 @@ from numpy.random import Generator
 
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.hidden._hyper_samples import draw_step, resampled
-from bayesrl.beliefs.hidden._hyper_states import FRESH, HyperStates, frozen_states
+from bayesrl.beliefs.hidden._hyper_states import FRESH, HyperStates
 from bayesrl.beliefs.hidden._over_hyper_states import OverHyperStates, example_prior
-from bayesrl.checks import generator
+from bayesrl.checks import all_frozen, generator
 from bayesrl.core import Transition
 from bayesrl.parameters import AtLeast, unchecked, value
 from bayesrl.registry import register
@@ -84,4 +84,4 @@ class ParticleBAPOMDP(OverHyperStates):
     def restart(self) -> ParticleBAPOMDP:
         """The belief at the start of a new episode: states are drawn with the next update, counts and evidence stay."""
         hyper = self.hyper._replace(state=np.full(len(self.hyper.state), FRESH))
-        return unchecked(self, hyper=frozen_states(hyper))
+        return unchecked(self, hyper=all_frozen(hyper))

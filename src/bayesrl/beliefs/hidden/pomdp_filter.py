@@ -21,7 +21,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.checks import DEEPEST, Bools, Floats, choices, frozen, generator, integer, truth
+from bayesrl.checks import DEEPEST, Bools, Floats, all_frozen, choices, frozen, generator, integer, truth
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.kernels.arrays import B1, F1, F3, I3
@@ -200,7 +200,8 @@ class POMDPFilter:
         signs = (z.sign.astype(INDEX), z.group.astype(INDEX), z.size.astype(INDEX), cumulative(pomdp.sign_prob))
         reward: Any = paid.reshape(paid.shape + (1,) * (4 - paid.ndim))
         legal: Any = np.zeros((0, pomdp.n_actions), np.bool_) if self.legal is None else self.legal
-        return HiddenModel(np.zeros(0, np.int64), np.zeros((1, 0)), *moves, *signs, reward, o.terminal, legal)
+        nowhere = np.zeros(0, np.int64), np.zeros((1, 0))
+        return all_frozen(HiddenModel(*nowhere, *moves, *signs, reward, o.terminal, legal))
 
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward of a possible step by a legal action."""
