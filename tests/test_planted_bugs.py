@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SUITES = sorted((ROOT / "tests" / "mutation").glob("test_*mutants.py"))
+SUITES = sorted((ROOT / "tests" / "mutation").glob("test_*mutants*.py"))
 MUTANTS = {(path.stem, name): bug for path in SUITES for name, bug in runpy.run_path(str(path))["MUTANTS"].items()}
 
 

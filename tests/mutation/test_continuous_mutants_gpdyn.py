@@ -49,7 +49,7 @@ MUTANTS = {
     "factors shared by different noises": (
         HERE + "_gp_moments", "one[1] == sd and (one[0]", "(one[0]", [DENSE + "[noises-state]"]),
     "the reward learned as a coordinate": (
-        HERE + "gp_dynamics", "self._predicted(owner, S, a)[0][0, -1]", "self._predicted(owner, S, a)[0][0, 0]", [DENSE]),
+        HERE + "gp_dynamics", "self._predicted(owner, S, a)[0][:, -1]", "self._predicted(owner, S, a)[0][:, 0]", [DENSE]),
     "draws with the variance for the deviation": (
         HERE + "gp_dynamics", "mean + np.sqrt(variance) * z)", "mean + variance * z)", [GP + "test_draws_and_rewards"]),
     "fresh functions at each step of a path": (

@@ -44,7 +44,7 @@ MUTANTS = {
         "theta, L = self.mean, self.root\n        theta.setflags(write=True)\n        L.setflags(write=True)",
         ["tests/beliefs/test_laws.py::test_belief_laws[linear-gaussian-dynamics]", LINEAR + "test_facts"]),
     "a reward without the action's cost": (
-        BELIEF, "x @ self.Q @ x + u @ self.R @ u", "x @ self.Q @ x", [LINEAR + "test_searches_can_ask"]),
+        BELIEF, "x, self.Q, x) + u @ self.R @ u", "x, self.Q, x)", [LINEAR + "test_searches_can_ask"]),
     "the determinant is compared with the step before": (
         PLANNER, "return Decision(action_of(K, x), memory._replace(steps=memory.steps + 1), info)",
         "return Decision(action_of(K, x), memory._replace(steps=memory.steps + 1, log_det=now), info)",

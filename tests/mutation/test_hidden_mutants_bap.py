@@ -29,7 +29,7 @@ MUTANTS = {
         "        j = draw(m.alpha[r, : m.size[r]], m.total[r], rng)\n",
         [PARTICLE + "test_the_observation_that_came_is_weighed_and_counted"]),
     "a restart forgets the counts": (
-        HIDDEN + "_over_hyper_states", "hyper=frozen_states(again(self.rows, self.hyper))", "hyper=nothing_seen()",
+        HIDDEN + "_over_hyper_states", "hyper=all_frozen(again(self.rows, self.hyper))", "hyper=nothing_seen()",
         [PATHS]),
     "a restart keeps the state": (
         STEP, "b = Branches(np.zeros(N), np.full(N, FRESH), zero,", "b = Branches(np.zeros(N), h.state.copy(), zero,",

@@ -47,7 +47,7 @@ MUTANTS = {
         VALUES + "_observations", "newest = buffer.points == p and buffer.data == n", "newest = True",
         [GPTD + "test_older_versions_stay_as_they_are"]),
     "the evidence forgets the pivots": (
-        VALUES + "_observations", "(squares + n * LOG_2_PI) - log_pivots", "(squares + n * LOG_2_PI)", [DENSE]),
+        VALUES + "_observations", "(squares + columns * n * LOG_2_PI) - columns * log_pivots", "(squares + columns * n * LOG_2_PI)", [DENSE]),
     "a parametric tie is not used": (
         VALUES + "_recursion", "new[i] = total + e * p[i]", "new[i] = total", [PARAMETRIC]),
     "the parametric residual forgets the one before": (

@@ -200,8 +200,8 @@ class POMDPFilter:
         signs = (z.sign.astype(INDEX), z.group.astype(INDEX), z.size.astype(INDEX), cumulative(pomdp.sign_prob))
         reward: Any = paid.reshape(paid.shape + (1,) * (4 - paid.ndim))
         legal: Any = np.zeros((0, pomdp.n_actions), np.bool_) if self.legal is None else self.legal
-        nowhere = np.zeros(0, np.int64), np.zeros((1, 0))
-        return all_frozen(HiddenModel(*nowhere, *moves, *signs, reward, o.terminal, legal))
+        m = HiddenModel(np.zeros(0, np.int64), np.zeros((1, 0)), *moves, *signs, reward, o.terminal, legal)
+        return all_frozen(m)
 
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward of a possible step by a legal action."""
