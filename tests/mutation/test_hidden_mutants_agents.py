@@ -43,7 +43,7 @@ MUTANTS = {
         BELIEF, "point[rng.choice(self.n_states, p=self.now[i])]", "point[rng.choice(self.n_states, p=self.states())]",
         [FINITE + "test_mean_and_drawn_models"]),
     "the prior weights are not used": (
-        BELIEF, "set_(self, \"log_joint\", frozen(np.log(w)))", "set_(self, \"log_joint\", frozen(np.zeros(N) - np.log(N)))",
+        "bayesrl.beliefs._one_of_many", "set_(self, \"log_joint\", frozen(np.log(w)))", "set_(self, \"log_joint\", frozen(np.zeros(N) - np.log(N)))",
         [PATHS]),
     "the state before the step is told twice": (
         WORLDS + "asking_for_state", "said = (state, after) if ask", "said = (state, state) if ask",

@@ -19,13 +19,13 @@ from typing import Annotated
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
-from scipy import special
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs._one_of_many import OneOfMany
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter, Tables, filtered, predicted, tables_of
-from bayesrl.checks import DEEPEST, Floats, array, frozen, generator, integer, rows_sum_to_one, sequence, truth
+from bayesrl.checks import DEEPEST, Floats, array, frozen, generator, integer, rows_sum_to_one, truth
 from bayesrl.core import Transition
-from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.errors import ImpossibleEvidence
 from bayesrl.kernels.search.hidden_model import HiddenModel
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.parameters import unchecked, value
@@ -59,7 +59,7 @@ def _example() -> FinitePOMDPs:
     ),
 )
 @value
-class FinitePOMDPs:
+class FinitePOMDPs(OneOfMany):
     """A POMDP that is one of finitely many, with a weight and a filter for each.
 
     Examples
@@ -88,24 +88,11 @@ class FinitePOMDPs:
     """Each model's filter, shape (N, S); zero in a model that cannot explain what was seen."""
 
     def __post_init__(self) -> None:
-        owner, set_ = "FinitePOMDPs", object.__setattr__
-        models = sequence(owner, "models", self.models, "a sequence of TabularPOMDP")
-        if not models or not all(isinstance(m, TabularPOMDP) for m in models):
-            raise InvalidArgument(owner, "models", "a sequence of TabularPOMDP", self.models)
-        first = models[0]
-        for m in models[1:]:
-            alike = m.seen.shape == first.seen.shape and m.gamma == first.gamma
-            if not alike or not np.array_equal(m.terminal, first.terminal):
-                expected = "equal in states, actions, observations, discount and terminal states"
-                raise InvalidArgument(owner, "models", expected, m)
-        N = len(models)
-        w = array(owner, "weights", np.full(N, 1.0 / N) if self.weights is None else self.weights, (N,), low=0.0)
-        w = rows_sum_to_one(owner, "weights", w, self.weights)
-        set_(self, "models", models)
-        set_(self, "weights", w)
-        with np.errstate(divide="ignore"):
-            set_(self, "log_joint", frozen(np.log(w)))
-        set_(self, "now", self._starts)
+        def form(m: TabularPOMDP) -> tuple[object, ...]:
+            return m.seen.shape, m.gamma, m.terminal.tolist()
+
+        self._begin(TabularPOMDP, form, "states, actions, observations, discount and terminal states")
+        object.__setattr__(self, "now", self._starts)
 
     # Learning --------------------------------------------------------------------------------------------------------
 
@@ -158,28 +145,9 @@ class FinitePOMDPs:
     # Capabilities ----------------------------------------------------------------------------------------------------
 
     @property
-    def n_states(self) -> int:
-        """S."""
-        return self.models[0].n_states
-
-    @property
-    def n_actions(self) -> int:
-        """A."""
-        return self.models[0].n_actions
-
-    @property
     def n_observations(self) -> int:
         """Z."""
         return self.models[0].n_observations
-
-    @property
-    def gamma(self) -> float:
-        """Discount."""
-        return self.models[0].gamma
-
-    def posterior(self) -> Floats:
-        """Posterior probability of each model, (N,)."""
-        return np.asarray(special.softmax(self.log_joint))
 
     def per_model(self) -> Floats:
         """Probability of each state now under each model, (N, S); zero in a model that cannot explain what was seen."""
@@ -194,10 +162,6 @@ class FinitePOMDPs:
         a = integer("FinitePOMDPs.predictive", "action", action, 0, self.n_actions - 1)
         pairs = zip(self.now, self.tables, strict=True)
         return np.asarray(self.posterior() @ [predicted(b, a, self.n_observations, *t) for b, t in pairs])
-
-    def log_evidence(self) -> float:
-        """Log probability of all observations and ends of episodes, given the actions."""
-        return float(special.logsumexp(self.log_joint))
 
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward of a possible step in any of the models."""

@@ -16,13 +16,13 @@ from typing import Annotated
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
-from scipy import special
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs._one_of_many import OneOfMany
 from bayesrl.beliefs.tabular._outcome_reading import reached_state
-from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, rows_sum_to_one, sequence
+from bayesrl.checks import Floats, Ints, frozen, generator, integer, number
 from bayesrl.core import Transition
-from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.errors import ImpossibleEvidence
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import unchecked, value
@@ -49,7 +49,7 @@ def _example() -> FiniteMDPs:
     ),
 )
 @value
-class FiniteMDPs:
+class FiniteMDPs(OneOfMany):
     """An MDP that is one of finitely many, with a weight for each.
 
     Examples
@@ -71,22 +71,10 @@ class FiniteMDPs:
     """Log of prior weight times the likelihood of the data, shape (N,)."""
 
     def __post_init__(self) -> None:
-        owner, set_ = "FiniteMDPs", object.__setattr__
-        models = sequence(owner, "models", self.models, "a sequence of TabularMDP")
-        if not models or not all(isinstance(m, TabularMDP) for m in models):
-            raise InvalidArgument(owner, "models", "a sequence of TabularMDP", self.models)
-        first = models[0]
-        for m in models[1:]:
-            alike = m.group.shape == first.group.shape and m.gamma == first.gamma
-            if not alike or not np.array_equal(m.outcomes.terminal, first.outcomes.terminal):
-                raise InvalidArgument(owner, "models", "equal in states, actions, discount and terminal states", m)
-        N = len(models)
-        w = array(owner, "weights", np.full(N, 1.0 / N) if self.weights is None else self.weights, (N,), low=0.0)
-        w = rows_sum_to_one(owner, "weights", w, self.weights)
-        set_(self, "models", models)
-        set_(self, "weights", w)
-        with np.errstate(divide="ignore"):
-            set_(self, "log_joint", frozen(np.log(w)))
+        def form(m: TabularMDP) -> tuple[object, ...]:
+            return m.group.shape, m.gamma, m.outcomes.terminal.tolist()
+
+        self._begin(TabularMDP, form, "states, actions, discount and terminal states")
 
     # Learning --------------------------------------------------------------------------------------------------------
 
@@ -128,21 +116,6 @@ class FiniteMDPs:
 
     # Capabilities ----------------------------------------------------------------------------------------------------
 
-    @property
-    def gamma(self) -> float:
-        """Discount."""
-        return self.models[0].gamma
-
-    @property
-    def n_states(self) -> int:
-        """S."""
-        return self.models[0].n_states
-
-    @property
-    def n_actions(self) -> int:
-        """A."""
-        return self.models[0].n_actions
-
     @cached_property
     def outcomes(self) -> Outcomes:
         """Flat outcomes: any state may follow any (s, a)."""
@@ -167,10 +140,6 @@ class FiniteMDPs:
         low, high = zip(*(m.outcomes.reward_range for m in self.models), strict=True)
         return min(low), max(high)
 
-    def posterior(self) -> Floats:
-        """Posterior probability of each model."""
-        return np.asarray(special.softmax(self.log_joint))
-
     def sample_mdp(self, rng: Generator) -> TabularMDP:
         """A model drawn from the belief."""
         generator("FiniteMDPs.sample_mdp", rng)
@@ -190,7 +159,3 @@ class FiniteMDPs:
         o = self.models[0].outcomes
         terminal = np.flatnonzero(o.terminal).tolist()
         return TabularMDP.from_dense(P / P.sum(axis=2, keepdims=True), R, self.gamma, o.start, terminal)
-
-    def log_evidence(self) -> float:
-        """log P(next states and rewards | states and actions) under the prior."""
-        return float(special.logsumexp(self.log_joint))
