@@ -18,7 +18,7 @@ invariant.
 
 Symmetry: with means of zero and covariances that are even, such as Gaussian ones, x and -x have the same log joint. The
 posterior then has two equal modes, and a filter picks one by chance. Hidden states are identified only by mean
-functions, by a known reward or by an anchored start. The constructor refuses none of it.
+functions, by an anchored start, or by a known reward, which is no evidence here. The constructor refuses none of it.
 
 Evidence: the first transition of a sequence brings two observations, that of its first state and that of its second;
 later ones bring `next_observation`. An observation of None is missing. Rewards and ends of episodes are no evidence.
@@ -83,6 +83,9 @@ from bayesrl.registry import register
 @value
 class GPPOMDP:
     """Hidden trajectories whose dynamics and sensor are unknown functions with Gaussian-process priors.
+
+    With means of zero and even covariances, x and -x are equally probable: mean functions or an anchored start identify
+    the states. Long runs need `refresh`, since resampling leaves few ancestors.
 
     Examples
     --------
