@@ -1,7 +1,6 @@
 """Particles against the exact filter: by weights, by rejection, in a world without a table; deprivation and rescue."""
 
 import pickle
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -12,12 +11,9 @@ from bayesrl.bapomdp import POMCP
 from bayesrl.beliefs import POMDPFilter, POMDPParticles
 from bayesrl.core import run
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
-from bayesrl.kernels.jit import njit, plain
-from bayesrl.kernels.simulator import implements, rollout_action, root, step
-from bayesrl.kernels.stream import uniform
-from bayesrl.kernels.urn import greedy_rollout
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.testing import assert_mean_equal
+from bayesrl.testing.coins import CoinWorld
 
 P = np.array([[[0.7, 0.2, 0.1], [0.3, 0.6, 0.1]], [[0.1, 0.8, 0.1], [0.5, 0.4, 0.1]], [[0, 0, 1.0]] * 2])
 O = np.array([[[0.8, 0.2], [0.5, 0.5]], [[0.3, 0.7], [0.1, 0.9]], [[0.6, 0.4]] * 2])
@@ -163,45 +159,6 @@ def test_a_rescue_replays_the_whole_episode():
 
 
 # Searches ------------------------------------------------------------------------------------------------------------
-
-
-class Coins(NamedTuple):
-    """A compiled world without a table: a hidden coin among 10^9, whose last bit pays the action that guesses it."""
-
-    sides: int
-
-
-@implements(root, Coins)
-@njit
-def _root(model, s, rng):
-    return int(uniform(rng) * 1e9)
-
-
-@implements(step, Coins)
-@njit
-def _step(model, s, a, rng):
-    right = uniform(rng) < 0.8
-    return (s % 2 if right else 1 - s % 2), s, 1.0 if s % 2 == a else 0.0, False, 0
-
-
-implements(rollout_action, Coins)(greedy_rollout)
-
-
-class CoinWorld:
-    hidden, gamma, n_actions = True, 0.9, 2
-
-    def reset(self, rng):
-        return int(rng.random() * 1e9), -1
-
-    def step(self, state, action, rng):
-        o, y, r, done, _ = plain(_step)(Coins(2), state, action, rng)
-        return y, o, r, done
-
-    def reward_range(self):
-        return 0.0, 1.0
-
-    def simulator(self):
-        return Coins(2)
 
 
 def test_pomcp_on_a_world_that_cannot_be_listed():

@@ -29,7 +29,7 @@ from bayesrl.worlds.hidden import KNOWN
 DX, DY = np.array([0, 1, 0, -1]), np.array([1, 0, -1, 0])
 LEFT, FORBIDDEN, GOOD, BAD = 10.0, -100.0, 10.0, -10.0
 """Rewards of leaving by the east edge, of what ends the episode otherwise, and of samples."""
-LARGEST_SIZE, MOST_ROCKS = 1000, 40
+LARGEST_SIZE, MOST_ROCKS = 100, 40
 """A state is a 64-bit integer, and one random number draws all rocks."""
 EXACT_BOUND = 16
 """With more rocks the bound of the value is a simple sum."""
