@@ -6,6 +6,7 @@ is not installed is left out with a message.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,10 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.random import default_rng
 
-from bayesrl.beliefs import NormalWishart
+from bayesrl.beliefs import GPRegression, NormalWishart
+from bayesrl.beliefs.continuous._gp_tree import numbers_of
 from bayesrl.beliefs.covariances import Gaussian
-from bayesrl.continuous import GPDynamics, NormalWishartDynamics
+from bayesrl.capabilities import DrawsObservations
+from bayesrl.continuous import ContinuousForwardSearch, GPDynamics, GPSparseSampling, NormalWishartDynamics
 from bayesrl.core import Transition
+from bayesrl.testing.stripped import stripped
 
 SCALES = (0.5, 0.8)
 NOISE, MORE = 0.1, 9
@@ -173,9 +177,126 @@ def linear_lockstep() -> None:
             )
 
 
+# Searching forward ---------------------------------------------------------------------------------------------------
+
+
+Gram = Callable[[list[Any], list[Any]], Any]
+
+
+def loops(X: list[Any], Z: list[Any]) -> Any:
+    """A Gram matrix, number by number."""
+    s = SCALES[1]
+    return np.array(
+        [[math.exp(-0.5 * sum(((x - z) / s) ** 2 for x, z in zip(p, q, strict=True))) for q in Z] for p in X]
+    )
+
+
+def arrays(X: list[Any], Z: list[Any]) -> Any:
+    """The same by NumPy."""
+    return np.exp(-0.5 * (((np.array(X)[:, None] - np.array(Z)) / SCALES[1]) ** 2).sum(axis=2))
+
+
+def plain_search(
+    gram: Gram, X: list[Any], Y: list[Any], s: Any, actions: Any, depth: int, z: Any, node: int = 0
+) -> Any:
+    """The same tree as it is written down: lists of data, and a Gram matrix that is solved for each prediction."""
+    q = []
+    for a in actions:
+        value = math.exp(-float(s @ s))
+        if depth > 1:
+            x, numbers = np.append(s, a), z[len(z) - depth + 1][node]
+            k = gram(X, [x])[:, 0]
+            weights = np.linalg.solve(gram(X, X) + NOISE**2 * np.eye(len(X)), k)
+            mean, deviation = weights @ np.array(Y), math.sqrt(1.0 - weights @ k + NOISE**2)
+            for i, number in enumerate(numbers):
+                move = mean + deviation * number
+                below = plain_search(
+                    gram, [*X, x], [*Y, move], s + move, actions, depth - 1, z, node * len(numbers) + i
+                )
+                value += 0.95 / len(numbers) * max(below)
+        q.append(value)
+    return q
+
+
+def forward_search(n: int = 100) -> None:
+    """Trees of three actions after 100 transitions of two coordinates: compiled over plain Python; limit 50.
+
+    Plain Python is written twice, with loops and with NumPy, and the library's own search without the compiled tree.
+    """
+    steps, actions, s = log(n), np.array([[-1.0], [0.0], [1.0]]), np.array([0.1, 0.2])
+    belief = GPDynamics(Gaussian(scale=SCALES[1]), NOISE, reward=bell).update_many(steps)
+    X = [np.append(one.observation, one.action) for one in steps]
+    Y = [one.next_observation - one.observation for one in steps]
+    bare = stripped(belief, (DrawsObservations,))
+    for depth, width in ((3, 2), (4, 4)):
+        planner, rng = ContinuousForwardSearch(actions, depth=depth, width=width), default_rng(0)
+        seeds = [rng.integers(2**63, size=width**level) for level in range(depth - 1)]
+        z = [np.array([numbers_of(int(one), width, 2) for one in level]) for level in seeds]
+        q = planner.plan(belief, s, None, default_rng(0)).info["q"]
+        np.testing.assert_allclose(q, plain_search(arrays, X, Y, s, actions, depth, z), atol=1e-7)
+        calls = {
+            "loops": lambda d=depth, z=z: plain_search(loops, X, Y, s, actions, d, z),
+            "NumPy": lambda d=depth, z=z: plain_search(arrays, X, Y, s, actions, d, z),
+            "the library's plain search": lambda p=planner: p.plan(bare, s, None, default_rng(0)),
+        }
+        mine = np.array([
+            seconds(lambda p=planner: [p.plan(belief, s, None, default_rng(0)) for _ in range(20)]) / 20
+            for _ in range(MORE)
+        ])  # fmt: skip
+        print(
+            f"continuous-forward-search, depth {depth}, width {width}: {1e3 * np.median(mine):.2f} ms a decision",
+            end="",
+        )
+        for name, call in calls.items():
+            theirs = np.median([seconds(call) for _ in range(1 if name == "loops" else 3)])
+            print(f"; {name} {1e3 * theirs:.0f} ms, ratio {theirs / np.median(mine):.0f}", end="")
+        print()
+
+
+def bell(states: Any, action: Any) -> Any:
+    """The reward."""
+    return np.exp(-(states**2).sum(axis=1))
+
+
+# Bandits on a box ----------------------------------------------------------------------------------------------------
+
+
+def sparse_sampling() -> None:
+    """A decision with 64 candidates and 1000 simulations; limit 20 ms. BoTorch's one-shot knowledge gradient too."""
+    rng = default_rng(0)
+    X = rng.random(10)
+    belief = GPRegression(Gaussian(scale=0.2), NOISE).update_many((X, np.sin(6.0 * X)))
+    for depth in (2, 3):
+        planner = GPSparseSampling(candidates=64, depth=depth, simulations=1000)
+        planner.plan(belief, 0, None, default_rng(0))
+        times = [seconds(lambda p=planner, i=i: p.plan(belief, 0, None, default_rng(i))) for i in range(31)]
+        print(
+            f"gp-sparse-sampling, 64 candidates, 1000 simulations, depth {depth}: {1e3 * np.median(times):.1f} ms "
+            f"({1e3 * min(times):.1f} to {1e3 * max(times):.1f})"
+        )
+    try:
+        import torch
+        from botorch.acquisition import qKnowledgeGradient
+        from botorch.models import SingleTaskGP
+        from botorch.optim import optimize_acqf
+    except ImportError as why:
+        print(f"BoTorch: left out ({why}).")
+        return
+    torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float64)
+    y = torch.from_numpy(np.sin(6.0 * X))[:, None]
+    model = SingleTaskGP(torch.from_numpy(X)[:, None], y, torch.full_like(y, NOISE**2))
+    gradient = qKnowledgeGradient(model, num_fantasies=64)
+    box = torch.tensor([[0.0], [1.0]])
+    times = [seconds(lambda: optimize_acqf(gradient, box, q=1, num_restarts=1, raw_samples=64)) for _ in range(4)]
+    print(f"BoTorch, one-shot knowledge gradient, 64 fantasies: {1e3 * np.median(times[1:]):.0f} ms")
+
+
 def main() -> None:
     """All measurements."""
     gp_dynamics()
+    forward_search()
+    sparse_sampling()
     unknown_noise()
     riccati()
     linear_lockstep()

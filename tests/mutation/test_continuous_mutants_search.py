@@ -44,7 +44,7 @@ MUTANTS = {
         FORWARD, "after = t.leaves(drawn)", "after = t.leaves(drawn) / t.gamma", [LEVELS]),
     "the leaf of the compiled tree is not discounted": (
         FORWARD, "else t.leaves(levels[-1])", "else t.leaves(levels[-1]) / t.gamma", [SAME]),
-    "the compiled tree without discount": (FORWARD, "q += t.gamma * after", "q += after", [PROCESS]),
+    "the compiled tree without discount": (FORWARD, "here += t.gamma * after", "here += after", [PROCESS]),
     "one decision too few": (
         FORWARD, "    if level == t.depth - 1 and t.leaf is None:\n", "    if level >= t.depth - 2 and t.leaf is None:\n",
         [LEVELS]),

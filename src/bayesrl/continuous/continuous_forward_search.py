@@ -159,10 +159,12 @@ def action_values(
 def grown_values(t: Tree, belief: Grows, observation: Any) -> Floats:
     """The same values from a tree that the belief has grown, level by level from its end."""
     levels = belief.grow_tree(observation, t.actions, t.width, t.seeds)
-    after = None if t.leaf is None else t.leaves(levels[-1])
+    decided = np.concatenate(levels[: t.depth])
+    q = np.array([belief.expected_rewards(decided, a) for a in t.actions]).T
+    after, end = None if t.leaf is None else t.leaves(levels[-1]), len(decided)
     for seen in levels[t.depth - 1 :: -1]:
-        q = np.array([belief.expected_rewards(seen, a) for a in t.actions]).T
+        here = q[end - len(seen) : end]
         if after is not None:
-            q += t.gamma * after.reshape(len(seen), len(t.actions), t.width).mean(axis=2)
-        after = q.max(axis=1)
-    return np.asarray(q[0])
+            here += t.gamma * after.reshape(len(seen), len(t.actions), t.width).mean(axis=2)
+        after, end = here.max(axis=1), end - len(seen)
+    return q[0].copy()

@@ -23,7 +23,7 @@ def grown(gp: Processes, start: Floats, actions: Floats, width: int, seeds: tupl
     `seeds` are those of the nodes of each level: (1,), (C,), (C^2,), ... The numbers are those that `draw` would draw.
     """
     d, T = len(start), len(seeds)
-    z = [np.array([_numbers(int(one), width, d) for one in level]) for level in seeds]
+    z = [np.array([numbers_of(int(one), width, d) for one in level]) for level in seeds]
     sizes = [(len(actions) * width) ** level for level in range(T + 1)]
     rows = np.empty((sum(sizes), d))
     rows[0] = start
@@ -36,7 +36,7 @@ def grown(gp: Processes, start: Floats, actions: Floats, width: int, seeds: tupl
     return [rows[sum(sizes[:level]) : sum(sizes[: level + 1])] for level in range(T + 1)]
 
 
-def _numbers(seed: int, width: int, d: int) -> Floats:
+def numbers_of(seed: int, width: int, d: int) -> Floats:
     """The standard normal numbers of a node, (C, d), one of each stratum."""
     rng = default_rng(seed)
     many = rng.standard_normal((OVER * width, d))

@@ -18,7 +18,8 @@ def one_of_each_stratum(drawn: Floats, width: int, rng: Generator) -> Ints:
     is taken at random. A mean over those taken has the expectation of the mean over all. The choice depends on the
     standardised draws alone, so that the same random numbers lead to the same choice for draws moved or stretched.
     """
-    spread = drawn.std(axis=0)
-    key = ((drawn - drawn.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).sum(axis=1)
+    apart = drawn - drawn.sum(axis=0) / len(drawn)
+    spread = np.sqrt((apart * apart).sum(axis=0))
+    key = (apart / np.where(spread > 0.0, spread, 1.0)).sum(axis=1)
     order = np.argsort(key, kind="stable").reshape(width, OVER)
     return np.asarray(order[np.arange(width), rng.integers(OVER, size=width)])
