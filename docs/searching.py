@@ -104,9 +104,9 @@ CONTROL: dict[str, tuple[str, dict[str, Any], int, Callable[[Any], Any]]] = {
     "blimp, sensor: forces from nothing (`gp-pomdp`)": (
         "blimp", {"hidden": True}, 10, lambda world: search(blimp_hidden_process(), MOTOR, 3, 2, 10)),
     "robot: drift and noises unknown": (
-        "robot-navigation", {}, 20, lambda world: search(prior_for(world), world.moves, 2, 4)),
+        "robot-navigation", {}, 10, lambda world: search(prior_for(world), world.moves, 2, 4)),
     "robot: drift and noises known": (
-        "robot-navigation", {}, 20, lambda world: search(robot_known(), world.moves, 2, 4)),
+        "robot-navigation", {}, 10, lambda world: search(robot_known(), world.moves, 2, 4)),
 }  # fmt: skip
 
 
@@ -217,11 +217,11 @@ BANDITS = {
     "two decisions": {"depth": 2},
     "three decisions": {"depth": 3},
 }
-STEPS, RUNS = 30, 60
+STEPS, RUNS = 30, 40
 
 
 def bandits(kept: Kept) -> None:
-    """Regret of each run after 10 and after 30 steps."""
+    """Regret of each run after 10 and after all steps."""
     family, found = b.make_world("continuous-bandit"), kept.setdefault("bandits", {})
     for label, settings in BANDITS.items():
         rows = found.setdefault(label, [])

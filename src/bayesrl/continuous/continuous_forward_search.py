@@ -14,8 +14,8 @@ where one action is clearly the best; docs/continuous.md draws both.
 Paper to code: Q_d(b, z, a) = E r + gamma/C sum_i max_a' Q_{d-1}(b + (z, a, z_i), z_i, a') is `action_values`.
 Deviations: the papers' trees could not be re-read. Random numbers are common to all actions, and draws are stratified:
 of 32 `width` draws, ordered, one of each 32 is taken at random (beliefs/continuous/_strata.py). This changes no
-expectation, and the standard deviation of a value falls to a third or less where a state has one coordinate. A reward
-inside the tree is its expectation, so that a belief about rewards learns nothing from it. Ties go to the first action.
+expectation, and the error of a search is about half where a state has one coordinate. A reward inside the tree is its
+expectation, so that a belief about rewards learns nothing from it. Ties go to the first action.
 Cost: (A width)^(depth - 1) updates. A belief about Gaussian processes grows the whole tree in compiled code, and where
 the state is seen and the reward known the last decision needs no update.
 Claims: depth-2 values are closed forms and depth-3 values quadrature as the width grows, with an unknown drift and with
@@ -167,4 +167,4 @@ def grown_values(t: Tree, belief: Grows, observation: Any) -> Floats:
         if after is not None:
             here += t.gamma * after.reshape(len(seen), len(t.actions), t.width).mean(axis=2)
         after, end = here.max(axis=1), end - len(seen)
-    return q[0].copy()
+    return np.array(q[0])
