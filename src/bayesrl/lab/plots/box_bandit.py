@@ -56,7 +56,7 @@ def box_bandit_sheet(
     p = 0.5 * (1.0 - number(owner, "level", level, 0.0, 1.0, above=True, below=True))
     number(owner, "high", high, number(owner, "low", low), above=True)
     line = np.linspace(low, high, FINE)[:, None]
-    sheet = new_sheet(owner, 6.4, 3.6)
+    sheet = new_sheet(owner, 7.6, 3.4)
     axes: Any = sheet.subplots()
     band = belief.quantile(p, line), belief.quantile(1.0 - p, line)
     axes.fill_between(line[:, 0], *band, color=PALETTE[0], alpha=0.2, linewidth=0.0, label=f"{100 * level:g}%")
@@ -70,5 +70,5 @@ def box_bandit_sheet(
     axes.set_xlabel("action")
     axes.set_ylabel("reward")
     open_axes(axes)
-    axes.legend(frameon=False, fontsize="small")
+    axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
     return sheet
