@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 
 import bayesrl as b
 from bayesrl.beliefs.features import Polynomial
-from bayesrl.capabilities import DrawsObservations, lacking
+from bayesrl.capabilities import DrawsObservations, HasMeans, lacking
 from bayesrl.continuous import LinearGaussianDynamics
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
@@ -225,6 +225,10 @@ def test_bad_data(changed, sentence):
     with pytest.raises(InvalidArgument, match=r"^LinearGaussianDynamics.update: " + sentence):
         belief.update(Transition([0.0], [1.0], 0.0, [1.0])._replace(**changed))
     assert belief == LinearGaussianDynamics(**GOOD)
+
+
+def test_the_mean_of_parameters_is_not_one_of_arms():
+    assert lacking(LinearGaussianDynamics(**GOOD), HasMeans) == ["mean"]
 
 
 def test_numbers_are_vectors_of_one():

@@ -1,5 +1,7 @@
 """The Riccati equation against plain iteration, the stationary covariance, SciPy and the facts."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -81,6 +83,18 @@ def test_equal_to_scipy_on_random_systems():
         A, B, M = rng.normal(size=(n, n)) * 1.5, rng.normal(size=(n, m)), rng.normal(size=(n, 1 + n // 2))
         P = solve_discrete_are(A, B, M @ M.T, np.eye(m))
         np.testing.assert_allclose(lq_solution(A, B, M @ M.T, np.eye(m)).P, P, rtol=1e-5, atol=1e-6 * np.abs(P).max())
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_equal_to_python_control(system):
+    """Where it is installed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        control = pytest.importorskip("control")
+        K, P, _ = control.dlqr(*(np.asarray(x) for x in system[:4]))
+    found = lq_solution(*system)
+    np.testing.assert_allclose(found.gain, K, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found.P, P, rtol=1e-6, atol=1e-9)
 
 
 def test_elimination_with_pivots():

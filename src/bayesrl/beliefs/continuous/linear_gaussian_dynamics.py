@@ -220,9 +220,10 @@ class LinearGaussianDynamics:
 
     @property
     def unsupported(self) -> Mapping[str, str]:
-        """What cannot be asked without costs, or where features stand for (x, u)."""
+        """What cannot be asked without costs, or where features stand for (x, u); and means of arms, always."""
         costs = "It was given no costs Q and R."
         without = dict.fromkeys(("Q", "R", "expected_reward", "expected_rewards"), costs) if self.Q is None else {}
+        without |= {"mean": "Its `mean` is that of parameters, not of arms."}
         return without | ({} if self.features is None else {"sample_system": "Its features are not (x, u)."})
 
     def _single(self, what: str) -> None:
