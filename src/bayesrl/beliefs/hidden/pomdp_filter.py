@@ -205,6 +205,10 @@ class POMDPFilter:
 
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward of a possible step by a legal action."""
+        return self._rewards
+
+    @cached_property
+    def _rewards(self) -> tuple[float, float]:
         return self.pomdp.reward_range if self.legal is None else self.pomdp.reward_range_of(cast(Bools, self.legal))
 
     def mean_pomdp(self) -> TabularPOMDP:

@@ -10,9 +10,9 @@ possible is listed, so that (11, 11) with its 247809 states is made in seconds, 
 (LARGEST_TABLE pairs of a state and an action). Beyond it the world is a compiled generative model (`_rocks.py`), and
 beliefs are particles: (15, 15) has 7.4 million states, and a table would have 147 million pairs and take 18 GB.
 
-Maps: those up to (11, 11) are in public code of several authors. (15, 15) is that of the DESPOT authors' code, their
-(11, 11) with four more rocks. The figures of Silver and Veness for (15, 15) stand on another map, which their code
-draws by the C library's random numbers. `seed` draws a map of any size.
+Maps: those up to (11, 11) are in public code of several authors. (15, 15) is that of public code of DESPOT in Julia:
+its (11, 11) with four more rocks. There is no agreed one: Silver and Veness's code draws it by the C library's random
+numbers, and a public variant of that code has yet another. `seed` draws a map of any size by numpy's.
 
 Legal are actions that do not cost 100: the past always tells which they are, and another one is never optimal. Searches
 on the world's prior try no others. Rollouts may prefer those that do not check a rock (`wander="preferred"` of POMCP).
