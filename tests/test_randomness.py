@@ -59,7 +59,7 @@ def test_worlds_use_their_stream_alone(name):
 def test_methods_use_their_streams_alone(name):
     """No method draws from the world's streams, and exact beliefs do not draw when they learn."""
     entry = entries()[name]
-    world = make_world(OWN_HOMES.get(name, HOMES[entry.package]))
+    world = make_world(OWN_HOMES.get(name) or HOMES[entry.package])
     small = entry.kind == "planner" and name not in OWN_HOMES
     agent = BayesAgent(prior_for(world), entry.example()) if small else agent_for(name, world)
     used = check_streams(agent, world)
