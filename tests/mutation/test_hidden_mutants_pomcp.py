@@ -39,7 +39,7 @@ MUTANTS = {
         "return reweighted(states, np.where(likelihood > 0, old.weights, 0.0), rng)",
         [PARTICLES + "test_the_error_falls_as_the_root_of_the_particles"]),
     "resampling keeps the weights": (
-        HIDDEN + "pomdp_particles", "return Sample(states, frozen(np.full(n, 1.0 / n)))",
+        HIDDEN + "_weighted_states", "return Sample(states, frozen(np.full(n, 1.0 / n)))",
         "return Sample(states, frozen(old.weights[chosen] / old.weights[chosen].sum()))",
         [PARTICLES + "test_the_error_falls_as_the_root_of_the_particles",
          PARTICLES + "test_worlds_without_a_table"]),

@@ -17,20 +17,18 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, NamedTuple, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter, Tables, predicted
+from bayesrl.beliefs.hidden._weighted_states import Sample, followed, moved, reweighted, thinned
+from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter, predicted
 from bayesrl.checks import DEEPEST, Bools, Floats, array, frozen, generator, indices, integer, rows_sum_to_one, truth
 from bayesrl.core import Transition, World
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
-from bayesrl.kernels.arrays import B1, F1, I1
-from bayesrl.kernels.jit import njit
-from bayesrl.kernels.search.hidden_model import HiddenModel, Rooted, cumulative, draw_by, rooted
-from bayesrl.kernels.simulator import step as simulated
+from bayesrl.kernels.search.hidden_model import Rooted, cumulative, rooted
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.parameters import AtLeast, unchecked, value
 from bayesrl.registry import register
@@ -45,15 +43,6 @@ def _example() -> POMDPParticles:
     P = [[[0.7, 0.3], [0.2, 0.8]], [[0.4, 0.6], [0.5, 0.5]]]
     O = [[[0.8, 0.2], [0.3, 0.7]], [[0.4, 0.6], [0.9, 0.1]]]
     return POMDPParticles(TabularPOMDP.from_dense(P, O, [[1.0, 0.0], [0.0, 2.0]], 0.9, start=[0.6, 0.4]), particles=300)
-
-
-class Sample(NamedTuple):
-    """Weighted states."""
-
-    states: Any
-    """An array of state numbers if states are listed, otherwise a tuple of states."""
-    weights: Floats
-    """They sum to one."""
 
 
 @register(
@@ -316,50 +305,3 @@ class POMDPParticles:
         if self.sample is None:
             return Rooted(np.zeros(0, np.int64), np.zeros((1, 0)), steps)
         return Rooted(np.array(self.sample.states, np.int64), cumulative(self.sample.weights[None]), steps)
-
-
-# Weights -------------------------------------------------------------------------------------------------------------
-
-
-def reweighted(states: Any, weights: Floats, rng: Generator) -> tuple[Sample | None, float]:
-    """The states with these weights, resampled below half the effective sample size, and the sum of the weights."""
-    p = float(weights.sum())
-    if not p > 0.0:
-        return None, 0.0
-    weights = weights / p
-    if weights @ weights * len(weights) > 2.0:
-        return thinned(Sample(states, weights), len(weights), rng), p
-    return Sample(states, frozen(weights)), p
-
-
-def thinned(old: Sample, n: int, rng: Generator) -> Sample:
-    """A sample of n states of equal weight, by systematic resampling."""
-    below = np.cumsum(old.weights)
-    chosen = np.searchsorted(below, (np.arange(n) + rng.random()) / n * below[-1], side="right")
-    chosen = np.minimum(chosen, len(below) - 1)
-    states = old.states[chosen] if isinstance(old.states, np.ndarray) else tuple(old.states[i] for i in chosen.tolist())
-    return Sample(states, frozen(np.full(n, 1.0 / n)))
-
-
-@njit
-def moved(model: HiddenModel, tables: Tables, states: I1, a: int, o: int, ended: bool, rng: Generator) -> tuple[I1, F1]:
-    """A next state drawn for each state, and the probability of what was seen there."""
-    after, likelihood = np.empty(len(states), np.int64), np.zeros(len(states))
-    for i in range(len(states)):
-        g = model.group[states[i], a]
-        y = int(model.succ[states[i], a, draw_by(model.cdf, g, int(model.size[g]), rng)])
-        after[i] = y
-        if tables.terminal[y] == ended:
-            for j in range(tables.sign.shape[2]):
-                if tables.sign[y, a, j] == o:
-                    likelihood[i] += tables.sign_prob[y, a, j]
-    return after, likelihood
-
-
-@njit
-def followed(model: object, states: I1, a: int, rng: Generator) -> tuple[I1, B1]:
-    """A next state of a compiled world drawn for each state, and whether it ends the episode."""
-    after, done = np.empty(len(states), np.int64), np.empty(len(states), np.bool_)
-    for i in range(len(states)):
-        _, after[i], _, done[i], _ = simulated(model, states[i], a, rng)
-    return after, done
