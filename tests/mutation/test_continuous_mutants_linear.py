@@ -52,7 +52,7 @@ MUTANTS = {
     "nothing to spare": (PLANNER, "SPARE = 1e-9", "SPARE = -1e-9", [LAZY + "test_sampling_times_of_the_facts"]),
     "the gain is that of the mean": (
         PLANNER, "        gain[left[inside]] = found.gain[found.stable]",
-        "        gain[left[inside]] = gains_of_mean(belief).reshape(gain.shape)[left[inside]]",
+        "        gain[left[inside]] = gains_of_means(belief.theta.reshape(new.size, *belief.theta.shape[-2:]), belief)[left[inside]]",
         [TRANSCRIPTION]),
     "a discount on the average cost": (
         PLANNER, "found = gains(A[inside], B[inside], belief.Q, belief.R)",

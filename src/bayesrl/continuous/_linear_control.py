@@ -23,11 +23,10 @@ def action_of(gain: Floats, x: Floats) -> Floats:
     return np.asarray(-np.matmul(gain, x[..., None])[..., 0])
 
 
-def gains_of_mean(belief: HasMeanSystem) -> Floats:
-    """The gain of the mean system, (m, n) or (replicates, m, n); `NotConverged` if it cannot be stabilised."""
-    theta = belief.theta if belief.theta.ndim == 3 else belief.theta[None]
+def gains_of_means(theta: Floats, belief: HasMeanSystem) -> Floats:
+    """The gains of mean systems, (k, m, n), of parameters (k, n + m, n); `NotConverged` if one cannot be stabilised."""
     A, B = split(theta)
     found = gains(A, B, belief.Q, belief.R)
     for i in np.flatnonzero(~found.stable):
-        lq_solution(A[i], B[i], belief.Q, belief.R)
-    return found.gain if belief.theta.ndim == 3 else found.gain[0]
+        lq_solution(A[i], B[i], belief.Q, belief.R)  # which says what is wrong
+    return found.gain

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.capabilities import HasMeanSystem
-from bayesrl.continuous._linear_control import action_of, gains_of_mean, state_of
+from bayesrl.checks import frozen
+from bayesrl.continuous._linear_control import action_of, gains_of_means, state_of
 from bayesrl.core import Decision, Transition
 from bayesrl.parameters import declared
 from bayesrl.registry import register
@@ -53,6 +54,8 @@ class CertaintyEquivalence:
     ) -> Decision:
         """Solve the mean system; u = -Kx. No system is drawn, so `resampled` is False."""
         x = state_of("CertaintyEquivalence", belief, observation)
-        K = gains_of_mean(belief)
-        none = np.zeros(K.shape[:-2], np.bool_) if K.ndim == 3 else False
+        many = belief.theta.ndim == 3
+        K = gains_of_means(belief.theta if many else belief.theta[None], belief)
+        K = frozen(K if many else K[0])
+        none = np.zeros(len(K), np.bool_) if many else False
         return Decision(action_of(K, x), None, {"gain": K, "resampled": none})

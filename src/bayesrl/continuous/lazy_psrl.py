@@ -29,8 +29,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.capabilities import SamplesSystems
-from bayesrl.checks import Bools, Floats, Ints
-from bayesrl.continuous._linear_control import action_of, gains_of_mean, state_of
+from bayesrl.checks import Bools, Floats, Ints, frozen
+from bayesrl.continuous._linear_control import action_of, gains_of_means, state_of
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.models._riccati import gains
@@ -155,6 +155,7 @@ def drawn(rule: LazyPSRL, belief: SamplesSystems, new: Bools, K: Floats, rng: Ge
         if len(left) == 0:
             break
     if len(left):
-        gain[left] = gains_of_mean(belief).reshape(gain.shape)[left]
+        theta = belief.theta.reshape(new.size, *belief.theta.shape[-2:])
+        gain[left] = gains_of_means(theta[left], belief)
         of_mean[left] = True
-    return gain.reshape(K.shape), rejected.reshape(new.shape), of_mean.reshape(new.shape)
+    return frozen(gain.reshape(K.shape)), rejected.reshape(new.shape), of_mean.reshape(new.shape)
