@@ -13,6 +13,7 @@ from bayesrl.bandits.simulate_bandit import simulate
 from bayesrl.beliefs.arms.linear_gaussian_arms import their_v
 from bayesrl.beliefs.covariances import Gaussian
 from bayesrl.beliefs.features import Polynomial
+from bayesrl.continuous import ContinuousForwardSearch, GPSparseSampling
 from bayesrl.core import BayesAgent, run
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.compare import compare
@@ -42,6 +43,13 @@ SMALLEST = {
     "gpsarsa": (1, lambda n: GPSARSA(n, Gaussian())),
     "draws": (1, lambda n: REGRESSION.sample([0.0], default_rng(0), n)),
     "draws of a mixture": (1, lambda n: B.KernelSelection([Gaussian()]).sample([0.0], default_rng(0), n)),
+    "decisions of a forward search": (1, lambda n: ContinuousForwardSearch([0.0], depth=n)),
+    "width of a forward search": (1, lambda n: ContinuousForwardSearch([0.0], width=n)),
+    "particles in a tree": (1, lambda n: ContinuousForwardSearch([0.0], inner=n)),
+    "candidates": (1, GPSparseSampling),
+    "decisions of sparse sampling": (0, lambda n: GPSparseSampling(depth=n)),
+    "simulations of sparse sampling": (1, lambda n: GPSparseSampling(simulations=n)),
+    "rewards of sparse sampling": (1, lambda n: GPSparseSampling(width=n)),
     "starts": (1, lambda n: REGRESSION.fit(default_rng(0), n)),
     "starts of weights": (
         1, lambda n: B.BayesianLinearRegression(Polynomial(1)).update((0.0, 1.0)).fit(default_rng(0), n)),

@@ -67,11 +67,11 @@ MUTANTS = {
         "bayesrl.beliefs.continuous._strata", "np.argsort(key, kind=\"stable\")", "np.arange(len(key))",
         [SEARCH + "test_two_decisions_are_the_closed_form"]),
     "the variance of a candidate is not reduced by its rewards": (
-        GP, "        c[d] -= c[j, a] * c[j]\n", "        pass\n", [NAIVE]),
+        GP, "            x -= c[j, a] * c[j, i]\n", "            pass\n", [NAIVE]),
     "the variance of a reward does not know the rewards before": (
         GP, "        v -= c[j, a] * c[j, a]\n", "        pass\n", [NAIVE]),
     "the belief is not updated in the tree": (
-        GP, "mean[d + 1] = mean[d] + c[d] * seen[d]", "mean[d + 1] = mean[d]", [CLOSED]),
+        GP, "mean[d, i] + c[d, i] * seen[d]", "mean[d, i]", [CLOSED]),
     "rewards without noise": (GP, "    v = S[a, a] + noise * noise\n", "    v = S[a, a]\n", [CLOSED]),
     "the maximum over rewards": (
         GP, "t.total[path[D - 1]] += t.value[node]",
@@ -86,12 +86,12 @@ MUTANTS = {
         GP, "best = max(best, t.paid[e] + t.total[e] / t.children[e])", "best = t.paid[e] + t.total[e] / t.children[e]",
         [NAIVE]),
     "functions of the tree are drawn from the root's belief": (
-        GP, "f += c[j] * (seen[j] - y)", "f += 0.0 * c[j] * (seen[j] - y)", [NAIVE]),
+        GP, "f[i] += c[j, i] * (seen[j] - y)", "f[i] += 0.0 * c[j, i] * (seen[j] - y)", [NAIVE]),
     "the mean instead of a function": (
-        GP, "        f[j:] += rng.standard_normal() * root[j, j:]", "        f[j:] += 0.0 * rng.standard_normal() * root[j, j:]",
+        GP, "            f[i] += z * root[j, i]", "            f[i] += 0.0 * z * root[j, i]",
         [SPARSE + "test_thompson_takes_an_action_with_its_probability_of_being_best"]),
     "draws forget the covariance": (
-        GP, "            root[i, i:] -= root[j, i] * root[j, i:]", "            root[i, i] -= root[j, i] * root[j, i]",
+        GP, "left[i, k] -= root[j, i] * root[j, k]", "left[i, k] -= 0.0 * root[j, i]",
         [SPARSE + "test_draws_have_the_moments_of_the_belief"]),
     "the same reward again and again": (
         GP, "t.reward[node] = z[d, t.children[e]]", "t.reward[node] = z[d, 0]", [CLOSED]),

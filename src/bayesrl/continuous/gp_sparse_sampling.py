@@ -178,7 +178,8 @@ def search(rng: Generator, m: F1, S: F2, root: F2, noise: float, z: F2, K: int) 
                 b = t.action[path[j]]
                 if v[j] > 0.0:
                     y = (f[b] + noise * rng.standard_normal() - mean[j, b]) / np.sqrt(v[j])
-                    f += c[j] * (seen[j] - y)
+                    for i in range(n):
+                        f[i] += c[j, i] * (seen[j] - y)
             a, e = int(np.argmax(f)), t.edge[node]
             while e >= 0 and t.action[e] != a:
                 e = t.next[e]
@@ -201,7 +202,8 @@ def search(rng: Generator, m: F1, S: F2, root: F2, noise: float, z: F2, K: int) 
                 node = t.sibling[t.child[e]]
             t.child[e] = node
             v[d], seen[d] = learned(S, c, d, a, noise), t.reward[node]
-            mean[d + 1] = mean[d] + c[d] * seen[d]
+            for i in range(n):
+                mean[d + 1, i] = mean[d, i] + c[d, i] * seen[d]
         if length == D:
             t.value[node] = mean[D].max()
             t.total[path[D - 1]] += t.value[node]
@@ -233,14 +235,13 @@ def learned(S: F2, c: F2, d: int, a: int, noise: float) -> float:
     v = S[a, a] + noise * noise
     for j in range(d):
         v -= c[j, a] * c[j, a]
-    if v <= FLAT * (S[a, a] + noise * noise):
-        c[d] = 0.0
-        return 0.0
-    c[d] = S[a]
-    for j in range(d):
-        c[d] -= c[j, a] * c[j]
-    c[d] /= np.sqrt(v)
-    return v
+    known = v <= FLAT * (S[a, a] + noise * noise)
+    for i in range(len(S)):
+        x = S[a, i]
+        for j in range(d):
+            x -= c[j, a] * c[j, i]
+        c[d, i] = 0.0 if known else x / np.sqrt(v)
+    return 0.0 if known else v
 
 
 @njit
@@ -248,20 +249,23 @@ def drawn(rng: Generator, m: F1, root: F2) -> F1:
     """A function of N(m, S) at the candidates; S = root'root, and root is upper triangular."""
     f = m.copy()
     for j in range(len(m)):
-        f[j:] += rng.standard_normal() * root[j, j:]
+        z = rng.standard_normal()
+        for i in range(j, len(m)):
+            f[i] += z * root[j, i]
     return f
 
 
 @njit
 def covariance_root(S: F2) -> F2:
     """An upper triangular matrix with S = root'root. A pivot that is rounding is zero, and so is its row."""
-    n, root = len(S), S.copy()
+    n, left, root = len(S), S.copy(), np.zeros(S.shape)
     for j in range(n):
-        root[j, :j] = 0.0
-        if root[j, j] <= FLAT * S[j, j]:
-            root[j] = 0.0
+        if left[j, j] <= FLAT * S[j, j]:
             continue
-        root[j, j:] /= np.sqrt(root[j, j])
+        pivot = np.sqrt(left[j, j])
+        for i in range(j, n):
+            root[j, i] = left[j, i] / pivot
         for i in range(j + 1, n):
-            root[i, i:] -= root[j, i] * root[j, i:]
+            for k in range(i, n):
+                left[i, k] -= root[j, i] * root[j, k]
     return root
