@@ -404,7 +404,7 @@ class PrefersActions(Protocol):
     def preferred_actions(self) -> Bools:
         """Whether an action is preferred in a state, (S, A); in each state at least one is.
 
-        If states are not listed there are no rows, and the rollouts of the simulator prefer actions.
+        If states are not listed, the array is empty: the rollouts of the simulator prefer actions by themselves.
         """
 
 

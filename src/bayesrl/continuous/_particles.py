@@ -26,7 +26,7 @@ from bayesrl.errors import InvalidArgument
 Noise = NormalWishart | Floats
 """An unknown noise, or the covariance of a known one with mean zero."""
 POINTS = {1: 20, 2: 12, 3: 8, 4: 5}
-"""Points of a Gauss-Hermite rule in each of so many dimensions."""
+"""Points of a Gauss-Hermite rule in each dimension, by the number of dimensions."""
 
 
 # Noises --------------------------------------------------------------------------------------------------------------

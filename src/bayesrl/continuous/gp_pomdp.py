@@ -20,8 +20,8 @@ Symmetry: with means of zero and covariances that are even, such as Gaussian one
 posterior then has two equal modes, and a filter picks one by chance. Hidden states are identified only by mean
 functions, by an anchored start, or by a known reward, which is no evidence here. The constructor refuses none of it.
 
-Evidence: the first transition of a sequence brings two observations, that of its first state and that of its second;
-later ones bring `next_observation`. An observation of None is missing. Rewards and ends of episodes are no evidence.
+Evidence: the first transition of a sequence brings two observations, one of each of its two states. Later transitions
+bring `next_observation`. An observation of None is missing. Rewards and ends of episodes do not count.
 `restart` begins a sequence with a new first state. Earlier sequences stay: within a particle all sequences are data of
 the same two functions, and the covariances join them. A particle therefore keeps what it learned.
 

@@ -82,7 +82,7 @@ class Observations:
     __slots__ = ("_buffer", "_seen")
 
     def __init__(self, dims: int, columns: int | None = None) -> None:
-        """No data yet, about points of `dims` coordinates: of one function, or of so many that share the factor."""
+        """No data yet, about points of `dims` coordinates. `columns` functions share the factor; None: there is one."""
         none, numbers = np.empty(0), np.empty(0, np.int64)
         y = none if columns is None else np.empty((0, columns))
         self._buffer = _Buffer(np.empty((0, dims)), none, y, y, np.zeros(1, np.int64), numbers, none)
