@@ -6,7 +6,7 @@ WORKERS ?= 2
 N ?= 100
 SEED ?= 0
 TRIAL := out/empty
-COMPILED := tests/golden tests/kernels tests/models tests/bamdp tests/beliefs tests/bandits
+COMPILED := $(addprefix tests/,golden kernels models bamdp bapomdp beliefs bandits continuous hidden)
 
 .PHONY: install demo test figures bounds mutants mutants-random check package bench docs clean
 
@@ -28,7 +28,7 @@ figures: install  ## the long runs, most of them beside published figures
 
 bounds: install  ## the suites of compiled code, with every index checked, those below zero too
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds PYTHONPATH=tests/kernels \
-	$(BIN)/python -m pytest -n $(WORKERS) -p negative_indices $(COMPILED)
+	$(BIN)/python -m pytest -n $(WORKERS) -p negative_indices -m "not long" $(COMPILED)
 
 mutants: install  ## planted bugs: each must make the tests named with it fail
 	$(BIN)/python -m pytest -n $(WORKERS) tests/mutation

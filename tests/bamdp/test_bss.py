@@ -110,6 +110,7 @@ def test_equal_in_law_to_a_naive_transcription(prior):
         assert_mean_equal([o[key] - t[i] for o, t in zip(ours, theirs, strict=True)], 0.0, what=key)
 
 
+@pytest.mark.long
 def test_root_values_approach_the_exact_ones():
     """The best root value of the tied chain over six decisions, 7.171, averaged over ten seeds.
 

@@ -35,6 +35,7 @@ def test_index_is_the_best_stopping_rule(a, b, gamma):
     np.testing.assert_allclose(finite_horizon_index(a, b, [1, 2, 3, 4], gamma), best, atol=2e-7)
 
 
+@pytest.mark.long
 def test_limits():
     T = np.array([1, 2, 5, 20, 100, 400])
     index = finite_horizon_index(2.0, 3.0, T)

@@ -235,7 +235,9 @@ def test_bamcp_finds_the_values_of_exact_expectimax():
     assert max(q) == pytest.approx(max(exact), abs=0.02)
 
 
-@pytest.mark.parametrize("name", ["boss", "psrl", "bamcp", "bfs3", "exploit", "tsmdp"])
+@pytest.mark.parametrize(
+    "name", ["boss", "psrl", "bamcp", pytest.param("bfs3", marks=pytest.mark.long), "exploit", "tsmdp"]
+)
 def test_planners_run_unchanged(name):
     """And a belief with a clustering learns the tied chain faster than the flat one does, which shares nothing."""
     world = b.make_world("chain-tied")

@@ -27,6 +27,7 @@ OWN_SETTINGS |= {name: {"paths": 2} for name in ("bpg-1", "bpg-2", "bpg-hessian"
 OWN_SETTINGS |= {name: {"episodes": 2} for name in ("actor-critic", "bac")}
 OWN_SETTINGS |= {name: {"models": 4, "size": 5} for name in ("sampled-pomdps", "medusa")}
 OWN_SETTINGS |= {name: {"models": 4, "size": 5, "particles": 50} for name in ("action-oracle", "bayes-risk")}
+OWN_SETTINGS |= {"pomcp": {"exploration": None}}  # its default; the tiger suggests another
 OWN_SETTINGS |= {"gp-sparse-sampling": {"candidates": 8, "simulations": 50}}
 OWN_SETTINGS |= {"continuous-forward-search": {"depth": 3, "width": 2}}
 OWN_PRIORS = {"ba-pomcp": "particle:50", "bapomdp-forward-search": "bounded:9", "bapomdp-branch-and-bound": "bounded:9"}

@@ -8,7 +8,7 @@ from bayesrl.registry import entries, make_world
 
 WORLDS = [name for name, e in entries().items() if e.kind == "world"]
 CONTINUOUS = {"bpg-regulator": [-0.5], "car-on-the-hill": 4.0, "bpg-bandit": [0.3], "ship-steering": [0.2]}
-CONTINUOUS |= {"blimp": [0.5], "robot-navigation": [0.5, -0.1]}
+CONTINUOUS |= {"blimp": [0.5], "robot-navigation": [0.5, -0.1], "lq-system": [0.5], "web-server": [1.0, -1.0]}
 """An action of those whose actions are not numbered."""
 LONG = ("mountain-car", "maze-2d", "ship-steering")
 """Their episodes end, but hardly ever under random actions."""

@@ -27,7 +27,7 @@ from bayesrl.beliefs.hidden._weighted_states import Sample, followed, moved, rew
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter, predicted
 from bayesrl.checks import DEEPEST, Bools, Floats, array, frozen, generator, indices, integer, rows_sum_to_one, truth
 from bayesrl.core import Transition, World
-from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.kernels.search.hidden_model import Rooted, cumulative, rooted
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.parameters import AtLeast, unchecked, value
@@ -286,6 +286,8 @@ class POMDPParticles:
 
     def preferred_actions(self) -> Bools:
         """Which actions a rollout prefers in each state, (S, A), as the world says."""
+        if "preferred_actions" in self.unsupported:
+            raise Incompatible("preferred_actions", "POMDPParticles", ["preferred"])
         return cast(Bools, cast(Any, self.world).preferred)
 
     def reward_range(self) -> tuple[float, float]:

@@ -54,7 +54,7 @@ from bayesrl.worlds.pomdps._tables import listed_pomdp
 NAME = "rock-sample"
 RIGHT, WRONG = 3.0, 1.0
 LARGEST_TABLE = 2**22
-"""Pairs of a state and an action. A table of so many takes half a GB."""
+"""Pairs of a state and an action. A table of this size takes half a GB."""
 
 MAPS = {
     (4, 4): Map((0, 2), ((3, 1), (2, 1), (1, 3), (1, 0)), float(np.log(2.0)), (17.92445, 17.92455)),

@@ -12,6 +12,7 @@ listening has the counts (`correct`, `incorrect`). With (5, 3) its mean is .625.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import numpy as np
@@ -24,8 +25,9 @@ from bayesrl.registry import register
 from bayesrl.worlds.hidden import POMDPWorld
 
 LISTEN, OPEN_LEFT, OPEN_RIGHT = 0, 1, 2
-VALUES = {0.7: -7.689403, 0.75: -0.495903, 0.8: 8.966838, 0.85: 19.371368, 0.9: 33.142507, 0.95: 43.151066}
-"""Optimal values of the start at discount .95, by accuracy, to six digits."""
+AT_95 = {0.7: -7.689403, 0.75: -0.495903, 0.8: 8.966838, 0.85: 19.371368, 0.9: 33.142507, 0.95: 43.151066}
+VALUES: Mapping[float, Mapping[float, float]] = {0.95: AT_95, 0.75: {0.85: 1.933439}}
+"""Optimal values of the start by discount and accuracy, to six digits."""
 ROUNDING = 1e-6
 SUIT = {"pomcp": {"exploration": "auto"}}
 """Rollouts open doors, so returns vary by hundreds. The range of one reward, 110, is too small a constant for them."""
@@ -61,14 +63,7 @@ def tiger(
     >>> world.step(0, 2, default_rng(0))
     WorldStep(state=1, observation=0, reward=10.0, terminated=False)
     """
-    best = best_value(accuracy, wrong, gamma)
-    return tiger_with("tiger", False, (0, 1), accuracy, correct, incorrect, wrong, gamma, best)
-
-
-def best_value(accuracy: float, wrong: float, gamma: float) -> float | None:
-    """The optimal value of the start, where it is known."""
-    known = {0.95: VALUES, 0.75: {0.85: 1.933439}}.get(gamma, {})
-    return known.get(accuracy) if wrong == -100.0 else None
+    return tiger_with("tiger", False, (0, 1), accuracy, correct, incorrect, wrong, gamma, VALUES)
 
 
 def tiger_with(
@@ -80,19 +75,23 @@ def tiger_with(
     incorrect: float,
     wrong: float,
     gamma: float,
-    best: float | None,
+    values: Mapping[float, Mapping[float, float]],
 ) -> POMDPWorld:
-    """A tiger world. `group` numbers the rows of listening with the tiger on the left and on the right."""
+    """A tiger world. `group` numbers the rows of listening with the tiger on the left and on the right.
+
+    `values` are optimal values of the start by discount and accuracy, for a wrong door that costs 100.
+    """
     right = number(name, "accuracy", accuracy, 0.0, 1.0)
     counts = [number(name, "correct", correct, 0.0, above=True), number(name, "incorrect", incorrect, 0.0, above=True)]
-    paid = number(name, "wrong", wrong)
+    paid, discount = number(name, "wrong", wrong), number(name, "gamma", gamma, 0.0, 1.0)
+    best = values.get(discount, {}).get(right) if paid == -100.0 else None
     S = 3 if episodic else 2
     P, R = np.zeros((S, 3, S)), np.zeros((S, 3))
     P[:, LISTEN] = np.eye(S)
     P[:, OPEN_LEFT:] = [0.0, 0.0, 1.0] if episodic else [0.5, 0.5]
     R[:2] = [[-1.0, paid, 10.0], [-1.0, 10.0, paid]]
     start = [0.5, 0.5, 0.0][:S]
-    mdp = TabularMDP.from_dense(P, R, number(name, "gamma", gamma, 0.0, 1.0), start, (2,) if episodic else ())
+    mdp = TabularMDP.from_dense(P, R, discount, start, (2,) if episodic else ())
     door = max(group) + 1  # the group of what a door shows
     groups, sign = np.full((S, 3), door), np.tile([0, 1], (S, 3, 1))
     groups[:2, LISTEN] = group

@@ -9,8 +9,8 @@ from bayesrl.registry import register
 from bayesrl.worlds.hidden import POMDPWorld
 from bayesrl.worlds.pomdps.tiger import tiger_with
 
-VALUES = {0.95: 3.770189, 1.0: 5.159919}
-"""Optimal values of the start at accuracy .85, by discount, to six digits."""
+VALUES = {0.95: {0.85: 3.770189}, 1.0: {0.85: 5.159919}}
+"""Optimal values of the start by discount and accuracy, to six digits."""
 
 
 @register(
@@ -39,5 +39,4 @@ def tiger_episodic(
     >>> tiger_episodic().step(0, 1, default_rng(0))
     WorldStep(state=2, observation=0, reward=-100.0, terminated=True)
     """
-    best = VALUES.get(gamma) if (accuracy, wrong) == (0.85, -100.0) else None
-    return tiger_with("tiger-episodic", True, (0, 1), accuracy, correct, incorrect, wrong, gamma, best)
+    return tiger_with("tiger-episodic", True, (0, 1), accuracy, correct, incorrect, wrong, gamma, VALUES)

@@ -7,7 +7,7 @@ from typing import Annotated
 from bayesrl.parameters import DISCOUNT, PROBABILITY, Above
 from bayesrl.registry import register
 from bayesrl.worlds.hidden import POMDPWorld
-from bayesrl.worlds.pomdps.tiger import best_value, tiger_with
+from bayesrl.worlds.pomdps.tiger import VALUES, tiger_with
 
 
 @register(
@@ -34,5 +34,4 @@ def tiger_tied(
     >>> tiger_tied().observation_counts.tolist()  # of listening, and of what a door shows, which is known
     [[5.0, 3.0], [0.0, 0.0]]
     """
-    best = best_value(accuracy, wrong, gamma)
-    return tiger_with("tiger-tied", False, (0, 0), accuracy, correct, incorrect, wrong, gamma, best)
+    return tiger_with("tiger-tied", False, (0, 0), accuracy, correct, incorrect, wrong, gamma, VALUES)
