@@ -626,4 +626,6 @@ def test_methods_refuse():
         scalar(20, reward=lambda x, a: np.zeros(3)).expected_reward([0.0], 0.0)
     with pytest.raises(InvalidArgument, match="'transition_mean' must be a function that gives finite numbers"):
         scalar(20, transition_mean=lambda x, a: NAN * x).update(step, rng)
+    with pytest.raises(InvalidArgument, match="'transition_mean' must be a function that takes arrays of shapes"):
+        scalar(20, transition_mean=lambda x: x).update(step, rng)
     np.testing.assert_array_equal(belief.sample.states, before)

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesrl.beliefs.covariances import Covariance
 from bayesrl.checks import Floats, array, frozen
+from bayesrl.continuous._particles import called
 from bayesrl.continuous._trajectories import Function, History, Model
 from bayesrl.errors import InvalidArgument
 
@@ -58,7 +59,8 @@ def function(given: Given, D: int, d: int) -> Function:
     def rows(U: Floats) -> Floats:
         if isinstance(mean, str):
             return U[:, :d] if mean == "state" else np.zeros((len(U), D))
-        got = np.asarray(mean(U[:, :d], U[:, d:]) if name == "transition" else mean(U), np.float64)
+        inputs = (U[:, :d], U[:, d:]) if name == "transition" else (U,)
+        got = np.asarray(called(OWNER, f"{name}_mean", mean, *inputs), np.float64)
         got = got[:, None] if D == 1 and got.shape == (len(U),) else got
         if got.shape not in ((), (len(U), D)) or not np.isfinite(got).all():
             expected = f"a function that gives finite numbers of shape {(len(U), D)} for {len(U)} rows"
