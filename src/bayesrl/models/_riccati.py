@@ -6,7 +6,7 @@ and its average cost is trace(PW), where W is the covariance of w.
 P is computed by the structure-preserving doubling algorithm (Chu, Fan, Lin and Wang 2004). Step k gives the matrix that
 2^k steps of the plain iteration from P = 0 would give:
 
-    A' = A (I + GH)^-1 A,   G' = G + A (I + GH)^-1 G A',   H' = H + A'H (I + GH)^-1 A,   from A, G = BR^-1B', H = Q.
+    A <- A M A,   G <- G + A M G A',   H <- H + A'H M A   with M = (I + GH)^-1, from A, G = BR^-1B' and H = Q.
 
 H tends to P. A tends to zero if and only if the closed loop A - BK is stable, and that is the test for it. Where the
 iteration from zero does not lead to a stable loop (an unstable part of the state may cost nothing), SciPy is asked.
