@@ -6,7 +6,7 @@ WORKERS ?= 2
 N ?= 100
 SEED ?= 0
 TRIAL := out/empty
-COMPILED := $(addprefix tests/,golden kernels models bamdp bapomdp beliefs bandits continuous hidden)
+COMPILED := $(addprefix tests/,golden kernels models bamdp bapomdp beliefs bandits continuous hidden risk)
 
 .PHONY: install demo test figures bounds mutants mutants-random check package bench docs clean
 
@@ -14,7 +14,7 @@ install: .venv/installed
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/$(PIP) -e ".[lab,dev]"
+	$(BIN)/$(PIP) -e ".[lab,cone,dev]"
 	@touch $@
 
 demo: install  ## the main job: the methods so far on the Chain, beside reference figures

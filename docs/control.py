@@ -22,8 +22,8 @@ from bayesrl.beliefs.features import Polynomial
 from bayesrl.core import Streams, Transition, play
 from bayesrl.errors import NotConverged
 from bayesrl.lab.build import agent_for, named, world_for
-from bayesrl.lab.statistics import Interval, mean_interval
 from bayesrl.models.policy import SoftmaxPolicy
+from bayesrl.statistics import Interval, mean_interval
 from bayesrl.value import GPRL
 
 DOCS = Path(__file__).parent

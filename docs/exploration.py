@@ -17,7 +17,7 @@ import numpy as np
 
 from bayesrl.core import run
 from bayesrl.lab.build import agent_for, named, world_for
-from bayesrl.lab.statistics import Interval, mean_interval
+from bayesrl.statistics import Interval, mean_interval
 from bayesrl.worlds._settings import setting_of
 
 DOCS = Path(__file__).parent

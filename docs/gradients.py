@@ -40,7 +40,7 @@ from bayesrl.gradient._paths import paths_of
 from bayesrl.gradient.actor_critic import natural_weights
 from bayesrl.lab.plots._sheet import new_sheet, panels_of, write
 from bayesrl.lab.plots.gradients import gradient_panel, plot_errors
-from bayesrl.lab.statistics import mean_interval, paired_difference
+from bayesrl.statistics import mean_interval, paired_difference
 
 DOCS = Path(__file__).parent
 DATA, PAGE, IMAGES = DOCS / "gradients.json", DOCS / "gradients.md", DOCS / "images"

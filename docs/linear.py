@@ -19,7 +19,7 @@ from bayesrl.core import Streams, meet
 from bayesrl.lab.build import agent_for, named, world_for
 from bayesrl.lab.measures.regret import regret
 from bayesrl.lab.plots.control import plot_control
-from bayesrl.lab.statistics import mean_interval
+from bayesrl.statistics import mean_interval
 
 DOCS = Path(__file__).parent
 DATA, PAGE, IMAGE = DOCS / "linear.json", DOCS / "continuous.md", DOCS / "images" / "linear-regret.png"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bayesrl as b
-from bayesrl.lab.statistics import mean_interval
+from bayesrl.statistics import mean_interval
 
 DOCS = Path(__file__).parent
 DATA, PAGE = DOCS / "oracles.json", DOCS / "oracles.md"

@@ -23,7 +23,7 @@ from bayesrl.lab.measures.regret import regret
 from bayesrl.lab.plots._sheet import look, new_sheet, open_axes, panels_of, write
 from bayesrl.lab.plots.box_bandit import plot_box_bandit
 from bayesrl.lab.priors import prior_for
-from bayesrl.lab.statistics import mean_interval
+from bayesrl.statistics import mean_interval
 from bayesrl.worlds.continuous import blimp as blimps
 from bayesrl.worlds.continuous import robot_navigation as robots
 

@@ -33,9 +33,9 @@ from bayesrl.lab.build import agent_for, world_for
 from bayesrl.lab.experiment import experiment
 from bayesrl.lab.measures.regret import regret
 from bayesrl.lab.priors import prior_for
-from bayesrl.lab.statistics import mean_interval
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.solve import evaluate_policy, finite_horizon, optimal_total
+from bayesrl.statistics import mean_interval
 from bayesrl.worlds.mdps._dirichlet_family import DirichletFamily
 from bayesrl.worlds.tabular import MDPWorld
 

@@ -29,13 +29,13 @@ from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.kernels.search.history_tree import renumber
 from bayesrl.lab.compare import compare
 from bayesrl.lab.explain import explain
-from bayesrl.lab.statistics import mean_band
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.policy import ControllerPolicy, GaussianPolicy, SoftmaxPolicy, TabularPolicy
 from bayesrl.models.solve import finite_horizon, optimal_total, policy_total, solve
 from bayesrl.models.solvers._many import solve_many
 from bayesrl.record import Record
 from bayesrl.registry import entries
+from bayesrl.statistics import mean_band
 from bayesrl.worlds.bandits._contextual import ContextualBandit
 from bayesrl.worlds.bandits.bernoulli import BernoulliBandit
 from bayesrl.worlds.bandits.chapelle_li_bandit import chapelle_li

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         lab,
         models,
         registry,
+        risk,
         testing,
         value,
         worlds,
@@ -49,8 +50,8 @@ __all__ = [
     "BayesAgent", "Decision", "DirichletMDP", "LiveAgent", "Record", "TabularMDP", "TabularPOMDP", "Transition",
     "__version__",
     "adapters", "bamdp", "bandits", "bapomdp", "beliefs", "capabilities", "compare", "continuous", "core", "errors",
-    "gradient", "io", "lab", "load", "make", "make_world", "methods", "models", "play", "registry", "run", "save",
-    "solve", "testing", "value", "worlds",
+    "gradient", "io", "lab", "load", "make", "make_world", "methods", "models", "play", "registry", "risk", "run",
+    "save", "solve", "testing", "value", "worlds",
 ]  # fmt: skip
 
 export(
@@ -69,6 +70,6 @@ export(
     },
     modules=(
         "adapters", "bamdp", "bandits", "bapomdp", "beliefs", "capabilities", "continuous", "core", "errors",
-        "gradient", "io", "lab", "models", "registry", "testing", "value", "worlds",
+        "gradient", "io", "lab", "models", "registry", "risk", "testing", "value", "worlds",
     ),
 )  # fmt: skip

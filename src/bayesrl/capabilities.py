@@ -137,6 +137,18 @@ class SamplesMDPs(ListsStates, Protocol):
 
 
 @runtime_checkable
+class ListsMDPs(ListsStates, Protocol):
+    """A belief over finitely many models."""
+
+    @property
+    def models(self) -> tuple[TabularMDP, ...]:
+        """The models."""
+
+    def posterior(self) -> Floats:
+        """The probability of each model, (N,)."""
+
+
+@runtime_checkable
 class HasMeanMDP(ListsStates, Protocol):
     """A belief with a mean model."""
 
@@ -158,6 +170,28 @@ class HasRowVariance(Protocol):
 
     def row_variance(self) -> Floats:
         """Posterior variance of the probability of each outcome of each group, (G, K); zero if it is known."""
+
+
+@runtime_checkable
+class HasRowCovariance(ListsOutcomes, Protocol):
+    """A belief with independent groups, whose posterior covariances are known."""
+
+    def mean_mdp(self) -> TabularMDP:
+        """The model whose probabilities (and unknown rewards) are the posterior means."""
+
+    def row_covariance(self) -> Floats:
+        """Posterior covariance of the probabilities of each group's outcomes, (G, K, K); zero if they are known."""
+
+
+@runtime_checkable
+class HasRewardMoments(ListsOutcomes, Protocol):
+    """A belief over expected rewards alone: transitions are known, and the rewards of pairs are jointly Gaussian."""
+
+    def mean_mdp(self) -> TabularMDP:
+        """The model whose rewards are the posterior means."""
+
+    def reward_moments(self) -> tuple[Floats, Floats]:
+        """Mean (S, A) and covariance (S A, S A) of the expected rewards; pair (s, a) has index s A + a."""
 
 
 @runtime_checkable
@@ -483,7 +517,7 @@ class HasRewardFunction(Protocol):
     def noise(self) -> float:
         """Standard deviation of a reward."""
 
-    def reward_moments(self, actions: Any) -> tuple[Floats, Floats]:
+    def action_moments(self, actions: Any) -> tuple[Floats, Floats]:
         """What actions, (n, e), pay on average: posterior mean, (n,), and covariance, (n, n)."""
 
 

@@ -200,7 +200,7 @@ def test_it_learns_actions_and_rewards():
     one = BELIEF.update(Transition(0, np.array([0.3]), 2.0, 0))
     assert one == BELIEF.update((0.3, 2.0)) == BELIEF.update(Transition(None, 0.3, 2.0, None))
     assert one == BELIEF.update_many([Transition(0, [0.3], 2.0, 0)])
-    mean, covariance = one.reward_moments(PAIR)
+    mean, covariance = one.action_moments(PAIR)
     np.testing.assert_array_equal(mean, one.mean(PAIR))
     np.testing.assert_array_equal(covariance, one.covariance(PAIR))
 
@@ -225,5 +225,5 @@ def test_bad_parameters_are_refused(given, name):
 
 
 def test_a_belief_without_a_reward_function_is_refused():
-    with pytest.raises(Incompatible, match=r"^GPSparseSampling needs a belief with 'noise', 'reward_moments'"):
+    with pytest.raises(Incompatible, match=r"^GPSparseSampling needs a belief with 'noise', 'action_moments'"):
         b.BayesAgent(b.beliefs.BetaBernoulli.uniform(2), GPSparseSampling())

@@ -35,8 +35,8 @@ from bayesrl.lab.compare import BLOCK, compact, compare
 from bayesrl.lab.explain import explain
 from bayesrl.lab.plots.explanation import plot_explanation, plot_policy
 from bayesrl.lab.plots.posteriors import plot_posteriors
-from bayesrl.lab.statistics import independent_difference, mean_interval, paired_difference
 from bayesrl.registry import make_world
+from bayesrl.statistics import independent_difference, mean_interval, paired_difference
 
 FIXED = Arms(np.array([0.3, 0.6, 0.5]))
 ONE_BY_ONE = BayesAgent(Betas.ones(3), Draws())

@@ -12,8 +12,8 @@ from scipy.stats import ttest_1samp
 from bayesrl.cli import main
 from bayesrl.lab.literature.figures import ASSUMED_RUNS, FAMILY_RATE, JUDGED, SHOWN, TOO_FEW, Figure, lookup, published
 from bayesrl.lab.literature.gradients import COMPONENTS, bandit_gradients, gradients_of
-from bayesrl.lab.statistics import Interval, mean_interval
 from bayesrl.registry import entries, make_world
+from bayesrl.statistics import Interval, mean_interval
 
 
 def figure(**change):

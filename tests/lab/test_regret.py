@@ -10,9 +10,9 @@ from bayesrl.core import BayesAgent, Decision, Streams, run
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.compare import BLOCK, compare
 from bayesrl.lab.measures.regret import optimal_totals, regret
-from bayesrl.lab.statistics import mean_interval
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.registry import make_world
+from bayesrl.statistics import mean_interval
 from bayesrl.worlds.tabular import MDPWorld
 
 MEANS = np.array([0.2, 0.7, 0.7, 0.4])

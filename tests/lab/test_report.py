@@ -15,8 +15,8 @@ from bayesrl.lab.experiment import experiment
 from bayesrl.lab.literature.figures import Figure
 from bayesrl.lab.plots.curves import ROOM, curves, sheet_of
 from bayesrl.lab.report import bounds_table, comparison_table, duration, interval
-from bayesrl.lab.statistics import Interval
 from bayesrl.registry import make, make_world
+from bayesrl.statistics import Interval
 from bayesrl.worlds.bandits.bernoulli import BernoulliBandit
 
 WORLD = Arms(np.array([0.0, 1.0, 0.5]))

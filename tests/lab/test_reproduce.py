@@ -16,9 +16,9 @@ from bayesrl.lab.build import believes, named, world_for
 from bayesrl.lab.experiment import experiment
 from bayesrl.lab.literature import judgement, page, scores, setups
 from bayesrl.lab.literature.figures import ROUNDING, published
-from bayesrl.lab.statistics import Interval, mean_interval
 from bayesrl.models.solve import solve
 from bayesrl.registry import find
+from bayesrl.statistics import Interval, mean_interval
 
 FAMILIES = ["gc", "gdl", "grid-bbrl"]
 WORLDS = ["chain-tied", "chain-semi", "chain", "double-loop", "grid5", "grid10", "dearden-maze", *FAMILIES]

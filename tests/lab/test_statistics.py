@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.statistics import (
+from bayesrl.statistics import (
     Interval,
     independent_difference,
     mean_band,

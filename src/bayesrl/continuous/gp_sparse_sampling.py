@@ -118,7 +118,7 @@ class GPSparseSampling:
     ) -> Decision:
         """Grow the tree. The observation is not looked at: a bandit has one state."""
         X = self.points()
-        m, S = belief.reward_moments(X)
+        m, S = belief.action_moments(X)
         if self.depth == 1:
             return self._decision(X, int(np.argmax(m)), {"q": m})
         root = covariance_root(S)

@@ -17,9 +17,9 @@ import numpy as np
 from bayesrl.checks import Floats, choice
 from bayesrl.core import Family, World
 from bayesrl.errors import UnknownName, from_extra
-from bayesrl.lab.statistics import Interval, independent_difference, mean_interval, paired_difference
 from bayesrl.parameters import value
 from bayesrl.record import Record
+from bayesrl.statistics import Interval, independent_difference, mean_interval, paired_difference
 
 if TYPE_CHECKING:
     from bayesrl.bandits.bandit_bounds import Bound

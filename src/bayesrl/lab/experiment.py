@@ -23,9 +23,9 @@ from bayesrl.lab.literature.figures import Figure, lookup
 from bayesrl.lab.literature.gradients import gradients_of
 from bayesrl.lab.measures._episodes import episodes
 from bayesrl.lab.measures.regret import Regret, optimal_totals
-from bayesrl.lab.statistics import Interval
 from bayesrl.provenance import describe
 from bayesrl.registry import find, parameters_of
+from bayesrl.statistics import Interval
 from bayesrl.worlds._settings import setting_of
 
 if TYPE_CHECKING:

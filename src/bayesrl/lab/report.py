@@ -11,7 +11,7 @@ from bayesrl.lab.comparison import Comparison, Summary
 from bayesrl.lab.literature.figures import FAMILY_RATE, Difference, Figure
 from bayesrl.lab.measures._episodes import LAST, episodes
 from bayesrl.lab.measures.regret import Regret
-from bayesrl.lab.statistics import Interval
+from bayesrl.statistics import Interval
 
 if TYPE_CHECKING:
     from rich.table import Table

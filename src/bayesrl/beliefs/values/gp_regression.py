@@ -141,7 +141,7 @@ class GPRegression(ExactPosterior):
 
     # A bandit on a box -----------------------------------------------------------------------------------------------
 
-    def reward_moments(self, actions: ArrayLike) -> tuple[Floats, Floats]:
+    def action_moments(self, actions: ArrayLike) -> tuple[Floats, Floats]:
         """What actions pay on average: posterior mean, (n,), and covariance, (n, n)."""
         return self.mean(actions), self.covariance(actions)
 

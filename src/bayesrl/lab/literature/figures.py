@@ -40,7 +40,7 @@ from scipy.special import stdtr, stdtrit
 
 from bayesrl.errors import UnreadableFile
 from bayesrl.lab.priors import same_prior
-from bayesrl.lab.statistics import Interval
+from bayesrl.statistics import Interval
 
 JUDGED = ("computed", "found", "peer code run here", "recalled, recomputed")
 SHOWN = ("recalled", "recalled, NOT reproduced")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import default_rng
 
 from bayesrl.core import Family, World
-from bayesrl.lab.statistics import Interval, mean_interval
+from bayesrl.statistics import Interval, mean_interval
 
 COMPONENTS = ("first component of the gradient", "second component of the gradient")
 """The measures, by the names of published figures: the derivatives in the mean and in the standard deviation."""

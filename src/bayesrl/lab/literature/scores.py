@@ -21,9 +21,9 @@ from bayesrl.lab.build import world_for
 from bayesrl.lab.compare import gather
 from bayesrl.lab.experiment import experiment
 from bayesrl.lab.literature.setups import OPTIMUM, Row, row_key
-from bayesrl.lab.statistics import Interval, mean_interval
 from bayesrl.models.solve import solve
 from bayesrl.record import Record
+from bayesrl.statistics import Interval, mean_interval
 from bayesrl.worlds.tabular import MDPWorld
 
 

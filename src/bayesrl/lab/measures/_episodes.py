@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesrl.checks import Floats
-from bayesrl.lab.statistics import Interval, mean_interval
 from bayesrl.record import Record
+from bayesrl.statistics import Interval, mean_interval
 
 LAST = 20
 """Finished episodes that `final_return` is the mean of."""

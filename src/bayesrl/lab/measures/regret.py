@@ -26,11 +26,11 @@ import numpy as np
 from bayesrl.checks import Floats, frozen
 from bayesrl.core import Family, Streams, World, meet
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.statistics import Interval, mean_interval
 from bayesrl.parameters import value
 from bayesrl.provenance import describe
 from bayesrl.record import Record
 from bayesrl.registry import register
+from bayesrl.statistics import Interval, mean_interval
 
 if TYPE_CHECKING:
     from bayesrl.lab.comparison import Comparison

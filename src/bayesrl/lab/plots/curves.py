@@ -14,7 +14,7 @@ from bayesrl.lab.comparison import Comparison
 from bayesrl.lab.measures.regret import Regret
 from bayesrl.lab.plots._sheet import look, new_sheet, open_axes, panels_of, write
 from bayesrl.lab.report import SAYS, counted
-from bayesrl.lab.statistics import mean_band
+from bayesrl.statistics import mean_band
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

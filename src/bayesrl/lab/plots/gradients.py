@@ -19,7 +19,7 @@ from bayesrl.checks import array, indices, number
 from bayesrl.errors import InvalidArgument, from_extra
 from bayesrl.gradient import Gradient
 from bayesrl.lab.plots._sheet import PALETTE, look, new_sheet, open_axes, write
-from bayesrl.lab.statistics import mean_band
+from bayesrl.statistics import mean_band
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

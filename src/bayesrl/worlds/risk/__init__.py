@@ -1,0 +1,1 @@
+"""Worlds of chapter 6: machines and stocks, whose models are fitted to little data."""
