@@ -26,7 +26,7 @@ class Models(NamedTuple):
 
 
 def require_belief(owner: str, given: object, *needs: type) -> None:
-    """Raise `Incompatible` if a belief lacks what `owner` needs. Models, worlds and families are refused with a hint."""
+    """Raise `Incompatible` if a belief lacks what `owner` needs. Models and worlds are refused with a hint."""
     if isinstance(given, TabularMDP | World) or (isinstance(given, Family) and not isinstance(given, Belief)):
         hint = "Make a prior of it first: DirichletMDP.structured(world)."
         raise InvalidArgument(owner, "belief", "a belief", type(given).__name__, hint)
