@@ -64,6 +64,7 @@ LIMITS = {
     "worlds.continuous._box.WIDE": 1e6,
     "worlds.pomdps.load_unload.MOST": 500,
     "worlds.pomdps.sysadmin.MOST": 8,
+    "worlds.risk.inventory.LARGEST": 200,
 }
 
 
