@@ -58,6 +58,22 @@ def test_predictive_against_enumerated_supports(seen):
     np.testing.assert_allclose(belief.log_evidence(), np.log(total / prior), atol=1e-12)
 
 
+@pytest.mark.parametrize("seen", [(), (2,), (2, 2, 2), (0, 3, 3), (0, 1, 2, 2), (0, 1, 2, 3, 1)])
+def test_covariance_against_enumerated_supports(seen):
+    belief = learnt(*seen)
+    supports, N = enumerated(belief, seen)
+    total, a = sum(w for w, _ in supports), belief.concentration
+    mean, product = np.zeros(4), np.zeros((4, 4))
+    for w, support in supports:
+        n, inside = len(support) * a + len(seen), np.isin(np.arange(4), support)
+        x = np.where(inside, a + N, 0.0)
+        mean += w / total * x / n
+        product += w / total * (np.outer(x, x) + np.diag(x)) / (n * (n + 1.0))
+    covariance = belief.row_covariance()
+    np.testing.assert_allclose(covariance[0], product - np.outer(mean, mean), atol=1e-12)
+    np.testing.assert_array_equal(np.diagonal(covariance, axis1=1, axis2=2), belief.row_variance())
+
+
 def test_urn_has_the_law_of_a_model_drawn_once():
     """Joint frequencies of three simulated outcomes after two seen; 30000 draws, false alarm 1e-6."""
     belief, rng, counts = learnt(1, 1), default_rng(0), np.zeros((4, 4, 4))

@@ -24,6 +24,7 @@ from bayesrl.capabilities import (
     HasPairMoments,
     HasQuantiles,
     HasRewardVariance,
+    HasRowCovariance,
     HasRowQuantiles,
     HasRowVariance,
     HasVariances,
@@ -120,6 +121,8 @@ def _check_models(belief: SamplesMDPs, probe: Probe, draws: int, rng: Generator)
     x = np.array([model.prob for model in drawn])
     apart = (x - mean.prob) ** 2
     assert_mean_equal(apart, belief.row_variance(), what="variance of a probability")
+    if offers(belief, HasRowCovariance):
+        _check_covariance(belief.row_covariance(), belief.row_variance(), x - mean.prob)
     if offers(belief, HasCertainPairs):
         assert not apart[:, o.group[belief.certain_pairs()]].max(initial=0.0) > 1e-24, "a certain pair varies"
     if offers(belief, HasPairMoments):
@@ -142,6 +145,18 @@ def _check_models(belief: SamplesMDPs, probe: Probe, draws: int, rng: Generator)
     if hasattr(belief, "predictive_row"):
         rows = np.array([belief.predictive_row(s, a) for s, a in np.ndindex(*o.group.shape)])
         np.testing.assert_allclose(rows, mean.prob[o.group.ravel()], rtol=1e-12, err_msg="predictive row")
+
+
+def _check_covariance(covariance: Floats, variance: Floats, away: Floats) -> None:
+    """Covariances within groups; `away` are drawn rows less their means, (n, G, K). Groups must be uncorrelated."""
+    diagonal = np.diagonal(covariance, axis1=1, axis2=2)
+    np.testing.assert_allclose(diagonal, variance, rtol=1e-12, err_msg="variances on the diagonal")
+    np.testing.assert_allclose(covariance.sum(axis=2), 0.0, atol=1e-12, err_msg="rows of probabilities sum to one")
+    within = away[:, :, :, None] * away[:, :, None, :]
+    assert_mean_equal(within, covariance, what="covariance of two probabilities")
+    if away.shape[1] > 1:
+        between = away[:, :, :, None] * np.roll(away, 1, axis=1)[:, :, None, :]
+        assert_mean_equal(between, np.zeros(covariance.shape), what="covariance between groups")
 
 
 def _pairs(model: Any, n: int) -> Floats:

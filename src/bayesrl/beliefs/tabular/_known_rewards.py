@@ -141,3 +141,12 @@ def row_reward_variance(model: TabularMDP, variance: Floats) -> Floats:
     mean = np.multiply(p, r, out=work).sum(axis=2)
     work *= r
     return np.asarray(np.maximum(c * (work.sum(axis=2) - mean**2), 0.0))
+
+
+def with_diagonal(covariance: Floats, variance: Floats, known: Bools | None = None) -> Floats:
+    """The matrices `covariance` (G, K, K) with `variance` (G, K) on the diagonals; zero for groups that are known."""
+    i = np.arange(variance.shape[1])
+    covariance[:, i, i] = variance
+    if known is not None:
+        covariance[known] = 0.0
+    return covariance

@@ -140,6 +140,10 @@ class UnknownRewards:
         """Posterior variance of each transition probability, (G, K)."""
         return self.transitions.row_variance()
 
+    def row_covariance(self) -> Floats:
+        """Posterior covariance of each group's transition probabilities, (G, K, K)."""
+        return self.transitions.row_covariance()
+
     def row_quantile(self, p: float, state: int, action: int) -> Floats:
         """The p-quantile of the probability of each outcome of (s, a)."""
         return self.transitions.row_quantile(p, state, action)

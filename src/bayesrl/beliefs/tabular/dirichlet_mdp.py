@@ -33,7 +33,13 @@ from scipy.special import betaincinv, gammaln
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows, even_counts
 from bayesrl.beliefs.tabular._kept_mean import SMALL, Rows, mean_of
-from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards, dirichlet_predictive
+from bayesrl.beliefs.tabular._known_rewards import (
+    ExactRow,
+    ExactRows,
+    KnownRewards,
+    dirichlet_predictive,
+    with_diagonal,
+)
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import impossible, outcome_of, read_problem
 from bayesrl.checks import (
@@ -308,6 +314,12 @@ class DirichletMDP(KnownRewards):
         variance /= total + 1.0
         variance[self.known] = 0.0
         return np.asarray(variance)
+
+    def row_covariance(self) -> Floats:
+        """Posterior covariance of each group's probabilities, (diag p - p p') / (alpha_0 + 1), (G, K, K)."""
+        total = self.alpha.sum(axis=1, keepdims=True)
+        p = self.alpha / total
+        return with_diagonal(-p[:, :, None] * (p / (total + 1.0))[:, None, :], self.row_variance(), self.known)
 
     def row_quantile(self, p: float, state: int, action: int) -> Floats:
         """The p-quantile of the probability of each outcome of (s, a): that of a Beta, or the known probability."""

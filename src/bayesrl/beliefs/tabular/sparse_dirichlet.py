@@ -29,7 +29,7 @@ from scipy.special import gammaln, logsumexp
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
 from bayesrl.beliefs.tabular._kept_mean import Rows, mean_of
-from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards
+from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards, with_diagonal
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import outcome_of, read_problem
 from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer
@@ -190,6 +190,23 @@ class SparseDirichletMDP(KnownRewards):
         )
         return np.maximum(x.each(old, new) - self.mean_mdp().prob ** 2, 0.0)
 
+    def row_covariance(self) -> Floats:
+        """Posterior covariance of each group's probabilities, (G, K, K): E[p_i p_j] over supports, less the means."""
+        a, x = self.concentration, self._supports
+
+        def both(fresh: int) -> Floats:
+            """E[1 / ((k a + N) (k a + N + 1))], (G, 1, 1), over supports that have `fresh` given unseen outcomes."""
+            k0, L, chance = x.k0[:, None], x.size[:, None], np.ones((1, 1))
+            for i in range(fresh):  # chance that the support has them, given its size
+                chance = chance * np.maximum(x.sizes - k0 - i, 0) / np.maximum(L - k0 - i, 1)
+            return x.expected(lambda k, N: chance / ((k * a + N) * (k * a + N + 1.0)))[:, None, None]
+
+        unseen = (x.seen == 0).astype(np.int64)
+        fresh = unseen[:, :, None] + unseen[:, None, :]
+        n, p = np.where(self.outcomes.valid, a + x.seen, 0.0), self.mean_mdp().prob
+        product = n[:, :, None] * n[:, None, :] * np.choose(fresh, [both(0), both(1), both(2)])
+        return with_diagonal(product - p[:, :, None] * p[:, None, :], self.row_variance())
+
     def sample_mdp(self, rng: Generator) -> TabularMDP:
         """A model drawn from the belief: first sizes, then supports, then probabilities."""
         generator("SparseDirichletMDP.sample_mdp", rng)
@@ -288,8 +305,12 @@ class Supports(NamedTuple):
 
     def expected(self, f: Callable[[Ints, Floats], Floats]) -> Floats:
         """E[f(k, N) | data] of each group, (n,), over the size k of its support."""
-        k = np.arange(1, self.weight.shape[1] + 1)
-        return np.asarray((self.weight[self.which] * f(k, self.N[:, None])).sum(axis=1))
+        return np.asarray((self.weight[self.which] * f(self.sizes, self.N[:, None])).sum(axis=1))
+
+    @property
+    def sizes(self) -> Ints:
+        """The possible sizes 1..K, (K,)."""
+        return np.arange(1, self.weight.shape[1] + 1)
 
     def each(self, old: Floats, new: Floats) -> Floats:
         """A table (n, K): `old` (n, K) for outcomes that were seen, and equal shares of `new` (n,) for the others."""
