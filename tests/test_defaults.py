@@ -104,6 +104,7 @@ DEFAULTS = {
     "beliefs.hidden.infinite_pomdp.InfinitePOMDP.refresh": {"sweeps": 1},
     "beliefs.hidden.policy_prior.PolicyPrior.refresh": {"sweeps": 1},
     "beliefs.hidden.policy_prior.joint_posterior": {"temperature": float("inf")},
+    "beliefs.tabular._gaussian_rewards.GaussianRewards": {"noise": 1.0},
     "beliefs.tabular._outcome_reading.outcome_of": {"rewarded": True},
     "beliefs.tabular.dirichlet_mdp.DirichletMDP.flat": {"concentration": 1.0},
     "beliefs.tabular.dirichlet_mdp.DirichletMDP.outcome": {"rewarded": True},

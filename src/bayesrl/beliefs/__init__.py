@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.hidden.pomdp_particles import POMDPParticles as POMDPParticles
     from bayesrl.beliefs.structured.crp_dynamics import CRPDynamics as CRPDynamics
     from bayesrl.beliefs.structured.factored_dbn import FactoredDBN as FactoredDBN
+    from bayesrl.beliefs.tabular._gaussian_rewards import GaussianRewards as GaussianRewards
     from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards as UnknownRewards
     from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP as DirichletMDP
     from bayesrl.beliefs.tabular.dirichlet_mixture import DirichletMixture as DirichletMixture
@@ -101,6 +102,7 @@ export(
         "tabular.row_column_beta": ("RowColumnBeta",),
         "tabular.sparse_dirichlet": ("SparseDirichletMDP",),
         "tabular.tied_dirichlet": ("tied",),
+        "tabular._gaussian_rewards": ("GaussianRewards",),
         "tabular._unknown_rewards": ("UnknownRewards",),
         "values.bayesian_linear_regression": ("BayesianLinearRegression",),
         "values.gp_regression": ("GPRegression",),

@@ -175,7 +175,8 @@ def _check_counts(belief: CountsPairs, probe: Probe, x: Floats, mean: Floats, gr
         total = ((x - mean) ** 2).sum(axis=2)[:, group]
         spread = (mean * (1.0 - mean)).sum(axis=1)[group]
         unknown = np.isfinite(n)
-        assert_mean_equal(total[:, unknown] * (1.0 + n[unknown]), spread[unknown], what="count")
+        if unknown.any():
+            assert_mean_equal(total[:, unknown] * (1.0 + n[unknown]), spread[unknown], what="count")
         assert not total[:, ~unknown].max(initial=0.0) > 1e-24, "an infinite count is that of a known row"
     else:
         assert_mean_equal([probe.counts(belief, rows)[group] for rows in x], n, what="count")  # type: ignore[attr-defined]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
+from bayesrl.beliefs.tabular._gaussian_rewards import GaussianRewards
 from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.beliefs.tabular.dirichlet_mixture import DirichletMixture
@@ -149,6 +150,25 @@ class RewardNormalProbe:
         return np.concatenate([belief.mean_rewards().ravel(), (belief.shape / belief.rate).ravel()])
 
 
+class GaussianRewardsProbe:
+    """Truths are drawn models; the quantities are the mean rewards of pairs that are not terminal."""
+
+    def draw(self, belief: GaussianRewards, rng: Generator) -> Any:  # noqa: D102
+        return belief.sample_mdp(rng)
+
+    def datum(self, belief: GaussianRewards, theta: Any, rng: Generator) -> Transition:  # noqa: D102
+        o = belief.outcomes
+        s, a = int(rng.choice(np.flatnonzero(~o.terminal))), int(rng.integers(o.n_actions))
+        k = int(rng.choice(o.n_outcomes, p=theta.prob[o.group[s, a]]))
+        return Transition(s, a, float(rng.normal(theta.mean_reward[s, a], belief.noise)), int(o.succ[s, a, k]))
+
+    def read(self, belief: GaussianRewards, theta: Any) -> Floats:  # noqa: D102
+        return np.asarray(theta.mean_reward[~belief.outcomes.terminal]).ravel()
+
+    def expect(self, belief: GaussianRewards) -> Floats:  # noqa: D102
+        return belief.reward_moments()[0][~belief.outcomes.terminal].ravel()
+
+
 class UnknownRewardsProbe:
     """Truths are pairs: probabilities, and the reward belief's own truth."""
 
@@ -184,4 +204,5 @@ probe_for.register(SparseDirichletMDP, lambda belief: SparseProbe())
 probe_for.register(RewardBeta, lambda belief: BetaProbe())
 probe_for.register(RewardDirichlet, lambda belief: RewardDirichletProbe())
 probe_for.register(RewardNormal, lambda belief: RewardNormalProbe())
+probe_for.register(GaussianRewards, lambda belief: GaussianRewardsProbe())
 probe_for.register(UnknownRewards, lambda belief: UnknownRewardsProbe())
