@@ -273,7 +273,6 @@ DEFAULTS = {
     "worlds.pomdps.tiger.tiger": TIGER,
     "worlds.pomdps.tiger_episodic.tiger_episodic": TIGER,
     "worlds.pomdps.tiger_tied.tiger_tied": TIGER,
-    "worlds.risk.machine_repair.machine_repair": {"gamma": 0.9},
     "worlds.tabular.MDPWorld": {"actions": ()},
 }
 

@@ -12,9 +12,12 @@ The numbers are recalled, and were not read again in the paper. At discount .9 t
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.parameters import DISCOUNT
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.tabular import MDPWorld
@@ -36,7 +39,7 @@ EARNED = np.array([100.0, 0.0])
         "tests/worlds/test_machine_repair.py::test_by_hand",
     ),
 )
-def machine_repair(gamma: float = 0.9) -> MDPWorld:
+def machine_repair(gamma: Annotated[float, DISCOUNT, "Discount."] = 0.9) -> MDPWorld:
     """A machine that runs or is broken: maintenance or none, repair or replacement, each week.
 
     The optimal values are 328 for a running machine and 308 for a broken one. The first action is to maintain or to
