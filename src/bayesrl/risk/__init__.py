@@ -4,3 +4,17 @@ Risk here is parametric: it comes from not knowing the model, and not from chanc
 belief. A policy is a table of probabilities (S, A). The return of a policy in a model is P0 . V, where P0 is the
 distribution of the first state, or the expected total over `horizon` steps. Percentile 0 is the worst (ERRATA 12).
 """
+
+from typing import TYPE_CHECKING
+
+from bayesrl._lazy import export
+
+if TYPE_CHECKING:
+    from bayesrl.risk._measure import Measure as Measure
+
+export(
+    __name__,
+    {
+        "_measure": ("Measure",),
+    },
+)

@@ -43,6 +43,8 @@ gammaincinv: _Two
 gammainccinv: _Two
 polygamma: _Two
 betainc: _Three
+bdtr: _Three
+bdtrc: _Three
 betaincinv: _Three
 
 def softmax(x: _Array, axis: int | None = None) -> _Array: ...
