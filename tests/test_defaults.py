@@ -198,6 +198,7 @@ DEFAULTS = {
     "models.solvers._many.solve_many": {"tol": 1e-09},
     "models.solvers.policy_iteration.policy_iteration": {"policies": 1000},
     "models.solvers.value_iteration.value_iteration": {"sweeps": 100000},
+    "risk._measure.Measure": {"weights": (1.0,)},
     "parameters.Within": {"low": -np.inf, "high": np.inf, "open_low": False, "open_high": False},
     "parameters.check": {"moderate": False},
     "provenance.provenance": {"hidden": False},
