@@ -71,6 +71,9 @@ class Plan(NamedTuple):
 
     values: Floats
     policy: Ints
+    """The action of each state, or the most probable one."""
+    probability: Floats | None = None
+    """The probability of each action in each state, (S, A); None if the policy is deterministic."""
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,14 @@
 """Plots of explanations and policies: the root of a search, a posterior row, a belief, and a policy on a map.
 
 plot_explanation(why, "why.png")        an explanation, with a map if the world has one
-plot_policy(world, "map.png")           the optimal or another policy of a world with a map
+plot_policy(world, "map.png")           the optimal or another policy of a world with a map, with its probabilities
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from bayesrl.errors import InvalidArgument, from_extra
 from bayesrl.lab.explain import Explanation, Hidden, Plan, best_plan
 from bayesrl.lab.plots._sheet import PALETTE, new_sheet, panels_of, write
 from bayesrl.lab.sketches import reading, unlisted
-from bayesrl.models.policy import TabularPolicy
+from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solve import evaluate_policy
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ SHOWN = 12
 CHOSEN, OTHER = PALETTE[1], PALETTE[0]
 ARROWS = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0)}
 """Directions of these actions on a map; rows are counted from the top."""
+LEAST = 0.005
+"""Less probable actions are not drawn on a map."""
 
 
 def plot_explanation(why: Explanation, path: str | Path) -> None:
@@ -61,10 +63,11 @@ def plot_explanation(why: Explanation, path: str | Path) -> None:
     write("plot_explanation", sheet, path, why.title)
 
 
-def plot_policy(world: MDPWorld, path: str | Path, policy: TabularPolicy | None = None) -> None:
+def plot_policy(world: MDPWorld, path: str | Path, policy: object = None) -> None:
     """Draw a policy of a world with a map into a file: arrows for actions, colours for values.
 
-    The default is the optimal policy. A stochastic policy is shown by its most probable actions.
+    The default is the optimal policy. Others are actions (S,), probabilities (S, A), a policy, or a solution that has
+    one. Where a policy is stochastic, each arrow is as long as its action is probable, and each name has its percentage.
     """
     layout: Ints | None = getattr(world, "layout", None)
     if layout is None:
@@ -90,9 +93,10 @@ def plot_policy(world: MDPWorld, path: str | Path, policy: TabularPolicy | None 
     write("plot_policy", sheet, path, f"{world.name}: {what} at discount {world.gamma:g}")
 
 
-def plan_of(world: MDPWorld, policy: TabularPolicy) -> Plan:
-    """A policy and its values."""
-    return Plan(evaluate_policy(world, policy), policy.probabilities().argmax(axis=1))
+def plan_of(world: MDPWorld, policy: Any) -> Plan:
+    """A policy, or that of a solution, and its values."""
+    mu = policy_matrix("plot_policy", getattr(policy, "policy", policy), world.n_states, world.n_actions)
+    return Plan(evaluate_policy(world, mu), mu.argmax(axis=1), mu)
 
 
 def _root(axes: Axes, why: Explanation) -> None:
@@ -195,13 +199,8 @@ def _map(
     for y, x in np.argwhere(free):
         s = int(panel[y, x])
         dark = bool(np.asarray(image.norm(plan.values[s : s + 1]))[0] < 0.55)
-        ink, name = ("white" if dark else "black"), actions[plan.policy[s]] if actions else str(plan.policy[s])
-        if name in ARROWS:
-            dx, dy = (0.28 * d for d in ARROWS[name])
-            style = {"arrowstyle": "-|>", "color": ink, "linewidth": 1.1, "shrinkA": 0, "shrinkB": 0}
-            axes.annotate("", (x + dx, y + 0.06 + dy), (x - dx, y + 0.06 - dy), arrowprops=style)
-        else:
-            axes.text(x, y, name, color=ink, ha="center", va="center")
+        ink = "white" if dark else "black"
+        _actions(axes, x, y, [(actions[a] if actions else str(a), p) for a, p in probable(plan, s)], ink)
         if numbered:
             axes.text(x - 0.44, y - 0.42, str(s), color=ink, alpha=0.75, fontsize=5, ha="left", va="top")
         if s == here:
@@ -212,3 +211,27 @@ def _map(
     axes.tick_params(which="both", bottom=False, left=False, labelbottom=False, labelleft=False)
     axes.spines[:].set_visible(False)
     return image
+
+
+def probable(plan: Plan, s: int) -> list[tuple[int, float]]:
+    """The actions of a state that have a probability worth showing, the most probable first."""
+    if plan.probability is None:
+        return [(int(plan.policy[s]), 1.0)]
+    row = plan.probability[s]
+    return [(int(a), float(row[a])) for a in np.argsort(-row, kind="stable") if row[a] >= LEAST]
+
+
+def _actions(axes: Axes, x: int, y: int, chosen: Sequence[tuple[str, float]], ink: str) -> None:
+    """The actions of one cell: arrows as long as they are probable, or names with percentages if there are several."""
+    alone = len(chosen) == 1
+    if not all(name in ARROWS for name, _ in chosen):
+        lines = [name if alone else f"{name} {p:.0%}" for name, p in chosen]
+        cell = 72.0 * axes.get_figure().get_figwidth() * axes.get_position().width / np.ptp(axes.get_xlim())  # in points
+        size = min(10.0, 1.5 * cell / max(map(len, lines)))
+        axes.text(x, y, "\n".join(lines), color=ink, ha="center", va="center", fontsize=size)
+        return
+    for name, p in chosen:
+        dx, dy = (0.28 * d for d in ARROWS[name])
+        head, tail = ((x + k * dx, y + 0.06 + k * dy) for k in ((1.0, -1.0) if alone else (1.6 * p, 0.0)))
+        style = {"arrowstyle": "-|>", "color": ink, "linewidth": 1.1, "shrinkA": 0, "shrinkB": 0}
+        axes.annotate("", head, tail, arrowprops=style | {"mutation_scale": 10.0 if alone else 3.0 + 7.0 * p})
