@@ -11,3 +11,12 @@ curves, plot_posteriors, plot_policy  plots                                     
 plot_surface, plot_bands, ...         plots of values and of gradients          plots/values.py, plots/gradients.py
 explain                               why a method takes an action              explain.py
 """
+
+from typing import TYPE_CHECKING
+
+from bayesrl._lazy import export
+
+if TYPE_CHECKING:
+    from bayesrl.lab.plots.explanation import plot_policy as plot_policy
+
+export(__name__, {"plots.explanation": ("plot_policy",)})

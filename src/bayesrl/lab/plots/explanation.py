@@ -67,7 +67,7 @@ def plot_policy(world: MDPWorld, path: str | Path, policy: object = None) -> Non
     """Draw a policy of a world with a map into a file: arrows for actions, colours for values.
 
     The default is the optimal policy. Others are actions (S,), probabilities (S, A), a policy, or a solution that has
-    one. Where a policy is stochastic, each arrow is as long as its action is probable, and each name has its percentage.
+    one. Where a policy is stochastic, an arrow is as long as its action is probable, and a name has its percentage.
     """
     layout: Ints | None = getattr(world, "layout", None)
     if layout is None:
@@ -226,7 +226,7 @@ def _actions(axes: Axes, x: int, y: int, chosen: Sequence[tuple[str, float]], in
     alone = len(chosen) == 1
     if not all(name in ARROWS for name, _ in chosen):
         lines = [name if alone else f"{name} {p:.0%}" for name, p in chosen]
-        cell = 72.0 * axes.get_figure().get_figwidth() * axes.get_position().width / np.ptp(axes.get_xlim())  # in points
+        cell = 72.0 / axes.figure.dpi * axes.bbox.width / np.ptp(axes.get_xlim())  # width in points
         size = min(10.0, 1.5 * cell / max(map(len, lines)))
         axes.text(x, y, "\n".join(lines), color=ink, ha="center", va="center", fontsize=size)
         return
