@@ -207,6 +207,7 @@ DEFAULTS = {
     "statistics.mean_band": {"confidence": 0.95},
     "statistics.mean_interval": {"confidence": 0.95},
     "statistics.paired_difference": {"confidence": 0.95},
+    "risk.value_moments.Moments.interval": {"level": 0.95},
     "worlds.continuous.continuous_bandit.ContinuousBandit": {"noise": 0.1, "gamma": 1.0},
     "worlds.continuous.continuous_bandit.ContinuousBanditFamily": {"scale": 0.2, "noise": 0.1, "dims": 1, "gamma": 1.0},
     "worlds.continuous.lq.Moderate": {"growth": 1.1, "effect": 0.15},

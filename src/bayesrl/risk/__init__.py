@@ -11,10 +11,13 @@ from bayesrl._lazy import export
 
 if TYPE_CHECKING:
     from bayesrl.risk._measure import Measure as Measure
+    from bayesrl.risk.value_moments import Moments as Moments
+    from bayesrl.risk.value_moments import value_moments as value_moments
 
 export(
     __name__,
     {
         "_measure": ("Measure",),
+        "value_moments": ("Moments", "value_moments"),
     },
 )
