@@ -4,6 +4,7 @@ A line of JSON in: {"name": a registered name, "tests": [...]}. In the child the
 method of the registered class, raises an error. A line of JSON out: {"said": what pytest said}.
 """
 
+import gc
 import inspect
 import json
 import os
@@ -51,6 +52,8 @@ def breaks(name):
 
 if __name__ == "__main__":
     ENTRIES = registry.entries()
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    gc.freeze()  # a child need not look at what is here when it collects garbage
     for line in sys.stdin:
         order = json.loads(line)
         with tempfile.TemporaryFile("w+") as said:
@@ -60,7 +63,7 @@ if __name__ == "__main__":
                 os.dup2(said.fileno(), 1)
                 os.dup2(said.fileno(), 2)
                 breaks(order["name"])
-                code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *order["tests"]])
+                code = pytest.main(["-x", "-q", "--tb=native", "-p", "no:cacheprovider", *order["tests"]])
                 sys.stdout.flush()
                 os._exit(code)
             os.waitpid(child, 0)
