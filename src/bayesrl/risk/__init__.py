@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from bayesrl.risk._measure import Measure as Measure
     from bayesrl.risk.value_moments import Moments as Moments
     from bayesrl.risk.value_moments import value_moments as value_moments
+    from bayesrl.risk.percentile_rewards import PercentileRewards as PercentileRewards
+    from bayesrl.risk.percentile_rewards import PercentileRewardsSolution as PercentileRewardsSolution
 
 export(
     __name__,
     {
         "_measure": ("Measure",),
         "value_moments": ("Moments", "value_moments"),
+        "percentile_rewards": ("PercentileRewards", "PercentileRewardsSolution"),
     },
 )

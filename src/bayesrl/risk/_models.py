@@ -25,10 +25,12 @@ class Models(NamedTuple):
     """Whether they were drawn from a belief with more models."""
 
 
-def require_belief(owner: str, given: object, *needs: type) -> None:
+PRIOR = "Make a prior of it first: DirichletMDP.structured(world)."
+
+
+def require_belief(owner: str, given: object, *needs: type, hint: str = PRIOR) -> None:
     """Raise `Incompatible` if a belief lacks what `owner` needs. Models and worlds are refused with a hint."""
     if isinstance(given, TabularMDP | World) or (isinstance(given, Family) and not isinstance(given, Belief)):
-        hint = "Make a prior of it first: DirichletMDP.structured(world)."
         raise InvalidArgument(owner, "belief", "a belief", type(given).__name__, hint)
     require(owner, given, *needs)
 

@@ -1,0 +1,207 @@
+"""Percentile criterion with Gaussian rewards (Delage and Mannor 2010, their section 3; survey §6).
+
+Transitions are known, and the mean rewards of the pairs are N(m, C). The return of a policy with discounted visits
+x(s, a) of pairs is N(m . x, x' C x). With L L' = C and z = Phi^-1(1 - epsilon), the best epsilon-percentile of the
+return is a second-order cone program:
+
+    maximise  F(x) = m . x - z |L' x|   over x >= 0  with  sum_a x(y, a) - gamma sum_{s, a} P(y|s, a) x(s, a) = P0(y).
+
+The policy is x / sum_a x. It is often random: mixing actions whose rewards are independent lowers the risk.
+
+The certificate `error_bound` needs no cone solver. For a vector |u| <= 1 and the visits y of any policy,
+|L' y| >= u . L' y. So F(y) <= (m - z L u) . y, which is at most the optimal return of the known MDP with rewards
+m - z L u. At u = L' x / |L' x| these are the rewards m - z C x / |L' x|, the linearisation of F at x, and the bound is
+tight if x is optimal. The dual variable of the cone is a second u to try. It is more accurate, and it is needed where
+|L' x| = 0, at a kink of F.
+
+Paper to code: the program `cone_program`, the certificate `upper_bound`.
+Deviations: a cone solver's zeros are small numbers, which `policy_of` removes; an unreached state takes the mean
+model's action. Visits and value are then computed anew, so that the value is exactly that of the policy. No action is
+taken in terminal states: their visits are zero. At epsilon = 1/2, or where nothing is uncertain, the optimum is the
+mean model's, and cvxpy is not needed.
+Cost: the cone program; S A variables, S + rank + 1 rows. Claims: closed form of one state; enumeration; certificates.
+"""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from typing import Annotated, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from scipy import sparse
+from scipy.special import ndtri
+
+from bayesrl.beliefs.tabular._gaussian_rewards import covariance_root
+from bayesrl.capabilities import HasRewardMoments
+from bayesrl.checks import Floats, frozen, number
+from bayesrl.errors import InvalidArgument, NotConverged, from_extra
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solve import solve
+from bayesrl.parameters import Above, Shape, declared, value
+from bayesrl.registry import register
+from bayesrl.risk._models import require_belief
+from bayesrl.risk._solution import StationarySolution
+
+OWNER = "PercentileRewards"
+UNREACHED, UNUSED = 1e-8, 1e-6
+"""Visits of a state, as a share of all, and of an action, as a share of its state's, that are a cone solver's zero."""
+
+
+@value
+class PercentileRewardsSolution(StationarySolution):
+    """The policy with the best epsilon-percentile of the return."""
+
+    policy: Annotated[Floats, Shape("(S, A)"), "The probability of each action in each state."]
+    value: Annotated[float, "The epsilon-percentile of the policy's return, F(x)."]
+    occupancy: Annotated[Floats, Shape("(S, A)"), "The policy's discounted visits of pairs, x."]
+    error_bound: Annotated[float, "No policy has a percentile that is larger by more."]
+    epsilon: Annotated[float, "The probability of a return below `value`."]
+    mean: Annotated[float, "The mean of the return, m . x."]
+    deviation: Annotated[float, "The standard deviation of the return, |L' x|."]
+
+
+@register(
+    "percentile-rewards",
+    kind="solver",
+    survey="6",
+    paper="Delage10PO",
+    example=lambda: PercentileRewards(epsilon=0.1),
+    evidence=(
+        "tests/risk/test_percentile_rewards.py::test_facts",
+        "tests/risk/test_percentile_rewards.py::test_one_state_has_a_closed_form",
+        "tests/risk/test_percentile_rewards.py::test_no_deterministic_policy_is_better",
+        "tests/risk/test_percentile_rewards.py::test_certificates",
+    ),
+)
+@declared
+class PercentileRewards:
+    """Maximise a percentile of the return when transitions are known and mean rewards are Gaussian.
+
+    Examples
+    --------
+    >>> import bayesrl as b
+    >>> family = b.make_world("machine-costs", n_states=10)
+    >>> safe = PercentileRewards(epsilon=0.1).solve(family.belief)
+    >>> round(safe.value, 3), safe.policy[-1].round(3).tolist()  # in the last state: keep, repair
+    (-66.264, [0.243, 0.757])
+    >>> len(b.run(b.BayesAgent(family.belief, safe), family, steps=30, seed=0))
+    30
+    """
+
+    epsilon: Annotated[float, Above(0), "Probability of a return below the percentile, at most 1/2."] = 0.1
+    tol: Annotated[float, Above(0), "Largest accepted error_bound, as a share of the largest risky return."] = 1e-6
+
+    yields: ClassVar[str] = "planner"
+
+    def __post_init__(self) -> None:
+        if self.epsilon > 0.5:
+            hint = "Above a half the program is not convex."
+            raise InvalidArgument(OWNER, "epsilon", "in (0, 0.5]", self.epsilon, hint)
+
+    def solve(self, problem: HasRewardMoments, rng: Generator | None = None) -> PercentileRewardsSolution:
+        """The best policy of a belief with known transitions and Gaussian mean rewards, with a certificate."""
+        hint = "Make a belief about its rewards first: GaussianRewards(world, mean, covariance), or family.belief."
+        require_belief(OWNER, problem, HasRewardMoments, hint=hint)
+        number(OWNER, "gamma", problem.gamma, 0.0, 1.0, below=True)
+        p, z = arrays_of(problem), -float(ndtri(self.epsilon))
+        nominal = np.eye(p.model.n_actions)[np.asarray(solve(p.model).policy)]
+        if z == 0.0 or p.root.shape[1] == 0:
+            return self._solution(p, z, nominal, None)
+        x, u, status = cone_program(p, z)
+        best = self._solution(p, z, nominal if x is None else policy_of(x, nominal), u)
+        if not best.error_bound <= self.tol * largest_return(p, z):
+            best = max(best, self._solution(p, z, nominal, u), key=lambda one: one.value)
+            raise NotConverged(OWNER, best, best.error_bound, f"the cone program ({status})")
+        return best
+
+    def _solution(self, p: Arrays, z: float, policy: Floats, u: Floats | None) -> PercentileRewardsSolution:
+        """A policy with its value and its certificate; `u` is a second vector to try."""
+        x = occupancy_of(p, policy)
+        risk = x.ravel() @ p.root
+        mean, deviation = float(x.ravel() @ p.m), float(np.linalg.norm(risk))
+        found = mean - z * deviation
+        tries = [risk / deviation if deviation > 0.0 else risk] + ([] if u is None else [u])
+        bound = max(min(upper_bound(p, z, one) for one in tries) - found, 0.0)
+        return PercentileRewardsSolution(policy, found, x, bound, float(self.epsilon), mean, deviation)
+
+
+class Arrays(NamedTuple):
+    """The problem; all rows of terminal states are zero."""
+
+    model: TabularMDP
+    """The mean model."""
+    P: Floats
+    """Probability of the next state of each pair, (S A, S)."""
+    m: Floats
+    """Mean reward of each pair, (S A,)."""
+    root: Floats
+    """L, (S A, rank), with L L' = C."""
+
+
+def arrays_of(belief: HasRewardMoments) -> Arrays:
+    """Read a belief."""
+    model, (m, C) = belief.mean_mdp(), belief.reward_moments()
+    ends = np.repeat(model.outcomes.terminal, model.n_actions)
+    P, L = np.where(ends[:, None], 0.0, model.matrix), covariance_root(np.where(ends[:, None] | ends, 0.0, C))
+    return Arrays(model, P, np.where(ends, 0.0, m.ravel()), L)
+
+
+def cone_program(p: Arrays, z: float) -> tuple[Floats | None, Floats | None, str]:
+    """Visits (S, A), the direction u of the cone's dual variable, and the solver's word; None if it found none.
+
+    Visits are scaled by 1 - gamma and rewards by the largest one, so that the solver sees numbers of size 1.
+    """
+    with from_extra(OWNER, "cone"):
+        import cvxpy as cp
+
+        import_module("clarabel")  # cvxpy's solver
+    gamma, (n, S) = p.model.gamma, p.P.shape
+    A, start = n // S, np.where(p.model.outcomes.terminal, 0.0, p.model.outcomes.start)
+    own = sparse.csr_array((np.ones(n), (np.arange(n) // A, np.arange(n))), shape=(S, n))
+    flow = own - gamma * sparse.csr_array(p.P.T)
+    scale = (1.0 - gamma) * largest_return(p, z)
+    x, t = cp.Variable(n, nonneg=True), cp.Variable()
+    cone = cp.SOC(t, sparse.csr_array(p.root.T * (z / scale)) @ x)
+    program = cp.Problem(cp.Maximize((p.m / scale) @ x - t), [flow @ x == (1.0 - gamma) * start, cone])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the certificate says how accurate the solution is
+            program.solve(solver=cp.CLARABEL)
+    except cp.SolverError:
+        return None, None, "solver_error"
+    if x.value is None or not np.isfinite(x.value).all():
+        return None, None, str(program.status)
+    u = -np.asarray(cone.dual_value[1]).ravel()
+    return x.value.reshape(S, A) / (1.0 - gamma), u / max(float(np.linalg.norm(u)), 1.0), str(program.status)
+
+
+def largest_return(p: Arrays, z: float) -> float:
+    """The return if every reward were the largest |m| + z times the largest standard deviation: the scale of errors."""
+    most = float(np.abs(p.m).max()) + z * float(np.sqrt(np.square(p.root).sum(axis=1).max()))
+    return most / (1.0 - p.model.gamma)
+
+
+def policy_of(x: Floats, nominal: Floats) -> Floats:
+    """Normalise visits in each state; an unreached state takes the nominal action."""
+    total = x.sum(axis=1, keepdims=True)
+    x = np.where(total > UNREACHED * total.sum(), np.where(x > UNUSED * total, x, 0.0), nominal)
+    return np.asarray(x / x.sum(axis=1, keepdims=True))
+
+
+def occupancy_of(p: Arrays, policy: Floats) -> Floats:
+    """The discounted visits of pairs, (S, A): the solution of the flow equations for a policy."""
+    S, A = policy.shape
+    P = np.einsum("sa,say->sy", policy, p.P.reshape(S, A, S))
+    start = np.where(p.model.outcomes.terminal, 0.0, p.model.outcomes.start)
+    visits = np.linalg.solve(np.eye(S) - p.model.gamma * P.T, start)
+    visits[p.model.outcomes.terminal] = 0.0
+    return frozen(np.maximum(visits, 0.0)[:, None] * policy)
+
+
+def upper_bound(p: Arrays, z: float, u: Floats) -> float:
+    """An upper bound of F over all policies: the optimal return with rewards m - z L u, where |u| <= 1."""
+    reward = (p.m - z * (p.root @ u)).reshape(p.model.group.shape)
+    best = solve(p.model, bonus=reward - p.model.mean_reward)
+    return float(p.model.outcomes.start @ best.values) + best.error_bound
