@@ -11,10 +11,10 @@ from bayesrl._lazy import export
 
 if TYPE_CHECKING:
     from bayesrl.risk._measure import Measure as Measure
-    from bayesrl.risk.value_moments import Moments as Moments
-    from bayesrl.risk.value_moments import value_moments as value_moments
     from bayesrl.risk.percentile_rewards import PercentileRewards as PercentileRewards
     from bayesrl.risk.percentile_rewards import PercentileRewardsSolution as PercentileRewardsSolution
+    from bayesrl.risk.value_moments import Moments as Moments
+    from bayesrl.risk.value_moments import value_moments as value_moments
 
 export(
     __name__,
