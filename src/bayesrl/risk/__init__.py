@@ -11,6 +11,9 @@ from bayesrl._lazy import export
 
 if TYPE_CHECKING:
     from bayesrl.risk._measure import Measure as Measure
+    from bayesrl.risk.k_of_n import KOfN as KOfN
+    from bayesrl.risk.k_of_n import KOfNSolution as KOfNSolution
+    from bayesrl.risk.k_of_n import k_of_n_iterations as k_of_n_iterations
     from bayesrl.risk.percentile_rewards import PercentileRewards as PercentileRewards
     from bayesrl.risk.percentile_rewards import PercentileRewardsSolution as PercentileRewardsSolution
     from bayesrl.risk.value_moments import Moments as Moments
@@ -20,7 +23,8 @@ export(
     __name__,
     {
         "_measure": ("Measure",),
-        "value_moments": ("Moments", "value_moments"),
+        "k_of_n": ("KOfN", "KOfNSolution", "k_of_n_iterations"),
         "percentile_rewards": ("PercentileRewards", "PercentileRewardsSolution"),
+        "value_moments": ("Moments", "value_moments"),
     },
 )
