@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from bayesrl.risk.k_of_n import KOfN as KOfN
     from bayesrl.risk.k_of_n import KOfNSolution as KOfNSolution
     from bayesrl.risk.k_of_n import k_of_n_iterations as k_of_n_iterations
+    from bayesrl.risk.percentile import Percentile as Percentile
+    from bayesrl.risk.percentile import PercentileSolution as PercentileSolution
     from bayesrl.risk.percentile_rewards import PercentileRewards as PercentileRewards
     from bayesrl.risk.percentile_rewards import PercentileRewardsSolution as PercentileRewardsSolution
     from bayesrl.risk.value_moments import Moments as Moments
@@ -26,5 +28,6 @@ export(
         "k_of_n": ("KOfN", "KOfNSolution", "k_of_n_iterations"),
         "percentile_rewards": ("PercentileRewards", "PercentileRewardsSolution"),
         "value_moments": ("Moments", "value_moments"),
+        "percentile": ("Percentile", "PercentileSolution"),
     },
 )

@@ -87,7 +87,8 @@ def uncertain_model(owner: str, belief: HasRowCovariance) -> UncertainModel:
     elif offers(belief, HasPairMoments):
         doubt = belief.pair_variances()[:, :, K:]  # of the pair's reward, of its outcomes' rewards, or empty
         share = o.of_pairs(mean.prob) ** 2 if doubt.shape[2] == K else np.ones(1)
-        rewards = np.sum(share * doubt, axis=2).ravel()
+        doubt = np.sum(share * doubt, axis=2)
+        rewards = np.where(o.terminal[:, None], 0.0, doubt).ravel()  # a terminal state may have an infinite one
     running = ~o.terminal
     unknown = running[:, None] & rows.any(axis=(1, 2))[o.group]
     first, second = couples(np.where(unknown, o.group, -1).ravel())
