@@ -1,0 +1,196 @@
+"""Max-min over policies where nature chooses one scenario for ever: max_mu min_j P0 . V_j(mu). The problem is NP-hard.
+
+Deterministic policies are found by a mixed-integer program, exactly. Stationary random policies are found by an ascent
+from several starts, which finds a local optimum, and `upper` says how much better any policy can be.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from scipy import sparse
+
+from bayesrl.checks import Bools, Floats
+from bayesrl.risk._rectangular import Scenarios, rectangular
+
+EXACT = 1e-9
+"""Accuracy of the values that bound the others."""
+
+
+class Dense(NamedTuple):
+    """Scenarios as matrices."""
+
+    P: Floats  # (n, S, A, S), rows of terminal states are zero
+    r: Floats  # (n, S, A)
+    start: Floats  # (S,)
+    gamma: float
+    best: Floats  # (n, S, A), the optimal action values of each scenario
+    low: Floats  # (n, S, A), the action values of its worst policy
+    free: Bools  # (S,), states that are not terminal
+
+
+def dense_of(x: Scenarios, start: Floats, terminal: Bools) -> Dense:
+    """Matrices of scenarios, with the best and the worst values of each."""
+    n, S, A = x.r.shape
+    P = np.zeros((n, S, A, S))
+    s, a = np.indices((S, A))
+    for k in range(x.succ.shape[2]):
+        np.add.at(P, (slice(None), s, a, x.succ[:, :, k]), x.prob[:, x.group, k])
+    one = [x._replace(prob=x.prob[j : j + 1], r=x.r[j : j + 1]) for j in range(n)]
+    best = np.concatenate([rectangular(y, EXACT).q for y in one])
+    low = np.concatenate([-rectangular(y._replace(r=-y.r), EXACT).q for y in one])
+    return Dense(P, x.r, start, x.gamma, best, low, ~terminal)
+
+
+def values_of(d: Dense, mu: Floats) -> Floats:
+    """V of a policy (S, A) in each scenario, (n, S)."""
+    P, r = np.einsum("nsay,sa->nsy", d.P, mu), np.einsum("nsa,sa->ns", d.r, mu)
+    return np.asarray(np.linalg.solve(np.eye(len(mu)) - d.gamma * P, r[:, :, None])[:, :, 0])
+
+
+def worst_return(d: Dense, mu: Floats) -> float:
+    """min_j P0 . V_j."""
+    return float((values_of(d, mu) @ d.start).min())
+
+
+def returns_and_gradients(d: Dense, mu: Floats) -> tuple[Floats, Floats]:
+    """P0 . V_j, (n,), and its derivatives in the policy, x_j(s) q_j(s, a), (n, S, A); x_j are discounted visits."""
+    P, r = np.einsum("nsay,sa->nsy", d.P, mu), np.einsum("nsa,sa->ns", d.r, mu)
+    system = np.eye(len(mu)) - d.gamma * P
+    V = np.linalg.solve(system, r[:, :, None])[:, :, 0]
+    visits = np.linalg.solve(system.swapaxes(1, 2), np.broadcast_to(d.start[:, None], (len(V), len(mu), 1)))
+    q = d.r + d.gamma * np.einsum("nsay,ny->nsa", d.P, V)
+    return V @ d.start, visits * q
+
+
+# Upper limits --------------------------------------------------------------------------------------------------------
+
+
+def informed_bound(d: Dense) -> float:
+    """No policy earns more: the agent learns the scenario after its first action.
+
+    It is min_w sum_s P0(s) max_a sum_j w_j Q*_j(s, a), a linear program over weights w of the scenarios. With all weight
+    on one scenario it is that scenario's optimum.
+    """
+    from scipy.optimize import linprog
+
+    n, S, A = d.best.shape
+    rows = sparse.hstack([d.best.reshape(n, S * A).T, -sparse.kron(sparse.eye_array(S), np.ones((A, 1)))])
+    total, bounds = np.append(np.ones(n), np.zeros(S))[None], [(0.0, None)] * n + [(None, None)] * S
+    found = linprog(np.append(np.zeros(n), d.start), rows, np.zeros(S * A), total, [1.0], bounds, method="highs")
+    w = np.eye(n)[(d.best.max(axis=2) @ d.start).argmin()] if found.x is None else np.maximum(found.x[:n], 0.0)
+    return float(np.einsum("n,nsa->sa", w / w.sum(), d.best).max(axis=1) @ d.start)  # valid for any weights
+
+
+# Deterministic policies ----------------------------------------------------------------------------------------------
+
+
+def best_deterministic(d: Dense, branches: int, start: Floats) -> tuple[Floats, float, bool]:
+    """The best deterministic policy (S, A), an upper limit of its worst return, and whether the program was solved.
+
+    Maximise t over binary pi, v and t, subject to sum_a pi(s, a) = 1, t <= P0 . v_j and
+
+        v_j(s) <= r_j(s, a) + gamma P_j(s, a) . v_j + M_j(s, a) (1 - pi(s, a)).
+
+    M_j(s, a) = max_b Q*_j(s, b) - (the least q_j(s, a) of any policy) is the smallest that never binds where pi is 0.
+    `start` is a policy to fall back on.
+    """
+    found = _program(d, branches, True)
+    upper = _limit(found, d)
+    if found.x is not None:
+        chosen = np.eye(d.r.shape[2])[found.x[: d.r[0].size].reshape(d.r.shape[1:]).argmax(axis=1)]
+        start = max((start, chosen), key=lambda mu: worst_return(d, mu))
+    return start, max(upper, worst_return(d, start)), found.status == 0
+
+
+def relaxed_bound(d: Dense) -> float:
+    """No stationary policy earns more: the same program with fractional pi.
+
+    A random policy is feasible: v - q(a) = sum_b mu(b) (q(b) - q(a)) is at most (1 - mu(a)) M.
+    """
+    return _limit(_program(d, 1, False), d)
+
+
+def _limit(found: object, d: Dense) -> float:
+    """The program's upper limit of t, or that of `Dense.best` if it has none."""
+    bound = getattr(found, "mip_dual_bound", None)
+    trivial = float((d.best.max(axis=2) @ d.start).min())
+    return trivial if bound is None or not np.isfinite(bound) else min(trivial, -float(bound))
+
+
+def _program(d: Dense, branches: int, whole: bool) -> object:
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    n, S, A, _ = d.P.shape
+    high, low = d.best.max(axis=2), d.low.min(axis=2)
+    M = high[:, :, None] - d.low  # (n, S, A)
+    pick = sparse.kron(sparse.eye_array(S), np.ones((A, 1)))  # v_j(s) for each pair
+    step = sparse.block_diag([pick - d.gamma * d.P[j].reshape(S * A, S) for j in range(n)])
+    slack = sparse.vstack([sparse.diags_array(M[j].ravel()) for j in range(n)])
+    backups = sparse.hstack([slack, step, sparse.csr_array((n * S * A, 1))])
+    rows = np.kron(np.eye(n), d.start)
+    worst = sparse.hstack([sparse.csr_array((n, S * A)), -sparse.csr_array(rows), np.ones((n, 1))])
+    one = sparse.hstack([sparse.kron(sparse.eye_array(S), np.ones((1, A))), sparse.csr_array((S, n * S + 1))])
+    ends = np.where(d.free[:, None], 1.0, np.eye(A)[0]).ravel()  # a terminal state takes the first action
+    least, most = np.append(low.ravel(), (low @ d.start).min()), np.append(high.ravel(), (high @ d.start).min())
+    return milp(
+        np.append(np.zeros(S * A + n * S), -1.0),
+        integrality=np.append(np.full(S * A, int(whole)), np.zeros(n * S + 1)),
+        bounds=Bounds(np.append(np.zeros(S * A), least), np.append(ends, most)),
+        constraints=[
+            LinearConstraint(backups.tocsr(), -np.inf, (d.r + M).ravel()),
+            LinearConstraint(worst.tocsr(), -np.inf, 0.0),
+            LinearConstraint(one.tocsr(), 1.0, 1.0),
+        ],
+        options={"mip_rel_gap": 0.0, "node_limit": branches},
+    )
+
+
+# Stationary policies -------------------------------------------------------------------------------------------------
+
+
+def ascend(d: Dense, starts: list[Floats]) -> Floats:
+    """The best policy that SLSQP finds from these, at least as good as each of them: max t, t <= P0 . V_j(mu)."""
+    from scipy.optimize import minimize
+
+    n, S, A = d.r.shape
+    scale = max(float(np.ptp(d.best @ np.ones(A))), float(np.abs(d.best - d.low).max()), 1e-12)
+    sums = np.append(np.kron(np.eye(S), np.ones(A)), np.zeros((S, 1)), axis=1)
+    last: dict[bytes, tuple[Floats, Floats]] = {}
+
+    def at(z: Floats) -> tuple[Floats, Floats]:
+        key = z.tobytes()
+        if key not in last:
+            last.clear()
+            f, g = returns_and_gradients(d, z[:-1].reshape(S, A))
+            last[key] = f / scale - z[-1], np.append(g.reshape(n, S * A) / scale, -np.ones((n, 1)), axis=1)
+        return last[key]
+
+    falls = np.append(np.zeros(S * A), -1.0)
+    constraints = [
+        {"type": "ineq", "fun": lambda z: at(z)[0], "jac": lambda z: at(z)[1]},
+        {"type": "eq", "fun": lambda z: sums @ z - 1.0, "jac": lambda z: sums},
+    ]
+    found = list(starts)
+    for mu in starts:
+        z = np.append(mu.ravel(), worst_return(d, mu) / scale)
+        result = minimize(
+            lambda z: -z[-1],
+            z,
+            jac=lambda z: falls,
+            method="SLSQP",
+            bounds=[(0.0, 1.0)] * (S * A) + [(None, None)],
+            constraints=constraints,
+            options={"ftol": 1e-12, "maxiter": 200},
+        )
+        new = np.maximum(result.x[:-1].reshape(S, A), 0.0)
+        if np.isfinite(new).all() and (new.sum(axis=1) > 0.0).all():
+            found.append(new / new.sum(axis=1, keepdims=True))
+    return max(found, key=lambda mu: worst_return(d, mu))
+
+
+def random_policies(n: int, S: int, A: int, rng: Generator) -> list[Floats]:
+    """The uniform policy and n random ones."""
+    return [np.full((S, A), 1.0 / A), *rng.dirichlet(np.ones(A), (n, S))]
