@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from bayesrl.risk.percentile_rewards import PercentileRewardsSolution as PercentileRewardsSolution
     from bayesrl.risk.value_moments import Moments as Moments
     from bayesrl.risk.value_moments import value_moments as value_moments
+    from bayesrl.risk.scenario_max_min import MaxMin as MaxMin
+    from bayesrl.risk.scenario_max_min import ScenarioMaxMin as ScenarioMaxMin
 
 export(
     __name__,
@@ -29,5 +31,6 @@ export(
         "percentile_rewards": ("PercentileRewards", "PercentileRewardsSolution"),
         "value_moments": ("Moments", "value_moments"),
         "percentile": ("Percentile", "PercentileSolution"),
+        "scenario_max_min": ("MaxMin", "ScenarioMaxMin"),
     },
 )

@@ -1,15 +1,17 @@
-"""Max-min values where nature chooses a scenario anew in each step: lists of scenarios, and policy iteration on both sides.
+"""Max-min values where nature chooses a scenario anew in each step: lists of scenarios, and their iteration.
 
 Nature may see the state and the action ("rectangular"),
 
     v(s) = max_a min_j [ r_j(s, a) + gamma sum_k p_j(k|s, a) v(succ(s, a, k)) ],
 
-or the state only ("state-rectangular"). Then each state has a matrix game, and the best policy is random. Both operators
-contract by gamma, as the Bellman operator does, so that the residual of v bounds its distance from the solution.
+or the state only ("state-rectangular"). Then each state has a matrix game, and the best policy is random. Both
+operators contract by gamma, as the Bellman operator does, so that the residual of v bounds its distance from the
+solution.
 
 Plain iteration takes log(tol) / log(gamma) backups of n scenarios. Here each backup fixes the choices of both players,
-and the next values are those of the chain that they make (Filar and Tolwinski 1991). Such a step may fail to improve in a
-game. The residual shows that, and the plain step is then taken, so that every round contracts by gamma.
+and the next values are those of the chain that they make (Newton's method for games: Filar and Tolwinski 1991). Such a
+step may fail to improve. The residual shows that, and the plain step is then taken, so that every round contracts by
+gamma.
 """
 
 from __future__ import annotations
@@ -74,7 +76,7 @@ class Robust(NamedTuple):
 def scenarios_of(models: tuple[TabularMDP, ...]) -> Scenarios:
     """Lists of models of one problem. If their outcomes differ, a pair lists every next state of any model."""
     first = models[0].outcomes
-    S, A, K = first.succ.shape
+    S, A = first.group.shape
     if all(_same(first, m.outcomes, "succ", "group") for m in models):
         succ, group, prob = first.succ, first.group, np.stack([m.prob for m in models])
     else:

@@ -4,8 +4,8 @@ In state s the agent chooses a distribution mu over actions, and nature, who kno
 
     v(s) = max_mu min_j sum_a mu(a) q_j(s, a),      q_j(s, a) = r_j(s, a) + gamma P_j(s, a) . v
 
-Both sides of a solved game are kept. The agent's mu proves a lower limit of the game's value, nature's weights y prove an
-upper one, so that the error of a solution does not depend on the accuracy of the program that found it.
+Both sides of a solved game are kept. The agent's mu proves a lower limit of the game's value, and nature's weights y
+prove an upper one. The error bound of a solution thus does not rely on the accuracy of the program that found it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bayesrl.risk._rectangular import Backup, Robust, Scenarios, iterate
 
 def state_rectangular(x: Scenarios, tol: float) -> Robust:
     """Max-min values against nature that sees the state only."""
-    n, S, A = x.r.shape
+    _, S, A = x.r.shape
 
     def play(q: F3) -> Backup:
         mu, y = games(q)
@@ -37,7 +37,7 @@ def state_rectangular(x: Scenarios, tol: float) -> Robust:
 
 def games(q: Floats) -> tuple[Floats, Floats]:
     """Optimal strategies of the agent, (S, A), and of nature, (S, n), in the games q (n, S, A)."""
-    n, S, A = q.shape
+    n, _, A = q.shape
     mu, y = np.eye(A)[q.min(axis=0).argmax(axis=1)], np.eye(n)[q.max(axis=2).argmin(axis=0)]
     open_ = q.min(axis=0).max(axis=1) < q.max(axis=2).min(axis=0)  # where pure strategies do not meet
     if A == 2:
@@ -51,8 +51,8 @@ def games(q: Floats) -> tuple[Floats, Floats]:
 def two_actions(q: Floats) -> tuple[Floats, Floats]:
     """Solve games of two actions (n, S, 2) whose value no pure strategies attain.
 
-    The payoff of scenario j is a line in x, the probability of action 1, and the value is the top of the lower envelope.
-    A rising line on the left and a falling one on the right meet at x. The lowest line at x replaces one of them, until
+    The payoff of scenario j is a line in x, the probability of action 1. The value is the top of the lower envelope. A
+    rising line on the left and a falling one on the right meet at x. The lowest line at x replaces one of them, until
     none is lower than their meeting point.
     """
     n, S, _ = q.shape

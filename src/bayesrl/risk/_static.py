@@ -6,7 +6,7 @@ from several starts, which finds a local optimum, and `upper` says how much bett
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -44,6 +44,11 @@ def dense_of(x: Scenarios, start: Floats, terminal: Bools) -> Dense:
     return Dense(P, x.r, start, x.gamma, best, low, ~terminal)
 
 
+def scale_of(d: Dense) -> float:
+    """The unit of values: the largest difference that policies make."""
+    return float((d.best - d.low).max()) or 1.0
+
+
 def values_of(d: Dense, mu: Floats) -> Floats:
     """V of a policy (S, A) in each scenario, (n, S)."""
     P, r = np.einsum("nsay,sa->nsy", d.P, mu), np.einsum("nsa,sa->ns", d.r, mu)
@@ -71,8 +76,8 @@ def returns_and_gradients(d: Dense, mu: Floats) -> tuple[Floats, Floats]:
 def informed_bound(d: Dense) -> float:
     """No policy earns more: the agent learns the scenario after its first action.
 
-    It is min_w sum_s P0(s) max_a sum_j w_j Q*_j(s, a), a linear program over weights w of the scenarios. With all weight
-    on one scenario it is that scenario's optimum.
+    It is min_w sum_s P0(s) max_a sum_j w_j Q*_j(s, a), a linear program over weights w of the scenarios. With all
+    weight on one scenario it is that scenario's optimum.
     """
     from scipy.optimize import linprog
 
@@ -113,35 +118,38 @@ def relaxed_bound(d: Dense) -> float:
     return _limit(_program(d, 1, False), d)
 
 
-def _limit(found: object, d: Dense) -> float:
-    """The program's upper limit of t, or that of `Dense.best` if it has none."""
-    bound = getattr(found, "mip_dual_bound", None)
-    trivial = float((d.best.max(axis=2) @ d.start).min())
-    return trivial if bound is None or not np.isfinite(bound) else min(trivial, -float(bound))
+def _limit(found: Any, d: Dense) -> float:
+    """The program's upper limit of the worst return, or the least optimum of a scenario if it has none."""
+    trivial, bound = float((d.best.max(axis=2) @ d.start).min()), found.mip_dual_bound
+    base, unit = float((d.low.min(axis=2) @ d.start).min()), scale_of(d)
+    return trivial if bound is None or not np.isfinite(bound) else min(trivial, base - unit * float(bound))
 
 
-def _program(d: Dense, branches: int, whole: bool) -> object:
+def _program(d: Dense, branches: int, whole: bool) -> Any:
+    """Solve the program, in the variables pi, (v - the least v) / unit and (t - the least t) / unit."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     n, S, A, _ = d.P.shape
-    high, low = d.best.max(axis=2), d.low.min(axis=2)
-    M = high[:, :, None] - d.low  # (n, S, A)
+    unit, low, high = scale_of(d), d.low.min(axis=2), d.best.max(axis=2)
+    M = (high[:, :, None] - d.low) / unit  # (n, S, A)
+    least = low @ d.start
     pick = sparse.kron(sparse.eye_array(S), np.ones((A, 1)))  # v_j(s) for each pair
     step = sparse.block_diag([pick - d.gamma * d.P[j].reshape(S * A, S) for j in range(n)])
     slack = sparse.vstack([sparse.diags_array(M[j].ravel()) for j in range(n)])
     backups = sparse.hstack([slack, step, sparse.csr_array((n * S * A, 1))])
-    rows = np.kron(np.eye(n), d.start)
-    worst = sparse.hstack([sparse.csr_array((n, S * A)), -sparse.csr_array(rows), np.ones((n, 1))])
+    worst = sparse.hstack(
+        [sparse.csr_array((n, S * A)), sparse.kron(sparse.eye_array(n), -d.start[None]), np.ones((n, 1))]
+    )
     one = sparse.hstack([sparse.kron(sparse.eye_array(S), np.ones((1, A))), sparse.csr_array((S, n * S + 1))])
-    ends = np.where(d.free[:, None], 1.0, np.eye(A)[0]).ravel()  # a terminal state takes the first action
-    least, most = np.append(low.ravel(), (low @ d.start).min()), np.append(high.ravel(), (high @ d.start).min())
+    allowed = np.where(d.free[:, None], 1.0, np.eye(A)[0]).ravel()  # a terminal state takes the first action
+    most = np.concatenate([allowed, (high - low).ravel() / unit, [((high @ d.start).min() - least.min()) / unit]])
     return milp(
         np.append(np.zeros(S * A + n * S), -1.0),
         integrality=np.append(np.full(S * A, int(whole)), np.zeros(n * S + 1)),
-        bounds=Bounds(np.append(np.zeros(S * A), least), np.append(ends, most)),
+        bounds=Bounds(0.0, most),
         constraints=[
-            LinearConstraint(backups.tocsr(), -np.inf, (d.r + M).ravel()),
-            LinearConstraint(worst.tocsr(), -np.inf, 0.0),
+            LinearConstraint(backups.tocsr(), -np.inf, (M + (d.low - low[:, :, None]) / unit).ravel()),
+            LinearConstraint(worst.tocsr(), -np.inf, (least - least.min()) / unit),
             LinearConstraint(one.tocsr(), 1.0, 1.0),
         ],
         options={"mip_rel_gap": 0.0, "node_limit": branches},
@@ -156,7 +164,7 @@ def ascend(d: Dense, starts: list[Floats]) -> Floats:
     from scipy.optimize import minimize
 
     n, S, A = d.r.shape
-    scale = max(float(np.ptp(d.best @ np.ones(A))), float(np.abs(d.best - d.low).max()), 1e-12)
+    scale = scale_of(d)
     sums = np.append(np.kron(np.eye(S), np.ones(A)), np.zeros((S, 1)), axis=1)
     last: dict[bytes, tuple[Floats, Floats]] = {}
 

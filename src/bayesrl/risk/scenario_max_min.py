@@ -3,14 +3,14 @@
     max_mu min_j P0 . V_j(mu),     j = 1, ..., n
 
 The scenarios are draws from a belief, the models of a belief over finitely many, or a sequence of models. A Dirichlet
-belief allows every distribution, so that its own worst case is useless. The survey's formula is the static problem: one
-scenario for ever, which is NP-hard, and it says that dynamic programming solves it. That assumes that nature chooses anew
-in every step, which is another problem with a lower value (ERRATA 38). `form` says which problem is meant.
+belief allows every distribution, so that its own worst case is useless. The survey's formula is the static problem,
+one scenario for ever, which is NP-hard. The survey solves it by dynamic programming, which assumes that nature chooses
+anew in every step. That is another problem, with a lower value (ERRATA 38). `form` says which problem is meant.
 
 - "rectangular": nature chooses for each pair (s, a). The optimum is deterministic.
 - "state-rectangular": nature chooses for each state, before the action is drawn. The optimum is random.
-- "static": nature chooses once. `policies` says whether the policy may be random. The optimal policy would depend on the
-  history; stationary policies are a restriction.
+- "static": nature chooses once. `policies` says whether the policy may be random. The best policy of all would depend
+  on the history, so that stationary policies are a restriction.
 
 rectangular <= state-rectangular <= static stationary, and rectangular <= static deterministic <= static stationary.
 
@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
-import numpy as np
 from numpy.random import Generator
 
 from bayesrl.capabilities import ListsMDPs, SamplesMDPs
@@ -109,14 +108,14 @@ class ScenarioMaxMin:
     policies: Annotated[Policies, "The policies of the static form. The other forms need no choice."] = "deterministic"
     scenarios: Annotated[int, AtLeast(1), "Models drawn from a belief that is not finite, n."] = 100
     restarts: Annotated[int, AtLeast(0), "Random starts of the ascent to a stationary policy."] = 10
-    branches: Annotated[int, AtLeast(1), "The most nodes of the branch and bound of the mixed-integer program."] = 10_000
+    branches: Annotated[int, AtLeast(1), "The most nodes of the branch and bound of the mixed-integer program."] = (
+        10_000
+    )
     tol: Annotated[float, Above(0), "How far values of the rectangular forms may be from the optimum."] = 1e-9
 
     yields: ClassVar[str] = "planner"
 
-    def solve(
-        self, problem: SamplesMDPs | ListsMDPs | Sequence[TabularMDP], rng: Generator | None = None
-    ) -> MaxMin:
+    def solve(self, problem: SamplesMDPs | ListsMDPs | Sequence[TabularMDP], rng: Generator | None = None) -> MaxMin:
         """Solve the max-min problem over the scenarios of a belief or a sequence of models."""
         models = models_of(OWNER, problem, self.scenarios, rng).models
         number(OWNER, "gamma", models[0].gamma, 0.0, 1.0, below=True)
