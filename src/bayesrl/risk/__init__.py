@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from bayesrl.risk.value_moments import value_moments as value_moments
     from bayesrl.risk.scenario_max_min import MaxMin as MaxMin
     from bayesrl.risk.scenario_max_min import ScenarioMaxMin as ScenarioMaxMin
+    from bayesrl.risk.value_moments import Moments as Moments
+    from bayesrl.risk.value_moments import value_moments as value_moments
 
 export(
     __name__,

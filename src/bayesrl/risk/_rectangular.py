@@ -160,9 +160,9 @@ def iterate(x: Scenarios, choose: Callable[[F3], Backup], tol: float, v: Floats 
 def chain_of(b: Backup, gamma: float) -> Model:
     """The chain of a backup as a model with one action."""
     S, L = b.prob.shape
-    succ, prob, r = np.ascontiguousarray(b.succ[:, None, :]), np.ascontiguousarray(b.prob), b.r[:, None].copy()
-    group, size = np.arange(S, dtype=np.int32)[:, None], np.full(S, L, np.int32)
-    return Model(LISTS, *map(frozen, (succ, prob, group, size, r)), gamma, 0.0, UNIT * (L + 4), False)  # type: ignore[arg-type]
+    succ, prob, r = frozen(b.succ[:, None, :].copy()), frozen(b.prob.copy()), frozen(b.r[:, None].copy())
+    group, size = frozen(np.arange(S, dtype=np.int32)[:, None]), frozen(np.full(S, L, np.int32))
+    return Model(LISTS, succ, prob, group, size, r, gamma, 0.0, UNIT * (L + 4), False)
 
 
 @njit

@@ -37,7 +37,7 @@ def dense_of(x: Scenarios, start: Floats, terminal: Bools) -> Dense:
     P = np.zeros((n, S, A, S))
     s, a = np.indices((S, A))
     for k in range(x.succ.shape[2]):
-        np.add.at(P, (slice(None), s, a, x.succ[:, :, k]), x.prob[:, x.group, k])
+        P[:, s, a, x.succ[:, :, k]] += x.prob[:, x.group, k]
     one = [x._replace(prob=x.prob[j : j + 1], r=x.r[j : j + 1]) for j in range(n)]
     best = np.concatenate([rectangular(y, EXACT).q for y in one])
     low = np.concatenate([-rectangular(y._replace(r=-y.r), EXACT).q for y in one])
@@ -82,7 +82,7 @@ def informed_bound(d: Dense) -> float:
     from scipy.optimize import linprog
 
     n, S, A = d.best.shape
-    rows = sparse.hstack([d.best.reshape(n, S * A).T, -sparse.kron(sparse.eye_array(S), np.ones((A, 1)))])
+    rows = np.hstack([d.best.reshape(n, S * A).T, -np.repeat(np.eye(S), A, axis=0)])
     total, bounds = np.append(np.ones(n), np.zeros(S))[None], [(0.0, None)] * n + [(None, None)] * S
     found = linprog(np.append(np.zeros(n), d.start), rows, np.zeros(S * A), total, [1.0], bounds, method="highs")
     w = np.eye(n)[(d.best.max(axis=2) @ d.start).argmin()] if found.x is None else np.maximum(found.x[:n], 0.0)
@@ -129,29 +129,30 @@ def _program(d: Dense, branches: int, whole: bool) -> Any:
     """Solve the program, in the variables pi, (v - the least v) / unit and (t - the least t) / unit."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    n, S, A, _ = d.P.shape
+    n, S, A = d.r.shape
     unit, low, high = scale_of(d), d.low.min(axis=2), d.best.max(axis=2)
-    M = (high[:, :, None] - d.low) / unit  # (n, S, A)
-    least = low @ d.start
-    pick = sparse.kron(sparse.eye_array(S), np.ones((A, 1)))  # v_j(s) for each pair
-    step = sparse.block_diag([pick - d.gamma * d.P[j].reshape(S * A, S) for j in range(n)])
-    slack = sparse.vstack([sparse.diags_array(M[j].ravel()) for j in range(n)])
-    backups = sparse.hstack([slack, step, sparse.csr_array((n * S * A, 1))])
-    worst = sparse.hstack(
-        [sparse.csr_array((n, S * A)), sparse.kron(sparse.eye_array(n), -d.start[None]), np.ones((n, 1))]
-    )
-    one = sparse.hstack([sparse.kron(sparse.eye_array(S), np.ones((1, A))), sparse.csr_array((S, n * S + 1))])
+    M, least = (high[:, :, None] - d.low) / unit, low @ d.start
+    pi, v = np.arange(S * A).reshape(S, A), S * A + np.arange(n * S).reshape(n, S)  # columns of the variables
+    t, row = S * A + n * S, np.arange(n * S * A).reshape(n, S, A)
+    j, s, a, y = np.nonzero(d.P)
+    parts = [  # (rows, columns, entries)
+        (row, np.broadcast_to(pi, row.shape), M),
+        (row, np.broadcast_to(v[:, :, None], row.shape), np.ones(row.shape)),
+        (row[j, s, a], v[j, y], -d.gamma * d.P[j, s, a, y]),
+        (row.size + np.arange(n), np.full(n, t), np.ones(n)),
+        (row.size + np.repeat(np.arange(n), S), v, np.tile(-d.start, n)),
+        (row.size + n + np.repeat(np.arange(S), A), pi, np.ones(S * A)),
+    ]
+    rows, columns, entries = (np.concatenate([np.ravel(part[i]) for part in parts]) for i in range(3))
+    limits = np.concatenate([(M + (d.low - low[:, :, None]) / unit).ravel(), (least - least.min()) / unit, np.ones(S)])
+    matrix = sparse.csr_array((entries, (rows, columns)), shape=(len(limits), t + 1))
     allowed = np.where(d.free[:, None], 1.0, np.eye(A)[0]).ravel()  # a terminal state takes the first action
     most = np.concatenate([allowed, (high - low).ravel() / unit, [((high @ d.start).min() - least.min()) / unit]])
     return milp(
-        np.append(np.zeros(S * A + n * S), -1.0),
+        np.append(np.zeros(t), -1.0),
         integrality=np.append(np.full(S * A, int(whole)), np.zeros(n * S + 1)),
         bounds=Bounds(0.0, most),
-        constraints=[
-            LinearConstraint(backups.tocsr(), -np.inf, (M + (d.low - low[:, :, None]) / unit).ravel()),
-            LinearConstraint(worst.tocsr(), -np.inf, (least - least.min()) / unit),
-            LinearConstraint(one.tocsr(), 1.0, 1.0),
-        ],
+        constraints=LinearConstraint(matrix, np.append(np.full(row.size + n, -np.inf), np.ones(S)), limits),
         options={"mip_rel_gap": 0.0, "node_limit": branches},
     )
 
