@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from bayesrl.risk.percentile import PercentileSolution as PercentileSolution
     from bayesrl.risk.percentile_rewards import PercentileRewards as PercentileRewards
     from bayesrl.risk.percentile_rewards import PercentileRewardsSolution as PercentileRewardsSolution
-    from bayesrl.risk.value_moments import Moments as Moments
-    from bayesrl.risk.value_moments import value_moments as value_moments
     from bayesrl.risk.scenario_max_min import MaxMin as MaxMin
     from bayesrl.risk.scenario_max_min import ScenarioMaxMin as ScenarioMaxMin
     from bayesrl.risk.value_moments import Moments as Moments
