@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bayesrl.risk.k_of_n import k_of_n_iterations as k_of_n_iterations
     from bayesrl.risk.percentile import Percentile as Percentile
     from bayesrl.risk.percentile import PercentileSolution as PercentileSolution
+    from bayesrl.risk.percentile_measure import PercentileMeasure as PercentileMeasure
     from bayesrl.risk.percentile_rewards import PercentileRewards as PercentileRewards
     from bayesrl.risk.percentile_rewards import PercentileRewardsSolution as PercentileRewardsSolution
     from bayesrl.risk.scenario_max_min import MaxMin as MaxMin
@@ -28,9 +29,10 @@ export(
     {
         "_measure": ("Measure",),
         "k_of_n": ("KOfN", "KOfNSolution", "k_of_n_iterations"),
-        "percentile_rewards": ("PercentileRewards", "PercentileRewardsSolution"),
-        "value_moments": ("Moments", "value_moments"),
         "percentile": ("Percentile", "PercentileSolution"),
+        "percentile_measure": ("PercentileMeasure",),
+        "percentile_rewards": ("PercentileRewards", "PercentileRewardsSolution"),
         "scenario_max_min": ("MaxMin", "ScenarioMaxMin"),
+        "value_moments": ("Moments", "value_moments"),
     },
 )
