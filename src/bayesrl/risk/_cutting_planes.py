@@ -14,7 +14,7 @@ against these fixed weights earns the value of the measure, which proves that no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -54,7 +54,7 @@ class Plans(Protocol):
     largest: float
     """A bound on the size of every return."""
 
-    def balance(self) -> Any:
+    def balance(self) -> sparse.csr_array:
         """The sparse matrix (N, N A) of the plans: balance . x = first."""
 
     def plan(self, strategy: Floats) -> Floats:
@@ -74,11 +74,10 @@ class SetPlans:
         discounts = models[0].gamma ** np.arange(int(sets.step[-1]) + 1)
         self.largest = _largest_reward(models) * float(discounts.sum())
 
-    def balance(self) -> Any:
+    def balance(self) -> sparse.csr_array:
         """One minus what arrives along the edges."""
         sets, N, A = self.sets, len(self.sets), self.sets.n_actions
-        arrives = sparse.csr_matrix((self.flow.edge, (sets.child, sets.parent)), shape=(N, N * A))
-        return sparse.csr_matrix(_own(N, A) - arrives)
+        return _own(N, A) - sparse.csr_array((self.flow.edge, (sets.child, sets.parent)), shape=(N, N * A))
 
     def plan(self, strategy: Floats) -> Floats:
         """Forward in time."""
@@ -99,10 +98,10 @@ class StationaryPlans:
         self.returns = np.array([m.mean_reward for m in models])
         self.largest = _largest_reward(models) / (1.0 - self.model.gamma)
 
-    def balance(self) -> Any:
+    def balance(self) -> sparse.csr_array:
         """One minus what arrives after a transition, discounted. Nothing arrives in a terminal state from itself."""
         S, A = self.model.group.shape
-        return sparse.csr_matrix(_own(S, A) - self.model.gamma * sparse.csr_matrix(self.model.matrix.T))
+        return _own(S, A) - sparse.csr_array(self.model.gamma * self.model.matrix.T)
 
     def plan(self, strategy: Floats) -> Floats:
         """The occupancy solves a linear system."""
@@ -196,7 +195,7 @@ def _all_known(cuts: list[Floats], n: int) -> bool:
 
 
 def _master(
-    cuts: Floats, guards: Floats | None, least: float, balance: Any, first: Floats
+    cuts: Floats, guards: Floats | None, least: float, balance: sparse.csr_array, first: Floats
 ) -> tuple[Floats, float, Floats] | None:
     """The plan, the value and the multipliers of the linear program with these rows; None if it fails."""
     from scipy.optimize import linprog  # slow to load, and rarely wanted
@@ -205,20 +204,21 @@ def _master(
     if guards is not None:
         rows = np.vstack([rows, np.hstack([-guards, np.zeros((len(guards), 1))])])
         at_most = np.append(at_most, np.full(len(guards), -least))
-    equal = sparse.hstack([balance, sparse.csr_matrix((len(first), 1))], format="csr")
+    equal = sparse.hstack([balance, np.zeros((len(first), 1))], format="csc")
     goal = np.zeros(rows.shape[1])
     goal[-1] = -1.0
     bounds = [(0.0, None)] * (len(goal) - 1) + [(None, None)]
-    found = linprog(goal, sparse.csr_matrix(rows), at_most, equal, first, bounds, method="highs-ds", options=OPTIONS)
+    found = linprog(goal, sparse.csr_array(rows), at_most, equal, first, bounds, method="highs-ds", options=OPTIONS)
     if found.status != 0:
         return None
     multipliers = np.maximum(-found.ineqlin.marginals[: len(cuts)], 0.0)
     return found.x[:-1], float(found.x[-1]), multipliers / multipliers.sum()
 
 
-def _own(N: int, A: int) -> Any:
+def _own(N: int, A: int) -> sparse.csr_array:
     """The sparse matrix that sums a plan over actions, (N, N A)."""
-    return sparse.kron(sparse.identity(N, format="csr"), np.ones((1, A)), format="csr")
+    pairs = np.arange(N * A)
+    return sparse.csr_array((np.ones(N * A), (pairs // A, pairs)), shape=(N, N * A))
 
 
 def _largest_reward(models: Sequence[TabularMDP]) -> float:
