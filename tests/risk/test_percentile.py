@@ -190,13 +190,15 @@ def found(belief, z, restarts=10, seed=0):
 
 
 def check_two_states(problems, seed, restarts):
-    rng = default_rng(seed)
+    """The largest distance below the enumerated optimum."""
+    rng, below = default_rng(seed), []
     for i in range(problems):
         belief, z = random_problem(rng), (0.0, float(ndtri(0.9)))[i % 2]
-        policy = found(belief, z, restarts)
-        F = second_order(belief, policy[None], z)[0]
-        assert F >= enumerated(belief, z) - 1e-4
+        F = second_order(belief, found(belief, z, restarts)[None], z)[0]
         assert F >= second_order(belief, EVERY, z).max() - 1e-9
+        below.append(enumerated(belief, z) - F)
+    assert max(below) < 1e-4
+    return max(below)
 
 
 def test_attains_the_enumerated_optimum_with_two_states():
@@ -206,7 +208,7 @@ def test_attains_the_enumerated_optimum_with_two_states():
 
 @pytest.mark.long
 def test_attains_the_enumerated_optimum_of_many_problems():
-    check_two_states(400, seed=2, restarts=10)
+    print("\nlargest distance below the enumerated optimum", check_two_states(300, seed=2, restarts=10))
 
 
 @pytest.mark.parametrize("vertices", [percentile.VERTICES, 1])
@@ -325,6 +327,7 @@ def test_guarantee_of_300_solves():
     policies = np.array([s.policy for s in solved])
     truth = np.quantile(returns(reference(), policies[:1], 1_000_000, default_rng(5))[0], 0.1) + 0.01
     assert np.ptp(policies, axis=0).max() < 1e-4
+    print("\nguarantees that hold", np.mean([s.guarantee <= truth for s in solved]))
     assert holds([s.guarantee for s in solved], truth, 0.95)
 
 
@@ -362,6 +365,15 @@ def test_gap_table():
         print(n, *(f"{x.mean:.4f} ± {x.half_width:.4f}" for x in each))
         means.append(each[0].mean)
     assert means == sorted(means, reverse=True)
+
+
+def test_the_maximiser_of_f_may_have_the_worse_percentile():
+    """F ignores epsilon. Standard errors are .02 with 100,000 draws; false alarm below 1e-6."""
+    belief = dirichlet(np.array([[[1.0, 2.0], [3.0, 4.0]], [[2.0, 2.0], [1.0, 1.0]]]), [[1.0, 1.0], [3.0, 3.0]], 0.9)
+    policies = [found(belief, 0.0, 2), EVERY[0], found(belief, float(ndtri(0.9)), 2)]
+    low = np.quantile(returns(belief, np.array(policies), 100_000, default_rng(7)), 0.1, axis=1)
+    np.testing.assert_allclose(low, [16.375, 16.536, 17.608], atol=0.1)
+    assert low[0] < low[1] < low[2]
 
 
 def test_normal_at_one_half_is_second_order():
