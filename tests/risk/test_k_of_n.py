@@ -7,8 +7,8 @@ import pickle
 import numpy as np
 import pytest
 from numpy.random import default_rng
-from plain_k_of_n import k_of_n
-from scipy.optimize import linprog, minimize
+from plain_k_of_n import Program, k_of_n, nested, posterior
+from scipy.optimize import minimize
 
 import bayesrl as b
 from bayesrl.beliefs import FiniteMDPs, GaussianRewards, RewardBeta, UnknownRewards
@@ -18,24 +18,6 @@ from bayesrl.risk import _draws, k_of_n_iterations
 from bayesrl.statistics import Interval
 
 SETTINGS = {"k": 1, "n": 3, "horizon": 3}
-
-
-def random_models(seed, count, S=3, A=2, gamma=0.95, shared=False):
-    """Models with two or three next states of each pair, rewards of pairs, and two states to start in."""
-    rng = default_rng(seed)
-    P = rng.dirichlet(np.full(S, 0.7), (count, S, A)) * (rng.random((count, S, A, S)) < 0.8)
-    P[..., 0] += 1e-3
-    P /= P.sum(axis=-1, keepdims=True)
-    R, start = rng.normal(size=(count, S, A)), np.eye(S)[0] * 0.6 + np.eye(S)[1] * 0.4
-    return tuple(TabularMDP.from_dense(P[0 if shared else i], R[i], gamma, start) for i in range(count))
-
-
-def posterior(seed, count=3, **given):
-    return FiniteMDPs(random_models(seed, count, **given), default_rng(seed).dirichlet(np.ones(count)))
-
-
-def nested(models):
-    return [(m.dense()[0].tolist(), m.mean_reward.tolist()) for m in models]
 
 
 def by_history(sets):
@@ -54,59 +36,6 @@ def by_history(sets):
 
 
 # Oracles --------------------------------------------------------------------------------------------------------------
-
-
-class Program:
-    """The linear program of the best realisation plan over all histories; returns are rows of `c` times the plan."""
-
-    def __init__(self, belief, horizon):
-        models, S, A = belief.models, belief.n_states, belief.n_actions
-        columns, rows, right, self.c = {}, [], [], [[] for _ in models]
-        start = models[0].outcomes.start
-        levels = [((s,), [start[s]] * len(models), None) for s in range(S) if start[s] > 0.0]
-        for t in range(horizon):
-            later = []
-            for h, reach, parent in levels:
-                for a in range(A):
-                    columns[h, a] = len(columns)
-                    for j, m in enumerate(models):
-                        self.c[j].append(reach[j] * m.gamma**t * m.mean_reward[h[-1], a])
-                rows.append({columns[h, a]: 1.0 for a in range(A)} | ({} if parent is None else {parent: -1.0}))
-                right.append(1.0 if parent is None else 0.0)
-                for a, y in itertools.product(range(A), range(S)):
-                    after = [q * m.matrix[h[-1] * A + a, y] for q, m in zip(reach, models, strict=True)]
-                    later.append(((*h, a, y), after, columns[h, a]))
-            levels = later
-        self.c = np.array(self.c)
-        self.rows = np.zeros((len(rows), len(columns)))
-        for i, row in enumerate(rows):
-            self.rows[i, list(row)] = list(row.values())
-        self.right, self.weights = np.array(right), belief.posterior()
-
-    def best(self, k, n):
-        """The largest expected mean of the k worst of n draws.
-
-        The mean of the k worst of numbers v is the largest of t - sum max(t - v, 0) / k over t. Each multiset of draws
-        has its own t.
-        """
-        M, X = len(self.weights), self.c.shape[1]
-        bags = list(itertools.combinations_with_replacement(range(M), n))
-        below, cost = [], [np.zeros(X)]
-        for bag in bags:
-            counts = np.bincount(bag, minlength=M)
-            p = math.factorial(n) * np.prod(self.weights**counts / [math.factorial(m) for m in counts.tolist()])
-            cost.append(p * np.array([-1.0, *(counts / k)]))
-        width = X + len(bags) * (1 + M)
-        for i, j in itertools.product(range(len(bags)), range(M)):  # t - u_j <= v_j
-            row = np.zeros(width)
-            row[:X], at = -self.c[j], X + i * (1 + M)
-            row[at], row[at + 1 + j] = 1.0, -1.0
-            below.append(row)
-        equal = np.hstack([self.rows, np.zeros((len(self.rows), width - X))])
-        limits = [(0, None)] * X + ([(None, None)] + [(0, None)] * M) * len(bags)
-        found = linprog(np.concatenate(cost), np.array(below), np.zeros(len(below)), equal, self.right, limits)
-        assert found.status == 0
-        return -found.fun
 
 
 def worst_of_draws(returns, weights, k, n):
@@ -163,6 +92,27 @@ def test_transcription(variant):
     assert 0 < last < 12
     for h, i in index.items():
         np.testing.assert_allclose(found[i], now(h), atol=1e-9)
+
+
+def test_shared_transitions_equal_histories():
+    """Regret matching ignores scale: in plain Python, histories that end in the same (t, s) act alike.
+
+    So the average of occupancies is the sum of their plans, times the probability of their states.
+    """
+    belief = posterior(6, shared=True)
+    m = belief.models[0]
+    drawn = default_rng(5).choice(3, 30, p=belief.posterior()).reshape(10, 3)
+    total, _ = k_of_n(nested(belief.models), drawn.tolist(), 2, 3, 0.95, m.outcomes.start.tolist())
+    x = np.zeros((3, 3, 2))
+    for h, plan in total.items():
+        moves = zip(h[:-2:2], h[1::2], h[2::2], strict=True)
+        reach = m.outcomes.start[h[0]] * np.prod([m.matrix[s * 2 + a, y] for s, a, y in moves])
+        x[len(h) // 2, h[-1]] += reach * np.array(plan)
+    found = b.make("k-of-n", k=2, n=3, horizon=3, iterations=10).solve(belief, default_rng(5))
+    x = x.reshape(9, 2)
+    reached = x.sum(axis=1) > 0.0
+    assert reached.sum() == 8  # all but state 2 at once
+    np.testing.assert_allclose(found.strategy[reached], x[reached] / x[reached].sum(axis=1)[:, None], atol=1e-12)
 
 
 @pytest.mark.parametrize("seed, count, horizon, k, n", [(1, 3, 2, 1, 2), (2, 3, 3, 2, 4), (3, 4, 3, 1, 3)])
@@ -269,6 +219,7 @@ def test_drawn_tables_are_sampled_models():
     known = np.arange(mdp.outcomes.n_groups) == 1
     for belief in (b.DirichletMDP.structured(mdp, known=known), b.DirichletMDP.flat(mdp, 0.5)):
         drawn = _draws.Drawn("f", belief, 2, 100, default_rng(0))
+        assert drawn.sets.histories
         table, column = drawn.columns(4, default_rng(3))
         rng = default_rng(3)
         for j in column:
@@ -283,7 +234,7 @@ def test_drawn_tables_are_sampled_models():
     np.testing.assert_allclose(table.reward.T, rewards, atol=1e-12)
 
 
-def test_sampled_belief():
+def test_sampled_belief(tmp_path):
     """The same seed gives the same numbers, whatever the blocks; the value is that of fresh draws."""
     belief = b.DirichletMDP.structured(b.make_world("chain-tied"))
     made = b.make("k-of-n", k=2, n=4, horizon=3, iterations=100, samples=200)
@@ -291,7 +242,8 @@ def test_sampled_belief():
     assert found == made.solve(belief, default_rng(0))
     assert found.value.low < found.value.mean < found.value.high
     assert found.value.n == 200
-    assert pickle.loads(pickle.dumps(found)) == found
+    b.save(found, tmp_path / "found.zip")
+    assert b.load(tmp_path / "found.zip") == found == pickle.loads(pickle.dumps(found))
     record = b.run(b.BayesAgent(belief, found), b.make_world("chain-tied"), steps=9, seed=0, horizon=3)
     assert len(record) == 9
 

@@ -20,7 +20,6 @@ from bayesrl.capabilities import (
     HasMeanMDP,
     HasRewardMoments,
     HasRowVariance,
-    KnowsRewards,
     ListsMDPs,
     ListsOutcomes,
     SamplesMDPs,
@@ -75,7 +74,7 @@ class Drawn:
         belief = self.belief
         if self.weights is not None:
             return self.all, rng.choice(len(self.weights), m, p=self.weights)
-        if offers(belief, HasDirichletRows) and (not offers(belief, KnowsRewards) or belief.rewards_known):
+        if offers(belief, HasDirichletRows):
             rows = dirichlet_rows(np.broadcast_to(belief.alpha, (m, *belief.alpha.shape)), rng)
             rows[:, belief.known] = belief.alpha[belief.known]
             table = Table(*(map_ @ rows.reshape(m, -1).T for map_ in self._maps))

@@ -15,12 +15,13 @@ average of the realisation plans of all iterations. An average of action probabi
 Paper to code: regret matching `match`, evaluation `returns_of`, the k worst and their values `values_against`, regrets
 and average `iterate`; the number of iterations `k_of_n_iterations`.
 Deviations: by default regrets are cut at zero and iteration t has weight t in the average (regret matching+, Tammelin
-2014), which is faster and has the same bound; `variant="plain"` is the paper's. Rewards are discounted by the belief's
-discount. Where transitions are known and shared, information sets are pairs (t, s) as in the paper, and plans are
-occupancies. Next states that no model can reach are left out.
+2014), which has a bound of the same order; `variant="plain"` is the paper's. On small finite posteriors the paper's
+variant came closer to the optimum: regrets that cannot be negative follow the noise of fresh draws (docs/risk.md has
+figures). Rewards are discounted by the belief's discount. Where transitions are known and shared, information sets are
+pairs (t, s) as in the paper, and plans are occupancies. Next states that no model can reach are left out.
 Cost: O(N A (n + k)) per iteration for N information sets, and n draws of a model.
 Claims: equal to a plain transcription; below the linear program and within .02 of it; k = n is the Bayes-adaptive
-optimum; the error falls like T^-1/2 or faster.
+optimum; the error falls about like T^-1/2 ("plus") or faster ("plain").
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.capabilities import SamplesMDPs
-from bayesrl.checks import Floats, all_frozen, frozen, generator, integer, number
+from bayesrl.checks import Floats, all_frozen, array, frozen, generator, integer, number, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1, I2
 from bayesrl.kernels.jit import njit
@@ -136,6 +137,10 @@ class KOfNSolution(HistorySolution):
     strategy: Annotated[Floats, AtLeast(0), Shape("(N, A)"), "Probability of each action in each information set."]
     value: float | Interval
     """Its k-of-n value: exact for a belief that lists its models, else an interval of 95% from fresh draws."""
+
+    def __post_init__(self) -> None:
+        array("KOfNSolution", "strategy", self.strategy, (len(self.sets), self.sets.n_actions))
+        rows_sum_to_one("KOfNSolution", "strategy", self.strategy)
 
 
 def k_of_n_iterations(horizon: int, spread: float, infosets: int, n_actions: int, delta: float, epsilon: float) -> int:

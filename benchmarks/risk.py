@@ -1,0 +1,95 @@
+"""Risk: processor time beside plain Python and peers, in one run, one thread; and how errors fall with iterations.
+
+Each function is one measurement. Compilation and imports are excluded. A peer that is not installed is left out with a
+message.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.random import default_rng
+from tests.risk.plain_k_of_n import Program, k_of_n, nested, posterior
+
+import bayesrl as b
+
+REPEATS = 5
+
+
+def seconds(call: Callable[[], object], repeats: int = REPEATS) -> float:
+    """The median processor time of a call."""
+    found = []
+    for _ in range(repeats):
+        began = time.process_time()
+        call()
+        found.append(time.process_time() - began)
+    return float(np.median(found))
+
+
+# k of n --------------------------------------------------------------------------------------------------------------
+
+
+def iteration(belief: object, **settings: int) -> float:
+    """Processor time of an iteration of k-of-n, draws of models included."""
+    few, many = (b.make("k-of-n", iterations=m, samples=2, **settings) for m in (1, 401))
+    few.solve(belief, default_rng(0))
+    times = [seconds(lambda made=made: made.solve(belief, default_rng(0))) for made in (few, many)]
+    return (times[1] - times[0]) / 400
+
+
+def k_of_n_iterations() -> None:
+    """An iteration of k-of-n beside the plain transcription, and per information set beside OpenSpiel's CFR (C++)."""
+    print("k-of-n, an iteration on a posterior of four models:")
+    for states, actions, horizon, k, n in ((3, 2, 3, 1, 2), (3, 2, 4, 2, 5), (4, 3, 4, 2, 10), (4, 3, 4, 10, 100)):
+        belief = posterior(1, 4, S=states, A=actions)
+        sets = len(b.make("k-of-n", k=k, n=n, horizon=horizon, iterations=1).solve(belief, default_rng(0)).sets)
+        ours = iteration(belief, k=k, n=n, horizon=horizon)
+        drawn = default_rng(0).choice(4, n, p=belief.posterior())
+        arguments = nested(belief.models), [drawn.tolist()], k, horizon, 0.95, belief.models[0].outcomes.start.tolist()
+        plain = seconds(lambda arguments=arguments: k_of_n(*arguments), 3)
+        print(
+            f"  {sets:5d} information sets, {k} of {n}: {1e6 * ours:.0f} us, {1e9 * ours / sets:.0f} ns per set;"
+            f" plain Python takes {plain / ours:.0f} times as long"
+        )
+    stock = b.DirichletMDP.structured(b.make_world("inventory", capacity=3))
+    print(f"  inventory of capacity 3, 1 of 10, 3 steps: {1e6 * iteration(stock, k=1, n=10, horizon=3):.0f} us")
+    try:
+        import pyspiel
+    except ImportError:
+        print("  OpenSpiel is not installed (pip install open_spiel)")
+        return
+    for name, iterations in (("kuhn_poker", 1000), ("leduc_poker", 20)):
+        game = pyspiel.load_game(name)
+        solver = pyspiel.CFRPlusSolver(game)
+        took = seconds(lambda s=solver, m=iterations: [s.evaluate_and_update_policy() for _ in range(m)]) / iterations
+        sets = {"kuhn_poker": 12, "leduc_poker": 936}[name]
+        print(f"  OpenSpiel, CFR+ on {name}, {sets} information sets: {1e9 * took / sets:.0f} ns per set")
+
+
+def k_of_n_errors() -> None:
+    """The linear program's value minus that of k-of-n, against iterations: means over 6 posteriors and 4 seeds."""
+    budgets = [100, 300, 1000, 3000, 10_000, 30_000, 100_000]
+    print("k-of-n, loss of value after", *budgets, "iterations:")
+    for variant in ("plus", "plain"):
+        losses = np.zeros((6, len(budgets)))
+        for i in range(6):
+            belief, horizon, (k, n) = posterior(i, 3 + i % 2), 2 + i % 2, (1, 3) if i % 3 else (2, 4)
+            best = Program(belief, horizon).best(k, n)
+            for j, iterations in enumerate(budgets):
+                made = b.make("k-of-n", k=k, n=n, horizon=horizon, iterations=iterations, variant=variant)
+                losses[i, j] = best - np.mean([made.solve(belief, default_rng(seed)).value for seed in range(4)])
+        slope = np.polyfit(np.log(budgets), np.log(losses.mean(axis=0)), 1)[0]
+        each = np.polyfit(np.log(budgets), np.log(losses).T, 1)[0]
+        print(f"  {variant}:", *(f"{x:.5f}" for x in losses.mean(axis=0)), f"slope {slope:.2f}, each", each.round(2))
+
+
+def main() -> None:
+    """Run all measurements."""
+    for measure in (k_of_n_iterations, k_of_n_errors):
+        measure()
+
+
+if __name__ == "__main__":
+    main()
