@@ -22,12 +22,16 @@ class GPDynamicsProbe:
     actions = np.array([[0.0], [1.0], [-1.0]])
 
     def draw(self, belief: GPDynamics, rng: Generator) -> Floats:  # noqa: D102
+        return np.asarray(self.truths(belief, 1, rng)[0])
+
+    def truths(self, belief: GPDynamics, n: int, rng: Generator) -> Floats:
+        """As many truths, (n, 3, 2)."""
         Z = np.hstack([self.states, self.actions])
-        drawn = np.zeros((3, 2)) if belief.mean == "zero" else self.states.copy()
+        drawn = np.tile(np.zeros((3, 2)) if belief.mean == "zero" else self.states, (n, 1, 1))
         for prior, data, columns, _ in belief.groups(2, 3):
             U = data.project(prior, Z)
             root = np.linalg.cholesky(prior.matrix(Z, Z) - U.T @ U + 1e-12 * np.eye(3))
-            drawn[:, columns] += U.T @ data.w + root @ rng.standard_normal((3, len(columns)))
+            drawn[:, :, columns] += U.T @ data.w + root @ rng.standard_normal((n, 3, len(columns)))
         return drawn
 
     def datum(self, belief: GPDynamics, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
@@ -36,6 +40,10 @@ class GPDynamicsProbe:
 
     def read(self, belief: GPDynamics, theta: Floats) -> Floats:  # noqa: D102
         return theta.ravel()
+
+    def readings(self, belief: GPDynamics, n: int, rng: Generator) -> Floats:
+        """Of n truths."""
+        return self.truths(belief, n, rng).reshape(n, -1)
 
     def expect(self, belief: GPDynamics) -> Floats:  # noqa: D102
         return np.concatenate([belief.predictive(s, a)[0] for s, a in zip(self.states, self.actions, strict=True)])

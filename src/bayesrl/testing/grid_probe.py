@@ -49,6 +49,10 @@ class GridProbe:
     def read(self, belief: RowColumnBeta, theta: Truth) -> Floats:  # noqa: D102
         return np.concatenate([theta.p, theta.q[: len(READ)]])
 
+    def readings(self, belief: RowColumnBeta, n: int, rng: Generator) -> Floats:
+        """Of n truths, whose other columns need not be drawn."""
+        return np.array([np.concatenate(belief.sample_rows_columns(ROWS, READ, rng)) for _ in range(n)])
+
     def expect(self, belief: RowColumnBeta) -> Floats:  # noqa: D102
         if sum(not there for *_, there in belief.seen) > ENUMERATED:
             return np.concatenate(belief.mean_rows_columns(ROWS, READ, default_rng(0), sweeps=4000))

@@ -147,6 +147,11 @@ class EpisodesProbe(NamedTuple):
     def read(self, belief: Learner, theta: Path) -> Floats:  # noqa: D102
         return np.concatenate([theta.P.ravel(), theta.O.ravel()])
 
+    def readings(self, belief: Learner, n: int, rng: Generator) -> Floats:
+        """Of n truths; no path is drawn."""
+        models = [belief.sample_pomdp(rng).dense() for _ in range(n)]
+        return np.array([np.concatenate([P.ravel(), O.ravel()]) for P, O, _ in models])
+
     def expect(self, belief: Learner) -> Floats:  # noqa: D102
         P, O, _ = belief.mean_pomdp().dense()
         return np.concatenate([P.ravel(), O.ravel()])

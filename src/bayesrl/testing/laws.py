@@ -7,6 +7,7 @@ correct object fails `check_belief` with probability at most `FALSE_ALARM` for e
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
@@ -18,7 +19,7 @@ from bayesrl.checks import Floats
 from bayesrl.core import Agent, BayesAgent, Belief, Family, Planner, Transition, World, run
 from bayesrl.models.pomdp import NOTHING
 from bayesrl.testing.moments import check_moments
-from bayesrl.testing.probes import Probe, learned, probe_for
+from bayesrl.testing.probes import Probe, learned, probe_for, readings
 from bayesrl.testing.statistics import assert_frequencies, assert_mean_equal, assert_uniform_ranks
 from bayesrl.testing.stripped import stripped
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 FALSE_ALARM = 1e-6
 """Probability that a correct belief fails one statistical law."""
+FEW = 3
+"""Data after which the posterior expectation is compared with the prior's."""
 
 
 # Beliefs -------------------------------------------------------------------------------------------------------------
@@ -45,8 +48,8 @@ def check_belief(belief: Belief[Any], probe: Probe | None = None, *, rng: Genera
     if exact and not approximate and not getattr(probe, "random", False):
         check_exactness(belief, probe, rng=rng)
     if not approximate:
-        check_martingale(belief, probe, rng=rng)
-        check_calibration(belief, probe, rng=rng)
+        begun = check_calibration(belief, probe, rng=rng)
+        check_martingale(belief, probe, rng=rng, begun=begun)
     if not getattr(probe, "moving", False):
         check_concentration(belief, probe, rng=rng)
     if not getattr(probe, "point", False):  # an estimate without a distribution has no moments
@@ -88,13 +91,22 @@ def check_exactness(belief: Belief[Any], probe: Probe, *, rng: Generator) -> Non
         np.testing.assert_allclose(probe.expect(belief.update_many(data)), probe.expect(forward), rtol=1e-9, atol=1e-12)
 
 
-def check_martingale(belief: Belief[Any], probe: Probe, *, rng: Generator, draws: int = 3000, data: int = 3) -> None:
+def check_martingale(
+    belief: Belief[Any],
+    probe: Probe,
+    *,
+    rng: Generator,
+    draws: int = 3000,
+    data: int = FEW,
+    begun: Sequence[Floats] = (),
+) -> None:
     """The prior expectation of the posterior expectation is the prior expectation (`ahead`, if the truth moves).
 
-    3000 draws detect a shift of about a tenth of a posterior standard deviation.
+    3000 draws detect a shift of about a tenth of a posterior standard deviation. Some of them may be `begun`: they are
+    posterior expectations after so many data of other truths.
     """
-    ahead, after = getattr(probe, "ahead", None), []
-    for _ in range(draws):
+    ahead, after = getattr(probe, "ahead", None), list(begun)
+    for _ in range(draws - len(after)):
         posterior = belief
         for datum in _data(belief, probe, data, rng)[1]:
             posterior = learned(probe, posterior, datum, rng)
@@ -105,23 +117,26 @@ def check_martingale(belief: Belief[Any], probe: Probe, *, rng: Generator, draws
 
 def check_calibration(
     belief: Belief[Any], probe: Probe, *, rng: Generator, replicates: int = 1200, draws: int = 19, data: int = 8
-) -> None:
+) -> list[Floats]:
     """Simulation-based calibration: the rank of a truth among draws from its posterior is uniform.
 
     1200 replicates over 20 ranks detect a posterior that is too wide or narrow by a fifth, or off by a third of its
-    width.
+    width. Returns the expectations after `FEW` data, for `check_martingale`.
     """
-    ranks = []
+    ranks, after = [], []
     for _ in range(replicates):
         theta, seen = _data(belief, probe, data, rng)
         posterior = belief
-        for datum in seen:
+        for i, datum in enumerate(seen, start=1):
             posterior = learned(probe, posterior, datum, rng)
+            if i == FEW:
+                after.append(probe.expect(posterior))
         x = probe.read(belief, theta)
-        others = np.array([probe.read(posterior, probe.draw(posterior, rng)) for _ in range(draws)])
+        others = readings(probe, posterior, draws, rng)
         below, equal = (others < x).sum(axis=0), (others == x).sum(axis=0)
         ranks.append(below + (rng.random(x.shape) * (equal + 1)).astype(int))
     assert_uniform_ranks(np.array(ranks), draws + 1, false_alarm=FALSE_ALARM)
+    return after
 
 
 def check_concentration(

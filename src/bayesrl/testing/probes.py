@@ -53,6 +53,14 @@ def learned(probe: Probe, belief: Any, datum: Any, rng: Generator | None) -> Any
     return belief.update(datum, rng) if learn is None else learn(belief, datum, rng)
 
 
+def readings(probe: Probe, belief: Any, n: int, rng: Generator) -> Floats:
+    """The test quantities of n truths drawn from a belief, (n, quantities). A probe may draw them all at once."""
+    at_once = getattr(probe, "readings", None)
+    if at_once is not None:
+        return np.asarray(at_once(belief, n, rng))
+    return np.array([probe.read(belief, probe.draw(belief, rng)) for _ in range(n)])
+
+
 class DirichletProbe:
     """Truths are models; data are transitions from random state-action pairs; quantities are probabilities."""
 
@@ -89,6 +97,10 @@ class SparseProbe:
         return np.asarray(belief.seen_counts.sum(axis=1) + belief.concentration * (rows > 0.0).sum(axis=1))
 
 
+Cell = tuple[int, ...]
+"""A cell of a table of rewards."""
+
+
 class RewardTruth(NamedTuple):
     """What a reward belief is about: the mean of each cell and whatever else the likelihood needs."""
 
@@ -104,8 +116,12 @@ class BetaProbe:
 
     def datum(self, belief: RewardBeta, theta: Floats, rng: Generator) -> Any:  # noqa: D102
         cell = _cell(theta.shape, rng)
+        return cell, self.paid(belief, theta, cell, rng)
+
+    def paid(self, belief: RewardBeta, theta: Floats, cell: Cell, rng: Generator) -> float:
+        """A reward of a cell."""
         p = (theta[cell] - belief.low) / (belief.high - belief.low)
-        return cell, belief.high if rng.random() < p else belief.low
+        return belief.high if rng.random() < p else belief.low
 
     def read(self, belief: RewardBeta, theta: Floats) -> Floats:  # noqa: D102
         return theta.ravel()
@@ -122,7 +138,11 @@ class RewardDirichletProbe:
 
     def datum(self, belief: RewardDirichlet, theta: Floats, rng: Generator) -> Any:  # noqa: D102
         cell = _cell(theta.shape[:-1], rng)
-        return cell, float(rng.choice(belief.values, p=theta[cell]))
+        return cell, self.paid(belief, theta, cell, rng)
+
+    def paid(self, belief: RewardDirichlet, theta: Floats, cell: Cell, rng: Generator) -> float:
+        """A reward of a cell."""
+        return float(rng.choice(belief.values, p=theta[cell]))
 
     def read(self, belief: RewardDirichlet, theta: Floats) -> Floats:  # noqa: D102
         return np.asarray(theta @ belief.values).ravel()
@@ -141,7 +161,11 @@ class RewardNormalProbe:
 
     def datum(self, belief: RewardNormal, theta: RewardTruth, rng: Generator) -> Any:  # noqa: D102
         cell = _cell(theta.mean.shape, rng)
-        return cell, float(rng.normal(theta.mean[cell], 1.0 / np.sqrt(theta.rest[cell])))
+        return cell, self.paid(belief, theta, cell, rng)
+
+    def paid(self, belief: RewardNormal, theta: RewardTruth, cell: Cell, rng: Generator) -> float:
+        """A reward of a cell."""
+        return float(rng.normal(theta.mean[cell], 1.0 / np.sqrt(theta.rest[cell])))
 
     def read(self, belief: RewardNormal, theta: RewardTruth) -> Floats:  # noqa: D102
         return np.concatenate([theta.mean.ravel(), theta.rest.ravel()])
@@ -177,11 +201,8 @@ class UnknownRewardsProbe:
 
     def datum(self, belief: UnknownRewards, theta: Any, rng: Generator) -> Transition:  # noqa: D102
         s, a, k = DirichletProbe().outcome(belief.transitions, theta[0].prob, rng)
-        here = belief.cell(s, a, k)
-        inner = probe_for(belief.rewards)
-        cell, r = inner.datum(belief.rewards, theta[1], rng)
-        while cell != here:
-            cell, r = inner.datum(belief.rewards, theta[1], rng)
+        probe: Any = probe_for(belief.rewards)
+        r = probe.paid(belief.rewards, theta[1], belief.cell(s, a, k), rng)
         return Transition(s, a, r, int(belief.outcomes.succ[s, a, k]))
 
     def read(self, belief: UnknownRewards, theta: Any) -> Floats:  # noqa: D102
@@ -194,7 +215,7 @@ class UnknownRewardsProbe:
         return np.concatenate([DirichletProbe().expect(belief.transitions), inner.expect(belief.rewards)])
 
 
-def _cell(shape: tuple[int, ...], rng: Generator) -> tuple[int, ...]:
+def _cell(shape: tuple[int, ...], rng: Generator) -> Cell:
     return tuple(int(rng.integers(n)) for n in shape)
 
 

@@ -41,6 +41,10 @@ class RegressionProbe:
     def read(self, belief: Any, theta: Floats) -> Floats:  # noqa: D102
         return theta
 
+    def readings(self, belief: GaussianFunction, n: int, rng: Generator) -> Floats:
+        """Of n truths."""
+        return belief.sample(PLACES, rng, n)
+
     def expect(self, belief: GaussianFunction) -> Floats:  # noqa: D102
         return belief.mean(PLACES)
 
@@ -79,6 +83,10 @@ class EpisodeProbe(NamedTuple):
 
     def read(self, belief: Any, theta: Floats) -> Floats:  # noqa: D102
         return theta
+
+    def readings(self, belief: Any, n: int, rng: Generator) -> Floats:
+        """Of n truths."""
+        return np.asarray(belief.sample(PLACES, rng, n))
 
     def expect(self, belief: Any) -> Floats:  # noqa: D102
         return np.asarray(belief.mean(PLACES))
