@@ -130,6 +130,14 @@ def test_gradient_equals_finite_differences(name, z):
         assert found[s, a] == pytest.approx(slope, abs=1e-6 * (1.0 + np.abs(found).max()))
 
 
+@pytest.mark.parametrize("z", [0.0, 1.3])
+def test_a_constant_reward_changes_nothing_else(z):
+    """It adds c / (1 - gamma), and loses no more digits than that number has."""
+    counts, R, mu = default_rng(2).gamma(2.0, size=(3, 2, 3)), default_rng(3).normal(size=(3, 2)), np.full((3, 2), 0.5)
+    plain, shifted = (criterion(mu, uncertain_model("test", dirichlet(counts, R + c, 0.9)), z)[0] for c in (0.0, 1e8))
+    assert shifted - 1e9 == pytest.approx(plain, abs=1e-5)
+
+
 def test_what_is_known_has_no_variance():
     belief = b.DirichletMDP.structured(b.make_world("chain", gamma=0.9), known=True)
     q = uncertain_model("test", belief)

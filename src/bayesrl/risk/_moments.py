@@ -118,6 +118,7 @@ def expand(m: UncertainModel, policy: Floats) -> Expansion:
     V = X @ (w * m.r).sum(axis=1)
     w = w.ravel()
     q = m.reward + m.gamma * V[m.succ]
+    q = q - q[:, :1]  # Sigma has no constant part; a large one in q would leave rounding errors
     h = np.einsum("nkl,nl->nk", m.covariance, q)
     i, j = m.first, m.second
     s, y, ww = i // A, j // A, w[i] * w[j]

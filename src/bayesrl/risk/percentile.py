@@ -53,7 +53,7 @@ VERTICES = 256
 INSIDE = 0.1
 """The share of the uniform policy in every start: logits must be finite, and a step must see each action's effect."""
 ROUNDED = 1e-3
-"""Probabilities below this are also tried as zero."""
+"""Probabilities below this share of their row's largest are also tried as zero."""
 EQUAL = 1e-10
 """Policies are equally good if F differs by less than this share of the scale of values."""
 
@@ -197,20 +197,22 @@ def ascended(start: Floats, m: UncertainModel, z: float) -> Floats:
     """The end of an ascent from a policy (S, A)."""
     from scipy.optimize import minimize  # slow to load
 
+    unit = scale(m)
+
     def loss(logits: Floats) -> tuple[float, Floats]:
         mu = softmax(logits.reshape(start.shape), axis=1)
         F, d_mu = criterion(mu, m, z)
         d_logits = mu * (d_mu - (mu * d_mu).sum(axis=1, keepdims=True))
-        return -F / scale(m), -d_logits.ravel() / scale(m)
+        return (F0 - F) / unit, -d_logits.ravel() / unit
 
-    first = np.log((1.0 - INSIDE) * start + INSIDE / start.shape[1])
+    first, F0 = np.log((1.0 - INSIDE) * start + INSIDE / start.shape[1]), criterion(start, m, z)[0]
     end = minimize(loss, first.ravel(), jac=True, method="L-BFGS-B", options={"ftol": 1e-13, "gtol": 1e-9})
     return np.asarray(softmax(end.x.reshape(start.shape), axis=1))
 
 
 def rounded(mu: Floats) -> Floats:
     """A policy without its smallest probabilities."""
-    kept = np.where(mu < ROUNDED, 0.0, mu)
+    kept = np.where(mu < ROUNDED * mu.max(axis=1, keepdims=True), 0.0, mu)
     return np.asarray(kept / kept.sum(axis=1, keepdims=True))
 
 
@@ -227,19 +229,21 @@ def best_vertex(near: list[Floats], m: UncertainModel, z: float) -> Floats:
         every[:, live] = list(product(range(A), repeat=len(live)))
         return np.asarray(unit[max(every, key=score)])
     best = max((mu.argmax(axis=1) for mu in near), key=score)
-    top, improved = score(best), True
+    top, least_gain, improved = score(best), EQUAL * scale(m), True
     while improved:
         improved = False
         for s, a in product(live, range(A)):
             other = np.where(np.arange(len(best)) == s, a, best)
-            if (F := score(other)) > top + EQUAL * scale(m):
+            if (F := score(other)) > top + least_gain:
                 best, top, improved = other, F, True
     return np.asarray(unit[best])
 
 
 def scale(m: UncertainModel) -> float:
-    """The scale of values: the range of rewards divided by 1 - gamma, or 1 if all rewards are equal."""
-    return max(float(np.ptp(m.r)), float(np.ptp(m.reward))) / (1.0 - m.gamma) or 1.0
+    """The scale of values: the range of mean rewards and of rewards of one pair, divided by 1 - gamma; 1 if it is 0."""
+    unknown = np.diagonal(m.covariance, axis1=1, axis2=2) > 0.0
+    of_pairs = np.where(unknown, m.reward - m.reward[:, :1], 0.0)
+    return max(float(np.ptp(m.r)), float(np.abs(of_pairs).max())) / (1.0 - m.gamma) or 1.0
 
 
 def optimum(mdp: TabularMDP) -> Floats:
