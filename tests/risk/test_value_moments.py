@@ -6,11 +6,13 @@ from scipy.linalg import eigh_tridiagonal
 
 import bayesrl as b
 from bayesrl.beliefs import (
+    FiniteMDPs,
     GaussianRewards,
     RewardBeta,
     SparseDirichletMDP,
     UnknownRewards,
 )
+from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.risk import value_moments
 
@@ -201,3 +203,31 @@ def test_errors_fall_with_the_counts(tied):
         errors.append([moments.nominal[0] - mean, moments.mean[0] - mean, moments.covariance[0, 0] - variance])
     slopes = np.polyfit(np.log(n), np.log(np.abs(errors)), 1)[0]
     np.testing.assert_allclose(slopes, [-1.0, -2.0, -2.0], atol=0.1)
+
+
+# Bad input -----------------------------------------------------------------------------------------------------------
+
+
+def test_beliefs_with_dependent_groups_are_refused():
+    few = FiniteMDPs((b.TabularMDP.from_dense(np.full((2, 1, 2), 0.5), np.zeros((2, 1)), 0.9),))
+    for belief in (few, None, b.make_world("bernoulli").default_prior()):
+        with pytest.raises(Incompatible, match="'row_covariance'"):
+            value_moments(belief, [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("start", "level", "name"),
+    [(4, 0.9, "start"), (-1, 0.9, "start"), ("here", 0.9, "start"), ([1.0, 0.0], 0.9, "start"), (None, 0.0, "level"),
+     (np.full(S, 0.3), 0.9, "start"), ([np.nan] * S, 0.9, "start"), (0, 1.0, "level"), (0, "high", "level")],
+)  # fmt: skip
+def test_bad_interval(start, level, name):
+    with pytest.raises(InvalidArgument, match=f"Moments.interval: '{name}'"):
+        value_moments(ROWS["tied"], MU).interval(start, level)
+
+
+def test_moments_are_saved_and_compared(tmp_path):
+    moments = value_moments(ROWS["tied"], MU)
+    b.save(moments, tmp_path / "moments.npz")
+    assert b.load(tmp_path / "moments.npz") == moments
+    with pytest.raises(ValueError, match="read-only"):
+        moments.mean[0] = 1.0

@@ -11,6 +11,7 @@ from bayesrl._lazy import export
 
 if TYPE_CHECKING:
     from bayesrl.risk._measure import Measure as Measure
+    from bayesrl.risk._samples import value_samples as value_samples
     from bayesrl.risk.k_of_n import KOfN as KOfN
     from bayesrl.risk.k_of_n import KOfNSolution as KOfNSolution
     from bayesrl.risk.k_of_n import k_of_n_iterations as k_of_n_iterations
@@ -33,6 +34,7 @@ export(
         "percentile_measure": ("PercentileMeasure",),
         "percentile_rewards": ("PercentileRewards", "PercentileRewardsSolution"),
         "scenario_max_min": ("MaxMin", "ScenarioMaxMin"),
+        "_samples": ("value_samples",),
         "value_moments": ("Moments", "value_moments"),
     },
 )

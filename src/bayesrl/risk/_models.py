@@ -35,6 +35,12 @@ def require_belief(owner: str, given: object, *needs: type, hint: str = PRIOR) -
     require(owner, given, *needs)
 
 
+def require_discount(owner: str, gamma: float) -> None:
+    """Raise an error if the discount is 1, where the value of a stationary policy is asked for."""
+    if gamma == 1.0:
+        raise InvalidArgument(owner, "gamma", "a discount below 1", gamma, "A value without end may be infinite.")
+
+
 def models_of(owner: str, problem: Any, samples: int, rng: Generator | None) -> Models:
     """The models of a belief over finitely many, those of a sequence, or `samples` draws from any other belief."""
     if isinstance(problem, Sequence) and not isinstance(problem, str):

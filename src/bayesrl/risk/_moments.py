@@ -22,8 +22,7 @@ import numpy as np
 
 from bayesrl.capabilities import HasPairMoments, HasRewardMoments, HasRowCovariance, offers
 from bayesrl.checks import Floats, Ints
-from bayesrl.errors import InvalidArgument
-from bayesrl.risk._models import require_belief
+from bayesrl.risk._models import require_belief, require_discount
 
 
 class UncertainModel(NamedTuple):
@@ -74,9 +73,7 @@ class Expansion(NamedTuple):
 def uncertain_model(owner: str, belief: HasRowCovariance) -> UncertainModel:
     """Read what the expansion needs from a belief, whose groups must be independent."""
     require_belief(owner, belief, HasRowCovariance)
-    if belief.gamma == 1.0:
-        expected = "less than 1, as a stationary policy's value may be infinite"
-        raise InvalidArgument(owner, "gamma", expected, belief.gamma, "Give the model a discount below 1.")
+    require_discount(owner, belief.gamma)
     mean = belief.mean_mdp()
     o = mean.outcomes
     S, A, K = o.succ.shape

@@ -1,0 +1,173 @@
+"""Posterior draws of a policy's value: the law of solving drawn models one by one, computed percentiles, coverage."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+from scipy import stats
+
+import bayesrl as b
+from bayesrl.beliefs import FiniteMDPs, GaussianRewards, RewardBeta, SparseDirichletMDP, UnknownRewards
+from bayesrl.capabilities import SamplesMDPs, SamplesProbabilities, offers
+from bayesrl.errors import BayesRLError
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
+from bayesrl.models.solve import evaluate_policy
+from bayesrl.risk import _samples, value_moments, value_samples
+from bayesrl.testing import assert_mean_equal
+from bayesrl.testing.stripped import stripped
+
+MACHINE = b.make_world("machine-replacement").mdp
+BEST = [0, 0, 0, 0, 0, 1, 1, 1, 0, 1]
+S, A, K = 4, 2, 3
+MU = default_rng(0).dirichlet(np.ones(A), S)
+
+
+def tied(terminal=(), known=()):
+    """Groups of unequal sizes, shared by pairs, with rewards of outcomes."""
+    rng, group = default_rng(1), np.array([[0, 1], [1, 0], [2, 1], [3, 3]])
+    succ = np.array([[rng.permutation(S)[:K] for _ in range(A)] for _ in range(S)])
+    ends, size = np.isin(np.arange(S), terminal), np.array([3, 2, 1, 3])
+    o = Outcomes(succ, rng.normal(size=(S, A, K)), group, size, np.zeros(1), np.full(S, 0.25), ends)
+    alpha, fixed = np.where(o.valid, rng.uniform(0.3, 4.0, (4, K)), 0.0), np.isin(np.arange(4), known)
+    alpha[fixed] /= alpha[fixed].sum(axis=1, keepdims=True)
+    return b.DirichletMDP(o, alpha, 0.8, fixed)
+
+
+ROWS = tied(terminal=(2,))
+FEW = FiniteMDPs(tuple(TabularMDP.from_dense(default_rng(i).dirichlet(np.ones(S), (S, A)), MU, 0.8) for i in range(3)))
+OTHERS = {
+    "only sample_mdp": stripped(ROWS, (SamplesMDPs,)),
+    "unknown rewards of pairs": UnknownRewards(ROWS, RewardBeta(np.ones((S, A)), 1.0 + MU)),
+    "unknown rewards of outcomes": UnknownRewards(ROWS, RewardBeta(*np.ones((2, S, A, K)))),
+    "Gaussian rewards": GaussianRewards(ROWS.mean_mdp(), MU, 0.3 * np.eye(S * A) + 0.2),
+    "finitely many": FEW,
+    "sparse": SparseDirichletMDP.flat(FEW.models[0]),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_equal_to_solving_drawn_models_one_by_one(name):
+    """Beliefs that draw models one by one: equal under the same generator."""
+    belief, rng = OTHERS[name], default_rng(3)
+    one_by_one = [evaluate_policy(belief.sample_mdp(rng), MU) for _ in range(5)]
+    np.testing.assert_allclose(value_samples(belief, MU, 5, default_rng(3)), one_by_one, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("known", [(), (0, 3)])
+def test_equal_to_solving_models_drawn_at_once(known, monkeypatch):
+    """Also in several parts, and for a model with terminal states. Both policies see the same models."""
+    belief, rng = tied((2,), known), default_rng(4)
+    prob = belief.sample_probabilities(7, rng)
+    np.testing.assert_array_equal(prob[:, known], np.broadcast_to(belief.alpha[list(known)], prob[:, known].shape))
+    models = [TabularMDP(belief.outcomes, p, belief.gamma) for p in prob]
+    for mu in (MU, np.eye(A)[[0, 1, 1, 0]]):
+        one_by_one = [evaluate_policy(model, mu) for model in models]
+        np.testing.assert_allclose(value_samples(belief, mu, 7, default_rng(4)), one_by_one, rtol=1e-10, atol=1e-12)
+    parts, rng = [], default_rng(4)
+    monkeypatch.setattr(_samples, "CELLS", 3 * belief.outcomes.valid.size)
+    for n in (3, 3, 1):
+        parts += [evaluate_policy(TabularMDP(belief.outcomes, p, 0.8), MU) for p in belief.sample_probabilities(n, rng)]
+    np.testing.assert_allclose(value_samples(belief, MU, 7, default_rng(4)), parts, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "counts", [(0.1, 0.5, 1.0), (0.3, 0.9, 2.4), (1.0, 3.0, 40.0), (1e5, 2e5, 7e5), (0.01, 0.02, 3.0)]
+)
+def test_drawn_rows_are_dirichlet(counts):
+    """Marginals are Beta (Kolmogorov, 20,000 draws, sees a distance of .02), covariances those of a Dirichlet.
+
+    False alarm 1e-6 for each of two marginals, and for all moments.
+    """
+    o = TabularMDP.from_dense(np.full((3, 1, 3), 1 / 3), np.zeros((3, 1)), 0.9).outcomes
+    belief = b.DirichletMDP(o, [counts, counts[::-1], (1.0, 1.0, 1.0)], 0.9)
+    x = belief.sample_probabilities(20_000, default_rng(5))
+    np.testing.assert_allclose(x.sum(axis=2), 1.0, rtol=1e-12)
+    for k in range(2):  # the third is rounded to 1 if the others are tiny
+        assert stats.kstest(x[:, 0, k], stats.beta(counts[k], sum(counts) - counts[k]).cdf).pvalue > 1e-6
+    away = x - belief.mean_mdp().prob
+    assert_mean_equal(x, belief.mean_mdp().prob)
+    assert_mean_equal(away[:, :, :, None] * away[:, :, None, :], belief.row_covariance())
+    assert_mean_equal(away[:, 0, :] * away[:, 1, :], np.zeros(3))
+
+
+def test_rows_of_many_outcomes_are_drawn_by_stick_breaking():
+    """64 outcomes with counts of .01: means and variances of 300 draws of 64 rows; false alarm 1e-6."""
+    world = TabularMDP.from_dense(np.full((64, 1, 64), 1 / 64), np.zeros((64, 1)), 0.9)
+    belief = b.DirichletMDP.flat(world, 0.01).update(b.Transition(0, 0, 0.0, 5))
+    assert belief.even is not None
+    x, p, var = belief.sample_probabilities(300, default_rng(0)), belief.mean_mdp().prob, belief.row_variance()
+    assert_mean_equal(x[:, 0, 5], p[0, 5])
+    assert_mean_equal(x[:, 1:].reshape(-1, 64), p[1])
+    assert_mean_equal((x[:, 1:].reshape(-1, 64) - p[1]) ** 2, var[1])
+
+
+def test_computed_percentiles_of_machine_replacement():
+    """20,000 draws, counts 10 P: the fact sheet's percentiles, good to .1 at 1% and to .05 at the others, and CVaR.
+
+    Its figures and ours have sampling errors of a third of these.
+    """
+    belief = b.DirichletMDP(MACHINE.outcomes, 10.0 * MACHINE.prob, MACHINE.gamma)
+    v = np.sort(value_samples(belief, BEST, 20_000, default_rng(0)) @ MACHINE.outcomes.start)
+    np.testing.assert_allclose(np.quantile(v, [0.05, 0.1, 0.5]), [-8.85, -8.13, -6.0], atol=0.1)
+    assert np.quantile(v, 0.01) == pytest.approx(-10.5, abs=0.2)
+    assert v[:2000].mean() == pytest.approx(-9.17, abs=0.1)
+    assert_mean_equal(v, -6.170, error=0.001)
+
+
+def test_moments_interval_covers_at_its_rate():
+    """Rows with 60 counts, 20,000 draws: coverage within .015 of the level; the draws' own error is .003."""
+    belief = b.DirichletMDP(MACHINE.outcomes, 60.0 * MACHINE.prob, MACHINE.gamma)
+    v = value_samples(belief, BEST, 20_000, default_rng(1))
+    moments = value_moments(belief, BEST)
+    for start, drawn in ((None, v @ MACHINE.outcomes.start), (3, v[:, 3]), (np.eye(10)[8], v[:, 8])):
+        for level in (0.5, 0.8, 0.95):
+            low, high = moments.interval(start, level)
+            assert np.mean((low < drawn) & (drawn < high)) == pytest.approx(level, abs=0.015)
+
+
+def test_draws_do_not_depend_on_the_policy():
+    """Afterwards the generators agree, so that equal generators compare policies in the same models."""
+    one, two = default_rng(7), default_rng(7)
+    value_samples(ROWS, MU, 3, one)
+    value_samples(ROWS, np.zeros(S, int), 3, two)
+    assert one.random() == two.random()
+
+
+def test_who_draws_many_at_once():
+    assert offers(ROWS, SamplesProbabilities)
+    assert not any(offers(belief, SamplesProbabilities) for belief in OTHERS.values())
+
+
+ONE = b.DirichletMDP(MACHINE.outcomes, 10.0 * MACHINE.prob, 1.0)
+BAD = {
+    "a world": (b.make_world("machine-replacement"), BEST, 9, "'belief' must be a belief, got 'MDPWorld'"),
+    "a model": (MACHINE, BEST, 9, "'belief' must be a belief, got 'TabularMDP'"),
+    "nothing": (None, BEST, 9, "'sample_mdp'"),
+    "arms": (b.make_world("bernoulli").default_prior(), BEST, 9, "'sample_mdp'"),
+    "discount 1": (ONE, BEST, 9, "'gamma' must be a discount below 1, got 1.0"),
+    "too short": (ROWS, [0, 1], 9, "'policy' must be"),
+    "absent action": (ROWS, [0, 1, 2, 0], 9, "'policy' must be"),
+    "not summing to one": (ROWS, 0.9 * MU, 9, "'policy'"),
+    "not a number": (ROWS, MU * [1.0, np.nan], 9, "'policy'"),
+    "words": (ROWS, "left", 9, "'policy'"),
+    "no samples": (ROWS, MU, 0, "'samples' must be a whole number of at least 1, got 0"),
+    "half a sample": (ROWS, MU, 0.5, "'samples' must be a whole number"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    belief, policy, samples, sentence = BAD[name]
+    with pytest.raises(BayesRLError) as caught:
+        value_samples(belief, policy, samples, default_rng(0))
+    assert sentence in str(caught.value)
+    assert str(caught.value).startswith("value_samples")
+    if "sample" not in name and "sample_mdp" not in sentence:
+        with pytest.raises(BayesRLError) as caught:
+            value_moments(belief, policy)
+        assert sentence in str(caught.value)
+
+
+def test_bad_generator():
+    with pytest.raises(BayesRLError, match="value_samples: 'rng' must be"):
+        value_samples(ROWS, MU, 9, 0)
