@@ -8,6 +8,7 @@ regret                                regret against the optimum                
 lookup, judge, reproduce              published figures and our scores          literature/
 comparison_table                      tables for the terminal                   report.py
 curves, plot_posteriors, plot_policy  plots                                     plots/
+plot_frontier                         plots of risk                             plots/risk.py
 plot_surface, plot_bands, ...         plots of values and of gradients          plots/values.py, plots/gradients.py
 explain                               why a method takes an action              explain.py
 """
@@ -18,5 +19,6 @@ from bayesrl._lazy import export
 
 if TYPE_CHECKING:
     from bayesrl.lab.plots.explanation import plot_policy as plot_policy
+    from bayesrl.lab.plots.risk import plot_frontier as plot_frontier
 
-export(__name__, {"plots.explanation": ("plot_policy",)})
+export(__name__, {"plots.explanation": ("plot_policy",), "plots.risk": ("plot_frontier",)})

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from bayesrl._lazy import export
 
 if TYPE_CHECKING:
+    from bayesrl.risk._frontier import Frontier as Frontier
+    from bayesrl.risk._frontier import frontier as frontier
     from bayesrl.risk._measure import Measure as Measure
     from bayesrl.risk._samples import value_samples as value_samples
     from bayesrl.risk.k_of_n import KOfN as KOfN
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 export(
     __name__,
     {
+        "_frontier": ("Frontier", "frontier"),
         "_measure": ("Measure",),
         "k_of_n": ("KOfN", "KOfNSolution", "k_of_n_iterations"),
         "percentile": ("Percentile", "PercentileSolution"),
