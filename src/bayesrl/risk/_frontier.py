@@ -7,6 +7,7 @@ and lam = 0 several policies may be best. Further programs then choose the one o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Annotated, Any
 
@@ -14,8 +15,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from bayesrl.capabilities import SamplesMDPs
 from bayesrl.checks import Floats, array, frozen, number
 from bayesrl.errors import InvalidArgument
+from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import PROBABILITY, Above, Shape, value
 from bayesrl.risk._cutting_planes import maximise, then_maximise
 from bayesrl.risk._measure import Measure
@@ -46,17 +49,20 @@ class Frontier:
 
 
 def frontier(
-    belief: Any, level: float, weights: ArrayLike, horizon: int | None = None, rng: Generator | None = None
+    belief: SamplesMDPs | Sequence[TabularMDP],
+    level: float,
+    weights: ArrayLike,
+    horizon: int | None = None,
+    rng: Generator | None = None,
 ) -> Frontier:
     """The policies that maximise (1 - lam) mean + lam CVaR of the return, for each lam in `weights`.
 
     `level` is the share of worst returns in the CVaR. Models are those of `percentile-measure`: all models of a finite
     belief, or 200 draws, the same for all weights. Ties go to the larger mean at lam = 1, and to the larger tail at 0.
 
-    >>> from bayesrl.models.mdp import TabularMDP
     >>> rewards = ([[1.0, 3.0]], [[1.0, 0.0]])  # the second action earns 3 in one model and 0 in the other
     >>> found = frontier([TabularMDP.from_dense([[[1.0], [1.0]]], R, gamma=0.0) for R in rewards], 0.5, [0, 1])
-    >>> found.mean.tolist(), found.tail.tolist()
+    >>> found.mean.round(6).tolist(), found.tail.round(6).tolist()
     ([1.5, 1.0], [0.0, 1.0])
     """
     owner = "frontier"

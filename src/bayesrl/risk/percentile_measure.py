@@ -18,12 +18,15 @@ the policy earns `value` if it is walked history by history.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from collections.abc import Sequence
+from typing import Annotated, ClassVar
 
 from numpy.random import Generator
 
+from bayesrl.capabilities import SamplesMDPs
 from bayesrl.checks import Floats, number
 from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import AtLeast, Shape, declared, value
 from bayesrl.registry import register
 from bayesrl.risk._cutting_planes import Best, Plans, SetPlans, StationaryPlans, maximise
@@ -86,7 +89,9 @@ class PercentileMeasure:
         if not isinstance(self.measure, Measure):
             raise InvalidArgument(OWNER, "measure", "a Measure, such as risk.Measure.cvar(0.1)", self.measure)
 
-    def solve(self, problem: Any, rng: Generator | None = None) -> StationaryPlan | HistoryPlan:
+    def solve(
+        self, problem: SamplesMDPs | Sequence[TabularMDP], rng: Generator | None = None
+    ) -> StationaryPlan | HistoryPlan:
         """The best policy for a belief, or for equally probable models. A belief that is not finite needs `rng`."""
         drawn = models_of(OWNER, problem, self.models, rng)
         plans = plans_of(OWNER, drawn, self.horizon, self.nodes)
