@@ -57,7 +57,7 @@ def test_version(line):
 
 def test_help_names_every_command(line):
     text = line("--help")
-    for command in ("methods", "worlds", "show", "run", "compare", "solve", "demo"):
+    for command in ("methods", "worlds", "show", "run", "compare", "solve", "risk", "demo"):
         assert f"  {command} " in text
         assert "Usage: bayesrl" in line(f"{command} --help")
 

@@ -6,7 +6,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.risk import Measure
-from bayesrl.risk._stationary import Drawn, ascended, drawn, worth_and_gradient
+from bayesrl.risk._stationary import Drawn, ascended, drawn, merged, worth_and_gradient
 
 MEASURES = [Measure.cvar(0.1), Measure.mean(), Measure.k_of_n(2, 7)]
 P = [[[5, 1], [2, 5]], [[5, 1], [3, 7]]]
@@ -71,3 +71,23 @@ def test_one_model_is_solved(models):
     optimal = b.solve(b.TabularMDP.from_dense(alone.P[0], alone.r[0], 0.9))
     found = ascended([np.full((2, 2), 0.5)], alone, Measure.cvar(0.3))
     assert worth_and_gradient(found, alone, Measure.mean())[0] == pytest.approx(optimal.values[0], abs=1e-5)
+
+
+def test_states_without_visits_keep_the_first_start():
+    # State 1 is left and never entered; it is not the start.
+    P = np.zeros((1, 2, 2, 2))
+    P[:, :, :, 0] = 1.0
+    r = np.array([[[0.0, 1.0], [2.0, 3.0]]])
+    first = np.array([[1.0, 0.0], [0.3, 0.7]])
+    found = ascended([first], Drawn(P, r, np.array([1.0, 0.0]), 0.5), Measure.mean())
+    assert found[0] == pytest.approx([0.0, 1.0], abs=1e-3)
+    assert found[1].tolist() == [0.3, 0.7]
+
+
+def test_equal_actions_are_merged():
+    belief = b.DirichletMDP.structured(b.make_world("inventory-binomial"))
+    d, mu = drawn(belief, 20, default_rng(4)), default_rng(3).dirichlet(np.ones(6), 6)
+    new = merged(mu, d)
+    assert new[4] == pytest.approx([mu[4, 0], 1.0 - mu[4, 0], 0, 0, 0, 0])  # orders stop at the capacity
+    assert new[0] == pytest.approx(mu[0])  # six different orders
+    assert worth_and_gradient(new, d, MEASURES[0])[0] == pytest.approx(worth_and_gradient(mu, d, MEASURES[0])[0])

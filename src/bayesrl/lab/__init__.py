@@ -8,7 +8,8 @@ regret                                regret against the optimum                
 lookup, judge, reproduce              published figures and our scores          literature/
 comparison_table                      tables for the terminal                   report.py
 curves, plot_posteriors, plot_policy  plots                                     plots/
-plot_frontier                         plots of risk                             plots/risk.py
+plot_values, plot_frontier            plots of risk                             plots/risk.py
+assess                                policies on common drawn models           risk.py
 plot_surface, plot_bands, ...         plots of values and of gradients          plots/values.py, plots/gradients.py
 explain                               why a method takes an action              explain.py
 """
@@ -20,5 +21,15 @@ from bayesrl._lazy import export
 if TYPE_CHECKING:
     from bayesrl.lab.plots.explanation import plot_policy as plot_policy
     from bayesrl.lab.plots.risk import plot_frontier as plot_frontier
+    from bayesrl.lab.plots.risk import plot_values as plot_values
+    from bayesrl.lab.risk import Assessment as Assessment
+    from bayesrl.lab.risk import assess as assess
 
-export(__name__, {"plots.explanation": ("plot_policy",), "plots.risk": ("plot_frontier",)})
+export(
+    __name__,
+    {
+        "plots.explanation": ("plot_policy",),
+        "plots.risk": ("plot_frontier", "plot_values"),
+        "risk": ("Assessment", "assess"),
+    },
+)

@@ -49,7 +49,7 @@ def drawn(belief: SamplesMDPs, n: int, rng: Generator) -> Drawn:
 
 
 def ascended(starts: Sequence[Floats], d: Drawn, measure: Measure) -> Floats:
-    """The best of the starts (S, A) and of the ends of the ascents from them."""
+    """The best of the starts (S, A) and of the ends of the ascents from them; the first start where no visit comes."""
     from scipy.optimize import minimize  # slow to load
 
     scale = float(np.ptp(d.r)) / (1.0 - d.gamma) or 1.0
@@ -68,7 +68,20 @@ def ascended(starts: Sequence[Floats], d: Drawn, measure: Measure) -> Floats:
         mu = softmax(end.x.reshape(shape), axis=1)
         rounded = np.where(mu < ROUNDED, 0.0, mu)
         tried += [mu, rounded / rounded.sum(axis=1, keepdims=True)]
-    return max(tried, key=lambda mu: worth_and_gradient(mu, d, measure)[0])
+    best = max(tried, key=lambda mu: worth_and_gradient(mu, d, measure)[0])
+    unreached = ~worth_and_gradient(best, d, measure)[1].any(axis=1)
+    return merged(np.where(unreached[:, None], starts[0], best), d)
+
+
+def merged(mu: Floats, d: Drawn) -> Floats:
+    """The same policy (S, A) where an action takes over the probability of later ones that are equal in all models."""
+    new = mu.copy()
+    for a in range(1, mu.shape[1]):
+        for first in range(a):
+            same = (d.P[:, :, a] == d.P[:, :, first]).all(axis=(0, 2)) & (d.r[:, :, a] == d.r[:, :, first]).all(axis=0)
+            new[same, first] += new[same, a]
+            new[same, a] = 0.0
+    return new
 
 
 def worth_and_gradient(mu: Floats, d: Drawn, measure: Measure) -> tuple[float, Floats]:

@@ -1,21 +1,78 @@
 """Plots of risk: what a policy's return may be over the posterior, and the mean against the tail.
 
+    plot_values(belief, {"best guess": nominal, "safe": solution}, "returns.png", epsilon=0.05)
     plot_frontier(frontier(belief, 0.1, [0, 0.5, 1], rng=rng), "frontier.png")
 
-Each function writes a file (png, pdf, svg) and needs the extra `lab`.
+Each function returns a matplotlib figure, writes it if it is given a path (png, pdf, svg), and needs the extra `lab`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.random import default_rng
 
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.plots._sheet import PALETTE, new_sheet, open_axes, write
+from bayesrl.lab.plots._sheet import PALETTE, new_sheet, open_axes, panels_of, write
+from bayesrl.lab.risk import SAMPLES, Assessment, Drawable, assess
 from bayesrl.risk._frontier import Frontier
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet
+
+BINS = 80
+
+
+def plot_values(
+    belief: Drawable,
+    policies: Mapping[str, Any],
+    path: str | Path | None = None,
+    epsilon: float = 0.05,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    title: str | None = None,
+) -> Sheet:
+    """Draw the returns of each policy in common models drawn from a belief, and write them into a file if one is given.
+
+    A histogram for each policy has lines at the epsilon-percentile, at the mean and at CVaR, the mean of the worst
+    returns, a share epsilon of all. A policy is an array, a policy object, or a solution that has one.
+    """
+    sheet = values_sheet(assess(belief, policies, epsilon, samples, rng=default_rng(seed)), epsilon)
+    if title:
+        sheet.suptitle(title, fontsize="medium")
+    if path is not None:
+        write("plot_values", sheet, path)
+    return sheet
+
+
+def values_sheet(found: Mapping[str, Assessment], epsilon: float) -> Sheet:
+    """The matplotlib figure of `plot_values`: a row for each policy, on one axis.
+
+    The axis has all but a few returns. The others are counted in the first and in the last bin.
+    """
+    every = np.concatenate([each.returns for each in found.values()])
+    low, high = np.quantile(every, (0.001, 0.999))
+    edges = np.linspace(low, high, BINS + 1) if low < high else np.linspace(low - 0.5, low + 0.5, BINS + 1)
+    sheet = new_sheet("plot_values", 7.2, 0.9 + 1.3 * len(found))
+    rows = panels_of(sheet, len(found), 1)
+    for k, (axes, (name, each)) in enumerate(zip(rows, found.items(), strict=True)):
+        colour = PALETTE[k % len(PALETTE)]
+        axes.hist(np.clip(each.returns, *edges[[0, -1]]), edges.tolist(), color=colour, alpha=0.35, density=True)
+        for at, dash, what in (
+            (each.cvar, ":", f"CVaR at {epsilon:g}"),
+            (each.quantile, "--", f"{100 * epsilon:g}% percentile"),
+            (each.mean, "-", "mean"),
+        ):
+            axes.axvline(at, color=colour, linestyle=dash, linewidth=1.6, label=f"{what} {at:.4g}")
+        axes.set(xlim=edges[[0, -1]], yticks=[], ylabel=name)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(labelbottom=axes is rows[-1])
+        axes.legend(frameon=False, fontsize="x-small", loc="upper left")
+    rows[-1].set_xlabel("return in a drawn model")
+    return sheet
 
 
 def plot_frontier(frontier: Frontier, path: str | Path | None = None, title: str | None = None) -> Sheet:

@@ -1,0 +1,138 @@
+"""Policies with a guarantee: `bayesrl risk`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesrl._version import code_version
+from bayesrl.cli.app import WORLD, Json, Prior, Seed, app, check_plot
+from bayesrl.cli.output import put, put_json, put_table
+from bayesrl.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from bayesrl.checks import Floats
+
+STATES_SHOWN = 30
+"""The largest number of states in the table of policies."""
+ALWAYS = ("percentile", "max-min", "cvar")
+"""Criteria whose policies are always shown; the later ones start from the earlier ones."""
+
+
+@app.command()
+def risk(
+    world: Annotated[str, typer.Argument(help=WORLD, metavar="WORLD")],
+    criterion: Annotated[str, typer.Option(help="percentile, cvar, max-min or mean.")] = "percentile",
+    epsilon: Annotated[float, typer.Option(help="The share of bad models, in (0, 1/2].")] = 0.05,
+    data: Annotated[
+        Path | None, typer.Option(help="A log: FILE.csv with columns state, action, reward, next_state, or a record.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Without --data: random steps to learn from.", show_default="the world's")
+    ] = None,
+    prior: Prior = None,
+    seed: Seed = 0,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the posterior returns of all policies into this file.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Find a policy with a guarantee, from a posterior over models, and compare it with others on common draws.
+
+    The posterior comes from a log (--data) or from random steps in the world (--steps). Policies are stationary:
+    nominal is optimal in the mean model; percentile maximises the second-order approximation; max-min is robust against
+    100 drawn models, anew for each state and action; cvar and mean are local optima on drawn models.
+    """
+    from numpy.random import SeedSequence, default_rng
+
+    from bayesrl.checks import choice, integer, number
+    from bayesrl.lab.build import world_for
+    from bayesrl.lab.risk import CONFIDENCE, CRITERIA, MODELS, SAMPLES, SCENARIOS, assess, policies_for
+
+    owner = "bayesrl risk"
+    choice(owner, "--criterion", criterion, CRITERIA)
+    number(owner, "--epsilon", epsilon, 0.0, 0.5, above=True)
+    integer(owner, "--seed", seed, 0, any_length=True)
+    check_plot(plot)
+    if data is not None and steps is not None:
+        raise InvalidArgument(owner, "--steps", "left out if there is --data", steps)
+    place = world_for(world)
+    belief, learnt = _posterior(place, data, steps, prior, seed)
+    solving, drawing = map(default_rng, SeedSequence(seed).spawn(2))
+    policies = policies_for(belief, [*ALWAYS, *({criterion} - set(ALWAYS))], epsilon, solving)
+    found = assess(belief, policies, epsilon, rng=drawing)
+    if plot is not None:
+        from bayesrl.lab.plots._sheet import write
+        from bayesrl.lab.plots.risk import values_sheet
+
+        write(owner, values_sheet(found, epsilon), plot, f"{place.name}: returns under the posterior")
+    if as_json:
+        pages = {
+            name: {
+                "policy": policies[name].tolist(),
+                **{key: x for key, x in each._asdict().items() if key != "returns"},
+            }
+            for name, each in found.items()
+        }
+        chosen, nominal = pages[criterion], {key: x for key, x in pages["nominal"].items() if key != "guarantee"}
+        params = {"prior": place.prior if prior is None else prior, **learnt, "samples": SAMPLES}
+        params |= {"confidence": CONFIDENCE, "scenarios": SCENARIOS, "models": MODELS, "gamma": belief.gamma}
+        return put_json(
+            {
+                "world": place.name, "criterion": criterion, "epsilon": epsilon, "policy": chosen["policy"],
+                "value": chosen["quantile"], "guarantee": chosen["guarantee"], "nominal": nominal,
+                "alternatives": pages, "params": params, "seed": seed, "version": code_version(),
+            }
+        )  # fmt: skip
+    said = f"{learnt['steps']} random steps" if "steps" in learnt else str(data)
+    put(f"{place.name} after {said}, discount {belief.gamma:g}: return from the start in {SAMPLES} drawn models.\n")
+    share = f"{100 * epsilon:g}%"
+    put_table(
+        ("  policy", "mean", f"{share} percentile", f"CVaR of {share}", f"guarantee ({CONFIDENCE:.0%} sure)"),
+        [
+            (("> " if name == criterion else "  ") + name, *(f"{x:.5g}" for x in each[:4]))
+            for name, each in found.items()
+        ],
+    )
+    actions = getattr(place, "actions", ()) or tuple(map(str, range(belief.n_actions)))
+    put("")
+    rows = [(str(s), *(_said(mu[s], actions) for mu in policies.values())) for s in range(belief.n_states)]
+    put_table(("state", *policies), rows[:STATES_SHOWN])
+    if belief.n_states > STATES_SHOWN:
+        put(f"... and {belief.n_states - STATES_SHOWN} more states: --json prints them all.")
+    kept = found[criterion]
+    return put(
+        f"\nWith posterior probability {1 - epsilon:g} the {criterion} policy returns at least {kept.guarantee:.6g}."
+    )
+
+
+def _posterior(
+    place: Any, data: Path | None, steps: int | None, prior: str | None, seed: int
+) -> tuple[Any, dict[str, Any]]:
+    """The belief after a log or after random steps, and what it was learnt from."""
+    from bayesrl.core import BayesAgent, run
+    from bayesrl.io.logs import load_log
+    from bayesrl.lab.priors import prior_for
+    from bayesrl.models.outcomes import Outcomes
+    from bayesrl.registry import make
+
+    table = getattr(place, "mdp", place)
+    if getattr(place, "hidden", False) or not isinstance(getattr(table, "outcomes", None), Outcomes):
+        expected = "one whose states and possible transitions are listed"
+        raise InvalidArgument("bayesrl risk", "world", expected, getattr(place, "name", type(place).__name__))
+    if place.gamma == 1.0:
+        raise InvalidArgument("bayesrl risk", "world", "one with a discount below 1", place.gamma)
+    belief = prior_for(place, prior)
+    if data is not None:
+        return belief.update_many(load_log(data)), {"data": str(data)}
+    n = place.steps if steps is None else steps
+    record = run(BayesAgent(belief, make("random")), place, n, seed=seed)
+    return belief.update_many(record), {"steps": n}
+
+
+def _said(row: Floats, actions: tuple[str, ...]) -> str:
+    """The actions of a policy in one state, the most probable first, with their probabilities if there are several."""
+    likely = [a for a in row.argsort(kind="stable")[::-1] if row[a] >= 0.005]
+    return ", ".join(actions[a] + ("" if len(likely) == 1 else f" {row[a]:.2f}") for a in likely)
