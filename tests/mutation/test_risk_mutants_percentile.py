@@ -24,13 +24,13 @@ MUTANTS = {
     "the way back to a pair is held fixed": (
         GRADIENT, "(w_i * w_j * d_b * h[j]).ravel()", "(0.0 * w_i * w_j * d_b * h[j]).ravel()", [SLOPES]),
     "visits are held fixed": (
-        GRADIENT, "np.outer(m.start, m.gamma * b + 2.0 * d_D * Co)", "np.outer(m.start, 2.0 * d_D * Co)", [SLOPES]),
+        GRADIENT, "np.outer(m.start, m.gamma * b + 2.0 * d_D * (C @ o))", "np.outer(m.start, 2.0 * d_D * (C @ o))", [SLOPES]),
     "the bias is not discounted": (
-        GRADIENT, "m.start @ V + m.gamma * (o @ b)", "m.start @ V + o @ b", [TEST + "test_criterion_equals_its_transcription[tied-0.0]"]),
+        GRADIENT, "m.start @ e.V + m.gamma * (o @ e.b)", "m.start @ e.V + o @ e.b", [TEST + "test_criterion_equals_its_transcription[tied-0.0]"]),
     "normal ignores epsilon": (
         SOLVER, "ndtri(1.0 - self.epsilon)", "ndtri(0.9)", [TEST + "test_normal_uses_epsilon"]),
     "rows of the first start are kept even if they are worse": (
-        SOLVER, "if criterion(other, m, z)[0] >= least else best", "if least > -np.inf else best",
+        SOLVER, "if objective(other, m, z) >= least else best", "if least > -np.inf else best",
         [TEST + "test_reference_problem"]),
     "the policies meet different models": (
         SOLVER, "again = deepcopy(rng)", "again = rng", [TEST + "test_both_policies_meet_the_same_models"]),

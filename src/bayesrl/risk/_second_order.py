@@ -14,17 +14,26 @@ from __future__ import annotations
 import numpy as np
 
 from bayesrl.checks import Floats, Ints
-from bayesrl.risk._moments import UncertainModel, expand, summed
+from bayesrl.risk._moments import Expansion, UncertainModel, expand, summed
+
+
+def objective(mu: Floats, m: UncertainModel, z: float) -> float:
+    """F - z sqrt(D) of a policy (S, A)."""
+    return value_of(expand(m, mu), m, z)[0]
+
+
+def value_of(e: Expansion, m: UncertainModel, z: float) -> tuple[float, float]:
+    """F - z sqrt(D), and sqrt(D)."""
+    o = m.start @ e.X
+    root = max(float(o @ e.C @ o), 0.0) ** 0.5
+    return float(m.start @ e.V + m.gamma * (o @ e.b)) - z * root, root
 
 
 def criterion(mu: Floats, m: UncertainModel, z: float) -> tuple[float, Floats]:
     """F - z sqrt(D) of a policy (S, A), and its gradient by the probabilities, (S, A)."""
-    (S, A), i, j = mu.shape, m.first, m.second
-    w, X, V, q, h, b, C = expand(m, mu)
+    (S, A), i, j, e = mu.shape, m.first, m.second, expand(m, mu)
+    (F, root), (w, X, _, q, h, b, C) = value_of(e, m, z), e
     o, R = m.start @ X, (w.reshape(S, A) * m.r).sum(axis=1)
-    Co = C @ o
-    root = max(float(o @ Co), 0.0) ** 0.5
-    objective = float(m.start @ V + m.gamma * (o @ b)) - z * root
     d_D = -0.5 * z / root if root > 0.0 else 0.0  # without a variance there is nothing to differentiate
     # Each couple adds w_i w_j (d_b sum_k X[succ_i(k), s_j] h_j(k) + d_C q_i . h_j), as b is linear and C bilinear in o.
     s, o_pairs = i // A, np.repeat(o, A)
@@ -39,10 +48,10 @@ def criterion(mu: Floats, m: UncertainModel, z: float) -> tuple[float, Floats]:
     x, rewards = o_pairs * w, m.reward_covariance
     d_w += 2.0 * d_D * o_pairs * (rewards * x if rewards.ndim == 1 else rewards @ x)
     d_V = m.start + m.gamma * summed(m.succ.ravel(), d_q.ravel(), S)
-    d_X += np.outer(d_V, R) + np.outer(m.start, m.gamma * b + 2.0 * d_D * Co)
+    d_X += np.outer(d_V, R) + np.outer(m.start, m.gamma * b + 2.0 * d_D * (C @ o))
     d_P = m.gamma * X.T @ d_X @ X.T
     d_mu = d_w.reshape(S, A) + np.einsum("sy,say->sa", d_P, m.P) + (d_V @ X)[:, None] * m.r
-    return objective, m.running[:, None] * d_mu
+    return F, m.running[:, None] * d_mu
 
 
 def rows_summed(where: Ints, rows: Floats, n: int) -> Floats:

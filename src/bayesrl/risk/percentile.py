@@ -45,7 +45,7 @@ from bayesrl.registry import register
 from bayesrl.risk._guarantee import guaranteed, rank
 from bayesrl.risk._models import require_belief
 from bayesrl.risk._moments import UncertainModel, expand, uncertain_model
-from bayesrl.risk._second_order import criterion
+from bayesrl.risk._second_order import criterion, objective
 from bayesrl.risk._solution import StationarySolution
 
 VERTICES = 256
@@ -133,7 +133,7 @@ class Percentile:
         return PercentileSolution(
             solver=self,
             policy=frozen(policy),
-            objective=criterion(policy, m, z)[0],
+            objective=objective(policy, m, z),
             nominal=float(m.start @ expand(m, policy).V),
             mean=float(returns.mean()),
             quantile=float(np.quantile(returns, self.epsilon)),
@@ -184,12 +184,12 @@ def maximise(starts: list[Floats], m: UncertainModel, z: float) -> Floats:
     """The best policy found. If several are equally good, it is deterministic, or has rows of the first start."""
     ends = [ascended(start, m, z) for start in starts]
     found = [best_vertex(starts + ends, m, z), *map(rounded, ends), *ends]
-    F = np.array([criterion(mu, m, z)[0] for mu in found])
+    F = np.array([objective(mu, m, z) for mu in found])
     least = F.max() - EQUAL * scale(m)
     best = found[int(np.argmax(F >= least))]
     for s in range(len(best)):  # an action may have no effect here, or the state may not be reached
         other = np.where((np.arange(len(best)) == s)[:, None], starts[0], best)
-        best = other if criterion(other, m, z)[0] >= least else best
+        best = other if objective(other, m, z) >= least else best
     return best
 
 
@@ -205,7 +205,7 @@ def ascended(start: Floats, m: UncertainModel, z: float) -> Floats:
         d_logits = mu * (d_mu - (mu * d_mu).sum(axis=1, keepdims=True))
         return (F0 - F) / unit, -d_logits.ravel() / unit
 
-    first, F0 = np.log((1.0 - INSIDE) * start + INSIDE / start.shape[1]), criterion(start, m, z)[0]
+    first, F0 = np.log((1.0 - INSIDE) * start + INSIDE / start.shape[1]), objective(start, m, z)
     end = minimize(loss, first.ravel(), jac=True, method="L-BFGS-B", options={"ftol": 1e-13, "gtol": 1e-9})
     return np.asarray(softmax(end.x.reshape(start.shape), axis=1))
 
@@ -222,7 +222,7 @@ def best_vertex(near: list[Floats], m: UncertainModel, z: float) -> Floats:
     A = len(unit)
 
     def score(actions: Ints) -> float:
-        return criterion(unit[actions], m, z)[0]
+        return objective(unit[actions], m, z)
 
     if A ** len(live) <= VERTICES:
         every = np.tile(near[0].argmax(axis=1), (A ** len(live), 1))
