@@ -21,6 +21,7 @@ from bayesrl.risk._moments import expand, uncertain_model
 from bayesrl.risk._second_order import criterion
 from bayesrl.risk.percentile import Percentile, maximise
 from bayesrl.statistics import mean_interval
+from bayesrl.testing import check_planner
 
 COUNTS = np.array([[[5.0, 1.0], [2.0, 5.0]], [[5.0, 1.0], [3.0, 7.0]]])
 PAID = np.array([[0.0, -2.0], [3.0, 2.0]])
@@ -408,6 +409,7 @@ def test_runs_saves_and_repeats(solution, tmp_path):
     assert b.load(tmp_path / "safe.json") == pickle.loads(pickle.dumps(solution)) == solution
     assert Percentile(epsilon=0.1, restarts=3, samples=4000).solve(reference(), default_rng(0)) == solution
     agent = b.BayesAgent(reference(), solution)
+    check_planner(solution, reference(), 0, rng=default_rng(1))
     taken = [agent.act(agent.start(), 0, default_rng(i)).action for i in range(400)]
     decision = agent.act(agent.start(), 0, default_rng(0))
     assert decision.info["probability"].tolist() == solution.policy[0].tolist()
@@ -453,7 +455,7 @@ WRONG = {
     "no discount": (
         b.DirichletMDP.flat(b.make_world("chain", gamma=1.0)),
         InvalidArgument,
-        "'gamma' must be less than 1",
+        "'gamma' must be a discount below 1, got 1.0",
     ),
     "nothing": (None, Incompatible, "which NoneType lacks"),
 }

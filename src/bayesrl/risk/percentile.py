@@ -45,6 +45,7 @@ from bayesrl.registry import register
 from bayesrl.risk._guarantee import guaranteed, rank
 from bayesrl.risk._models import require_belief
 from bayesrl.risk._moments import UncertainModel, expand, uncertain_model
+from bayesrl.risk._samples import value_samples
 from bayesrl.risk._second_order import criterion, objective
 from bayesrl.risk._solution import StationarySolution
 
@@ -163,18 +164,6 @@ class PercentileSolution(StationarySolution):
     nominal_policy: Annotated[Floats, AtLeast(0), Shape("(S, A)"), "The optimal policy of the mean model."]
     nominal_quantile: Annotated[float, "The epsilon-quantile of that policy's returns in the same drawn models."]
     nominal_guarantee: Annotated[float, "Its guarantee."]
-
-
-def value_samples(belief: Asked, policy: Floats, samples: int, rng: Generator) -> Floats:
-    """Values of a policy in drawn models, (samples, S)."""
-    out = np.empty((samples, belief.n_states))
-    S, A = policy.shape
-    live = ~belief.outcomes.terminal
-    for i in range(samples):
-        mdp = belief.sample_mdp(rng)
-        P = np.einsum("sa,say->sy", policy, mdp.matrix.reshape(S, A, S)) * live[:, None]
-        out[i] = np.linalg.solve(np.eye(S) - mdp.gamma * P, (policy * mdp.mean_reward).sum(axis=1))
-    return out
 
 
 # Maximising F --------------------------------------------------------------------------------------------------------
