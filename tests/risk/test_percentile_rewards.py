@@ -135,6 +135,27 @@ def test_visits_satisfy_the_flow_equations():
     assert (safe.occupancy * model.mean_reward).sum() == pytest.approx(value)
 
 
+def test_visits_in_terminal_states_are_zero():
+    """And those of the other states are as if the episode were over: P0 + gamma P' x without the terminal rows."""
+    belief = random_belief(8, terminal=(1,))
+    safe = solved(belief)
+    assert not safe.occupancy[1].any()
+    assert safe.policy[1].max() == 1.0
+    flow = safe.occupancy.sum(axis=1) - 0.9 * np.einsum("sa,say->y", safe.occupancy, belief.mdp.dense()[0])
+    np.testing.assert_allclose(flow[[0, 2]], belief.outcomes.start[[0, 2]], atol=1e-12)
+    ended = b.TabularMDP.from_dense(np.ones((1, 2, 1)), np.zeros((1, 2)), 0.9, terminal=[0])
+    nothing = GaussianRewards(ended, [1.0, 2.0], np.eye(2))
+    assert solved(nothing).value == solved(nothing).error_bound == 0.0
+
+
+def test_the_deviation_is_that_of_value_moments():
+    belief = random_belief(9)
+    safe, start = solved(belief), belief.outcomes.start
+    moments = b.risk.value_moments(belief, safe.policy)
+    assert start @ moments.mean == pytest.approx(safe.mean)
+    assert start @ moments.covariance @ start == pytest.approx(safe.deviation**2)
+
+
 def test_an_unreached_state_takes_the_mean_models_action():
     """State 1 is never reached: its row is that of the mean model, not the noise of the cone solver."""
     P = np.zeros((2, 3, 2))

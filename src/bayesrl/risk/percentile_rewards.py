@@ -110,7 +110,7 @@ class PercentileRewards:
         if z == 0.0 or p.root.shape[1] == 0:
             return self._solution(p, z, nominal, None)
         x, u, status = cone_program(p, z)
-        best = self._solution(p, z, nominal if x is None else policy_of(x, nominal), u)
+        best = self._solution(p, z, nominal if x is None else policy_of(p, x, nominal), u)
         if not best.error_bound <= self.tol * largest_return(p, z):
             best = max(best, self._solution(p, z, nominal, u), key=lambda one: one.value)
             raise NotConverged(OWNER, best, best.error_bound, f"the cone program ({status})")
@@ -128,12 +128,10 @@ class PercentileRewards:
 
 
 class Arrays(NamedTuple):
-    """The problem; all rows of terminal states are zero."""
+    """The problem; terminal states are absorbing and pay nothing."""
 
     model: TabularMDP
     """The mean model."""
-    P: Floats
-    """Probability of the next state of each pair, (S A, S)."""
     m: Floats
     """Mean reward of each pair, (S A,)."""
     root: Floats
@@ -144,8 +142,8 @@ def arrays_of(belief: HasRewardMoments) -> Arrays:
     """Read a belief."""
     model, (m, C) = belief.mean_mdp(), belief.reward_moments()
     ends = np.repeat(model.outcomes.terminal, model.n_actions)
-    P, L = np.where(ends[:, None], 0.0, model.matrix), covariance_root(np.where(ends[:, None] | ends, 0.0, C))
-    return Arrays(model, P, np.where(ends, 0.0, m.ravel()), L)
+    root = covariance_root(np.where(ends[:, None] | ends, 0.0, C))
+    return Arrays(model, np.where(ends, 0.0, m.ravel()), root)
 
 
 def cone_program(p: Arrays, z: float) -> tuple[Floats | None, Floats | None, str]:
@@ -157,10 +155,10 @@ def cone_program(p: Arrays, z: float) -> tuple[Floats | None, Floats | None, str
         import cvxpy as cp
 
         import_module("clarabel")  # cvxpy's solver
-    gamma, (n, S) = p.model.gamma, p.P.shape
-    A, start = n // S, np.where(p.model.outcomes.terminal, 0.0, p.model.outcomes.start)
+    gamma, (n, S) = p.model.gamma, p.model.matrix.shape
+    A, start = n // S, p.model.outcomes.start
     own = sparse.csr_array((np.ones(n), (np.arange(n) // A, np.arange(n))), shape=(S, n))
-    flow = own - gamma * sparse.csr_array(p.P.T)
+    flow = own - gamma * sparse.csr_array(p.model.matrix.T)
     scale = (1.0 - gamma) * largest_return(p, z)
     x, t = cp.Variable(n, nonneg=True), cp.Variable()
     cone = cp.SOC(t, sparse.csr_array(p.root.T * (z / scale)) @ x)
@@ -183,9 +181,9 @@ def largest_return(p: Arrays, z: float) -> float:
     return most / (1.0 - p.model.gamma)
 
 
-def policy_of(x: Floats, nominal: Floats) -> Floats:
-    """Normalise visits in each state; an unreached state takes the nominal action."""
-    total = x.sum(axis=1, keepdims=True)
+def policy_of(p: Arrays, x: Floats, nominal: Floats) -> Floats:
+    """Normalise visits in each state; an unreached or terminal state takes the nominal action."""
+    total = np.where(p.model.outcomes.terminal, 0.0, x.sum(axis=1))[:, None]
     x = np.where(total > UNREACHED * total.sum(), np.where(x > UNUSED * total, x, 0.0), nominal)
     return np.asarray(x / x.sum(axis=1, keepdims=True))
 
@@ -193,9 +191,8 @@ def policy_of(x: Floats, nominal: Floats) -> Floats:
 def occupancy_of(p: Arrays, policy: Floats) -> Floats:
     """The discounted visits of pairs, (S, A): the solution of the flow equations for a policy."""
     S, A = policy.shape
-    P = np.einsum("sa,say->sy", policy, p.P.reshape(S, A, S))
-    start = np.where(p.model.outcomes.terminal, 0.0, p.model.outcomes.start)
-    visits = np.linalg.solve(np.eye(S) - p.model.gamma * P.T, start)
+    P = np.einsum("sa,say->sy", policy, p.model.matrix.reshape(S, A, S))
+    visits = np.linalg.solve(np.eye(S) - p.model.gamma * P.T, p.model.outcomes.start)
     visits[p.model.outcomes.terminal] = 0.0
     return frozen(np.maximum(visits, 0.0)[:, None] * policy)
 
