@@ -21,16 +21,16 @@ MUTANTS = {
     "the evidence forgets the next states": (
         REWARDS, "self.evidence + math.log(p) - 0.5", "self.evidence - 0.5", [POSTERIOR]),
     "variances are drawn for deviations": (
-        REWARDS, "columns = np.diag(np.sqrt(np.diagonal(inner)))", "columns = np.diag(np.diagonal(inner))",
+        REWARDS, "= np.sqrt(np.diagonal(C)[some])", "= np.diagonal(C)[some]",
         [WORLD + "test_worlds_have_their_law"]),
     "an impossible transition is learnt": (
         REWARDS, "        if p == 0.0:\n", "        if False:\n", [BELIEF + "test_impossible_transitions"]),
     "the percentile from the wrong end": (
         CONE, "-float(ndtri(self.epsilon))", "float(ndtri(self.epsilon))", [FACTS]),
     "half of the deviations": (
-        CONE, "p.root.T * (z / scale)", "p.root.T * (0.5 * z / scale)", [FACTS]),
+        CONE, "(z / scale) * p.root.T", "(0.5 * z / scale) * p.root.T", [FACTS]),
     "the flow is not discounted": (
-        CONE, "flow = own - gamma * sparse", "flow = own - sparse", [FACTS]),
+        CONE, "flow = own - gamma * after", "flow = own - after", [FACTS]),
     "the certificate has the wrong sign": (
         CONE, "reward = (p.m - z * (p.root @ u))", "reward = (p.m + z * (p.root @ u))",
         [SOLVER + "test_a_certificate_is_true_for_any_policy_and_direction"]),

@@ -1,4 +1,4 @@
-"""Percentile criterion with Gaussian rewards (Delage and Mannor 2010, their section 3; survey §6).
+"""Percentile criterion with Gaussian rewards (Delage and Mannor 2010; survey §6).
 
 Transitions are known, and the mean rewards of the pairs are N(m, C). The return of a policy with discounted visits
 x(s, a) of pairs is N(m . x, x' C x). With L L' = C and z = Phi^-1(1 - epsilon), the best epsilon-percentile of the
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import warnings
 from importlib import import_module
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -106,7 +106,7 @@ class PercentileRewards:
         require_belief(OWNER, problem, HasRewardMoments, hint=hint)
         number(OWNER, "gamma", problem.gamma, 0.0, 1.0, below=True)
         p, z = arrays_of(problem), -float(ndtri(self.epsilon))
-        nominal = np.eye(p.model.n_actions)[np.asarray(solve(p.model).policy)]
+        nominal = np.eye(p.model.n_actions)[np.asarray(solve(p.model, accuracy(p, z)).policy)]
         if z == 0.0 or p.root.shape[1] == 0:
             return self._solution(p, z, nominal, None)
         x, u, status = cone_program(p, z)
@@ -119,7 +119,7 @@ class PercentileRewards:
     def _solution(self, p: Arrays, z: float, policy: Floats, u: Floats | None) -> PercentileRewardsSolution:
         """A policy with its value and its certificate; `u` is a second vector to try."""
         x = occupancy_of(p, policy)
-        risk = x.ravel() @ p.root
+        risk = np.asarray(p.root.T @ x.ravel())
         mean, deviation = float(x.ravel() @ p.m), float(np.linalg.norm(risk))
         found = mean - z * deviation
         tries = [risk / deviation if deviation > 0.0 else risk] + ([] if u is None else [u])
@@ -134,35 +134,41 @@ class Arrays(NamedTuple):
     """The mean model."""
     m: Floats
     """Mean reward of each pair, (S A,)."""
-    root: Floats
-    """L, (S A, rank), with L L' = C."""
+    root: Any
+    """L, a sparse array (S A, rank) with L L' = C."""
+    deviation: float
+    """The largest standard deviation of a mean reward."""
 
 
 def arrays_of(belief: HasRewardMoments) -> Arrays:
     """Read a belief."""
     model, (m, C) = belief.mean_mdp(), belief.reward_moments()
-    ends = np.repeat(model.outcomes.terminal, model.n_actions)
-    root = covariance_root(np.where(ends[:, None] | ends, 0.0, C))
-    return Arrays(model, np.where(ends, 0.0, m.ravel()), root)
+    m, deviation = m.ravel(), float(np.sqrt(np.diagonal(C).max()))
+    if model.outcomes.has_terminals:
+        ends = np.repeat(model.outcomes.terminal, model.n_actions)
+        m, C = np.where(ends, 0.0, m), np.where(ends[:, None] | ends, 0.0, C)
+    return Arrays(model, m, sparse.csr_array(covariance_root(C)), deviation)
 
 
 def cone_program(p: Arrays, z: float) -> tuple[Floats | None, Floats | None, str]:
     """Visits (S, A), the direction u of the cone's dual variable, and the solver's word; None if it found none.
 
-    Visits are scaled by 1 - gamma and rewards by the largest one, so that the solver sees numbers of size 1.
+    Visits are scaled to 1 per state on average, and returns to at most 1. Clarabel then needs a third fewer iterations.
     """
     with from_extra(OWNER, "cone"):
         import cvxpy as cp
 
         import_module("clarabel")  # cvxpy's solver
-    gamma, (n, S) = p.model.gamma, p.model.matrix.shape
-    A, start = n // S, p.model.outcomes.start
-    own = sparse.csr_array((np.ones(n), (np.arange(n) // A, np.arange(n))), shape=(S, n))
-    flow = own - gamma * sparse.csr_array(p.model.matrix.T)
-    scale = (1.0 - gamma) * largest_return(p, z)
-    x, t = cp.Variable(n, nonneg=True), cp.Variable()
-    cone = cp.SOC(t, sparse.csr_array(p.root.T * (z / scale)) @ x)
-    program = cp.Problem(cp.Maximize((p.m / scale) @ x - t), [flow @ x == (1.0 - gamma) * start, cone])
+    (S, A, K), gamma = p.model.succ.shape, p.model.gamma
+    pair, visits = np.arange(S * A), S * (1.0 - gamma)
+    own = sparse.csr_array((np.ones(S * A), (pair // A, pair)))
+    moves = p.model.prob[p.model.group].ravel(), (p.model.succ.ravel(), np.repeat(pair, K))
+    after = sparse.csr_array(moves, shape=(S, S * A))
+    flow = own - gamma * after
+    scale = visits * largest_return(p, z)
+    x, t = cp.Variable(S * A, nonneg=True), cp.Variable()
+    cone = cp.SOC(t, ((z / scale) * p.root.T) @ x)
+    program = cp.Problem(cp.Maximize((p.m / scale) @ x - t), [flow @ x == visits * p.model.outcomes.start, cone])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the certificate says how accurate the solution is
@@ -172,13 +178,17 @@ def cone_program(p: Arrays, z: float) -> tuple[Floats | None, Floats | None, str
     if x.value is None or not np.isfinite(x.value).all():
         return None, None, str(program.status)
     u = -np.asarray(cone.dual_value[1]).ravel()
-    return x.value.reshape(S, A) / (1.0 - gamma), u / max(float(np.linalg.norm(u)), 1.0), str(program.status)
+    return x.value.reshape(S, A) / visits, u / max(float(np.linalg.norm(u)), 1.0), str(program.status)
 
 
 def largest_return(p: Arrays, z: float) -> float:
     """The return if every reward were the largest |m| + z times the largest standard deviation: the scale of errors."""
-    most = float(np.abs(p.m).max()) + z * float(np.sqrt(np.square(p.root).sum(axis=1).max()))
-    return most / (1.0 - p.model.gamma)
+    return float(np.abs(p.m).max() + z * p.deviation) / (1.0 - p.model.gamma)
+
+
+def accuracy(p: Arrays, z: float) -> float:
+    """The error that `solve` may make, far below that of the cone solver."""
+    return max(1e-12 * largest_return(p, z), 1e-300)
 
 
 def policy_of(p: Arrays, x: Floats, nominal: Floats) -> Floats:
@@ -200,5 +210,5 @@ def occupancy_of(p: Arrays, policy: Floats) -> Floats:
 def upper_bound(p: Arrays, z: float, u: Floats) -> float:
     """An upper bound of F over all policies: the optimal return with rewards m - z L u, where |u| <= 1."""
     reward = (p.m - z * (p.root @ u)).reshape(p.model.group.shape)
-    best = solve(p.model, bonus=reward - p.model.mean_reward)
+    best = solve(p.model, accuracy(p, z), bonus=reward - p.model.mean_reward)
     return float(p.model.outcomes.start @ best.values) + best.error_bound

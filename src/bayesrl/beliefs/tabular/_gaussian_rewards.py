@@ -233,16 +233,17 @@ def checked_covariance(owner: str, C: Floats, n: int) -> Floats:
 def covariance_root(C: Floats) -> Floats:
     """A matrix L, (n, rank), with L L' = C. Pairs without variance and directions of rounding get no column."""
     some = np.flatnonzero(np.diagonal(C) > 0.0)
+    if is_diagonal(C):
+        L = np.zeros((len(C), len(some)))
+        L[some, np.arange(len(some))] = np.sqrt(np.diagonal(C)[some])
+        return L
     inner = C[np.ix_(some, some)]
-    if is_diagonal(inner):
-        columns = np.diag(np.sqrt(np.diagonal(inner)))
-    else:
-        try:
-            columns = np.linalg.cholesky(inner)
-        except np.linalg.LinAlgError:
-            values, vectors = np.linalg.eigh(inner)
-            kept = values > len(values) * np.finfo(float).eps * values[-1]
-            columns = vectors[:, kept] * np.sqrt(values[kept])
+    try:
+        columns = np.linalg.cholesky(inner)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(inner)
+        kept = values > len(values) * np.finfo(float).eps * values[-1]
+        columns = vectors[:, kept] * np.sqrt(values[kept])
     L = np.zeros((len(C), columns.shape[1]))
     L[some] = columns
     return L
