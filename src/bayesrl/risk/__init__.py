@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from bayesrl.risk._frontier import frontier as frontier
     from bayesrl.risk._measure import Measure as Measure
     from bayesrl.risk._samples import value_samples as value_samples
+    from bayesrl.risk._sigma_points import largest_beta as largest_beta
+    from bayesrl.risk._sigma_points import sigma_points as sigma_points
     from bayesrl.risk.k_of_n import KOfN as KOfN
     from bayesrl.risk.k_of_n import KOfNSolution as KOfNSolution
     from bayesrl.risk.k_of_n import k_of_n_iterations as k_of_n_iterations
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from bayesrl.risk.percentile_rewards import PercentileRewardsSolution as PercentileRewardsSolution
     from bayesrl.risk.scenario_max_min import MaxMin as MaxMin
     from bayesrl.risk.scenario_max_min import ScenarioMaxMin as ScenarioMaxMin
+    from bayesrl.risk.sigma_point_robust import SigmaPointRobust as SigmaPointRobust
     from bayesrl.risk.value_moments import Moments as Moments
     from bayesrl.risk.value_moments import value_moments as value_moments
 
@@ -36,6 +39,8 @@ export(
         "percentile": ("Percentile", "PercentileSolution"),
         "percentile_measure": ("PercentileMeasure",),
         "percentile_rewards": ("PercentileRewards", "PercentileRewardsSolution"),
+        "_sigma_points": ("largest_beta", "sigma_points"),
+        "sigma_point_robust": ("SigmaPointRobust",),
         "scenario_max_min": ("MaxMin", "ScenarioMaxMin"),
         "_samples": ("value_samples",),
         "value_moments": ("Moments", "value_moments"),
