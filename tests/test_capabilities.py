@@ -18,6 +18,7 @@ from bayesrl.testing.stripped import stripped
 
 PLANNERS = {name: e for name, e in entries().items() if e.kind == "planner"}
 WORLDS = {"bamdp": "chain", "bandits": "bernoulli", "bapomdp": "tiger", "continuous": "lq-system"}
+WORLDS |= {"risk": "machine-repair"}
 OWN_WORLDS = {"thompson-combinatorial": b.make_world("combinatorial", suggestions=2)}
 OWN_WORLDS |= {"gp-sparse-sampling": b.make_world("continuous-bandit")}
 OWN_WORLDS |= {"continuous-forward-search": b.make_world("blimp")}

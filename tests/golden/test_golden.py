@@ -17,7 +17,7 @@ from bayesrl.registry import entries, make_world
 FILE = pathlib.Path(__file__).parent / "traces.json"
 TRACES = json.loads(FILE.read_text()) if FILE.exists() else {}
 HOMES = {"bamdp": "chain", "bandits": "bernoulli", "gradient": "random-walk", "value": "mountain-car"}
-HOMES |= {"bapomdp": "tiger", "continuous": "blimp"}
+HOMES |= {"bapomdp": "tiger", "continuous": "blimp", "risk": "machine-repair"}
 OWN_HOMES = {"thompson-combinatorial": "combinatorial", "medusa": "asking-for-state"}
 OWN_HOMES |= {"gp-sparse-sampling": "continuous-bandit", "lazy-psrl": "lq-system", "certainty-equivalence": "lq-system"}
 OWN_HOMES |= {"action-oracle": "asking-for-action", "bayes-risk": "asking-for-confirmation"}
