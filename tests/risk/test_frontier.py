@@ -61,13 +61,19 @@ def test_policies_have_these_means_and_tails():
 
 
 @pytest.mark.parametrize("horizon", [None, 1])
-def test_ties_go_to_the_better_of_the_other(horizon):
-    """Actions 0 and 1 have the same tail and different means; actions 1 and 2 the same mean and different tails."""
-    rewards = ([[0.0, 0.0, -1.0]], [[0.0, 2.0, 3.0]])
-    models = [TabularMDP.from_dense(np.ones((1, 3, 1)), r, 0.0) for r in rewards]
-    found = frontier(models, 0.5, [1.0, 0.0], horizon)
-    np.testing.assert_allclose(found.mean, [1.0, 1.0], atol=1e-8)
-    np.testing.assert_allclose(found.tail, [0.0, 0.0], atol=1e-8)
+@pytest.mark.parametrize(
+    ("lam", "rewards", "mean", "tail"),
+    [
+        (1.0, ([0.0, 0.0, -1.0], [0.0, 2.0, 10.0]), 1.0, 0.0),  # actions 0 and 1 have the same tail
+        (0.0, ([0.0, 1.0, 1.0], [2.0, 1.0, 0.0]), 1.0, 1.0),  # actions 0 and 1 have the same mean
+    ],
+)
+def test_ties_go_to_the_better_of_the_other(lam, rewards, mean, tail, horizon):
+    """Whatever the order of the actions."""
+    for order in ([0, 1, 2], [1, 0, 2], [2, 1, 0], [2, 0, 1]):
+        models = [TabularMDP.from_dense(np.ones((1, 3, 1)), [np.array(r)[order]], 0.0) for r in rewards]
+        found = frontier(models, 0.5, [lam], horizon)
+        np.testing.assert_allclose([found.mean[0], found.tail[0]], [mean, tail], atol=1e-8)
 
 
 def test_histories_and_draws():

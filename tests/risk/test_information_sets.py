@@ -117,6 +117,10 @@ def test_histories_that_no_model_allows_are_left_out():
 def test_a_large_tree_is_refused_with_its_size():
     found = models()
     n = len(I.histories("Solver", found[0], I.possible_in(found), 5, 10_000))
+    assert len(I.histories("Solver", found[0], I.possible_in(found), 5, n)) == n
+    with pytest.raises(InvalidArgument, match=f"got {n - 1}"):
+        I.histories("Solver", found[0], I.possible_in(found), 5, n - 1)
+    assert len(I.pairs_in_time("Solver", found[0], 10, 30)) == 30
     with pytest.raises(InvalidArgument, match=rf"at least {n} for the histories of 5 steps, got 1000.*4 would fit"):
         I.histories("Solver", found[0], I.possible_in(found), 5, 1000)
     with pytest.raises(InvalidArgument, match="at least"):
@@ -144,12 +148,12 @@ def test_acting_moves_along_what_was_seen():
         decision = planner.plan(None, s, memory, rng, last)
         assert decision.memory == i
         np.testing.assert_array_equal(decision.info["probability"], strategy[i])
-        y, ends = (step * 2 + 1) % S, step == 4
+        y, ends = (step * 2 + 1) % S, step == 3
         last = Transition(s, decision.action, 0.0, y, truncated=ends)
         i = sets.next_set(i, decision.action, y)
         if ends or step == 2:  # after the horizon it starts again
             assert ends or i == -1
-            y = 0 if ends else y
+            y = 1 if ends else y
             i = sets.entry[y]
         memory, s = decision.memory, y
     with pytest.raises(InvalidArgument, match="'observation'"):

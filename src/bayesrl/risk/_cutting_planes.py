@@ -39,6 +39,8 @@ PROVED = 1e-8
 """The largest difference between the proven bounds of a solution, relative to the largest possible return."""
 ROUNDS = 5000
 """The largest number of linear programs."""
+TIE = 1e-12
+"""Values that differ by less, relative to the largest possible return, are tied."""
 SAME = 1e-14
 """Weightings that differ by less are the same."""
 OPTIONS = {"primal_feasibility_tolerance": PRECISION, "dual_feasibility_tolerance": PRECISION}
@@ -165,8 +167,8 @@ def _ascend(
     M, N, A = plans.returns.shape
     scale = plans.largest or 1.0
     C, balance = plans.returns.reshape(M, N * A) / scale, plans.balance()
-    guard, least = (measure, -np.inf) if floor is None else (floor[0], floor[1] / scale - PRECISION)
-    cuts, guards, adversary = [weights], [guard.shares(C @ x.ravel(), weights) for x in starts], weights
+    guard, least = (measure, -np.inf) if floor is None else (floor[0], floor[1] / scale - TIE)
+    cuts, guards, adversary = [weights], [weights], weights
     best, lower, upper, ahead = starts[0], -np.inf, np.inf, starts
     for _ in range(ROUNDS):
         n = len(cuts)
@@ -176,7 +178,8 @@ def _ascend(
             guards.append(guard.shares(returns, weights))
             if guards[-1] @ returns >= least and (worth := float(cuts[-1] @ returns)) > lower:
                 best, lower = x, worth
-        if upper - lower <= PRECISION or (_all_known(cuts, n) and _all_known(guards, n)):
+        exhausted = upper < np.inf and _all_known(cuts, n) and _all_known(guards, n)
+        if exhausted or upper - lower <= PRECISION:
             break
         found = _master(np.array(cuts) @ C, np.array(guards) @ C if floor else None, least, balance, plans.first)
         if found is None:
