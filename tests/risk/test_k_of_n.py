@@ -14,6 +14,7 @@ import bayesrl as b
 from bayesrl.beliefs import FiniteMDPs, GaussianRewards, RewardBeta, UnknownRewards
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.registry import entries
 from bayesrl.risk import _draws, k_of_n_iterations
 from bayesrl.statistics import Interval
 
@@ -226,12 +227,27 @@ def test_drawn_tables_are_sampled_models():
             m = belief.sample_mdp(rng)
             np.testing.assert_allclose(table.prob[:, j], m.matrix[drawn.pair, drawn.seen], atol=1e-12)
             np.testing.assert_allclose(table.reward[:, j], m.mean_reward.ravel(), atol=1e-12)
+        assert table.prob.min() >= 0.0
     # Unknown rewards are drawn with their model.
     unknown = UnknownRewards(b.DirichletMDP.flat(mdp), RewardBeta(np.ones((3, 2)), np.ones((3, 2))))
     table, _ = _draws.Drawn("f", unknown, 2, 100, default_rng(0)).columns(3, default_rng(3))
     rng = default_rng(3)
     rewards = [unknown.sample_mdp(rng).mean_reward.ravel() for _ in range(3)]
     np.testing.assert_allclose(table.reward.T, rewards, atol=1e-12)
+
+
+SAMPLED = [n for n, e in entries().items() if e.kind == "belief" and hasattr(e.factory, "sample_mdp") and e.example]
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_listed_next_states_are_complete(name):
+    """What a belief's models can reach is in the table. No example has terminal states."""
+    belief = entries()[name].example()
+    drawn = _draws.Drawn("f", belief, 2, 10_000, default_rng(0))
+    assert drawn.sets.histories
+    table, column = drawn.columns(3, default_rng(3))
+    for j in column:
+        np.testing.assert_allclose(np.bincount(drawn.pair, table.prob[:, j]), 1.0, atol=1e-9)
 
 
 def test_sampled_belief(tmp_path):
@@ -285,8 +301,8 @@ def test_iterations_of_the_theorem():
     "given, name",
     [
         ({"k": 0}, "k"), ({"k": 4}, "k"), ({"k": 1.5}, "k"), ({"k": True}, "k"), ({"n": 0}, "n"), ({"n": "3"}, "n"),
-        ({"horizon": 0}, "horizon"), ({"horizon": None}, "horizon"), ({"iterations": 0}, "iterations"),
-        ({"iterations": math.nan}, "iterations"), ({"samples": 1}, "samples"), ({"nodes": 0}, "nodes"),
+        ({"n": 100_001}, "n"), ({"horizon": 0}, "horizon"), ({"horizon": None}, "horizon"),
+        ({"iterations": 0}, "iterations"), ({"iterations": math.nan}, "iterations"), ({"samples": 1}, "samples"), ({"nodes": 0}, "nodes"),
         ({"variant": "minus"}, "variant"), ({"strategy": "best"}, "strategy"), ({"strategy": None}, "strategy"),
     ],
 )  # fmt: skip

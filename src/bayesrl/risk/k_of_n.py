@@ -36,7 +36,7 @@ from bayesrl.checks import Floats, all_frozen, array, frozen, generator, integer
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1, I2
 from bayesrl.kernels.jit import njit
-from bayesrl.parameters import AtLeast, Shape, declared, value
+from bayesrl.parameters import AtLeast, Shape, Within, declared, value
 from bayesrl.registry import register
 from bayesrl.risk._draws import Drawn
 from bayesrl.risk._information_sets import HistorySolution, InformationSets, flow_of, strategy_of
@@ -47,6 +47,8 @@ BLOCK = 2**20
 """Numbers that the models drawn ahead may take."""
 WIDTH = 16
 """Models that are evaluated together."""
+MOST = 100_000
+"""The largest number of models of an iteration."""
 
 
 @register(
@@ -76,7 +78,7 @@ class KOfN:
     """
 
     k: Annotated[int, AtLeast(1), "Worst models that count, k."]
-    n: Annotated[int, AtLeast(1), "Models drawn, n."]
+    n: Annotated[int, Within(1, MOST), "Models drawn, n."]
     horizon: Annotated[int, AtLeast(1), "Decisions of an episode, T."]
     iterations: Annotated[int, AtLeast(1), "Iterations of regret minimisation."] = 10_000
     variant: Annotated[Literal["plus", "plain"], "Regrets cut at zero and linear averaging, or the paper's."] = "plus"
@@ -122,8 +124,9 @@ class KOfN:
         for begin in range(0, self.samples, size):
             rows = min(size, self.samples - begin)
             table, column = drawn.columns(rows * self.n, rng)
-            found.append(returns_of(game, arrive, x, *table, column).reshape(rows, self.n))
-        return mean_interval(np.sort(np.concatenate(found), axis=1)[:, : self.k].mean(axis=1))
+            worst = np.sort(returns_of(game, arrive, x, *table, column).reshape(rows, self.n), axis=1)[:, : self.k]
+            found.append(worst.mean(axis=1))
+        return mean_interval(np.concatenate(found))
 
 
 @value
