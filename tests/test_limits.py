@@ -66,6 +66,7 @@ LIMITS = {
     "worlds.pomdps.load_unload.MOST": 500,
     "worlds.pomdps.sysadmin.MOST": 8,
     "worlds.risk.inventory.LARGEST": 200,
+    "worlds.risk.inventory_binomial.LARGEST": 200,
 }
 
 

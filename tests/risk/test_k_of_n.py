@@ -302,7 +302,8 @@ def test_iterations_of_the_theorem():
     [
         ({"k": 0}, "k"), ({"k": 4}, "k"), ({"k": 1.5}, "k"), ({"k": True}, "k"), ({"n": 0}, "n"), ({"n": "3"}, "n"),
         ({"n": 100_001}, "n"), ({"horizon": 0}, "horizon"), ({"horizon": None}, "horizon"),
-        ({"iterations": 0}, "iterations"), ({"iterations": math.nan}, "iterations"), ({"samples": 1}, "samples"), ({"nodes": 0}, "nodes"),
+        ({"iterations": 0}, "iterations"), ({"iterations": math.nan}, "iterations"),
+        ({"samples": 1}, "samples"), ({"nodes": 0}, "nodes"),
         ({"variant": "minus"}, "variant"), ({"strategy": "best"}, "strategy"), ({"strategy": None}, "strategy"),
     ],
 )  # fmt: skip
