@@ -1,6 +1,8 @@
 """Percentile: F and its gradient, its maximiser, and the guarantee."""
 
+import dataclasses
 import pickle
+import re
 from itertools import product
 from math import comb
 
@@ -479,6 +481,21 @@ def test_infinite_variances_are_refused_by_normal_alone():
         belief = UnknownRewards(belief.transitions, belief.rewards.update(((s, a), reward)))
     known = Percentile(criterion="normal", restarts=1, samples=50).solve(belief, default_rng(0))
     assert known.objective == pytest.approx(transcription(belief, known.policy, ndtri(0.9)))
+
+
+@pytest.mark.parametrize(
+    ("policy", "sentence"),
+    [
+        ([0.5, 0.5], "an array of shape (any, any)"),
+        ([[0.5, 0.4]], "rows that sum to 1"),
+        ([[1.5, -0.5]], "at least 0 everywhere"),
+        ([[np.nan, 1.0]], "finite everywhere"),
+        ("first", "an array of numbers"),
+    ],
+)
+def test_refused_solutions(solution, policy, sentence):
+    with pytest.raises(InvalidArgument, match=re.escape(f"PercentileSolution: 'policy' must be {sentence}")):
+        dataclasses.replace(solution, policy=policy)
 
 
 @pytest.mark.parametrize("rng", [None, 0, "seed"])

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
-from bayesrl.checks import Floats, integer
+from bayesrl.checks import Floats, array, integer, rows_sum_to_one
 from bayesrl.core import Decision, Transition
 from bayesrl.models.policy import draw_action
 
@@ -20,6 +20,10 @@ class StationarySolution:
     needs: ClassVar[tuple[type, ...]] = ()
     policy: Floats
     """The probability of each action in each state, (S, A)."""
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        rows_sum_to_one(owner, "policy", array(owner, "policy", self.policy, (None, None), low=0.0))
 
     def start(self) -> None:
         """No state yet."""
