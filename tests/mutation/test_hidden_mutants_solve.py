@@ -34,7 +34,7 @@ MUTANTS = {
         "return Vectors(alpha[kept], action[: len(kept)], witness), slack", [EXACT + "test_tiger_thresholds"]),
     "the error bound forgets what comes after": (
         SOLVERS + "pomdp_value_iteration", "bound = p.gamma / (1.0 - p.gamma) * largest_excess(w.alpha, v.alpha)",
-        "bound = largest_excess(w.alpha, v.alpha)", [EXACT + "test_tiger", EXACT + "test_the_error_bound_is_true"]),
+        "bound = largest_excess(w.alpha, v.alpha)", [EXACT + "test_the_error_bound_is_true"]),
     "the gap the wrong way round": (
         SOLVERS + "pomdp_value_iteration", "largest_excess(w.alpha, v.alpha)", "largest_excess(v.alpha, w.alpha)",
         [EXACT + "test_tiger"]),

@@ -66,13 +66,13 @@ MUTANTS = {
         "prob = self.alpha / self.alpha.sum(axis=1, keepdims=True)", [LAWS]),
     "pieces of a stick know nothing of the counts": (
         STICKS, "uniform(rng) ** (1.0 / mass)", "uniform(rng)",
-        [BROKEN + "test_moments_are_the_dirichlets[65-0.001-seen5]"]),
+        [BROKEN + "test_rows_are_like_those_of_gammas[65-0.001-seen5]"]),
     "what is seen weighs too much": (
         STICKS, "rng.standard_gamma(np.rint(alpha[g, y] - a[g]))", "rng.standard_gamma(alpha[g, y] + 1.0)",
-        [BROKEN + "test_moments_are_the_dirichlets[64-0.015625-seen1]"]),
+        [BROKEN + "test_rows_are_like_those_of_gammas[64-0.015625-seen1]"]),
     "the prior's part is its mean": (
         STICKS, "left, total = rng.standard_gamma(mass) if", "left, total = mass if",
-        [BROKEN + "test_moments_are_the_dirichlets[64-0.015625-seen1]"]),
+        [BROKEN + "test_rows_are_like_those_of_gammas[64-0.015625-seen1]"]),
     "a stick is thrown away too early": (
         STICKS, "LEFT = 2.0**-54", "LEFT = 2.0**-20", [BROKEN + "test_rows_sum_to_one_however_small_the_counts"]),
     "sticks are broken where counts differ": (
