@@ -137,14 +137,6 @@ class SamplesMDPs(ListsStates, Protocol):
 
 
 @runtime_checkable
-class SamplesProbabilities(ListsOutcomes, Protocol):
-    """A belief that can draw many models at once. They differ in their probabilities only."""
-
-    def sample_probabilities(self, samples: int, rng: Generator) -> Floats:
-        """The probabilities of that many models drawn from the belief, (samples, G, K)."""
-
-
-@runtime_checkable
 class ListsMDPs(ListsStates, Protocol):
     """A belief over finitely many models."""
 

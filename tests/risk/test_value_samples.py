@@ -7,7 +7,7 @@ from scipy import stats
 
 import bayesrl as b
 from bayesrl.beliefs import FiniteMDPs, GaussianRewards, RewardBeta, SparseDirichletMDP, UnknownRewards
-from bayesrl.capabilities import SamplesMDPs, SamplesProbabilities, offers
+from bayesrl.capabilities import SamplesMDPs
 from bayesrl.errors import BayesRLError
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
@@ -46,32 +46,47 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_equal_to_solving_drawn_models_one_by_one(name):
+def test_equal_to_solving_drawn_models_one_by_one(name, monkeypatch):
     """Beliefs that draw models one by one: equal under the same generator."""
     belief, rng = OTHERS[name], default_rng(3)
     one_by_one = [evaluate_policy(belief.sample_mdp(rng), MU) for _ in range(5)]
+    monkeypatch.setattr(_samples, "CELLS", 2 * S * S)  # solved two at a time
     np.testing.assert_allclose(value_samples(belief, MU, 5, default_rng(3)), one_by_one, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("known", [(), (0, 3)])
-def test_equal_to_solving_models_drawn_at_once(known, monkeypatch):
-    """Also in several parts, and for a model with terminal states. Both policies see the same models."""
-    belief, rng = tied((2,), known), default_rng(4)
-    prob = belief.sample_probabilities(7, rng)
-    np.testing.assert_array_equal(prob[:, known], np.broadcast_to(belief.alpha[list(known)], prob[:, known].shape))
-    models = [TabularMDP(belief.outcomes, p, belief.gamma) for p in prob]
+def drawn(belief, n, seed):
+    """The probabilities in the models that `value_samples` draws, (n, S, A, K): at discount 0 one outcome pays 1."""
+    o, P = belief.outcomes, np.zeros((n, *belief.outcomes.succ.shape))
+    for a, k in np.ndindex(o.succ.shape[1:]):
+        pays = o.with_rewards(
+            np.where((np.arange(o.n_outcomes) == k) & ~o.terminal[:, None, None], 1.0, 0.0 * o.reward)
+        )
+        paying = b.DirichletMDP(pays, belief.alpha, 0.0, belief.known)
+        P[:, :, a, k] = value_samples(paying, np.full(o.n_states, a), n, default_rng(seed))
+    return P
+
+
+@pytest.mark.parametrize("known", [(), (0, 3), (0, 1, 2, 3)])
+def test_equal_to_solving_the_models_that_are_drawn(known):
+    """Tied, known and terminal rows. Every policy sees the same models."""
+    belief = tied((2,), known)
+    P, o = drawn(belief, 7, 4), belief.outcomes
+    for g in range(o.n_groups):
+        s, a = np.nonzero((o.group == g) & ~o.terminal[:, None])
+        np.testing.assert_allclose(P[:, s, a], np.broadcast_to(P[:, s[:1], a[:1]], P[:, s, a].shape), rtol=1e-12)
     for mu in (MU, np.eye(A)[[0, 1, 1, 0]]):
-        one_by_one = [evaluate_policy(model, mu) for model in models]
+        w = np.where(o.terminal[:, None], 0.0, mu)
+        M = np.tile(np.eye(S), (7, 1, 1))
+        for s, a, k in np.ndindex(S, A, K):
+            M[:, s, o.succ[s, a, k]] -= belief.gamma * w[s, a] * P[:, s, a, k]
+        R = np.einsum("sa,nsak,sak->ns", w, P, o.reward)
+        one_by_one = [np.linalg.solve(m, r) for m, r in zip(M, R, strict=True)]
         np.testing.assert_allclose(value_samples(belief, mu, 7, default_rng(4)), one_by_one, rtol=1e-10, atol=1e-12)
-    parts, rng = [], default_rng(4)
-    monkeypatch.setattr(_samples, "CELLS", 3 * belief.outcomes.valid.size)
-    for n in (3, 3, 1):
-        parts += [evaluate_policy(TabularMDP(belief.outcomes, p, 0.8), MU) for p in belief.sample_probabilities(n, rng)]
-    np.testing.assert_allclose(value_samples(belief, MU, 7, default_rng(4)), parts, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    "counts", [(0.1, 0.5, 1.0), (0.3, 0.9, 2.4), (1.0, 3.0, 40.0), (1e5, 2e5, 7e5), (0.01, 0.02, 3.0)]
+    "counts",
+    [(0.1, 0.5, 1.0), (0.3, 0.9, 2.4), (1.0, 3.0, 40.0), (2.0, 1.0, 1.0), (1e5, 2e5, 7e5), (0.01, 0.02, 3.0)],
 )
 def test_drawn_rows_are_dirichlet(counts):
     """Marginals are Beta (Kolmogorov, 20,000 draws, sees a distance of .02), covariances those of a Dirichlet.
@@ -80,7 +95,7 @@ def test_drawn_rows_are_dirichlet(counts):
     """
     o = TabularMDP.from_dense(np.full((3, 1, 3), 1 / 3), np.zeros((3, 1)), 0.9).outcomes
     belief = b.DirichletMDP(o, [counts, counts[::-1], (1.0, 1.0, 1.0)], 0.9)
-    x = belief.sample_probabilities(20_000, default_rng(5))
+    x = drawn(belief, 20_000, 5)[:, :, 0]
     np.testing.assert_allclose(x.sum(axis=2), 1.0, rtol=1e-12)
     for k in range(2):  # the third is rounded to 1 if the others are tiny
         assert stats.kstest(x[:, 0, k], stats.beta(counts[k], sum(counts) - counts[k]).cdf).pvalue > 1e-6
@@ -90,15 +105,13 @@ def test_drawn_rows_are_dirichlet(counts):
     assert_mean_equal(away[:, 0, :] * away[:, 1, :], np.zeros(3))
 
 
-def test_rows_of_many_outcomes_are_drawn_by_stick_breaking():
-    """64 outcomes with counts of .01: means and variances of 300 draws of 64 rows; false alarm 1e-6."""
-    world = TabularMDP.from_dense(np.full((64, 1, 64), 1 / 64), np.zeros((64, 1)), 0.9)
-    belief = b.DirichletMDP.flat(world, 0.01).update(b.Transition(0, 0, 0.0, 5))
-    assert belief.even is not None
-    x, p, var = belief.sample_probabilities(300, default_rng(0)), belief.mean_mdp().prob, belief.row_variance()
-    assert_mean_equal(x[:, 0, 5], p[0, 5])
-    assert_mean_equal(x[:, 1:].reshape(-1, 64), p[1])
-    assert_mean_equal((x[:, 1:].reshape(-1, 64) - p[1]) ** 2, var[1])
+def test_counts_that_underflow():
+    """Flat rows with counts of .001: one outcome has nearly all probability, and no value is lost."""
+    belief = b.DirichletMDP.flat(TabularMDP.from_dense(np.full((5, 1, 5), 0.2), np.arange(5.0)[:, None], 0.9), 0.001)
+    P = drawn(belief, 300, 0)[:, :, 0]
+    np.testing.assert_allclose(P.sum(axis=2), 1.0, rtol=1e-12)
+    assert (P.max(axis=2) > 0.99).mean() > 0.95
+    assert_mean_equal(P.argmax(axis=2), np.full(5, 2.0))
 
 
 def test_computed_percentiles_of_machine_replacement():
@@ -131,11 +144,6 @@ def test_draws_do_not_depend_on_the_policy():
     value_samples(ROWS, MU, 3, one)
     value_samples(ROWS, np.zeros(S, int), 3, two)
     assert one.random() == two.random()
-
-
-def test_who_draws_many_at_once():
-    assert offers(ROWS, SamplesProbabilities)
-    assert not any(offers(belief, SamplesProbabilities) for belief in OTHERS.values())
 
 
 ONE = b.DirichletMDP(MACHINE.outcomes, 10.0 * MACHINE.prob, 1.0)

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv, gammaln
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.beliefs.tabular._dirichlet_rows import SMALL_ALPHA, dirichlet_rows, even_counts, many_dirichlet_rows
+from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows, even_counts
 from bayesrl.beliefs.tabular._kept_mean import SMALL, Rows, mean_of
 from bayesrl.beliefs.tabular._known_rewards import (
     ExactRow,
@@ -277,21 +277,6 @@ class DirichletMDP(KnownRewards):
             prob = dense_rows(np.arange(len(self.known)), self.even, self.outcomes.size, self.alpha, rng)
         prob[self.known] = self._prior[self.known]
         return TabularMDP.unchecked(self.outcomes, prob, self.gamma)
-
-    def sample_probabilities(self, samples: int, rng: Generator) -> Floats:
-        """The probabilities of that many models drawn from the belief, (samples, G, K); other draws than sample_mdp."""
-        generator("DirichletMDP.sample_probabilities", rng)
-        n, G = integer("DirichletMDP.sample_probabilities", "samples", samples, 1), len(self.known)
-        if self.even is not None:
-            rows = np.tile(np.arange(G), n)
-            return dense_rows(rows, self.even, self.outcomes.size, self.alpha, rng).reshape(n, G, -1)
-        drawn = ~self.known & (self.outcomes.size > 1)
-        if self.alpha[self.outcomes.valid & drawn[:, None]].min(initial=np.inf) < SMALL_ALPHA:
-            prob = dirichlet_rows(np.broadcast_to(self.alpha, (n, *self.alpha.shape)), rng)
-        else:
-            prob = many_dirichlet_rows(self.alpha, np.where(drawn, self.outcomes.size, 0), n, rng)
-        prob[:, ~drawn] = self.mean_mdp().prob[~drawn]
-        return prob
 
     @property
     def same_support(self) -> bool:
