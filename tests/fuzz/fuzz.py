@@ -200,7 +200,7 @@ def sensible(entry: Entry, made: Any) -> dict[str, Any]:
     given |= {"datum": Transition(0, 0, 0.0, 0), "transition": Transition(0, 0, 0.0, 0), "last": None}
     if entry.kind == "planner":
         given["belief"] = belief_for(entry)
-    if hasattr(made, "start") and callable(made.start):
+    if callable(getattr(type(made), "start", None)):  # of a world it is a state, if that is certain
         given["memory"] = given["mind"] = made.start()
     if entry.kind == "world":
         given["state"] = made.reset(default_rng(0))[0]
