@@ -93,7 +93,7 @@ def main() -> None:
     """The picture, then the tables."""
     blimp_paths(Path(__file__).parent / "images" / "continuous-paths.png")
     for name in ("Pendulum-v1", "CartPole-v1"):
-        for horizon in (SHORT, None):
+        for horizon in (1, SHORT, None):
             for seed in range(10):
                 found = errors(name, seed, horizon)
                 print(name, "cut at", horizon, "seed", seed, *found, flush=True)

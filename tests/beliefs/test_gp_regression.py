@@ -221,6 +221,22 @@ def test_fit_does_not_stop_where_data_look_like_white_noise():
         prior = GPRegression(Gaussian(scale=np.exp(rng.normal(size=2)) * [1.0, 8.0]), noise=0.01).update_many((x, y))
 
 
+def test_fit_climbs_to_the_edge_of_singular_matrices():
+    """Without noise in the data the evidence grows until the matrix is singular. No allowed neighbour has more."""
+    x = default_rng(1).uniform(-2.0, 2.0, 30)
+    data = x, np.sin(x) + 0.3 * x**2
+    fitted = GPRegression(Gaussian(scale=[1.0]), noise=0.1).update_many(data).fit(default_rng(0), starts=1)
+    logs, singular = np.append(fitted.prior.parameters, np.log(fitted.noise)), 0
+    for i, step in [(i, step) for i in range(3) for step in (-0.5, 0.5)]:
+        moved = logs + step * np.eye(3)[i]
+        prior = GPRegression(fitted.prior.with_parameters(moved[:-1]), float(np.exp(moved[-1])))
+        try:
+            assert prior.update_many(data).log_evidence() < fitted.log_evidence()
+        except InvalidArgument:
+            singular += 1
+    assert singular
+
+
 def test_rows_of_zeros():
     """Entries of H that are zero are not kept, and a row of zeros says something about the noise alone."""
     H, y = np.zeros((3, len(X))), np.array([0.3, -0.2, 0.1])

@@ -2,7 +2,8 @@
 
 Where all scales are tiny the data look like white noise, and the evidence is flat. From a steep start a step of L-BFGS
 can jump onto this plateau and stop there. So it climbs in boxes: `STRIDE` to each side in logarithms, and again from
-where it ended, until it ends inside its box.
+where it ended, until it ends inside its box. Data without noise lead to the edge of what is singular in floating point.
+L-BFGS stops at the first step that crosses the edge, so boxes that met it shrink, down to `LEAST`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ REACH = 12.0
 """Logarithms stay within this distance of the first start."""
 STRIDE = 2.0
 """Half the side of a box, in logarithms."""
+LEAST = 0.05
+"""Half the side of the smallest box."""
 SPREAD = 1.0
 """Standard deviation of the logarithms of the other starts around the first."""
 
@@ -32,21 +35,30 @@ def maximise_evidence(
     if len(first) == 0:
         return first
 
+    singular = False
+
     def loss(logs: Floats) -> tuple[float, Floats]:
+        nonlocal singular
         try:
             reached, slope = evidence(logs)
-        except np.linalg.LinAlgError:  # singular there: such hyper-parameters are not chosen
-            return 1e300, np.zeros_like(logs)
-        return (-reached, -slope) if np.isfinite(reached) else (1e300, np.zeros_like(logs))
+        except np.linalg.LinAlgError:  # such hyper-parameters are not chosen
+            reached = -np.inf
+        if np.isfinite(reached):
+            return -reached, -slope
+        singular = True
+        return 1e300, np.zeros_like(logs)
 
     best, least = first, loss(first)[0]
     for i in range(starts):
         x = first if i == 0 else first + SPREAD * random.standard_normal(len(first))
-        moved = STRIDE
-        while moved >= 0.99 * STRIDE:
-            low, high = np.maximum(first - REACH, x - STRIDE), np.minimum(first + REACH, x + STRIDE)
+        stride = STRIDE
+        while stride >= LEAST:
+            singular = False
+            low, high = np.maximum(first - REACH, x - stride), np.minimum(first + REACH, x + stride)
             found = minimize(loss, x, jac=True, method="L-BFGS-B", bounds=np.column_stack([low, high]))
             moved, x = float(np.abs(found.x - x).max()), np.asarray(found.x)
+            if moved < 0.99 * stride:
+                stride = 0.25 * stride if singular else 0.0
         if found.fun < least:
             best, least = x, float(found.fun)
     return best
