@@ -34,7 +34,9 @@ from bayesrl.risk._information_sets import (
 from bayesrl.risk._measure import Measure
 
 PRECISION = 1e-10
-"""Cuts are added until the bounds differ by less, relative to the largest possible return; HiGHS is as accurate."""
+"""Cuts are added until the bounds differ by less, relative to the size of returns; HiGHS is as accurate."""
+SMALL = 1e-4
+"""The program is scaled by the returns of its first plans, but by no less than this share of the largest return."""
 PROVED = 1e-8
 """The largest difference between the proven bounds of a solution, relative to the largest possible return."""
 ROUNDS = 5000
@@ -165,8 +167,9 @@ def _ascend(
     Each program gives two cuts: at its own plan, and half way from there to the best plan, where cuts are deeper.
     """
     M, N, A = plans.returns.shape
-    scale = plans.largest or 1.0
-    C, balance = plans.returns.reshape(M, N * A) / scale, plans.balance()
+    C, balance = plans.returns.reshape(M, N * A), plans.balance()
+    scale = max(np.abs([C @ x.ravel() for x in starts]).max(), SMALL * plans.largest) or 1.0
+    C = C / scale
     guard, least = (measure, -np.inf) if floor is None else (floor[0], floor[1] / scale - TIE)
     cuts, guards, adversary = [weights], [weights], weights
     best, lower, upper, ahead = starts[0], -np.inf, np.inf, starts
