@@ -1,4 +1,4 @@
-"""Percentile optimisation with uncertain transitions (Delage, Mannor 2010, section 4; survey §6.1).
+"""Percentile optimisation with uncertain transitions (Delage, Mannor 2010; survey §6).
 
 The epsilon-percentile of a policy's return is the number that the return in the unknown model exceeds with posterior
 probability 1 - epsilon. To maximise it is NP-hard. The paper maximises the second-order approximation F of the
@@ -18,10 +18,11 @@ Deviations:
   those that single switches of an action reach from the best start.
 - `criterion="normal"` is ours. It maximises F - z sqrt(D), where D is the second-order variance of the return and z the
   (1 - epsilon)-quantile of the standard normal distribution: the percentile of a normal return. It contains epsilon.
-- The paper reports estimated percentiles. `guarantee` is a lower limit with confidence: an order statistic.
+- `guarantee` is ours: an order statistic of the drawn returns, which is below the percentile with a stated confidence.
 Cost: an evaluation of F and its gradient takes O(S^3 + S A K^2) if no rows are tied; an ascent takes some tens of them.
 Claims: the gradient equals finite differences; F attains its enumerated optimum with two states, and is never below the
-best deterministic policy; the guarantee holds with its confidence; the gap to the best percentile shrinks with data.
+best of the deterministic policies if these are enumerated; the guarantee holds with its confidence; the gap to the best
+percentile shrinks with data.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Asked(HasRowCovariance, SamplesMDPs, Protocol):
 @register(
     "percentile",
     kind="solver",
-    survey="6.1",
+    survey="6",
     paper="Delage10PO",
     example=lambda: Percentile(restarts=2, samples=200),
     evidence=(
