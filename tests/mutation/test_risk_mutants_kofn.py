@@ -42,6 +42,8 @@ MUTANTS = {
         [TEST + "test_shared_transitions_equal_histories"]),
     "known rows are drawn": (
         DRAWS, "            rows[:, belief.known] = belief.alpha[belief.known]\n", "", [TABLES]),
+    "next states are drawn for another pair": (
+        DRAWS, "cell = model.group[s, a] * K + k", "cell = model.group[s, 0] * K + k", [TABLES]),
     "drawn rewards are the mean model's": (
         DRAWS, "np.stack([m.mean_reward.ravel() for m in models], axis=1)",
         "np.stack([models[0].mean_reward.ravel() for m in models], axis=1)", [TABLES]),

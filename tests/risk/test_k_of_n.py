@@ -15,7 +15,7 @@ from bayesrl.beliefs import FiniteMDPs, GaussianRewards, RewardBeta, UnknownRewa
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.registry import entries
-from bayesrl.risk import _draws, k_of_n_iterations
+from bayesrl.risk import Measure, _draws, k_of_n_iterations
 from bayesrl.statistics import Interval
 
 SETTINGS = {"k": 1, "n": 3, "horizon": 3}
@@ -132,6 +132,8 @@ def check_against_the_program(belief, horizon, k, n, variant="plus"):
     made = b.make("k-of-n", k=k, n=n, horizon=horizon, iterations=20_000, variant=variant)
     solution = made.solve(belief, default_rng(0))
     best = Program(belief, horizon).best(k, n)
+    exact = b.make("percentile-measure", measure=Measure.k_of_n(k, n), horizon=horizon).solve(belief)
+    assert exact.value == pytest.approx(best, abs=1e-7)
     assert best - 0.02 <= solution.value <= best + 1e-9
     returns = np.array([walked(solution, m, horizon) for m in belief.models])
     assert solution.value == pytest.approx(worst_of_draws(returns, belief.posterior(), k, n), abs=1e-10)
