@@ -16,6 +16,7 @@ from numpy.random import Generator, default_rng
 from tests.risk.plain_k_of_n import Program, k_of_n, nested, posterior
 
 import bayesrl as b
+from bayesrl.models.mdp import TabularMDP
 from bayesrl.risk import value_samples
 
 REPEATS = 5
@@ -176,9 +177,53 @@ def percentile_rewards(n_states: int = 200, epsilon: float = 0.1, repeats: int =
     )
 
 
+# Scenarios -----------------------------------------------------------------------------------------------------------
+
+
+def scenarios(
+    n: int, S: int = 100, A: int = 4, K: int | None = None, gamma: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
+    """Transitions (n, S, A, S) with K successors in each row, and rewards (S, A)."""
+    rng = default_rng(0)
+    P = np.zeros((n, S, A, S))
+    for s in range(S):
+        for a in range(A):
+            after = rng.permutation(S)[: K or S]
+            P[:, s, a, after] = rng.dirichlet(np.ones(len(after)), n)
+    return P, rng.normal(size=(S, A))
+
+
+def max_min() -> None:
+    """Rectangular max-min over 100 scenarios beside 100 value iterations of pymdptoolbox, and its time in scenarios."""
+    tol, gamma = 1e-6, 0.95
+    for K in (None, 5):
+        P, R = scenarios(100, K=K)
+        models = [TabularMDP.from_dense(p, R, gamma) for p in P]
+        solver = b.make("scenario-max-min", tol=tol)
+        solver.solve(models[:2])
+        ours = seconds(lambda solver=solver, models=models: solver.solve(models))
+        parts = [seconds(lambda n=n, models=models, solver=solver: solver.solve(models[:n])) / n for n in (25, 50, 100)]
+        print(
+            f"scenario-max-min, 100 scenarios of 100 states and 4 actions, {K or 100} next states: {1e3 * ours:.0f} ms;"
+        )
+        print("  milliseconds for each of 25, 50, 100 scenarios: " + ", ".join(f"{1e3 * part:.3f}" for part in parts))
+        try:
+            from mdptoolbox.mdp import ValueIteration
+        except ImportError:
+            print("  pymdptoolbox is not installed")
+            continue
+
+        def peer(P: np.ndarray = P, R: np.ndarray = R) -> None:
+            for p in P:
+                ValueIteration(p.transpose(1, 0, 2), R, gamma, epsilon=tol).run()
+
+        theirs = seconds(peer)
+        print(f"  100 value iterations of pymdptoolbox at the same tolerance: {theirs / ours:.1f} times as long")
+
+
 def main() -> None:
     """Run all measurements."""
-    for measure in (value_draws, k_of_n_iterations, k_of_n_errors, percentile_rewards):
+    for measure in (value_draws, max_min, k_of_n_iterations, k_of_n_errors, percentile_rewards):
         measure()
 
 
