@@ -15,6 +15,7 @@ from bayesrl.models.solve import evaluate_policy, solve
 from bayesrl.risk import _rectangular, _static
 from bayesrl.risk._state_rectangular import games
 from bayesrl.risk.scenario_max_min import ScenarioMaxMin
+from bayesrl.statistics import mean_interval
 
 ROWS = ".9 .1 .3 .7 .2 .8 .6 .4  .3 .7 .9 .1 .5 .5 .1 .9  .6 .4 .6 .4 .1 .9 .9 .1"
 R = np.array([[1.0, 0.6], [0.0, -0.4]])
@@ -209,6 +210,21 @@ def test_a_solution_is_a_planner():
     assert pickle.loads(pickle.dumps(s)) == s
     assert not s.policy.flags.writeable
     assert not s.values.flags.writeable
+
+
+@pytest.mark.long
+def test_forms_table():
+    """The tables of docs/risk.md: values of the forms, and what they differ by in 200 random problems."""
+    belief = b.DirichletMDP.structured(b.make_world("machine-repair"), 5)
+    for n in (10, 30, 100, 300):
+        rng = [default_rng(0) for _ in FORMS]
+        made = [ScenarioMaxMin(form=form, policies=policies, scenarios=n) for form, policies in FORMS]
+        print(n, [round(x.solve(belief, r).value, 1) for x, r in zip(made, rng, strict=True)])
+    values = np.array([[found(drawn(1000 + i, n=4), *form).value for form in FORMS] for i in range(200)])
+    for form, column in zip(FORMS[1:], values.T[1:], strict=True):
+        print(form, mean_interval(column - values[:, 0]), "at most", (column - values[:, 0]).max())
+    assert (values[:, :1] <= values + 1e-9).all()
+    assert (values <= values[:, 3:] + 1e-9).all()
 
 
 def test_budgets():
