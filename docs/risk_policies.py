@@ -15,7 +15,7 @@ from bayesrl.lab.risk import assess, policies_for
 from bayesrl.models.solve import evaluate_policy
 from bayesrl.statistics import mean_interval
 
-EPSILON, LOGS = 0.05, 30
+EPSILON, LOGS = 0.05, 20
 CRITERIA = ("percentile", "max-min", "cvar")
 STEPS = {"inventory-binomial": (60, 240), "machine-replacement": (60, 500)}
 

@@ -1,7 +1,8 @@
 """`bayesrl risk`: what it prints and draws, its JSON, where its posterior comes from, and what it refuses."""
 
+import contextlib
+import io
 import json
-import subprocess
 import sys
 
 import numpy as np
@@ -18,13 +19,14 @@ PRIOR = b.DirichletMDP.structured(WORLD)
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """The JSON page and the picture of one call, in a fresh interpreter; cvxpy must not be imported."""
-    picture = tmp_path_factory.mktemp("risk") / "risk.svg"
-    code = "from bayesrl.cli import main; import sys; assert main(sys.argv[1:]) == 0; assert 'cvxpy' not in sys.modules"
+    """The JSON page and the picture of one call; cvxpy cannot be imported meanwhile."""
+    picture, out = tmp_path_factory.mktemp("risk") / "risk.svg", io.StringIO()
     text = f"risk machine-replacement --criterion cvar --steps 60 --seed 1 --json --plot {picture}"
-    done = subprocess.run([sys.executable, "-c", code, *text.split()], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), picture.read_text()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out):
+        patch.setitem(sys.modules, "cvxpy", None)
+        patch.setattr("bayesrl.lab.risk.MODELS", 200)  # fast
+        assert main(text.split()) == 0
+    return json.loads(out.getvalue()), picture.read_text()
 
 
 def test_json(page):
@@ -72,8 +74,9 @@ def test_the_picture_shows_every_policy(page):
     assert all(word in picture for word in ("nominal", "percentile", "max-min", "cvar", "mean -", "CVaR at 0.05"))
 
 
-def test_a_log_gives_the_posterior(tmp_path, line):
+def test_a_log_gives_the_posterior(tmp_path, line, monkeypatch):
     """Sixty days of stock in a file: the same as `update_many`; the table marks the criterion and names actions."""
+    monkeypatch.setattr("bayesrl.lab.risk.MODELS", 200)  # fast
     world = b.make_world("inventory-binomial")
     prior = b.DirichletMDP.structured(world)
     record = b.run(b.BayesAgent(prior, b.make("random")), world, 60, seed=0)

@@ -18,8 +18,8 @@ MUTANTS = {
     "units beyond the capacity are paid for": (
         STOCK, "cost = COST * (level - stock[:, None, None])", "cost = COST * stock[None, :, None]",
         [WORLDS + "test_inventory_binomial_by_hand"]),
-    "demand beyond the stock is forgotten": (
-        STOCK, "binom.sf(sales - 1, CUSTOMERS, BUYS)", "binom.sf(sales, CUSTOMERS, BUYS)",
+    "buyers and others are exchanged": (
+        STOCK, "BUYS**d * (1.0 - BUYS) ** (CUSTOMERS - d)", "(1.0 - BUYS) ** d * BUYS ** (CUSTOMERS - d)",
         [WORLDS + "test_inventory_binomial_is_worth_what_was_computed"]),
     "days of one level are not tied": (
         STOCK, "group=level[:, :, 0]", "group=np.maximum(level[:, :, 0] - stock, 0)",

@@ -49,7 +49,7 @@ def risk(
 
     from bayesrl.checks import choice, integer, number
     from bayesrl.lab.build import world_for
-    from bayesrl.lab.risk import CONFIDENCE, CRITERIA, MODELS, SAMPLES, SCENARIOS, assess, policies_for
+    from bayesrl.lab.risk import CONFIDENCE, CRITERIA, SAMPLES, SCENARIOS, assess, models_drawn, policies_for
 
     owner = "bayesrl risk"
     choice(owner, "--criterion", criterion, CRITERIA)
@@ -78,7 +78,12 @@ def risk(
         }
         chosen, nominal = pages[criterion], {key: x for key, x in pages["nominal"].items() if key != "guarantee"}
         params = {"prior": place.prior if prior is None else prior, **learnt, "samples": SAMPLES}
-        params |= {"confidence": CONFIDENCE, "scenarios": SCENARIOS, "models": MODELS, "gamma": belief.gamma}
+        params |= {
+            "confidence": CONFIDENCE,
+            "scenarios": SCENARIOS,
+            "models": models_drawn(belief),
+            "gamma": belief.gamma,
+        }
         return put_json(
             {
                 "world": place.name, "criterion": criterion, "epsilon": epsilon, "policy": chosen["policy"],

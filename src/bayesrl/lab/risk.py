@@ -105,7 +105,11 @@ def policies_for(belief: Solvable, criteria: Iterable[str], epsilon: float, rng:
             found[criterion] = solver.solve(belief, rng).policy
         else:
             measure = Measure.cvar(epsilon) if criterion == "cvar" else Measure.mean()
-            n = int(np.clip(CELLS // (nominal.size * len(nominal)), 100, MODELS))
             uniform = np.full_like(nominal, 1.0 / belief.n_actions)
-            found[criterion] = ascended([*found.values(), uniform], drawn(belief, n, rng), measure)
+            found[criterion] = ascended([*found.values(), uniform], drawn(belief, models_drawn(belief), rng), measure)
     return found
+
+
+def models_drawn(belief: Drawable) -> int:
+    """The number of models on which CVaR and the mean are maximised."""
+    return int(np.clip(CELLS // (belief.n_states**2 * belief.n_actions), 100, MODELS))

@@ -10,10 +10,10 @@ distribution of their sales, so their rows are tied; the prior `structured` lear
 
 from __future__ import annotations
 
+from math import comb
 from typing import Annotated
 
 import numpy as np
-from scipy.stats import binom
 
 from bayesrl.checks import integer
 from bayesrl.models.mdp import TabularMDP
@@ -24,6 +24,8 @@ from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.tabular import MDPWorld
 
 CUSTOMERS, BUYS, COST, PRICE = 10, 0.3, 1.0, 1.5
+DEMAND = np.array([comb(CUSTOMERS, d) * BUYS**d * (1.0 - BUYS) ** (CUSTOMERS - d) for d in range(CUSTOMERS + 1)])
+"""The probability of each demand."""
 LARGEST = 200
 """The largest capacity: the rewards of a flat prior have (capacity + 1)^3 cells."""
 
@@ -53,8 +55,9 @@ def inventory_binomial(
     level = np.minimum(stock[:, None] + stock, M)[:, :, None]  # after delivery, by stock and order
     cost = COST * (level - stock[:, None, None])
     sales = np.arange(min(M, CUSTOMERS) + 1)  # outcome k of a pair: k units are sold
-    all_sold = np.where(sales == stock[:, None], binom.sf(sales - 1, CUSTOMERS, BUYS), 0.0)
-    prob = np.where(sales < stock[:, None], binom.pmf(sales, CUSTOMERS, BUYS), all_sold)  # by level and sales
+    at_least = np.cumsum(DEMAND[::-1])[::-1][: len(sales)]  # the last unit goes if demand is at least the level
+    all_sold = np.where(sales == stock[:, None], at_least, 0.0)
+    prob = np.where(sales < stock[:, None], DEMAND[: len(sales)], all_sold)  # by level and sales
     outcomes = Outcomes(
         succ=np.maximum(level - sales, 0),
         reward=PRICE * sales - cost,
