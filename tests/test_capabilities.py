@@ -8,7 +8,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl import capabilities
-from bayesrl.beliefs import BetaBernoulli, RewardBeta, RewardNormal, SparseDirichletMDP, UnknownRewards
+from bayesrl.beliefs import BetaBernoulli, GaussianRewards, RewardBeta, RewardNormal, SparseDirichletMDP, UnknownRewards
 from bayesrl.capabilities import HasMeanMDP, Restarts, SamplesMDPs, Simulates, lacking, members, offers
 from bayesrl.errors import Incompatible
 from bayesrl.lab.priors import prior_for
@@ -125,4 +125,5 @@ def test_every_capability_is_documented_and_offered_by_somebody(protocol):
         own = next(vars(p)[name] for p in protocol.__mro__ if name in vars(p))
         assert (own.fget if isinstance(own, property) else own).__doc__, name
     beliefs = [e.example() for e in entries().values() if e.kind == "belief" and e.example]
+    beliefs.append(GaussianRewards(b.make_world("chain").mdp, np.zeros((5, 2)), np.eye(10)))
     assert any(offers(belief, protocol) for belief in beliefs)
