@@ -35,18 +35,20 @@ MUTANTS = {
         CONE, "reward = (p.m - z * (p.root @ u))", "reward = (p.m + z * (p.root @ u))",
         [SOLVER + "test_a_certificate_is_true_for_any_policy_and_direction"]),
     "the certificate is the gap to the nominal value": (
-        CONE, "tries = [risk / deviation if deviation > 0.0 else risk]", "tries = [0.0 * risk]",
+        CONE, "upper_bound(p, z, risk / deviation if deviation > 0.0 else risk)", "upper_bound(p, z, 0.0 * risk)",
         [SOLVER + "test_a_certificate_is_true_for_any_policy_and_direction"]),
     "the certificate knows no kink": (
-        CONE, " + ([] if u is None else [u])", "", [SOLVER + "test_a_certain_action_is_a_kink"]),
+        CONE, "bound = min(upper, upper_bound(", "bound = min(np.inf, upper_bound(", [SOLVER + "test_a_certain_action_is_a_kink"]),
     "an unreached state keeps the solver's noise": (
         CONE, "UNREACHED, UNUSED = 1e-8, 1e-6", "UNREACHED, UNUSED = 0.0, 0.0",
         [SOLVER + "test_an_unreached_state_takes_the_mean_models_action"]),
+    "a rare action is always dropped": (
+        CONE, "for cut in (UNUSED, 0.0):", "for cut in (UNUSED,):", [SOLVER + "test_a_rare_action_may_matter"]),
     "terminal states are visited": (
         CONE, "    visits[p.model.outcomes.terminal] = 0.0\n", "",
         [SOLVER + "test_visits_in_terminal_states_are_zero"]),
     "a failed program is passed off as an answer": (
-        CONE, "if not best.error_bound <= self.tol * largest_return(p, z):", "if False:",
+        CONE, "if best.error_bound <= self.tol * largest_return(p, z):", "if True:",
         [SOLVER + "test_a_failed_program_says_what_it_has"]),
     "deviations are read as variances": (
         COSTS, "variance = second if self.second == \"variance\" else second**2", "variance = second",

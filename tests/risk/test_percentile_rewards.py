@@ -99,7 +99,7 @@ def test_a_certificate_is_true_for_any_policy_and_direction():
     """The bound of a bad policy covers its distance from the best one; no direction gives a bound below the optimum."""
     belief, z = random_belief(5), norm.ppf(0.9)
     p, best, rng = arrays_of(belief), solved(belief).value, default_rng(0)
-    uniform = PercentileRewards()._solution(p, z, np.full((3, 3), 1 / 3), None)
+    uniform = PercentileRewards()._solution(p, z, np.full((3, 3), 1 / 3), np.inf)
     assert uniform.value < best - 0.1
     assert uniform.value + uniform.error_bound >= best
     u = rng.normal(size=(20, p.root.shape[1]))
@@ -175,6 +175,15 @@ def test_correlated_rewards_are_not_diversified():
     assert same.value == pytest.approx(-norm.ppf(0.9), abs=1e-6)
     opposite = solved(GaussianRewards(mdp, [0.0, 0.0], [[1.0, -1.0], [-1.0, 1.0]]))
     assert opposite.value == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_rare_action_may_matter():
+    """An action with three million times the deviation hedges the other one, although it is hardly ever taken."""
+    mdp = b.TabularMDP.from_dense(np.ones((1, 2, 1)), np.zeros((1, 2)), 0.9)
+    safe = solved(GaussianRewards(mdp, [1.0, 1.0], [[1.0, -3e6], [-3e6, 9e12]]))
+    assert safe.value == pytest.approx(10.0, abs=1e-4)
+    assert safe.error_bound < 1e-4
+    assert safe.policy[0, 1] == pytest.approx(1 / 3e6, rel=1e-3)
 
 
 # A solution is a planner ---------------------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ Paper to code: the program `cone_program`, the certificate `upper_bound`.
 Deviations: a cone solver's zeros are small numbers, which `policy_of` removes; an unreached state takes the mean
 model's action. Visits and value are then computed anew, so that the value is exactly that of the policy. No action is
 taken in terminal states: their visits are zero. At epsilon = 1/2, or where nothing is uncertain, the optimum is the
-mean model's, and cvxpy is not needed.
+mean model's, and cvxpy is not needed. A program whose certificate is not small enough is solved again, at most twice,
+with a scale from its own solution and tighter tolerances.
 Cost: the cone program; S A variables, S + rank + 1 rows. Claims: closed form of one state; enumeration; certificates.
 """
 
@@ -47,6 +48,8 @@ from bayesrl.risk._solution import StationarySolution
 OWNER = "PercentileRewards"
 UNREACHED, UNUSED = 1e-8, 1e-6
 """Visits of a state, as a share of all, and of an action, as a share of its state's, that are a cone solver's zero."""
+ENOUGH = 1e-6
+"""The error_bound, as a share of |m . x| + z |L' x|, below which the program is not solved again."""
 
 
 @value
@@ -108,23 +111,31 @@ class PercentileRewards:
         p, z = arrays_of(problem), -float(ndtri(self.epsilon))
         nominal = np.eye(p.model.n_actions)[np.asarray(solve(p.model, accuracy(p, z)).policy)]
         if z == 0.0 or p.root.shape[1] == 0:
-            return self._solution(p, z, nominal, None)
-        x, u, status = cone_program(p, z)
-        best = self._solution(p, z, nominal if x is None else policy_of(p, x, nominal), u)
-        if not best.error_bound <= self.tol * largest_return(p, z):
-            best = max(best, self._solution(p, z, nominal, u), key=lambda one: one.value)
-            raise NotConverged(OWNER, best, best.error_bound, f"the cone program ({status})")
-        return best
+            return self._solution(p, z, nominal, np.inf)
+        best, upper, status = None, np.inf, ""
+        for tight in (False, True, True):
+            x, u, status = cone_program(p, z, best if tight else None)
+            if x is None or u is None:
+                continue
+            upper = min(upper, upper_bound(p, z, u))
+            for cut in (UNUSED, 0.0):  # an action that is rarely used may matter if its deviation is large
+                new = self._solution(p, z, policy_of(p, x, nominal, cut), upper)
+                best = new if best is None or new.value > best.value else best
+                if best.error_bound <= ENOUGH * size_of(best, z):
+                    return best
+        best = max(filter(None, (best, self._solution(p, z, nominal, upper))), key=lambda one: one.value)
+        if best.error_bound <= self.tol * largest_return(p, z):
+            return best
+        raise NotConverged(OWNER, best, best.error_bound, f"the cone program ({status})")
 
-    def _solution(self, p: Arrays, z: float, policy: Floats, u: Floats | None) -> PercentileRewardsSolution:
-        """A policy with its value and its certificate; `u` is a second vector to try."""
+    def _solution(self, p: Arrays, z: float, policy: Floats, upper: float) -> PercentileRewardsSolution:
+        """A policy with its value and its certificate; `upper` is an upper bound of the optimum."""
         x = occupancy_of(p, policy)
         risk = np.asarray(p.root.T @ x.ravel())
         mean, deviation = float(x.ravel() @ p.m), float(np.linalg.norm(risk))
         found = mean - z * deviation
-        tries = [risk / deviation if deviation > 0.0 else risk] + ([] if u is None else [u])
-        bound = max(min(upper_bound(p, z, one) for one in tries) - found, 0.0)
-        return PercentileRewardsSolution(policy, found, x, bound, float(self.epsilon), mean, deviation)
+        bound = min(upper, upper_bound(p, z, risk / deviation if deviation > 0.0 else risk)) - found
+        return PercentileRewardsSolution(policy, found, x, max(bound, 0.0), float(self.epsilon), mean, deviation)
 
 
 class Arrays(NamedTuple):
@@ -150,10 +161,13 @@ def arrays_of(belief: HasRewardMoments) -> Arrays:
     return Arrays(model, m, sparse.csr_array(covariance_root(C)), deviation)
 
 
-def cone_program(p: Arrays, z: float) -> tuple[Floats | None, Floats | None, str]:
+def cone_program(
+    p: Arrays, z: float, last: PercentileRewardsSolution | None = None
+) -> tuple[Floats | None, Floats | None, str]:
     """Visits (S, A), the direction u of the cone's dual variable, and the solver's word; None if it found none.
 
-    Visits are scaled to 1 per state on average, and returns to at most 1. Clarabel then needs a third fewer iterations.
+    Visits are scaled to 1 per state on average, and returns to at most 1: Clarabel then needs a third fewer iterations.
+    After a `last` solution that was not accurate enough, returns are scaled by its size, and tolerances are tightened.
     """
     with from_extra(OWNER, "cone"):
         import cvxpy as cp
@@ -166,13 +180,17 @@ def cone_program(p: Arrays, z: float) -> tuple[Floats | None, Floats | None, str
     after = sparse.csr_array(moves, shape=(S, S * A))
     flow = own - gamma * after
     scale = visits * largest_return(p, z)
+    options = {}
+    if last is not None:
+        scale = max(visits * size_of(last, z), 1e-9 * scale)
+        options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
     x, t = cp.Variable(S * A, nonneg=True), cp.Variable()
     cone = cp.SOC(t, ((z / scale) * p.root.T) @ x)
     program = cp.Problem(cp.Maximize((p.m / scale) @ x - t), [flow @ x == visits * p.model.outcomes.start, cone])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the certificate says how accurate the solution is
-            program.solve(solver=cp.CLARABEL)
+            program.solve(solver=cp.CLARABEL, **options)
     except cp.SolverError:
         return None, None, "solver_error"
     if x.value is None or not np.isfinite(x.value).all():
@@ -186,15 +204,20 @@ def largest_return(p: Arrays, z: float) -> float:
     return float(np.abs(p.m).max() + z * p.deviation) / (1.0 - p.model.gamma)
 
 
+def size_of(solution: PercentileRewardsSolution, z: float) -> float:
+    """The size of the numbers whose difference is the value."""
+    return abs(solution.mean) + z * solution.deviation
+
+
 def accuracy(p: Arrays, z: float) -> float:
     """The error that `solve` may make, far below that of the cone solver."""
     return max(1e-12 * largest_return(p, z), 1e-300)
 
 
-def policy_of(p: Arrays, x: Floats, nominal: Floats) -> Floats:
+def policy_of(p: Arrays, x: Floats, nominal: Floats, cut: float = UNUSED) -> Floats:
     """Normalise visits in each state; an unreached or terminal state takes the nominal action."""
     total = np.where(p.model.outcomes.terminal, 0.0, x.sum(axis=1))[:, None]
-    x = np.where(total > UNREACHED * total.sum(), np.where(x > UNUSED * total, x, 0.0), nominal)
+    x = np.where(total > UNREACHED * total.sum(), np.where(x > cut * total, x, 0.0), nominal)
     return np.asarray(x / x.sum(axis=1, keepdims=True))
 
 
