@@ -125,6 +125,14 @@ def test_a_large_tree_is_refused_with_its_size():
         I.histories("Solver", found[0], I.possible_in(found), 5, 1000)
     with pytest.raises(InvalidArgument, match="at least"):
         I.histories("Solver", found[0], I.possible_in(found), 10_000, 1000)
+    line = TabularMDP.from_dense([[[1.0]]], [[0.0]], 0.9)  # one history of each length
+    with pytest.raises(
+        InvalidArgument, match=r"at least 1002 for the histories of 1000000000 steps, got 7.*7 would fit"
+    ):
+        I.histories("Solver", line, np.ones((1, 1), bool), 10**9, 7)
+    assert len(I.histories("Solver", line, np.ones((1, 1), bool), 2000, 2000)) == 2000
+    ends = TabularMDP.from_dense([[[0.0, 1.0]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.9, 0, [1])
+    assert len(I.histories("Solver", ends, np.ones((2, 2), bool) & [False, True], 10**9, 7)) == 1
     with pytest.raises(InvalidArgument, match="at least 30 for 10 steps, got 29"):
         I.pairs_in_time("Solver", found[0], 10, 29)
 

@@ -34,6 +34,9 @@ from bayesrl.parameters import value
 NONE = -1
 """No information set: before the first decision, or in a state that no set has."""
 
+COUNTED = 1000
+"""The number of steps for which a tree that is too large is counted; it has at least so many histories."""
+
 
 @value
 class InformationSets:
@@ -184,7 +187,7 @@ def _refuse_many(owner: str, possible: Bools, roots: Ints, size: tuple[int, int,
     for step in range(horizon):
         total += ending.sum()
         fits = step + 1 if total <= nodes else fits
-        if total > 1e300:
+        if not ending.any() or total > 1e300 or (total > nodes and step > COUNTED):
             break
         ending = ending @ moves
     if total > nodes:
