@@ -128,6 +128,21 @@ def test_close_to_the_linear_program_from_below_over_four_steps(seed, variant):
     check_against_the_program(posterior(seed, 4), 4, 1 + seed % 2, 3, variant)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("variant, steepest", [("plus", -0.4), ("plain", -0.5)])
+def test_rate(variant, steepest):
+    """The loss of value falls about like T^-1/2, on average over three posteriors and three seeds."""
+    budgets = 100, 1000, 10_000, 100_000
+    loss = np.zeros(4)
+    for seed, (k, n) in ((1, (1, 3)), (2, (1, 3)), (3, (2, 4))):
+        belief = posterior(seed, 3)
+        best = Program(belief, 2).best(k, n)
+        for i, m in enumerate(budgets):
+            made = b.make("k-of-n", k=k, n=n, horizon=2, iterations=m, variant=variant)
+            loss[i] += sum(best - made.solve(belief, default_rng(s)).value for s in range(3))
+    assert np.polyfit(np.log(budgets), np.log(loss), 1)[0] < steepest
+
+
 def check_against_the_program(belief, horizon, k, n, variant="plus"):
     made = b.make("k-of-n", k=k, n=n, horizon=horizon, iterations=20_000, variant=variant)
     solution = made.solve(belief, default_rng(0))
