@@ -162,7 +162,7 @@ def arrays_of(belief: HasRewardMoments) -> Arrays:
 
 
 def cone_program(
-    p: Arrays, z: float, last: PercentileRewardsSolution | None = None
+    p: Arrays, z: float, last: PercentileRewardsSolution | None
 ) -> tuple[Floats | None, Floats | None, str]:
     """Visits (S, A), the direction u of the cone's dual variable, and the solver's word; None if it found none.
 
@@ -214,7 +214,7 @@ def accuracy(p: Arrays, z: float) -> float:
     return max(1e-12 * largest_return(p, z), 1e-300)
 
 
-def policy_of(p: Arrays, x: Floats, nominal: Floats, cut: float = UNUSED) -> Floats:
+def policy_of(p: Arrays, x: Floats, nominal: Floats, cut: float) -> Floats:
     """Normalise visits in each state; an unreached or terminal state takes the nominal action."""
     total = np.where(p.model.outcomes.terminal, 0.0, x.sum(axis=1))[:, None]
     x = np.where(total > UNREACHED * total.sum(), np.where(x > cut * total, x, 0.0), nominal)
