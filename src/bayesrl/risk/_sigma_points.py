@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, array, number
-from bayesrl.errors import InvalidArgument
 
 
 def sigma_points(alpha: ArrayLike, beta: float) -> Floats:
@@ -39,20 +38,23 @@ def largest_beta(alpha: ArrayLike) -> float:
 
 def _dirichlet(owner: str, alpha: ArrayLike) -> tuple[Floats, Floats]:
     """The mean (K,) of a Dirichlet distribution, and the root (K, K) of its covariance."""
-    counts = array(owner, "alpha", alpha, (None,), low=0.0)
+    counts = array(owner, "alpha", alpha, (None,), low=0.0, above=True, moderate=True)
     total = counts.sum()
-    if not 0.0 < total < np.inf:
-        raise InvalidArgument(owner, "alpha", "counts with a positive, finite sum", float(total))
     p = counts / total
     return p, roots(((np.diag(p) - np.outer(p, p)) / (total + 1.0))[None])[0]
 
 
 def roots(covariance: Floats) -> Floats:
-    """Symmetric roots of covariances (G, K, K). Outcomes that are certain or impossible have empty rows."""
+    """Symmetric roots of covariances (G, K, K). Outcomes that are certain or impossible have empty rows.
+
+    The root of an eigenvalue that is zero up to 1e-18 is 1e-9. The means of the columns are therefore removed.
+    """
     values, vectors = np.linalg.eigh(covariance)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]) @ vectors.swapaxes(1, 2)
-    moves = np.diagonal(covariance, axis1=1, axis2=2) > 0.0
-    return np.asarray(np.where(moves[:, :, None] & moves[:, None, :], root, 0.0))
+    moves = (np.diagonal(covariance, axis1=1, axis2=2) > 0.0).astype(float)
+    both = moves[:, :, None] * moves[:, None, :]
+    centre = np.eye(covariance.shape[1]) - both / np.maximum(moves.sum(axis=1), 1.0)[:, None, None]
+    return np.asarray(centre @ (both * root) @ centre)
 
 
 def largest_betas(p: Floats, root: Floats) -> Floats:
