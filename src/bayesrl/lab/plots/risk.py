@@ -70,7 +70,7 @@ def values_sheet(found: Mapping[str, Assessment], epsilon: float) -> Sheet:
         axes.set(xlim=edges[[0, -1]], yticks=[], ylabel=name)
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.tick_params(labelbottom=axes is rows[-1])
-        axes.legend(frameon=False, fontsize="x-small", loc="upper left")
+        axes.legend(framealpha=0.9, edgecolor="none", fontsize="x-small", loc="upper left")
     rows[-1].set_xlabel("return in a drawn model")
     return sheet
 
