@@ -7,6 +7,7 @@ from scipy import stats
 
 from bayesrl.beliefs import DirichletMDP
 from bayesrl.beliefs.tabular._dirichlet_rows import MANY, dirichlet_rows, even_counts
+from bayesrl.checks import frozen
 from bayesrl.core import Transition
 from bayesrl.kernels.stick_breaking import LEFT, dense_rows, listed_rows
 from bayesrl.models.mdp import TabularMDP
@@ -23,6 +24,15 @@ CASES = [  # outcomes, prior count, what was seen
 ]
 
 
+def dense(rows, a, size, alpha, rng):
+    """Rows from read-only arrays, as a belief has them: those that can be written would be compiled for once more."""
+    return dense_rows(rows, frozen(a), frozen(size), frozen(alpha), rng)
+
+
+def listed(rows, a, size, alpha, rng):
+    return listed_rows(rows, frozen(a), frozen(size), frozen(alpha), rng)
+
+
 def alpha_of(K, a, seen):
     alpha = np.full(K, a)
     for k, n in seen.items():
@@ -32,7 +42,7 @@ def alpha_of(K, a, seen):
 
 def drawn(K, a, seen, n, seed):
     alpha = alpha_of(K, a, seen)[None]
-    return dense_rows(np.zeros(n, np.int64), np.array([a]), np.array([K]), alpha, default_rng(seed))
+    return dense(np.zeros(n, np.int64), np.array([a]), np.array([K]), alpha, default_rng(seed))
 
 
 @pytest.mark.parametrize(("K", "a", "seen"), CASES)
@@ -91,7 +101,7 @@ def test_rows_sum_to_one_however_small_the_counts():
         alpha = np.full((3, K), a)
         alpha[1, 5] += 1
         alpha[2, [7, 9]] += [1e6, 1]
-        x = dense_rows(np.repeat([0, 1, 2], 50), np.full(3, a), np.full(3, K), alpha, rng)
+        x = dense(np.repeat([0, 1, 2], 50), np.full(3, a), np.full(3, K), alpha, rng)
         np.testing.assert_allclose(x.sum(axis=1), 1.0, rtol=0, atol=2e-15)
         assert (x >= 0.0).all()
         assert (x[50:100, 5] > 0.0).all()
@@ -105,14 +115,14 @@ def test_groups_of_several_sizes_keep_to_their_outcomes():
     alpha = np.where(np.arange(100) < size[:, None], a[:, None], 0.0)
     alpha[:, 10] += 3.0
     rows = default_rng(0).integers(3, size=500)
-    n, k, p = listed_rows(rows, a, size, alpha, default_rng(1))
-    x = dense_rows(rows, a, size, alpha, default_rng(1))
+    n, k, p = listed(rows, a, size, alpha, default_rng(1))
+    x = dense(rows, a, size, alpha, default_rng(1))
     for i, g in enumerate(rows):
         assert (k[i, : n[i]] < size[g]).all()
         assert (p[i, n[i] :] == 0.0).all()
         np.testing.assert_allclose(np.bincount(k[i, : n[i]], p[i, : n[i]], 100), x[i], atol=1e-15)
     many = np.full((1, 4000), 1 / 64)
-    n = listed_rows(np.zeros(5, np.int64), many[:, 0], np.array([4000]), many, default_rng(2))[0]
+    n = listed(np.zeros(5, np.int64), many[:, 0], np.array([4000]), many, default_rng(2))[0]
     assert (n > 1000).all()  # 37 K a = 2300 on average, and 64 a row were expected
 
 
@@ -149,7 +159,7 @@ def test_a_model_follows_the_data():
 def test_lists_longer_than_their_first_room():
     """One row has room for 64 pieces. A stick of mass 25 needs hundreds: outcomes and shares are kept as they were."""
     alpha = np.full((1, 50), 0.5)
-    n, k, p = listed_rows(np.zeros(1, np.int64), np.array([0.5]), np.array([50]), alpha, default_rng(3))
+    n, k, p = listed(np.zeros(1, np.int64), np.array([0.5]), np.array([50]), alpha, default_rng(3))
     assert 300 < n[0] == k.shape[1] == p.shape[1]
     assert len(np.unique(k)) > 45
     np.testing.assert_allclose(p.sum(), 1.0, rtol=0, atol=1e-12)
