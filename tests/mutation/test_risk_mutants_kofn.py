@@ -3,7 +3,8 @@
 import pytest
 
 TEST, STOCK = "tests/risk/test_k_of_n.py::", "tests/risk/test_inventory.py::"
-SOLVER, DRAWS, WORLD = "bayesrl.risk.k_of_n", "bayesrl.risk._draws", "bayesrl.worlds.risk.inventory"
+SOLVER, GAME, DRAWS = (f"bayesrl.risk.{name}" for name in ("k_of_n", "_regret_matching", "_draws"))
+WORLD = "bayesrl.worlds.risk.inventory"
 PLUS, PLAIN = (TEST + f"test_transcription[{variant}]" for variant in ("plus", "plain"))
 TABLES, SAMPLED = TEST + "test_drawn_tables_are_sampled_models", TEST + "test_two_gaussian_actions"
 ROWS, VALUES = STOCK + "test_rows_by_hand", STOCK + "test_computed_values"
@@ -11,25 +12,25 @@ ROWS, VALUES = STOCK + "test_rows_by_hand", STOCK + "test_computed_values"
 MUTANTS = {
     # name: (module, old, new, tests)
     "the best k count": (
-        SOLVER, "returns[j] < worst[i - 1]", "returns[j] > worst[i - 1]", [PLUS]),
+        GAME, "returns[j] < worst[i - 1]", "returns[j] > worst[i - 1]", [PLUS]),
     "action probabilities are averaged": (
-        SOLVER, "total[i, a] += weight * x[i, a]", "total[i, a] += weight * sigma[i, a]", [PLUS]),
+        GAME, "total[i, a] += weight * x[i, a]", "total[i, a] += weight * sigma[i, a]", [PLUS]),
     "all iterations count the same": (
-        SOLVER, "weight = done + t + 1.0 if plus else 1.0", "weight = 1.0", [PLUS]),
+        GAME, "weight = done + t + 1.0 if plus else 1.0", "weight = 1.0", [PLUS]),
     "the paper's iterations do not count the same": (
-        SOLVER, "weight = done + t + 1.0 if plus else 1.0", "weight = done + t + 1.0", [PLAIN]),
+        GAME, "weight = done + t + 1.0 if plus else 1.0", "weight = done + t + 1.0", [PLAIN]),
     "the paper's regrets are cut": (
-        SOLVER, "                if plus:\n", "                if True:\n", [PLAIN]),
+        GAME, "                if plus:\n", "                if True:\n", [PLAIN]),
     "regrets are never cut": (
-        SOLVER, "                if plus:\n", "                if False:\n", [PLUS]),
+        GAME, "                if plus:\n", "                if False:\n", [PLUS]),
     "regrets are not weighted by the models' moves": (
-        SOLVER, "q[i, a] += reach[i, j] * R[pair, j]", "q[i, a] += R[pair, j]", [PLUS]),
+        GAME, "q[i, a] += reach[i, j] * R[pair, j]", "q[i, a] += R[pair, j]", [PLUS]),
     "regrets are weighted by the player's own moves": (
-        SOLVER, "regret[i, a] += q[i, a] - v", "regret[i, a] += arrive[i] * (q[i, a] - v)", [PLUS]),
+        GAME, "regret[i, a] += q[i, a] - v", "regret[i, a] += arrive[i] * (q[i, a] - v)", [PLUS]),
     "regrets of actions are not centred": (
-        SOLVER, "regret[i, a] += q[i, a] - v", "regret[i, a] += q[i, a]", [PLUS]),
+        GAME, "regret[i, a] += q[i, a] - v", "regret[i, a] += q[i, a]", [PLUS]),
     "the discount is forgotten": (
-        SOLVER, "discount = np.asarray(model.gamma**sets.step, np.float64)", "discount = np.ones(len(sets))", [PLUS]),
+        GAME, "discount = np.asarray(model.gamma**sets.step, np.float64)", "discount = np.ones(len(sets))", [PLUS]),
     "the strategy of a drawn iteration is the average": (
         SOLVER, 'frozen(now if self.strategy == "random" else strategy_of(total, now))', "frozen(strategy_of(total, now))",
         [PLUS]),
@@ -38,7 +39,7 @@ MUTANTS = {
     "the value of the best draws": (
         SOLVER, "axis=1)[:, : self.k]", "axis=1)[:, -self.k :]", [SAMPLED]),
     "occupancies without transitions": (
-        SOLVER, "q[i, a] += game.flow[e] * v[game.child[e]]", "q[i, a] += v[game.child[e]]",
+        GAME, "q[i, a] += game.flow[e] * v[game.child[e]]", "q[i, a] += v[game.child[e]]",
         [TEST + "test_shared_transitions_equal_histories"]),
     "known rows are drawn": (
         DRAWS, "            rows[:, belief.known] = belief.alpha[belief.known]\n", "", [TABLES]),
