@@ -9,6 +9,7 @@ from bayesrl.beliefs import (
     FiniteMDPs,
     GaussianRewards,
     RewardBeta,
+    RewardNormal,
     SparseDirichletMDP,
     UnknownRewards,
 )
@@ -213,6 +214,12 @@ def test_beliefs_with_dependent_groups_are_refused():
     for belief in (few, None, b.make_world("bernoulli").default_prior()):
         with pytest.raises(Incompatible, match="'row_covariance'"):
             value_moments(belief, [0, 0])
+
+
+def test_infinite_variances_are_refused():
+    wide = UnknownRewards(ROWS["tied"], RewardNormal(*(np.full((S, A), x) for x in (0.0, 1.0, 0.5, 1.0))))
+    with pytest.raises(InvalidArgument, match="'belief' must be one with finite variances of mean rewards, got inf"):
+        value_moments(wide, MU)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ from scipy.special import ndtri
 from bayesrl.capabilities import HasRowCovariance
 from bayesrl.checks import Floats, array, frozen, integer, number, rows_sum_to_one
 from bayesrl.core import Policy
+from bayesrl.errors import InvalidArgument
 from bayesrl.models.policy import policy_matrix
 from bayesrl.parameters import value
 from bayesrl.registry import register
@@ -113,5 +114,8 @@ def value_moments(belief: HasRowCovariance, policy: Policy | ArrayLike) -> Momen
     """
     m = uncertain_model("value_moments", belief)
     mu = policy_matrix("value_moments", policy, *m.r.shape)
+    if not np.isfinite(m.reward_covariance).all():
+        hint = "Learn from more rewards, or choose a prior whose mean rewards have a variance."
+        raise InvalidArgument("value_moments", "belief", "one with finite variances of mean rewards", np.inf, hint)
     _, X, V, _, _, b, C = expand(m, mu)
     return Moments(*map(frozen, (V, V + m.gamma * X @ b, X @ C @ X.T, m.start)))
