@@ -148,13 +148,17 @@ def _program(d: Dense, branches: int, whole: bool) -> Any:
     matrix = sparse.csr_array((entries, (rows, columns)), shape=(len(limits), t + 1))
     allowed = np.where(d.free[:, None], 1.0, np.eye(A)[0]).ravel()  # a terminal state takes the first action
     most = np.concatenate([allowed, (high - low).ravel() / unit, [((high @ d.start).min() - least.min()) / unit]])
-    return milp(
-        np.append(np.zeros(t), -1.0),
-        integrality=np.append(np.full(S * A, int(whole)), np.zeros(n * S + 1)),
-        bounds=Bounds(0.0, most),
-        constraints=LinearConstraint(matrix, np.append(np.full(row.size + n, -np.inf), np.ones(S)), limits),
-        options={"mip_rel_gap": 0.0, "node_limit": branches},
-    )
+    for presolve in (True, False):  # HiGHS fails after its presolve in rare, tiny programs
+        found = milp(
+            np.append(np.zeros(t), -1.0),
+            integrality=np.append(np.full(S * A, int(whole)), np.zeros(n * S + 1)),
+            bounds=Bounds(0.0, most),
+            constraints=LinearConstraint(matrix, np.append(np.full(row.size + n, -np.inf), np.ones(S)), limits),
+            options={"mip_rel_gap": 0.0, "node_limit": branches, "presolve": presolve},
+        )
+        if found.status in (0, 1):  # solved, or cut off
+            break
+    return found
 
 
 # Stationary policies -------------------------------------------------------------------------------------------------

@@ -148,5 +148,5 @@ class ScenarioMaxMin:
         upper = max(value, min(upper, limit))
         solution = MaxMin(frozen(mu), frozen(worst), value, value, upper, self.form, self.policies, len(V))
         if not solved:
-            raise NotConverged(OWNER, solution, upper - value, f"{self.branches} branches of the mixed-integer program")
+            raise NotConverged(OWNER, solution, upper - value, f"a program of at most {self.branches} branches")
         return solution
