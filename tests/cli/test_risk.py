@@ -11,6 +11,8 @@ import pytest
 import bayesrl as b
 from bayesrl._version import code_version
 from bayesrl.cli import main
+from bayesrl.cli.risk import _posterior
+from bayesrl.lab.priors import prior_for
 from bayesrl.lab.risk import assess
 
 WORLD = b.make_world("machine-replacement")
@@ -93,6 +95,15 @@ def test_a_log_gives_the_posterior(tmp_path, line, monkeypatch):
     assert "With posterior probability 0.9 the mean policy returns at least" in text
 
 
+def test_a_world_of_a_family_is_drawn():
+    family = b.make_world("gc")
+    belief, learnt = _posterior(family, None, 20, None, seed=0)
+    prior = prior_for(family)
+    assert learnt == {"steps": 20}
+    assert belief.alpha.sum() == prior.alpha.sum() + 20
+    assert belief == prior.update_many(b.run(b.BayesAgent(prior, b.make("random")), family, 20, seed=0))
+
+
 @pytest.mark.parametrize(
     "text, sentence",
     [
@@ -103,6 +114,7 @@ def test_a_log_gives_the_posterior(tmp_path, line, monkeypatch):
             "risk tiger",
             "bayesrl risk: 'world' must be one whose states and possible transitions are listed, got 'tiger'.",
         ),
+        ("risk machine-costs", "bayesrl risk: 'world' must be one whose states and possible transitions are listed"),
         ("risk infinite-grid", "bayesrl risk: 'world' must be one whose states and possible transitions are listed"),
         ("risk mountain-car", "bayesrl risk: 'world' must be one whose states and possible transitions are listed"),
         ("risk machine-replacement --criterion var", "bayesrl risk: '--criterion' must be one of percentile, cvar,"),

@@ -117,14 +117,18 @@ def _posterior(
     place: Any, data: Path | None, steps: int | None, prior: str | None, seed: int
 ) -> tuple[Any, dict[str, Any]]:
     """The belief after a log or after random steps, and what it was learnt from."""
-    from bayesrl.core import BayesAgent, run
+    from bayesrl.core import BayesAgent, Family, run
     from bayesrl.io.logs import load_log
     from bayesrl.lab.priors import prior_for
     from bayesrl.models.outcomes import Outcomes
     from bayesrl.registry import make
 
-    table = getattr(place, "mdp", place)
-    if getattr(place, "hidden", False) or not isinstance(getattr(table, "outcomes", None), Outcomes):
+    try:
+        table: Any = place if isinstance(place, Family) else place.mdp
+        listed = isinstance(table.outcomes, Outcomes)
+    except (AttributeError, InvalidArgument):  # families without a table say so
+        listed = False
+    if getattr(place, "hidden", False) or not listed:
         expected = "one whose states and possible transitions are listed"
         raise InvalidArgument("bayesrl risk", "world", expected, getattr(place, "name", type(place).__name__))
     if place.gamma == 1.0:
