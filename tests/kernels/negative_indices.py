@@ -30,3 +30,11 @@ def fix_integer_index(context, builder, idxty, idx, size):
 
 
 arrayobj.fix_integer_index = fix_integer_index
+
+
+def pytest_configure():
+    """The laws of beliefs take fewer replicates: they call the same compiled functions, and `make test` takes all."""
+    from bayesrl.testing import laws
+
+    laws.check_martingale.__kwdefaults__["draws"] = 800
+    laws.check_calibration.__kwdefaults__["replicates"] = 300
