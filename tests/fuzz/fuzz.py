@@ -91,7 +91,7 @@ def exported() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
     }
     given |= {"belief": b.DirichletMDP.flat(world), "policy": np.zeros(5, np.int64), "horizon": 2, "name": "chain"}
     known = {entry.factory for entry in entries().values()}
-    families = (b.models, b.beliefs, b.bandits, b.bamdp, b.bapomdp, b.continuous, b.value, b.gradient)
+    families = (b.models, b.beliefs, b.bandits, b.bamdp, b.bapomdp, b.continuous, b.value, b.gradient, b.risk)
     for module in (b, *families, covariances, features):
         for name in sorted(module.__all__ if module is b else dir(module)):
             thing = getattr(module, name)
@@ -114,7 +114,7 @@ def exported() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
     made += [b.beliefs.InfinitePOMDP(2, 2, chains=2, rewards=(0.0, 1.0)).update(step, default_rng(0))]
     made += [b.beliefs.PolicyPrior(2, 2, chains=2).update(step, default_rng(0))]
     given |= of_chapter_5()
-    for one in [*made, *values_of_chapter_5()]:
+    for one in [*made, *values_of_chapter_5(), *values_of_chapter_6()]:
         for method in public_methods(one):
             local = {"mind": one.start()} if hasattr(one, "start") and callable(one.start) else {}
             state = {"observation": 0, "state": 0, "action": 0, "context": None, "reward": 1.0}
@@ -160,6 +160,18 @@ def values_of_chapter_5() -> list[Any]:
     made += [b.beliefs.NormalWishart([0.0, 1.0], 1.0, 4.0, np.eye(2)).update([0.1, 0.2])]
     made += [b.beliefs.GPRegression().update((0.0, 1.0)), b.beliefs.BayesianLinearRegression(phi).update((0.0, 1.0))]
     return made
+
+
+def values_of_chapter_6() -> list[Any]:
+    """Measures, moments, a belief about rewards, and solutions that are planners."""
+    chain, rng = b.DirichletMDP.flat(b.make_world("chain")), default_rng(0)
+    costs, cvar = b.make_world("machine-costs", n_states=3).belief, b.risk.Measure.cvar(0.3)
+    few = [chain.sample_mdp(rng) for _ in range(2)]
+    made = [cvar, b.risk.value_moments(chain, np.zeros(5, np.int64)), costs]
+    made += [b.make("percentile", restarts=1, samples=100).solve(chain, rng), b.make("scenario-max-min").solve(few)]
+    made += [b.make("percentile-measure", measure=cvar).solve(costs, rng)]
+    made += [b.make("percentile-measure", measure=cvar, horizon=2).solve(few)]
+    return [*made, b.make("k-of-n", k=1, n=2, horizon=2, iterations=3).solve(chain, rng)]
 
 
 def class_methods(cls: type) -> list[str]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from bayesrl._explained import explain_failures
 from bayesrl.capabilities import SamplesMDPs
 from bayesrl.checks import Floats, array, frozen, number
 from bayesrl.errors import InvalidArgument
@@ -26,6 +27,7 @@ from bayesrl.risk._models import models_of
 from bayesrl.risk.percentile_measure import HistoryPlan, PercentileMeasure, StationaryPlan, plans_of, solution_of
 
 
+@explain_failures
 @value
 class Frontier:
     """Means and tails of the best policies for several weights of the tail."""

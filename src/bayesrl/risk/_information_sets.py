@@ -24,6 +24,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl._explained import explain_failures
 from bayesrl.checks import Bools, Floats, Ints, frozen, indices, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
@@ -38,6 +39,7 @@ COUNTED = 1000
 """The number of steps for which a tree that is too large is counted; it has at least so many histories."""
 
 
+@explain_failures
 @value
 class InformationSets:
     """N information sets in order of time, and the edges between them. Edges are sorted by set, action, next state."""

@@ -31,6 +31,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl._explained import explain_failures
 from bayesrl.capabilities import SamplesMDPs
 from bayesrl.checks import Floats, array, frozen, generator, integer, number, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
@@ -126,6 +127,7 @@ class KOfN:
         return mean_interval(np.concatenate(found))
 
 
+@explain_failures
 @value
 class KOfNSolution(HistorySolution):
     """A strategy over information sets, and its value. It is a planner; see `HistorySolution`."""
@@ -139,6 +141,8 @@ class KOfNSolution(HistorySolution):
     """Its k-of-n value: exact for a belief that lists its models, else an interval of 95% from fresh draws."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.sets, InformationSets):
+            raise InvalidArgument("KOfNSolution", "sets", "InformationSets", self.sets)
         array("KOfNSolution", "strategy", self.strategy, (len(self.sets), self.sets.n_actions))
         rows_sum_to_one("KOfNSolution", "strategy", self.strategy)
 

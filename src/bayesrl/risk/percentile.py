@@ -35,6 +35,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtri, softmax
 
+from bayesrl._explained import explain_failures
 from bayesrl.capabilities import HasRowCovariance, SamplesMDPs
 from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.errors import InvalidArgument
@@ -150,6 +151,7 @@ class Percentile:
         return float(ndtri(1.0 - self.epsilon)) if self.criterion == "normal" else 0.0
 
 
+@explain_failures
 @value
 class PercentileSolution(StationarySolution):
     """A policy, with the percentile of its return. It is a planner."""

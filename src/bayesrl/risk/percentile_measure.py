@@ -23,6 +23,7 @@ from typing import Annotated, ClassVar
 
 from numpy.random import Generator
 
+from bayesrl._explained import explain_failures
 from bayesrl.capabilities import SamplesMDPs
 from bayesrl.checks import Floats, number
 from bayesrl.errors import InvalidArgument, NotConverged
@@ -137,6 +138,7 @@ class Proved:
         return self.upper - self.value
 
 
+@explain_failures
 @value
 class StationaryPlan(StationarySolution, Proved):
     """The best stationary policy for a measure, with its proof. It is a planner."""
@@ -152,6 +154,7 @@ class StationaryPlan(StationarySolution, Proved):
     sampled: Annotated[bool, "Whether the models are draws, so that the value holds for these draws."]
 
 
+@explain_failures
 @value
 class HistoryPlan(HistorySolution, Proved):
     """The best policy over a horizon for a measure, with its proof. It is a planner over information sets."""

@@ -34,6 +34,7 @@ from numpy.random import Generator
 from scipy import sparse
 from scipy.special import ndtri
 
+from bayesrl._explained import explain_failures
 from bayesrl.beliefs.tabular._gaussian_rewards import covariance_root
 from bayesrl.capabilities import HasRewardMoments
 from bayesrl.checks import Floats, frozen, number
@@ -52,6 +53,7 @@ ENOUGH = 1e-6
 """The error_bound, as a share of |m . x| + z |L' x|, below which the program is not solved again."""
 
 
+@explain_failures
 @value
 class PercentileRewardsSolution(StationarySolution):
     """The policy with the best epsilon-percentile of the return."""

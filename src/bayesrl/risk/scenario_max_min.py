@@ -29,6 +29,7 @@ from typing import Annotated, ClassVar, Literal
 
 from numpy.random import Generator
 
+from bayesrl._explained import explain_failures
 from bayesrl.capabilities import ListsMDPs, SamplesMDPs
 from bayesrl.checks import Floats, frozen, generator, number
 from bayesrl.errors import NotConverged
@@ -55,6 +56,7 @@ Form = Literal["rectangular", "state-rectangular", "static"]
 Policies = Literal["deterministic", "stationary"]
 
 
+@explain_failures
 @value
 class MaxMin(StationarySolution):
     """A max-min policy with limits of what any policy can guarantee. It is a planner."""

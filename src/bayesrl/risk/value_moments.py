@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from bayesrl._explained import explain_failures
 from bayesrl.capabilities import HasRowCovariance
 from bayesrl.checks import Floats, array, frozen, integer, number, rows_sum_to_one
 from bayesrl.core import Policy
@@ -47,6 +48,7 @@ class ValueInterval(NamedTuple):
     high: float
 
 
+@explain_failures
 @value
 class Moments:
     """Second-order posterior moments of the values V of a policy."""

@@ -22,6 +22,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl._explained import explain_failures
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.tabular._outcome_reading import impossible, outcome_of
 from bayesrl.checks import Bools, Floats, Ints, array, frozen, generator, integer, number
@@ -35,6 +36,7 @@ ROUNDING = 1e-9
 """How far a covariance may be from symmetric, and below positive semi-definite, as a share of its largest value."""
 
 
+@explain_failures
 @value
 class GaussianRewards:
     """A belief about the mean rewards of pairs, which are jointly Gaussian; transitions are known.
