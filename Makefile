@@ -6,7 +6,8 @@ WORKERS ?= 2
 N ?= 100
 SEED ?= 0
 TRIAL := out/empty
-COMPILED := $(addprefix tests/,golden kernels models bamdp bapomdp beliefs bandits continuous hidden risk)
+COMPILED := $(addprefix tests/,golden kernels models bamdp bapomdp beliefs bandits continuous hidden)
+COMPILED += $(addprefix tests/risk/test_,k_of_n.py scenario_max_min.py sigma_point_robust.py stationary.py value_samples.py)
 
 .PHONY: install demo test figures bounds mutants mutants-random check package bench docs clean
 

@@ -44,6 +44,7 @@ SETTING = Setting("gaussian", steps=100)
     evidence=(
         "tests/risk/test_percentile_rewards.py::test_facts",
         "tests/risk/test_machine_costs.py::test_transitions_and_costs_by_hand",
+        "tests/risk/test_machine_costs.py::test_worlds_have_their_law",
     ),
 )
 @value
