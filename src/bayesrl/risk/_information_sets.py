@@ -36,7 +36,7 @@ NONE = -1
 """No information set: before the first decision, or in a state that no set has."""
 
 COUNTED = 1000
-"""The number of steps for which a tree that is too large is counted; it has at least so many histories."""
+"""A tree that is too large is counted for at most this number of steps."""
 
 
 @explain_failures

@@ -3,9 +3,10 @@
     max_mu min_j P0 . V_j(mu),     j = 1, ..., n
 
 The scenarios are draws from a belief, the models of a belief over finitely many, or a sequence of models. A Dirichlet
-belief allows every distribution, so that its own worst case is useless. The survey's formula is the static problem,
-one scenario for ever, which is NP-hard. The survey solves it by dynamic programming, which assumes that nature chooses
-anew in every step. That is another problem, with a lower value (ERRATA 38). `form` says which problem is meant.
+belief allows every distribution. Its own worst case is therefore useless. The survey's formula is the static problem:
+nature chooses one scenario for ever. This problem is NP-hard. The survey solves it by dynamic programming, which
+assumes that nature chooses anew in every step. That is another problem, with a lower value (ERRATA 38). `form` names
+the problem.
 
 - "rectangular": nature chooses for each pair (s, a). The optimum is deterministic.
 - "state-rectangular": nature chooses for each state, before the action is drawn. The optimum is random.
@@ -105,7 +106,7 @@ class ScenarioMaxMin:
 
     form: Annotated[
         Form,
-        "What nature chooses a scenario for: each pair of state and action, each state, or once for ever.",
+        "When nature chooses a scenario: for each pair of state and action, for each state, or once for ever.",
     ] = "rectangular"
     policies: Annotated[Policies, "The policies of the static form. The other forms need no choice."] = "deterministic"
     scenarios: Annotated[int, AtLeast(1), "Models drawn from a belief that is not finite, n."] = 100
