@@ -26,9 +26,13 @@ if TYPE_CHECKING:
         core,
         errors,
         gradient,
+        inverse,
         io,
         lab,
         models,
+        multiagent,
+        multitask,
+        pacbayes,
         registry,
         risk,
         testing,
@@ -50,8 +54,8 @@ __all__ = [
     "BayesAgent", "Decision", "DirichletMDP", "LiveAgent", "Record", "TabularMDP", "TabularPOMDP", "Transition",
     "__version__",
     "adapters", "bamdp", "bandits", "bapomdp", "beliefs", "capabilities", "compare", "continuous", "core", "errors",
-    "gradient", "io", "lab", "load", "make", "make_world", "methods", "models", "play", "registry", "risk", "run",
-    "save", "solve", "testing", "value", "worlds",
+    "gradient", "inverse", "io", "lab", "load", "make", "make_world", "methods", "models", "multiagent", "multitask",
+    "pacbayes", "play", "registry", "risk", "run", "save", "solve", "testing", "value", "worlds",
 ]  # fmt: skip
 
 export(
@@ -70,6 +74,7 @@ export(
     },
     modules=(
         "adapters", "bamdp", "bandits", "bapomdp", "beliefs", "capabilities", "continuous", "core", "errors",
-        "gradient", "io", "lab", "models", "registry", "risk", "testing", "value", "worlds",
+        "gradient", "inverse", "io", "lab", "models", "multiagent", "multitask", "pacbayes", "registry", "risk",
+        "testing", "value", "worlds",
     ),
 )  # fmt: skip

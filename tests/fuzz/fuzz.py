@@ -92,6 +92,7 @@ def exported() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
     given |= {"belief": b.DirichletMDP.flat(world), "policy": np.zeros(5, np.int64), "horizon": 2, "name": "chain"}
     known = {entry.factory for entry in entries().values()}
     families = (b.models, b.beliefs, b.bandits, b.bamdp, b.bapomdp, b.continuous, b.value, b.gradient, b.risk)
+    families += (b.pacbayes, b.inverse, b.multiagent, b.multitask)
     for module in (b, *families, covariances, features):
         for name in sorted(module.__all__ if module is b else dir(module)):
             thing = getattr(module, name)

@@ -1,0 +1,14 @@
+"""Chapter 7.2: inverse reinforcement learning. What does an expert want, given what it did?
+
+The dynamics are known. A belief is about the weights w of the rewards R(s, a) = w . phi(s, a), which are paid in the
+current state. Data are demonstrations: pairs of a state and the expert's action in it.
+"""
+
+from typing import TYPE_CHECKING
+
+from bayesrl._lazy import export
+
+if TYPE_CHECKING:
+    pass
+
+export(__name__, {})

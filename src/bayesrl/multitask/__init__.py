@@ -1,0 +1,10 @@
+"""Chapter 7.4: several tasks. What earlier tasks taught is the prior of the next. `Transition.task` names the task."""
+
+from typing import TYPE_CHECKING
+
+from bayesrl._lazy import export
+
+if TYPE_CHECKING:
+    pass
+
+export(__name__, {})

@@ -1,0 +1,14 @@
+"""Chapter 7.1: PAC-Bayes. Bounds that hold whatever the prior, and a choice between prior and data.
+
+A distribution q over policies or value functions may depend on the data; the prior p may not. With probability 1 -
+delta, every bound here holds for all q at once. The price is KL(q || p).
+"""
+
+from typing import TYPE_CHECKING
+
+from bayesrl._lazy import export
+
+if TYPE_CHECKING:
+    pass
+
+export(__name__, {})

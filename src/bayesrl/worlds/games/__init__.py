@@ -1,0 +1,1 @@
+"""Worlds of chapter 7.3: games of several players."""
