@@ -9,6 +9,7 @@ lookup, judge, reproduce              published figures and our scores          
 comparison_table                      tables for the terminal                   report.py
 curves, plot_posteriors, plot_policy  plots                                     plots/
 plot_values, plot_frontier            plots of risk                             plots/risk.py
+plot_co_assignment, plot_task_curves  plots of clusters and of transfer         plots/tasks.py
 assess                                policies on common drawn models           risk.py
 plot_surface, plot_bands, ...         plots of values and of gradients          plots/values.py, plots/gradients.py
 explain                               why a method takes an action              explain.py
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from bayesrl.lab.plots.explanation import plot_policy as plot_policy
     from bayesrl.lab.plots.risk import plot_frontier as plot_frontier
     from bayesrl.lab.plots.risk import plot_values as plot_values
+    from bayesrl.lab.plots.tasks import plot_co_assignment as plot_co_assignment
+    from bayesrl.lab.plots.tasks import plot_task_curves as plot_task_curves
     from bayesrl.lab.risk import Assessment as Assessment
     from bayesrl.lab.risk import assess as assess
 
@@ -30,6 +33,7 @@ export(
     {
         "plots.explanation": ("plot_policy",),
         "plots.risk": ("plot_frontier", "plot_values"),
+        "plots.tasks": ("plot_co_assignment", "plot_task_curves"),
         "risk": ("Assessment", "assess"),
     },
 )
