@@ -100,10 +100,10 @@ MUTANTS = {
         "bayesrl.bamdp.optimism._optimistic_state", "m.r)), shiftable=False)", "m.r)))",
         [UNVISITED + "test_values_are_not_shifted_where_pairs_end"]),
     "the survey's misprinted VPI": (
-        "bayesrl.bamdp.sampling.value_of_information", "gain = np.maximum(q - mean[first], 0.0)",
+        "bayesrl.beliefs._choosing", "gain = np.maximum(q - mean[first], 0.0)",
         "gain = np.where(q > mean[second], q - mean[first], 0.0)", [VOI + "test_value_of_perfect_information_by_hand"]),
     "the best action gains by rising": (
-        "bayesrl.bamdp.sampling.value_of_information", "gain[:, first] = np.maximum(mean[second] - q[:, first], 0.0)", "pass",
+        "bayesrl.beliefs._choosing", "gain[:, first] = np.maximum(mean[second] - q[:, first], 0.0)", "pass",
         [VOI + "test_value_of_perfect_information_by_hand"]),
     "weights are forgotten": (
         "bayesrl.bamdp.sampling.value_of_information", "weight = sample.weight * np.array(", "weight = np.array(",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Protocol
 
-from numpy.random import Generator
-
+from bayesrl.beliefs._choosing import Ties as Ties
+from bayesrl.beliefs._choosing import best_action as best_action
 from bayesrl.capabilities import HasMeanMDP, ListsStates, SharesSupport, offers
 from bayesrl.checks import Floats, integer, number
 from bayesrl.core import Transition
@@ -13,12 +13,6 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.models.solution import model_of
 from bayesrl.models.solve import solve
 from bayesrl.models.solvers._episodic import collapse, policy_to_the_end
-
-Ties = Literal["first", "random"]
-"""What to do with actions of equal value."""
-
-SLACK = 1e-9
-"""Action values that differ by less, relative to their size, are ties; solvers have about this accuracy."""
 
 
 class SharesMeanSupport(HasMeanMDP, SharesSupport, Protocol):
@@ -57,14 +51,6 @@ def mean_model_q(belief: HasMeanMDP, warm: Floats | None, bonus: Floats | None =
     """(q[s, a], values[s]) of the mean model; the solve starts from the values `warm` of the last step."""
     solution = solve(belief.mean_mdp(), initial=warm, bonus=bonus)
     return solution.q, solution.values
-
-
-def best_action(q: Floats, ties: Ties, rng: Generator) -> int:
-    """The greedy action; among ties the first, or one at random."""
-    values: list[float] = q.tolist()  # actions are few: a list is faster than an array
-    cut = max(values) - SLACK * (1.0 + max(map(abs, values)))
-    best = [a for a, value in enumerate(values) if value >= cut]
-    return best[0] if ties == "first" or len(best) == 1 else best[int(rng.random() * len(best))]
 
 
 class OnMeanModel(Protocol):

@@ -32,6 +32,7 @@ from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import Ties, best_action, draws_must_end, state_in
 from bayesrl.bamdp.sampling._hyper_model import draws_short_rows, solve_each, solve_in_turn
+from bayesrl.beliefs._choosing import value_of_perfect_information as value_of_perfect_information
 from bayesrl.capabilities import KnowsRewards, SamplesMDPs
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
@@ -142,14 +143,3 @@ def likelihood(model: TabularMDP, seen: Transition) -> float:
     s, a, r, y = seen[:4]
     alike = (model.succ[s, a] == y) & (np.abs(model.reward[s, a] - r) <= 1e-9 * (1.0 + abs(r)))
     return float(model.prob[model.group[s, a]][alike].sum())
-
-
-def value_of_perfect_information(q: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """(E[q_a], VPI(a)) of weighted samples of action values q[i, a]."""
-    mean = weight @ q
-    if len(mean) == 1:
-        return mean, np.zeros(1)
-    second, first = np.argsort(mean, kind="stable")[-2:]
-    gain = np.maximum(q - mean[first], 0.0)
-    gain[:, first] = np.maximum(mean[second] - q[:, first], 0.0)
-    return mean, weight @ gain
