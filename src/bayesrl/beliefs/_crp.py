@@ -35,11 +35,12 @@ def log_crp(labels: Ints, concentration: float) -> float:
     return float(whole + len(sizes) * np.log(concentration) + special.gammaln(sizes).sum())
 
 
-def draw_clustering(n: int, concentration: float, rng: Generator) -> Ints:
-    """The labels of n things, drawn one after the other."""
-    labels, sizes = np.zeros(n, np.int64), np.zeros(n)
-    clusters = 0
-    for i in range(n):
+def draw_clustering(n: int, concentration: float, rng: Generator, given: Ints | None = None) -> Ints:
+    """The labels of n things, drawn one after the other; those of the first ones may be given."""
+    first = np.zeros(0, np.int64) if given is None else given
+    labels, sizes = np.append(first, np.zeros(n - len(first), np.int64)), np.bincount(first, minlength=n).astype(float)
+    clusters = int(first.max(initial=-1)) + 1
+    for i in range(len(first), n):
         weights = np.append(sizes[:clusters], concentration)
         labels[i] = j = int(np.searchsorted(np.cumsum(weights), rng.random() * weights.sum(), side="right"))
         sizes[j] += 1.0

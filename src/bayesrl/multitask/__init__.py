@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING
 from bayesrl._lazy import export
 
 if TYPE_CHECKING:
-    pass
+    from bayesrl.multitask.hierarchical_mdp import HierarchicalMDP as HierarchicalMDP
 
-export(__name__, {})
+export(
+    __name__,
+    {
+        "hierarchical_mdp": ("HierarchicalMDP",),
+    },
+)

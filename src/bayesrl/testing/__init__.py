@@ -7,6 +7,7 @@ from bayesrl.testing import (  # noqa: F401 (they register probes)
     hidden_probes,
     linear_probe,
     structured_probes,
+    task_probes,
     trajectory_probe,
     value_probes,
 )

@@ -1,0 +1,93 @@
+"""Collapsed Gibbs sampling of the classes of tasks, from the counts of the tasks.
+
+Task m joins class j with weight n_j DM(N_j + n_m) / DM(N_j), and a new one with weight c DM(n_m), where n_j and N_j are
+the number of the other tasks in the class and their counts. DM is the Dirichlet-multinomial probability of steps in
+their order: a product over groups. A task that is in no class yet has label -1.
+"""
+
+from __future__ import annotations
+
+from math import lgamma
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.beliefs.structured._partitions import draw_log, in_order
+from bayesrl.kernels.arrays import F1, F2, I1, I2
+from bayesrl.kernels.jit import njit
+
+
+class Steps(NamedTuple):
+    """The counts of all tasks: those of task m are entries start[m] to start[m + 1]."""
+
+    start: I1
+    cell: I1
+    n: F1
+    group: I1
+    """The group of each cell, (U,)."""
+    alpha: F1
+    """The prior count of each cell, (U,)."""
+    total: F1
+    """The total prior count of each group, (H,)."""
+
+
+@njit
+def gibbs(rng: Generator, z: I1, steps: Steps, c: float, drawn: I2) -> None:
+    """Draw the class of one task after the other, given the others; each sweep writes a row of drawn (sweeps, M)."""
+    M = len(z)
+    for i in range(len(drawn)):
+        J = z.max() + 1
+        size, N, T, log_w = (
+            np.zeros(J + 4),
+            np.zeros((J + 4, len(steps.alpha))),
+            np.zeros((J + 4, len(steps.total))),
+            np.zeros(J + 4),
+        )
+        for m in range(M):
+            if z[m] >= 0:
+                move(m, z[m], 1.0, steps, size, N, T)
+        for m in range(M):
+            if z[m] >= 0:
+                move(m, z[m], -1.0, steps, size, N, T)
+            new = 0  # the first class without tasks
+            while new < J and size[new] > 0.0:
+                new += 1
+            if new == J:
+                J += 1
+                if J > len(size):  # room for more classes
+                    size, log_w = np.append(size, np.zeros(J)), np.zeros(2 * J)
+                    N, T = np.concatenate((N, np.zeros_like(N))), np.concatenate((T, np.zeros_like(T)))
+            for j in range(J):
+                prior = c if j == new else size[j]
+                log_w[j] = np.log(prior) + log_gain(m, steps, N[j], T[j]) if prior > 0.0 else -np.inf
+            z[m] = draw_log(rng, log_w[:J])
+            move(m, z[m], 1.0, steps, size, N, T)
+        in_order(z)
+        drawn[i] = z
+
+
+@njit
+def move(m: int, j: int, sign: float, steps: Steps, size: F1, N: F2, T: F2) -> None:
+    """Add task m to class j, or take it away."""
+    size[j] += sign
+    for i in range(steps.start[m], steps.start[m + 1]):
+        u = steps.cell[i]
+        N[j, u] += sign * steps.n[i]
+        T[j, steps.group[u]] += sign * steps.n[i]
+
+
+@njit
+def log_gain(m: int, steps: Steps, N: F1, T: F1) -> float:
+    """log DM(N + n_m) - log DM(N), over the cells that task m has seen; N (U,) and T (H,) are a class's counts."""
+    gain, more = 0.0, 0.0
+    end = steps.start[m + 1]
+    for i in range(steps.start[m], end):
+        u, n = steps.cell[i], steps.n[i]
+        gain += lgamma(steps.alpha[u] + N[u] + n) - lgamma(steps.alpha[u] + N[u])
+        more += n
+        g = steps.group[u]
+        if i + 1 == end or steps.group[steps.cell[i + 1]] != g:  # cells of a group are neighbours
+            gain += lgamma(steps.total[g] + T[g]) - lgamma(steps.total[g] + T[g] + more)
+            more = 0.0
+    return gain

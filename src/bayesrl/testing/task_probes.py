@@ -1,0 +1,75 @@
+"""Probes of beliefs over several tasks (`multitask/`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesrl.beliefs._crp import draw_clustering
+from bayesrl.checks import Floats
+from bayesrl.core import Transition
+from bayesrl.multitask.hierarchical_mdp import HierarchicalMDP
+from bayesrl.testing.probes import DirichletProbe, probe_for
+
+TASKS = 3
+SWEEPS = 6
+
+
+class HierarchicalProbe:
+    """Truths are models of three tasks, which share classes; data are steps of a random task from a random pair.
+
+    After each datum the chain makes six sweeps. The quantities are the probabilities of all three tasks.
+    """
+
+    random = True
+
+    def draw(self, belief: HierarchicalMDP, rng: Generator) -> Any:  # noqa: D102
+        return belief.sample(rng, TASKS)
+
+    def datum(self, belief: HierarchicalMDP, theta: Any, rng: Generator) -> Transition:  # noqa: D102
+        m = int(rng.integers(TASKS))
+        return DirichletProbe().datum(belief.problem, theta[m], rng)._replace(task=m)
+
+    def learn(self, belief: HierarchicalMDP, datum: Transition, rng: Generator) -> HierarchicalMDP:  # noqa: D102
+        return belief.update(datum).refresh(rng, SWEEPS)
+
+    def read(self, belief: HierarchicalMDP, theta: Any) -> Floats:  # noqa: D102
+        return np.concatenate([model.prob.ravel() for model in theta])
+
+    def expect(self, belief: HierarchicalMDP) -> Floats:  # noqa: D102
+        z, n, M = belief.assignments, self.counts(belief), belief.n_tasks
+        z = z if len(z) else np.zeros((1, M), np.int64)
+        of_tasks = means(belief, np.einsum("imk,kgx->imgx", (z[:, :, None] == z[:, None, :]).astype(float), n))
+        c, of_class = belief.concentration, of_tasks.sum(axis=(0, 1)) / len(z)  # a class of n tasks counts n times
+        of_new = (of_class + c * means(belief, np.zeros_like(of_class))) / (M + c)
+        return np.concatenate([of_tasks.mean(axis=0), np.repeat(of_new[None], TASKS - M, axis=0)]).ravel()
+
+    def readings(self, belief: HierarchicalMDP, n: int, rng: Generator) -> Floats:
+        """The quantities of n draws: what `read` gives of `draw`, without making models."""
+        z, seen = belief.assignments, self.counts(belief)
+        z = z if len(z) else np.zeros((1, belief.n_tasks), np.int64)
+        found = []
+        for i in rng.integers(len(z), size=n):
+            labels = draw_clustering(TASKS, belief.concentration, rng, z[i])
+            one_hot = np.arange(TASKS)[:, None] == labels[: belief.n_tasks]
+            rows = rng.standard_gamma(belief.problem.alpha + np.tensordot(one_hot, seen, axes=1))
+            found.append((rows / rows.sum(axis=2, keepdims=True))[labels].ravel())
+        return np.array(found)
+
+    def counts(self, belief: HierarchicalMDP) -> Floats:
+        """The counts of each task, (M, G, K)."""
+        n = np.zeros((belief.n_tasks, belief.problem.alpha.size))
+        for m, seen in enumerate(belief.data):
+            n[m, seen.cells] = seen.counts
+        return n.reshape(-1, *belief.problem.alpha.shape)
+
+
+def means(belief: HierarchicalMDP, counts: Floats) -> Floats:
+    """Mean probabilities of Dirichlet rows with the prior counts and these, (..., G, K)."""
+    alpha = belief.problem.alpha + counts
+    return np.asarray(alpha / alpha.sum(axis=-1, keepdims=True))
+
+
+probe_for.register(HierarchicalMDP, lambda belief: HierarchicalProbe())
