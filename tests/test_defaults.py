@@ -200,6 +200,8 @@ DEFAULTS = {
     "models.solvers.policy_iteration.policy_iteration": {"policies": 1000},
     "models.solvers.value_iteration.value_iteration": {"sweeps": 100000},
     "risk._measure.Measure": {"weights": (1.0,)},
+    "lab.plots.tasks.plot_task_curves": {"what": "return"},
+    "multitask.hierarchical_mdp.HierarchicalMDP.refresh": {"sweeps": 1},
     "parameters.Within": {"low": -np.inf, "high": np.inf, "open_low": False, "open_high": False},
     "parameters.check": {"moderate": False},
     "provenance.provenance": {"hidden": False},

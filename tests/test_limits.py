@@ -55,6 +55,7 @@ LIMITS = {
     "models.solvers._average_reward.POLICIES": 1000,
     "models.solvers._many.POLICIES": 1000,
     "models.solvers._modified_policy_iteration.LIMIT": 100_000,
+    "multitask.hierarchical_mdp.MOST_TASKS": 1_000_000,
     "risk.k_of_n.MOST": 100_000,
     "value.gprl.MOST_BACKUPS": 2000,
     "value.gprl.MOST_POLICIES": 50,

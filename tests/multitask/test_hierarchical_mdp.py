@@ -235,6 +235,10 @@ def test_bad_input(call, sentence):
     assert TWO.n_tasks == 2
 
 
+def test_the_largest_number_of_tasks():
+    assert PRIOR.update(Transition(0, 0, 0.0, 0, task=999_999)).n_tasks == 1_000_000
+
+
 def test_rewards_of_another_problem_are_impossible():
     with pytest.raises(ImpossibleEvidence, match="no outcome is listed"):
         PRIOR.update(Transition(0, 0, 7.0, 0))
