@@ -68,6 +68,8 @@ LIMITS = {
     "worlds.pomdps.sysadmin.MOST": 8,
     "worlds.risk.inventory.LARGEST": 200,
     "worlds.risk.inventory_binomial.LARGEST": 200,
+    "inverse._rewards.DENSE": 200,
+    "worlds.tasks.gridworld_blocks.LARGEST": 64,
 }
 
 

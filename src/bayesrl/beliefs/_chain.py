@@ -67,9 +67,14 @@ def split_r_hat(x: Floats) -> Floats:
     return np.where(still, np.where(between <= 1e-14 * scale, 1.0, np.inf), ratio)
 
 
-def diagnose(x: Floats, acceptance: float = np.nan) -> Diagnostics:
+def diagnose(x: Floats, acceptance: float | None = None) -> Diagnostics:
     """The diagnostics of draws x (n, k)."""
-    return Diagnostics(frozen(effective_sample_size(x)), frozen(split_r_hat(x)), float(acceptance), len(x))
+    return Diagnostics(
+        frozen(effective_sample_size(x)),
+        frozen(split_r_hat(x)),
+        np.nan if acceptance is None else float(acceptance),
+        len(x),
+    )
 
 
 def warn_if_poor(owner: str, found: Diagnostics) -> None:

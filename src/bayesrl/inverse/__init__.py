@@ -7,8 +7,17 @@ current state. Data are demonstrations: pairs of a state and the expert's action
 from typing import TYPE_CHECKING
 
 from bayesrl._lazy import export
+from bayesrl.beliefs._reward_priors import FinitePrior, GaussianPrior, LaplacePrior, UniformPrior
 
 if TYPE_CHECKING:
-    pass
+    from bayesrl.inverse._experts import demonstrate as demonstrate
+    from bayesrl.inverse._experts import value_loss as value_loss
 
-export(__name__, {})
+__all__ = ["FinitePrior", "GaussianPrior", "LaplacePrior", "UniformPrior"]
+
+export(
+    __name__,
+    {
+        "_experts": ("demonstrate", "value_loss"),
+    },
+)
