@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import TypeIs
 
+    from bayesrl.beliefs._reward_priors import RewardPrior
     from bayesrl.beliefs.arms._best_arm import BestArm
     from bayesrl.beliefs.arms._states import ArmPosteriors, ArmStates
     from bayesrl.core import Planner, Transition
@@ -749,6 +750,46 @@ class Fades(Protocol):
 
     def fade(self, prior: Self, keep: float) -> Self:
         """The belief with natural parameters (1 - keep) prior + keep own."""
+
+
+# Rewards of an expert -------------------------------------------------------------------------------------------------
+#
+# The dynamics are known, and rewards are linear in features. What is unknown are their weights, (d,).
+
+
+@runtime_checkable
+class HasLinearRewards(Protocol):
+    """A belief about the weights of experts' rewards, w, (d,)."""
+
+    @property
+    def rewards(self) -> Any:
+        """The known problem with its features: `LinearRewards` (`inverse/_rewards.py`)."""
+
+    @property
+    def prior(self) -> RewardPrior:
+        """The prior over the weights of one expert."""
+
+    @property
+    def confidence(self) -> float:
+        """How surely an expert takes the best action, c."""
+
+
+@runtime_checkable
+class HasDemonstrations(HasLinearRewards, Protocol):
+    """A belief about the reward of one expert."""
+
+    @property
+    def demonstrations(self) -> Ints:
+        """What the expert did: pairs (state, action), (N, 2)."""
+
+
+@runtime_checkable
+class KeepsTrajectories(HasLinearRewards, Protocol):
+    """A belief about the rewards of several experts, whose trajectories it keeps apart."""
+
+    @property
+    def trajectories(self) -> tuple[Ints, ...]:
+        """The pairs (state, action) of each trajectory, each (N, 2)."""
 
 
 # Checking ------------------------------------------------------------------------------------------------------------
