@@ -5,11 +5,23 @@ from typing import TYPE_CHECKING
 from bayesrl._lazy import export
 
 if TYPE_CHECKING:
+    from bayesrl.multitask._policy_iteration import TaskPolicies as TaskPolicies
+    from bayesrl.multitask._policy_iteration import policy_iteration as policy_iteration
+    from bayesrl.multitask._value_tasks import ValueTask as ValueTask
+    from bayesrl.multitask._value_tasks import task_matrices as task_matrices
     from bayesrl.multitask.hierarchical_mdp import HierarchicalMDP as HierarchicalMDP
+    from bayesrl.multitask.multitask_gptd import MultitaskGPTD as MultitaskGPTD
+    from bayesrl.multitask.multitask_gptd import MultitaskGPTDSolution as MultitaskGPTDSolution
+    from bayesrl.multitask.multitask_gptd_dp import MultitaskGPTDDP as MultitaskGPTDDP
+    from bayesrl.multitask.multitask_gptd_dp import MultitaskGPTDDPSolution as MultitaskGPTDDPSolution
 
 export(
     __name__,
     {
         "hierarchical_mdp": ("HierarchicalMDP",),
+        "_policy_iteration": ("TaskPolicies", "policy_iteration"),
+        "_value_tasks": ("ValueTask", "task_matrices"),
+        "multitask_gptd": ("MultitaskGPTD", "MultitaskGPTDSolution"),
+        "multitask_gptd_dp": ("MultitaskGPTDDP", "MultitaskGPTDDPSolution"),
     },
 )

@@ -1,0 +1,206 @@
+"""Classes of tasks with common priors: the sampler against enumerated partitions, its calibration and its limits."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bayesrl as b
+from bayesrl.beliefs._chain import PoorMixing
+from bayesrl.beliefs._crp import draw_clustering, log_crp
+from bayesrl.beliefs.structured._partitions import all_partitions
+from bayesrl.errors import InvalidArgument
+from bayesrl.multitask import MultitaskGPTDDPSolution
+
+NOISE, C, KAPPA, NU, PSI = 0.6, 0.8, 0.3, 3.0, 0.5
+FEW = [([[1.0]], [1.5]), ([[0.8], [0.5]], [1.2, 0.9]), ([[1.0]], [-0.9]), ([[0.6]], [-0.5])]
+MANY = [(np.ones((30, 1)), np.full(30, x)) for x in (1.4, 1.1, -1.0, -0.6, 1.2)]
+FURTHER = ([[1.0], [0.4]], [1.1, 0.2])
+
+
+def solver(**changed):
+    given = {"noise": NOISE, "concentration": C, "strength": KAPPA, "degrees": NU, "scale": [[PSI]]}
+    return b.make("multitask-gptd-dp", **given | changed)
+
+
+# Enumerated partitions -----------------------------------------------------------------------------------------------
+
+
+def class_evidence(tasks):
+    """For one feature: log density of a class's rewards, and the posterior means of its weights.
+
+    mu is integrated out exactly, and Sigma = s, which is inverse gamma, by quadrature over its quantiles. Only the
+    estimate x = H'r / H'H of a task matters, with variance v = sigma^2 / H'H.
+    """
+    H, r = zip(*((np.ravel(h), np.ravel(y)) for h, y in tasks), strict=True)
+    x = np.array([h @ y / (h @ h) for h, y in zip(H, r, strict=True)])
+    v = np.array([NOISE**2 / (h @ h) for h in H])
+    nodes, weight = np.polynomial.legendre.leggauss(400)
+    s = stats.invgamma.ppf(0.5 * (nodes + 1.0), NU / 2, scale=PSI / 2)[:, None, None]
+    prior = s * np.eye(len(x)) + s / KAPPA
+    covariance = prior + np.diag(v)
+    solved = np.linalg.solve(covariance, np.broadcast_to(x[:, None], (400, len(x), 1)))
+    log_density = -0.5 * (np.linalg.slogdet(2.0 * np.pi * covariance)[1] + (x @ solved)[:, 0])
+    density = 0.5 * weight * np.exp(log_density)
+    return np.log(density.sum()), density @ (prior @ solved)[:, :, 0] / density.sum()
+
+
+def enumerated(tasks):
+    """Probability of each partition, co-class probabilities, mean number of classes, and means of the weights."""
+    M, kept = len(tasks), {}
+    labels = all_partitions(M)[0]
+    log_p, means = np.empty(len(labels)), np.empty((len(labels), M))
+    for i, z in enumerate(labels):
+        log_p[i] = log_crp(z, C)
+        for k in range(z.max() + 1):
+            members = tuple(np.flatnonzero(z == k))
+            if members not in kept:
+                kept[members] = class_evidence([tasks[m] for m in members])
+            log_p[i] += kept[members][0]
+            means[i, list(members)] = kept[members][1]
+    p = np.exp(log_p - log_p.max())
+    evidence = log_p.max() + np.log(p.sum())
+    p /= p.sum()
+    co_class = sum(q * (z[:, None] == z) for q, z in zip(p, labels, strict=True))
+    return p, co_class, p @ (labels.max(axis=1) + 1), p @ means, evidence
+
+
+def batch_errors(x, batches=40):
+    """Standard errors of the means of the columns of a chain."""
+    parts = np.array([part.mean(axis=0) for part in np.array_split(x, batches)])
+    return parts.std(axis=0, ddof=1) / np.sqrt(batches)
+
+
+@pytest.mark.parametrize("tasks", [FEW, MANY], ids=["15 partitions", "52 partitions"])
+def test_equal_to_enumerated_partitions(tasks):
+    """Co-class probabilities, the number of classes and the weights, within 5 batch-means standard errors.
+
+    Forty batches: a two-sided t of 39 degrees beyond 5 has probability 1e-5, for at most 16 quantities 2e-4.
+    """
+    found = solver(sweeps=12_000).solve(tasks, np.random.default_rng(1))
+    _, co_class, classes, means, _ = enumerated(tasks)
+    pairs = np.triu_indices(len(tasks), 1)
+    together = (found.assignments[:, :, None] == found.assignments[:, None, :])[:, pairs[0], pairs[1]]
+    error = batch_errors(together.astype(float))
+    assert (np.abs(found.co_class()[pairs] - co_class[pairs]) < 5 * error).all()
+    assert error.max() < 0.02
+    assert abs(found.n_classes().mean() - classes) < 5 * batch_errors(found.n_classes()[:, None])[0]
+    assert (np.abs(found.weights - means[:, None]) < 5 * batch_errors(found.samples)).all()
+
+
+def test_transfer_is_the_mixture_over_enumerated_partitions():
+    """A further task is one more task: its weights' mean, and the ratio of evidences of all tasks and of the first.
+
+    Draws are weighed by the density of the rewards, so that the mean is a ratio; twenty parts of the chain give its
+    standard error. A t of 19 degrees beyond 5: false alarm 2e-4.
+    """
+    found = solver(sweeps=6000).solve(FEW, np.random.default_rng(2))
+    before, (*_, means, after) = enumerated(FEW)[-1], enumerated([*FEW, FURTHER])
+    mean, covariance = found.transfer(FURTHER)
+    parts = [part_of(found, i, 20) for i in range(20)]
+    error = np.std([one.transfer(FURTHER)[0][0] for one in parts], ddof=1) / np.sqrt(20)
+    assert abs(mean[0] - means[-1]) < 5 * error < 0.05
+    H, r = np.array(FURTHER[0]), np.array(FURTHER[1])
+    rest = stats.multivariate_normal.logpdf(
+        r, np.zeros(2), NOISE**2 * np.eye(2)
+    )  # `enumerated` has the density of x instead
+    x, v = float(H[:, 0] @ r / (H.T @ H)[0, 0]), NOISE**2 / float((H.T @ H)[0, 0])
+    expected = after - before + rest - stats.norm.logpdf(x, 0.0, np.sqrt(v))
+    error = np.std([one.log_predictive(FURTHER) for one in parts], ddof=1) / np.sqrt(20)
+    assert abs(found.log_predictive(FURTHER) - expected) < 5 * error < 0.05
+    assert covariance[0, 0] > 0.0
+
+
+def part_of(found, i, parts):
+    """One of several stretches of a chain."""
+    rows = np.array_split(np.arange(len(found.samples)), parts)[i]
+    first = np.concatenate([[0], np.cumsum(found.n_classes() + 1)])
+    use = slice(first[rows[0]], first[rows[-1] + 1])
+    return MultitaskGPTDDPSolution(
+        found.weights, found.samples[rows], found.assignments[rows], found.class_means[use],
+        found.class_covariances[use], found.concentration, found.noise,
+    )  # fmt: skip
+
+
+# Calibration ---------------------------------------------------------------------------------------------------------
+
+
+def test_calibrated():
+    """Simulation-based calibration: classes, weights and rewards from the prior; ranks among thinned draws.
+
+    Of two weights, their product, and the number of classes (ties broken at random). Ranks of 300 data sets among 19
+    draws are uniform on 20 values; chi-squared tests of 4 quantities at 2.5e-6 each: false alarm 1e-5.
+    """
+    rng, d, M, draws = np.random.default_rng(3), 2, 4, 19
+    H = rng.normal(size=(M, 2, d))
+    scale = np.array([[0.5, 0.1], [0.1, 0.3]])
+    made = b.make(
+        "multitask-gptd-dp", noise=NOISE, concentration=C, strength=KAPPA, degrees=5.0, scale=scale,
+        sweeps=draws * 8, burn_in=20,
+    )  # fmt: skip
+    ranks = []
+    for _ in range(300):
+        z = draw_clustering(M, C, rng)
+        Sigma = [stats.invwishart.rvs(5.0, scale, random_state=rng) for _ in range(z.max() + 1)]
+        mu = [rng.multivariate_normal(np.zeros(d), S / KAPPA) for S in Sigma]
+        w = np.array([rng.multivariate_normal(mu[k], Sigma[k]) for k in z])
+        tasks = [(h, h @ x + NOISE * rng.standard_normal(2)) for h, x in zip(H, w, strict=True)]
+        found = made.solve(tasks, rng)
+        x, classes = found.samples[7::8], found.n_classes()[7::8]
+        true = np.array([w[0, 0], w[3, 1], w[0] @ w[1], z.max() + 1.0])
+        drawn = np.column_stack([x[:, 0, 0], x[:, 3, 1], (x[:, 0] * x[:, 1]).sum(axis=1), classes])
+        equal = (drawn == true).sum(axis=0)
+        ranks.append((drawn < true).sum(axis=0) + rng.integers(equal + 1))
+    for column in np.array(ranks).T:
+        count = np.bincount(column, minlength=draws + 1)
+        assert stats.chisquare(count).pvalue > 2.5e-6
+
+
+# Limits --------------------------------------------------------------------------------------------------------------
+
+
+def test_concentration_to_zero_pools_and_to_infinity_separates():
+    rng = np.random.default_rng(4)
+    one, apart = (solver(concentration=c, sweeps=300).solve(FEW, rng) for c in (1e-12, 1e12))
+    assert (one.n_classes() == 1).all()
+    assert (one.co_class() == 1.0).all()
+    assert (apart.n_classes() == 4).all()
+    np.testing.assert_array_equal(apart.co_class(), np.eye(4))
+    alone = [class_evidence([task])[1][0] for task in FEW]
+    assert (np.abs(apart.weights[:, 0] - alone) < 6 * batch_errors(apart.samples[:, :, 0], 20)).all()
+
+
+def test_the_same_seed_gives_the_same_draws_and_a_solution_is_saved(tmp_path):
+    found, again = (solver(sweeps=150).solve(FEW, np.random.default_rng(5)) for _ in range(2))
+    assert found == again
+    b.save(found, tmp_path / "kept.zip")
+    assert b.load(tmp_path / "kept.zip") == found
+    assert found.transfer(FURTHER)[0] == b.load(tmp_path / "kept.zip").transfer(FURTHER)[0]
+
+
+def test_a_chain_that_does_not_mix_warns():
+    """The weights of a tight class hold its mean in place: with much noise it moves little in a sweep."""
+    slow = solver(noise=3.0, concentration=1e-6, strength=1e-3, degrees=20.0, scale=1e-3, sweeps=400)
+    with pytest.warns(PoorMixing, match="MultitaskGPTDDP: .*more sweeps"):
+        slow.solve(FEW, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"concentration": 0.0}, "'concentration' must be greater than 0"),
+        ({"concentration": np.nan}, "'concentration'"),
+        ({"sweeps": 0}, "'sweeps' must be a whole number of at least 1"),
+        ({"sweeps": 1.5}, "'sweeps'"),
+        ({"burn_in": -1}, "'burn_in'"),
+        ({"auxiliary": 0}, "'auxiliary'"),
+    ],
+)  # fmt: skip
+def test_refused(parameters, sentence):
+    with pytest.raises(InvalidArgument, match=sentence):
+        solver(**parameters).solve(FEW, np.random.default_rng(0))
+
+
+def test_a_generator_is_needed():
+    for rng in (None, 3, "rng"):
+        with pytest.raises(InvalidArgument, match="'rng'"):
+            solver().solve(FEW, rng)
