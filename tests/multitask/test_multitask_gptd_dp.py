@@ -117,7 +117,7 @@ def part_of(found, i, parts):
     use = slice(first[rows[0]], first[rows[-1] + 1])
     return MultitaskGPTDDPSolution(
         found.weights, found.samples[rows], found.assignments[rows], found.class_means[use],
-        found.class_covariances[use], found.concentration, found.noise,
+        found.class_covariances[use], found.concentration, found.noise, False, None,
     )  # fmt: skip
 
 

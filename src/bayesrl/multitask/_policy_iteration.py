@@ -23,7 +23,7 @@ from bayesrl.beliefs.features import Features
 from bayesrl.checks import Floats, array, frozen, indices, integer, number, sequence
 from bayesrl.errors import BrokenContract, InvalidArgument
 from bayesrl.multitask._value_tasks import Steps, ValueTask, matrices, steps_of
-from bayesrl.parameters import AtLeast, Shape, value
+from bayesrl.parameters import AtLeast, Shape, unchecked, value
 
 OWNER = "policy_iteration"
 
@@ -43,10 +43,10 @@ class TaskPolicies:
     weights: Annotated[Floats, Shape("(M, d)"), "Weights of each task's action values."]
     features: Annotated[Any, "A table (S, A, d), or features of rows that hold a state and then an action."]
     n_actions: Annotated[int, AtLeast(1), "A."]
-    solution: Annotated[Any, "What the solver found in the last round; None before the first."] = None
-    co_class: Annotated[Floats | None, Shape("(rounds, M, M)"), "Which tasks were of one class in each round."] = None
-    rounds: Annotated[int, AtLeast(0), "Rounds made."] = 0
-    converged: Annotated[bool, "Whether no policy changed in the last round at the states of the logs."] = False
+    solution: Annotated[Any, "What the solver found in the last round; None before the first."]
+    co_class: Annotated[Floats | None, Shape("(rounds, M, M)"), "Which tasks were of one class in each round."]
+    rounds: Annotated[int, AtLeast(0), "Rounds made."]
+    converged: Annotated[bool, "Whether no policy changed in the last round at the states of the logs."]
 
     def q(self, task: int, states: ArrayLike) -> Floats:
         """Action values of a task at states, (n, A)."""
@@ -102,7 +102,7 @@ def policy_iteration(
     if not hasattr(solver, "solve"):
         raise InvalidArgument(OWNER, "solver", "a solver of tasks, such as make('multitask-gptd')", solver)
     fixed = None if callable(logs) else read(logs, features, A)
-    at, classes = TaskPolicies(np.zeros((1, d)), features, A), []
+    at, classes = TaskPolicies(np.zeros((1, d)), features, A, None, None, 0, False), []
     for i in range(rounds):
         steps = fixed if fixed is not None else read(logs(at, rng), features, A)  # type: ignore[operator, arg-type]
         acted = [uniform(len(x.reward), A) if i == 0 else greedy(at, m, x) for m, (x, _, _) in enumerate(steps)]
@@ -113,12 +113,9 @@ def policy_iteration(
             raise BrokenContract(f"{type(solver).__name__}.solve", f"return weights ({len(tasks)}, {d})", w)
         together = found.co_class() if hasattr(found, "co_class") else np.ones((len(tasks), len(tasks)))
         classes.append(together)
-        at = TaskPolicies(w, features, A, found, np.array(classes), i + 1)
-        same = all(
-            np.array_equal(greedy(at, m, x), mu) for m, ((x, _, _), mu) in enumerate(zip(steps, acted, strict=True))
-        )
-        if same:
-            return TaskPolicies(w, features, A, found, np.array(classes), i + 1, True)
+        at = TaskPolicies(w, features, A, found, np.array(classes), i + 1, False)
+        if all(np.array_equal(greedy(at, m, x), acted[m]) for m, (x, _, _) in enumerate(steps)):
+            return unchecked(at, converged=True)
     return at
 
 

@@ -46,10 +46,10 @@ class MultitaskGPTDDPSolution:
     assignments: Annotated[Ints, Shape("(n, M)"), "Drawn classes, numbered in the order of their first task."]
     class_means: Annotated[Floats, Shape("(N, d)"), "mu of each draw's classes and of a new one, draw after draw."]
     class_covariances: Annotated[Floats, Shape("(N, d, d)"), "Their Sigma."]
-    concentration: Annotated[float, Above(0.0), "Parameter of the Chinese restaurant process, c."] = 1.0
-    noise: Annotated[float, Above(0.0), "Standard deviation of the noise, sigma."] = 1.0
-    coloured: Annotated[bool, "Whether the noise is that of Monte-Carlo returns."] = False
-    gamma: Annotated[float | None, DISCOUNT, "Discount of coloured noise for tasks without G."] = None
+    concentration: Annotated[float, Above(0.0), "Parameter of the Chinese restaurant process, c."]
+    noise: Annotated[float, Above(0.0), "Standard deviation of the noise, sigma."]
+    coloured: Annotated[bool, "Whether the noise is that of Monte-Carlo returns."]
+    gamma: Annotated[float | None, DISCOUNT, "Discount of coloured noise for tasks without G."]
 
     def __post_init__(self) -> None:
         labels = frozen(np.asarray(self.assignments).astype(np.int64))
