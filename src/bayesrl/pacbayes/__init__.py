@@ -9,6 +9,38 @@ from typing import TYPE_CHECKING
 from bayesrl._lazy import export
 
 if TYPE_CHECKING:
-    pass
+    from bayesrl.pacbayes._divergence import kl as kl
+    from bayesrl.pacbayes._divergence import kl_dirichlet as kl_dirichlet
+    from bayesrl.pacbayes._divergence import kl_inverse as kl_inverse
+    from bayesrl.pacbayes._divergence import mcallester as mcallester
+    from bayesrl.pacbayes._lemma import lemma as lemma
+    from bayesrl.pacbayes._select import Selection as Selection
+    from bayesrl.pacbayes._select import select as select
+    from bayesrl.pacbayes.pac_bayes_bandit import bandit_bound as bandit_bound
+    from bayesrl.pacbayes.pac_bayes_function_approximation import TDDecomposition as TDDecomposition
+    from bayesrl.pacbayes.pac_bayes_function_approximation import (
+        function_approximation_bound as function_approximation_bound,
+    )
+    from bayesrl.pacbayes.pac_bayes_function_approximation import stationary_distribution as stationary_distribution
+    from bayesrl.pacbayes.pac_bayes_function_approximation import td_decomposition as td_decomposition
+    from bayesrl.pacbayes.pac_bayes_model import model_bound as model_bound
+    from bayesrl.pacbayes.pac_bayes_value import ValueBound as ValueBound
+    from bayesrl.pacbayes.pac_bayes_value import value_bound as value_bound
 
-export(__name__, {})
+export(
+    __name__,
+    {
+        "_divergence": ("kl", "kl_dirichlet", "kl_inverse", "mcallester"),
+        "_lemma": ("lemma",),
+        "_select": ("Selection", "select"),
+        "pac_bayes_bandit": ("bandit_bound",),
+        "pac_bayes_function_approximation": (
+            "TDDecomposition",
+            "function_approximation_bound",
+            "stationary_distribution",
+            "td_decomposition",
+        ),
+        "pac_bayes_model": ("model_bound",),
+        "pac_bayes_value": ("ValueBound", "value_bound"),
+    },
+)
