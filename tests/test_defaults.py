@@ -207,6 +207,7 @@ DEFAULTS = {
     "multitask._policy_iteration.policy_iteration": {"rounds": 20},
     "risk._measure.Measure": {"weights": (1.0,)},
     "lab.plots.tasks.plot_task_curves": {"what": "return"},
+    "multitask._linear_reward_classes.LinearRewardClasses.refresh": {"sweeps": 1},
     "multitask.hierarchical_mdp.HierarchicalMDP.refresh": {"sweeps": 1},
     "pacbayes.pac_bayes_bandit.bandit_bound": {"form": "hoeffding"},
     "pacbayes.pac_bayes_function_approximation.function_approximation_bound": {"mixing": 1.0},

@@ -12,6 +12,7 @@ from bayesrl.beliefs.structured._partitions import all_partitions
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.multitask import HierarchicalMDP
+from bayesrl.testing import assert_chain_mean
 
 MDP = b.TabularMDP.from_dense(np.full((2, 2, 2), 0.5), [[0.0, 1.0], [0.5, 0.0]], gamma=0.9)
 FACTS = [1 / 6, 0.380556, 0.3125, 0.118056, 0.020833, 0.001389]
@@ -47,33 +48,23 @@ def naive(data, tasks, c, alpha):
     return labels, p / p.sum()
 
 
-def assert_near(x, exact, batches=40):
-    """The mean of draws x (n, k) is within 5 batch-means standard errors; false alarm below 2e-5 for each quantity.
-
-    The error is Student's t with 39 degrees of freedom. Rare events get the binomial error at least.
-    """
-    x, exact = np.asarray(x, float), np.asarray(exact, float)
-    n = len(x) - len(x) % batches
-    means = x[:n].reshape(batches, n // batches, -1).mean(axis=1)
-    se = means.std(axis=0, ddof=1) / np.sqrt(batches)
-    se = np.maximum(se, np.sqrt(np.abs(exact * (1.0 - exact)) / n)) + 1e-9
-    assert (np.abs(x.mean(axis=0) - exact) <= 5.0 * se).all()
-
-
 @pytest.mark.parametrize(("tasks", "c", "alpha"), [(4, 0.5, 0.7), (5, 2.0, 1.0), (6, 1.0, 0.4)])
 def test_draws_follow_the_enumerated_clusterings(tasks, c, alpha):
-    """15, 52 and 203 clusterings: each probability, co-assignment and the number of classes, in 4000 sweeps."""
+    """15, 52 and 203 clusterings: each probability, co-assignment and the number of classes, in 4000 sweeps.
+
+    False alarm 1e-5 for each of about 300 numbers.
+    """
     data = logs(tasks, 5, seed=tasks)
     labels, p = naive(data, tasks, c, alpha)
     belief = HierarchicalMDP(MDP, c, alpha).update_many(data).refresh(default_rng(1), sweeps=4000)
     z = belief.assignments
-    assert_near((z[:, None] == labels).all(axis=2), p)
+    assert_chain_mean((z[:, None] == labels).all(axis=2), p)
     same = labels[:, :, None] == labels[:, None, :]
     exact = np.tensordot(p, same, axes=1)
-    assert_near((z[:, :, None] == z[:, None, :]).reshape(len(z), -1), exact.ravel())
+    assert_chain_mean((z[:, :, None] == z[:, None, :]).reshape(len(z), -1), exact.ravel())
     np.testing.assert_allclose(belief.co_class(), exact, atol=0.1)
     counts = labels.max(axis=1) + 1
-    assert_near((z.max(axis=1) + 1)[:, None] == np.arange(1, tasks + 1), np.bincount(counts, p)[1:])
+    assert_chain_mean((z.max(axis=1) + 1)[:, None] == np.arange(1, tasks + 1), np.bincount(counts, p)[1:])
     assert belief.n_classes() == pytest.approx(p @ counts, abs=0.15)
 
 
@@ -81,7 +72,7 @@ def test_tasks_without_data_follow_the_restaurant():
     """The facts' table of counts; tasks 0 to 4 were skipped, task 5 has one step, which says nothing about classes."""
     belief = HierarchicalMDP(MDP).update(Transition(0, 0, 0.0, 1, task=5)).refresh(default_rng(2), 6000)
     assert belief.n_tasks == 6
-    assert_near((belief.assignments.max(axis=1) + 1)[:, None] == np.arange(1, 7), FACTS)
+    assert_chain_mean((belief.assignments.max(axis=1) + 1)[:, None] == np.arange(1, 7), FACTS)
 
 
 def test_tasks_are_mixtures_over_the_clusterings():

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from bayesrl._lazy import export
 
 if TYPE_CHECKING:
+    from bayesrl.multitask._linear_reward_classes import LinearRewardClasses as LinearRewardClasses
     from bayesrl.multitask._policy_iteration import TaskPolicies as TaskPolicies
     from bayesrl.multitask._policy_iteration import policy_iteration as policy_iteration
     from bayesrl.multitask._value_tasks import ValueTask as ValueTask
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 export(
     __name__,
     {
+        "_linear_reward_classes": ("LinearRewardClasses",),
         "hierarchical_mdp": ("HierarchicalMDP",),
         "_policy_iteration": ("TaskPolicies", "policy_iteration"),
         "_value_tasks": ("ValueTask", "task_matrices"),

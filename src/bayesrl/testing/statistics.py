@@ -89,3 +89,18 @@ def assert_frequencies(counts: ArrayLike, probabilities: ArrayLike, *, false_ala
         chance = stats.chisquare(n, p / p.sum() * n.sum()).pvalue
         if chance < false_alarm:
             raise AssertionError(f"frequencies {(n / n.sum()).tolist()} against {p.tolist()}: chance {chance:.2g}")
+
+
+def assert_chain_mean(x: ArrayLike, expected: ArrayLike, errors: float = 5.0, batches: int = 40) -> None:
+    """The mean of a chain's draws x (n, k) is within that many batch-means standard errors of the expected one, (k,).
+
+    The error is about Student's t with `batches` - 1 degrees of freedom: 5 errors fail a correct chain with probability
+    1e-5 for each quantity. A quantity in [0, 1] has the error of independent draws at least, so that rare events pass.
+    """
+    draws, exact = np.asarray(x, np.float64), np.asarray(expected, np.float64)
+    n = len(draws) - len(draws) % batches
+    means = draws[:n].reshape(batches, n // batches, -1).mean(axis=1)
+    error = means.std(axis=0, ddof=1) / np.sqrt(batches)
+    error = np.maximum(error, np.sqrt(np.maximum(exact * (1.0 - exact), 0.0) / n)) + 1e-9
+    far = np.abs(draws.mean(axis=0) - exact) / error
+    assert (far <= errors).all(), f"a mean is {far.max():.1f} standard errors from the expected one"

@@ -1,0 +1,143 @@
+"""Classes of reward weights: enumerated clusterings with dense Gaussian evidence, moments, calibration, bad input."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+from scipy.stats import multivariate_normal
+
+from bayesrl.beliefs._crp import draw_clustering, log_crp
+from bayesrl.beliefs.structured._partitions import all_partitions
+from bayesrl.errors import InvalidArgument
+from bayesrl.multitask import LinearRewardClasses
+from bayesrl.testing import assert_chain_mean, assert_uniform_ranks
+
+C, MEAN, BASE = np.array([[0.3, 0.1], [0.1, 0.2]]), np.array([0.5, -0.2]), np.array([[1.0, 0.2], [0.2, 2.0]])
+PRIOR = LinearRewardClasses(0.8, 0.7, C, MEAN, BASE)
+
+
+def data(tasks, n, seed):
+    rng = default_rng(seed)
+    weights = rng.normal(size=(2, 2))
+    X = rng.normal(size=(tasks, n, 2))
+    return [(m, X[m, i], float(weights[m % 2] @ X[m, i] + 0.7 * rng.normal())) for m in range(tasks) for i in range(n)]
+
+
+def dense(log, z):
+    """Joint law of the rewards given a clustering, and their covariance with the weights of all tasks: no algebra."""
+    m, X, r = (np.array(x) for x in zip(*log, strict=True))
+    Z = np.array(z)
+    between = lambda i, j: (Z[i] == Z[j]) * BASE + (i == j) * C  # noqa: E731
+    tasks = len(Z)
+    W = np.block([[between(i, j) for j in range(tasks)] for i in range(tasks)])
+    F = np.zeros((len(r), 2 * tasks))
+    for i, (task, x) in enumerate(zip(m, X, strict=True)):
+        F[i, 2 * task : 2 * task + 2] = x
+    S = F @ W @ F.T + 0.49 * np.eye(len(r))
+    mean = np.tile(MEAN, tasks)
+    gain = W @ F.T @ np.linalg.inv(S)
+    return (
+        multivariate_normal(F @ mean, S).logpdf(r),
+        mean + gain @ (r - F @ mean),
+        W - gain @ F @ W,
+    )
+
+
+@pytest.mark.parametrize("tasks", [4, 5])
+def test_draws_follow_the_enumerated_clusterings(tasks):
+    """15 and 52 clusterings in 1500 sweeps; weights of the tasks, and of the next one.
+
+    False alarm 1e-5 for each clustering.
+    """
+    log = data(tasks, 3, seed=tasks)
+    labels, _ = all_partitions(tasks)
+    known = [dense(log, z) for z in labels]
+    joint = np.array([log_crp(z, 0.8) + found[0] for z, found in zip(labels, known, strict=True)])
+    p = np.exp(joint - joint.max())
+    p /= p.sum()
+    belief = PRIOR.update_many(log).refresh(default_rng(0), 1500)
+    z = belief.assignments
+    assert_chain_mean((z[:, None] == labels).all(axis=2), p)
+    assert belief.n_classes() == pytest.approx(p @ (labels.max(axis=1) + 1), abs=0.2)
+    share = {tuple(row): 0.0 for row in labels.tolist()}
+    for row in z.tolist():
+        share[tuple(row)] += 1 / len(z)
+    q = np.array([share[tuple(row)] for row in labels.tolist()])  # moments of the draws, exactly
+    mean = q @ np.array([found[1] for found in known])
+    np.testing.assert_allclose(belief.means(), mean.reshape(tasks, 2), atol=1e-9)
+    second = sum(w * (S + np.outer(mu - mean, mu - mean)) for w, (_, mu, S) in zip(q, known, strict=True))
+    np.testing.assert_allclose(belief.task(1).covariance, second[2:4, 2:4], atol=1e-9)
+    ahead = [(w * (np.append(np.bincount(row), 0.8) / (tasks + 0.8)), row) for w, row in zip(q, labels, strict=True)]
+    new = np.zeros(2)
+    for w, row in ahead:
+        for j, share_of in enumerate(w):
+            if share_of:
+                new += share_of * dense(log, [*row, j])[1][-2:]
+    np.testing.assert_allclose(belief.new_task().mean, new, atol=1e-9)
+
+
+def test_calibrated():
+    """Ranks of true weights of three tasks, one of them unseen, among 9 draws, 200 data sets; false alarm 1e-6."""
+    rng, ranks = default_rng(1), []
+    for _ in range(200):
+        z = draw_clustering(3, 0.8, rng)
+        phi = rng.multivariate_normal(MEAN, BASE, 3)
+        w = np.array([rng.multivariate_normal(phi[j], C) for j in z])
+        log = [(m, x, float(w[m] @ x + 0.7 * rng.normal())) for m in (0, 1) for x in rng.normal(size=(2, 2))]
+        belief = PRIOR.update_many(log).refresh(rng, 9)
+        others = np.array([belief.sample(rng, 3).ravel() for _ in range(9)])
+        ranks.append((others < w.ravel()).sum(axis=0))
+    assert_uniform_ranks(np.array(ranks), 10, false_alarm=1e-6)
+
+
+def test_concentration_pools_and_separates():
+    log = data(4, 3, seed=2)
+    for c, same in ((1e-9, 1.0), (1e9, np.eye(4))):
+        belief = LinearRewardClasses(c, 0.7, C, MEAN, BASE).update_many(log).refresh(default_rng(2), 20)
+        np.testing.assert_array_equal(belief.co_class(), np.broadcast_to(same, (4, 4)))
+        z = np.zeros(4, int) if c < 1 else np.arange(4)
+        np.testing.assert_allclose(belief.means().ravel(), dense(log, z)[1], atol=1e-9)
+
+
+def test_order_and_cuts_of_the_data_change_nothing():
+    log = data(2, 2, seed=3)
+    one = PRIOR
+    for datum in log:
+        one = one.update(datum)
+    assert one == PRIOR.update_many(log)
+    assert PRIOR.n_tasks == 0
+    np.testing.assert_allclose(PRIOR.new_task().mean, MEAN)
+    np.testing.assert_allclose(PRIOR.new_task().covariance, BASE + C)
+    np.testing.assert_allclose(PRIOR.update(log[0]).means()[0], dense(log[:1], [0])[1])
+
+
+TWO = PRIOR.update_many(data(2, 1, seed=4))
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: LinearRewardClasses(0.0, 1.0, C, MEAN, BASE), "'concentration' must be greater than 0"),
+        (lambda: LinearRewardClasses(1.0, -1.0, C, MEAN, BASE), "'noise' must be greater than 0"),
+        (lambda: LinearRewardClasses(1.0, 1.0, -C, MEAN, BASE), "'class_covariance' must be symmetric and positive"),
+        (lambda: LinearRewardClasses(1.0, 1.0, C, MEAN, [[1, 2], [0, 1]]), "'base_covariance' must be symmetric and"),
+        (lambda: LinearRewardClasses(1.0, 1.0, np.eye(3), MEAN, BASE), "'class_covariance' must be an array of shape"),
+        (lambda: LinearRewardClasses(1.0, 1.0, C, [np.nan, 0.0], BASE), "'base_mean' must be finite"),
+        (lambda: LinearRewardClasses(1.0, 1.0, C, 0.0, BASE), "'base_mean' must be an array of shape"),
+        (lambda: PRIOR.update((-1, [1.0, 0.0], 0.0)), "'task' must be a whole number of at least 0"),
+        (lambda: PRIOR.update((None, [1.0, 0.0], 0.0)), "'task' must be a whole number of at least 0"),
+        (lambda: PRIOR.update((0, [1.0], 0.0)), "'features' must be an array of shape"),
+        (lambda: PRIOR.update((0, [1.0, np.inf], 0.0)), "'features' must be finite"),
+        (lambda: PRIOR.update((0, [1.0, 0.0], np.nan)), "'reward' must be a finite number"),
+        (lambda: PRIOR.update((0, [1.0, 0.0])), "'datum' must be a task, its features and a reward"),
+        (lambda: PRIOR.update_many(3), "'log' must be a sequence"),
+        (lambda: TWO.refresh(default_rng(0), 0), "'sweeps' must be a whole number of at least 1"),
+        (lambda: TWO.refresh(None), "'rng' must be a numpy Generator"),
+        (lambda: TWO.means(), "'belief' must be one that was refreshed"),
+        (lambda: TWO.co_class(), "'belief' must be one that was refreshed"),
+        (lambda: PRIOR.task(0), "'index' must be the number of a task that has data"),
+        (lambda: TWO.refresh(default_rng(0)).task(2), "'index' must be a whole number of at least 0 and at most 1"),
+    ],
+)
+def test_bad_input(call, sentence):
+    with pytest.raises(InvalidArgument, match=sentence):
+        call()
