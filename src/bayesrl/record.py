@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesrl.checks import same
 from bayesrl.errors import InvalidArgument, from_extra
 
 READINGS = {
@@ -108,21 +109,27 @@ def _same(a: NDArray[Any], b: NDArray[Any]) -> bool:
     if a.dtype.names is not None:
         return all(_same(a[part], b[part]) for part in a.dtype.names)
     if a.dtype.kind == "O":  # vectors of different lengths
-        return all(np.array_equal(x, y) for x, y in zip(a.flat, b.flat, strict=True))
+        return all(map(same, a.flat, b.flat))
     return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+
+
+def _ragged(values: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether a part of these tuples is itself a tuple whose length differs, such as a coalition."""
+    return any(len({len(x) for x in part if isinstance(x, tuple)}) > 1 for part in zip(*values, strict=True))
 
 
 def column(name: str, values: Sequence[Any]) -> NDArray[Any]:
     """Make an array of the values of one quantity, one for each step.
 
     Numbers make a vector; vectors and tuples of numbers make a matrix. Tuples with parts of different types make a
-    structured array. Its fields have the names of the named tuple, or f0, f1, ... for a plain tuple.
+    structured array. Its fields have the names of the named tuple, or f0, f1, ... for a plain tuple. Tuples that hold
+    tuples of different lengths stay as they are, in an array of objects.
 
     >>> column("observation", [(0, 0.5), (1, 0.25)]).dtype.names
     ('f0', 'f1')
     """
     first = values[0]
-    if isinstance(first, tuple):
+    if isinstance(first, tuple) and not _ragged(values):
         parts = [np.asarray(part) for part in zip(*values, strict=True)] if len(first) else []
         if len({part.dtype.kind for part in parts}) > 1 or len({part.shape for part in parts}) > 1:
             names = getattr(first, "_fields", tuple(f"f{i}" for i in range(len(parts))))

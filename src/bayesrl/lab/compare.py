@@ -217,7 +217,8 @@ def gather(records: Sequence[Record], runs: int) -> Record:
 
 def _stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """The columns of several runs, (runs, steps, ...); an object array if the lengths of vectors differ."""
-    if len({column.shape for column in columns}) == 1:
+    tuples = {column.dtype for column in columns if column.dtype.names is not None}  # with parts of their own lengths
+    if len({column.shape for column in columns}) == 1 and len(tuples) <= 1:
         return np.stack(columns)
     ragged = np.empty((len(columns), len(columns[0])), dtype=object)
     for row, column in zip(ragged, columns, strict=True):
