@@ -33,6 +33,7 @@ LIMITS = {
     "bandits.bayes_optimal_bandit.LARGEST": 20_000_000,
     "bandits.gittins.LARGEST": 1e12,
     "beliefs.arms._arms.MOST": 100_000_000,
+    "beliefs._coalitions.MOST": 20_000_000,
     "beliefs.continuous._gp_moments.MOST": 1000,
     "beliefs.continuous.linear_gaussian_dynamics.MOST": 100_000_000,
     "beliefs.hidden.pomdp_particles.MOST_RESCUES": 6,
@@ -55,7 +56,11 @@ LIMITS = {
     "models.solvers._average_reward.POLICIES": 1000,
     "models.solvers._many.POLICIES": 1000,
     "models.solvers._modified_policy_iteration.LIMIT": 100_000,
+<<<<<<< HEAD
     "multitask.hierarchical_mdp.MOST_TASKS": 1_000_000,
+=======
+    "multiagent.coalition_formation.MOST": 100_000_000,
+>>>>>>> a94d048 (coalition-formation: golden trace, planted bugs, pages)
     "risk.k_of_n.MOST": 100_000,
     "value.gprl.MOST_BACKUPS": 2000,
     "value.gprl.MOST_POLICIES": 50,

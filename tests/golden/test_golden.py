@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 
+import numpy as np
 import pytest
 
 from bayesrl.core import run
@@ -17,10 +18,12 @@ from bayesrl.registry import entries, make_world
 FILE = pathlib.Path(__file__).parent / "traces.json"
 TRACES = json.loads(FILE.read_text()) if FILE.exists() else {}
 HOMES = {"bamdp": "chain", "bandits": "bernoulli", "gradient": "random-walk", "value": "mountain-car"}
+HOMES |= {"multiagent": "coalitions"}
 HOMES |= {"bapomdp": "tiger", "continuous": "blimp", "risk": "machine-repair"}
 OWN_HOMES = {"thompson-combinatorial": "combinatorial", "medusa": "asking-for-state"}
 OWN_HOMES |= {"gp-sparse-sampling": "continuous-bandit", "lazy-psrl": "lq-system", "certainty-equivalence": "lq-system"}
 OWN_HOMES |= {"action-oracle": "asking-for-action", "bayes-risk": "asking-for-confirmation"}
+OWN_HOMES |= {"coalition-formation": "coalitions"}
 OWN_SETTINGS = {"bamcp": {"exploration": 3.0}, "uct": {"exploration": 3.0}}
 """The author's constant: what a number given by name did before there was a default without unit."""
 OWN_SETTINGS |= {name: {"paths": 2} for name in ("bpg-1", "bpg-2", "bpg-hessian", "gpomdp", "reinforce")}
@@ -44,7 +47,8 @@ def trace(name):
     agent = agent_for(name, world, OWN_PRIORS.get(name), OWN_SETTINGS.get(name))
     record = run(agent, world, steps, seed=1, horizon=horizon)
     action = record.action.round(9) if home == "lq-system" else record.action
-    return {"world": home, "action": action.tolist(), "reward": [round(r, 9) for r in record.reward.tolist()]}
+    found = {"world": home, "action": action.tolist(), "reward": [round(r, 9) for r in record.reward.tolist()]}
+    return json.loads(json.dumps(found, default=np.ndarray.tolist))  # coalitions are tuples or arrays
 
 
 @pytest.mark.parametrize("name", ACTING)

@@ -175,7 +175,7 @@ def test_a_transition_is_read_as_its_outcome():
     belief = prior()
     left = belief.update(((2, 0), 1, 2))  # members in any order
     right = belief.update(Transition(0, ((0, 2), 1), 4.0, 2))
-    assert left == right
+    assert left == right == belief.update(Transition(0, 5, 4.0, 2))  # the number of the option
     agent = CoalitionFormation(belief)
     assert agent.learn(agent.start(), Transition(0, ((0, 2), 1), 4.0, 2), default_rng(0)) == left
 
@@ -284,7 +284,8 @@ BAD = {
     "a negative outcome": lambda: BELIEF.update(((0,), 0, -1)),
     "a datum of two": lambda: BELIEF.update(((0,), 0)),
     "no datum": lambda: BELIEF.update(None),
-    "a transition without a coalition": lambda: BELIEF.update(Transition(0, 0, 0.0, 0)),
+    "a transition without a coalition": lambda: BELIEF.update(Transition(0, "x", 0.0, 0)),
+    "an option that is none": lambda: BELIEF.update(Transition(0, 2, 0.0, 0)),
     "an agent that is none": lambda: BELIEF.marginal(2),
     "no prior": lambda: b.make("coalition-formation", prior=None),
     "another prior": lambda: b.make("coalition-formation", prior=[0.5, 0.5]),

@@ -80,7 +80,7 @@ BAD = {
     "ability": lambda: b.make_world("coalitions", ability=3),
     "types": lambda: CoalitionWorld(FAMILY.problem, (1, 2, 3)),
     "types of two": lambda: CoalitionWorld(FAMILY.problem, (1, 2)),
-    "a number for an action": lambda: WORLD.step(None, 0, default_rng(0)),
+    "a number of no option": lambda: WORLD.step(None, 12, default_rng(0)),
     "a coalition without me": lambda: WORLD.step(None, ((1,), 0), default_rng(0)),
     "an action that is none": lambda: WORLD.step(None, ((0,), 3), default_rng(0)),
     "three things": lambda: WORLD.gap(None, ((0,), 0, 0)),

@@ -136,6 +136,15 @@ class CoalitionProblem:
         A = len(self.rewards)
         return self.coalitions.index(ordered) * A + integer(owner, "action", action, 0, A - 1)
 
+    def read(self, owner: str, action: Any) -> int:
+        """The number of an option that is given as a pair (coalition, action), or by its number."""
+        if isinstance(action, (int, np.integer)) and not isinstance(action, bool):
+            return integer(owner, "action", action, 0, len(self.options) - 1)
+        pair = sequence(owner, "action", action, "a pair (coalition, action)")
+        if len(pair) != 2:
+            raise InvalidArgument(owner, "action", "a pair (coalition, action)", action)
+        return self.option(owner, pair[0], pair[1])
+
 
 @explain_failures
 @value
@@ -184,19 +193,19 @@ class TypeBelief:
 
     def update(self, datum: Any, rng: Generator | None = None) -> TypeBelief:
         """The joint posterior after (coalition, action, outcome); of a transition, the outcome is what is seen next."""
-        owner, given = "TypeBelief.update", datum
+        owner = "TypeBelief.update"
         if isinstance(datum, Transition):
-            pair = sequence(owner, "action", datum.action, "a pair (coalition, action)")
-            datum = (*pair, datum.next_observation)
-        parts = sequence(owner, "datum", datum, "(coalition, action, outcome)")
-        if len(parts) != 3:
-            raise InvalidArgument(owner, "datum", "(coalition, action, outcome)", given)
-        m = self.problem.option(owner, parts[0], parts[1])
-        o = integer(owner, "outcome", parts[2], 0, self.problem.rewards.shape[1] - 1)
+            m, seen = self.problem.read(owner, datum.action), datum.next_observation
+        else:
+            parts = sequence(owner, "datum", datum, "(coalition, action, outcome)")
+            if len(parts) != 3:
+                raise InvalidArgument(owner, "datum", "(coalition, action, outcome)", datum)
+            m, seen = self.problem.option(owner, parts[0], parts[1]), parts[2]
+        o = integer(owner, "outcome", seen, 0, self.problem.rewards.shape[1] - 1)
         weight = self.joint * self.problem.laws[m, :, o].reshape(self.joint.shape)
         total = float(weight.sum())
         if total <= 0.0:
-            raise ImpossibleEvidence("TypeBelief", given, "no type profile allows this outcome")
+            raise ImpossibleEvidence("TypeBelief", datum, "no type profile allows this outcome")
         return unchecked(self, joint=frozen(weight / total))
 
     def marginal(self, agent: int) -> Floats:
@@ -237,4 +246,5 @@ def _probabilities(outcome: Callable[[int, tuple[Any, ...]], ArrayLike], a: int,
     except Exception as wrong:
         raise InvalidArgument(owner, "outcome", expected, outcome, f"For {(a, types)} it failed: {wrong}.") from wrong
     p = array(owner, "outcome", given, (O,), low=0.0)
-    return rows_sum_to_one(owner, "outcome", p[None], given)[0]
+    row: Floats = rows_sum_to_one(owner, "outcome", p[None], given)[0]
+    return row

@@ -11,7 +11,7 @@ Three ways to choose among options m = (C, a), coalitions that contain `me` and 
                 below the second-best Q (ERRATA 3)
 
 Paper to code: the belief update `TypeBelief.update`; the expected value of an option, the look-ahead and the value of
-perfect information `values`, `lookahead`, `perfect_information`. Negotiation is `multiagent.formation`.
+perfect information `values`, `lookahead`, `value_of_perfect_information`. Negotiation is `multiagent.formation`.
 Deviations: payoffs are shared equally, where the paper bargains over demands. An agent expects that others agree to its
 options, where the paper weighs options by the probability of the coalition structure. `depth` may exceed the paper's
 one step; nothing is paid beyond it. The best option is the first of equal ones. The papers add VPI to discounted sums;
@@ -27,6 +27,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.beliefs._choosing import value_of_perfect_information
 from bayesrl.beliefs._coalitions import CoalitionProblem, TypeBelief
 from bayesrl.checks import Floats, frozen
 from bayesrl.core import Decision, Transition
@@ -88,8 +89,7 @@ class CoalitionFormation:
     depth: Annotated[int, AtLeast(1), "Rounds that look-ahead plans, this one included."] = 2
 
     def __post_init__(self) -> None:
-        if not isinstance(self.prior, TypeBelief):
-            raise InvalidArgument("CoalitionFormation", "prior", "a TypeBelief", self.prior)
+        _check_types("CoalitionFormation", "prior", self.prior)
         M, N, O = self.prior.problem.laws.shape
         if self.choose == "lookahead" and (self.depth - 1) * np.log(M * O) + np.log(N) > np.log(MOST):
             expected = f"so small that look-ahead visits at most {MOST} entries ({M * O} posteriors of each belief)"
@@ -108,19 +108,18 @@ class CoalitionFormation:
 
     def learn(self, mind: TypeBelief, transition: Transition, rng: Generator) -> TypeBelief:
         """Update the joint belief by (coalition, action, outcome); the outcome is the next observation."""
-        if not isinstance(mind, TypeBelief):
-            raise InvalidArgument("CoalitionFormation.learn", "mind", "a TypeBelief", mind)
+        _check_types("CoalitionFormation.learn", "mind", mind)
         if not isinstance(transition, Transition):
             raise InvalidArgument("CoalitionFormation.learn", "transition", "a Transition", transition)
         return mind.update(transition)
 
     def values(self, mind: TypeBelief) -> tuple[Floats, Floats]:
         """Q and VPI of every option, (options,) each. Q is that of `depth` rounds for look-ahead, else of one."""
-        if not isinstance(mind, TypeBelief):
-            raise InvalidArgument("CoalitionFormation.values", "mind", "a TypeBelief", mind)
+        _check_types("CoalitionFormation.values", "mind", mind)
         problem, b = mind.problem, mind.joint.ravel()
+        _, vpi = value_of_perfect_information(problem.payoffs, b)
         depth = self.depth if self.choose == "lookahead" else 1
-        return frozen(lookahead(problem, b[None], depth)[0]), frozen(perfect_information(problem.payoffs, b))
+        return frozen(lookahead(problem, b[None], depth)[0]), frozen(vpi)
 
 
 def lookahead(problem: CoalitionProblem, b: Floats, depth: int) -> Floats:
@@ -137,13 +136,6 @@ def lookahead(problem: CoalitionProblem, b: Floats, depth: int) -> Floats:
     return q
 
 
-def perfect_information(q: Floats, b: Floats) -> Floats:
-    """Expected gain from knowing q(m, t) of an option m, (options,); q is (profiles, options), b (profiles,)."""
-    mean = b @ q
-    if len(mean) == 1:
-        return np.zeros(1)  # there is no other option to change to
-    best = int(np.argmax(mean))
-    second = float(np.delete(mean, best).max())
-    gain = np.maximum(q - mean[best], 0.0)
-    gain[:, best] = np.maximum(second - q[:, best], 0.0)
-    return np.asarray(b @ gain)
+def _check_types(owner: str, name: str, x: object) -> None:
+    if not isinstance(x, TypeBelief):
+        raise InvalidArgument(owner, name, "a TypeBelief", x)

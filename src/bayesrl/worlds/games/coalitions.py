@@ -17,7 +17,7 @@ from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs._coalitions import CoalitionProblem, TypeBelief
-from bayesrl.checks import generator, indices, sequence
+from bayesrl.checks import generator, indices
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, Within, value
@@ -44,15 +44,17 @@ def contract(action: int, types: tuple[int, ...]) -> list[float]:
 @explain_failures
 @value
 class CoalitionWorld(Published):
-    """Agents with given types. An action is a pair (coalition, action); what is seen is the number of the outcome.
+    """Agents with given types. An action is a pair (coalition, action), or the number of an option.
+
+    What is seen is the number of the outcome.
 
     Examples
     --------
     >>> from numpy.random import default_rng
     >>> world = coalitions(agents=3).draw(default_rng(0))
     >>> world.types
-    (1, 2, 1)
-    >>> world.step(None, ((0, 1), 2), default_rng(1))
+    (1, 1, 1)
+    >>> world.step(None, ((0, 1), 2), default_rng(0))
     WorldStep(state=None, observation=1, reward=1.5, terminated=False)
     """
 
@@ -75,13 +77,18 @@ class CoalitionWorld(Published):
         """Discount."""
         return self.problem.gamma
 
+    @property
+    def n_actions(self) -> int:
+        """The number of options."""
+        return len(self.problem.options)
+
     def reset(self, rng: Generator) -> tuple[None, int]:
         """There is no state, and nothing is seen yet."""
         return None, NOTHING
 
     def step(self, state: None, action: Any, rng: Generator) -> WorldStep:
         """A round: the outcome is drawn, and the reward is my share of the payoff."""
-        m = self._option(action)
+        m = self.problem.read(self.name, action)
         cumulative = np.cumsum(self.problem.laws[m, self._profile])
         u = generator(self.name, rng).random()
         o = min(int(np.searchsorted(cumulative, u, side="right")), len(cumulative) - 1)
@@ -91,7 +98,7 @@ class CoalitionWorld(Published):
     def gap(self, state: object, action: Any) -> float:
         """The best expected share, if all types were known, minus that of the chosen option."""
         shares = self.problem.payoffs[self._profile]
-        return float(shares.max() - shares[self._option(action)])
+        return float(shares.max() - shares[self.problem.read(self.name, action)])
 
     @property
     def defaults(self) -> dict[str, dict[str, Any]]:
@@ -105,12 +112,6 @@ class CoalitionWorld(Published):
     @property
     def _profile(self) -> int:
         return int(np.ravel_multi_index(self.types, self.problem.types))
-
-    def _option(self, action: Any) -> int:
-        pair = sequence(self.name, "action", action, "a pair (coalition, action)")
-        if len(pair) != 2:
-            raise InvalidArgument(self.name, "action", "a pair (coalition, action)", action)
-        return self.problem.option(self.name, pair[0], pair[1])
 
 
 @explain_failures
@@ -138,6 +139,11 @@ class CoalitionFamily(Published):
     def gamma(self) -> float:
         """Discount."""
         return self.problem.gamma
+
+    @property
+    def n_actions(self) -> int:
+        """The number of options."""
+        return len(self.problem.options)
 
     def draw(self, rng: Generator) -> CoalitionWorld:
         """A world of this family."""
