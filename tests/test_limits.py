@@ -56,11 +56,8 @@ LIMITS = {
     "models.solvers._average_reward.POLICIES": 1000,
     "models.solvers._many.POLICIES": 1000,
     "models.solvers._modified_policy_iteration.LIMIT": 100_000,
-<<<<<<< HEAD
     "multitask.hierarchical_mdp.MOST_TASKS": 1_000_000,
-=======
     "multiagent.coalition_formation.MOST": 100_000_000,
->>>>>>> a94d048 (coalition-formation: golden trace, planted bugs, pages)
     "risk.k_of_n.MOST": 100_000,
     "value.gprl.MOST_BACKUPS": 2000,
     "value.gprl.MOST_POLICIES": 50,

@@ -123,7 +123,7 @@ class CoalitionFamily(Published):
     --------
     >>> from numpy.random import default_rng
     >>> CoalitionFamily(problem_of(4), ability=2).draw(default_rng(0)).types
-    (2, 2, 1, 1)
+    (2, 1, 1, 0)
     """
 
     problem: Annotated[CoalitionProblem, "The agents and what they may do."]
