@@ -61,6 +61,7 @@ DEFAULTS = {
     "beliefs._reward_priors.GaussianPrior": {"high": np.inf, "low": -np.inf, "mean": 0.0, "scale": 1.0},
     "beliefs._reward_priors.LaplacePrior": {"high": 1.0, "low": -1.0, "scale": 0.5},
     "worlds.tasks._featured.FeaturedWorld": {"actions": ()},
+    "worlds.tasks.highway.highway": {"gamma": 0.9, "style": "fast"},
     "worlds.tasks.gridworld_blocks.gridworld_blocks": {"block": 2, "gamma": 0.9, "noise": 0.4, "size": 8},
     "beliefs.arms._bandit_models.GaussianModels": {"noise": 1.0},
     "beliefs.arms._contexts.PaysClicks.best_arm": {"samples": 10000},
