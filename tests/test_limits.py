@@ -36,6 +36,7 @@ LIMITS = {
     "beliefs._coalitions.MOST": 20_000_000,
     "beliefs.continuous._gp_moments.MOST": 1000,
     "beliefs.continuous.linear_gaussian_dynamics.MOST": 100_000_000,
+    "beliefs.games._belief_tree.MOST": 2_000_000,
     "beliefs.hidden.pomdp_particles.MOST_RESCUES": 6,
     "beliefs.hidden.pomdp_particles.MOST_TRIES": 100,
     "beliefs.hidden._beam.MOST": 300,

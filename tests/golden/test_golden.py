@@ -23,7 +23,7 @@ HOMES |= {"bapomdp": "tiger", "continuous": "blimp", "risk": "machine-repair"}
 OWN_HOMES = {"thompson-combinatorial": "combinatorial", "medusa": "asking-for-state"}
 OWN_HOMES |= {"gp-sparse-sampling": "continuous-bandit", "lazy-psrl": "lq-system", "certainty-equivalence": "lq-system"}
 OWN_HOMES |= {"action-oracle": "asking-for-action", "bayes-risk": "asking-for-confirmation"}
-OWN_HOMES |= {"coalition-formation": "coalitions"}
+OWN_HOMES |= {"coalition-formation": "coalitions", "bayesian-marl": "climbing-game"}
 OWN_SETTINGS = {"bamcp": {"exploration": 3.0}, "uct": {"exploration": 3.0}}
 """The author's constant: what a number given by name did before there was a default without unit."""
 OWN_SETTINGS |= {name: {"paths": 2} for name in ("bpg-1", "bpg-2", "bpg-hessian", "gpomdp", "reinforce")}

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.continuous._normal_wishart import NormalWishart as NormalWishart
     from bayesrl.beliefs.continuous.gp_dynamics import GPDynamics as GPDynamics
     from bayesrl.beliefs.continuous.linear_gaussian_dynamics import LinearGaussianDynamics as LinearGaussianDynamics
+    from bayesrl.beliefs.games._dirichlet_game import DirichletGame as DirichletGame
+    from bayesrl.beliefs.games._finite_games import FiniteGames as FiniteGames
+    from bayesrl.beliefs.games._joint import JointTransition as JointTransition
+    from bayesrl.beliefs.games._repeated_game import RepeatedGame as RepeatedGame
     from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP as DirichletPOMDP
     from bayesrl.beliefs.hidden.bapomdp_bounded import BoundedBAPOMDP as BoundedBAPOMDP
     from bayesrl.beliefs.hidden.bapomdp_exact import ExactBAPOMDP as ExactBAPOMDP
@@ -81,6 +85,10 @@ export(
         "continuous._normal_wishart": ("NormalWishart",),
         "continuous.gp_dynamics": ("GPDynamics",),
         "continuous.linear_gaussian_dynamics": ("LinearGaussianDynamics",),
+        "games._dirichlet_game": ("DirichletGame",),
+        "games._finite_games": ("FiniteGames",),
+        "games._joint": ("JointTransition",),
+        "games._repeated_game": ("RepeatedGame",),
         "hidden._dirichlet_pomdp": ("DirichletPOMDP",),
         "hidden.finite_pomdps": ("FinitePOMDPs",),
         "hidden.infinite_pomdp": ("InfinitePOMDP",),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bayesrl.models.solvers.mdp_lp import LinearProgram as LinearProgram
     from bayesrl.models.solvers.policy_iteration import PolicyIteration as PolicyIteration
     from bayesrl.models.solvers.value_iteration import ValueIteration as ValueIteration
+    from bayesrl.models.stochastic_game import StochasticGame as StochasticGame
 
 export(
     __name__,
@@ -49,6 +50,7 @@ export(
         "pomdp_solvers.pomdp_value_iteration": ("POMDPValueIteration",),
         "solution": ("Solution",),
         "solve": ("evaluate_policy", "finite_horizon", "solve_many"),
+        "stochastic_game": ("StochasticGame",),
         "solvers.mdp_lp": ("LinearProgram",),
         "solvers.policy_iteration": ("PolicyIteration",),
         "solvers.value_iteration": ("ValueIteration",),

@@ -3,18 +3,26 @@
 from typing import TYPE_CHECKING
 
 from bayesrl._lazy import export
+from bayesrl.beliefs import DirichletGame, FiniteGames, JointTransition, RepeatedGame
+from bayesrl.models import StochasticGame
 
 if TYPE_CHECKING:
     from bayesrl.multiagent._formation import Formation as Formation
     from bayesrl.multiagent._formation import formation as formation
+    from bayesrl.multiagent._play import play as play
+    from bayesrl.multiagent.bayesian_marl import BayesianMARL as BayesianMARL
     from bayesrl.multiagent.coalition_formation import CoalitionFormation as CoalitionFormation
     from bayesrl.multiagent.coalition_formation import CoalitionProblem as CoalitionProblem
     from bayesrl.multiagent.coalition_formation import TypeBelief as TypeBelief
+
+__all__ = ["DirichletGame", "FiniteGames", "JointTransition", "RepeatedGame", "StochasticGame"]
 
 export(
     __name__,
     {
         "_formation": ("Formation", "formation"),
+        "_play": ("play",),
+        "bayesian_marl": ("BayesianMARL",),
         "coalition_formation": ("CoalitionFormation", "CoalitionProblem", "TypeBelief"),
     },
 )

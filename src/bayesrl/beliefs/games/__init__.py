@@ -1,0 +1,1 @@
+"""Beliefs about a game and the other player: what joint actions do, and what the other will do."""
