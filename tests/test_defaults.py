@@ -308,6 +308,30 @@ DEFAULTS = {
     "worlds.pomdps.tiger_episodic.tiger_episodic": TIGER,
     "worlds.pomdps.tiger_tied.tiger_tied": TIGER,
     "worlds.tabular.MDPWorld": {"actions": ()},
+    "worlds.tasks._task_sequence.TaskSequence": {"length": 50, "actions": ()},
+    "worlds.tasks.coloured_maze.ColouredMazes": {
+        "size": 5,
+        "colours": 4,
+        "classes": 3,
+        "tasks": 12,
+        "length": 100,
+        "deviation": 0.5,
+        "class_deviation": 0.1,
+        "prize": 10.0,
+        "slip": 0.1,
+        "gamma": 0.95,
+        "actions": ("up", "right", "down", "left"),
+    },
+    "worlds.tasks.coloured_maze.ColouredMazes.task": {"name": "coloured-maze"},
+    "worlds.tasks.random_mdp.RandomMDPs": {
+        "states": 6,
+        "n_actions": 3,
+        "classes": 3,
+        "tasks": 12,
+        "length": 50,
+        "concentration": 0.3,
+        "gamma": 0.95,
+    },
 }
 
 

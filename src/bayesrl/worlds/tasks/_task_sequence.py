@@ -47,7 +47,7 @@ class TaskSequence(Published):
 
     name: Annotated[str, "Name of the world."]
     tasks: Annotated[tuple[MDPWorld, ...], "M worlds with the same states, which never end."] = field(repr=False)
-    classes: Annotated[Ints, "The true class of each task, (M,)."]
+    classes: Annotated[Ints, "The true class of each task, (M,)."] = field(repr=False)
     length: Annotated[int, AtLeast(1), "Steps of a task before the next one begins."] = 50
     features: Annotated[Floats | None, "Features of each state, (S, d), if rewards are linear in them."] = field(
         default=None, repr=False
