@@ -126,6 +126,14 @@ def test_concentration_pools_and_separates():
     np.testing.assert_allclose(apart.new_task().mean_mdp().prob, 0.5, atol=1e-8)
 
 
+def test_many_classes():
+    """The arrays of classes grow: 70 tasks, each in a class of its own, twice; and 70 in one."""
+    data = logs(70, 3, seed=14)
+    apart = HierarchicalMDP(MDP, 1e12).update_many(data).refresh(default_rng(0), 2)
+    np.testing.assert_array_equal(apart.assignments, [np.arange(70)] * 2)
+    np.testing.assert_array_equal(HierarchicalMDP(MDP, 1e-12).update_many(data).refresh(default_rng(0)).labels, 0)
+
+
 def test_only_counts_matter():
     """The order of a log, and how it is cut into updates, change nothing; older beliefs stay as they are."""
     data = logs(3, 5, seed=7)

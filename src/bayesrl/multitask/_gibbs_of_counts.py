@@ -55,8 +55,8 @@ def gibbs(rng: Generator, z: I1, steps: Steps, c: float, drawn: I2) -> None:
                 new += 1
             if new == J:
                 J += 1
-                if J > len(size):  # room for more classes
-                    size, log_w = np.append(size, np.zeros(J)), np.zeros(2 * J)
+                if J > len(size):  # room for twice as many classes
+                    size, log_w = np.append(size, np.zeros_like(size)), np.append(log_w, np.zeros_like(log_w))
                     N, T = np.concatenate((N, np.zeros_like(N))), np.concatenate((T, np.zeros_like(T)))
             for j in range(J):
                 prior = c if j == new else size[j]

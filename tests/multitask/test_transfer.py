@@ -1,0 +1,50 @@
+"""What a new task gains from twelve others, beside a flat prior: related tasks gain, unrelated ones lose nothing.
+
+Worlds are drawn from `random-mdp` with 13 tasks. Twelve have logs of random actions; the thirteenth is new.
+"""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+import bayesrl as b
+from bayesrl.core import Transition
+from bayesrl.multitask import HierarchicalMDP
+
+TASKS, LOG, STEPS = 12, 150, 50
+
+
+def walked(world, steps, task, rng):
+    """The transitions of random actions."""
+    state, found = world.reset(rng)[0], []
+    for _ in range(steps):
+        action = int(rng.integers(world.n_actions))
+        after, _, reward, _ = world.step(state, action, rng)
+        found.append(Transition(state, action, reward, after, task=task))
+        state = after
+    return found
+
+
+def transfer(seed, classes, planner="psrl"):
+    """(log score, return) of the thirteenth task over its first 50 steps, with the learnt prior and with the flat one.
+
+    Both priors score the same random steps, and act with the same seed.
+    """
+    rng = default_rng([seed, 7])
+    family = b.make_world("random-mdp", classes=classes, tasks=TASKS + 1)
+    tasks = family.draw(rng).tasks
+    log = [step for m in range(TASKS) for step in walked(tasks[m], LOG, m, rng)]
+    belief = HierarchicalMDP(family, alpha=family.concentration).update_many(log).refresh(rng, 150)
+    new, ahead = tasks[TASKS], walked(tasks[TASKS], STEPS, 0, rng)
+    found = []
+    for prior in (belief.new_task(draws=20), family.default_prior()):
+        agent = b.BayesAgent(prior, b.make(planner))
+        found.append((prior.update_many(ahead).log_evidence(), b.run(agent, new, STEPS, seed=seed).reward.sum()))
+    return found
+
+
+def gains(seeds, classes):
+    """Mean gains in log score and return, and their standard errors."""
+    found = np.array([transfer(seed, classes) for seed in seeds])
+    gain = found[:, 0] - found[:, 1]
+    return gain.mean(axis=0), gain.std(axis=0, ddof=1) / np.sqrt(len(gain))
