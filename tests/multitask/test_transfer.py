@@ -38,28 +38,30 @@ def transfer(seed, classes, planner="psrl"):
     new, ahead = tasks[TASKS], walked(tasks[TASKS], STEPS, 0, rng)
     found = []
     for prior in (belief.new_task(draws=20), family.default_prior()):
-        agent = b.BayesAgent(prior, b.make(planner))
-        found.append((prior.update_many(ahead).log_evidence(), b.run(agent, new, STEPS, seed=seed).reward.sum()))
+        earned = 0.0
+        if planner is not None:
+            earned = b.run(b.BayesAgent(prior, b.make(planner)), new, STEPS, seed=seed).reward.sum()
+        found.append((prior.update_many(ahead).log_evidence(), earned))
     return found
 
 
-def gains(seeds, classes):
+def gains(seeds, classes, planner="psrl"):
     """Mean gains in log score and return, and their standard errors."""
-    found = np.array([transfer(seed, classes) for seed in seeds])
+    found = np.array([transfer(seed, classes, planner) for seed in seeds])
     gain = found[:, 0] - found[:, 1]
     return gain.mean(axis=0), gain.std(axis=0, ddof=1) / np.sqrt(len(gain))
 
 
 def test_a_new_task_gains_from_related_ones():
-    """Six worlds of three classes: the log score gains more than three standard errors; the measured gain is 22 nats."""
-    gain, error = gains(range(6), classes=3)
+    """Six worlds of three classes: the log score gains more than three standard errors; 22 nats were measured."""
+    gain, error = gains(range(6), 3, None)
     assert gain[0] > 3.0 * error[0]
 
 
 def test_what_unrelated_tasks_can_lose_is_bounded():
     """The flat prior is in the mixture with weight c / (M + c), so the log score loses ln((M + c) / c) at most."""
     for seed in range(3):
-        (learnt, _), (flat, _) = transfer(seed, classes=None, planner="exploit")
+        (learnt, _), (flat, _) = transfer(seed, classes=None, planner=None)
         assert learnt >= flat - np.log(13.0) - 1e-9
 
 
