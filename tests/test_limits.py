@@ -59,6 +59,7 @@ LIMITS = {
     "models.solvers._modified_policy_iteration.LIMIT": 100_000,
     "multitask.hierarchical_mdp.MOST_TASKS": 1_000_000,
     "multiagent.coalition_formation.MOST": 100_000_000,
+    "multitask.variable_reward_transfer.POLICIES": 1000,
     "risk.k_of_n.MOST": 100_000,
     "value.gprl.MOST_BACKUPS": 2000,
     "value.gprl.MOST_POLICIES": 50,

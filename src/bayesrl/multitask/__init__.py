@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bayesrl.multitask.multitask_gptd import MultitaskGPTDSolution as MultitaskGPTDSolution
     from bayesrl.multitask.multitask_gptd_dp import MultitaskGPTDDP as MultitaskGPTDDP
     from bayesrl.multitask.multitask_gptd_dp import MultitaskGPTDDPSolution as MultitaskGPTDDPSolution
+    from bayesrl.multitask.variable_reward_transfer import VariableReward as VariableReward
 
 export(
     __name__,
@@ -25,5 +26,6 @@ export(
         "_value_tasks": ("ValueTask", "task_matrices"),
         "multitask_gptd": ("MultitaskGPTD", "MultitaskGPTDSolution"),
         "multitask_gptd_dp": ("MultitaskGPTDDP", "MultitaskGPTDDPSolution"),
+        "variable_reward_transfer": ("VariableReward",),
     },
 )

@@ -10,7 +10,10 @@ from numpy.random import Generator
 from bayesrl.beliefs._crp import draw_clustering
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solve import solve
 from bayesrl.multitask.hierarchical_mdp import HierarchicalMDP
+from bayesrl.multitask.variable_reward_transfer import VariableReward
 from bayesrl.testing.probes import DirichletProbe, probe_for
 
 TASKS = 3
@@ -72,4 +75,33 @@ def means(belief: HierarchicalMDP, counts: Floats) -> Floats:
     return np.asarray(alpha / alpha.sum(axis=-1, keepdims=True))
 
 
+class CacheProbe:
+    """For a cache of policies: nothing is random but the tasks. The quantities are the values of four fixed tasks.
+
+    Their truth is solved. Purity holds, and the cache approaches the truth; there is no posterior to calibrate.
+    """
+
+    approximate = point = True
+    many = 60
+
+    def draw(self, belief: VariableReward, rng: Generator) -> None:  # noqa: D102
+        return None
+
+    def datum(self, belief: VariableReward, theta: None, rng: Generator) -> Floats:  # noqa: D102
+        return rng.standard_normal(belief.features.shape[2])
+
+    def read(self, belief: VariableReward, theta: None) -> Floats:  # noqa: D102
+        mdp, weights = belief.problem, self.weights(belief)
+        tables = [TabularMDP.from_dense(mdp.dense()[0], belief.features @ w, mdp.gamma) for w in weights]
+        return np.concatenate([solve(table).values for table in tables])
+
+    def expect(self, belief: VariableReward) -> Floats:  # noqa: D102
+        return np.concatenate([belief.value(w) for w in self.weights(belief)])
+
+    def weights(self, belief: VariableReward) -> Floats:
+        """The fixed tasks, (4, k)."""
+        return np.random.default_rng(0).standard_normal((4, belief.features.shape[2]))
+
+
+probe_for.register(VariableReward, lambda belief: CacheProbe())
 probe_for.register(HierarchicalMDP, lambda belief: HierarchicalProbe())
