@@ -1,10 +1,11 @@
 """The tables of docs/multitask.md, "New weights of the same rewards": `python docs/variable_rewards.py`.
 
-Forty problems of each kind, with thirty tasks each. "grid": 8 by 8 cells, a move succeeds with probability .8 and is random
-otherwise; five random cells have a feature each, and weights are uniform on [0, 1]. "dense": 50 states, 4 actions, sparse
-Dirichlet rows; five Gaussian features of every pair, Gaussian weights. The discount is .95. Printed for some tasks, by number:
-policies that policy iteration evaluates with the cache and from scratch, and the loss per step against the best policy over
-the first 50 steps if the start of each acts unchanged. From scratch, the start is greedy for rewards. Intervals are 95%.
+Forty problems of each kind, with thirty tasks each. "grid": 8 by 8 cells, a move succeeds with probability .8 and is
+random otherwise; five random cells have a feature each, and weights are uniform on [0, 1]. "dense": 50 states, 4
+actions, sparse Dirichlet rows; five Gaussian features of every pair, Gaussian weights. The discount is .95. Printed
+for some tasks, by number: policies that policy iteration evaluates with the cache and from scratch, and the loss per
+step against the best policy over the first 50 steps if the start of each acts unchanged. From scratch, the start is
+greedy for rewards. Intervals are 95%.
 """
 
 from collections.abc import Callable

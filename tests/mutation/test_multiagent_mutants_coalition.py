@@ -3,7 +3,11 @@
 import pytest
 
 TESTS, FORM = (f"tests/multiagent/test_{name}.py::" for name in ("coalition_formation", "formation"))
-BELIEF, AGENT, PROCESS = "bayesrl.beliefs._coalitions", "bayesrl.multiagent.coalition_formation", "bayesrl.multiagent._formation"
+BELIEF, AGENT, PROCESS = (
+    "bayesrl.beliefs._coalitions",
+    "bayesrl.multiagent.coalition_formation",
+    "bayesrl.multiagent._formation",
+)
 
 MUTANTS = {
     # name: (module, old, new, tests)
