@@ -41,9 +41,9 @@ NONSENSE: list[Callable[[], Any]] = [
     lambda: Transition(None, "x", float("nan"), -1), lambda: Transition(0, 99, 1.0, 99, True),
     lambda: [Transition(0, 0, 0.0, 0)], lambda: np.datetime64("2020-01-01"), lambda: default_rng(0),
 ]  # fmt: skip
-NAN_IS_SAID = {"average", "simulate", "enumerable"}
-"""Methods whose documentation gives NaN a meaning: an arm never played, and a weight that is not computed yet in the
-table that compiled code fills (`SparseDirichletMDP._table`)."""
+NAN_IS_SAID = {"average", "simulate", "enumerable", "diagnostics"}
+"""Methods whose documentation gives NaN a meaning: an arm never played, a chain without proposals, and a weight that is
+not computed yet in the table that compiled code fills (`SparseDirichletMDP._table`)."""
 
 
 CHECKED_BEFORE = {"matrix", "variances", "derivatives", "with_parameters", "split", "scaled", "whiten"}
@@ -114,8 +114,8 @@ def exported() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
     step = Transition(-1, 0, 0.0, 0)
     made += [b.beliefs.InfinitePOMDP(2, 2, chains=2, rewards=(0.0, 1.0)).update(step, default_rng(0))]
     made += [b.beliefs.PolicyPrior(2, 2, chains=2).update(step, default_rng(0))]
-    given |= of_chapter_5()
-    for one in [*made, *values_of_chapter_5(), *values_of_chapter_6()]:
+    given |= of_chapter_5() | {"logs": [of_chapter_5()["log"]], "task": (np.eye(2), [1.0, 0.0])}
+    for one in [*made, *values_of_chapter_5(), *values_of_chapter_6(), *values_of_tasks()]:
         for method in public_methods(one):
             local = {"mind": one.start()} if hasattr(one, "start") and callable(one.start) else {}
             state = {"observation": 0, "state": 0, "action": 0, "context": None, "reward": 1.0}
@@ -173,6 +173,14 @@ def values_of_chapter_6() -> list[Any]:
     made += [b.make("percentile-measure", measure=cvar).solve(costs, rng)]
     made += [b.make("percentile-measure", measure=cvar, horizon=2).solve(few)]
     return [*made, b.make("k-of-n", k=1, n=2, horizon=2, iterations=3).solve(chain, rng)]
+
+
+def values_of_tasks() -> list[Any]:
+    """Solutions of several tasks: common priors, classes, and policies."""
+    tasks = [(np.eye(2), [1.0, 0.0]), (np.ones((1, 2)), [0.5])]
+    made = [b.make(name).solve(tasks, default_rng(0)) for name in ("multitask-gptd", "multitask-gptd-dp")]
+    logs = [[Transition(0, 1, 1.0, 1), Transition(1, 0, 2.0, 0, terminated=True)]]
+    return [*made, b.multitask.policy_iteration(b.make("multitask-gptd"), logs, np.eye(4).reshape(2, 2, 4), 0.9)]
 
 
 def class_methods(cls: type) -> list[str]:

@@ -6,8 +6,12 @@ The state of the chain: the class z_m of each task, (mu_k, Sigma_k) of each clas
    tasks has weight n p(r_m | mu_k, Sigma_k), and each of a few auxiliary classes drawn from the base has weight
    c / a p(r_m | mu, Sigma). A task alone in its class keeps its (mu, Sigma) as the first auxiliary class.
 2. w_m given its class: normal.
-3. z_m given the weights, (mu, Sigma) integrated out (Neal 2000, algorithm 3): n or c times Student's t density of w_m.
-   Few data decide a class in step 1, many in step 3; the chain moves in both cases.
+3. The classes given the weights, (mu, Sigma) integrated out. First a Metropolis step that splits a class or merges two
+   (Dahl 2005, sequentially allocated): tasks i and j are drawn. If they are of one class, they begin two classes, and
+   the other members join one of the two with probability proportional to n times Student's t density of their weights,
+   in random order. If not, their classes are merged, and the probability of the reverse split is computed in the same
+   way. Then z_m one by one (Neal 2000, algorithm 3): n or c times the t density of w_m.
+   Few data decide a class in step 1, many in step 3; with many features only a split separates two groups.
 4. (mu_k, Sigma_k) given the weights of the class: normal-inverse-Wishart.
 
 Sigma is kept as a root S, Sigma = S S', which need not be triangular. A slot is a class or free.
@@ -15,7 +19,7 @@ Sigma is kept as a root S, Sigma = S S', which need not be triangular. A slot is
 
 from __future__ import annotations
 
-from math import lgamma, log, sqrt
+from math import exp, lgamma, log
 from typing import NamedTuple
 
 import numpy as np
@@ -24,9 +28,7 @@ from numpy.random import Generator
 from bayesrl.beliefs.structured._partitions import draw_log
 from bayesrl.kernels.arrays import F1, F2, F3, F4, I1, I2
 from bayesrl.kernels.jit import njit
-
-LEAST = 1e-200
-"""Smaller gamma variates, which occur if nu is hardly above d - 1, are replaced by this: their reciprocals overflow."""
+from bayesrl.multitask._triangles import cholesky, draw_normal_wishart, log_student, solve, solve_transposed
 
 
 class Problem(NamedTuple):
@@ -69,7 +71,7 @@ class Draws(NamedTuple):
     w: F3
     """(n, M, d)."""
     w_mean: F3
-    """Mean of the weights given the classes, (n, M, d)."""
+    """Mean of the weights of step 2, (n, M, d)."""
     mu: F3
     """(n, M + 1, d)."""
     S: F4
@@ -80,11 +82,13 @@ class Draws(NamedTuple):
 def sample(rng: Generator, p: Problem, x: Chain, out: Draws) -> None:
     """One sweep for each row of `out`."""
     M, d = p.y.shape
-    name, zero, K, v = np.empty(len(x.size), np.int64), np.zeros(d), np.empty((d, d)), np.empty(d)
+    name, zero = np.empty(len(x.size), np.int64), np.zeros(d)
     for t in range(len(out.z)):
         by_rewards(rng, p, x)
         for m in range(M):
-            draw_weights(rng, p, x, m)
+            draw_weights(rng, p, x, m, out.w_mean[t])
+        if M > 1:
+            split_or_merge(rng, p, x)
         by_weights(rng, p, x)
         draw_classes(rng, p, x)
         name[:] = -1
@@ -99,10 +103,7 @@ def sample(rng: Generator, p: Problem, x: Chain, out: Draws) -> None:
                         out.S[t, n, i, j] = x.S[k, i, j]
                 n += 1
             out.z[t, m] = name[k]
-            condition(p.B[m], p.y[m], x.mu[k], x.S[k], K, v)
-            times(x.S[k], v, out.w_mean[t, m])
             for i in range(d):
-                out.w_mean[t, m, i] += x.mu[k, i]
                 out.w[t, m, i] = x.w[m, i]
         draw_normal_wishart(rng, zero, p.kappa, p.nu, p.Psi, out.mu[t, n], out.S[t, n])
 
@@ -132,8 +133,8 @@ def by_rewards(rng: Generator, p: Problem, x: Chain) -> None:
 
 
 @njit
-def draw_weights(rng: Generator, p: Problem, x: Chain, m: int) -> None:
-    """Step 2: w = mu + S (v + K^-T eps)."""
+def draw_weights(rng: Generator, p: Problem, x: Chain, m: int, mean: F2) -> None:
+    """Step 2: w = mu + S (v + K^-T eps); its mean, mu + S v, is written into row m of `mean`."""
     d = p.y.shape[1]
     K, v, eps = np.empty((d, d)), np.empty(d), np.empty(d)
     k = x.z[m]
@@ -141,16 +142,70 @@ def draw_weights(rng: Generator, p: Problem, x: Chain, m: int) -> None:
     for j in range(d):
         eps[j] = rng.standard_normal()
     solve_transposed(K, eps)
-    for j in range(d):
-        v[j] += eps[j]
-    times(x.S[k], v, x.w[m])
-    for j in range(d):
-        x.w[m, j] += x.mu[k, j]
+    for i in range(d):
+        mean[m, i] = x.mu[k, i]
+        x.w[m, i] = x.mu[k, i]
+        for j in range(d):
+            mean[m, i] += x.S[k, i, j] * v[j]
+            x.w[m, i] += x.S[k, i, j] * (v[j] + eps[j])
+
+
+@njit
+def split_or_merge(rng: Generator, p: Problem, x: Chain) -> None:
+    """Step 3, first part: split the class of two tasks, or merge their classes."""
+    M, d = x.w.shape
+    mean, scatter, L = np.empty(d), np.empty((d, d)), np.empty((d, d))
+    i, j = int(rng.random() * M), int(rng.random() * (M - 1))
+    j += 1 if j >= i else 0
+    one, other = x.z[i], x.z[j]
+    order = np.arange(M)
+    for m in range(M - 1, 0, -1):  # shuffled
+        k = int(rng.random() * (m + 1))
+        order[m], order[k] = order[k], order[m]
+    side, whole = np.full(M, -1), np.full(M, -1)  # the two classes 0 and 1, and the merged class 2, so far
+    n, at = np.zeros(2), np.empty(3)
+    log_split, log_whole, log_q = 0.0, 0.0, 0.0  # log densities of the weights, log probability of the allocation
+    for t in range(-2, M):
+        m = i if t == -2 else j if t == -1 else order[t]
+        if side[m] >= 0 or (x.z[m] != one and x.z[m] != other):
+            continue
+        for k in range(3):
+            at[k] = log_density(p, x.w, side if k < 2 else whole, k, m, mean, scatter, L)
+        if t < 0:
+            k = t + 2
+        else:
+            log_0, log_1 = log(n[0]) + at[0], log(n[1]) + at[1]
+            top = max(log_0, log_1)
+            total = top + log(exp(log_0 - top) + exp(log_1 - top))
+            if one == other:
+                k = 0 if rng.random() < exp(log_0 - total) else 1
+            else:
+                k = 0 if x.z[m] == one else 1
+            log_q += (log_0 if k == 0 else log_1) - total
+        log_split += at[k]
+        log_whole += at[2]
+        n[k] += 1.0
+        side[m], whole[m] = k, 2
+    ratio = log(p.c) + lgamma(n[0]) + lgamma(n[1]) - lgamma(n[0] + n[1]) + log_split - log_whole - log_q
+    luck = -rng.standard_exponential()
+    if one == other and luck < ratio:
+        free = 0
+        while x.size[free] > 0.0:
+            free += 1
+        for m in range(M):
+            if side[m] == 1:
+                x.z[m] = free
+        x.size[one], x.size[free] = n[0], n[1]
+    elif one != other and luck < -ratio:
+        for m in range(M):
+            if side[m] >= 0:
+                x.z[m] = one
+        x.size[one], x.size[other] = n[0] + n[1], 0.0
 
 
 @njit
 def by_weights(rng: Generator, p: Problem, x: Chain) -> None:
-    """Step 3: the class of each task given the weights, (mu, Sigma) integrated out."""
+    """Step 3, second part: the class of each task given the weights."""
     M, d = p.y.shape
     slots = len(x.size)
     log_w, mean, scatter, L = np.empty(slots), np.empty(d), np.empty((d, d)), np.empty((d, d))
@@ -164,8 +219,7 @@ def by_weights(rng: Generator, p: Problem, x: Chain) -> None:
             if weight == 0.0:
                 log_w[k] = -np.inf
                 continue
-            n = learned(p, x, k, m, mean, scatter)
-            log_w[k] = log(weight) + log_student(x.w[m], mean, p.kappa + n, p.nu + n, scatter, L)
+            log_w[k] = log(weight) + log_density(p, x.w, x.z, k, m, mean, scatter, L)
         x.z[m] = draw_log(rng, log_w)
         x.size[x.z[m]] += 1.0
 
@@ -177,34 +231,38 @@ def draw_classes(rng: Generator, p: Problem, x: Chain) -> None:
     mean, scatter = np.empty(d), np.empty((d, d))
     for k in range(len(x.size)):
         if x.size[k] > 0.0:
-            n = learned(p, x, k, len(x.z), mean, scatter)
+            n = learned(p, x.w, x.z, k, len(x.z), mean, scatter)
             draw_normal_wishart(rng, mean, p.kappa + n, p.nu + n, scatter, x.mu[k], x.S[k])
 
 
 @njit
-def learned(p: Problem, x: Chain, k: int, left_out: int, mean: F1, scatter: F2) -> int:
+def log_density(p: Problem, w: F2, z: I1, k: int, m: int, mean: F1, scatter: F2, L: F2) -> float:
+    """Log density of the weights of task m given those of the other tasks of class k; the last three are space."""
+    n = learned(p, w, z, k, m, mean, scatter)
+    return log_student(w[m], mean, p.kappa + n, p.nu + n, scatter, L)
+
+
+@njit
+def learned(p: Problem, w: F2, z: I1, k: int, left_out: int, mean: F1, scatter: F2) -> int:
     """The base after the weights of class k without one task: writes its mean and Psi; the number of tasks."""
-    M, d = p.y.shape
+    M, d = w.shape
     n = 0
     mean[:] = 0.0
     for m in range(M):
-        if x.z[m] == k and m != left_out:
+        if z[m] == k and m != left_out:
             n += 1
             for i in range(d):
-                mean[i] += x.w[m, i]
+                mean[i] += w[m, i]
     for i in range(d):
         mean[i] /= p.kappa + n
         for j in range(i + 1):
             scatter[i, j] = p.Psi[i, j] + p.kappa * mean[i] * mean[j]
     for m in range(M):
-        if x.z[m] == k and m != left_out:
+        if z[m] == k and m != left_out:
             for i in range(d):
                 for j in range(i + 1):
-                    scatter[i, j] += (x.w[m, i] - mean[i]) * (x.w[m, j] - mean[j])
+                    scatter[i, j] += (w[m, i] - mean[i]) * (w[m, j] - mean[j])
     return n
-
-
-# Linear algebra with lower triangles ---------------------------------------------------------------------------------
 
 
 @njit
@@ -242,84 +300,3 @@ def condition(B: F2, y: F1, mu: F1, S: F2, K: F2, v: F1) -> float:
             off -= X[i, j] * v[j]
         value -= 0.5 * (off * off + v[i] * v[i]) + log(K[i, i])
     return value
-
-
-@njit
-def log_student(w: F1, mean: F1, kappa: float, nu: float, scatter: F2, L: F2) -> float:
-    """Log density of Student's t, the predictive distribution of a normal-inverse-Wishart belief."""
-    d = len(w)
-    z, f, square, half_log_det = np.empty(d), nu - d + 1.0, 0.0, 0.0
-    for i in range(d):
-        z[i] = w[i] - mean[i]
-        for j in range(i + 1):
-            L[i, j] = scatter[i, j]
-    cholesky(L)
-    solve(L, z)
-    for i in range(d):
-        square += z[i] * z[i]
-        half_log_det += log(L[i, i])
-    constant = lgamma(0.5 * (f + d)) - lgamma(0.5 * f) - 0.5 * d * log(np.pi * (kappa + 1.0) / kappa)
-    return constant - half_log_det - 0.5 * (f + d) * np.log1p(kappa / (kappa + 1.0) * square)
-
-
-@njit
-def draw_normal_wishart(rng: Generator, m: F1, kappa: float, nu: float, Psi: F2, mu: F1, S: F2) -> None:
-    """Draw Sigma = S S' ~ IW(nu, Psi) and mu ~ N(m, Sigma / kappa).
-
-    With P P' = Psi and Bartlett's A A' ~ W(nu, I), S = P A^-T: row i of S solves A s = p_i.
-    """
-    d = len(m)
-    P, A = np.empty((d, d)), np.empty((d, d))
-    for i in range(d):
-        for j in range(i + 1):
-            P[i, j] = Psi[i, j]
-            A[i, j] = rng.standard_normal() if j < i else sqrt(2.0 * max(rng.standard_gamma(0.5 * (nu - i)), LEAST))
-    cholesky(P)
-    for i in range(d):
-        for j in range(d):
-            S[i, j] = P[i, j] if j <= i else 0.0
-        solve(A, S[i])
-    for i in range(d):
-        mu[i] = m[i]
-    for j in range(d):
-        eps = rng.standard_normal() / sqrt(kappa)
-        for i in range(d):
-            mu[i] += S[i, j] * eps
-
-
-@njit
-def cholesky(A: F2) -> None:
-    """Replace the lower triangle of A by its factor; the upper one is not used."""
-    for j in range(len(A)):
-        for k in range(j + 1):
-            total = A[j, k]
-            for h in range(k):
-                total -= A[j, h] * A[k, h]
-            A[j, k] = sqrt(total) if j == k else total / A[k, k]
-
-
-@njit
-def solve(L: F2, x: F1) -> None:
-    """Replace x by L^-1 x."""
-    for i in range(len(x)):
-        for j in range(i):
-            x[i] -= L[i, j] * x[j]
-        x[i] /= L[i, i]
-
-
-@njit
-def solve_transposed(L: F2, x: F1) -> None:
-    """Replace x by L^-T x."""
-    for i in range(len(x) - 1, -1, -1):
-        for j in range(i + 1, len(x)):
-            x[i] -= L[j, i] * x[j]
-        x[i] /= L[i, i]
-
-
-@njit
-def times(A: F2, x: F1, out: F1) -> None:
-    """Write A x."""
-    for i in range(len(x)):
-        out[i] = 0.0
-        for j in range(len(x)):
-            out[i] += A[i, j] * x[j]

@@ -5,8 +5,8 @@ restaurant process with parameter c. Class k has its own prior N(mu_k, Sigma_k) 
 normal-inverse-Wishart base of `multitask-gptd`. The number of classes is not given.
 
 Paper to code: the sweeps are `_class_sampler.sample`; transfer to a further task is `transfer`.
-Deviations: the paper samples classes with auxiliary variables; a sweep here also draws the classes given the weights,
-with (mu, Sigma) integrated out, which moves tasks with many data. `transfer` is exact given the draws: a further task
+Deviations: beside draws of the classes with auxiliary variables, a sweep draws them given the weights, with (mu, Sigma)
+integrated out, and splits or merges classes: with many features the chain would not leave one class otherwise. `transfer` is exact given the draws: a further task
 belongs to class k of a draw with probability proportional to n_k, and to a new class to c, times the density of its
 rewards. The chain begins with one class, mu = 0 and Sigma = I.
 Cost: O(M (K + a) d^3 + M^2 d^2) a sweep for K classes and a auxiliary ones, whatever the length of the logs.

@@ -1,0 +1,122 @@
+"""Policy iteration for several tasks: exact policies from complete logs, re-clustering, and nonsense."""
+
+import numpy as np
+import pytest
+
+import bayesrl as b
+from bayesrl.beliefs.features import RBF
+from bayesrl.core import Transition
+from bayesrl.errors import BrokenContract, InvalidArgument
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solve import solve
+from bayesrl.multitask import policy_iteration
+
+S, A, GAMMA = 4, 2, 0.8
+PAIRS = np.eye(S * A).reshape(S, A, S * A)
+
+
+def deterministic(seed):
+    """A deterministic MDP: next states and rewards (S, A)."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(S, size=(S, A)), rng.normal(size=(S, A))
+
+
+def complete_log(move, pay):
+    """Every pair once."""
+    return [Transition(s, a, pay[s, a], int(move[s, a])) for s in range(S) for a in range(A)]
+
+
+def test_complete_logs_of_deterministic_tasks_give_the_optimal_policies():
+    """With little noise and a wide prior a round evaluates exactly, so that it is policy iteration."""
+    made = [deterministic(seed) for seed in range(3)]
+    logs = [complete_log(*one) for one in made]
+    found = policy_iteration(b.make("multitask-gptd", noise=1e-5, scale=100.0, tol=1e-2), logs, PAIRS, GAMMA)
+    assert found.converged
+    for m, (move, pay) in enumerate(made):
+        optimum = solve(TabularMDP.from_dense(np.eye(S)[move], pay, GAMMA))
+        np.testing.assert_allclose(found.q(m, np.arange(S)), optimum.q, atol=1e-5)
+        np.testing.assert_array_equal(found.policy(m).argmax(axis=1), optimum.policy)
+        assert found.act(m, 0) == optimum.policy[0]
+
+
+def test_classes_are_learned_anew_in_every_round():
+    """Two rewards, twice each: two classes. The classes of each round are kept."""
+    made = [deterministic(seed) for seed in (0, 0, 5, 5)]
+    rng = np.random.default_rng(0)
+    solver = b.make("multitask-gptd-dp", noise=0.05, strength=0.05, degrees=S * A + 2.0, scale=0.1, sweeps=150)
+    found = policy_iteration(solver, [complete_log(*one) for one in made], PAIRS, GAMMA, rng)
+    assert found.co_class.shape == (found.rounds, 4, 4)
+    assert found.rounds > 1
+    np.testing.assert_array_equal(found.co_class[-1], found.solution.co_class())
+    assert found.co_class[-1][0, 1] > 0.5 > found.co_class[-1][0, 2]
+
+
+def test_steps_drawn_with_the_current_policies():
+    """A function draws the logs of a round; the first policies are uniform."""
+    asked = []
+
+    def draw(policies, rng):
+        asked.append(policies.rounds)
+        return [complete_log(*deterministic(seed)) for seed in range(2)]
+
+    solver = b.make("multitask-gptd", noise=0.1, tol=1e-6)
+    found = policy_iteration(solver, draw, PAIRS, GAMMA, np.random.default_rng(0), rounds=30)
+    same = policy_iteration(solver, draw(found, None), PAIRS, GAMMA, rounds=30)
+    assert asked[: found.rounds] == list(range(found.rounds))
+    np.testing.assert_array_equal(found.weights, same.weights)
+
+
+def test_features_of_rows_with_states_and_actions():
+    """RBF features of (state, action): equal to the table of the same features."""
+    centres = np.array([[0.0, 0.0], [1.0, 1.0], [3.0, 0.0]])
+    features, logs = RBF(centres), [complete_log(*deterministic(seed)) for seed in range(2)]
+    rows = np.array([[s, a] for s in range(S) for a in range(A)], float)
+    solver = b.make("multitask-gptd", noise=0.3, tol=1e-6)
+    by_rows = policy_iteration(solver, logs, features, GAMMA, n_actions=A)
+    by_table = policy_iteration(solver, logs, features(rows).reshape(S, A, 3), GAMMA)
+    np.testing.assert_allclose(by_rows.weights, by_table.weights, atol=1e-12)
+    with pytest.raises(InvalidArgument, match="'features' must be a table"):
+        by_rows.policy(0)
+
+
+def test_saved(tmp_path):
+    solver = b.make("multitask-gptd", noise=0.3, tol=1e-6)
+    found = policy_iteration(solver, [complete_log(*deterministic(1))], PAIRS, GAMMA, rounds=1)
+    assert not found.converged
+    b.save(found, tmp_path / "kept.zip")
+    assert b.load(tmp_path / "kept.zip") == found
+
+
+LOG = complete_log(*deterministic(0))
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"solver": "multitask-gptd"}, "'solver'"),
+        ({"logs": []}, "'logs' must be those of at least one task"),
+        ({"logs": None}, "'logs'"),
+        ({"logs": [[]]}, "'log' must be at least one step"),
+        ({"logs": [[Transition(0, 2, 0.0, 1)]]}, "'action'"),
+        ({"logs": [[Transition(7, 0, 0.0, 1)]]}, "'state'"),
+        ({"logs": [[Transition(0, 0, np.nan, 1)]]}, "'reward'"),
+        ({"features": np.eye(4)}, "'features'"),
+        ({"features": RBF([[0.0, 0.0]])}, "'n_actions'"),
+        ({"gamma": 1.2}, "'gamma'"),
+        ({"gamma": None}, "'gamma'"),
+        ({"rounds": 0}, "'rounds'"),
+    ],
+)  # fmt: skip
+def test_refused(changed, sentence):
+    given = {"solver": b.make("multitask-gptd"), "logs": [LOG], "features": PAIRS, "gamma": GAMMA} | changed
+    with pytest.raises(InvalidArgument, match=sentence):
+        policy_iteration(**given)
+
+
+def test_a_solver_without_weights():
+    class Silent:
+        def solve(self, tasks, rng=None):
+            return None
+
+    with pytest.raises(BrokenContract, match=r"Silent.solve does not return weights \(1, 8\)"):
+        policy_iteration(Silent(), [LOG], PAIRS, GAMMA)
