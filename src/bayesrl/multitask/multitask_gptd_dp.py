@@ -6,9 +6,9 @@ normal-inverse-Wishart base of `multitask-gptd`. The number of classes is not gi
 
 Paper to code: the sweeps are `_class_sampler.sample`; transfer to a further task is `transfer`.
 Deviations: beside draws of the classes with auxiliary variables, a sweep draws them given the weights, with (mu, Sigma)
-integrated out, and splits or merges classes: with many features the chain would not leave one class otherwise. `transfer` is exact given the draws: a further task
-belongs to class k of a draw with probability proportional to n_k, and to a new class to c, times the density of its
-rewards. The chain begins with one class, mu = 0 and Sigma = I.
+integrated out, and splits or merges classes: with many features the chain would not leave one class otherwise.
+`transfer` is exact given the draws: a further task belongs to class k of a draw with probability proportional to n_k,
+and to a new class to c, times the density of its rewards. The chain begins with one class, mu = 0 and Sigma = I.
 Cost: O(M (K + a) d^3 + M^2 d^2) a sweep for K classes and a auxiliary ones, whatever the length of the logs.
 Claims: equal to enumerated partitions; calibrated; one class as c tends to 0, all apart as it tends to infinity.
 """
