@@ -70,6 +70,7 @@ LIMITS = {
     "worlds.continuous._box.WIDE": 1e6,
     "worlds.pomdps.load_unload.MOST": 500,
     "worlds.pomdps.sysadmin.MOST": 8,
+    "worlds.games.coalitions.LARGEST": 8,
     "worlds.risk.inventory.LARGEST": 200,
     "worlds.risk.inventory_binomial.LARGEST": 200,
     "inverse._rewards.DENSE": 200,

@@ -5,10 +5,13 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
+from bayesrl.core import Record
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.build import agent_for
+from bayesrl.lab.compare import _stacked
 from bayesrl.lab.measures.regret import regret
 from bayesrl.multiagent import TypeBelief
+from bayesrl.record import column
 from bayesrl.testing import assert_frequencies, check_agent
 from bayesrl.worlds.games.coalitions import CoalitionWorld, problem_of
 
@@ -55,6 +58,21 @@ def test_agents_run_and_records_hold_coalitions():
     assert (found.regret(FAMILY)["vpi"].curve >= 0.0).all()
 
 
+def test_columns_of_coalitions():
+    """Coalitions of several lengths stay tuples; runs whose columns differ in kind are put together as objects."""
+    ragged = column("action", [((0,), 1), ((0, 1), 0)])
+    assert ragged.dtype == object
+    assert ragged.tolist() == [((0,), 1), ((0, 1), 0)]
+    one, two = column("action", [((0,), 1)] * 2), column("action", [((0, 1), 1)] * 2)
+    assert [x.dtype.names for x in (one, two)] == [("f0", "f1")] * 2
+    found = _stacked([one, two, ragged])
+    assert [[tuple(map(int, pair[0])) for pair in row] for row in found] == [[(0,)] * 2, [(0, 1)] * 2, [(0,), (0, 1)]]
+    assert _stacked([one, one]).dtype == one.dtype
+    again = Record({"action": ragged, "reward": np.zeros(2)}, 1.0, {})
+    assert again == Record({"action": column("action", [((0,), 1), ((0, 1), 0)]), "reward": np.zeros(2)}, 1.0, {})
+    assert again != Record({"action": column("action", [((0,), 1), ((0, 2), 0)]), "reward": np.zeros(2)}, 1.0, {})
+
+
 def test_curious_agents_lose_less():
     """Bayesian regret of 50 rounds of five agents over 60 worlds: vpi loses less by three standard errors of pairs."""
     family = b.make_world("coalitions")
@@ -77,6 +95,10 @@ def test_draws_are_the_prior_and_each_agent_has_its_own_view():
 BAD = {
     "agents": lambda: b.make_world("coalitions", agents=0),
     "too many agents": lambda: b.make_world("coalitions", agents=9),
+    "agents of text": lambda: b.make_world("coalitions", agents="x"),
+    "half an agent": lambda: b.make_world("coalitions", agents=2.5),
+    "ability of text": lambda: b.make_world("coalitions", ability="x"),
+    "discount": lambda: b.make_world("coalitions", gamma=2.0),
     "ability": lambda: b.make_world("coalitions", ability=3),
     "types": lambda: CoalitionWorld(FAMILY.problem, (1, 2, 3)),
     "types of two": lambda: CoalitionWorld(FAMILY.problem, (1, 2)),

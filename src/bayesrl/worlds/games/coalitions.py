@@ -17,7 +17,7 @@ from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs._coalitions import CoalitionProblem, TypeBelief
-from bayesrl.checks import generator, indices
+from bayesrl.checks import generator, indices, integer
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, Within, value
@@ -30,6 +30,8 @@ NEEDS = (1.0, 3.0, 6.0)
 """Quality points at which half of a small, a medium, a large project succeeds."""
 PAYS = ((0.0, 0.5, 1.0), (0.0, 1.5, 4.0), (0.0, 3.0, 12.0))
 """Payoff of failure, partial success and success of each project."""
+LARGEST = 8
+"""The most agents: with nine the table of outcomes is too large."""
 NOTHING = -1
 """The observation before the first round."""
 
@@ -163,14 +165,15 @@ class CoalitionFamily(Published):
 
 def prior_of(problem: CoalitionProblem, ability: int) -> TypeBelief:
     """The type of `me` is known, the others are uniform."""
-    marginals = [np.full(T, 1.0 / T) for T in problem.types]
-    marginals[problem.me] = np.eye(problem.types[problem.me])[ability]
+    marginals, own = [np.full(T, 1.0 / T) for T in problem.types], problem.types[problem.me]
+    marginals[problem.me] = np.eye(own)[integer("coalitions", "ability", ability, 0, own - 1)]
     return TypeBelief.independent(problem, marginals)
 
 
 def problem_of(agents: int, gamma: float = 1.0, me: int = 0) -> CoalitionProblem:
     """The contractors as agent `me` sees them."""
-    return CoalitionProblem((3,) * agents, contract, np.array(PAYS), me, gamma)
+    n = integer("coalitions", "agents", agents, 1, LARGEST)
+    return CoalitionProblem((3,) * n, contract, np.array(PAYS), me, gamma)
 
 
 @register(
@@ -181,7 +184,7 @@ def problem_of(agents: int, gamma: float = 1.0, me: int = 0) -> CoalitionProblem
     evidence=("tests/multiagent/test_coalitions_world.py::test_steps_follow_the_contract",),
 )
 def coalitions(
-    agents: Annotated[int, Within(1, 8), "Number of agents, n."] = 5,
+    agents: Annotated[int, Within(1, LARGEST), "Number of agents, n."] = 5,
     ability: Annotated[int, Within(0, 2), "My own type, in quality points."] = 1,
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0,
 ) -> CoalitionFamily:
