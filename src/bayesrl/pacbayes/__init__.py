@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from bayesrl.pacbayes._divergence import kl_inverse as kl_inverse
     from bayesrl.pacbayes._divergence import mcallester as mcallester
     from bayesrl.pacbayes._lemma import lemma as lemma
+    from bayesrl.pacbayes._prior_check import PriorCheck as PriorCheck
+    from bayesrl.pacbayes._prior_check import prior_check as prior_check
     from bayesrl.pacbayes._select import Selection as Selection
     from bayesrl.pacbayes._select import select as select
     from bayesrl.pacbayes.pac_bayes_bandit import bandit_bound as bandit_bound
@@ -32,6 +34,7 @@ export(
     {
         "_divergence": ("kl", "kl_dirichlet", "kl_inverse", "mcallester"),
         "_lemma": ("lemma",),
+        "_prior_check": ("PriorCheck", "prior_check"),
         "_select": ("Selection", "select"),
         "pac_bayes_bandit": ("bandit_bound",),
         "pac_bayes_function_approximation": (

@@ -73,9 +73,10 @@ def model_bound(
     """
     owner = "model_bound"
     kl, S, n = nats(owner, kl), integer(owner, "n_states", n_states, 1), integer(owner, "visits", visits, 1)
-    gamma, delta = discount(owner, gamma, positive=True), failure(owner, delta)
+    known = truth(owner, "known_rewards", known_rewards)
+    gamma, delta = discount(owner, gamma, positive=known), failure(owner, delta)
     r_max = number(owner, "r_max", r_max, 0.0, above=True, moderate=True)
-    k = (1.0 - gamma) ** 2 / (gamma if truth(owner, "known_rewards", known_rewards) else 1.0) / r_max
+    k = (1.0 - gamma) ** 2 / (gamma if known else 1.0) / r_max
     if choice(owner, "form", form, FORMS) == "hoeffding":
         return bound(kl, 2.0 * S, 2.0 * n * k * k, delta)
     c = 0.5 * (n - 1) * k * k
