@@ -117,11 +117,23 @@ def _posterior(
     place: Any, data: Path | None, steps: int | None, prior: str | None, seed: int
 ) -> tuple[Any, dict[str, Any]]:
     """The belief after a log or after random steps, and what it was learnt from."""
-    from bayesrl.core import BayesAgent, Family, run
+    from bayesrl.core import BayesAgent, run
     from bayesrl.io.logs import load_log
+    from bayesrl.registry import make
+
+    belief = listed_prior("bayesrl risk", place, prior)
+    if data is not None:
+        return belief.update_many(load_log(data)), {"data": str(data)}
+    n = place.steps if steps is None else steps
+    record = run(BayesAgent(belief, make("random")), place, n, seed=seed)
+    return belief.update_many(record), {"steps": n}
+
+
+def listed_prior(owner: str, place: Any, prior: str | None) -> Any:
+    """A prior of a world whose states and transitions are listed and whose discount is below 1."""
+    from bayesrl.core import Family
     from bayesrl.lab.priors import prior_for
     from bayesrl.models.outcomes import Outcomes
-    from bayesrl.registry import make
 
     try:
         table: Any = place if isinstance(place, Family) else place.mdp
@@ -130,15 +142,10 @@ def _posterior(
         listed = False
     if getattr(place, "hidden", False) or not listed:
         expected = "one whose states and possible transitions are listed"
-        raise InvalidArgument("bayesrl risk", "world", expected, getattr(place, "name", type(place).__name__))
+        raise InvalidArgument(owner, "world", expected, getattr(place, "name", type(place).__name__))
     if place.gamma == 1.0:
-        raise InvalidArgument("bayesrl risk", "world", "one with a discount below 1", place.gamma)
-    belief = prior_for(place, prior)
-    if data is not None:
-        return belief.update_many(load_log(data)), {"data": str(data)}
-    n = place.steps if steps is None else steps
-    record = run(BayesAgent(belief, make("random")), place, n, seed=seed)
-    return belief.update_many(record), {"steps": n}
+        raise InvalidArgument(owner, "world", "one with a discount below 1", place.gamma)
+    return prior_for(place, prior)
 
 
 def _said(row: Floats, actions: tuple[str, ...]) -> str:

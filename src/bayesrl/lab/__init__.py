@@ -10,6 +10,7 @@ comparison_table                      tables for the terminal                   
 curves, plot_posteriors, plot_policy  plots                                     plots/
 plot_values, plot_frontier            plots of risk                             plots/risk.py
 plot_co_assignment, plot_task_curves  plots of clusters and of transfer         plots/tasks.py
+plot_bound                            bounds against data, with the error       plots/pacbayes.py
 assess                                policies on common drawn models           risk.py
 plot_surface, plot_bands, ...         plots of values and of gradients          plots/values.py, plots/gradients.py
 explain                               why a method takes an action              explain.py
@@ -21,6 +22,7 @@ from bayesrl._lazy import export
 
 if TYPE_CHECKING:
     from bayesrl.lab.plots.explanation import plot_policy as plot_policy
+    from bayesrl.lab.plots.pacbayes import plot_bound as plot_bound
     from bayesrl.lab.plots.risk import plot_frontier as plot_frontier
     from bayesrl.lab.plots.risk import plot_values as plot_values
     from bayesrl.lab.plots.tasks import plot_co_assignment as plot_co_assignment
@@ -32,6 +34,7 @@ export(
     __name__,
     {
         "plots.explanation": ("plot_policy",),
+        "plots.pacbayes": ("plot_bound",),
         "plots.risk": ("plot_frontier", "plot_values"),
         "plots.tasks": ("plot_co_assignment", "plot_task_curves"),
         "risk": ("Assessment", "assess"),

@@ -127,8 +127,9 @@ def prior_check(belief: Asked, log: Log, policies: int = 200, delta: float = 0.0
     >>> import bayesrl as b
     >>> world = b.make_world("chain", gamma=0.3)
     >>> log = b.run(b.BayesAgent(b.DirichletMDP.flat(world), b.make("random")), world, steps=5000, seed=0)
-    >>> prior_check(b.DirichletMDP.flat(world), log, rng=np.random.default_rng(0)).sentence
-    ''
+    >>> found = prior_check(b.DirichletMDP.flat(world), log, rng=np.random.default_rng(0))
+    >>> found.rules, found.visits, found.needed
+    ('neither', 139, 1135)
     """
     owner = "prior_check"
     require(owner, belief, SamplesMDPs, HasMeanMDP, HasRewardRange, LearnsLogs)
