@@ -5,7 +5,8 @@ import pytest
 from numpy.random import default_rng
 from scipy.stats import multivariate_normal
 
-from bayesrl.beliefs._crp import draw_clustering, log_crp
+from bayesrl.beliefs._crp import draw_clustering, log_crp, relabelled
+from bayesrl.beliefs._linear_model import seen_through
 from bayesrl.beliefs.structured._partitions import all_partitions
 from bayesrl.errors import InvalidArgument
 from bayesrl.multitask import LinearRewardClasses
@@ -73,6 +74,27 @@ def test_draws_follow_the_enumerated_clusterings(tasks):
             if share_of:
                 new += share_of * dense(log, [*row, j])[1][-2:]
     np.testing.assert_allclose(belief.new_task().mean, new, atol=1e-9)
+
+
+def test_a_task_moves_by_its_conditional_distribution():
+    """Given the classes of the others, without its own: ratios of the joint densities."""
+    log = data(4, 2, seed=6)
+    belief, z = PRIOR.update_many(log), np.array([0, 0, 1, 0])
+    told = seen_through(belief.gram, belief.moment, C)
+    for m in range(4):
+        names, log_w = belief._choices(z, m, *told)
+        moved = [relabelled(np.where(np.arange(4) == m, j, z)) for j in names]
+        joint = np.array([log_crp(one, 0.8) + dense(log, one)[0] for one in moved])
+        np.testing.assert_allclose(log_w - log_w[0], joint - joint[0], atol=1e-9)
+
+
+def test_tasks_without_data_follow_the_restaurant():
+    """Features of zero say nothing: the 15 clusterings of four tasks in 1000 sweeps; false alarm 1e-5 for each."""
+    belief = PRIOR.update_many([(m, [0.0, 0.0], 0.3) for m in range(4)]).refresh(default_rng(5), 1000)
+    labels, _ = all_partitions(4)
+    p = np.exp([log_crp(z, 0.8) for z in labels])
+    assert_chain_mean((belief.assignments[:, None] == labels).all(axis=2), p)
+    np.testing.assert_allclose(belief.means(), np.tile(MEAN, (4, 1)))
 
 
 def test_calibrated():

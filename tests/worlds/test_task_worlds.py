@@ -68,6 +68,7 @@ def test_weights_have_their_law():
     assert_mean_equal(w, [-1.0, -1.0])
     both = (w + 1.0)[:, :, None] * (w + 1.0)[:, None, :]
     assert_mean_equal(both, [[0.26, 0.25], [0.25, 0.26]])
+    assert_mean_equal((w[:, 0] - w[:, 1]) ** 2, 0.02)
 
 
 def test_tasks_take_turns_and_records_say_whose_step_it_was():

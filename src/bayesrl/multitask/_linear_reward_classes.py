@@ -139,22 +139,26 @@ class LinearRewardClasses:
         return new
 
     def _sweep(self, z: Ints, precision: Floats, shift: Floats, rng: Generator) -> None:
-        """Draw the class of one task after the other, given the others; z (M,) changes in place.
+        """Draw the class of one task after the other, given the others; z (M,) changes in place."""
+        for m in range(len(z)):
+            names, log_w = self._choices(z, m, precision, shift)
+            w = np.cumsum(np.exp(log_w - log_w.max()))
+            z[m] = names[int(np.searchsorted(w, rng.random() * w[-1], side="right"))]
 
-        Task m joins class j with weight n_j Z(P_j + its precision, eta_j + its shift) / Z(P_j, eta_j).
+    def _choices(self, z: Ints, m: int, precision: Floats, shift: Floats) -> tuple[Ints, Floats]:
+        """The classes of the other tasks and a new one, and the log weights with which task m joins them.
+
+        The weight of class j is n_j Z(P_j + its precision, eta_j + its shift) / Z(P_j, eta_j).
         """
         P0, eta0 = self._base()
-        for m in range(len(z)):
-            z[m] = -1
-            names, sizes = np.unique(z[z >= 0], return_counts=True)
-            inside = (z == names[:, None]).astype(float)
-            P = np.concatenate([P0 + np.tensordot(inside, precision, axes=1), P0[None]])
-            eta = np.concatenate([eta0 + inside @ shift, eta0[None]])
-            log_w = np.log(np.append(sizes, self.concentration)) - log_partition(P, eta)
-            log_w += log_partition(P + precision[m], eta + shift[m])
-            w = np.cumsum(np.exp(log_w - log_w.max()))
-            j = int(np.searchsorted(w, rng.random() * w[-1], side="right"))
-            z[m] = names[j] if j < len(names) else names.max(initial=-1) + 1
+        others = np.where(np.arange(len(z)) == m, -1, z)
+        names, sizes = np.unique(others[others >= 0], return_counts=True)
+        inside = (others == names[:, None]).astype(float)
+        P = np.concatenate([P0 + np.tensordot(inside, precision, axes=1), P0[None]])
+        eta = np.concatenate([eta0 + inside @ shift, eta0[None]])
+        log_w = np.log(np.append(sizes, self.concentration)) - log_partition(P, eta)
+        log_w += log_partition(P + precision[m], eta + shift[m])
+        return np.append(names, names.max(initial=-1) + 1), log_w
 
     def _base(self) -> tuple[Floats, Floats]:
         P0 = np.asarray(np.linalg.inv(self.base_covariance), np.float64)

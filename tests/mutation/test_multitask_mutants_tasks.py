@@ -1,0 +1,68 @@
+"""Planted bugs in classes of tasks, their worlds and pictures; see test_mutants.py."""
+
+import pytest
+
+MDPS, LINEAR, WORLDS, PLOTS = (
+    "tests/multitask/test_hierarchical_mdp.py::",
+    "tests/multitask/test_linear_reward_classes.py::",
+    "tests/worlds/test_task_worlds.py::",
+    "tests/lab/test_task_plots.py::",
+)
+GIBBS, BELIEF = "bayesrl.multitask._gibbs_of_counts", "bayesrl.multitask.hierarchical_mdp"
+REWARDS, MODEL = "bayesrl.multitask._linear_reward_classes", "bayesrl.beliefs._linear_model"
+ENUMERATED = "test_draws_follow_the_enumerated_clusterings"
+
+MUTANTS = {
+    # name: (module, old, new, tests)
+    "a task is not taken out of its class": (
+        GIBBS, "            if z[m] >= 0:\n                move(m, z[m], -1.0, steps, size, N, T)\n", "",
+        [MDPS + ENUMERATED]),
+    "a new class has weight one": (
+        GIBBS, "prior = c if j == new else size[j]", "prior = 1.0 if j == new else size[j]", [MDPS + ENUMERATED]),
+    "every class has the same weight": (
+        GIBBS, "prior = c if j == new else size[j]", "prior = c if j == new else min(size[j], 1.0)",
+        [MDPS + "test_tasks_without_data_follow_the_restaurant"]),
+    "the totals of rows are forgotten": (
+        GIBBS, "gain += lgamma(steps.total[g] + T[g]) - lgamma(steps.total[g] + T[g] + more)", "gain += 0.0 * more",
+        [MDPS + "test_log_evidence_of_one_class_is_that_of_pooled_counts"]),
+    "classes outgrow their arrays": (
+        GIBBS, "J += 1\n", "J += 0\n", [MDPS + "test_many_classes"]),
+    "a class has the counts of all tasks": (
+        BELIEF, "[self.data[m] for m in np.flatnonzero(members)]", "list(self.data)",
+        [MDPS + "test_concentration_pools_and_separates"]),
+    "the next task is of a known class": (
+        BELIEF, "len(z) * c / (M + c)", "len(z) * 0.0 / (M + c)", [MDPS + "test_concentration_pools_and_separates"]),
+    "classes of different sizes are as probable for the next task": (
+        BELIEF, "(labels == j, (labels == j).sum() / (M + c))", "(labels == j, 1.0 / (M + c))",
+        [MDPS + "test_tasks_are_mixtures_over_the_clusterings"]),
+    "an update keeps the draws of the posterior before": (
+        BELIEF, "labels=frozen(labels), assignments=none)", "labels=frozen(labels), assignments=self.assignments)",
+        [MDPS + "test_only_counts_matter"]),
+    "all steps are the first task's": (
+        BELIEF, 'm = integer("HierarchicalMDP.update", "task", datum.task, 0, MOST_TASKS - 1)', "m = 0",
+        [MDPS + "test_tasks_without_data_follow_the_restaurant"]),
+    "weights of a task are not taken out of its class": (
+        REWARDS, "others = np.where(np.arange(len(z)) == m, -1, z)", "others = z",
+        [LINEAR + "test_a_task_moves_by_its_conditional_distribution"]),
+    "weights of a task forget its own rewards": (
+        REWARDS, "return keep @ (phi + C @ b)", "return keep @ (phi + 0.0 * C @ b)", [LINEAR + ENUMERATED + "[4]"]),
+    "weights of a class are all equal": (
+        MODEL, "np.eye(len(covariance)) + A @ covariance", "np.eye(len(covariance)) + 0.0 * A @ covariance",
+        [LINEAR + ENUMERATED + "[4]"]),
+    "the noise for its variance": (
+        REWARDS, "np.outer(x, x) / self.noise**2", "np.outer(x, x) / self.noise", [LINEAR + ENUMERATED + "[4]"]),
+    "a task lasts a step too long": (
+        "bayesrl.worlds.tasks._task_sequence", "if age >= self.length:", "if age > self.length:",
+        [WORLDS + "test_tasks_take_turns_and_records_say_whose_step_it_was"]),
+    "every task of a maze has the weights of its class": (
+        "bayesrl.worlds.tasks.coloured_maze", "rng.normal(means[labels], self.class_deviation)", "means[labels]",
+        [WORLDS + "test_weights_have_their_law"]),
+    "the matrix in its old order": (
+        "bayesrl.lab.plots.tasks", "share[np.ix_(order, order)]", "share",
+        [PLOTS + "test_the_matrix_is_drawn_in_cluster_order"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant_is_caught(name, assert_caught):
+    assert_caught(name, *MUTANTS[name])
