@@ -12,6 +12,7 @@ from bayesrl.beliefs._reward_priors import FinitePrior, GaussianPrior, LaplacePr
 if TYPE_CHECKING:
     from bayesrl.inverse._experts import demonstrate as demonstrate
     from bayesrl.inverse._experts import value_loss as value_loss
+    from bayesrl.inverse.bnirl import BNIRL as BNIRL
 
 __all__ = ["FinitePrior", "GaussianPrior", "LaplacePrior", "UniformPrior"]
 
@@ -19,5 +20,6 @@ export(
     __name__,
     {
         "_experts": ("demonstrate", "value_loss"),
+        "bnirl": ("BNIRL",),
     },
 )

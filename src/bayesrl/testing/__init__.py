@@ -2,6 +2,7 @@
 
 from bayesrl.testing import (  # noqa: F401 (they register probes)
     arm_probes,
+    cluster_probes,
     continuous_probes,
     grid_probe,
     hidden_probes,
