@@ -84,6 +84,11 @@ class CoalitionWorld(Published):
         """The number of options."""
         return len(self.problem.options)
 
+    @property
+    def n_observations(self) -> int:
+        """The number of outcomes; before the first round NOTHING is seen."""
+        return self.problem.rewards.shape[1]
+
     def reset(self, rng: Generator) -> tuple[None, int]:
         """There is no state, and nothing is seen yet."""
         return None, NOTHING
@@ -146,6 +151,11 @@ class CoalitionFamily(Published):
     def n_actions(self) -> int:
         """The number of options."""
         return len(self.problem.options)
+
+    @property
+    def n_observations(self) -> int:
+        """The number of outcomes; before the first round NOTHING is seen."""
+        return self.problem.rewards.shape[1]
 
     def draw(self, rng: Generator) -> CoalitionWorld:
         """A world of this family."""
