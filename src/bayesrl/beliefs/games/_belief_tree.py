@@ -20,7 +20,7 @@ MOST = 2_000_000
 """The largest number of entries of a level: beliefs times events."""
 
 
-class Shape(NamedTuple):
+class TreeShape(NamedTuple):
     """What a tree depends on besides its root: sizes, what is possible, and what is learned."""
 
     sizes: tuple[int, int, int, int, int]
@@ -46,34 +46,36 @@ class Tree(NamedTuple):
     """What happened on the way to the nodes of the last level, (n, depth)."""
 
 
-def shape_of(u: Urns) -> Shape:
+def shape_of(u: Urns) -> TreeShape:
     """The shape of the trees of a belief."""
-    S, J, V, _, _ = u.shape
     possible = (u.moves[..., None] > 0.0) & (u.pays[:, :, None, :] > 0.0)
-    return Shape(u.shape, np.broadcast_to(possible, (S, J, S, V)).tobytes(), u.moves_learn, u.pays_learn)
+    return TreeShape(u.shape, possible.tobytes(), u.moves_learn, u.pays_learn)
 
 
-def lookahead(owner: str, u: Urns, state: int, last: int, depth: int, leaf: str) -> Floats:
-    """Values (A,) of the actions over `depth` rounds if every later action is the best given what was seen by then."""
+def lookahead(owner: str, u: Urns, shape: TreeShape, state: int, last: int, depth: int, leaf: str) -> Floats:
+    """Values (A,) of the actions over `depth` rounds if every later action is the best given what was seen by then.
+
+    `shape` is `shape_of(u)`, which no step changes.
+    """
     S, J, V, _, B = u.shape
     means = leaf == "mean"
-    t = grow(owner, shape_of(u), state, u.context(state, last), depth if means else depth - 1, depth)
+    t = grow(owner, shape, state, u.context(state, last), depth if means else depth - 1, depth)
     inner = t.first[depth] if means else t.first[-1]
     s = t.state[:inner]
     moves = shares(u.moves[s] + t.moved[:inner]) if u.moves_learn else u.moves[s]
     pays = shares(u.pays[s] + t.paid[:inner]) if u.pays_learn else u.pays[s]
     others = shares(u.others[t.context[:inner]] + t.played[:inner])
     p = (moves[..., None] * pays[:, :, None, :]).reshape(inner, J // B, B, S * V) * others[:, None, :, None]
-    worth = np.broadcast_to(u.worth, (S, J, S, V)).reshape(S, J // B, B * S * V)
+    worth = u.worth.reshape(S, J // B, B * S * V)
     p = p.reshape(inner, J // B, B * S * V)
-    q: Floats = (p * worth[s]).sum(axis=2)
+    q: Floats = np.einsum("nae,nae->na", p, worth[s])
     child = t.child.reshape(len(t.child), J // B, B * S * V)
     v = np.empty(t.first[-1])
     if means:
         v[inner:] = leaf_values(u, t)
     for low, high in reversed(list(zip(t.first[:depth], t.first[1 : depth + 1], strict=True))):
         if high < t.first[-1]:
-            q[low:high] += u.gamma * (p[low:high] * v[child[low:high]]).sum(axis=2)
+            q[low:high] += u.gamma * np.einsum("nae,nae->na", p[low:high], v[child[low:high]])
         v[low:high] = q[low:high].max(axis=1)
     return np.asarray(q[0])
 
@@ -124,7 +126,7 @@ def decoded(event: Ints, sizes: tuple[int, int, int, int, int]) -> tuple[Ints, I
 
 
 @lru_cache(maxsize=64)
-def grow(owner: str, shape: Shape, state: int, context: int, depth: int, asked: int) -> Tree:
+def grow(owner: str, shape: TreeShape, state: int, context: int, depth: int, asked: int) -> Tree:
     """The tree of `depth` steps from a state and a context; its owner was asked for a lookahead of `asked` steps."""
     S, J, V, C, B = shape.sizes
     possible = np.frombuffer(shape.possible, np.bool_).reshape(S, J * S * V)
@@ -154,7 +156,7 @@ def grow(owner: str, shape: Shape, state: int, context: int, depth: int, asked: 
     return Tree(tuple(first), s, c, moved, paid, played, child, events)
 
 
-def counted(s: Ints, c: Ints, events: Ints, shape: Shape) -> tuple[Ints, Ints, Floats, Floats, Floats]:
+def counted(s: Ints, c: Ints, events: Ints, shape: TreeShape) -> tuple[Ints, Ints, Floats, Floats, Floats]:
     """The nodes of a level: state, context, and what the events add to the urns at them."""
     S, J, V, C, B = shape.sizes
     n = len(s)

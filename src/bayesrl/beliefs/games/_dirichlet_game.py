@@ -11,7 +11,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs.games._belief_tree import lookahead, mean_values
+from bayesrl.beliefs.games._belief_tree import TreeShape, lookahead, mean_values, shape_of
 from bayesrl.beliefs.games._joint import joint_step
 from bayesrl.beliefs.games._repeated_game import CLOSE, added
 from bayesrl.beliefs.games._urns import Urns, drawn_models, shares, solved
@@ -150,7 +150,7 @@ class DirichletGame:
 
     def lookahead_q(self, state: int, depth: int, leaf: str = "zero") -> Floats:
         """The discounted value of each action over `depth` steps and `leaf` beyond, (A,), if later actions are best."""
-        return lookahead("DirichletGame", self.urns, state, self.last, depth, leaf)
+        return lookahead("DirichletGame", self.urns, self.tree_shape, state, self.last, depth, leaf)
 
     def value_draws(self, state: int, samples: int, rng: Generator) -> tuple[Floats, Floats]:
         """Optimal action values in drawn games against drawn strategies, (n, A), and their weights, (n,)."""
@@ -168,9 +168,22 @@ class DirichletGame:
         if self.values is None:
             pays, worth = np.ones((S, J, 1)), self.rewards.reshape(S, J, -1, 1)
         else:
-            pays, worth = self.rewards.reshape(S, J, -1), np.broadcast_to(self.values, (S, J, 1, len(self.values)))
+            pays, worth = self.rewards.reshape(S, J, -1), self.values
         theirs = self.strategy.reshape(-1, B)
         moves = self.transitions.reshape(S, J, S)
-        return Urns(moves, pays, worth, theirs, not self.known, self.values is not None, self.gamma)
+        return Urns(
+            moves,
+            pays,
+            np.broadcast_to(worth, (S, J, S, pays.shape[2])),
+            theirs,
+            not self.known,
+            self.values is not None,
+            self.gamma,
+        )
+
+    @cached_property
+    def tree_shape(self) -> TreeShape:
+        """What belief trees depend on. No datum changes it."""
+        return shape_of(self.urns)
 
     depends_on_data = ("urns",)

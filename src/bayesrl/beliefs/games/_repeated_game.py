@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs.games._belief_tree import lookahead
+from bayesrl.beliefs.games._belief_tree import TreeShape, lookahead, shape_of
 from bayesrl.beliefs.games._joint import joint_step
 from bayesrl.beliefs.games._urns import Urns, drawn_rows, shares
 from bayesrl.checks import Floats, array, frozen
@@ -118,7 +118,7 @@ class RepeatedGame:
         if leaf != "zero":
             hint = "Totals of a repeated game are undiscounted; a DirichletGame has a discount."
             raise InvalidArgument("RepeatedGame", "leaf", '"zero"', leaf, hint)
-        return lookahead("RepeatedGame", self.urns, 0, -1, depth, leaf)
+        return lookahead("RepeatedGame", self.urns, self.tree_shape, 0, -1, depth, leaf)
 
     def value_draws(self, state: int, samples: int, rng: Generator) -> tuple[Floats, Floats]:
         """Payoffs of one round in drawn games against drawn strategies, (n, A), and their weights, (n,)."""
@@ -132,13 +132,22 @@ class RepeatedGame:
         """The belief as urns of one state."""
         J = self.n_actions * self.n_others
         if self.payoff is not None:
-            pays, worth = np.ones((1, J, 1)), self.payoff.reshape(1, J, 1, 1)
+            pays = np.ones((1, J, 1))
         else:
             alpha, beta = self._counts
             pays = np.stack([beta.reshape(1, J), alpha.reshape(1, J)], axis=2)
-            worth = np.broadcast_to([0.0, 1.0], (1, J, 1, 2))
         theirs = np.asarray(self.strategy)[None]
-        return Urns(np.ones((1, J, 1)), pays, worth, theirs, False, self.payoff is None, 1.0)
+        return Urns(np.ones((1, J, 1)), pays, self._worth, theirs, False, self.payoff is None, 1.0)
+
+    @cached_property
+    def _worth(self) -> Floats:
+        J = self.n_actions * self.n_others
+        return np.tile([0.0, 1.0], (1, J, 1, 1)) if self.payoff is None else self.payoff.reshape(1, J, 1, 1)
+
+    @cached_property
+    def tree_shape(self) -> TreeShape:
+        """What belief trees depend on. No datum changes it."""
+        return shape_of(self.urns)
 
     depends_on_data = ("urns",)
 

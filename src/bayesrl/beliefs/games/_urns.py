@@ -82,7 +82,7 @@ def models(moves: Floats, pays: Floats, others: Floats, u: Urns) -> tuple[Floats
     """The MDPs over contexts of n games: moves (n, S, J, S), pays (n, S, J, V), others (n, C, B)."""
     S, J, _, C, B = u.shape
     n, A = len(moves), J // B
-    paid = np.einsum("nsjy,nsjv,sjyv->nsj", moves, pays, np.broadcast_to(u.worth, (S, J, S, u.shape[2])))
+    paid = np.einsum("nsjy,nsjv,sjyv->nsj", moves, pays, u.worth)
     x = others.reshape(n, S, C // S, B)
     r = np.einsum("nslb,nsab->nsla", x, paid.reshape(n, S, A, B)).reshape(n, C, A)
     moves = moves.reshape(n, S, A, B, S)

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.games._dirichlet_game import DirichletGame
 from bayesrl.checks import generator
-from bayesrl.errors import InvalidArgument
 from bayesrl.models.stochastic_game import StochasticGame
 from bayesrl.parameters import PROBABILITY, Above, Within, value
 from bayesrl.registry import register
@@ -85,9 +84,3 @@ class TwoAgentChain(Published):
         """A world with a drawn partner."""
         partner = generator("two-agent-chain", rng).dirichlet(np.full(2, float(self.concentration)), LENGTH)
         return GameWorld("two-agent-chain", self.game, partner, setting=self.setting)
-
-    @property
-    def mdp(self) -> NoReturn:
-        """A family has no table; its worlds have."""
-        hint = "That is a family of worlds, which has no table: draw(rng) a world first."
-        raise InvalidArgument("mdp", "world", "a single world", "two-agent-chain", hint)
