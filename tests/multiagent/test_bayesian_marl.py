@@ -129,8 +129,11 @@ def test_vpi_of_draws_approaches_the_integral():
 
 def test_finite_games_to_depth_three():
     """Lookahead over weights against the recursion that enumerates all paths of joint actions and rewards."""
-    games = stages([[4.0, 0.0], [1.0, 1.0]], [[0.0, 4.0], [1.0, 1.0]], [[4.0, 1.0], [0.5, 2.0]], gamma=0.8)
-    belief = FiniteGames(games, [0.2, 0.5, 0.3], [[0.75, 0.25], [0.25, 0.75]], [0.4, 0.6])
+    games = stages([[4.0, 0.0], [0.0, 3.0]], [[0.0, 4.0], [3.0, 1.0]], [[4.0, 1.0], [0.0, 2.0]], gamma=0.8)
+    belief = FiniteGames(games, [0.2, 0.5, 0.3], [[0.9, 0.1], [0.1, 0.9]], [0.4, 0.6])
+    after = belief.update(JointTransition(0, 0, 0, 4.0, 0))
+    assert after.weights == pytest.approx([0.4, 0.0, 0.6])
+    assert after.strategy_weights == pytest.approx([6 / 7, 1 / 7])
 
     def q(belief, depth):
         values = np.zeros(2)
