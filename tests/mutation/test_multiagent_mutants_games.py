@@ -23,7 +23,7 @@ MUTANTS = {
     "leaves of the prior": (
         TREE, "    if u.moves_learn:\n        np.add.at(moves, (i, s, j, y), 1.0)\n", "", [RECURSION]),
     "lookahead is discounted twice": (
-        TREE, "+= u.gamma * np.einsum", "+= u.gamma**2 * np.einsum", [RECURSION]),
+        TREE, "later = u.gamma * v[", "later = u.gamma**2 * v[", [RECURSION]),
     "a payoff is counted for the transposed joint action": (
         BELIEFS + "_repeated_game", "added(getattr(self, name), (a, o))", "added(getattr(self, name), (o, a))",
         [MARL + "test_beliefs_count_what_was_seen"]),

@@ -2,7 +2,7 @@
 
 A node is a state with what has been counted since the root. Orders of the same events lead to the same node: after t
 rounds of the 2 by 2 game with 8 events there are C(7 + t, t) nodes in place of 8^t paths. The tree depends on what is
-possible and on no count, so it is grown once for many decisions; a decision is a few array operations.
+possible and on no count, so it is grown once for many decisions; a decision is one compiled pass over its nodes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesrl.beliefs.games._urns import Urns, mean_model, models, shares, solved
-from bayesrl.checks import Bools, Floats, Ints
+from bayesrl.checks import Bools, Floats, Ints, all_frozen
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.arrays import F1, F2, F3, I1, I4
+from bayesrl.kernels.jit import njit
 
 MOST = 2_000_000
 """The largest number of entries of a level: beliefs times events."""
@@ -30,20 +32,27 @@ class TreeShape(NamedTuple):
     pays_learn: bool
 
 
-class Tree(NamedTuple):
-    """The nodes of all levels, N in all; `first[t]` is the first node of level t, and the last entry is N."""
+class Nodes(NamedTuple):
+    """The nodes of all levels, N in all, and what has been counted on the way at their state and context."""
 
-    first: tuple[int, ...]
-    state: Ints
-    context: Ints
-    moved: Floats
-    """What has been counted at this state and context: next states (N, J, S), rewards (N, J, V), others (N, B)."""
-    paid: Floats
-    played: Floats
-    child: Ints
+    state: I1
+    context: I1
+    moved: F3
+    """Counts of next states, (N, J, S)."""
+    paid: F3
+    """Counts of rewards, (N, J, V)."""
+    played: F2
+    """Counts of the other's actions, (N, B)."""
+    child: I4
     """The node after an event, (N', J, S, V), for the nodes N' of all levels but the last."""
+
+
+class Tree(NamedTuple):
+    """The nodes; the first node of the last level; and what happened on the way to its n nodes, (n, depth)."""
+
+    nodes: Nodes
+    last: int
     events: Ints
-    """What happened on the way to the nodes of the last level, (n, depth)."""
 
 
 def shape_of(u: Urns) -> TreeShape:
@@ -57,34 +66,47 @@ def lookahead(owner: str, u: Urns, shape: TreeShape, state: int, last: int, dept
 
     `shape` is `shape_of(u)`, which no step changes.
     """
-    S, J, V, _, B = u.shape
-    means = leaf == "mean"
-    t = grow(owner, shape, state, u.context(state, last), depth if means else depth - 1, depth)
-    inner = t.first[depth] if means else t.first[-1]
-    s = t.state[:inner]
-    moves = shares(u.moves[s] + t.moved[:inner]) if u.moves_learn else u.moves[s]
-    pays = shares(u.pays[s] + t.paid[:inner]) if u.pays_learn else u.pays[s]
-    others = shares(u.others[t.context[:inner]] + t.played[:inner])
-    p = (moves[..., None] * pays[:, :, None, :]).reshape(inner, J // B, B, S * V) * others[:, None, :, None]
-    worth = u.worth.reshape(S, J // B, B * S * V)
-    p = p.reshape(inner, J // B, B * S * V)
-    q: Floats = np.einsum("nae,nae->na", p, worth[s])
-    child = t.child.reshape(len(t.child), J // B, B * S * V)
-    v = np.empty(t.first[-1])
-    if means:
+    t = grow(owner, shape, state, u.context(state, last), depth if leaf == "mean" else depth - 1, depth)
+    v = np.zeros(len(t.nodes.state))
+    inner = len(v)
+    if leaf == "mean":
+        inner = t.last
         v[inner:] = leaf_values(u, t)
-    for low, high in reversed(list(zip(t.first[:depth], t.first[1 : depth + 1], strict=True))):
-        if high < t.first[-1]:
-            q[low:high] += u.gamma * np.einsum("nae,nae->na", p[low:high], v[child[low:high]])
-        v[low:high] = q[low:high].max(axis=1)
-    return np.asarray(q[0])
+    return back_up(t.nodes, u, v, inner)
+
+
+@njit
+def back_up(t: Nodes, u: Urns, v: F1, inner: int) -> F1:
+    """v <- values of the first `inner` nodes, from the last to the first; returns the action values of the root."""
+    S, J, V = u.pays.shape
+    B = u.others.shape[1]
+    q = np.zeros(J // B)
+    for n in range(inner - 1, -1, -1):
+        s, c = t.state[n], t.context[n]
+        q[:] = 0.0
+        seen = u.others[c].sum() + t.played[n].sum()
+        for j in range(J):
+            a, o = j // B, j % B
+            moves = u.moves[s, j].sum() + t.moved[n, j].sum() if u.moves_learn else 1.0
+            pays = u.pays[s, j].sum() + t.paid[n, j].sum() if u.pays_learn else 1.0
+            x = 0.0
+            for y in range(S):
+                to = u.moves[s, j, y] + (t.moved[n, j, y] if u.moves_learn else 0.0)
+                if to > 0.0:
+                    for k in range(V):
+                        paid = u.pays[s, j, k] + (t.paid[n, j, k] if u.pays_learn else 0.0)
+                        later = u.gamma * v[t.child[n, j, y, k]] if n < len(t.child) else 0.0
+                        x += to * paid * (u.worth[s, j, y, k] + later)
+            q[a] += (u.others[c, o] + t.played[n, o]) / seen * x / (moves * pays)
+        v[n] = q.max()
+    return q
 
 
 def leaf_values(u: Urns, t: Tree) -> Floats:
     """The mean model's value at each node of the last level, (n,)."""
     _, J, _, C, B = u.shape
     most = max(MOST // (C * C * J // B), 1)
-    contexts, parts = t.context[t.first[-2] :], range(0, len(t.events), most)
+    contexts, parts = t.nodes.context[t.last :], range(0, len(t.events), most)
     return np.concatenate([values_after(u, t.events[i : i + most], contexts[i : i + most]) for i in parts])
 
 
@@ -152,8 +174,8 @@ def grow(owner: str, shape: TreeShape, state: int, context: int, depth: int, ask
         children.append(child.reshape(-1, J, S, V))
         first.append(first[-1] + len(s))
     s, c, moved, paid, played = (np.concatenate(parts) for parts in zip(*levels, strict=True))
-    child = np.concatenate(children) if children else np.zeros((0, J, S, V), np.int64)
-    return Tree(tuple(first), s, c, moved, paid, played, child, events)
+    after_all: I4 = np.concatenate(children) if children else np.zeros((0, J, S, V), np.int64)
+    return Tree(all_frozen(Nodes(s, c, moved, paid, played, after_all)), first[-2], events)
 
 
 def counted(s: Ints, c: Ints, events: Ints, shape: TreeShape) -> tuple[Ints, Ints, Floats, Floats, Floats]:

@@ -15,7 +15,7 @@ from bayesrl.beliefs.games._belief_tree import TreeShape, lookahead, mean_values
 from bayesrl.beliefs.games._joint import joint_step
 from bayesrl.beliefs.games._repeated_game import CLOSE, added
 from bayesrl.beliefs.games._urns import Urns, drawn_models, shares, solved
-from bayesrl.checks import Floats, array, integer, number, rows_sum_to_one
+from bayesrl.checks import Floats, all_frozen, array, integer, number, rows_sum_to_one
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.models.stochastic_game import StochasticGame
 from bayesrl.parameters import Above, AtLeast, Shape, Within, unchecked, value
@@ -165,21 +165,15 @@ class DirichletGame:
         """The belief as urns."""
         S, A, B, _ = self.transitions.shape
         J = A * B
+        worth: Any
         if self.values is None:
             pays, worth = np.ones((S, J, 1)), self.rewards.reshape(S, J, -1, 1)
         else:
             pays, worth = self.rewards.reshape(S, J, -1), self.values
-        theirs = self.strategy.reshape(-1, B)
-        moves = self.transitions.reshape(S, J, S)
-        return Urns(
-            moves,
-            pays,
-            np.broadcast_to(worth, (S, J, S, pays.shape[2])),
-            theirs,
-            not self.known,
-            self.values is not None,
-            self.gamma,
-        )
+        worth = np.broadcast_to(worth, (S, J, S, pays.shape[2]))
+        counts = (self.transitions.reshape(S, J, S), pays, worth, self.strategy.reshape(-1, B))
+        moves, pays, worth, theirs = map(np.ascontiguousarray, counts)
+        return all_frozen(Urns(moves, pays, worth, theirs, not self.known, self.values is not None, self.gamma))
 
     @cached_property
     def tree_shape(self) -> TreeShape:

@@ -13,7 +13,7 @@ from bayesrl._explained import explain_failures
 from bayesrl.beliefs.games._belief_tree import TreeShape, lookahead, shape_of
 from bayesrl.beliefs.games._joint import joint_step
 from bayesrl.beliefs.games._urns import Urns, drawn_rows, shares
-from bayesrl.checks import Floats, array, frozen
+from bayesrl.checks import Floats, all_frozen, array, frozen
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.parameters import Above, Shape, unchecked, value
 
@@ -137,12 +137,12 @@ class RepeatedGame:
             alpha, beta = self._counts
             pays = np.stack([beta.reshape(1, J), alpha.reshape(1, J)], axis=2)
         theirs = np.asarray(self.strategy)[None]
-        return Urns(np.ones((1, J, 1)), pays, self._worth, theirs, False, self.payoff is None, 1.0)
+        return all_frozen(Urns(np.ones((1, J, 1)), pays, self._worth, theirs, False, self.payoff is None, 1.0))
 
     @cached_property
     def _worth(self) -> Floats:
         J = self.n_actions * self.n_others
-        return np.tile([0.0, 1.0], (1, J, 1, 1)) if self.payoff is None else self.payoff.reshape(1, J, 1, 1)
+        return np.tile([0.0, 1.0], (1, J, 1, 1)) if self.payoff is None else self.payoff.reshape(1, J, 1, 1).copy()
 
     @cached_property
     def tree_shape(self) -> TreeShape:
