@@ -25,6 +25,10 @@ MUTANTS = {
     "the totals of rows are forgotten": (
         GIBBS, "gain += lgamma(steps.total[g] + T[g]) - lgamma(steps.total[g] + T[g] + more)", "gain += 0.0 * more",
         [MDPS + "test_log_evidence_of_one_class_is_that_of_pooled_counts"]),
+    "a split is accepted without the probability of its proposal": (
+        GIBBS, "log_ratio - log_q if a == b", "log_ratio if a == b", [MDPS + ENUMERATED]),
+    "a split forgets the concentration": (
+        GIBBS, "log_q, log_ratio = 0.0, np.log(c)", "log_q, log_ratio = 0.0, 0.0", [MDPS + ENUMERATED]),
     "classes outgrow their arrays": (
         GIBBS, "J += 1\n", "J += 0\n", [MDPS + "test_many_classes"]),
     "a class has the counts of all tasks": (

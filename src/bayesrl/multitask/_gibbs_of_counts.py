@@ -3,6 +3,12 @@
 Task m joins class j with weight n_j DM(N_j + n_m) / DM(N_j), and a new one with weight c DM(n_m), where n_j and N_j are
 the number of the other tasks in the class and their counts. DM is the Dirichlet-multinomial probability of steps in
 their order: a product over groups. A task that is in no class yet has label -1.
+
+One task at a time rarely leaves a class of two kinds, since alone it predicts worse than both kinds together. So every
+sweep also proposes to split or to merge classes (Dahl 2005). Of two random tasks in one class, each begins a class, and
+the other members choose between the two, one after the other in a random order. Two classes are proposed as one. The
+proposal is accepted by the Metropolis-Hastings ratio, where q is the probability of the choices made, or of those that
+would split the merged class as it was.
 """
 
 from __future__ import annotations
@@ -63,8 +69,47 @@ def gibbs(rng: Generator, z: I1, steps: Steps, c: float, drawn: I2) -> None:
                 log_w[j] = np.log(prior) + log_gain(m, steps, N[j], T[j]) if prior > 0.0 else -np.inf
             z[m] = draw_log(rng, log_w[:J])
             move(m, z[m], 1.0, steps, size, N, T)
+        if M > 1:
+            split_or_merge(rng, z, steps, c)
         in_order(z)
         drawn[i] = z
+
+
+@njit
+def split_or_merge(rng: Generator, z: I1, steps: Steps, c: float) -> None:
+    """Propose to split the class of two random tasks, or to merge their classes; z (M,) changes in place."""
+    first = int(rng.random() * len(z))
+    second = int(rng.random() * (len(z) - 1))
+    second += second >= first
+    a, b = z[first], z[second]
+    order = np.flatnonzero((z == a) | (z == b))
+    for i in range(len(order) - 1, 0, -1):
+        j = int(rng.random() * (i + 1))
+        order[i], order[j] = order[j], order[i]
+    side, size = np.zeros(len(z), np.int64), np.zeros(3)  # rows: the class of the first, of the second, and both
+    N, T = np.zeros((3, len(steps.alpha))), np.zeros((3, len(steps.total)))
+    log_q, log_ratio = 0.0, np.log(c)  # the ratio of the two classes to the one
+    for i in range(-2, len(order)):
+        m = order[i] if i >= 0 else (first if i == -2 else second)
+        if i >= 0 and m in (first, second):
+            continue
+        j = i + 2
+        if i >= 0:
+            w = np.log(size[:2])
+            for x in range(2):
+                w[x] += log_gain(m, steps, N[x], T[x])
+            j = int(z[m] != a) if a != b else int(np.log(rng.random()) >= w[0] - np.logaddexp(w[0], w[1]))
+            log_q += w[j] - np.logaddexp(w[0], w[1])
+        side[m] = j
+        log_ratio += log_gain(m, steps, N[j], T[j]) - log_gain(m, steps, N[2], T[2])
+        move(m, j, 1.0, steps, size, N, T)
+        move(m, 2, 1.0, steps, size, N, T)
+    log_ratio += lgamma(size[0]) + lgamma(size[1]) - lgamma(size[2])
+    if np.log(rng.random()) < (log_ratio - log_q if a == b else log_q - log_ratio):
+        new = z.max() + 1 if a == b else a
+        for m in order:
+            if side[m] == 1:
+                z[m] = new
 
 
 @njit
