@@ -52,6 +52,7 @@ LIMITS = {
     "continuous.gp_sparse_sampling.MOST": 4096,
     "gradient._improve.HALVINGS": 60,
     "gradient._improve.PROBES": 6,
+    "inverse._on_lattice.MOST_POINTS": 10_000,
     "lab.literature.figures.MIN_RUNS": 30,
     "models.pomdp_file.MOST": 268_435_456,
     "models.solvers._average_reward.POLICIES": 1000,

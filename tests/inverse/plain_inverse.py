@@ -23,7 +23,9 @@ def optimal_q(P, R, gamma, sweeps=3000):
     """Value iteration; P (S, A, S), R (S, A)."""
     Q = np.zeros(R.shape)
     for _ in range(sweeps):
-        Q = R + gamma * P @ Q.max(axis=1)
+        last, Q = Q, R + gamma * P @ Q.max(axis=1)
+        if np.abs(Q - last).max() < 1e-14:
+            break
     return Q
 
 
@@ -36,3 +38,31 @@ def log_likelihood(P, R, gamma, pairs, confidence):
 def lattice(values, d=3):
     """All vectors with these entries, (n, d)."""
     return np.array(list(itertools.product(values, repeat=d)))
+
+
+def policy_walk(mdp, phi, pairs, confidence, low, step, log_prior, at, sweeps, rng):
+    """PolicyWalk with value iteration for every proposal; phi (S, A, d), log_prior (n,), at (d,). Draws (n, d)."""
+    P, draws, at = mdp.dense()[0], [], list(at)
+
+    def posterior(at):
+        R = phi @ (low + step * np.array(at))
+        return sum(log_prior[j] for j in at) + log_likelihood(P, R, mdp.gamma, pairs, confidence)
+
+    now = posterior(at)
+    for _ in range(sweeps):
+        for _ in at:
+            i, sign, u = int(rng.random() * len(at)), 1 if rng.random() < 0.5 else -1, rng.random()
+            new = [j + sign * (k == i) for k, j in enumerate(at)]
+            if 0 <= new[i] < len(log_prior):
+                other = posterior(new)
+                if np.log(u) < other - now:
+                    at, now = new, other
+        draws.append(low + step * np.array(at))
+    return np.array(draws)
+
+
+def within_batch_means(x, expected, errors=5.0, batches=50):
+    """Whether the means of the draws of a chain, (n, k), are within so many batch-means standard errors of (k,)."""
+    means = x[: len(x) // batches * batches].reshape(batches, -1, x.shape[1]).mean(axis=1)
+    error = means.std(axis=0, ddof=1) / np.sqrt(batches)
+    return bool((np.abs(means.mean(axis=0) - expected) <= errors * error + 1e-12).all())

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bayesrl.inverse._experts import demonstrate as demonstrate
     from bayesrl.inverse._experts import value_loss as value_loss
     from bayesrl.inverse.bnirl import BNIRL as BNIRL
+    from bayesrl.inverse.birl import BIRL as BIRL
 
 __all__ = ["FinitePrior", "GaussianPrior", "LaplacePrior", "UniformPrior"]
 
@@ -21,5 +22,6 @@ export(
     {
         "_experts": ("demonstrate", "value_loss"),
         "bnirl": ("BNIRL",),
+        "birl": ("BIRL",),
     },
 )

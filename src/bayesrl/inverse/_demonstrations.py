@@ -48,7 +48,7 @@ def _is_step(part: Any) -> bool:
 
 
 def _parts(owner: str, log: Any, mdp: TabularMDP) -> Iterable[Ints]:
-    if isinstance(log, (Record, Mapping, Frame)):
+    if not isinstance(log, (list, tuple)) and isinstance(log, (Record, Mapping, Frame)):
         if isinstance(log, Record):
             _check_sizes(owner, log, mdp)
         yield _from_table(owner, log, mdp)

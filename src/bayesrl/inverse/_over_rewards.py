@@ -22,6 +22,7 @@ from bayesrl.inverse._demonstrations import pairs_of
 from bayesrl.inverse._likelihood import Counts, log_likelihood, slope
 from bayesrl.inverse._rewards import LinearRewards
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.policy import TabularPolicy
 from bayesrl.models.solve import solve
 from bayesrl.parameters import unchecked
@@ -103,7 +104,7 @@ class OverRewards:
         prior = self.prior.gradient(w)
         found = self.rewards.solve(w)
         y = slope(found.q, self.counts, self.confidence)
-        return prior + self.rewards.adjoint(found.policy.table.argmax(axis=1), y)
+        return prior + self.rewards.adjoint(found.q.argmax(axis=1), y)
 
     def _weights(self, method: str, weights: ArrayLike) -> Floats:
         return self.rewards.weights(f"{type(self).__name__}.{method}", weights)
@@ -204,6 +205,11 @@ class OverRewards:
     def apprentice(self) -> TabularPolicy:
         """The policy that is optimal for the posterior mean of the rewards."""
         return solve(self.mean_mdp()).policy
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """The possible outcomes and their groups; their rewards are not read."""
+        return self.problem.outcomes
 
     @property
     def n_states(self) -> int:

@@ -31,6 +31,17 @@ PRECISE = 1e-12
 """Error of optimal values."""
 
 
+class Ground(NamedTuple):
+    """Dynamics and features for kernels."""
+
+    succ: Ints
+    """Possible next states, (S, A, k), padded."""
+    prob: Floats
+    """Their probabilities times the discount, (S, A, k)."""
+    phi: Floats
+    """The features, (d, S, A)."""
+
+
 @value
 class LinearRewards:
     """A known MDP whose rewards are linear in features."""
@@ -96,6 +107,21 @@ class LinearRewards:
         row = np.repeat(np.arange(S * A), p.shape[2])
         matrix: Any = sparse.csr_array((p.ravel(), (row, m.succ.ravel())), shape=(S * A, S))
         return frozen(matrix.toarray()) if S <= DENSE else matrix
+
+    @cached_property
+    def ground(self) -> Ground:
+        """Dynamics and features for kernels, for problems with a dense P."""
+        S, A, _ = self.features.shape
+        P = self.P.reshape(S, A, S)
+        k = max(1, int((P > 0.0).sum(axis=2).max()))
+        succ = np.argsort(P <= 0.0, axis=2, kind="stable")[:, :, :k].copy()
+        prob = self.mdp.gamma * np.take_along_axis(P, succ, axis=2)
+        return Ground(frozen(succ), frozen(prob), frozen(np.moveaxis(self.features, 2, 0).copy()))
+
+    @property
+    def largest(self) -> float:
+        """The largest action value, in size, of weights between -1 and 1."""
+        return float(np.abs(self.features).sum(axis=2).max() / (1.0 - self.mdp.gamma))
 
     def factors(self, policy: Ints) -> Factors:
         """(I - gamma P_pi)^-1 for a deterministic policy (S,)."""

@@ -6,6 +6,7 @@ from bayesrl.testing import (  # noqa: F401 (they register probes)
     continuous_probes,
     grid_probe,
     hidden_probes,
+    inverse_probes,
     linear_probe,
     structured_probes,
     task_probes,
