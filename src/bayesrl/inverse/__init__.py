@@ -12,8 +12,8 @@ from bayesrl.beliefs._reward_priors import FinitePrior, GaussianPrior, LaplacePr
 if TYPE_CHECKING:
     from bayesrl.inverse._experts import demonstrate as demonstrate
     from bayesrl.inverse._experts import value_loss as value_loss
-    from bayesrl.inverse.bnirl import BNIRL as BNIRL
     from bayesrl.inverse.birl import BIRL as BIRL
+    from bayesrl.inverse.bnirl import BNIRL as BNIRL
 
 __all__ = ["FinitePrior", "GaussianPrior", "LaplacePrior", "UniformPrior"]
 
