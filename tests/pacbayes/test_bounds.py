@@ -148,6 +148,21 @@ def test_kl_dirichlet_is_an_integral():
     assert pac.kl_dirichlet(a, a) == 0.0
 
 
+def test_kl_dirichlet_of_large_and_small_counts():
+    """Against mpmath's formula in 300 digits."""
+    mpmath = pytest.importorskip("mpmath")
+    with mpmath.workdps(300):
+        for a, beta in (
+            ([1e100, 1e100], [1.0, 1.0]), ([2e99, 1e99], [1e98, 2e98]), ([1e-100, 1.0], [1.0, 1e-100]),
+            ([9999.0, 20000.0], [10001.0, 3.0]), ([1e8, 1e8], [1e8 + 1e5, 1e8]), ([0.01, 5.0, 300.0], [2.0, 0.3, 1e5]),
+        ):  # fmt: skip
+            x, y = [mpmath.mpf(c) for c in a], [mpmath.mpf(c) for c in beta]
+            exact = mpmath.loggamma(sum(x)) - mpmath.loggamma(sum(y))
+            for c, d in zip(x, y, strict=True):
+                exact += mpmath.loggamma(d) - mpmath.loggamma(c) + (c - d) * (mpmath.psi(0, c) - mpmath.psi(0, sum(x)))
+            assert pac.kl_dirichlet(a, beta) == pytest.approx(float(exact), rel=1e-9, abs=1e-7)
+
+
 @pytest.mark.parametrize("a", [0.0, 1e-12, 0.1, 0.5, 0.9, 1.0])
 @pytest.mark.parametrize("c", [0.0, 1e-6, 0.02, 1.0, 30.0, inf])
 def test_kl_inverse_solves_for_the_mean(a, c):
@@ -266,6 +281,7 @@ def test_bad_input_of_the_decomposition():
         ((None, [0] * 4, np.zeros(4)), "mdp"),
         ((still, [0], [0.0]), "mdp"),
         ((mdp, [0], np.zeros(4)), "policy"),
+        ((mdp, [[1], [2, 3]], np.zeros(4)), "policy"),
         ((mdp, [0, 0, 0, 2], np.zeros(4)), "policy"),
         ((mdp, [0] * 4, np.zeros(3)), "values"),
         ((mdp, [0] * 4, [0.0, np.nan, 0.0, 0.0]), "values"),

@@ -19,7 +19,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesrl.checks import Floats, array, indices, rows_sum_to_one
+from bayesrl.checks import Floats, array, as_array, indices, rows_sum_to_one
 from bayesrl.core import Policy
 from bayesrl.models.policies._sampling import draw_action
 from bayesrl.models.policies.controller_policy import ControllerPolicy
@@ -46,7 +46,7 @@ def policy_matrix(owner: str, policy: Policy | ArrayLike, S: int, A: int) -> Flo
         policy = policy.probabilities()
     elif isinstance(policy, Policy):
         policy = np.exp([[policy.log_prob(s, a) for a in range(A)] for s in range(S)])
-    if np.ndim(policy) == 1:
+    if as_array(policy).ndim == 1:  # rows of different lengths are refused below
         return np.eye(A)[indices(owner, "policy", policy, (S,), A)]
     weight = array(owner, "policy", policy, (S, A), low=0.0)
     return rows_sum_to_one(owner, "policy", weight, policy)

@@ -9,7 +9,7 @@ looser closed form, `mcallester`. Both rest on E exp(n kl(L^, L)) <= sum_k binom
 
 from __future__ import annotations
 
-from math import expm1, inf, isinf, log, log1p, sqrt
+from math import expm1, inf, isinf, log, log1p, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,9 @@ from scipy.special import digamma, gammaln, rel_entr
 from bayesrl.checks import Floats, array, integer, number, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
 from bayesrl.pacbayes._lemma import failure, nats
+
+SERIES = 1e4
+"""Above this, Stirling's series are exact in double precision."""
 
 
 def kl(q: ArrayLike, p: ArrayLike) -> float:
@@ -51,10 +54,23 @@ def kl_dirichlet(alpha: ArrayLike, beta: ArrayLike) -> float:
     b = array(owner, "beta", beta, low=0.0, above=True, moderate=True)
     if a.ndim == 0 or a.shape != b.shape:
         raise InvalidArgument(owner, "beta", f"of the shape {a.shape or '(K,)'} of alpha", b.shape)
-    total, other = a.sum(axis=-1), b.sum(axis=-1)
-    normal = gammaln(total) - gammaln(other) + (gammaln(b) - gammaln(a)).sum(axis=-1)
-    mean = ((a - b) * (digamma(a) - digamma(total)[..., None])).sum(axis=-1)
-    return float(np.maximum(normal + mean, 0.0).sum())
+    total, other = a.sum(axis=-1, keepdims=True), b.sum(axis=-1, keepdims=True)
+    # ln Gamma(x) = h(x) + x (psi(x) - 1) and psi(x) = g(x) + ln x: large terms cancel on paper, not in floating point
+    parts = _h(b) - _h(a) + b * (_g(b) - _g(a) - _g(other) + _g(total)) + other * rel_entr(b / other, a / total)
+    return float(np.maximum((_h(total) - _h(other))[..., 0] + parts.sum(axis=-1), 0.0).sum())
+
+
+def _h(x: Floats) -> Floats:
+    """ln Gamma(x) - x psi(x) + x."""
+    y = np.minimum(x, SERIES)
+    series = 0.5 * (log(2.0 * pi) + 1.0 - np.log(x)) + 1.0 / (6.0 * np.maximum(x, 1.0))
+    return np.asarray(np.where(x > SERIES, series, gammaln(y) - y * digamma(y) + y))
+
+
+def _g(x: Floats) -> Floats:
+    """psi(x) - ln x."""
+    y, z = np.minimum(x, SERIES), np.maximum(x, 1.0)
+    return np.asarray(np.where(x > SERIES, -0.5 / z - 1.0 / 12.0 / z / z, digamma(y) - np.log(y)))
 
 
 def kl_inverse(empirical: float, c: float) -> float:

@@ -79,5 +79,5 @@ def model_bound(
     k = (1.0 - gamma) ** 2 / (gamma if known else 1.0) / r_max
     if choice(owner, "form", form, FORMS) == "hoeffding":
         return bound(kl, 2.0 * S, 2.0 * n * k * k, delta)
-    c = 0.5 * (n - 1) * k * k
+    c = 0.5 * (n - 1) * k * k if n > 1 else 0.0
     return inf if c == 0.0 or isinf(kl) else sqrt((kl - log(delta) + S * log(2.0) + log(S) + log(n)) / c)
