@@ -95,7 +95,7 @@ class PriorCheck:
     visits: int
     """n, the visits of each pair that were used."""
     needed: int
-    """Visits of each pair after which the bound would say something, for q = p and the same mean return; 2^62 at most."""
+    """Visits of each pair after which the bound would say something, for q = p and the same return; 2^62 at most."""
     delta: float
     """The probability that a guarantee fails."""
 
@@ -114,9 +114,8 @@ class PriorCheck:
                 f"the policies of the prior {self.prior_lower:.5g}."
             )
         return (
-            f"Neither rules yet: after {self.visits} visit{'s' * (self.visits != 1)} of each pair the bound says no more "
-            f"than that returns are "
-            f"at least {self.least:.5g}; it needs about {self.needed} visits of each pair."
+            f"Neither rules yet: after {self.visits} visit{'s' * (self.visits != 1)} of each pair the bound says no "
+            f"more than that returns are at least {self.least:.5g}; it needs about {self.needed} visits of each pair."
         )
 
 
