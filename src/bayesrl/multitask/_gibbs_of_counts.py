@@ -82,24 +82,25 @@ def split_or_merge(rng: Generator, z: I1, steps: Steps, c: float) -> None:
     second = int(rng.random() * (len(z) - 1))
     second += second >= first
     a, b = z[first], z[second]
-    order = np.flatnonzero((z == a) | (z == b))
-    for i in range(len(order) - 1, 0, -1):
-        j = int(rng.random() * (i + 1))
-        order[i], order[j] = order[j], order[i]
+    order, n = np.empty(len(z), np.int64), 0  # the members of both classes, in a random order
+    for m in range(len(z)):
+        if z[m] == a or z[m] == b:
+            j = int(rng.random() * (n + 1))
+            order[n], order[j] = order[j], m
+            n += 1
     side, size = np.zeros(len(z), np.int64), np.zeros(3)  # rows: the class of the first, of the second, and both
     N, T = np.zeros((3, len(steps.alpha))), np.zeros((3, len(steps.total)))
     log_q, log_ratio = 0.0, np.log(c)  # the ratio of the two classes to the one
-    for i in range(-2, len(order)):
+    for i in range(-2, n):
         m = order[i] if i >= 0 else (first if i == -2 else second)
         if i >= 0 and m in (first, second):
             continue
         j = i + 2
         if i >= 0:
-            w = np.log(size[:2])
-            for x in range(2):
-                w[x] += log_gain(m, steps, N[x], T[x])
-            j = int(z[m] != a) if a != b else int(np.log(rng.random()) >= w[0] - np.logaddexp(w[0], w[1]))
-            log_q += w[j] - np.logaddexp(w[0], w[1])
+            odds = np.log(size[1] / size[0]) + log_gain(m, steps, N[1], T[1]) - log_gain(m, steps, N[0], T[0])
+            j = int(z[m] != a) if a != b else int(rng.random() >= 1.0 / (1.0 + np.exp(odds)))
+            against = -odds if j == 1 else odds
+            log_q -= max(against, 0.0) + np.log1p(np.exp(-abs(against)))
         side[m] = j
         log_ratio += log_gain(m, steps, N[j], T[j]) - log_gain(m, steps, N[2], T[2])
         move(m, j, 1.0, steps, size, N, T)
@@ -107,7 +108,7 @@ def split_or_merge(rng: Generator, z: I1, steps: Steps, c: float) -> None:
     log_ratio += lgamma(size[0]) + lgamma(size[1]) - lgamma(size[2])
     if np.log(rng.random()) < (log_ratio - log_q if a == b else log_q - log_ratio):
         new = z.max() + 1 if a == b else a
-        for m in order:
+        for m in order[:n]:
             if side[m] == 1:
                 z[m] = new
 
