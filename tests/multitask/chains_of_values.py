@@ -64,7 +64,7 @@ def scores(seed, setting, sweeps=400):
     *tasks, (new, V) = drawn(SETTINGS[setting], rng)
     tasks, found = [task for task, _ in tasks], {}
     found["flat"] = flat_score(new)
-    solvers = {"EM": b.make("multitask-gptd", **BASE, tol=1e-6)}
+    solvers = {"EM": b.make("multitask-gptd", **BASE, tol=1e-4)}
     solvers["DP"] = b.make("multitask-gptd-dp", **BASE, concentration=1.0, sweeps=sweeps)
     for name, solver in solvers.items():
         solution = solver.solve(tasks, rng)
