@@ -115,7 +115,7 @@ def exported() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
     made += [b.beliefs.InfinitePOMDP(2, 2, chains=2, rewards=(0.0, 1.0)).update(step, default_rng(0))]
     made += [b.beliefs.PolicyPrior(2, 2, chains=2).update(step, default_rng(0))]
     given |= of_chapter_5() | {"logs": [of_chapter_5()["log"]], "task": (np.eye(2), [1.0, 0.0])}
-    for one in [*made, *values_of_chapter_5(), *values_of_chapter_6(), *values_of_tasks()]:
+    for one in [*made, *values_of_chapter_5(), *values_of_chapter_6(), *values_of_tasks(), *values_of_games()]:
         for method in public_methods(one):
             local = {"mind": one.start()} if hasattr(one, "start") and callable(one.start) else {}
             state = {"observation": 0, "state": 0, "action": 0, "context": None, "reward": 1.0}
@@ -161,6 +161,15 @@ def values_of_chapter_5() -> list[Any]:
     made += [b.beliefs.NormalWishart([0.0, 1.0], 1.0, 4.0, np.eye(2)).update([0.1, 0.2])]
     made += [b.beliefs.GPRegression().update((0.0, 1.0)), b.beliefs.BayesianLinearRegression(phi).update((0.0, 1.0))]
     return made
+
+
+def values_of_games() -> list[Any]:
+    """A known game, and beliefs about games."""
+    game = b.multiagent.StochasticGame.stage([[1.0, 0.0], [0.0, 1.0]], 0.9)
+    made = [game, b.multiagent.RepeatedGame(payoff=game.R[0]), b.multiagent.FiniteGames([game])]
+    counts = np.ones((2, 2))
+    made += [b.multiagent.RepeatedGame(alpha=counts, beta=counts)]
+    return [*made, b.multiagent.DirichletGame.flat(game, history=1, values=[0.0, 1.0])]
 
 
 def values_of_chapter_6() -> list[Any]:

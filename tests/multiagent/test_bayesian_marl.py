@@ -231,6 +231,10 @@ BAD = {
     "mind": (lambda: b.make("bayesian-marl", prior=FACT).act(None, 0, default_rng(0)), "'mind' must be one that start"),
     "rng": (lambda: b.make("bayesian-marl", prior=FACT).act(FACT, 0, 3), "'rng' must be a numpy Generator"),
     "leaf": (lambda: info(FACT, choose="lookahead", leaf="mean"), "RepeatedGame: 'leaf' must be"),
+    "no draws": (lambda: FACT.value_draws(0, 0, default_rng(0)), "'samples' must be"),
+    "leaf word": (lambda: COUNTED.lookahead_q(0, 2, "best"), "'leaf' must be one of zero, mean"),
+    "odd depth": (lambda: GAMES.lookahead_q(0, 0), "'depth' must be"),
+    "odd state": (lambda: COUNTED.greedy_q(1), "'state' must be"),
     "too deep": (
         lambda: info(RepeatedGame(alpha=WIDE, beta=WIDE), choose="lookahead", depth=4), "'depth' must be smaller"),
     "discount": (lambda: StochasticGame.stage(np.eye(2), 1.0), r"'gamma' must be in \[0, 1\)"),

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs.games._belief_tree import TreeShape, lookahead, mean_values, shape_of
-from bayesrl.beliefs.games._joint import joint_step
+from bayesrl.beliefs.games._joint import check_ahead, joint_step
 from bayesrl.beliefs.games._repeated_game import CLOSE, added
 from bayesrl.beliefs.games._urns import Urns, drawn_models, shares, solved
 from bayesrl.checks import Floats, all_frozen, array, integer, number, rows_sum_to_one
@@ -150,15 +150,17 @@ class DirichletGame:
 
     def lookahead_q(self, state: int, depth: int, leaf: str = "zero") -> Floats:
         """The discounted value of each action over `depth` steps and `leaf` beyond, (A,), if later actions are best."""
+        state, depth = check_ahead("DirichletGame", state, self.n_states, depth, leaf)
         return lookahead("DirichletGame", self.urns, self.tree_shape, state, self.last, depth, leaf)
 
     def value_draws(self, state: int, samples: int, rng: Generator) -> tuple[Floats, Floats]:
         """Optimal action values in drawn games against drawn strategies, (n, A), and their weights, (n,)."""
+        samples = integer("DirichletGame", "samples", samples, 1)
         q = solved(*drawn_models(self.urns, samples, rng), self.gamma)
         return np.asarray(q[:, self._context(state)]), np.full(samples, 1.0 / samples)
 
     def _context(self, state: int) -> int:
-        return self.urns.context(state, self.last)
+        return self.urns.context(integer("DirichletGame", "state", state, 0, self.n_states - 1), self.last)
 
     @cached_property
     def urns(self) -> Urns:

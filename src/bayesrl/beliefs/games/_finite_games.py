@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs.games._belief_tree import MOST
-from bayesrl.beliefs.games._joint import joint_step
+from bayesrl.beliefs.games._joint import check_ahead, joint_step
 from bayesrl.beliefs.games._repeated_game import CLOSE
 from bayesrl.beliefs.games._urns import shares, solved
 from bayesrl.checks import Bools, Floats, Ints, array, frozen, rows_sum_to_one, sequence
@@ -145,6 +145,7 @@ class FiniteGames:
 
     def lookahead_q(self, state: int, depth: int, leaf: str = "zero") -> Floats:
         """The discounted value of each action over `depth` steps and `leaf` beyond, (A,), if later actions are best."""
+        state, depth = check_ahead("FiniteGames", state, self.n_states, depth, leaf)
         return np.asarray(self._values(np.array([state]), self._w[None], self._u[None], depth, leaf)[0])
 
     def _values(self, s: Ints, w: Floats, u: Floats, depth: int, leaf: str) -> Floats:

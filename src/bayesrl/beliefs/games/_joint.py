@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bayesrl.checks import integer, number
+from bayesrl.checks import choice, integer, number
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 
@@ -60,3 +60,9 @@ def state_seen(owner: str, observation: Any, S: int) -> int:
         return 0
     s = observation[0] if isinstance(observation, tuple) and len(observation) == 2 else observation
     return integer(owner, "observation", s, 0, S - 1)
+
+
+def check_ahead(owner: str, state: Any, S: int, depth: Any, leaf: Any) -> tuple[int, int]:
+    """The state and the number of steps of a lookahead; `leaf` must be a word that is known."""
+    choice(owner, "leaf", leaf, ("zero", "mean"))
+    return integer(owner, "state", state, 0, S - 1), integer(owner, "depth", depth, 1)

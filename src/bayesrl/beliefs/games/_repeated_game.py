@@ -11,9 +11,9 @@ from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs.games._belief_tree import TreeShape, lookahead, shape_of
-from bayesrl.beliefs.games._joint import joint_step
+from bayesrl.beliefs.games._joint import check_ahead, joint_step
 from bayesrl.beliefs.games._urns import Urns, drawn_rows, shares
-from bayesrl.checks import Floats, all_frozen, array, frozen
+from bayesrl.checks import Floats, all_frozen, array, frozen, integer
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.parameters import Above, Shape, unchecked, value
 
@@ -115,6 +115,7 @@ class RepeatedGame:
 
     def lookahead_q(self, state: int, depth: int, leaf: str = "zero") -> Floats:
         """The expected total of each action over `depth` rounds, (A,), if later actions are Bayes-optimal."""
+        _, depth = check_ahead("RepeatedGame", state, 1, depth, leaf)
         if leaf != "zero":
             hint = "Totals of a repeated game are undiscounted; a DirichletGame has a discount."
             raise InvalidArgument("RepeatedGame", "leaf", '"zero"', leaf, hint)
@@ -122,6 +123,7 @@ class RepeatedGame:
 
     def value_draws(self, state: int, samples: int, rng: Generator) -> tuple[Floats, Floats]:
         """Payoffs of one round in drawn games against drawn strategies, (n, A), and their weights, (n,)."""
+        samples = integer("RepeatedGame", "samples", samples, 1)
         pays = drawn_rows(self.urns.pays, self.payoff is None, samples, rng)
         paid = (pays * self.urns.worth[:, :, 0]).sum(axis=3).reshape(samples, self.n_actions, self.n_others)
         others = drawn_rows(self.urns.others, True, samples, rng)[:, 0]
