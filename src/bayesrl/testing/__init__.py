@@ -1,6 +1,7 @@
 """Laws that every belief, planner, agent and world must obey, with stated false-alarm rates."""
 
 from bayesrl.testing import (  # noqa: F401 (they register probes)
+    _task_probes,
     arm_probes,
     cluster_probes,
     continuous_probes,
@@ -9,7 +10,6 @@ from bayesrl.testing import (  # noqa: F401 (they register probes)
     inverse_probes,
     linear_probe,
     structured_probes,
-    task_probes,
     trajectory_probe,
     value_probes,
 )

@@ -28,20 +28,20 @@ class HierarchicalProbe:
 
     random = True
 
-    def draw(self, belief: HierarchicalMDP, rng: Generator) -> Any:  # noqa: D102
+    def draw(self, belief: HierarchicalMDP, rng: Generator) -> Any:
         return belief.sample(rng, TASKS)
 
-    def datum(self, belief: HierarchicalMDP, theta: Any, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: HierarchicalMDP, theta: Any, rng: Generator) -> Transition:
         m = int(rng.integers(TASKS))
         return DirichletProbe().datum(belief.problem, theta[m], rng)._replace(task=m)
 
-    def learn(self, belief: HierarchicalMDP, datum: Transition, rng: Generator) -> HierarchicalMDP:  # noqa: D102
+    def learn(self, belief: HierarchicalMDP, datum: Transition, rng: Generator) -> HierarchicalMDP:
         return belief.update(datum).refresh(rng, SWEEPS)
 
-    def read(self, belief: HierarchicalMDP, theta: Any) -> Floats:  # noqa: D102
+    def read(self, belief: HierarchicalMDP, theta: Any) -> Floats:
         return np.concatenate([model.prob.ravel() for model in theta])
 
-    def expect(self, belief: HierarchicalMDP) -> Floats:  # noqa: D102
+    def expect(self, belief: HierarchicalMDP) -> Floats:
         z, n, M = belief.assignments, self.counts(belief), belief.n_tasks
         z = z if len(z) else np.zeros((1, M), np.int64)
         of_tasks = means(belief, np.einsum("imk,kgx->imgx", (z[:, :, None] == z[:, None, :]).astype(float), n))
@@ -84,18 +84,18 @@ class CacheProbe:
     approximate = point = True
     many = 60
 
-    def draw(self, belief: VariableReward, rng: Generator) -> None:  # noqa: D102
+    def draw(self, belief: VariableReward, rng: Generator) -> None:
         return None
 
-    def datum(self, belief: VariableReward, theta: None, rng: Generator) -> Floats:  # noqa: D102
+    def datum(self, belief: VariableReward, theta: None, rng: Generator) -> Floats:
         return rng.standard_normal(belief.features.shape[2])
 
-    def read(self, belief: VariableReward, theta: None) -> Floats:  # noqa: D102
+    def read(self, belief: VariableReward, theta: None) -> Floats:
         mdp, weights = belief.problem, self.weights(belief)
         tables = [TabularMDP.from_dense(mdp.dense()[0], belief.features @ w, mdp.gamma) for w in weights]
         return np.concatenate([solve(table).values for table in tables])
 
-    def expect(self, belief: VariableReward) -> Floats:  # noqa: D102
+    def expect(self, belief: VariableReward) -> Floats:
         return np.concatenate([belief.value(w) for w in self.weights(belief)])
 
     def weights(self, belief: VariableReward) -> Floats:
