@@ -262,3 +262,17 @@ def test_bad_input(name):
     call, sentence = BAD[name]
     with pytest.raises(BayesRLError, match=sentence):
         call()
+
+
+def test_the_largest_level(monkeypatch):
+    """After two of three rounds there are 36 beliefs with 8 events each: 288 entries."""
+    from bayesrl.beliefs.games import _belief_tree
+
+    for most, fits in ((288, True), (287, False)):
+        _belief_tree.grow.cache_clear()
+        monkeypatch.setattr(_belief_tree, "MOST", most)
+        if fits:
+            FACT.lookahead_q(0, 3)
+        else:
+            with pytest.raises(BayesRLError, match="36 beliefs with 8 events each after 2 steps, got 3"):
+                FACT.lookahead_q(0, 3)
