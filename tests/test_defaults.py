@@ -217,6 +217,7 @@ DEFAULTS = {
     "multitask._linear_reward_classes.LinearRewardClasses.refresh": {"sweeps": 1},
     "inverse.bnirl.BNIRL.refresh": {"sweeps": 1},
     "inverse.birl.BIRL.refresh": {"sweeps": 1},
+    "inverse.modified_birl.ModifiedBIRL.refresh": {"sweeps": 1},
     "multitask.hierarchical_mdp.HierarchicalMDP.refresh": {"sweeps": 1},
     "pacbayes._prior_check.prior_check": {"policies": 200, "delta": 0.05},
     "pacbayes.pac_bayes_bandit.bandit_bound": {"form": "hoeffding"},

@@ -40,8 +40,12 @@ def lattice(values, d=3):
     return np.array(list(itertools.product(values, repeat=d)))
 
 
-def policy_walk(mdp, phi, pairs, confidence, low, step, log_prior, at, sweeps, rng):
-    """PolicyWalk with value iteration for every proposal; phi (S, A, d), log_prior (n,), at (d,). Draws (n, d)."""
+def policy_walk(mdp, phi, pairs, confidence, low, step, log_prior, at, sweeps, rng, chosen=None, shares=None):
+    """PolicyWalk with value iteration for every proposal; phi (S, A, d), log_prior (n,), at (d,). Draws (n, d).
+
+    Weights are chosen in proportion to `chosen` (d,), and the log posterior of a sweep is multiplied by its share.
+    """
+    below = np.cumsum([1.0] * len(at) if chosen is None else chosen)
     P, draws, at = mdp.dense()[0], [], list(at)
 
     def posterior(at):
@@ -49,13 +53,14 @@ def policy_walk(mdp, phi, pairs, confidence, low, step, log_prior, at, sweeps, r
         return sum(log_prior[j] for j in at) + log_likelihood(P, R, mdp.gamma, pairs, confidence)
 
     now = posterior(at)
-    for _ in range(sweeps):
+    for t in range(sweeps):
+        share = 1.0 if shares is None else shares[t]
         for _ in at:
-            i, sign, u = int(rng.random() * len(at)), 1 if rng.random() < 0.5 else -1, rng.random()
+            i, sign, u = int((below <= rng.random() * below[-1]).sum()), 1 if rng.random() < 0.5 else -1, rng.random()
             new = [j + sign * (k == i) for k, j in enumerate(at)]
             if 0 <= new[i] < len(log_prior):
                 other = posterior(new)
-                if np.log(u) < other - now:
+                if np.log(u) < share * (other - now):
                     at, now = new, other
         draws.append(low + step * np.array(at))
     return np.array(draws)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bayesrl.inverse._experts import value_loss as value_loss
     from bayesrl.inverse.birl import BIRL as BIRL
     from bayesrl.inverse.bnirl import BNIRL as BNIRL
+    from bayesrl.inverse.modified_birl import ModifiedBIRL as ModifiedBIRL
 
 __all__ = ["FinitePrior", "GaussianPrior", "LaplacePrior", "UniformPrior"]
 
@@ -23,5 +24,6 @@ export(
         "_experts": ("demonstrate", "value_loss"),
         "bnirl": ("BNIRL",),
         "birl": ("BIRL",),
+        "modified_birl": ("ModifiedBIRL",),
     },
 )

@@ -12,6 +12,7 @@ from scipy import special
 
 from bayesrl.checks import Floats
 from bayesrl.inverse.birl import BIRL
+from bayesrl.inverse.modified_birl import ModifiedBIRL
 from bayesrl.testing.probes import probe_for
 
 
@@ -87,3 +88,4 @@ class LatticeProbe:
 
 
 probe_for.register(BIRL, LatticeProbe)
+probe_for.register(ModifiedBIRL, LatticeProbe)
