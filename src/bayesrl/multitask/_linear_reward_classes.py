@@ -4,9 +4,10 @@ The reward of a step of task m is w_m . features + N(0, noise^2). The weights of
 where phi is the mean of its class, and phi is N(base_mean, base_covariance). Tasks fall into classes by a Chinese
 restaurant process. A new task of a known class begins with a narrow prior, one of a new class with the base.
 
-Paper to code: the model is that of the paper's coloured mazes, with the covariance of a class known; its algorithm 2 is
-`refresh`. Deviations: the paper draws the means of classes and auxiliary new classes (Neal's algorithm 8). Here weights
-and means are integrated out: the model is Gaussian, so that a task's weight for each class has a closed form, and the
+Paper to code (recalled, not re-read): the model of the coloured mazes, with the covariance of a class known; sampling
+classes is `refresh`. Deviations: as recalled, the paper draws the means of classes and auxiliary new classes
+(Neal's algorithm 8). Here weights and means are integrated out: the model is Gaussian, so that a task's weight for each
+class has a closed form, and the
 chain moves over clusterings alone. Cost: an update O(M d^2); a sweep O(M classes d^3).
 Claims: draws follow the enumerated posterior of all clusterings, with the evidence of dense Gaussians; calibration.
 """

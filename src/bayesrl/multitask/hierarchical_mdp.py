@@ -13,15 +13,15 @@ The rows of classes are integrated out. A sweep of Gibbs sampling takes task m o
 
 where DM is the Dirichlet-multinomial probability of steps in their order, a product over pairs (s, a).
 
-Paper to code: its generative model is the class's docstring; its algorithm 2 (sampling the classes of the tasks seen)
-is `gibbs` (_gibbs_of_counts.py); the prior of the next task (algorithm 1) is `new_task`.
-Deviations: the paper samples the parameters of classes and uses auxiliary classes, because its Gaussian models have no
-conjugate base; Dirichlet rows are integrated out. Each sweep also proposes to split or to merge classes, because single
-moves hardly ever do (_gibbs_of_counts.py). The paper learns rewards of classes too: `LinearRewardClasses`.
+Paper to code (recalled, not re-read): the generative model above; sampling the classes of the tasks seen is `gibbs`
+(_gibbs_of_counts.py); the prior of the next task is `new_task`.
+Deviations: as recalled, the paper samples the parameters of classes, with auxiliary new classes; here Dirichlet rows
+are integrated out. Each sweep also proposes to split or to merge classes, because single moves hardly ever do
+(_gibbs_of_counts.py). The paper learns rewards of classes too: `LinearRewardClasses`.
 Cost: an update O(cells that its task has seen); a sweep O(sum over tasks of classes x cells seen), whatever the lengths
 of the logs, because a task is its counts. `task` and `new_task` make one Dirichlet for each distinct drawn class.
 Claims: draws follow the enumerated posterior of all clusterings of 4, 5 and 6 tasks; calibration; c to 0 pools and c to
-infinity separates; held-out tasks gain, and unrelated tasks lose nothing (docs/multitask.md).
+infinity separates; held-out tasks gain, and unrelated tasks lose no return (docs/multitask.md).
 """
 
 from __future__ import annotations
