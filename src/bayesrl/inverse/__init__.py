@@ -10,20 +10,27 @@ from bayesrl._lazy import export
 from bayesrl.beliefs._reward_priors import FinitePrior, GaussianPrior, LaplacePrior, UniformPrior
 
 if TYPE_CHECKING:
+    from bayesrl.inverse._boltzmann import boltzmann_log_likelihood as boltzmann_log_likelihood
+    from bayesrl.inverse._boltzmann import boltzmann_q as boltzmann_q
     from bayesrl.inverse._experts import demonstrate as demonstrate
     from bayesrl.inverse._experts import value_loss as value_loss
     from bayesrl.inverse.birl import BIRL as BIRL
     from bayesrl.inverse.bnirl import BNIRL as BNIRL
     from bayesrl.inverse.modified_birl import ModifiedBIRL as ModifiedBIRL
+    from bayesrl.inverse.em_irl import EMIRL as EMIRL
+    from bayesrl.inverse.map_birl import MAPBIRL as MAPBIRL
 
 __all__ = ["FinitePrior", "GaussianPrior", "LaplacePrior", "UniformPrior"]
 
 export(
     __name__,
     {
+        "_boltzmann": ("boltzmann_log_likelihood", "boltzmann_q"),
         "_experts": ("demonstrate", "value_loss"),
         "bnirl": ("BNIRL",),
         "birl": ("BIRL",),
         "modified_birl": ("ModifiedBIRL",),
+        "em_irl": ("EMIRL",),
+        "map_birl": ("MAPBIRL",),
     },
 )

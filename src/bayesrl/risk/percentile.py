@@ -39,6 +39,7 @@ from bayesrl._explained import explain_failures
 from bayesrl.capabilities import HasRowCovariance, SamplesMDPs
 from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.errors import InvalidArgument
+from bayesrl.models._stationary import StationarySolution
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solve import solve
@@ -49,7 +50,6 @@ from bayesrl.risk._models import require_belief
 from bayesrl.risk._moments import UncertainModel, expand, uncertain_model
 from bayesrl.risk._samples import value_samples
 from bayesrl.risk._second_order import criterion, objective
-from bayesrl.risk._solution import StationarySolution
 
 VERTICES = 256
 """Deterministic policies are enumerated if there are at most so many."""

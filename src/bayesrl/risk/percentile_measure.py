@@ -27,6 +27,7 @@ from bayesrl._explained import explain_failures
 from bayesrl.capabilities import SamplesMDPs
 from bayesrl.checks import Floats, number
 from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.models._stationary import StationarySolution
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import AtLeast, Shape, declared, value
 from bayesrl.registry import register
@@ -41,7 +42,6 @@ from bayesrl.risk._information_sets import (
 )
 from bayesrl.risk._measure import Measure
 from bayesrl.risk._models import Models, models_of
-from bayesrl.risk._solution import StationarySolution
 
 OWNER = "PercentileMeasure"
 

@@ -39,12 +39,12 @@ from bayesrl.beliefs.tabular._gaussian_rewards import covariance_root
 from bayesrl.capabilities import HasRewardMoments
 from bayesrl.checks import Floats, frozen, number
 from bayesrl.errors import InvalidArgument, NotConverged, from_extra
+from bayesrl.models._stationary import StationarySolution
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
 from bayesrl.parameters import Above, Shape, declared, value
 from bayesrl.registry import register
 from bayesrl.risk._models import require_belief
-from bayesrl.risk._solution import StationarySolution
 
 OWNER = "PercentileRewards"
 UNREACHED, UNUSED = 1e-8, 1e-6

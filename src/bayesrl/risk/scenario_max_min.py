@@ -34,12 +34,12 @@ from bayesrl._explained import explain_failures
 from bayesrl.capabilities import ListsMDPs, SamplesMDPs
 from bayesrl.checks import Floats, frozen, generator, number
 from bayesrl.errors import NotConverged
+from bayesrl.models._stationary import StationarySolution
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import Above, AtLeast, Shape, declared, value
 from bayesrl.registry import register
 from bayesrl.risk._models import models_of
 from bayesrl.risk._rectangular import Robust, Scenarios, rectangular, scenarios_of
-from bayesrl.risk._solution import StationarySolution
 from bayesrl.risk._state_rectangular import state_rectangular
 from bayesrl.risk._static import (
     Dense,
