@@ -70,10 +70,12 @@ class BoltzmannBackup:
         P, gamma = self.rewards.P, self.rewards.mdp.gamma
         if not sparse.issparse(P):
             return np.linalg.solve(np.eye(S) - gamma * np.einsum("sa,say->ys", D, P.reshape(S, A, S)), b)
-        from scipy.sparse.linalg import spsolve
+        from scipy.sparse.linalg import splu
 
         own: Any = sparse.csr_array((D.ravel(), np.arange(S * A), np.arange(0, S * A + 1, A)), shape=(S, S * A))
-        return np.asarray(spsolve(sparse.csc_array(sparse.eye_array(S) - gamma * (own @ P).T), b))
+        system: Any = sparse.csc_array(-gamma * (own @ P))
+        system.setdiag(system.diagonal() + 1.0)
+        return np.asarray(splu(system).solve(b, trans="T"))
 
 
 def boltzmann_q(problem: Problem, weights: ArrayLike, confidence: float, features: ArrayLike | None = None) -> Floats:
