@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from bayesrl.inverse._experts import value_loss as value_loss
     from bayesrl.inverse.birl import BIRL as BIRL
     from bayesrl.inverse.bnirl import BNIRL as BNIRL
-    from bayesrl.inverse.modified_birl import ModifiedBIRL as ModifiedBIRL
     from bayesrl.inverse.em_irl import EMIRL as EMIRL
     from bayesrl.inverse.map_birl import MAPBIRL as MAPBIRL
+    from bayesrl.inverse.modified_birl import ModifiedBIRL as ModifiedBIRL
 
 __all__ = ["FinitePrior", "GaussianPrior", "LaplacePrior", "UniformPrior"]
 
