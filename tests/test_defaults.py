@@ -221,6 +221,7 @@ DEFAULTS = {
     "inverse.map_birl.MAPBIRL": {"restarts": 10, "steps": 500},
     "inverse.birl.BIRL.refresh": {"sweeps": 1},
     "inverse.modified_birl.ModifiedBIRL.refresh": {"sweeps": 1},
+    "inverse.dpm_birl.DPMBIRL.refresh": {"sweeps": 1},
     "multitask.hierarchical_mdp.HierarchicalMDP.refresh": {"sweeps": 1},
     "pacbayes._prior_check.prior_check": {"policies": 200, "delta": 0.05},
     "pacbayes.pac_bayes_bandit.bandit_bound": {"form": "hoeffding"},

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from bayesrl.inverse._experts import demonstrate as demonstrate
     from bayesrl.inverse._experts import value_loss as value_loss
     from bayesrl.inverse.birl import BIRL as BIRL
+    from bayesrl.inverse._langevin import langevin as langevin
     from bayesrl.inverse.bnirl import BNIRL as BNIRL
     from bayesrl.inverse.em_irl import EMIRL as EMIRL
     from bayesrl.inverse.map_birl import MAPBIRL as MAPBIRL
     from bayesrl.inverse.modified_birl import ModifiedBIRL as ModifiedBIRL
+    from bayesrl.inverse.dpm_birl import DPMBIRL as DPMBIRL
 
 __all__ = ["FinitePrior", "GaussianPrior", "LaplacePrior", "UniformPrior"]
 
@@ -27,10 +29,12 @@ export(
     {
         "_boltzmann": ("boltzmann_log_likelihood", "boltzmann_q"),
         "_experts": ("demonstrate", "value_loss"),
+        "_langevin": ("langevin",),
         "bnirl": ("BNIRL",),
         "birl": ("BIRL",),
         "modified_birl": ("ModifiedBIRL",),
         "em_irl": ("EMIRL",),
         "map_birl": ("MAPBIRL",),
+        "dpm_birl": ("DPMBIRL",),
     },
 )

@@ -35,7 +35,8 @@ class Counts(NamedTuple):
 def log_softmax(q: Floats, c: float) -> Floats:
     """Log probability of each action, (..., A), for action values q (..., A) and confidence c."""
     z = c * q
-    return np.asarray(z - special.logsumexp(z, axis=-1, keepdims=True))
+    z -= z.max(axis=-1, keepdims=True)
+    return np.asarray(z - np.log(np.exp(z).sum(axis=-1, keepdims=True)))
 
 
 def log_likelihood(q: Floats, n: Counts, c: float) -> float:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._crp import draw_clustering
+from bayesrl.beliefs._reward_priors import finite
 from bayesrl.checks import Floats, Ints
 from bayesrl.inverse.bnirl import BNIRL
+from bayesrl.inverse.dpm_birl import DPMBIRL
 from bayesrl.testing.probes import probe_for
 
 THINGS = 3
 """Things whose goals are the quantities."""
 MOST = 20
 """Things of a truth."""
-SWEEPS = 5
+SWEEPS, LAST, RANKED = 5, 190, 8
+"""Sweeps after a datum, and after the one at which calibration takes ranks among the draws: it needs many draws."""
 
 
 class Truth(NamedTuple):
@@ -29,7 +32,7 @@ class Truth(NamedTuple):
 class SubGoalProbe:
     """Truths are goals of observations; data are the actions of one observation after the other, in random states.
 
-    After each datum the chain makes five sweeps. The quantities say which goal the first three observations serve.
+    After each datum the chain makes a few sweeps. The quantities say which goal the first three observations serve.
     """
 
     random, data = True, 12
@@ -51,7 +54,7 @@ class SubGoalProbe:
         return s, int(rng.random() < p[1])
 
     def learn(self, belief: BNIRL, datum: tuple[int, int], rng: Generator) -> BNIRL:  # noqa: D102
-        return belief.update(datum).refresh(rng, SWEEPS)
+        return belief.update(datum).refresh(rng, LAST if len(belief.demonstrations) == RANKED - 1 else SWEEPS)
 
     def read(self, belief: BNIRL, theta: Truth) -> Floats:  # noqa: D102
         found = theta.goals[:THINGS, None] == np.arange(len(belief.candidate_states()))
@@ -71,4 +74,63 @@ class SubGoalProbe:
         return np.asarray(found, np.float64).reshape(n, -1)
 
 
+class Experts(NamedTuple):
+    """The number of each trajectory's reward in the list of a `FinitePrior`, (MOST,), and how many were drawn."""
+
+    kinds: Ints
+    seen: list[int]
+
+
+class ExpertsProbe:
+    """Truths are the rewards of experts; data are trajectories of two pairs, in random states, one after the other.
+
+    After each datum the chain makes a few sweeps. The quantities are the weights of the first three trajectories.
+    """
+
+    random, data = True, 12
+    many, remains = 20, 0.95
+
+    def draw(self, belief: DPMBIRL, rng: Generator) -> Experts:  # noqa: D102
+        known, prior, c = belief.n_trajectories, belief.prior, belief.concentration
+        first, w = np.zeros(0, np.int64), np.zeros((0, belief.n_weights))
+        if known:
+            i = int(rng.integers(len(belief.samples)))
+            first, w = belief.assignments[i], belief.samples[i]
+        labels = draw_clustering(max(MOST, known), c, rng, first)
+        kinds = np.array([number(prior, prior.draw(belief.n_weights, rng)) for _ in range(int(labels.max()) + 1)])
+        kinds[labels[:known]] = [number(prior, one) for one in w]
+        return Experts(kinds[labels], [])
+
+    def datum(self, belief: DPMBIRL, theta: Experts, rng: Generator) -> Ints:  # noqa: D102
+        i = len(theta.seen) % MOST
+        theta.seen.append(i)
+        p = np.exp(belief._log_policies[theta.kinds[i]]).reshape(belief.n_states, belief.n_actions)
+        s = rng.integers(belief.n_states, size=2)
+        return np.stack([s, rng.random(2) < p[s, 1]], axis=1).astype(np.int64)
+
+    def learn(self, belief: DPMBIRL, datum: Ints, rng: Generator) -> DPMBIRL:  # noqa: D102
+        return belief.update(datum).refresh(rng, LAST if belief.n_trajectories == RANKED - 1 else SWEEPS)
+
+    def read(self, belief: DPMBIRL, theta: Experts) -> Floats:  # noqa: D102
+        listed: Any = belief.prior
+        return np.asarray(listed.weights[theta.kinds[:THINGS]]).ravel()
+
+    def expect(self, belief: DPMBIRL) -> Floats:  # noqa: D102
+        N, c, listed = belief.n_trajectories, belief.concentration, finite(belief.prior)
+        assert listed is not None
+        each = belief.means() if N else np.zeros((0, belief.n_weights))
+        new = (each.sum(axis=0) + c * np.asarray(listed.probabilities) @ listed.weights) / (N + c)
+        return np.concatenate([each[:THINGS], np.repeat(new[None], max(THINGS - N, 0), axis=0)]).ravel()
+
+    def readings(self, belief: DPMBIRL, n: int, rng: Generator) -> Floats:
+        """The quantities of n draws of a belief that has seen at least three trajectories."""
+        return np.asarray(belief.samples[rng.integers(len(belief.samples), size=n), :THINGS].reshape(n, -1))
+
+
+def number(prior: Any, w: Floats) -> int:
+    """The place of weights in the list of a `FinitePrior`."""
+    return int(np.flatnonzero((prior.weights == w).all(axis=1))[0])
+
+
+probe_for.register(DPMBIRL, lambda belief: ExpertsProbe())
 probe_for.register(BNIRL, lambda belief: SubGoalProbe())
