@@ -10,7 +10,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.beliefs._chain import PoorMixing
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.inverse import DPMBIRL, FinitePrior, GaussianPrior, UniformPrior, langevin
 
 LINE = plain_inverse.line()
@@ -216,7 +216,6 @@ BELIEF = DPMBIRL(LINE).update_many(LOGS[:2])
         (lambda: BELIEF.log_likelihoods([0.0]), "'weights' must be "),
         (lambda: BELIEF.cluster([]), "'members' must be "),
         (lambda: BELIEF.cluster([2]), "'members' must be whole numbers from 0 to 1"),
-        (lambda: langevin(BELIEF, [0.0] * 3, 0.1, [0.0] * 3), "'belief' must be a belief with log_posterior"),
         (lambda: langevin(BELIEF.cluster([0]), [0.0] * 3, 0.0, [0.0] * 3), "'step' must be greater than 0"),
         (lambda: langevin(BELIEF.cluster([0]), [0.0] * 3, 0.1, [0.0] * 2), "'eps' must be "),
         (lambda: langevin(BELIEF.cluster([0]), [2.0] * 3, 0.1, [0.0] * 3), "'weights' must be inside the box"),
@@ -229,4 +228,6 @@ BELIEF = DPMBIRL(LINE).update_many(LOGS[:2])
 def test_bad_input(call, sentence):
     with pytest.raises(InvalidArgument, match=sentence):
         call()
+    with pytest.raises(Incompatible, match="langevin needs a belief with 'log_posterior', 'gradient'"):
+        langevin(BELIEF, [0.0] * 3, 0.1, [0.0] * 3)
     assert BELIEF.n_trajectories == 2

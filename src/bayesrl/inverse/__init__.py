@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from bayesrl.inverse._boltzmann import boltzmann_q as boltzmann_q
     from bayesrl.inverse._experts import demonstrate as demonstrate
     from bayesrl.inverse._experts import value_loss as value_loss
-    from bayesrl.inverse.birl import BIRL as BIRL
     from bayesrl.inverse._langevin import langevin as langevin
+    from bayesrl.inverse.birl import BIRL as BIRL
     from bayesrl.inverse.bnirl import BNIRL as BNIRL
     from bayesrl.inverse.em_irl import EMIRL as EMIRL
     from bayesrl.inverse.map_birl import MAPBIRL as MAPBIRL

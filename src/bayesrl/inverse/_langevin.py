@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayesrl.capabilities import require
 from bayesrl.checks import Floats, array, number
 from bayesrl.errors import InvalidArgument
 
@@ -50,11 +51,9 @@ def langevin(belief: Differentiable, weights: ArrayLike, step: float, eps: Array
     >>> belief = b.inverse.DPMBIRL(line, prior=b.inverse.GaussianPrior()).update([(0, 1), (1, 1)]).cluster([0])
     >>> proposal, log_ratio = langevin(belief, [0.0, 0.1], 0.2, [0.3, -0.5])
     >>> proposal.round(3).tolist(), round(log_ratio, 3)
-    ([0.05, 0.007], -0.0)
+    ([0.043, 0.015], -0.002)
     """
-    for name in ("log_posterior", "gradient"):
-        if not callable(getattr(belief, name, None)):
-            raise InvalidArgument("langevin", "belief", "a belief with log_posterior and gradient", belief)
+    require("langevin", belief, Differentiable)
     w, tau = (
         array("langevin", "weights", weights, (None,), moderate=True),
         number("langevin", "step", step, 0.0, above=True),

@@ -2,8 +2,8 @@
 
 from bayesrl.testing import (  # noqa: F401 (they register probes)
     _task_probes,
+    _cluster_probes,
     arm_probes,
-    cluster_probes,
     continuous_probes,
     grid_probe,
     hidden_probes,

@@ -38,7 +38,7 @@ class SubGoalProbe:
     random, data = True, 12
     many, remains = 20, 0.95
 
-    def draw(self, belief: BNIRL, rng: Generator) -> Truth:  # noqa: D102
+    def draw(self, belief: BNIRL, rng: Generator) -> Truth:
         states, known = belief.candidate_states(), len(belief.demonstrations)
         none = np.zeros(0, np.int64)
         first, drawn = belief.sample(rng) if known else (none, none)
@@ -47,20 +47,20 @@ class SubGoalProbe:
         of_cluster[labels[:known]] = np.searchsorted(states, drawn)
         return Truth(of_cluster[labels], [])
 
-    def datum(self, belief: BNIRL, theta: Truth, rng: Generator) -> tuple[int, int]:  # noqa: D102
+    def datum(self, belief: BNIRL, theta: Truth, rng: Generator) -> tuple[int, int]:
         i, s = len(theta.seen), int(rng.integers(belief.problem.n_states))
         theta.seen.append(i)
         p = np.exp(belief._log_policy(int(belief.candidate_states()[theta.goals[i % MOST]]))[s])
         return s, int(rng.random() < p[1])
 
-    def learn(self, belief: BNIRL, datum: tuple[int, int], rng: Generator) -> BNIRL:  # noqa: D102
+    def learn(self, belief: BNIRL, datum: tuple[int, int], rng: Generator) -> BNIRL:
         return belief.update(datum).refresh(rng, LAST if len(belief.demonstrations) == RANKED - 1 else SWEEPS)
 
-    def read(self, belief: BNIRL, theta: Truth) -> Floats:  # noqa: D102
+    def read(self, belief: BNIRL, theta: Truth) -> Floats:
         found = theta.goals[:THINGS, None] == np.arange(len(belief.candidate_states()))
         return np.asarray(found, np.float64).ravel()
 
-    def expect(self, belief: BNIRL) -> Floats:  # noqa: D102
+    def expect(self, belief: BNIRL) -> Floats:
         G, N, c = len(belief.candidate_states()), len(belief.demonstrations), belief.concentration
         drawn = np.searchsorted(belief.candidate_states(), belief.goals) if N else np.zeros((1, 0), np.int64)
         each = (drawn[:, :, None] == np.arange(G)).mean(axis=0)
@@ -90,7 +90,7 @@ class ExpertsProbe:
     random, data = True, 12
     many, remains = 20, 0.95
 
-    def draw(self, belief: DPMBIRL, rng: Generator) -> Experts:  # noqa: D102
+    def draw(self, belief: DPMBIRL, rng: Generator) -> Experts:
         known, prior, c = belief.n_trajectories, belief.prior, belief.concentration
         first, w = np.zeros(0, np.int64), np.zeros((0, belief.n_weights))
         if known:
@@ -101,21 +101,21 @@ class ExpertsProbe:
         kinds[labels[:known]] = [number(prior, one) for one in w]
         return Experts(kinds[labels], [])
 
-    def datum(self, belief: DPMBIRL, theta: Experts, rng: Generator) -> Ints:  # noqa: D102
+    def datum(self, belief: DPMBIRL, theta: Experts, rng: Generator) -> Ints:
         i = len(theta.seen) % MOST
         theta.seen.append(i)
         p = np.exp(belief._log_policies[theta.kinds[i]]).reshape(belief.n_states, belief.n_actions)
         s = rng.integers(belief.n_states, size=2)
         return np.stack([s, rng.random(2) < p[s, 1]], axis=1).astype(np.int64)
 
-    def learn(self, belief: DPMBIRL, datum: Ints, rng: Generator) -> DPMBIRL:  # noqa: D102
+    def learn(self, belief: DPMBIRL, datum: Ints, rng: Generator) -> DPMBIRL:
         return belief.update(datum).refresh(rng, LAST if belief.n_trajectories == RANKED - 1 else SWEEPS)
 
-    def read(self, belief: DPMBIRL, theta: Experts) -> Floats:  # noqa: D102
+    def read(self, belief: DPMBIRL, theta: Experts) -> Floats:
         listed: Any = belief.prior
         return np.asarray(listed.weights[theta.kinds[:THINGS]]).ravel()
 
-    def expect(self, belief: DPMBIRL) -> Floats:  # noqa: D102
+    def expect(self, belief: DPMBIRL) -> Floats:
         N, c, listed = belief.n_trajectories, belief.concentration, finite(belief.prior)
         assert listed is not None
         each = belief.means() if N else np.zeros((0, belief.n_weights))
