@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from bayesrl.inverse._langevin import langevin as langevin
     from bayesrl.inverse.birl import BIRL as BIRL
     from bayesrl.inverse.bnirl import BNIRL as BNIRL
+    from bayesrl.inverse.dpm_birl import DPMBIRL as DPMBIRL
     from bayesrl.inverse.em_irl import EMIRL as EMIRL
     from bayesrl.inverse.map_birl import MAPBIRL as MAPBIRL
     from bayesrl.inverse.modified_birl import ModifiedBIRL as ModifiedBIRL
-    from bayesrl.inverse.dpm_birl import DPMBIRL as DPMBIRL
 
 __all__ = ["FinitePrior", "GaussianPrior", "LaplacePrior", "UniformPrior"]
 

@@ -1,8 +1,8 @@
 """Laws that every belief, planner, agent and world must obey, with stated false-alarm rates."""
 
 from bayesrl.testing import (  # noqa: F401 (they register probes)
-    _task_probes,
     _cluster_probes,
+    _task_probes,
     arm_probes,
     continuous_probes,
     grid_probe,
