@@ -70,21 +70,21 @@ def moments(w):
     return np.column_stack([w, w**2, w * np.roll(w, 1, axis=1)])
 
 
-def test_transcription():
+@pytest.mark.parametrize("block", [2, 1])
+def test_transcription(block):
     """The same random numbers give the same draws as value iteration for every proposal; also with sparse matrices."""
-    world = b.make_world("gridworld-blocks", size=4)
+    world = b.make_world("gridworld-blocks", size=4, block=block, noise=0.1)
     pairs = demonstrate(world, world.features @ world.weights, 2, 6, default_rng(3), confidence=4.0)
-    prior = GaussianPrior(0.1, 0.4, -1.0, 1.0)
-    belief = BIRL(world, world.features, prior, 4.0, 0.25, [0.0, -1.0, 1.0, 0.5]).update_many(pairs)
+    prior, d, sweeps = GaussianPrior(0.1, 0.4, -1.0, 1.0), 16 // block**2, 3 * block**2
+    at = default_rng(4).integers(9, size=d)
+    belief = BIRL(world, world.features, prior, 4.0, 0.25, -1.0 + 0.25 * at).update_many(pairs)
     phi = np.repeat(world.features[:, None], 4, axis=1)
     log_prior = [prior.log_density([x]) for x in np.arange(-1.0, 1.1, 0.25)]
-    plain = policy_walk(
-        world.mdp, phi, np.concatenate(pairs), 4.0, -1.0, 0.25, log_prior, [4, 0, 8, 6], 12, default_rng(5)
-    )
-    np.testing.assert_array_equal(belief.refresh(default_rng(5), 12).samples, plain)
+    plain = policy_walk(world.mdp, phi, np.concatenate(pairs), 4.0, -1.0, 0.25, log_prior, at, sweeps, default_rng(5))
+    np.testing.assert_array_equal(belief.refresh(default_rng(5), sweeps).samples, plain)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(on_lattice, "DENSE", 1)
-        np.testing.assert_array_equal(belief.refresh(default_rng(5), 12).samples, plain)
+        np.testing.assert_array_equal(belief.refresh(default_rng(5), sweeps).samples, plain)
 
 
 def test_rounding_errors_do_not_grow():

@@ -2,21 +2,21 @@
 
 import pytest
 
-BIRL, MODIFIED, CORE = (f"tests/inverse/test_{name}.py::" for name in ("birl", "modified_birl", "core"))
+BIRL, MODIFIED = (f"tests/inverse/test_{name}.py::" for name in ("birl", "modified_birl"))
 INVERSE = "bayesrl.inverse."
-SAME = BIRL + "test_transcription"
-LATTICE = BIRL + "test_draws_follow_the_enumerated_lattice[uniform]"
+SAME = BIRL + "test_transcription[1]"
 
 MUTANTS = {
     # name: (module, old, new, tests)
     "proposals outside the box are redrawn": (
         INVERSE + "_policy_walk", "if j < 0 or j >= len(grid.log_prior):  # outside the box: rejected\n                continue",
-        "if j < 0 or j >= len(grid.log_prior):\n                h, j = -h, 2 * at[i] - j", [LATTICE]),
+        "if j < 0 or j >= len(grid.log_prior):\n                h, j = -h, 2 * at[i] - j", [SAME]),
     "the likelihood is not normalised": (
-        INVERSE + "_policy_walk", "L += inner - taken * np.log(total)", "L += inner + taken * c * top", [LATTICE]),
+        INVERSE + "_policy_walk", "L += inner - taken * np.log(total)", "L += inner + taken * c * top", [SAME]),
     "the exact likelihood is not normalised": (
-        INVERSE + "_likelihood", "return np.asarray(z - special.logsumexp(z, axis=-1, keepdims=True))", "return z",
-        [BIRL + "test_exact_values_of_the_facts", BIRL + "test_likelihood_is_invariant"]),
+        INVERSE + "_likelihood", "    z -= z.max(axis=-1, keepdims=True)\n    return np.asarray(z - np.log(np.exp(z).sum(axis=-1, keepdims=True)))",
+        "    return z",
+        [BIRL + "test_likelihood_is_invariant"]),
     "the reward of the state reached": (
         INVERSE + "_rewards", "        return self.features @ w\n",
         "        return (self.P @ (self.features @ w).mean(axis=1)).reshape(self.features.shape[:2])\n",
