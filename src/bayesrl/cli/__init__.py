@@ -1,5 +1,5 @@
 """The commands `bayesrl methods`, `worlds`, `show`, `run`, `compare`, `reproduce`, `explain`, `solve`, `risk`,
-`prior-check`, `demo`.
+`prior-check`, `irl`, `demo`.
 
 Results go to standard output, everything else (progress, notes, errors) to standard error. With --json standard output
 holds strict JSON and nothing else. A user error prints one sentence and gives exit code 2; an internal error gives exit
@@ -18,11 +18,11 @@ from collections.abc import Sequence
 
 import typer
 
-from bayesrl.cli import decisions, experiments, listings, prior_check, risk
+from bayesrl.cli import decisions, experiments, irl, listings, prior_check, risk
 from bayesrl.cli.app import app
 from bayesrl.errors import BayesRLError
 
-__all__ = ["app", "decisions", "experiments", "listings", "main", "prior_check", "risk"]
+__all__ = ["app", "decisions", "experiments", "irl", "listings", "main", "prior_check", "risk"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

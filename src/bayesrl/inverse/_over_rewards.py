@@ -202,6 +202,18 @@ class OverRewards:
         """The problem with the posterior mean of the rewards."""
         return self.rewards.model(self.mean())
 
+    def reward_table(self) -> tuple[Floats, Floats]:
+        """Posterior mean and standard deviation of each reward R(s, a), both (S, A)."""
+        phi, C = self.rewards.features, self._covariance()
+        variance = ((phi @ C) * phi).sum(axis=2)
+        return self.rewards.table(self.mean()), np.sqrt(np.maximum(variance, 0.0))
+
+    def _covariance(self) -> Floats:
+        """Posterior covariance of the weights, (d, d)."""
+        listed = finite(self.prior)
+        w, p = (self._drawn("covariance"), None) if listed is None else (listed.weights, self.posterior())
+        return np.atleast_2d(np.cov(w, rowvar=False, bias=True, aweights=p))
+
     def apprentice(self) -> TabularPolicy:
         """The policy that is optimal for the posterior mean of the rewards."""
         return solve(self.mean_mdp()).policy
