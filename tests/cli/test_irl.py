@@ -36,15 +36,23 @@ def test_json_of_map(capsys):
 def test_logs_give_the_demonstrations(tmp_path, line):
     record = b.run(b.solve(WORLD).policy, WORLD, 30, seed=0)
     record.to_frame().to_csv(tmp_path / "driver.csv")
-    text = line(f"irl birl {SMALL} --data {tmp_path}/driver.csv --sweeps 400 --set step=0.25 --plot {tmp_path}/map.png")
+    options = "--sweeps 1500 --set step=0.25"
+    text = line(f"irl birl {SMALL} --data {tmp_path}/driver.csv {options} --plot {tmp_path}/map.png")
     assert "birl after 1 log." in text
     assert "the uniform policy loses" in text
     assert (tmp_path / "map.png").stat().st_size > 1000
     rng = np.random.default_rng(np.random.SeedSequence(0).spawn(2)[1])
-    found = infer("birl", WORLD, [record], {"step": 0.25}, 400, rng=rng)
+    found = infer("birl", WORLD, [record], {"step": 0.25}, 1500, rng=rng)
     rows = [row.split() for row in text.splitlines() if row[:1].isdigit()]
     assert [float(row[1]) for row in rows] == pytest.approx(found.weights.tolist(), abs=6e-4)
     assert f"loses {found.value_loss:.4g} from the start" in text
+
+
+def test_a_chain_that_has_not_mixed_is_noted(capsys):
+    assert main(f"irl birl {SMALL} --sweeps 200 --set step=0.01 --json".split()) == 0
+    out, err = capsys.readouterr()
+    assert "take more sweeps" in err
+    assert json.loads(out)["method"] == "birl"
 
 
 @pytest.mark.parametrize("method", METHODS)

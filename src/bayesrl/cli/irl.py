@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -69,7 +71,11 @@ def irl(
     else:
         N, L = 10 if trajectories is None else trajectories, 60 if length is None else length
         demonstrations = list(demonstrate(place, place.mdp.mean_reward, N, L, showing))
-    found = infer(method, place, demonstrations, settings(method, setting or ()), sweeps, rng=thinking)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = infer(method, place, demonstrations, settings(method, setting or ()), sweeps, rng=thinking)
+    for each in told:
+        print(each.message, file=sys.stderr)
     if plot is not None:
         from bayesrl.lab.plots.inverse import plot_reward_map
 
