@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 CHAINS, BINS = 4, 20
 """Parts of a chain whose ranks are compared, and bins of the ranks."""
-LINES = 12
+LINES = 4
 """The most weights in a plot of a chain."""
 
 
@@ -89,7 +89,7 @@ def plot_chain(belief: HasChain, path: str | Path | None = None, title: str | No
     """Draw the weights of a chain over its sweeps, and the ranks of its quarters.
 
     If the chain has mixed, the quarters have the same distribution, and each has equally many draws of every rank. The
-    band holds nineteen of twenty bins of independent draws. The twelve weights with the fewest effective draws are
+    band holds nineteen of twenty bins of independent draws. The four weights with the fewest effective draws are
     shown.
     """
     owner = "plot_chain"
@@ -107,7 +107,8 @@ def plot_chain(belief: HasChain, path: str | Path | None = None, title: str | No
     trace.set(xlabel="draw", ylabel="weight")
     trace.legend(fontsize="xx-small", framealpha=0.9, edgecolor="none")
     one = draws[: CHAINS * n, worst[0]]
-    place = np.argsort(np.argsort(one, kind="stable"), kind="stable").reshape(CHAINS, n)
+    tie = np.random.default_rng(0).random(len(one))  # weights on a lattice are often equal
+    place = np.argsort(np.lexsort((tie, one))).reshape(CHAINS, n)
     edges = np.linspace(0, CHAINS * n, BINS + 1)
     for k, quarter in enumerate(place):
         count, _ = np.histogram(quarter, edges)
