@@ -22,7 +22,9 @@ def page(text, capsys):
 
 def test_json_of_map(capsys):
     """What the page says is true: the policy is optimal for the weights, and the loss is its loss."""
-    found = page(f"irl map-birl {SMALL} --trajectories 3 --length 20 --set confidence=5 --set restarts=2 --json", capsys)
+    found = page(
+        f"irl map-birl {SMALL} --trajectories 3 --length 20 --set confidence=5 --set restarts=2 --json", capsys
+    )
     assert list(found)[:6] == KEYS
     assert (found["method"], found["world"]) == ("map-birl", "gridworld-blocks")
     mdp, policy = WORLD.mdp, np.array(found["policy"])

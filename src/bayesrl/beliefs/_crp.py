@@ -57,6 +57,11 @@ def together(assignments: Ints) -> Floats:
     return found / len(assignments)
 
 
+def mean_clusters(assignments: Ints) -> float:
+    """The mean number of clusters of drawn clusterings (n, N)."""
+    return np.float64(cluster_counts(assignments).mean() if assignments.shape[1] else 0.0)
+
+
 def cluster_counts(assignments: Ints) -> Ints:
     """The number of clusters of each drawn clustering, (n,)."""
     ordered = np.sort(assignments, axis=1)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._chain import FEW
-from bayesrl.beliefs._crp import cluster_counts, together
+from bayesrl.beliefs._crp import cluster_counts, mean_clusters, together
 from bayesrl.checks import Floats, Ints
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1, I2
@@ -36,8 +36,7 @@ class Clustered:
 
     def n_clusters(self) -> float:
         """Posterior mean of the number of clusters."""
-        z = drawn(self, "n_clusters", self.assignments)
-        return float(cluster_counts(z).mean()) if z.shape[1] else 0.0
+        return mean_clusters(drawn(self, "n_clusters", self.assignments))
 
     def _columns(self, what: str) -> Floats:
         """What the diagnostics of clusterings are about: the number of clusters and the size of each thing's own."""

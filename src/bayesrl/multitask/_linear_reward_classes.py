@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs._chain import FEW, Diagnostics, diagnose, warn_if_poor
-from bayesrl.beliefs._crp import cluster_counts, draw_clustering, relabelled, together
+from bayesrl.beliefs._crp import cluster_counts, draw_clustering, mean_clusters, relabelled, together
 from bayesrl.beliefs._linear_model import log_partition, seen_through
 from bayesrl.checks import Bools, Floats, Ints, array, frozen, generator, integer, number, sequence
 from bayesrl.errors import InvalidArgument
@@ -178,7 +178,7 @@ class LinearRewardClasses:
 
     def n_classes(self) -> float:
         """Posterior mean of the number of classes among the tasks seen."""
-        return float(cluster_counts(self._draws("n_classes")).mean()) if self.n_tasks else 0.0
+        return mean_clusters(self._draws("n_classes"))
 
     def diagnostics(self) -> Diagnostics:
         """How well the chain has mixed: the number of classes and the number of tasks in the class of each task."""

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._chain import FEW, Diagnostics, diagnose, warn_if_poor
-from bayesrl.beliefs._crp import cluster_counts, draw_clustering, together
+from bayesrl.beliefs._crp import cluster_counts, draw_clustering, mean_clusters, together
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.beliefs.tabular.dirichlet_mixture import DirichletMixture
@@ -202,7 +202,7 @@ class HierarchicalMDP(OverOutcomes):
 
     def n_classes(self) -> float:
         """Posterior mean of the number of classes among the tasks seen."""
-        return float(cluster_counts(self._draws("n_classes")).mean()) if self.n_tasks else 0.0
+        return mean_clusters(self._draws("n_classes"))
 
     def diagnostics(self) -> Diagnostics:
         """How well the chain has mixed: the number of classes and the number of tasks in the class of each task."""

@@ -23,7 +23,7 @@ from scipy.special import logsumexp, softmax
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs._chain import Diagnostics, diagnose, warn_if_poor
-from bayesrl.beliefs._crp import cluster_counts, together
+from bayesrl.beliefs._crp import cluster_counts, mean_clusters, together
 from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.errors import InvalidArgument
 from bayesrl.multitask._class_sampler import Chain, Draws, Problem, sample
@@ -64,14 +64,14 @@ class MultitaskGPTDDPSolution:
         """Posterior probability that two tasks are of one class, (M, M)."""
         return frozen(together(self.assignments))
 
-    def n_classes(self) -> Ints:
-        """The number of classes of each draw, (n,)."""
-        return frozen(cluster_counts(self.assignments))
+    def n_classes(self) -> float:
+        """Posterior mean of the number of classes."""
+        return mean_clusters(self.assignments)
 
     def diagnostics(self) -> Diagnostics:
         """How well the chain has mixed: the number of classes, then each weight."""
         n = len(self.samples)
-        return diagnose(np.column_stack([self.n_classes(), self.samples.reshape(n, -1)]))
+        return diagnose(np.column_stack([cluster_counts(self.assignments), self.samples.reshape(n, -1)]))
 
     def transfer(self, task: tuple[Any, ...]) -> tuple[Floats, Floats]:
         """The posterior of a further task's weights: mean (d,) and covariance (d, d) of the mixture of classes."""
