@@ -86,7 +86,7 @@ def warn_if_poor(owner: str, found: Diagnostics) -> None:
     )
     why = ""
     if found.acceptance < 0.01 or found.acceptance > 0.999:
-        why = f"{100 * found.acceptance:.2g}% of the proposals were accepted; change the step"
+        why = f"{100 * found.acceptance:.3g}% of the proposals were accepted; change the step"
     elif n >= 10 * FEW and ess < FEW:
         why = f"{n} draws are worth {ess:.0f} independent ones; take more sweeps"
     elif n >= 10 * FEW and r_hat > MIXED:

@@ -24,9 +24,9 @@ class LatticeProbe:
     """
 
     random = True
-    sweeps = 90
+    sweeps = 60
     many = 100
-    moves = (1, 3, 8, 12, many)
+    moves = (3, 8, 12, many)
 
     def __init__(self, belief: Any) -> None:
         self.belief = belief
