@@ -185,6 +185,7 @@ DEFAULTS = {
     "lab.literature.setups.Row": {"since": 0, "seconds": 0.5, "discounted": False},
     "lab.literature.setups.chosen": {"worlds": (), "quick": False},
     "lab.measures._episodes.episodes": {"confidence": 0.95},
+    "lab.inverse.infer": {"sweeps": 2000},
     "lab.risk.assess": {"confidence": 0.99, "epsilon": 0.05, "samples": 20000},
     "live.LiveAgent": {"seed": 0},
     "live.LiveAgent.explain": {"confidence": 0.95, "draws": 1000},

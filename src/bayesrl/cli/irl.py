@@ -79,7 +79,7 @@ def irl(
     if plot is not None:
         from bayesrl.lab.plots.inverse import plot_reward_map
 
-        plot_reward_map(place, found.belief, plot, f"{place.name}: what {method} infers")
+        plot_reward_map(place, found.posterior, plot, f"{place.name}: what {method} infers")
     if as_json:
         return put_json(
             {

@@ -18,7 +18,7 @@ from bayesrl.checks import Floats, generator, integer
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.inverse import value_loss
 from bayesrl.models.policy import policy_matrix
-from bayesrl.models.solution import table_of
+from bayesrl.models.solution import Problem, table_of
 from bayesrl.models.solve import solve
 from bayesrl.registry import entries, make
 
@@ -42,13 +42,13 @@ class Inference(NamedTuple):
     """What the policy loses from the start under the world's own reward; the mean over several experts."""
     log_posterior: float | None
     """Of the weights, not normalised; em-irl: log likelihood; None where a method has none."""
-    belief: Any
+    posterior: Any
     """The belief that was given the demonstrations, with its draws."""
 
 
 def infer(
     method: str,
-    world: Any,
+    world: Problem,
     demonstrations: Sequence[Any],
     settings: Mapping[str, Any] | None = None,
     sweeps: int = SWEEPS,
@@ -67,8 +67,7 @@ def infer(
     mdp = table_of(world, "infer")
     known = entries()
     belief_name = SOLVERS.get(method, method)
-    parts: dict[str, dict[str, Any]] = {belief_name: {"problem": world}, method: {}}
-    parts[belief_name] |= {"problem": world}
+    parts: dict[str, dict[str, Any]] = {method: {}, belief_name: {"problem": world}}
     for key, x in (settings or {}).items():
         home = next((name for name in (method, belief_name) if key in known[name].parameters), None)
         if home is None or key == "problem":
@@ -79,7 +78,7 @@ def infer(
     if features is not None and "features" in known[belief_name].parameters:
         parts[belief_name].setdefault("features", features)
     if belief_name == "multitask-birl":
-        parts[belief_name].setdefault("priors", DEFAULT_PRIORS())
+        parts[belief_name].setdefault("priors", default_priors())
     belief = make(belief_name, **parts[belief_name]).update_many(demonstrations)
     if method in SOLVERS:
         found = make(method, **parts[method]).solve(belief, rng)
@@ -97,24 +96,24 @@ def infer(
     return Inference(weights, np.array(policies) if several else policies[0], loss, score, belief)
 
 
-def DEFAULT_PRIORS() -> tuple[Any, ...]:
+def default_priors() -> tuple[Any, ...]:
     """Priors of `multitask-birl` where none can be given: weights of either scale."""
     from bayesrl.inverse import GaussianPrior
 
     return GaussianPrior(scale=0.1, low=-1.0, high=1.0), GaussianPrior(scale=0.5, low=-1.0, high=1.0)
 
 
-def _read(method: str, belief: Any) -> tuple[Floats, float | None]:
+def _read(method: str, posterior: Any) -> tuple[Floats, float | None]:
     """The weights of a belief and their log posterior."""
     if method == "bnirl":
-        return belief.goal_posterior().mean(axis=0), None
+        return posterior.goal_posterior().mean(axis=0), None
     if method in APART:
-        return belief.means(), None
-    weights = belief.mean()
-    return weights, float(belief.log_posterior(weights))
+        return posterior.means(), None
+    weights = posterior.mean()
+    return weights, float(posterior.log_posterior(weights))
 
 
-def _optimal(world: Any, R: Floats) -> Floats:
+def _optimal(world: Problem, R: Floats) -> Floats:
     """The probabilities (S, A) of the optimal policy for rewards (S, A)."""
     from bayesrl.inverse._experts import with_reward
 
@@ -122,7 +121,7 @@ def _optimal(world: Any, R: Floats) -> Floats:
     return policy_matrix("infer", solve(mdp).policy, *mdp.group.shape)
 
 
-def uniform_loss(world: Any) -> float:
+def uniform_loss(world: Problem) -> float:
     """What the policy loses that takes every action equally often."""
     mdp = table_of(world, "uniform_loss")
     if mdp.gamma == 1.0:

@@ -9,7 +9,7 @@ Each function returns a matplotlib figure, writes it if it is given a path (png,
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from bayesrl.lab.plots._sheet import look, new_sheet, open_axes, panels_of, writ
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Sheet
+
+    from bayesrl.worlds.tabular import MDPWorld
 
 CHAINS, BINS = 4, 20
 """Parts of a chain whose ranks are compared, and bins of the ranks."""
@@ -48,7 +50,7 @@ class HasChain(Protocol):
 
 
 def plot_reward_map(
-    world: Any, belief: HasRewardTable, path: str | Path | None = None, title: str | None = None
+    world: MDPWorld, belief: HasRewardTable, path: str | Path | None = None, title: str | None = None
 ) -> Sheet:
     """Draw the posterior mean of the reward in each cell of a map, and beside it its standard deviation.
 
