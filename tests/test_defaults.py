@@ -217,6 +217,7 @@ DEFAULTS = {
     "lab.plots.tasks.plot_task_curves": {"what": "return"},
     "multitask._linear_reward_classes.LinearRewardClasses.refresh": {"sweeps": 1},
     "inverse.bnirl.BNIRL.refresh": {"sweeps": 1},
+    "inverse.multitask_birl.MultitaskBIRL.refresh": {"sweeps": 1},
     "inverse._ascent.ascend": {"rounds": 5},
     "inverse.em_irl.EMIRL": {"clusters": 3, "inner": 10, "iterations": 50, "restarts": 10, "tol": 1e-4},
     "inverse.map_birl.MAPBIRL": {"restarts": 10, "steps": 500},

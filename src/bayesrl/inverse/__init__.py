@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bayesrl.inverse.em_irl import EMIRL as EMIRL
     from bayesrl.inverse.map_birl import MAPBIRL as MAPBIRL
     from bayesrl.inverse.modified_birl import ModifiedBIRL as ModifiedBIRL
+    from bayesrl.inverse.multitask_birl import MultitaskBIRL as MultitaskBIRL
 
 __all__ = ["FinitePrior", "GaussianPrior", "LaplacePrior", "UniformPrior"]
 
@@ -36,5 +37,6 @@ export(
         "em_irl": ("EMIRL",),
         "map_birl": ("MAPBIRL",),
         "dpm_birl": ("DPMBIRL",),
+        "multitask_birl": ("MultitaskBIRL",),
     },
 )

@@ -104,7 +104,7 @@ class DPMBIRL(SeveralExperts, Clustered):
     labels: Ints = field(init=False, repr=False)
     """The state of the chain: the cluster of each trajectory, (N,); -1 for one that was in no sweep yet."""
     weights: Floats = field(init=False, repr=False)
-    """The state of the chain: the weights of each trajectory's cluster, (N, d); nan for one that was in no sweep."""
+    """The state of the chain: the weights of each trajectory's cluster, (N, d); 0 for one that was in no sweep."""
     assignments: Ints = field(init=False, repr=False)
     """The drawn cluster of each trajectory, (n, N), numbered in the order of their first one."""
     samples: Floats = field(init=False, repr=False)
@@ -140,7 +140,7 @@ class DPMBIRL(SeveralExperts, Clustered):
 
     def _after(self, more: int) -> dict[str, Any]:
         labels = frozen(np.append(self.labels, np.full(more, -1)))
-        weights = frozen(np.concatenate([self.weights, np.full((more, self.n_weights), np.nan)]))
+        weights = frozen(np.concatenate([self.weights, np.zeros((more, self.n_weights))]))
         return {"labels": labels, "weights": weights, **self._no_draws(len(labels))}
 
     # The chain -------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from bayesrl.beliefs._reward_priors import finite
 from bayesrl.checks import Floats, Ints
 from bayesrl.inverse.bnirl import BNIRL
 from bayesrl.inverse.dpm_birl import DPMBIRL
+from bayesrl.inverse.multitask_birl import MultitaskBIRL
 from bayesrl.testing.probes import probe_for
 
 THINGS = 3
@@ -127,10 +128,59 @@ class ExpertsProbe:
         return np.asarray(belief.samples[rng.integers(len(belief.samples), size=n), :THINGS].reshape(n, -1))
 
 
+class Tasks(NamedTuple):
+    """The number of the common prior, each task's reward, (MOST, d), and how many trajectories were drawn."""
+
+    theta: int
+    weights: Floats
+    seen: list[int]
+
+
+class TasksProbe:
+    """Truths are the prior and the rewards of tasks; data are trajectories of five pairs, one task after the other.
+
+    The quantities are which prior it is, and the weights of the last task, which has no data. They do not depend on the
+    order of the tasks.
+    """
+
+    data, many, remains = 2, 30, 0.9
+
+    def draw(self, belief: MultitaskBIRL, rng: Generator) -> Tasks:
+        theta, first = belief.sample(rng)
+        return Tasks(theta, np.concatenate([first, self.new(belief, theta, MOST, rng)]), [])
+
+    def new(self, belief: MultitaskBIRL, theta: int, n: int, rng: Generator) -> Floats:
+        """Rewards of n tasks without data, (n, d)."""
+        listed = belief._listed[theta]
+        return np.asarray(listed.weights[rng.choice(len(listed.weights), n, p=np.asarray(listed.probabilities))])
+
+    def datum(self, belief: MultitaskBIRL, theta: Tasks, rng: Generator) -> Ints:
+        i = len(theta.weights) - MOST + len(theta.seen) % (MOST - 1)
+        theta.seen.append(i)
+        p = np.exp(belief._log_policies[number(belief._stacked, theta.weights[i])])
+        s = rng.integers(belief.n_states, size=5)
+        return np.stack([s, rng.random(5) < p.reshape(-1, 2)[s, 1]], axis=1).astype(np.int64)
+
+    def read(self, belief: MultitaskBIRL, theta: Tasks) -> Floats:
+        return np.append(np.arange(len(belief.priors)) == theta.theta, theta.weights[-1]).astype(np.float64)
+
+    def expect(self, belief: MultitaskBIRL) -> Floats:
+        p = belief.hyper_posterior()
+        return np.append(p, p @ [np.asarray(one.probabilities) @ one.weights for one in belief._listed])
+
+    def readings(self, belief: MultitaskBIRL, n: int, rng: Generator) -> Floats:
+        """The quantities of n draws: what `read` gives of `draw`, without tasks that have data."""
+        K = len(belief.priors)
+        times = rng.multinomial(n, belief.hyper_posterior())
+        found = [np.hstack([np.tile(np.eye(K)[k], (m, 1)), self.new(belief, k, m, rng)]) for k, m in enumerate(times)]
+        return np.asarray(rng.permutation(np.concatenate(found)))
+
+
 def number(prior: Any, w: Floats) -> int:
     """The place of weights in the list of a `FinitePrior`."""
     return int(np.flatnonzero((prior.weights == w).all(axis=1))[0])
 
 
+probe_for.register(MultitaskBIRL, lambda belief: TasksProbe())
 probe_for.register(DPMBIRL, lambda belief: ExpertsProbe())
 probe_for.register(BNIRL, lambda belief: SubGoalProbe())
