@@ -8,6 +8,8 @@ SEED ?= 0
 TRIAL := out/empty
 COMPILED := $(addprefix tests/,golden kernels models bamdp bapomdp beliefs bandits continuous hidden)
 COMPILED += $(addprefix tests/risk/test_,k_of_n.py scenario_max_min.py sigma_point_robust.py stationary.py value_samples.py)
+COMPILED += $(addprefix tests/inverse/test_,birl.py bnirl.py em_irl.py) tests/multiagent/test_bayesian_marl.py
+COMPILED += $(addprefix tests/multitask/test_,hierarchical_mdp.py multitask_gptd_dp.py)
 
 .PHONY: install demo test figures bounds mutants mutants-random check package bench docs clean
 
