@@ -9,18 +9,13 @@ import sys
 from math import comb
 
 import numpy as np
-from scipy import stats
 
 import bayesrl as b
-from bayesrl.inverse import DPMBIRL, BIRL, demonstrate, value_loss
+from bayesrl.inverse import BIRL, DPMBIRL, demonstrate, value_loss
+from bayesrl.statistics import mean_interval
 from bayesrl.worlds.tasks.gridworld_blocks import block_weights
 
 SEEDS = 20
-
-
-def interval(x):
-    """Mean and half the width of the 95% interval."""
-    return np.mean(x), stats.t.ppf(0.975, len(x) - 1) * np.std(x, ddof=1) / np.sqrt(len(x))
 
 
 def map_loss(seed, block, noise, confidence):
@@ -78,4 +73,4 @@ if __name__ == "__main__":
             for seed in range(SEEDS):
                 found.append(measure(seed))
                 print(name, seed, round(found[-1], 4), flush=True)
-            print("{}: {:.3f} +- {:.3f}".format(name, *interval(found)), flush=True)
+            print("{}: {:.3f} [{:.3f}, {:.3f}]".format(name, *mean_interval(found)[:3]), flush=True)

@@ -98,6 +98,18 @@ def test_no_point_of_a_lattice_is_better(prior, enumerated):
     np.testing.assert_allclose(b.models.evaluate_policy(belief.rewards.model(found.weights), found.policy), values)
 
 
+def test_restarts_leave_local_maxima():
+    """A posterior with two maxima, of which single starts find either."""
+    rng = np.random.default_rng(2)
+    pairs = np.stack([rng.integers(3, size=8), rng.integers(2, size=8)], axis=1)
+    belief, _ = posterior(GaussianPrior(0.0, 0.3), pairs)
+    one = [b.make("map-birl", restarts=1).solve(belief, np.random.default_rng(seed)) for seed in range(6)]
+    alone = [x.log_posterior for x in one]
+    assert max(alone) > min(alone) + 0.01
+    found = b.make("map-birl", restarts=8).solve(belief, np.random.default_rng(0))
+    assert found.log_posterior >= max(alone) - 1e-7
+
+
 def test_finite_prior():
     """The best entry of the list: prior times likelihood, by value iteration."""
     weights = lattice([-1.0, -0.5, 0.0, 0.5, 1.0])

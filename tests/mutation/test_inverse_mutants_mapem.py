@@ -44,7 +44,7 @@ MUTANTS = {
         INVERSE + "map_birl", "return prior if prior == -np.inf else prior + log", "return prior if prior == -np.inf else log",
         [MAP + "test_finite_prior"]),
     "the worst start is kept": (
-        INVERSE + "map_birl", "*max(found, key", "*min(found, key", [MAP + "test_no_point_of_a_lattice_is_better"]),
+        INVERSE + "map_birl", "*max(found, key", "*min(found, key", [MAP + "test_restarts_leave_local_maxima"]),
     "maps are never kept": (
         INVERSE + "map_birl", "            self.kept[key] = X\n", "            self.kept = {key: X}\n",
         [MAP + "test_maps_are_kept_and_used_while_their_policy_is_optimal"]),

@@ -71,14 +71,10 @@ class EMIRL:
 
     Examples
     --------
-    >>> from types import SimpleNamespace
     >>> import bayesrl as b
     >>> world, rng = b.make_world("gridworld-blocks", size=4), np.random.default_rng(0)
     >>> demos = [d for g in (0, 3) for d in b.inverse.demonstrate(world, world.features[:, g], 2, 20, rng)]
-    >>> rewards = b.inverse.BIRL(world, features=world.features).rewards
-    >>> belief = SimpleNamespace(  # or any belief that keeps trajectories apart
-    ...     trajectories=demos, rewards=rewards, prior=b.inverse.UniformPrior(), confidence=5.0
-    ... )
+    >>> belief = b.inverse.DPMBIRL(world, features=world.features, confidence=5.0).update_many(demos)
     >>> kinds = EMIRL(clusters=2, restarts=2).solve(belief, rng)
     >>> z = kinds.responsibilities.argmax(axis=1)
     >>> bool(z[0] == z[1] != z[2] == z[3])
