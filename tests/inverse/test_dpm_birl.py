@@ -203,6 +203,7 @@ BELIEF = DPMBIRL(LINE).update_many(LOGS[:2])
         (lambda: BELIEF.update([]), "'demonstrations' must be at least one pair"),
         (lambda: BELIEF.update([(0, np.nan)]), "'action' must be "),
         (lambda: BELIEF.update_many(RIGHT), "'demonstrations' must be a sequence of logs"),
+        (lambda: BELIEF.update_many(np.array(3)), "'demonstrations' must be a sequence of logs"),
         (lambda: BELIEF.update_many([]), "'demonstrations' must be at least one trajectory"),
         (lambda: BELIEF.update_many([RIGHT, []]), "'demonstrations' must be at least one pair"),
         (lambda: BELIEF.refresh(default_rng(0), 0), "'sweeps' must be a whole number of at least 1"),

@@ -32,6 +32,7 @@ def pairs_of(owner: str, log: Any, mdp: TabularMDP) -> Ints:
 def trajectories_of(owner: str, logs: Any, mdp: TabularMDP) -> tuple[Ints, ...]:
     """The pairs of each demonstration in a sequence of logs, each (N, 2)."""
     one = isinstance(logs, (str, Transition)) or not isinstance(logs, Iterable) or table_of(logs) is not None
+    one = one or np.ndim(_first_axis(logs)) == 0
     listed = [] if one else list(logs)
     if one or any(_is_step(part) for part in listed):
         raise InvalidArgument(owner, "demonstrations", "a sequence of logs, one for each trajectory", logs)
