@@ -7,11 +7,14 @@ import plain_clusters as plain
 import plain_inverse
 import pytest
 from numpy.random import default_rng
+from scipy import special
 
 import bayesrl as b
 from bayesrl.beliefs._chain import PoorMixing
+from bayesrl.beliefs._crp import draw_clustering
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.inverse import DPMBIRL, FinitePrior, GaussianPrior, UniformPrior, langevin
+from bayesrl.testing import assert_uniform_ranks
 
 LINE = plain_inverse.line()
 P = LINE.dense()[0]
@@ -181,6 +184,23 @@ def test_a_bad_step_warns(step):
     belief = DPMBIRL(LINE, FEATURE, step=step, moves=1, inner=1).update_many(LOGS[:2])
     with pytest.warns(PoorMixing, match="change the step"):
         belief.refresh(default_rng(0), 200)
+
+
+@pytest.mark.long
+def test_densities_are_calibrated():
+    """Ranks of the true weights of three trajectories among 19 draws, 200 replicates; false alarm 1e-6."""
+    prior, rng, ranks = DPMBIRL(LINE, FEATURE, UniformPrior(-1.0, 1.0), 3.0, 0.8, step=0.5, moves=2), default_rng(9), []
+    for _ in range(200):
+        labels = draw_clustering(3, 0.8, rng)
+        truth = rng.uniform(-1.0, 1.0, 3)[labels]
+        logs = []
+        for w in truth:
+            p = special.softmax(3.0 * prior.rewards.solve(np.array([w])).q, axis=1)
+            s = rng.integers(3, size=4)
+            logs.append(np.stack([s, rng.random(4) < p[s, 1]], axis=1).astype(int))
+        drawn = prior.update_many(logs).refresh(rng, 20 + 19 * 8).samples[20::8, :, 0]
+        ranks.append((drawn < truth).sum(axis=0))
+    assert_uniform_ranks(np.array(ranks), 20, false_alarm=1e-6)
 
 
 BELIEF = DPMBIRL(LINE).update_many(LOGS[:2])
