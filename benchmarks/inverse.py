@@ -6,16 +6,21 @@ message.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.inverse import BIRL, demonstrate
+from bayesrl.inverse import BIRL, demonstrate, value_loss
 
 ROUNDS = 7
 
@@ -95,9 +100,70 @@ def round_of(belief: BIRL, few: int, many: int) -> list[float]:
     return [x / belief.n_weights for x in (ours, *plain)]
 
 
+# MAP -----------------------------------------------------------------------------------------------------------------
+
+PEERS = {"irl-maxent": "IRL_MAXENT_PYTHON", "imitation": "IMITATION_PYTHON"}
+"""Peers, and the variables that name the Python of their own environments."""
+
+
+def map_beside_peers(patience: float = 20.0) -> None:
+    """MAP on the 8 by 8 grid: how long it takes, and how long peers take to lose as little; least ratio 10.
+
+    A peer's policy is the optimal one of its reward. Its time counts from its first step.
+    """
+    for seed in range(3):
+        world, rng = b.make_world("gridworld-blocks"), default_rng(seed)
+        R = world.features @ world.weights
+        logs = np.stack(demonstrate(world, R, 10, 61, rng))
+        belief = BIRL(world, features=world.features, confidence=10.0).update_many(list(logs))
+        solve = partial(b.make("map-birl").solve, belief)
+        ours = min(seconds(lambda solve=solve: solve(default_rng(1))) for _ in range(3))
+        lost = value_loss(world, R, solve(default_rng(1)).policy)
+        print(f"MAP, 64 states, ten starts, seed {seed}: {ours:.2f} s, value loss {lost:.3f}.")
+        for name, variable in PEERS.items():
+            python = os.environ.get(variable)
+            if python is None:
+                print(f"  {name}: name its Python in {variable}.")
+                continue
+            times, weights = peer(name, python, world, logs, patience)
+            models = (belief.rewards.model(w) for w in weights)
+            losses = np.array([value_loss(world, R, b.solve(m).policy) for m in models])
+            as_good = np.flatnonzero(losses <= lost)
+            when = times[as_good[0]] if len(as_good) else times[-1]
+            said = "" if len(as_good) else f"more than (its least loss in {len(losses)} steps is {losses.min():.3f}) "
+            print(
+                f"  {name}: {said}{when:.2f} s, {when / ours:.0f} times as long; at its end it loses {losses[-1]:.3f}."
+            )
+
+
+def peer(name: str, python: str, world: Any, logs: Any, patience: float) -> tuple[Any, Any]:
+    """Times and weights of about fifty steps of a peer, run by its own Python."""
+    with tempfile.TemporaryDirectory() as folder:
+        given, found = f"{folder}/given.npz", f"{folder}/found.npz"
+        P, states, actions = world.mdp.dense()[0], logs[:, :, 0], logs[:, :, 1]
+        np.savez(given, P=P, features=world.features, states=states, actions=actions, gamma=0.9, seconds=patience)
+        script = str(Path(__file__).with_name("_irl_peers.py"))
+        subprocess.run([python, script, name, given, found], check=True, capture_output=True)
+        with np.load(found) as data:
+            some = np.unique(np.geomspace(1, len(data["times"]), 200).astype(int)) - 1
+            return (data["times"] - data["times"][0])[some], data["weights"][some]
+
+
+def map_on_highway() -> None:
+    """MAP on 3072 states; at most 60 s."""
+    for style in ("fast", "safe", "demolition"):
+        world, rng = b.make_world("highway", style=style), default_rng(0)
+        R = world.features @ world.weights
+        belief = BIRL(world, features=world.features, confidence=10.0).update_many(demonstrate(world, R, 10, 60, rng))
+        took = seconds(lambda belief=belief: b.make("map-birl").solve(belief, default_rng(1)))
+        print(f"MAP, highway ({style}), ten starts: {took:.1f} s.")
+
+
 def main() -> None:
     """Run all measurements."""
     policy_walk()
+    map_beside_peers()
+    map_on_highway()
 
 
 if __name__ == "__main__":
