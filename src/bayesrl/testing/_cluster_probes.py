@@ -17,9 +17,9 @@ from bayesrl.testing.probes import probe_for
 
 THINGS = 3
 """Things whose goals are the quantities."""
-MOST = 20
+MOST = 12
 """Things of a truth."""
-SWEEPS, LAST, RANKED = 5, 190, 8
+SWEEPS, LAST, RANKED = 3, 150, 8
 """Sweeps after a datum, and after the one at which calibration takes ranks among the draws: it needs many draws."""
 
 
@@ -37,7 +37,7 @@ class SubGoalProbe:
     """
 
     random, data = True, 12
-    many, remains = 20, 0.95
+    many, remains = 12, 0.97
 
     def draw(self, belief: BNIRL, rng: Generator) -> Truth:
         states, known = belief.candidate_states(), len(belief.demonstrations)
@@ -89,7 +89,7 @@ class ExpertsProbe:
     """
 
     random, data = True, 12
-    many, remains = 20, 0.95
+    many, remains = 12, 0.97
 
     def draw(self, belief: DPMBIRL, rng: Generator) -> Experts:
         known, prior, c = belief.n_trajectories, belief.prior, belief.concentration
@@ -98,7 +98,9 @@ class ExpertsProbe:
             i = int(rng.integers(len(belief.samples)))
             first, w = belief.assignments[i], belief.samples[i]
         labels = draw_clustering(max(MOST, known), c, rng, first)
-        kinds = np.array([number(prior, prior.draw(belief.n_weights, rng)) for _ in range(int(labels.max()) + 1)])
+        listed = finite(prior)
+        assert listed is not None
+        kinds = rng.choice(len(listed.weights), int(labels.max()) + 1, p=np.asarray(listed.probabilities))
         kinds[labels[:known]] = [number(prior, one) for one in w]
         return Experts(kinds[labels], [])
 
