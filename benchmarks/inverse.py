@@ -137,7 +137,7 @@ def map_beside_peers(patience: float = 20.0) -> None:
 
 
 def peer(name: str, python: str, world: Any, logs: Any, patience: float) -> tuple[Any, Any]:
-    """Times and weights of about fifty steps of a peer, run by its own Python."""
+    """Times and weights of at most 200 steps of a peer, run by its own Python."""
     with tempfile.TemporaryDirectory() as folder:
         given, found = f"{folder}/given.npz", f"{folder}/found.npz"
         P, states, actions = world.mdp.dense()[0], logs[:, :, 0], logs[:, :, 1]
