@@ -262,3 +262,4 @@ def test_tasks_are_recorded_where_there_are_several():
     agent = TabularPolicy([0, 0, 0, 0, 0], n_actions=2)
     assert set(run(agent, Alternating(), steps=5).task.tolist()) == {0, 1}
     assert "task" not in run(agent, b.make_world("chain"), steps=5).columns
+    assert run(agent, Alternating(), steps=6, horizon=3).task.tolist() == [0, 1, 0, 0, 1, 0]  # an episode begins with 0

@@ -386,7 +386,7 @@ def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None
         task = answer[4] if len(answer) > 4 else 0
         if terminated or truncated:
             after, new = world.reset(luck)
-            age = 0
+            age = task = 0
         yield tuple_new(Step, (state, transition, decision, mind, new))
         state, seen = after, new
 
