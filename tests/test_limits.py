@@ -75,6 +75,8 @@ LIMITS = {
     "worlds.risk.inventory.LARGEST": 200,
     "worlds.risk.inventory_binomial.LARGEST": 200,
     "inverse._rewards.DENSE": 200,
+    "pacbayes._prior_check.MOST": 0.5,
+    "testing._cluster_probes.MOST": 12,
     "inverse.map_birl.POLICIES": 1000,
     "worlds.tasks.gridworld_blocks.LARGEST": 64,
 }

@@ -185,7 +185,7 @@ def test_log_evidence_of_one_class_is_that_of_pooled_counts():
     from bayesrl.multitask._gibbs_of_counts import log_gain
 
     belief = HierarchicalMDP(MDP, alpha=0.3).update_many(logs(2, 9, seed=12))
-    first, second = belief.steps(), b.DirichletMDP.flat(MDP, 0.3)
+    first, second = belief._steps(), b.DirichletMDP.flat(MDP, 0.3)
     N = np.bincount(first.cell[: first.start[1]], first.n[: first.start[1]], len(first.alpha))
     T = np.bincount(first.group, N, len(first.total))
     both, one = (second.update_many([s for s in logs(2, 9, seed=12) if s.task <= m]) for m in (1, 0))

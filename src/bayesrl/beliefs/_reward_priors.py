@@ -48,8 +48,8 @@ class UniformPrior:
 
     Examples
     --------
-    >>> UniformPrior(-1, 1).log_density([0.5, 0.0]) == 2 * np.log(0.5)
-    True
+    >>> round(UniformPrior(-1, 1).log_density([0.5, 0.0]), 6)  # log of 1/2 * 1/2
+    -1.386294
     """
 
     low: Annotated[float, "The smallest weight."] = -1.0
@@ -177,8 +177,8 @@ class FinitePrior:
     Examples
     --------
     >>> prior = FinitePrior([[0.0, 1.0], [1.0, 0.0]], [0.25, 0.75])
-    >>> prior.log_density([1.0, 0.0]) == np.log(0.75)
-    True
+    >>> round(prior.log_density([1.0, 0.0]), 6)  # log of .75
+    -0.287682
     """
 
     weights: Annotated[Floats, Shape("(n, d)"), "The possible weights."]

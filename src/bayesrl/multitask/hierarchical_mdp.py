@@ -174,14 +174,14 @@ class HierarchicalMDP(OverOutcomes):
         generator("HierarchicalMDP.refresh", rng)
         drawn = np.zeros((integer("HierarchicalMDP.refresh", "sweeps", sweeps, 1), self.n_tasks), np.int64)
         if self.n_tasks:
-            gibbs(rng, np.array(self.labels), self.steps(), self.concentration, drawn)
+            gibbs(rng, np.array(self.labels), self._steps(), self.concentration, drawn)
         kept = np.concatenate([self.assignments, drawn]) if len(self.assignments) else drawn
         new = unchecked(self, labels=frozen(drawn[-1].copy()), assignments=frozen(kept))
         if len(kept) >= ENOUGH:
             warn_if_poor("HierarchicalMDP.refresh", new.diagnostics())
         return new
 
-    def steps(self) -> Steps:
+    def _steps(self) -> Steps:
         """The counts of all tasks, over the cells that some task has seen."""
         cells, cell = np.unique(np.concatenate([seen.cells for seen in self.data]), return_inverse=True)
         groups, group = np.unique(cells // self.outcomes.n_outcomes, return_inverse=True)

@@ -51,7 +51,7 @@ def gridworld_blocks(
     --------
     >>> world = gridworld_blocks(size=4)
     >>> world.features.shape, world.weights.round(2).tolist()
-    ((16, 4), [-0.73, 0.0, -0.71, 1.0])
+    ((16, 4), [-0.73, 0.0, -0.36, 1.0])
     """
     owner = "gridworld-blocks"
     n, width = integer(owner, "size", size, 1, LARGEST), integer(owner, "block", block, 1, LARGEST)

@@ -41,7 +41,7 @@ class RandomMDPs(Published):
     --------
     >>> world = RandomMDPs(tasks=4, classes=2).draw(np.random.default_rng(0))
     >>> world.classes.tolist(), len(world.tasks), world.n_states
-    ([1, 1, 1, 0], 4, 6)
+    ([1, 0, 0, 0], 4, 6)
     """
 
     states: Annotated[int, AtLeast(1), "States, S."] = 6
