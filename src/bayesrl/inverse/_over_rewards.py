@@ -20,19 +20,16 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.inverse._demonstrations import pairs_of
 from bayesrl.inverse._likelihood import Counts, log_likelihood, slope
-from bayesrl.inverse._rewards import LinearRewards
+from bayesrl.inverse._rewards import AboutRewards, LinearRewards
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.policy import TabularPolicy
 from bayesrl.models.solve import solve
 from bayesrl.parameters import unchecked
 
 
-class OverRewards:
+class OverRewards(AboutRewards):
     """A belief about the weights of one reward function."""
 
-    problem: TabularMDP
-    features: ArrayLike | None
     prior: RewardPrior
     confidence: float
     demonstrations: Ints
@@ -53,11 +50,6 @@ class OverRewards:
         new |= {"demonstrations": frozen(np.zeros((0, 2), np.int64)), **self._no_draws(rewards.n_weights)}
         for name, x in new.items():
             object.__setattr__(self, name, x)
-
-    @cached_property
-    def rewards(self) -> LinearRewards:
-        """The problem with its features."""
-        return LinearRewards.of(type(self).__name__, self.problem, self.features)
 
     @staticmethod
     def _no_draws(d: int) -> dict[str, Any]:
@@ -217,28 +209,3 @@ class OverRewards:
     def apprentice(self) -> TabularPolicy:
         """The policy that is optimal for the posterior mean of the rewards."""
         return solve(self.mean_mdp()).policy
-
-    @property
-    def outcomes(self) -> Outcomes:
-        """The possible outcomes and their groups; their rewards are not read."""
-        return self.problem.outcomes
-
-    @property
-    def n_states(self) -> int:
-        """S."""
-        return self.problem.n_states
-
-    @property
-    def n_actions(self) -> int:
-        """A."""
-        return self.problem.n_actions
-
-    @property
-    def gamma(self) -> float:
-        """Discount."""
-        return self.problem.gamma
-
-    @property
-    def n_weights(self) -> int:
-        """d."""
-        return self.rewards.n_weights

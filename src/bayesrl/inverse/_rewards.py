@@ -21,6 +21,7 @@ from scipy import sparse
 from bayesrl.checks import Floats, Ints, array, frozen
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.solution import Solution, table_of
 from bayesrl.models.solve import solve
 from bayesrl.parameters import value
@@ -148,6 +149,43 @@ class LinearRewards:
         S = len(policy)
         x = self.factors(policy).transposed(self.mdp.gamma * (self.P.T @ y.ravel()))
         return np.asarray(np.einsum("sa,sad->d", y, self.features) + x @ self.features[np.arange(S), policy])
+
+
+class AboutRewards:
+    """What beliefs about linear rewards of a known problem have in common."""
+
+    problem: TabularMDP
+    features: ArrayLike | None
+
+    @cached_property
+    def rewards(self) -> LinearRewards:
+        """The problem with its features."""
+        return LinearRewards.of(type(self).__name__, self.problem, self.features)
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """The possible outcomes and their groups; their rewards are not read."""
+        return self.problem.outcomes
+
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return self.problem.n_states
+
+    @property
+    def n_actions(self) -> int:
+        """A."""
+        return self.problem.n_actions
+
+    @property
+    def gamma(self) -> float:
+        """Discount."""
+        return self.problem.gamma
+
+    @property
+    def n_weights(self) -> int:
+        """d."""
+        return self.rewards.n_weights
 
 
 class Factors(NamedTuple):

@@ -18,16 +18,13 @@ from bayesrl.checks import Floats, Ints, frozen
 from bayesrl.errors import InvalidArgument
 from bayesrl.inverse._demonstrations import pairs_of, trajectories_of
 from bayesrl.inverse._likelihood import log_softmax
-from bayesrl.inverse._rewards import LinearRewards
-from bayesrl.models.mdp import TabularMDP
+from bayesrl.inverse._rewards import AboutRewards, LinearRewards
 from bayesrl.parameters import unchecked
 
 
-class SeveralExperts:
+class SeveralExperts(AboutRewards):
     """A belief about the rewards of several experts, each of whom gave a trajectory."""
 
-    problem: TabularMDP
-    features: ArrayLike | None
     confidence: float
     trajectories: tuple[Ints, ...]
     """The pairs (state, action) of each trajectory, each (N, 2), in the order in which they were learnt."""
@@ -38,11 +35,6 @@ class SeveralExperts:
         made = {"problem": rewards.mdp, "confidence": float(self.confidence), "rewards": rewards, "trajectories": ()}
         for name, x in made.items():
             object.__setattr__(self, name, x)
-
-    @cached_property
-    def rewards(self) -> LinearRewards:
-        """The problem with its features."""
-        return LinearRewards.of(type(self).__name__, self.problem, self.features)
 
     def _check_trajectories(self) -> None:
         if self.trajectories:
@@ -83,26 +75,6 @@ class SeveralExperts:
     def n_trajectories(self) -> int:
         """N."""
         return len(self.trajectories)
-
-    @property
-    def n_states(self) -> int:
-        """S."""
-        return self.problem.n_states
-
-    @property
-    def n_actions(self) -> int:
-        """A."""
-        return self.problem.n_actions
-
-    @property
-    def gamma(self) -> float:
-        """Discount."""
-        return self.problem.gamma
-
-    @property
-    def n_weights(self) -> int:
-        """d."""
-        return self.rewards.n_weights
 
 
 def log_policies(rewards: LinearRewards, listed: FinitePrior, c: float) -> Floats:
