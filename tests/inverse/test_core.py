@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.random import default_rng
-from plain_inverse import DEMONSTRATION, line, log_likelihood, optimal_q
+from plain_inverse import DEMONSTRATION, lattice, line, log_likelihood, optimal_q
 from scipy import integrate
 
 import bayesrl as b
@@ -14,6 +14,7 @@ from bayesrl.inverse._likelihood import Counts, slope
 from bayesrl.inverse._likelihood import log_likelihood as ours
 from bayesrl.inverse._rewards import LinearRewards
 from bayesrl.testing import assert_mean_equal
+from bayesrl.testing.statistics import assert_chain_mean
 
 PRIORS = [UniformPrior(-1, 2), GaussianPrior(0.3, 0.5), GaussianPrior(0, 1, 1.5, 3.0), GaussianPrior(0, 1, -9, -5)]
 PRIORS += [LaplacePrior(), LaplacePrior(0.3, 0.1, 2.0), LaplacePrior(0.7, -3.0, -0.5)]
@@ -63,6 +64,31 @@ def test_policy_maps_are_linear_and_differentiate(name):
     v = b.models.evaluate_policy(rewards.model(w), policy)
     np.testing.assert_allclose((M @ w)[np.arange(S), policy], v, atol=1e-9)
     np.testing.assert_allclose(rewards.adjoint(policy, y), np.einsum("sa,sad->d", y, M), rtol=1e-9)
+
+
+def test_terminal_states_pay_nothing():
+    """Values, gradients, walks and experts of a line that ends in state 2, against value iteration and enumeration.
+
+    False alarm: 3e-5, five batch-means standard errors for each of three weights.
+    """
+    mdp = b.TabularMDP.from_dense(line().dense()[0], np.zeros(3), 0.9, terminal=[2])
+    P, pairs = mdp.dense()[0], [(0, 1), (1, 1), (1, 0), (0, 1)]
+    P[2] = 0.0
+
+    def paid(w):
+        return np.repeat(w * [1.0, 1.0, 0.0], 2).reshape(3, 2)
+
+    belief = b.inverse.BIRL(mdp, confidence=2.0, step=1.0).update_many(pairs)
+    w, h = np.array([-0.3, 0.4, 0.9]), 1e-6
+    assert belief.log_likelihood(w) == pytest.approx(log_likelihood(P, paid(w), 0.9, pairs, 2.0), abs=1e-9)
+    assert belief.log_likelihood(w) == pytest.approx(belief.log_likelihood(w * [1, 1, 0]), abs=1e-12)
+    difference = [(belief.log_posterior(w + e) - belief.log_posterior(w - e)) / (2 * h) for e in h * np.eye(3)]
+    np.testing.assert_allclose(belief.gradient(w), difference, atol=1e-6)
+    exact = b.inverse.BIRL(mdp, prior=FinitePrior(lattice([-1.0, 0.0, 1.0])), confidence=2.0).update_many(pairs)
+    assert_chain_mean(belief.refresh(default_rng(0), 4000).samples, exact.mean())
+    demos = demonstrate(mdp, [-1.0, 0.0, 5.0], 20, 50, default_rng(0))
+    assert all(2 not in demo[:, 0] for demo in demos)  # the episode is over there
+    assert value_loss(mdp, [0.0, 0.0, 5.0], [0, 0, 0]) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_slope_is_the_derivative():

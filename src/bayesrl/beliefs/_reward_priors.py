@@ -6,7 +6,7 @@ normalised over the box. With `FinitePrior` a posterior is a finite sum.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
@@ -221,7 +221,7 @@ class FinitePrior:
         return np.asarray(self.weights[int(np.searchsorted(below, u * below[-1], side="right"))])
 
 
-def check_prior(owner: str, name: str, prior: Any, n_weights: int) -> RewardPrior:
+def check_prior(owner: str, name: str, prior: object, n_weights: int) -> RewardPrior:
     """Raise an error for anything but a prior over this many weights."""
     if not isinstance(prior, RewardPrior) or isinstance(prior, type):
         raise InvalidArgument(owner, name, "a prior over weights, such as UniformPrior(-1, 1)", prior)
@@ -236,7 +236,10 @@ def finite(prior: RewardPrior) -> FinitePrior | None:
     return prior if isinstance(prior, FinitePrior) else None
 
 
-def _check_box(prior: Any) -> None:
+Boxed = UniformPrior | GaussianPrior | LaplacePrior
+
+
+def _check_box(prior: Boxed) -> None:
     owner = type(prior).__name__
     for name in ("low", "high"):
         x = getattr(prior, name)
@@ -247,9 +250,9 @@ def _check_box(prior: Any) -> None:
         raise InvalidArgument(owner, "low", f"below high, {prior.high:g}", prior.low)
 
 
-def _weights(prior: Any, weights: ArrayLike) -> Floats:
+def _weights(prior: Boxed, weights: ArrayLike) -> Floats:
     return array(type(prior).__name__, "weights", weights, (None,))
 
 
-def _inside(prior: Any, w: Floats) -> bool:
+def _inside(prior: Boxed, w: Floats) -> bool:
     return bool(((w >= prior.low) & (w <= prior.high)).all())

@@ -100,8 +100,8 @@ class OnLattice(OverRewards):
     def _walked(self, rng: Generator, sweeps: int, chosen: Floats, cooling: int = 0) -> Self:
         """The belief after more sweeps. Weights are chosen in proportion to `chosen` (d,).
 
-        If there are no draws yet, `cooling` more sweeps come first. Their log posterior has a rising factor, and they
-        give no draws.
+        A chain without draws first makes `cooling` sweeps. In these the log posterior is multiplied by a factor that
+        rises to 1. They give no draws.
         """
         owner = f"{type(self).__name__}.refresh"
         generator(owner, rng)

@@ -82,6 +82,6 @@ def log_policies(rewards: LinearRewards, listed: FinitePrior, c: float) -> Float
     return frozen(np.array([log_softmax(rewards.solve(w).q, c).ravel() for w in listed.weights]))
 
 
-def no_prior(owner: str, prior: Any) -> InvalidArgument:
+def no_prior(owner: str, prior: object) -> InvalidArgument:
     """The error of a method that needs finitely many rewards."""
     return InvalidArgument(owner, "prior", "a FinitePrior, with which the posterior is exact", type(prior).__name__)
