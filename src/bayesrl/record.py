@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -144,3 +144,16 @@ def column(name: str, values: Sequence[Any]) -> NDArray[Any]:
         ragged = np.empty(len(values), dtype=object)
         ragged[:] = values
         return ragged
+
+
+def as_tuples(column: NDArray[Any]) -> NDArray[Any]:
+    """The same column (n,) as an array of objects; plain tuples and their parts are tuples again.
+
+    >>> as_tuples(column("action", [((0, 1), 2)])).tolist()
+    [((0, 1), 2)]
+    """
+    entries: Iterable[Any] = column
+    if column.dtype.names is not None and column.dtype.names[0] == "f0":
+        parts = [column[name].tolist() for name in column.dtype.names]
+        entries = zip(*([tuple(x) if isinstance(x, list) else x for x in part] for part in parts), strict=True)
+    return np.fromiter(entries, object, len(column))

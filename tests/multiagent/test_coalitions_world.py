@@ -1,12 +1,16 @@
 """The contractors: steps follow the stated law, regret is against known types, records hold coalitions."""
 
+import io
+import zipfile
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.core import Record
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import InvalidArgument, UnreadableFile
+from bayesrl.io.records import to_arrow
 from bayesrl.lab.build import agent_for
 from bayesrl.lab.compare import _stacked
 from bayesrl.lab.measures.regret import regret
@@ -71,6 +75,47 @@ def test_columns_of_coalitions():
     again = Record({"action": ragged, "reward": np.zeros(2)}, 1.0, {})
     assert again == Record({"action": column("action", [((0,), 1), ((0, 1), 0)]), "reward": np.zeros(2)}, 1.0, {})
     assert again != Record({"action": column("action", [((0,), 1), ((0, 2), 0)]), "reward": np.zeros(2)}, 1.0, {})
+
+
+def test_runs_with_coalitions_of_several_sizes_are_saved(tmp_path):
+    """A run, and a comparison of such runs, are read back equal; tables have a row for each step."""
+    agents = {c: agent_for("coalition-formation", FAMILY, None, {"choose": c}) for c in ("vpi", "myopic")}
+    record = b.run(agents["vpi"], FAMILY, 20, seed=6)
+    assert {len(members) for members, _ in record.action} == {1, 2}
+    found = b.compare(agents, FAMILY, 12, 5)
+    assert {len(members) for members, _ in found["vpi"].action.flat} == {1, 2}
+    for thing in (record, found):
+        b.save(thing, tmp_path / "kept.zip")
+        assert b.load(tmp_path / "kept.zip") == thing
+    again = b.load(tmp_path / "kept.zip")["vpi"].action
+    assert {type(x) for x in (again[0, 0], again[0, 0][0])} == {tuple}
+    options = [(tuple(row["action"]["f0"]), row["action"]["f1"]) for row in to_arrow(found).to_pylist()]
+    assert options[: 12 * 5] == found["vpi"].action.ravel().tolist()
+    assert record.to_frame()["action"].tolist() == record.action.tolist()
+
+
+def test_columns_of_tuples_are_written_whole_or_refused(tmp_path):
+    path, reward = tmp_path / "kept.zip", np.zeros(2)
+    for values in ([((0,), 1), ((0, 1), 0)], [((0.5, 1.0), "a"), ((), "bc")], [((True,), 1), ((), 2)]):
+        record = Record({"action": column("action", values), "reward": reward}, 1.0, {})
+        b.save(record, path)
+        assert b.load(path) == record
+        assert b.load(path).action.tolist() == values
+    for values in ([((0,), None), ((0, 1), 0)], [((0, "a"), 1), ((), 2)], [((2**70,), 1), ((), 2)], [((), 1), (3, 2)]):
+        ragged = np.fromiter(values, object, 2)
+        with pytest.raises(InvalidArgument, match="'action' must be a column of plain numbers or text"):
+            b.save(Record({"action": ragged, "reward": reward}, 1.0, {}), path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    table = np.load(io.BytesIO(members["0/action.npy"]))  # the last record saved, by numpy alone
+    table["f0_length"] = 7, 0
+    changed = io.BytesIO()
+    np.save(changed, table)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in (members | {"0/action.npy": changed.getvalue()}).items():
+            archive.writestr(name, data)
+    with pytest.raises(UnreadableFile, match=r"its member 0/action\.npy has lengths that cannot be"):
+        b.load(path)
 
 
 def test_curious_agents_lose_less():

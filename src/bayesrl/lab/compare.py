@@ -37,7 +37,7 @@ from bayesrl.checks import choice, integer
 from bayesrl.core import Copies, Family, World, names_to_keep, run
 from bayesrl.errors import InvalidArgument, MissingMainGuard
 from bayesrl.lab.comparison import Comparison
-from bayesrl.record import Record
+from bayesrl.record import Record, as_tuples
 
 BLOCK = 256
 """Replicates in one lockstep block, enough to make numpy's overhead per call negligible."""
@@ -217,13 +217,10 @@ def gather(records: Sequence[Record], runs: int) -> Record:
 
 def _stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """The columns of several runs, (runs, steps, ...); an object array if the lengths of vectors differ."""
-    tuples = {column.dtype for column in columns if column.dtype.names is not None}  # with parts of their own lengths
+    tuples = {x.dtype for x in columns if x.dtype.names is not None or x.dtype == object}  # parts of their own lengths
     if len({column.shape for column in columns}) == 1 and len(tuples) <= 1:
         return np.stack(columns)
-    ragged = np.empty((len(columns), len(columns[0])), dtype=object)
-    for row, column in zip(ragged, columns, strict=True):
-        row[:] = list(column)
-    return ragged
+    return np.stack([as_tuples(column) for column in columns])
 
 
 def _replicated(block: Record, name: str) -> NDArray[Any]:
