@@ -11,6 +11,7 @@ MDPS, LINEAR, WORLDS, PLOTS = (
 GIBBS, BELIEF = "bayesrl.multitask._gibbs_of_counts", "bayesrl.multitask.hierarchical_mdp"
 REWARDS, MODEL = "bayesrl.multitask._linear_reward_classes", "bayesrl.beliefs._linear_model"
 ENUMERATED = "test_draws_follow_the_enumerated_clusterings"
+SPLITS = "test_splits_and_merges_alone_follow_the_enumerated_clusterings"
 
 MUTANTS = {
     # name: (module, old, new, tests)
@@ -48,6 +49,14 @@ MUTANTS = {
     "weights of a task are not taken out of its class": (
         REWARDS, "others = np.where(np.arange(len(z)) == m, -1, z)", "others = z",
         [LINEAR + "test_a_task_moves_by_its_conditional_distribution"]),
+    "a split of weights is accepted without the probability of its proposal": (
+        REWARDS, "log_ratio - log_q if a == b", "log_ratio if a == b", [LINEAR + SPLITS]),
+    "a split of weights forgets the sizes of its classes": (
+        REWARDS, "np.log(c) + gammaln(size).sum() - gammaln(size.sum()) + old.sum()", "np.log(c) + old.sum()",
+        [LINEAR + SPLITS]),
+    "two kinds of weights stay in one class": (
+        REWARDS, "        if len(z) > 1:\n            self._split_or_merge(z, precision, shift, rng)\n", "",
+        [LINEAR + "test_two_kinds_leave_one_class"]),
     "weights of a task forget its own rewards": (
         REWARDS, "return keep @ (phi + C @ b)", "return keep @ (phi + 0.0 * C @ b)", [LINEAR + ENUMERATED + "[4]"]),
     "weights of a class are all equal": (

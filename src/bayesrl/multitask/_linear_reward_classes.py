@@ -7,8 +7,9 @@ restaurant process. A new task of a known class begins with a narrow prior, one 
 Paper to code (recalled, not re-read): the model of the coloured mazes, with the covariance of a class known; sampling
 classes is `refresh`. Deviations: as recalled, the paper draws the means of classes and auxiliary new classes
 (Neal's algorithm 8). Here weights and means are integrated out: the model is Gaussian, so that a task's weight for each
-class has a closed form, and the
-chain moves over clusterings alone. Cost: an update O(M d^2); a sweep O(M classes d^3).
+class has a closed form, and the chain moves over clusterings alone. A sweep also proposes to split or to merge classes
+(Dahl 2005): where the base is wide, one task alone does not leave a class of two kinds. Cost: an update O(M d^2); a
+sweep O(M classes d^3).
 Claims: draws follow the enumerated posterior of all clusterings, with the evidence of dense Gaussians; calibration.
 """
 
@@ -20,6 +21,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
+from scipy.special import gammaln
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs._chain import FEW, Diagnostics, diagnose, warn_if_poor
@@ -145,6 +147,32 @@ class LinearRewardClasses:
             names, log_w = self._choices(z, m, precision, shift)
             w = np.cumsum(np.exp(log_w - log_w.max()))
             z[m] = names[int(np.searchsorted(w, rng.random() * w[-1], side="right"))]
+        if len(z) > 1:
+            self._split_or_merge(z, precision, shift, rng)
+
+    def _split_or_merge(self, z: Ints, precision: Floats, shift: Floats, rng: Generator) -> None:
+        """Propose to split the class of two random tasks, or to merge their classes; z (M,) changes in place.
+
+        Each of the two begins a class. The other members choose one after the other, in a random order; in a merge, q
+        is the probability of the choices that would split the merged class as it was.
+        """
+        first, second = pair = rng.choice(len(z), 2, replace=False)
+        a, b, c = z[first], z[second], self.concentration
+        P0, eta0 = self._base()
+        P, eta, size, log_q = P0 + precision[pair], eta0 + shift[pair], np.ones(2), 0.0
+        old, moved = log_partition(P, eta), [second]
+        for m in rng.permutation(np.setdiff1d(np.flatnonzero((z == a) | (z == b)), pair)):
+            new = log_partition(P + precision[m], eta + shift[m])
+            log_p = np.log(size) + new - old
+            log_p -= np.logaddexp(log_p[0], log_p[1])
+            j = int(z[m] == b) if a != b else int(np.log(rng.random()) >= log_p[0])
+            log_q += log_p[j]
+            P[j], eta[j], size[j], old[j] = P[j] + precision[m], eta[j] + shift[m], size[j] + 1.0, new[j]
+            moved += [m] * j
+        one = log_partition(P.sum(axis=0) - P0, eta.sum(axis=0) - eta0) + log_partition(P0, eta0)
+        log_ratio = np.log(c) + gammaln(size).sum() - gammaln(size.sum()) + old.sum() - one  # of two classes to one
+        if np.log(rng.random()) < (log_ratio - log_q if a == b else log_q - log_ratio):
+            z[moved] = z.max() + 1 if a == b else a
 
     def _choices(self, z: Ints, m: int, precision: Floats, shift: Floats) -> tuple[Ints, Floats]:
         """The classes of the other tasks and a new one, and the log weights with which task m joins them.
