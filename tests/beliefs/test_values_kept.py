@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+from functools import cache
 
 import numpy as np
 import pytest
@@ -32,27 +33,31 @@ from bayesrl.registry import entries
 X, R = default_rng(0).normal(size=(6, 2)), default_rng(1).normal(size=5)
 PHI = Polynomial(degree=2, dims=2)
 WALK = (X, R)
-REGRESSION = (
-    GPRegression(Gaussian(), noise=0.3).update_many((X, X[:, 0])).update_linear(X, np.eye(6), X[:, 1], np.eye(6))
-)
 KEPT = {
-    "gp-regression": REGRESSION,
-    "mixtures": GPRegression(Gaussian(), noise=0.3).update_linear(X, np.eye(6)[:2], R[:2], np.eye(2)),
-    "linear, few": BayesianLinearRegression(PHI).update_many((X[:3], R[:3])),
-    "linear, many": BayesianLinearRegression(PHI).update_many((np.tile(X, (2, 1)), np.tile(X[:, 0], 2))),
-    "gptd": GPTD(Gaussian()).update_many(WALK),
-    "sparse": SparseGPTD(Gaussian(), threshold=0.01).update_many(WALK),
-    "parametric": ParametricGPTD(PHI, noise=0.5).update_many(WALK),
-    "lstd": LSTD(PHI, ridge=0.1).update_many(WALK),
-    "selection": KernelSelection([Gaussian(0.5), Gaussian(2.0)], noise=0.3).update_many(WALK),
-    "particles": KernelSelection([Gaussian(0.5)], noise=0.3, particles=4).update_many(WALK, default_rng(0)),
+    "gp-regression": lambda: (
+        GPRegression(Gaussian(), noise=0.3).update_many((X, X[:, 0])).update_linear(X, np.eye(6), X[:, 1], np.eye(6))
+    ),
+    "mixtures": lambda: GPRegression(Gaussian(), noise=0.3).update_linear(X, np.eye(6)[:2], R[:2], np.eye(2)),
+    "linear, few": lambda: BayesianLinearRegression(PHI).update_many((X[:3], R[:3])),
+    "linear, many": lambda: BayesianLinearRegression(PHI).update_many((np.tile(X, (2, 1)), np.tile(X[:, 0], 2))),
+    "gptd": lambda: GPTD(Gaussian()).update_many(WALK),
+    "sparse": lambda: SparseGPTD(Gaussian(), threshold=0.01).update_many(WALK),
+    "parametric": lambda: ParametricGPTD(PHI, noise=0.5).update_many(WALK),
+    "lstd": lambda: LSTD(PHI, ridge=0.1).update_many(WALK),
+    "selection": lambda: KernelSelection([Gaussian(0.5), Gaussian(2.0)], noise=0.3).update_many(WALK),
+    "particles": lambda: KernelSelection([Gaussian(0.5)], noise=0.3, particles=4).update_many(WALK, default_rng(0)),
 }
+
+
+@cache
+def kept(name):
+    return KEPT[name]()
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_a_file_brings_them_back(name, tmp_path):
     """The same answers, and the same after more data: the open end of a trajectory is kept too."""
-    belief = KEPT[name]
+    belief = kept(name)
     belief.check_grown()
     save(belief, tmp_path / "kept")
     again = load(tmp_path / "kept")
@@ -71,7 +76,7 @@ def test_a_file_brings_them_back(name, tmp_path):
 
 def spoilt(name, field):
     """Values of a field that do not fit the others."""
-    belief = KEPT[name]
+    belief = kept(name)
     now = getattr(belief, field)
     if field == "data":
         return ["no observations"]
@@ -110,7 +115,7 @@ def spoilt(name, field):
 
 @pytest.mark.parametrize("name", KEPT)
 def test_fields_that_do_not_belong_together_are_refused(name):
-    belief, tried = KEPT[name], 0
+    belief, tried = kept(name), 0
     for field in belief.grows:
         for wrong in spoilt(name, field):
             with pytest.raises(InvalidArgument, match="must be"):
@@ -121,8 +126,9 @@ def test_fields_that_do_not_belong_together_are_refused(name):
 
 def test_parts_of_observations_are_checked():
     """Eight arrays; each is refused if it is too short, too long, not finite, or says what cannot be."""
-    parts = REGRESSION.data.parts()
-    assert Observations.of_parts(parts) == REGRESSION.data
+    data = kept("gp-regression").data
+    parts = data.parts()
+    assert Observations.of_parts(parts) == data
     names = ("X", "L", "y", "w", "first", "index", "weight", "sums")
 
     def change(**new):
@@ -152,7 +158,7 @@ def test_parts_of_observations_are_checked():
     empty = Observations(3)
     assert Observations.of_parts(empty.parts()) == empty
     assert empty != "observations"
-    assert REGRESSION.data != KEPT["gptd"].data
+    assert data != kept("gptd").data
 
 
 # Trajectories --------------------------------------------------------------------------------------------------------
@@ -226,8 +232,8 @@ def test_states_and_deviations():
 
 @pytest.mark.parametrize("name", [name for name in KEPT if name != "lstd"])
 def test_one_draw_unless_more_are_asked_for(name):
-    assert KEPT[name].sample(X[:3], default_rng(0)).shape == (1, 3)
-    assert KEPT[name].sample(X[:3], default_rng(0), draws=4).shape == (4, 3)
+    assert kept(name).sample(X[:3], default_rng(0)).shape == (1, 3)
+    assert kept(name).sample(X[:3], default_rng(0), draws=4).shape == (4, 3)
 
 
 @pytest.mark.parametrize("kind", [GPRegression, GPTD, WhiteGPTD, SparseGPTD, KernelSelection])

@@ -20,21 +20,25 @@ from bayesrl.models import (
 from bayesrl.testing import assert_mean_equal
 
 TIGER = tiger()
-EXACT = POMDPValueIteration().solve(TIGER)
+
+
+@pytest.fixture(scope="module")
+def exact():
+    return POMDPValueIteration().solve(TIGER)
 
 
 # Planning ------------------------------------------------------------------------------------------------------------
 
 
-def test_it_plans_on_a_filter():
+def test_it_plans_on_a_filter(exact):
     """Listen until one side was heard twice more often; then open the other door."""
     belief = POMDPFilter(TIGER)
     for heard, action in ((1, 0), (1, 1)):
         belief = belief.update(b.Transition(-1, 0, -1.0, heard))
-        decision = EXACT.plan(belief, heard, EXACT.start(), default_rng(0))
+        decision = exact.plan(belief, heard, exact.start(), default_rng(0))
         assert decision.action == action
-        np.testing.assert_allclose(decision.info["q"], EXACT.q(belief.states()))
-        assert decision.info["value"] == pytest.approx(EXACT.value(belief.states()))
+        np.testing.assert_allclose(decision.info["q"], exact.q(belief.states()))
+        assert decision.info["value"] == pytest.approx(exact.value(belief.states()))
         assert decision.info["value"] <= decision.info["q"].max() + 1e-9  # one step ahead is never less
 
 
@@ -47,20 +51,20 @@ def test_a_step_ahead_is_better_than_the_vectors():
         assert dull.plan(at, -1, None, default_rng(0)).action == action
 
 
-def test_it_earns_what_it_promises():
+def test_it_earns_what_it_promises(exact):
     """Returns of the tiger over 150 steps (what comes after is at most .09); false alarm 1e-6, detects about 8."""
-    agent, world = b.BayesAgent(POMDPFilter(TIGER), EXACT), b.make_world("tiger")
+    agent, world = b.BayesAgent(POMDPFilter(TIGER), exact), b.make_world("tiger")
     discount = 0.95 ** np.arange(150)
     returns = [discount @ b.run(agent, world, steps=150, seed=i).reward for i in range(150)]
     assert_mean_equal(returns, 19.371368, false_alarm=1e-6)
 
 
-def test_a_belief_without_states_is_refused():
+def test_a_belief_without_states_is_refused(exact):
     chain = b.make_world("chain")
     with pytest.raises(Incompatible, match="'states'"):
-        b.BayesAgent(DirichletMDP.flat(chain), EXACT)
+        b.BayesAgent(DirichletMDP.flat(chain), exact)
     with pytest.raises(InvalidArgument, match="about the problem that was solved"):
-        b.BayesAgent(POMDPFilter(random_pomdp(0)), EXACT)
+        b.BayesAgent(POMDPFilter(random_pomdp(0)), exact)
 
 
 def test_it_holds_what_it_is_given():
@@ -124,14 +128,14 @@ def test_where_nothing_can_be_done(gamma):
 # Files ---------------------------------------------------------------------------------------------------------------
 
 
-def test_files_come_back(tmp_path):
+def test_files_come_back(tmp_path, exact):
     """To the last digit; nothing is claimed about the error; names of actions are read where there are some."""
-    write_alpha_vectors(EXACT, tmp_path / "tiger.alpha")
+    write_alpha_vectors(exact, tmp_path / "tiger.alpha")
     again = read_alpha_vectors(tmp_path / "tiger.alpha", TIGER)
-    np.testing.assert_array_equal(again.vectors, EXACT.vectors)
-    np.testing.assert_array_equal(again.actions, EXACT.actions)
+    np.testing.assert_array_equal(again.vectors, exact.vectors)
+    np.testing.assert_array_equal(again.actions, exact.actions)
     assert again.error_bound == np.inf
-    assert (tmp_path / "tiger.alpha").read_text().splitlines()[:3:2] == [str(EXACT.actions[0]), ""]
+    assert (tmp_path / "tiger.alpha").read_text().splitlines()[:3:2] == [str(exact.actions[0]), ""]
     named = read_pomdp("discount: .5 states: 2 actions: wait go observations: 1 T: * identity O: * uniform")
     text = "go\r\n1 -2.5e0\r\n\r\n0\r\n0 0\r\n"
     assert read_alpha_vectors(text, named).actions.tolist() == [1, 0]
@@ -162,7 +166,7 @@ def test_files_that_cannot_be_read(text, says):
     assert says in str(error.value)
 
 
-def test_files_that_are_not_there(tmp_path):
+def test_files_that_are_not_there(tmp_path, exact):
     with pytest.raises(UnreadableFile, match="there is no such file"):
         read_alpha_vectors(tmp_path / "no.alpha", TIGER)
     with pytest.raises(UnreadableFile, match="a terminal state has a value that is not zero"):
@@ -171,4 +175,4 @@ def test_files_that_are_not_there(tmp_path):
         with pytest.raises(InvalidArgument):
             call()
     with pytest.raises(InvalidArgument, match="'path' must be a file that can be written"):
-        write_alpha_vectors(EXACT, tmp_path / "no" / "x.alpha")
+        write_alpha_vectors(exact, tmp_path / "no" / "x.alpha")

@@ -122,22 +122,26 @@ def test_the_ledger_and_the_prior_under_dirichlet_counts_survive(path):
     assert alike(again(both, path), both)
 
 
-@pytest.mark.parametrize(
-    "thing",
-    [
-        BayesAgent(Forgetting(NormalArm.standard(3), keep=0.95), Thompson()),
-        Forgetting(BetaBernoulli.uniform(3)).batch(4).update(Transition(0, np.array([0, 1, 2, 0]), np.ones(4), 0)),
-        aged(BetaBernoulli.uniform(3)).batch(5),
-        Transition((1, "ü"), [np.int64(3), np.float32(0.5)], math.nan, {"a": -math.inf, 2: (True, None)}, True),
-        Mind(None, np.asfortranarray(np.arange(6.0).reshape(2, 3)), None),
-        Mind(10**40, np.zeros((0, 3)), np.array("text")),
-        b.solve(b.make_world("chain")),
-        b.make_world("chain").mdp,
-        b.make_world("gc"),
-    ],
-    ids=["agent", "lockstep forgetting", "lockstep", "odd", "fortran", "empty", "solution", "mdp", "family"],
-)
-def test_other_values_survive(thing, path):
+OTHERS = {
+    "agent": lambda: BayesAgent(Forgetting(NormalArm.standard(3), keep=0.95), Thompson()),
+    "lockstep forgetting": lambda: (
+        Forgetting(BetaBernoulli.uniform(3)).batch(4).update(Transition(0, np.array([0, 1, 2, 0]), np.ones(4), 0))
+    ),
+    "lockstep": lambda: aged(BetaBernoulli.uniform(3)).batch(5),
+    "odd": lambda: Transition(
+        (1, "ü"), [np.int64(3), np.float32(0.5)], math.nan, {"a": -math.inf, 2: (True, None)}, True
+    ),
+    "fortran": lambda: Mind(None, np.asfortranarray(np.arange(6.0).reshape(2, 3)), None),
+    "empty": lambda: Mind(10**40, np.zeros((0, 3)), np.array("text")),
+    "solution": lambda: b.solve(b.make_world("chain")),
+    "mdp": lambda: b.make_world("chain").mdp,
+    "family": lambda: b.make_world("gc"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_values_survive(name, path):
+    thing = OTHERS[name]()
     kept = again(thing, path)
     assert type(kept) is type(thing)
     assert repr(kept) == repr(thing)
