@@ -4,6 +4,9 @@
     python tests/mutation/random_mutants.py run --n 100 --seed 1  plant mutants, run their tests, report
     python tests/mutation/random_mutants.py again --seed 1        those that were not caught once more, from the start
 
+A part of the library is sampled by `map --tests WORD ...` (tests whose names have one of these words) and `run --only
+WORD ...` (files whose names have one of these words).
+
 A mutant is one small change at a random place of the source: another operator, a constant moved, a comparison turned, a
 condition negated, two arguments swapped, a statement left out. Every place has the same chance. Docstrings, annotations,
 decorators, error sentences, representations, pictures and the laws themselves are left out. A mutant is caught if a
@@ -120,7 +123,8 @@ class Zygote:
     def ask(self, mutant: dict, tests: list[str]) -> dict:
         """The verdict of these tests."""
         began = time.monotonic()
-        print(json.dumps({"mutant": mutant, "tests": tests, "seconds": 120}), file=self.process.stdin, flush=True)
+        order = {"first": [], "mutant": mutant, "tests": tests, "seconds": 120}
+        print(json.dumps(order), file=self.process.stdin, flush=True)
         done = json.loads(self.process.stdout.readline())
         verdict = {0: "survived", 99: "not planted"}.get(done["code"], "endless" if done["code"] < 0 else "caught")
         said = [line for line in done["said"].splitlines() if line.startswith(("FAILED", "ERROR"))]
@@ -150,10 +154,11 @@ def pool(made: list) -> Iterator[Queue]:
 # Which tests run which blocks ----------------------------------------------------------------------------------------
 
 
-def write_map(workers: int) -> None:
+def write_map(workers: int, only: list[str]) -> None:
     """Run every test once, in a child of its own, and keep which blocks it runs, and how long it takes.
 
-    Tests that are in the map already are not run again. Blocks of a function that has changed since are not told apart.
+    `only` restricts the tests to those whose names have one of these words. Tests that are in the map already are not
+    run again. Blocks of a function that has changed since are not told apart.
     """
     hashes = {f"{page.file}:{name}": value for page in modules() for name, value in page.hashes.items()}
     old = json.loads(MAP.read_text()) if MAP.exists() else {"tests": {}, "hashes": {}}
@@ -162,7 +167,8 @@ def write_map(workers: int) -> None:
     with ThreadPoolExecutor(workers) as at_work:
         servers = list(at_work.map(lambda _: Server(blocks=True), range(workers)))
     known = {name: row for name, row in old["tests"].items() if name in set(servers[0].tests)}
-    todo = [name for name in servers[0].tests if name not in known and not any(part in name for part in TEXT)]
+    wanted = [name for name in servers[0].tests if not only or any(word in name for word in only)]
+    todo = [name for name in wanted if name not in known and not any(part in name for part in TEXT)]
     random.Random(0).shuffle(todo)
     began = time.perf_counter()
     with pool(servers) as free, ThreadPoolExecutor(workers) as at_work:
@@ -390,9 +396,12 @@ if __name__ == "__main__":
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--budget", type=float, default=MORE, help="seconds for a mutant in the second round; 0: none")
     parser.add_argument("--only", nargs="*", default=[], help="words of the names of files; others are left out")
+    parser.add_argument(
+        "--tests", nargs="*", default=[], help="words of the names of tests in the map; others are left out"
+    )
     given = parser.parse_args()
     if given.what == "map":
-        write_map(given.workers)
+        write_map(given.workers, given.tests)
     elif given.what == "count":
         print(sum(len(page.found) for page in modules()))
     elif given.what == "again":

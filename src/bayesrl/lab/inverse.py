@@ -57,8 +57,8 @@ def infer(
 ) -> Inference:
     """Infer rewards from demonstrations, a sequence of logs with one for each trajectory.
 
-    `settings` are parameters of the method, or of the belief that a solver is given. Features are the world's, if it
-    has any; otherwise each state has a weight.
+    `settings` are parameters of the method, or of the belief that a solver is given. Features that are not
+    among them are the world's, if it has any; otherwise each state has a weight.
     """
     if method not in METHODS:
         raise UnknownName("method of inverse reinforcement learning", method, METHODS)
@@ -74,9 +74,9 @@ def infer(
             taken = sorted({*known[method].parameters, *known[belief_name].parameters} - {"problem"})
             raise UnknownName("parameter", key, taken)
         parts[home][key] = x
-    features = getattr(world, "features", None)
-    if features is not None and "features" in known[belief_name].parameters:
-        parts[belief_name].setdefault("features", features)
+    if "features" in known[belief_name].parameters:
+        parts[belief_name].setdefault("features", getattr(world, "features", None))
+    features = parts[belief_name].get("features")
     if belief_name == "multitask-birl":
         parts[belief_name].setdefault("priors", default_priors())
     belief = make(belief_name, **parts[belief_name]).update_many(demonstrations)
@@ -87,7 +87,7 @@ def infer(
     else:
         belief = belief.refresh(rng, sweeps)
         weights, score = _read(method, belief)
-    phi = np.eye(mdp.n_states)[:, None] if method == "bnirl" or features is None else np.asarray(features)
+    phi = np.eye(mdp.n_states)[:, None] if features is None else np.asarray(features)
     phi = phi if phi.ndim == 3 else phi[:, None]
     tables = [np.broadcast_to(phi @ w, mdp.group.shape) for w in np.atleast_2d(weights)]
     policies = [_optimal(world, R) for R in tables]
