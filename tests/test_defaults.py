@@ -57,6 +57,7 @@ DEFAULTS = {
     "bapomdp._asking.after_reply": {"refused": ()},
     "bapomdp.medusa.Learning.__new__": {"answers": 0},
     "bapomdp.sampled_pomdps.Sampled.__new__": {"models": (), "episode": (), "age": 0},
+    "beliefs._crp.LogUniform": {"high": 10_000.0, "low": 0.01},
     "beliefs._reward_priors.UniformPrior": {"high": 1.0, "low": -1.0},
     "beliefs._reward_priors.GaussianPrior": {"high": np.inf, "low": -np.inf, "mean": 0.0, "scale": 1.0},
     "beliefs._reward_priors.LaplacePrior": {"high": 1.0, "low": -1.0, "scale": 0.5},

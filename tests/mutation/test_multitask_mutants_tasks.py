@@ -2,13 +2,15 @@
 
 import pytest
 
-MDPS, LINEAR, WORLDS, PLOTS = (
+MDPS, LEARNT, LINEAR, WORLDS, PLOTS = (
     "tests/multitask/test_hierarchical_mdp.py::",
+    "tests/multitask/test_learnt_concentration.py::",
     "tests/multitask/test_linear_reward_classes.py::",
     "tests/worlds/test_task_worlds.py::",
     "tests/lab/test_task_plots.py::",
 )
 GIBBS, BELIEF = "bayesrl.multitask._gibbs_of_counts", "bayesrl.multitask.hierarchical_mdp"
+RESTAURANT = "bayesrl.beliefs._crp"
 REWARDS, MODEL = "bayesrl.multitask._linear_reward_classes", "bayesrl.beliefs._linear_model"
 ENUMERATED = "test_draws_follow_the_enumerated_clusterings"
 SPLITS = "test_splits_and_merges_alone_follow_the_enumerated_clusterings"
@@ -19,9 +21,9 @@ MUTANTS = {
         GIBBS, "            if z[m] >= 0:\n                move(m, z[m], -1.0, steps, size, N, T)\n", "",
         [MDPS + ENUMERATED]),
     "a new class has weight one": (
-        GIBBS, "prior = c if j == new else size[j]", "prior = 1.0 if j == new else size[j]", [MDPS + ENUMERATED]),
+        GIBBS, "prior = c[K] if j == new else size[j]", "prior = 1.0 if j == new else size[j]", [MDPS + ENUMERATED]),
     "every class has the same weight": (
-        GIBBS, "prior = c if j == new else size[j]", "prior = c if j == new else min(size[j], 1.0)",
+        GIBBS, "prior = c[K] if j == new else size[j]", "prior = c[K] if j == new else min(size[j], 1.0)",
         [MDPS + "test_tasks_without_data_follow_the_restaurant"]),
     "the totals of rows are forgotten": (
         GIBBS, "gain += lgamma(steps.total[g] + T[g]) - lgamma(steps.total[g] + T[g] + more)", "gain += 0.0 * more",
@@ -29,16 +31,26 @@ MUTANTS = {
     "a split is accepted without the probability of its proposal": (
         GIBBS, "log_ratio - log_q if a == b", "log_ratio if a == b", [MDPS + ENUMERATED]),
     "a split forgets the concentration": (
-        GIBBS, "log_q, log_ratio = 0.0, np.log(c)", "log_q, log_ratio = 0.0, 0.0", [MDPS + ENUMERATED]),
+        GIBBS, "log_ratio = 0.0, np.log(c[K if a == b else K - 1])", "log_ratio = 0.0, 0.0", [MDPS + ENUMERATED]),
+    "the mean of an unknown concentration given the wrong number of classes": (
+        GIBBS, "prior = c[K] if j == new", "prior = c[K - 1] if j == new", [LEARNT + ENUMERATED + "[4]"]),
+    "a merge with the unknown concentration of a split": (
+        GIBBS, "np.log(c[K if a == b else K - 1])", "np.log(c[K])", [LEARNT + ENUMERATED + "[4]"]),
+    "the concentration is not learnt": (
+        RESTAURANT, "np.multiply.outer(clusters, np.log(c)) + special", "0.0 * np.multiply.outer(clusters, c) + special",
+        [LEARNT + "test_the_weight_of_a_new_class"]),
+    "the next task has the concentration of one task fewer": (
+        BELIEF, "cluster_counts(z), M + 1)", "cluster_counts(z), M)",
+        [LEARNT + "test_unrelated_tasks_make_it_large_and_related_ones_small"]),
     "classes outgrow their arrays": (
         GIBBS, "J += 1\n", "J += 0\n", [MDPS + "test_many_classes"]),
     "a class has the counts of all tasks": (
         BELIEF, "[self.data[m] for m in np.flatnonzero(members)]", "list(self.data)",
         [MDPS + "test_concentration_pools_and_separates"]),
     "the next task is of a known class": (
-        BELIEF, "len(z) * c / (M + c)", "len(z) * 0.0 / (M + c)", [MDPS + "test_concentration_pools_and_separates"]),
+        BELIEF, "n * x / (M + x)", "n * 0.0 / (M + x)", [MDPS + "test_concentration_pools_and_separates"]),
     "classes of different sizes are as probable for the next task": (
-        BELIEF, "(labels == j, (labels == j).sum() / (M + c))", "(labels == j, 1.0 / (M + c))",
+        BELIEF, "(labels == j, (labels == j).sum() / (M + c[i]))", "(labels == j, 1.0 / (M + c[i]))",
         [MDPS + "test_tasks_are_mixtures_over_the_clusterings"]),
     "an update keeps the draws of the posterior before": (
         BELIEF, "labels=frozen(labels), assignments=none)", "labels=frozen(labels), assignments=self.assignments)",

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from bayesrl._lazy import export
+from bayesrl.beliefs._crp import LogUniform
 
 if TYPE_CHECKING:
     from bayesrl.multitask._linear_reward_classes import LinearRewardClasses as LinearRewardClasses
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from bayesrl.multitask.multitask_gptd_dp import MultitaskGPTDDP as MultitaskGPTDDP
     from bayesrl.multitask.multitask_gptd_dp import MultitaskGPTDDPSolution as MultitaskGPTDDPSolution
     from bayesrl.multitask.variable_reward_transfer import VariableReward as VariableReward
+
+__all__ = ["LogUniform"]
 
 export(
     __name__,

@@ -2,7 +2,8 @@
 
 Task m joins class j with weight n_j DM(N_j + n_m) / DM(N_j), and a new one with weight c DM(n_m), where n_j and N_j are
 the number of the other tasks in the class and their counts. DM is the Dirichlet-multinomial probability of steps in
-their order: a product over groups. A task that is in no class yet has label -1.
+their order: a product over groups. If c is unknown, its posterior mean takes its place, which depends on the number K
+of classes of the other tasks (beliefs/_crp.py): c is an array. A task that is in no class yet has label -1.
 
 One task at a time rarely leaves a class of two kinds, since alone it predicts worse than both kinds together. So every
 sweep also proposes to split or to merge classes (Dahl 2005). Of two random tasks in one class, each begins a class, and
@@ -39,8 +40,11 @@ class Steps(NamedTuple):
 
 
 @njit
-def gibbs(rng: Generator, z: I1, steps: Steps, c: float, drawn: I2) -> None:
-    """Draw the class of one task after the other, given the others; each sweep writes a row of drawn (sweeps, M)."""
+def gibbs(rng: Generator, z: I1, steps: Steps, c: F1, drawn: I2) -> None:
+    """Draw the class of one task after the other, given the others; each sweep writes a row of drawn (sweeps, M).
+
+    c (M + 1,) is the weight of a new class by the number of the other classes.
+    """
     M = len(z)
     for i in range(len(drawn)):
         J = z.max() + 1
@@ -56,28 +60,31 @@ def gibbs(rng: Generator, z: I1, steps: Steps, c: float, drawn: I2) -> None:
         for m in range(M):
             if z[m] >= 0:
                 move(m, z[m], -1.0, steps, size, N, T)
-            new = 0  # the first class without tasks
-            while new < J and size[new] > 0.0:
-                new += 1
+            new, K = J, 0  # the first class without tasks, and the number of those with tasks
+            for j in range(J - 1, -1, -1):
+                if size[j] > 0.0:
+                    K += 1
+                else:
+                    new = j
             if new == J:
                 J += 1
                 if J > len(size):  # room for twice as many classes
                     size, log_w = np.append(size, np.zeros_like(size)), np.append(log_w, np.zeros_like(log_w))
                     N, T = np.concatenate((N, np.zeros_like(N))), np.concatenate((T, np.zeros_like(T)))
             for j in range(J):
-                prior = c if j == new else size[j]
+                prior = c[K] if j == new else size[j]
                 log_w[j] = np.log(prior) + log_gain(m, steps, N[j], T[j]) if prior > 0.0 else -np.inf
             z[m] = draw_log(rng, log_w[:J])
             move(m, z[m], 1.0, steps, size, N, T)
         if M > 1:
-            split_or_merge(rng, z, steps, c)
+            split_or_merge(rng, z, steps, c, (size > 0.0).sum())
         in_order(z)
         drawn[i] = z
 
 
 @njit
-def split_or_merge(rng: Generator, z: I1, steps: Steps, c: float) -> None:
-    """Propose to split the class of two random tasks, or to merge their classes; z (M,) changes in place."""
+def split_or_merge(rng: Generator, z: I1, steps: Steps, c: F1, K: int) -> None:
+    """Propose to split the class of two random tasks, or to merge their classes; z (M,) has K and changes in place."""
     first = int(rng.random() * len(z))
     second = int(rng.random() * (len(z) - 1))
     second += second >= first
@@ -90,7 +97,7 @@ def split_or_merge(rng: Generator, z: I1, steps: Steps, c: float) -> None:
             n += 1
     side, size = np.zeros(len(z), np.int64), np.zeros(3)  # rows: the class of the first, of the second, and both
     N, T = np.zeros((3, len(steps.alpha))), np.zeros((3, len(steps.total)))
-    log_q, log_ratio = 0.0, np.log(c)  # the ratio of the two classes to the one
+    log_q, log_ratio = 0.0, np.log(c[K if a == b else K - 1])  # the ratio of the two classes to the one
     for i in range(-2, n):
         m = order[i] if i >= 0 else (first if i == -2 else second)
         if i >= 0 and m in (first, second):

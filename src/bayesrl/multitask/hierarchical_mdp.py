@@ -4,24 +4,27 @@ Tasks have the same states, actions and rewards. An unknown number of classes of
 share their transition probabilities. A task joins a class of n tasks with probability proportional to n, and a new
 class with `concentration` c: a Chinese restaurant process. The rows of a class are Dirichlet with counts `alpha`. The
 belief learns the classes from the logs of all tasks. `task(i)` is then what is known about one task, and `new_task()`
-is the prior of the next one. Use it where logs of similar tasks exist and the next task has few data.
+is the prior of the next one. Use it where logs of similar tasks exist and the next task has few data. If it is unknown
+whether tasks are similar at all, let c be learnt, `concentration=LogUniform()`: then unrelated tasks lose next to
+nothing.
 
 The rows of classes are integrated out. A sweep of Gibbs sampling takes task m out of its class, and puts it
 
     into class j with weight   n_j DM(counts_j + counts_m) / DM(counts_j)      (n_j and counts_j without task m),
     into a new one with weight c DM(counts_m),
 
-where DM is the Dirichlet-multinomial probability of steps in their order, a product over pairs (s, a).
+where DM is the Dirichlet-multinomial probability of steps in their order, a product over pairs (s, a). An unknown c is
+integrated out: its posterior mean given the number of classes takes its place (beliefs/_crp.py).
 
 Paper to code (recalled, not re-read): the generative model above; sampling the classes of the tasks seen is `gibbs`
 (_gibbs_of_counts.py); the prior of the next task is `new_task`.
 Deviations: as recalled, the paper samples the parameters of classes, with auxiliary new classes; here Dirichlet rows
 are integrated out. Each sweep also proposes to split or to merge classes, because single moves hardly ever do
-(_gibbs_of_counts.py). The paper learns rewards of classes too: `LinearRewardClasses`.
+(_gibbs_of_counts.py). A learnt c is ours. The paper learns rewards of classes too: `LinearRewardClasses`.
 Cost: an update O(cells that its task has seen); a sweep O(sum over tasks of classes x cells seen), whatever the lengths
 of the logs, because a task is its counts. `task` and `new_task` make one Dirichlet for each distinct drawn class.
-Claims: draws follow the enumerated posterior of all clusterings of 4, 5 and 6 tasks; calibration; c to 0 pools and c to
-infinity separates; held-out tasks gain, and unrelated tasks lose no return (docs/multitask.md).
+Claims: draws follow the enumerated posterior of all clusterings of 4, 5 and 6 tasks, c known or not; calibration; c to
+0 pools and c to infinity separates; held-out tasks gain, and unrelated tasks lose no return (docs/multitask.md).
 """
 
 from __future__ import annotations
@@ -33,7 +36,16 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._chain import FEW, Diagnostics, diagnose, warn_if_poor
-from bayesrl.beliefs._crp import cluster_counts, draw_clustering, mean_clusters, together
+from bayesrl.beliefs._crp import (
+    LogUniform,
+    check_concentration,
+    cluster_counts,
+    concentrations,
+    draw_clustering,
+    mean_clusters,
+    together,
+    weight_of_new,
+)
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.beliefs.tabular.dirichlet_mixture import DirichletMixture
@@ -108,7 +120,11 @@ class HierarchicalMDP(OverOutcomes):
         "A model, world or family with the tasks' rewards: every next state is possible. Or a DirichletMDP: "
         "the prior of a class, instead of alpha.",
     ] = field(repr=False)
-    concentration: Annotated[float, Above(0), "Concentration of the Chinese restaurant process over classes, c."] = 1.0
+    concentration: Annotated[
+        float | LogUniform,
+        Above(0),
+        "Concentration of the Chinese restaurant process over classes, c; LogUniform() if it is to be learnt.",
+    ] = 1.0
     alpha: Annotated[float, Above(0), "Prior count of every outcome in a class."] = 1.0
     data: tuple[Seen, ...] = field(init=False, repr=False)
     """The steps of each task."""
@@ -122,7 +138,8 @@ class HierarchicalMDP(OverOutcomes):
     def __post_init__(self) -> None:
         given = self.problem
         prior = given if isinstance(given, DirichletMDP) else DirichletMDP.flat(given, self.alpha)
-        made = {"problem": prior, "concentration": float(self.concentration), "alpha": float(self.alpha)}
+        c = check_concentration("HierarchicalMDP", self.concentration)
+        made: dict[str, Any] = {"problem": prior, "concentration": c, "alpha": float(self.alpha)}
         made |= {"data": (), "labels": frozen(np.zeros(0, np.int64)), "assignments": frozen(np.zeros((0, 0), np.int64))}
         for name, x in made.items():
             object.__setattr__(self, name, x)
@@ -174,7 +191,8 @@ class HierarchicalMDP(OverOutcomes):
         generator("HierarchicalMDP.refresh", rng)
         drawn = np.zeros((integer("HierarchicalMDP.refresh", "sweeps", sweeps, 1), self.n_tasks), np.int64)
         if self.n_tasks:
-            gibbs(rng, np.array(self.labels), self._steps(), self.concentration, drawn)
+            c = weight_of_new(self.concentration, np.arange(self.n_tasks + 1), self.n_tasks)
+            gibbs(rng, np.array(self.labels), self._steps(), c, drawn)
         kept = np.concatenate([self.assignments, drawn]) if len(self.assignments) else drawn
         new = unchecked(self, labels=frozen(drawn[-1].copy()), assignments=frozen(kept))
         if len(kept) >= ENOUGH:
@@ -204,6 +222,10 @@ class HierarchicalMDP(OverOutcomes):
         """Posterior mean of the number of classes among the tasks seen."""
         return mean_clusters(self._draws("n_classes"))
 
+    def concentrations(self) -> tuple[Floats, Floats]:
+        """The values of the concentration and their posterior probabilities, two arrays; one value if it is known."""
+        return concentrations(self.concentration, cluster_counts(self._draws("concentrations")), max(self.n_tasks, 1))
+
     def diagnostics(self) -> Diagnostics:
         """How well the chain has mixed: the number of classes and the number of tasks in the class of each task."""
         z = self._draws("diagnostics")
@@ -227,10 +249,19 @@ class HierarchicalMDP(OverOutcomes):
         return self._mixture([(members, 1.0) for members in z == z[:, [m]]])
 
     def new_task(self, draws: int | None = None) -> DirichletMixture:
-        """The belief about the next task: a class of n of the M tasks has weight n / (M + c), a new one c / (M + c)."""
-        z, M, c = self._draws("new_task", draws), self.n_tasks, self.concentration
-        old = [(labels == j, (labels == j).sum() / (M + c)) for labels in z for j in range(labels.max(initial=-1) + 1)]
-        return self._mixture([*old, (np.zeros(M, np.bool_), len(z) * c / (M + c))])
+        """The belief about the next task: a class of n of the M tasks has weight n / (M + c), a new one c / (M + c).
+
+        If c is unknown, it is its mean given the number of classes of the draw.
+        """
+        z, M = self._draws("new_task", draws), self.n_tasks
+        c = weight_of_new(self.concentration, cluster_counts(z), M + 1)
+        old = [
+            (labels == j, (labels == j).sum() / (M + c[i]))
+            for i, labels in enumerate(z)
+            for j in range(labels.max(initial=-1) + 1)
+        ]
+        new = [(np.zeros(M, np.bool_), n * x / (M + x)) for x, n in zip(*np.unique(c, return_counts=True), strict=True)]
+        return self._mixture(old + new)
 
     def sample(self, rng: Generator, tasks: int | None = None) -> tuple[TabularMDP, ...]:
         """One model for each task, drawn together: tasks of a class have the same one.

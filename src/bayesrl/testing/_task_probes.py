@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs._crp import draw_clustering
+from bayesrl.beliefs._crp import cluster_counts, draw_clustering, weight_of_new
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.models.mdp import TabularMDP
@@ -45,8 +45,9 @@ class HierarchicalProbe:
         z, n, M = belief.assignments, self.counts(belief), belief.n_tasks
         z = z if len(z) else np.zeros((1, M), np.int64)
         of_tasks = means(belief, np.einsum("imk,kgx->imgx", (z[:, :, None] == z[:, None, :]).astype(float), n))
-        c, of_class = belief.concentration, of_tasks.sum(axis=(0, 1)) / len(z)  # a class of n tasks counts n times
-        of_new = (of_class + c * means(belief, np.zeros_like(of_class))) / (M + c)
+        c = weight_of_new(belief.concentration, cluster_counts(z), M + 1)[:, None, None]
+        of_class = of_tasks.sum(axis=1)  # a class of n tasks counts n times
+        of_new = ((of_class + c * means(belief, np.zeros_like(of_class))) / (M + c)).mean(axis=0)
         return np.concatenate([of_tasks.mean(axis=0), np.repeat(of_new[None], TASKS - M, axis=0)]).ravel()
 
     def readings(self, belief: HierarchicalMDP, n: int, rng: Generator) -> Floats:
