@@ -1,7 +1,8 @@
 """Peers of map-birl, run by their own Python: `python _irl_peers.py irl-maxent|imitation PROBLEM.npz OUT.npz`.
 
-The problem has P (S, A, S), features (S, d), states (trajectories, length) and actions of the same shape. The result
-has the processor time of every step since the start, and the weights after it. It imports nothing of ours.
+The problem has P (S, A, S), features (S, d), states (trajectories, length), actions of the same shape, and the step
+size of the peer's optimiser, `rate`. The result has the processor time of every step since the start, and the weights
+after it. It imports nothing of ours.
 """
 
 import sys
@@ -11,7 +12,7 @@ from contextlib import suppress
 import numpy as np
 
 
-def irl_maxent(P, features, states, actions, gamma, seconds):
+def irl_maxent(P, features, states, actions, gamma, seconds, rate):
     """Maximum entropy by gradient ascent, from zero, as rewards may be negative.
 
     It needs episodes that end, and knows no discount of visits. So each step ends the episode with probability
@@ -40,15 +41,18 @@ def irl_maxent(P, features, states, actions, gamma, seconds):
     note, times, weights = noter()
     began = time.process_time()
     try:
-        optim = Noted(lr=optimizer.linear_decay(lr0=0.2))
+        optim = Noted(lr=optimizer.linear_decay(lr0=rate))
         maxent.irl(T, phi, [S], logs, optim, optimizer.Constant(0.0), eps=1e-4)
     except TimeoutError:
         pass
     return times, weights
 
 
-def imitation(P, features, states, actions, gamma, seconds):
-    """Tabular maximum causal entropy of imitation, with Adam and its default rate."""
+def imitation(P, features, states, actions, gamma, seconds, rate):
+    """Tabular maximum causal entropy of imitation, with Adam.
+
+    Visits are not discounted, which is its default: with `discount=gamma` later steps hardly count, and it loses more.
+    """
     import torch as th
     from imitation.algorithms import mce_irl
     from imitation.rewards import reward_nets
@@ -82,12 +86,13 @@ def imitation(P, features, states, actions, gamma, seconds):
 
     om = np.zeros(S)
     for s in states:
-        np.add.at(om, s, gamma ** np.arange(len(s)))
+        np.add.at(om, s, 1.0)
     note, times, weights = noter()
     began = time.process_time()
     algorithm = mce_irl.MCEIRL(
-        om / len(states), env, net, np.random.default_rng(0), optimizer_cls=Noted, discount=gamma, log_interval=None
-    )
+        om / len(states), env, net, np.random.default_rng(0), optimizer_cls=Noted, optimizer_kwargs={"lr": rate},
+        log_interval=None,
+    )  # fmt: skip
     with suppress(TimeoutError):
         algorithm.train(max_iter=10_000)
     return times, weights
@@ -109,5 +114,5 @@ if __name__ == "__main__":
     given = np.load(sys.argv[2])
     call = {"irl-maxent": irl_maxent, "imitation": imitation}[sys.argv[1]]
     problem = [given[name] for name in ("P", "features", "states", "actions")]
-    times, weights = call(*problem, float(given["gamma"]), float(given["seconds"]))
+    times, weights = call(*problem, *(float(given[name]) for name in ("gamma", "seconds", "rate")))
     np.savez(sys.argv[3], times=times, weights=weights)

@@ -1,4 +1,4 @@
-"""Static max-min, max_mu min_j P0 . V_j(mu): nature chooses one scenario for ever. The problem is NP-hard.
+"""Static max-min, max_mu min_j P0 . V_j(mu): nature chooses one scenario, once. The problem is NP-hard.
 
 Deterministic policies are found by a mixed-integer program, exactly. Stationary random policies are found by an ascent
 from several starts, which finds a local optimum, and `upper` says how much better any policy can be.

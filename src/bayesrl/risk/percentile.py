@@ -52,7 +52,7 @@ from bayesrl.risk._samples import value_samples
 from bayesrl.risk._second_order import criterion, objective
 
 VERTICES = 256
-"""Deterministic policies are enumerated if there are at most so many."""
+"""Deterministic policies are enumerated if there are at most this number."""
 INSIDE = 0.1
 """The share of the uniform policy in every start: logits must be finite, and a step must see each action's effect."""
 ROUNDED = 1e-3

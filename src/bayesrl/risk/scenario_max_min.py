@@ -4,7 +4,7 @@
 
 The scenarios are draws from a belief, the models of a belief over finitely many, or a sequence of models. A Dirichlet
 belief allows every distribution. Its own worst case is therefore useless. The survey's formula is the static problem:
-nature chooses one scenario for ever. This problem is NP-hard. The survey solves it by dynamic programming, which
+nature chooses one scenario, for all steps. This problem is NP-hard. The survey solves it by dynamic programming, which
 assumes that nature chooses anew in every step. That is another problem, with a lower value (ERRATA 38). `form` names
 the problem.
 
@@ -106,7 +106,7 @@ class ScenarioMaxMin:
 
     form: Annotated[
         Form,
-        "When nature chooses a scenario: for each pair of state and action, for each state, or once for ever.",
+        "When nature chooses a scenario: for each pair of state and action, for each state, or once for all steps.",
     ] = "rectangular"
     policies: Annotated[Policies, "The policies of the static form. The other forms need no choice."] = "deterministic"
     scenarios: Annotated[int, AtLeast(1), "Models drawn from a belief that is not finite, n."] = 100

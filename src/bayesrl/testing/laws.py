@@ -103,7 +103,7 @@ def check_martingale(
     """The prior expectation of the posterior expectation is the prior expectation (`ahead`, if the truth moves).
 
     3000 draws detect a shift of about a tenth of a posterior standard deviation. Some of them may be `begun`: they are
-    posterior expectations after so many data of other truths.
+    posterior expectations after as many data of other truths.
     """
     ahead, after = getattr(probe, "ahead", None), list(begun)
     for _ in range(draws - len(after)):
