@@ -143,7 +143,7 @@ def map_beside_peers(patience: float = 20.0) -> None:
                 when = times[good][as_good[0]] if len(as_good) else times[-1]
                 said = "as good after" if len(as_good) else f"never as good (at best {losses.min():.3f}) in"
                 print(
-                    f"  {name}, step size {rate}: {said} {when:.2f} s, {when / ours:.0f} times as long; at its end, "
+                    f"  {name}, step size {rate}: {said} {when:.2f} s, {when / ours:.1f} times as long; at its end, "
                     f"after {times[-1]:.2f} s, it loses {losses[-1]:.3f}.",
                     flush=True,
                 )
