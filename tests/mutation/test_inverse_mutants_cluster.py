@@ -6,6 +6,7 @@ BNIRL, DPM, TASKS = (f"tests/inverse/test_{name}.py::" for name in ("bnirl", "dp
 INVERSE = "bayesrl.inverse."
 PARTITIONS = BNIRL + "test_draws_follow_the_enumerated_partitions[4-0.5-candidates0]"
 DENSITIES = DPM + "test_densities_follow_the_enumerated_partitions"
+KEPT = "tests/inverse/test_calibration_of_tasks.py::test_sweeps_keep_the_joint_distribution"
 EXACT = TASKS + "test_exact_posterior_is_the_enumerated_one"
 
 MUTANTS = {
@@ -44,6 +45,16 @@ MUTANTS = {
     "theta is drawn without the rewards": (
         INVERSE + "multitask_birl", "[sum(q.log_density(x.weights) for x in now) for q in self.priors]",
         "[0.0 for q in self.priors]", [TASKS + "test_draws_agree_with_quadrature"]),
+    "theta is drawn without its own prior": (  # quadrature has equal probabilities and does not see it
+        INVERSE + "multitask_birl", "normalised(self._log_hyper + [sum", "normalised(0.0 * self._log_hyper + [sum", [KEPT]),
+    "rewards move by the density of the first prior": (
+        INVERSE + "multitask_birl", "Target(self, self.priors[theta], self.taken[m]",
+        "Target(self, self.priors[0], self.taken[m]", [KEPT]),
+    "rewards move by the demonstrations of all tasks": (
+        INVERSE + "multitask_birl", "self.taken[m], now[m])", "self.taken.sum(axis=0), now[m])", [KEPT]),
+    "a proposed reward is judged on all tasks": (
+        INVERSE + "multitask_birl", "other.log_l[m] - now[m].log_l[m]", "other.log_l.sum() - now[m].log_l.sum()",
+        [TASKS + "test_draws_agree_with_quadrature"]),
     "the prior of policies is not normalised": (
         INVERSE + "multitask_birl", "+ self.sums[:-1] - self.sums[-1])", "+ self.sums[:-1])",
         [TASKS + "test_the_model_of_policies_agrees_with_quadrature"]),

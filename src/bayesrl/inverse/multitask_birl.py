@@ -27,7 +27,8 @@ normalises the rewards for each policy, and theta would then learn nothing. It n
 rewards, as the paper does. The confidence c is known here, and has a prior there.
 Cost: exact: a solve for each listed reward once, then O(rewards x pairs) for each trajectory. With densities a sweep
 is `moves` solves for each task. With `model="policy"` a sweep is M + 1 linear systems of S equations.
-Claims: exact posteriors equal enumeration to 1e-8; draws agree with quadrature; calibration.
+Claims: exact posteriors equal enumeration to 1e-8; draws agree with quadrature; sweeps keep the joint
+distribution, and ranks of truths are uniform, with lists, with densities and for policies.
 """
 
 from __future__ import annotations
@@ -80,6 +81,7 @@ def _example() -> MultitaskBIRL:
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/inverse/test_multitask_birl.py::test_exact_posterior_is_the_enumerated_one",
         "tests/inverse/test_multitask_birl.py::test_draws_agree_with_quadrature",
+        "tests/inverse/test_calibration_of_tasks.py::test_sweeps_keep_the_joint_distribution",
     ),
 )
 @value
