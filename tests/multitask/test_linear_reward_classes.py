@@ -77,6 +77,29 @@ def test_draws_follow_the_enumerated_clusterings(tasks):
     np.testing.assert_allclose(belief.new_task().mean, new, atol=1e-9)
 
 
+def test_the_next_task_with_data_of_its_own():
+    """Weights and log density over the drawn clusterings and the classes of the next task, with dense Gaussians."""
+    log, own = data(3, 2, seed=8), [([1.0, 0.3], 0.7), ([-0.2, 1.0], -1.1), ([0.5, 0.5], 0.1)]
+    belief = PRIOR.update_many(log).refresh(default_rng(4), 6)
+    more, shares, found, before = [*log, *((3, x, r) for x, r in own)], [], [], []
+    for row in belief.assignments:
+        for j, n in enumerate(np.append(np.bincount(row), 0.8)):
+            shares.append(n / 3.8 / 6)
+            found.append(dense(more, [*row, j]))
+            before.append(dense(log, row)[0])
+    gain = np.log(shares) + [one[0] for one in found] - np.array(before)
+    assert belief.log_predictive(own) == pytest.approx(np.logaddexp.reduce(gain), abs=1e-9)
+    w = np.exp(gain - np.logaddexp.reduce(gain))
+    mean = w @ np.array([one[1][-2:] for one in found])
+    second = sum(
+        p * (S[-2:, -2:] + np.outer(mu[-2:] - mean, mu[-2:] - mean)) for p, (_, mu, S) in zip(w, found, strict=True)
+    )
+    got = belief.new_task(own)
+    np.testing.assert_allclose(got.mean, mean, atol=1e-9)
+    np.testing.assert_allclose(got.covariance, second, atol=1e-9)
+    assert belief.log_predictive([]) == pytest.approx(0.0, abs=1e-12)
+
+
 def test_splits_and_merges_alone_follow_the_enumerated_clusterings():
     """15 clusterings of four tasks, 3000 moves without Gibbs steps; false alarm 1e-5 for each clustering."""
     log, (labels, _), rng = data(4, 3, seed=1), all_partitions(4), default_rng(0)
@@ -187,6 +210,11 @@ TWO = PRIOR.update_many(data(2, 1, seed=4))
         (lambda: PRIOR.update((0, [1.0, 0.0], np.nan)), "'reward' must be a finite number"),
         (lambda: PRIOR.update((0, [1.0, 0.0])), "'datum' must be a task, its features and a reward"),
         (lambda: PRIOR.update_many(3), "'log' must be a sequence"),
+        (lambda: PRIOR.new_task(3), "'log' must be a sequence"),
+        (lambda: PRIOR.new_task([(0, [1.0, 0.0], 1.0)]), "'datum' must be features and a reward"),
+        (lambda: PRIOR.log_predictive([([1.0], 1.0)]), "'features' must be an array of shape"),
+        (lambda: PRIOR.log_predictive([([1.0, 0.0], np.nan)]), "'reward' must be a finite number"),
+        (lambda: TWO.log_predictive([]), "'belief' must be one that was refreshed"),
         (lambda: TWO.refresh(default_rng(0), 0), "'sweeps' must be a whole number of at least 1"),
         (lambda: TWO.refresh(None), "'rng' must be a numpy Generator"),
         (lambda: TWO.means(), "'belief' must be one that was refreshed"),

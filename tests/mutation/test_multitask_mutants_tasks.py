@@ -66,6 +66,8 @@ MUTANTS = {
     "a split of weights forgets the sizes of its classes": (
         REWARDS, "np.log(c) + gammaln(size).sum() - gammaln(size.sum()) + old.sum()", "np.log(c) + old.sum()",
         [LINEAR + SPLITS]),
+    "the class of a further task ignores its rewards": (
+        REWARDS, "+ log_partition(P + precision[M], eta + shift[M]) - log_partition(P, eta)", "", [LINEAR + "test_the_next_task_with_data_of_its_own"]),
     "two kinds of weights stay in one class": (
         REWARDS, "        if len(z) > 1:\n            self._split_or_merge(z, precision, shift, rng)\n", "",
         [LINEAR + "test_two_kinds_leave_one_class"]),

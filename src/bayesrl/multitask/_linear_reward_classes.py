@@ -230,12 +230,32 @@ class LinearRewardClasses:
         z = self._draws("task")
         return self._mixed([(members, 1.0) for members in z == z[:, [m]]], self.gram[m], self.moment[m])
 
-    def new_task(self) -> Weights:
-        """Mean and covariance of the weights of the next task: of a known class, or of a new one."""
-        z, M, c = self._draws("new_task"), self.n_tasks, self.concentration
+    def new_task(self, log: Any = ()) -> Weights:
+        """Mean and covariance of the weights of the next task, after data (features, reward) of its own, if any."""
+        seen, weighted, _ = self._next("new_task", log)
+        return seen._mixed(weighted, seen.gram[-1], seen.moment[-1])
+
+    def log_predictive(self, log: Any) -> float:
+        """The log density of the rewards in data (features, reward) of the next task."""
+        return self._next("log_predictive", log)[2]
+
+    def _next(self, asked: str, log: Any) -> tuple[LinearRewardClasses, list[tuple[Bools, float]], float]:
+        """The belief with the next task's data, the classes it may be in with their probabilities, its log density."""
+        z, M, c, C = self._draws(asked), self.n_tasks, self.concentration, self.class_covariance
+        given = [(M, *pair) for pair in pairs(f"{NAME}.{asked}", log)]
+        seen = self._learn(given or [(M, np.zeros_like(self.base_mean), 0.0)], asked)
+        A, b = seen.gram[M], seen.moment[M]
         old = [(labels == j, (labels == j).sum() / (M + c)) for labels in z for j in range(labels.max(initial=-1) + 1)]
-        nothing = np.zeros((len(self.base_mean),) * 2)
-        return self._mixed([*old, (np.zeros(M, np.bool_), len(z) * c / (M + c))], nothing, nothing[0])
+        members, shares = merged([*old, (np.zeros(M, np.bool_), len(z) * c / (M + c))])
+        (precision, shift), (P0, eta0) = seen_through(seen.gram, seen.moment, C), self._base()
+        P, eta = P0 + np.tensordot(members.astype(float), precision[:M], axes=1), eta0 + members @ shift[:M]
+        log_w = np.log(shares) + log_partition(P + precision[M], eta + shift[M]) - log_partition(P, eta)
+        total = np.logaddexp.reduce(log_w)
+        r = np.array([float(reward) for _, _, reward in given]) / self.noise
+        rest = b @ self._given(0.0 * b, A, b)[0] - r @ r - np.linalg.slogdet(np.eye(len(C)) + C @ A)[1]
+        rest -= len(r) * np.log(2.0 * np.pi * self.noise**2)
+        inside = np.column_stack([members, np.ones(len(members), np.bool_)])
+        return seen, list(zip(inside, np.exp(log_w - total), strict=True)), float(total + 0.5 * rest)
 
     def sample(self, rng: Generator, tasks: int | None = None) -> Floats:
         """The weights of all tasks, drawn together, (M, d). `tasks` is their number; those beyond the seen are new."""
@@ -268,13 +288,9 @@ class LinearRewardClasses:
 
     def _mixed(self, weighted: list[tuple[Bools, float]], A: Floats, b: Floats) -> Weights:
         """The moments of weights with information A, b over classes with these members; equal ones are put together."""
-        weights, classes = dict[bytes, float](), dict[bytes, Bools]()
-        for members, weight in weighted:
-            key = members.tobytes()
-            weights[key], classes[key] = weights.get(key, 0.0) + weight, members
-        w = np.array(list(weights.values())) / sum(weights.values())
+        classes, w = merged(weighted)
         means, spread = [], np.zeros_like(self.class_covariance)
-        for share, members in zip(w, classes.values(), strict=True):
+        for share, members in zip(w, classes, strict=True):
             phi, S = self._class(members)
             mean, C, keep = self._given(phi, A, b)
             means.append(mean)
@@ -291,3 +307,22 @@ class LinearRewardClasses:
             hint = "refresh(rng, sweeps) draws classes; update drops the draws of the posterior before."
             raise InvalidArgument(f"{NAME}.{asked}", "belief", "one that was refreshed", self, hint)
         return np.zeros((1, self.n_tasks), np.int64)
+
+
+def merged(weighted: list[tuple[Bools, float]]) -> tuple[Bools, Floats]:
+    """The different classes by their members, (K, M), and their weights, which sum to one."""
+    weights = dict[bytes, float]()
+    for members, weight in weighted:
+        key = members.tobytes()
+        weights[key] = weights.get(key, 0.0) + weight
+    classes = {members.tobytes(): members for members, _ in weighted}
+    return np.array([classes[key] for key in weights]), np.array(list(weights.values())) / sum(weights.values())
+
+
+def pairs(owner: str, log: Any) -> list[Any]:
+    """Read data (features, reward)."""
+    found = list(sequence(owner, "log", log, "a sequence of (features, reward)"))
+    for pair in found:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise InvalidArgument(owner, "datum", "features and a reward", pair)
+    return found
