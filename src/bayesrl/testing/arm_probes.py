@@ -30,7 +30,7 @@ from bayesrl.beliefs.tabular.finite_mdps import FiniteMDPs
 from bayesrl.capabilities import HasMeans, SamplesMeans
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
-from bayesrl.testing.probes import Probe, probe_for
+from bayesrl.testing.probes import Probe, one_of, probe_for
 
 
 class Arms(SamplesMeans, HasMeans, Protocol):
@@ -177,7 +177,7 @@ class FiniteProbe:
     """Truths are indices of models; the quantities are indicators of the index."""
 
     def draw(self, belief: FiniteModels | FiniteMDPs, rng: Generator) -> int:  # noqa: D102
-        return int(rng.choice(len(belief.posterior()), p=belief.posterior()))
+        return one_of(belief.posterior(), rng)
 
     def datum(self, belief: FiniteModels | FiniteMDPs, theta: int, rng: Generator) -> Transition:  # noqa: D102
         if isinstance(belief, FiniteModels):
@@ -185,7 +185,7 @@ class FiniteProbe:
             return Transition(0, a, float(rng.random() < belief.models.means[theta, a]), 0)
         mdp = belief.models[theta]
         s, a = int(rng.integers(belief.n_states)), int(rng.integers(belief.n_actions))
-        k = int(rng.choice(mdp.outcomes.n_outcomes, p=mdp.prob[mdp.group[s, a]]))
+        k = one_of(mdp.prob[mdp.group[s, a]], rng)
         return Transition(s, a, float(mdp.reward[s, a, k]), int(mdp.succ[s, a, k]))
 
     def read(self, belief: FiniteModels | FiniteMDPs, theta: int) -> Floats:  # noqa: D102

@@ -27,7 +27,7 @@ from bayesrl.capabilities import HasMeanPOMDP, Restarts, SamplesPOMDPs
 from bayesrl.checks import Floats
 from bayesrl.core import Belief, Transition
 from bayesrl.models.pomdp import NOTHING, TabularPOMDP
-from bayesrl.testing.probes import probe_for
+from bayesrl.testing.probes import one_of, probe_for
 
 
 @dataclass
@@ -43,13 +43,13 @@ class Path:
 
     def reset(self, rng: Generator) -> None:
         """Draw the first state of an episode."""
-        self.state = int(rng.choice(len(self.start), p=self.start))
+        self.state = one_of(self.start, rng)
 
     def step(self, rng: Generator, truncated: bool = False) -> Transition:
         """Move, and say what is seen. A terminal state is followed by a new episode."""
         s, a = self.state, int(rng.integers(self.pomdp.n_actions))
-        y = int(rng.choice(len(self.start), p=self.P[s, a]))
-        o = int(rng.choice(self.pomdp.n_observations, p=self.O[y, a]))
+        y = one_of(self.P[s, a], rng)
+        o = one_of(self.O[y, a], rng)
         ended = bool(self.pomdp.terminal[y])
         self.state = y
         if ended or truncated:
@@ -175,12 +175,12 @@ class SequencesProbe:
         return model
 
     def datum(self, belief: InfinitePOMDP, theta: Model, rng: Generator) -> list[Transition]:  # noqa: D102
-        x, steps = int(rng.choice(len(theta.beta), p=theta.beta)), []
+        x, steps = one_of(theta.beta, rng), []
         for t in range(2):
             a = int(rng.integers(belief.n_actions))
             paid = float(rng.choice(np.asarray(belief.rewards), p=theta.before[x, a]))
-            x = int(rng.choice(len(theta.beta), p=theta.moves[x, a]))
-            o = int(rng.choice(belief.n_observations, p=theta.after[x, a]))
+            x = one_of(theta.moves[x, a], rng)
+            o = one_of(theta.after[x, a], rng)
             steps.append(Transition(NOTHING, a, paid, o, truncated=t == 1))
         return steps
 
@@ -203,11 +203,11 @@ class ExpertProbe:
     draw, learn = SequencesProbe.draw, SequencesProbe.learn
 
     def datum(self, belief: PolicyPrior, theta: Model, rng: Generator) -> list[Transition]:  # noqa: D102
-        x, steps = int(rng.choice(len(theta.beta), p=theta.beta)), []
+        x, steps = one_of(theta.beta, rng), []
         for t in range(2):
-            a = int(rng.choice(belief.n_actions, p=theta.before[x, 0]))
+            a = one_of(theta.before[x, 0], rng)
             o = int(rng.integers(belief.n_observations))
-            x = int(rng.choice(len(theta.beta), p=theta.moves[x, o]))
+            x = one_of(theta.moves[x, o], rng)
             steps.append(Transition(NOTHING, a, 0.0, o, truncated=t == 1))
         return steps
 

@@ -13,7 +13,7 @@ from scipy import special
 from bayesrl.checks import Floats
 from bayesrl.inverse.birl import BIRL
 from bayesrl.inverse.modified_birl import ModifiedBIRL
-from bayesrl.testing.probes import probe_for
+from bayesrl.testing.probes import one_of, probe_for
 
 
 class LatticeProbe:
@@ -64,11 +64,11 @@ class LatticeProbe:
     def draw(self, belief: Any, rng: Generator) -> int:  # noqa: D102
         if len(belief.draws):
             return int(self.numbers(belief.sample(rng)[None])[0])
-        return int(rng.choice(len(self.points), p=self.prior))
+        return one_of(self.prior, rng)
 
     def datum(self, belief: Any, theta: int, rng: Generator) -> tuple[int, int]:  # noqa: D102
         s = int(rng.integers(belief.n_states))
-        return s, int(rng.choice(belief.n_actions, p=self.experts[theta, s]))
+        return s, one_of(self.experts[theta, s], rng)
 
     def learn(self, belief: Any, datum: tuple[int, int], rng: Generator) -> Any:  # noqa: D102
         new = belief.update(datum)

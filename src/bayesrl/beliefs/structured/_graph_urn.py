@@ -8,6 +8,8 @@ Replayed steps (`kernels/replay.py`) are the first of the list of steps. They we
 predicted.
 """
 
+import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs.structured._families import agree, prior_count
 from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
-from bayesrl.checks import Floats, Ints, integer
+from bayesrl.checks import Floats, Ints, frozen, integer
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, F3, I1, I2, I3
 from bayesrl.kernels.jit import njit
@@ -217,17 +219,26 @@ def all_states(sizes: Ints) -> Ints:
     return np.stack(np.unravel_index(np.arange(int(np.prod(sizes))), tuple(sizes.tolist())), axis=1)
 
 
+@lru_cache(maxsize=64)
+def _settings(sizes: tuple[int, ...], parents: tuple[int, ...]) -> Ints:
+    """The number of the setting of these parents in each state, (S,)."""
+    return frozen(_setting(all_states(np.array(sizes)), parents, sizes))
+
+
+def _setting(z: Ints, parents: tuple[int, ...], sizes: tuple[int, ...]) -> Ints:
+    """The number of the setting of these parents in each row of values z."""
+    if not parents:
+        return np.zeros(len(z), np.int64)
+    return np.ravel_multi_index(tuple(z[:, parents].T), tuple(sizes[j] for j in parents))
+
+
 def drawn_rows(x: Ints, y: Ints, i: int, mask: int, sizes: Ints, prior: Floats, rng: Generator) -> Floats:
     """The row of variable i in each state, (S, r), drawn given its parents and the data x, y."""
-    parents = [j for j in range(len(sizes)) if mask >> j & 1]
-    shape = tuple(sizes[parents].tolist())
-    q, r, alpha = int(np.prod(shape, dtype=np.int64)), int(sizes[i]), prior_count(i, mask, sizes, prior[0], prior[1])
-
-    def setting(z: Ints) -> Ints:
-        return np.ravel_multi_index(tuple(z[:, parents].T), shape) if parents else np.zeros(len(z), np.int64)
-
-    n = np.bincount(setting(x) * r + y[:, i], minlength=q * r).reshape(q, r)
-    return dirichlet_rows(np.asarray(n + alpha, np.float64), rng)[setting(all_states(sizes))]
+    values = tuple(sizes.tolist())
+    parents = tuple(j for j in range(len(values)) if mask >> j & 1)
+    q, r, alpha = math.prod(values[j] for j in parents), values[i], prior_count(i, mask, sizes, prior[0], prior[1])
+    n = np.bincount(_setting(x, parents, values) * r + y[:, i], minlength=q * r).reshape(q, r)
+    return dirichlet_rows(np.asarray(n + alpha, np.float64), rng)[_settings(values, parents)]
 
 
 def joint_rows(rows: list[Floats]) -> Floats:

@@ -118,7 +118,7 @@ class FactoredDBN:
     log_score: float = field(init=False, repr=False)
     """Sum of the logs of the chains' mean predictive probabilities of what came."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("_families",)
+    depends_on_data: ClassVar[tuple[str, ...]] = ("_families", "_steps_of_actions")
     grows: ClassVar[tuple[str, ...]] = ("log",)
 
     def __post_init__(self) -> None:
@@ -184,7 +184,7 @@ class FactoredDBN:
 
     # The structure ---------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def is_exact(self) -> bool:
         """Whether the parent sets of a variable are enumerated."""
         V = len(self.sizes)
@@ -209,10 +209,16 @@ class FactoredDBN:
     def _prior(self) -> Floats:
         return np.array([self.concentration, -1.0 if self.equivalent is None else self.equivalent])
 
+    @cached_property
+    def _steps_of_actions(self) -> dict[int, tuple[Ints, Ints]]:
+        return {}
+
     def _steps(self, a: int) -> tuple[Ints, Ints]:
         """The values before and after the steps of action a."""
-        x, actions, y = self.log
-        return x[actions == a], y[actions == a]
+        if a not in self._steps_of_actions:
+            x, actions, y = self.log
+            self._steps_of_actions[a] = x[actions == a], y[actions == a]
+        return self._steps_of_actions[a]
 
     @cached_property
     def _families(self) -> dict[tuple[int, int], tuple[float, Floats]]:
