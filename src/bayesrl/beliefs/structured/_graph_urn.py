@@ -229,7 +229,7 @@ def _setting(z: Ints, parents: tuple[int, ...], sizes: tuple[int, ...]) -> Ints:
     """The number of the setting of these parents in each row of values z."""
     if not parents:
         return np.zeros(len(z), np.int64)
-    return np.ravel_multi_index(tuple(z[:, parents].T), tuple(sizes[j] for j in parents))
+    return np.asarray(np.ravel_multi_index(tuple(z[:, parents].T), tuple(sizes[j] for j in parents)))
 
 
 def drawn_rows(x: Ints, y: Ints, i: int, mask: int, sizes: Ints, prior: Floats, rng: Generator) -> Floats:
