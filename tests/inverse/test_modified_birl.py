@@ -5,6 +5,7 @@ import pytest
 from numpy.random import default_rng
 from plain_inverse import DEMONSTRATION, lattice, line, log_likelihood, policy_walk, within_batch_means
 
+from bayesrl.beliefs._chain import PoorMixing
 from bayesrl.errors import BayesRLError
 from bayesrl.inverse import FinitePrior, ModifiedBIRL, UniformPrior
 
@@ -90,3 +91,12 @@ def test_exact_with_a_finite_prior():
     belief = ModifiedBIRL(line(), prior=FinitePrior(lattice(FIVE))).update_many(DEMONSTRATION)
     np.testing.assert_allclose(belief.mean(), FACTS, atol=5e-7)
     assert belief.refresh(default_rng(0), 5).samples.shape == (5, 3)
+
+
+@pytest.mark.parametrize(("step", "confidence", "word"), [(0.001, 1.0, "step"), (1.0, 1e5, "0% of the proposals")])
+def test_a_bad_step_warns(step, confidence, word):
+    pairs = [(s, a) for s in range(3) for a in range(2)]
+    belief = ModifiedBIRL(line(), step=step, confidence=confidence, cooling=1).update_many(pairs)
+    with pytest.warns(PoorMixing, match=f"ModifiedBIRL.refresh: .*{word}"):
+        belief = belief.refresh(default_rng(0), 400)
+    assert belief.diagnostics().effective_sample_size.shape == belief.diagnostics().r_hat.shape == (3,)

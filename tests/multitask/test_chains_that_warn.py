@@ -1,0 +1,36 @@
+"""Effective sample size and R-hat of chains over classes of tasks, and the warning of `refresh`."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+import bayesrl as b
+from bayesrl.beliefs._chain import PoorMixing
+from bayesrl.core import Transition
+from bayesrl.multitask import HierarchicalMDP, LinearRewardClasses
+from bayesrl.parameters import unchecked
+
+MDP = b.TabularMDP.from_dense(np.full((2, 1, 2), 0.5), np.zeros(2), gamma=0.9)
+STEPS = [Transition(0, 0, 0.0, int(i < 5 + m), task=m) for m in range(3) for i in range(10)]
+REWARDS = [(m, [1.0], 0.3 * m) for m in range(3)]
+BELIEFS = {
+    "HierarchicalMDP": HierarchicalMDP(MDP).update_many(STEPS),
+    "LinearRewardClasses": LinearRewardClasses(1.0, 0.5, [[0.05]], [0.0], [[1.0]]).update_many(REWARDS),
+}
+
+
+@pytest.mark.parametrize("name", BELIEFS)
+def test_halves_that_disagree_warn(name, recwarn):
+    """A hundred draws with all tasks together, then a hundred with all apart, as of a chain between two modes."""
+    belief = BELIEFS[name].refresh(default_rng(0), 300)
+    found = belief.diagnostics()
+    assert not recwarn
+    assert found.draws == 300
+    assert found.effective_sample_size.shape == found.r_hat.shape == (4,)  # the number of classes, and three tasks
+    assert (found.effective_sample_size > 50.0).all()
+    assert (found.r_hat < 1.1).all()
+    together = unchecked(BELIEFS[name], concentration=1e-12).refresh(default_rng(1), 100)
+    with pytest.warns(PoorMixing, match=f"{name}.refresh: .*more sweeps"):
+        stuck = unchecked(together, concentration=1e12).refresh(default_rng(2), 100)
+    assert stuck.diagnostics().r_hat.max() > 1.1
+    assert stuck.diagnostics().effective_sample_size.min() < 20.0
