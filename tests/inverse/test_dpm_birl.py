@@ -179,10 +179,10 @@ def test_the_chain_goes_on_and_drops_draws_of_the_old_posterior():
         assert empty.new_trajectory(RIGHT, default_rng(0)).shape == (3,)
 
 
-@pytest.mark.parametrize("step", [1e-4, 50.0])
-def test_a_bad_step_warns(step):
+@pytest.mark.parametrize(("step", "advice"), [(1e-4, "a larger 'step'"), (50.0, "a smaller 'step'")])
+def test_a_bad_step_warns(step, advice):
     belief = DPMBIRL(LINE, FEATURE, step=step, moves=1, inner=1).update_many(LOGS[:2])
-    with pytest.warns(PoorMixing, match="change the step"):
+    with pytest.warns(PoorMixing, match=advice):
         belief.refresh(default_rng(0), 200)
 
 

@@ -131,10 +131,10 @@ def test_the_model_of_policies_agrees_with_quadrature():
     np.testing.assert_allclose(sure.means(), np.tile(prior.weights.mean(axis=0), (2, 1)), atol=1e-6)
 
 
-@pytest.mark.parametrize("step", [1e-4, 50.0])
-def test_a_bad_step_warns(step):
+@pytest.mark.parametrize(("step", "advice"), [(1e-4, "a larger 'step'"), (50.0, "a smaller 'step'")])
+def test_a_bad_step_warns(step, advice):
     belief = MultitaskBIRL(LINE, FEATURE, step=step, moves=1).update_many(LOGS[:2])
-    with pytest.warns(PoorMixing, match="change the step"):
+    with pytest.warns(PoorMixing, match=advice):
         belief.refresh(default_rng(0), 200)
 
 

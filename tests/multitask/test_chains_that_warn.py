@@ -5,7 +5,7 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.beliefs._chain import PoorMixing
+from bayesrl.beliefs._chain import PoorMixing, diagnose, warn_if_poor
 from bayesrl.core import Transition
 from bayesrl.multitask import HierarchicalMDP, LinearRewardClasses
 from bayesrl.parameters import unchecked
@@ -34,3 +34,19 @@ def test_halves_that_disagree_warn(name, recwarn):
         stuck = unchecked(together, concentration=1e12).refresh(default_rng(2), 100)
     assert stuck.diagnostics().r_hat.max() > 1.1
     assert stuck.diagnostics().effective_sample_size.min() < 20.0
+
+
+@pytest.mark.parametrize(
+    ("acceptance", "advice"),
+    [
+        (0.05, r"take more sweeps or a smaller 'step' \(5% of the proposals were accepted\)\.$"),
+        (0.95, r"take more sweeps or a larger 'step' \(95% of the proposals were accepted\)\.$"),
+        (0.5, r"take more sweeps\.$"),
+        (None, r"take more sweeps\.$"),
+        (0.001, r"0\.1% of the proposals were accepted; take a smaller 'step'\.$"),
+        (0.9999, r"100% of the proposals were accepted; take a larger 'step'\.$"),
+    ],
+)
+def test_the_warning_says_what_to_change(acceptance, advice):
+    with pytest.warns(PoorMixing, match=advice):
+        warn_if_poor("X.refresh", diagnose(np.linspace(0.0, 1.0, 400)[:, None], acceptance))

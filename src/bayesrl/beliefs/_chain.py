@@ -19,6 +19,8 @@ MIXED = 1.1
 """The largest R-hat without a warning."""
 FEW = 20
 """The smallest effective sample size without a warning, for at least ten times as many draws."""
+RARELY, OFTEN = 0.1, 0.9
+"""Shares of accepted proposals outside which the step of a chain that mixes badly is too large or too small."""
 
 
 class Diagnostics(NamedTuple):
@@ -84,12 +86,15 @@ def warn_if_poor(owner: str, found: Diagnostics) -> None:
         float(found.effective_sample_size.min(initial=np.inf)),
         float(found.r_hat.max(initial=1.0)),
     )
+    accepted = f"{100 * found.acceptance:.3g}% of the proposals were accepted"
+    step = "smaller" if found.acceptance < RARELY else "larger" if found.acceptance > OFTEN else ""
+    advice = f"take more sweeps or a {step} 'step' ({accepted})" if step else "take more sweeps"
     why = ""
     if found.acceptance < 0.01 or found.acceptance > 0.999:
-        why = f"{100 * found.acceptance:.3g}% of the proposals were accepted; change the step"
+        why = f"{accepted}; take a {step} 'step'"
     elif n >= 10 * FEW and ess < FEW:
-        why = f"{n} draws are worth {ess:.0f} independent ones; take more sweeps"
+        why = f"{n} draws are worth {ess:.0f} independent ones; {advice}"
     elif n >= 10 * FEW and r_hat > MIXED:
-        why = f"the halves of the chain disagree (R-hat {r_hat:.2f}); take more sweeps"
+        why = f"the halves of the chain disagree (R-hat {r_hat:.2f}); {advice}"
     if why:
         warnings.warn(f"{owner}: {why}.", PoorMixing, stacklevel=3)
