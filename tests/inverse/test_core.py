@@ -134,6 +134,9 @@ def test_impossible_demonstrations_are_refused():
     for bad in [None, [], record, [(0, 1)], [[]], [[(0, 1)], (0, 1)], b.Transition(0, 0, 0.0, 1)]:
         with pytest.raises(BayesRLError):
             trajectories_of("test", bad, world.mdp)
+    for bad in [record, [(0, 1)], [[(0, 1)], (0, 1)], b.Transition(0, 0, 0.0, 1), np.array(1)]:
+        with pytest.raises(BayesRLError, match="'demonstrations' must be a sequence of logs, one for each trajectory"):
+            trajectories_of("test", bad, world.mdp)
 
 
 def test_experts_walk_as_they_should():

@@ -58,6 +58,7 @@ def test_moves_by_hand(world):
     np.testing.assert_allclose(row(world, state(2, 1, 5, 5, 5), 4)[state(1, 1, 7, 7, 7)], 0.8)  # slower
     assert world.features[state(2, 0, 5, 1, 1)].tolist() == [1, 1, 0, 0, 0, 1]
     assert world.features[state(1, 2, 5, 6, 8)].tolist() == [0, 0, 0, 1, 1, 0]
+    assert [world.features[state(1, 1, 6, p, 6), 0] for p in range(1, 9)] == [0, 0, 0, 0, 1, 1, 1, 0]
 
 
 @pytest.mark.parametrize("bad", [{"style": "slow"}, {"style": None}, {"gamma": 1.0}, {"gamma": "x"}])

@@ -90,7 +90,7 @@ TWO = b.TabularMDP.from_dense([[[1.0, 0.0], [0.3, 0.7]], [[0.6, 0.4], [0.0, 1.0]
 
 def test_losses_by_hand():
     rewards = MultitaskBIRL(TWO, priors=(FinitePrior([[0.0, 1.0], [1.0, 0.0]]),)).rewards
-    listed, policy = FinitePrior([[0.0, 1.0], [1.0, 0.2]]), np.array([[0.3, 0.7], [0.9, 0.1]])
+    listed, policy = FinitePrior([[0.0, 1.0], [1.0, 0.2], [0.1, 0.02], [0.0, 0.0]]), np.array([[0.3, 0.7], [0.9, 0.1]])
     best = np.array([rewards.solve(w).values for w in listed.weights])
     T = TWO.dense()[0]
     for j, w in enumerate(listed.weights):

@@ -234,33 +234,34 @@ MODEL = {"kl": 1.0, "n_states": 2, "gamma": 0.5, "visits": 9, "delta": 0.1}
 CASES = [
     (pac.model_bound, MODEL, {
         "kl": (*NUMBERS, -0.1), "n_states": (0, 1.5, None), "gamma": (*NUMBERS, 0.0, 1.0, 1.2), "visits": (0, -1, 2.5),
-        "delta": (*NUMBERS, 0.0, 1.0, -1, inf), "r_max": (0.0, -1.0, inf),
+        "delta": (*NUMBERS, 0.0, 1.0, -1, inf), "r_max": (0.0, -1.0, inf, 1e101, 1e-101),
         "form": ("L1", None, 3), "known_rewards": (2,),
     }),
     (pac.value_bound, MODEL | {"n_actions": 2, "empirical": 0.1}, {
         "kl": (*NUMBERS, -0.1), "n_states": (0,), "n_actions": (0,), "gamma": (0.0, 1.0), "visits": (0,),
-        "delta": (0.0, 1.0), "empirical": (*NUMBERS, -0.1, inf), "r_max": (0.0,), "known_rewards": ("yes",),
+        "delta": (0.0, 1.0), "empirical": (*NUMBERS, -0.1, inf, 1e101), "r_max": (0.0, 1e101, 1e-101), "known_rewards": ("yes",),
     }),
     (pac.function_approximation_bound, {"kl": 1.0, "samples": 9, "delta": 0.1, "empirical": 0.1, "loss_range": 1.0}, {
         "kl": (*NUMBERS, -0.1), "samples": (0, 1.5), "delta": (0.0, 1.0), "empirical": (-0.1, 1.1, np.nan),
-        "loss_range": (0.0, -1.0), "mixing": (0.5, np.nan, inf),
+        "loss_range": (0.0, -1.0, 1e101, 1e-101), "mixing": (0.5, np.nan, inf, 1e101),
     }),
     (pac.bandit_bound, {"kl": 1.0, "steps": 9, "delta": 0.1, "epsilon": 0.2, "arms": 3}, {
-        "kl": (*NUMBERS, -0.1), "steps": (0, 2.5), "delta": (0.0, 1.0), "epsilon": (0.0, 0.34, np.nan),
+        "kl": (*NUMBERS, -0.1), "steps": (0, 2.5), "delta": (0.0, 1.0), "epsilon": (0.0, 0.34, np.nan, 1e-101),
         "arms": (0, 1.5), "form": ("azuma", None),
     }),
     (pac.mcallester, {"kl": 1.0, "samples": 9, "delta": 0.1, "empirical": 0.1}, {
         "kl": (-1.0, np.nan), "samples": (0,), "delta": (0.0, 1.0), "empirical": (-0.1, 1.1),
     }),
     (pac.lemma, {"kl": 1.0, "constant": 2.0, "exponent": 3.0, "delta": 0.1}, {
-        "kl": (-1.0, np.nan), "constant": (0.0, inf), "exponent": (-1.0, np.nan), "delta": (0.0, 1.0),
+        "kl": (-1.0, np.nan), "constant": (0.0, inf, 1e101, 1e-101), "exponent": (-1.0, np.nan), "delta": (0.0, 1.0),
     }),
     (pac.kl, {"q": [0.5, 0.5], "p": [0.5, 0.5]}, {
         "q": ([0.5, 0.6], [], [1.5, -0.5], "x", None, [[1.0]], [np.nan, 1.0]),
         "p": ([1.0], [0.5, 0.2, 0.3], [0.5, np.inf]),
     }),
     (pac.kl_dirichlet, {"alpha": [1.0, 2.0], "beta": [1.0, 1.0]}, {
-        "alpha": ([0.0, 1.0], [], None, [np.nan, 1.0]), "beta": ([1.0], [-1.0, 1.0], "x", 3.0),
+        "alpha": ([0.0, 1.0], [], None, [np.nan, 1.0], [1e101, 1.0], [1e-101, 1.0]),
+        "beta": ([1.0], [-1.0, 1.0], "x", 3.0, [1e101, 1.0], [1e-101, 1.0]),
     }),
     (pac.kl_inverse, {"empirical": 0.1, "c": 0.1}, {"empirical": (*NUMBERS, -0.1, 1.1), "c": (*NUMBERS, -0.1)}),
 ]  # fmt: skip
@@ -285,6 +286,7 @@ def test_bad_input_of_the_decomposition():
         ((mdp, [0, 0, 0, 2], np.zeros(4)), "policy"),
         ((mdp, [0] * 4, np.zeros(3)), "values"),
         ((mdp, [0] * 4, [0.0, np.nan, 0.0, 0.0]), "values"),
+        ((mdp, [0] * 4, [0.0, 1e101, 0.0, 0.0]), "values"),
     ):
         with pytest.raises(InvalidArgument, match=f"td_decomposition: '{name}' must be"):
             pac.td_decomposition(*given)

@@ -100,6 +100,25 @@ def test_a_prior_from_another_plant():
         for prior in (same, other)
     ]
     assert verdicts == [["neither", "prior", "prior"], ["neither", "prior", "data"]]
+    between = pac.prior_check(other, log_of(HERE, 50, default_rng(8)), 30, rng=default_rng(1))
+    assert between.rules == "prior"
+    assert between.prior_lower > between.data_lower == between.least  # one end says something
+
+
+def test_the_unit_of_rewards_does_not_matter():
+    """Rewards times 1e-12: the same policies, and returns times 1e-12. The best policy is not the myopic one."""
+    log, unit = log_of(OTHER, 100, default_rng(9)), 1e-12
+    P, R = OTHER.dense()
+    small = TabularMDP.from_dense(P, unit * R[:, :, 0], gamma=0.5, start=[0.2, 0.4, 0.4])
+    scaled = [step._replace(reward=unit * step.reward) for step in log]
+    one = pac.prior_check(FLAT, log, 10, rng=default_rng(0))
+    other = pac.prior_check(b.DirichletMDP.flat(small), scaled, 10, rng=default_rng(0))
+    assert other.policies[other.weights.argmax()].tolist() == [0, 0, 1]
+    np.testing.assert_array_equal(other.policies, one.policies)
+    np.testing.assert_allclose(other.weights, one.weights, rtol=1e-9)
+    for name in ("empirical", "lower", "prior_lower", "data_lower", "highest"):
+        assert getattr(other, name) == pytest.approx(unit * getattr(one, name), rel=1e-9)
+    assert (other.visits, other.needed, other.rules) == (one.visits, one.needed, one.rules)
 
 
 def test_guarantees_by_hand():
@@ -135,6 +154,8 @@ def test_guarantees_by_hand():
     assert found.lower == pytest.approx(found.empirical - bound(found.kl))
     assert found.lower >= max(found.data_lower, found.prior_lower)
     assert (found.visits, found.least, found.highest) == (n, 0.0, 2.0)
+    needed = [pac.model_bound(0.0, 3, 0.5, m, delta / m / (m + 1), 0.5) for m in (found.needed - 1, found.needed)]
+    assert needed[1] < found.empirical / 2.0 <= needed[0]
 
 
 def test_only_first_visits_count_and_policies_with_unseen_pairs_pay():
@@ -202,7 +223,7 @@ SELECT = {"values": [1.0, 2.0], "prior": [0.5, 0.5], "temperatures": [0.0], "bou
 @pytest.mark.parametrize(
     "name, x",
     [
-        ("values", [np.nan, 1.0]), ("values", []), ("values", "x"), ("prior", [0.5, 0.6]), ("prior", [1.0]),
+        ("values", [np.nan, 1.0]), ("values", []), ("values", "x"), ("values", [1e101, 1.0]), ("temperatures", [1e101]), ("prior", [0.5, 0.6]), ("prior", [1.0]),
         ("prior", [-0.5, 1.5]), ("temperatures", []), ("temperatures", [-1.0]), ("temperatures", [np.nan]),
         ("temperatures", 1.0), ("bound", None), ("bound", lambda kl: np.nan), ("bound", lambda kl: -1.0),
         ("bound", lambda kl: "x"), ("bound", lambda kl: None),
