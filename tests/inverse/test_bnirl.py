@@ -13,6 +13,7 @@ from bayesrl.inverse import BNIRL
 
 LINE = plain_inverse.line()
 PAIRS = [(0, 1), (1, 1), (2, 0), (1, 0), (0, 0), (2, 1)]
+ENDS = b.TabularMDP.from_dense(LINE.dense()[0], np.zeros(3), 0.9, terminal=[2])
 FACTS = [1 / 6, 0.380556, 0.3125, 0.118056, 0.020833, 0.001389]
 """Six customers, concentration 1: the probability of one to six tables."""
 
@@ -108,6 +109,7 @@ BELIEF = BNIRL(LINE).update_many(PAIRS)
         (lambda: BNIRL(LINE, concentration="1"), "'concentration' must be greater than 0"),
         (lambda: BNIRL(LINE, candidates=[]), "'candidates' must be "),
         (lambda: BNIRL(LINE, candidates=[0, 3]), "'candidates' must be whole numbers from 0 to 2"),
+        (lambda: BNIRL(ENDS, candidates=[0, 2]), "'candidates' must be "),
         (lambda: BNIRL(LINE, candidates=[-1]), "'candidates' must be whole numbers from 0 to 2"),
         (lambda: BNIRL(LINE, candidates=[0.5]), "'candidates' must be whole numbers from 0 to 2"),
         (lambda: BNIRL(LINE, candidates=1), "'candidates' must be "),

@@ -91,6 +91,15 @@ def test_terminal_states_pay_nothing():
     assert value_loss(mdp, [0.0, 0.0, 5.0], [0, 0, 0]) == pytest.approx(0.0, abs=1e-12)
 
 
+def test_a_very_sure_expert():
+    """Confidence 1e6: a pair has the log probability 0 or -1e6 times what it loses; nothing overflows."""
+    mdp, w = line(), np.array([0.0, 0.2, 1.0])
+    q = optimal_q(mdp.dense()[0], np.repeat(w, 2).reshape(3, 2), 0.9)
+    for pair in ((0, 1), (1, 0)):
+        belief = b.inverse.BIRL(mdp, confidence=1e6).update(pair)
+        assert belief.log_likelihood(w) == pytest.approx(1e6 * (q[pair] - q[pair[0]].max()), rel=1e-9)
+
+
 def test_slope_is_the_derivative():
     rng = default_rng(3)
     q, n, h = rng.normal(size=(3, 2)), Counts.of(np.array(DEMONSTRATION), 2), 1e-6

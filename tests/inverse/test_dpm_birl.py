@@ -119,6 +119,17 @@ def test_densities_follow_the_enumerated_partitions(with_density):
     np.testing.assert_allclose(with_density.new_trajectory([(0, 0)], default_rng(0))[0], new / mass, atol=0.06)
 
 
+def test_without_evidence_clusters_follow_the_restaurant():
+    """Features of zero: no action says anything, so that the chain draws from the prior of clusterings.
+
+    False alarm below 1e-4: five batch-means standard errors for each of five partitions.
+    """
+    belief = DPMBIRL(LINE, np.zeros((LINE.n_states, 1)), concentration=0.8, inner=1, moves=1, step=0.5)
+    z = belief.update_many(LOGS[:3]).refresh(default_rng(0), 500).assignments
+    labels, p = plain.enumerated(lambda members: 0.0, 3, 0.8)
+    plain.assert_near((z[:, None] == labels).all(axis=2), p)
+
+
 def test_langevin_by_hand():
     """The ratio from densities of normal distributions, and a gradient by differences."""
     belief = DPMBIRL(LINE, prior=GaussianPrior(0.0, 0.7), confidence=2.0).update_many(LOGS[:2])

@@ -544,3 +544,48 @@ def test_what_no_data_could_have_made_is_refused(path):
         print(what)
         with pytest.raises(InvalidArgument, match="must be one that can be read back"):
             save(belief, path)
+
+
+LINE = b.TabularMDP.from_dense([[[1, 0], [0, 1]], [[1, 0], [0, 1]]], [0.0, 0.0], gamma=0.9)
+FIXED = {
+    "birl": {"demonstrations": [1], "draws": [1], "accepted": [0], "at": [0]},
+    "bnirl": {"demonstrations": [0, 1], "labels": [0], "assignments": [1], "goals": [1]},
+    "dpm-birl": {"labels": [0], "weights": [0, 1], "assignments": [0, 1], "samples": [0, 1, 2], "accepted": [0]},
+    "multitask-birl": {"weights": [0, 1], "thetas": [0], "samples": [0, 1, 2], "accepted": [0], "sums": [0]},
+    "hierarchical-mdp": {"labels": [0], "assignments": [1]},
+    "LinearRewardClasses": {"gram": [0, 1, 2], "moment": [0, 1], "labels": [0], "assignments": [1]},
+    "variable-reward-transfer": {
+        "policies": [0, 1], "vectors": [0, 1, 2], "gains": [0, 1], "tasks": [0, 1], "iterations": [0],
+    },
+}  # fmt: skip
+"""Fields of chains and caches, and the axes whose lengths the others fix."""
+COUNTED = {"demonstrations": 0, "at": 0, "labels": -1, "assignments": 0, "goals": 0, "thetas": 0, "policies": 0}
+"""Fields of whole numbers from this one on."""
+
+
+def grown():
+    """(Name, a belief with draws)."""
+    rng, pairs = np.random.default_rng(0), [(0, 1), (1, 1), (1, 0)]
+    for name in ("birl", "bnirl", "dpm-birl", "multitask-birl"):
+        log = [pairs, pairs] if name in ("dpm-birl", "multitask-birl") else pairs
+        yield name, b.make(name, problem=LINE).update_many(log).refresh(rng, 4)
+    steps = [Transition(0, 1, 0.0, 1, task=m) for m in (0, 1, 1)]
+    yield "hierarchical-mdp", b.make("hierarchical-mdp", problem=LINE).update_many(steps).refresh(rng, 4)
+    classes = b.multitask.LinearRewardClasses(1.0, 0.5, np.eye(2), [0.0, 0.0], np.eye(2))
+    yield "LinearRewardClasses", classes.update_many([(0, [1.0, 0.0], 1.0), (1, [0.0, 1.0], 0.0)]).refresh(rng, 4)
+    cache = EXAMPLES["variable-reward-transfer"]()
+    yield "variable-reward-transfer", cache.update([0.0, 1.0]).update([1.0, 1.0])
+
+
+def test_draws_that_do_not_belong_together_are_refused(path):
+    """One entry more along an axis, and numbers just outside their range; what was not damaged is kept."""
+    for name, belief in grown():
+        save(belief, path)
+        for field, axes in FIXED[name].items():
+            x = getattr(belief, field)
+            wrong = [np.concatenate([x, np.take(x, [0], axis)], axis) for axis in axes]
+            if field in COUNTED:
+                wrong += [np.where(x == x.flat[0], COUNTED[field] - 1, x), np.where(x == x.flat[0], 99, x)]
+            for bad in wrong:
+                with pytest.raises(InvalidArgument, match="must be one that can be read back"):
+                    save(unchecked(belief, **{field: bad}), path)

@@ -167,6 +167,14 @@ def test_a_solution_is_saved(found, tmp_path):
     assert solver(tol=1e-12).solve(TASKS) == found
 
 
+def test_the_base_if_nothing_is_said():
+    """nu = d + 2 and Psi = I; a number is a multiple of I."""
+    given = {"noise": NOISE, "strength": KAPPA}
+    plain = b.make("multitask-gptd", **given).solve(TASKS)
+    assert plain == b.make("multitask-gptd", **given, degrees=D + 2.0, scale=np.eye(D)).solve(TASKS)
+    assert solver(scale=0.5).solve(TASKS) == solver(scale=0.5 * np.eye(D)).solve(TASKS)
+
+
 H, R = np.ones((3, 2)), np.zeros(3)
 
 

@@ -239,7 +239,8 @@ CASES = [
     }),
     (pac.value_bound, MODEL | {"n_actions": 2, "empirical": 0.1}, {
         "kl": (*NUMBERS, -0.1), "n_states": (0,), "n_actions": (0,), "gamma": (0.0, 1.0), "visits": (0,),
-        "delta": (0.0, 1.0), "empirical": (*NUMBERS, -0.1, inf, 1e101), "r_max": (0.0, 1e101, 1e-101), "known_rewards": ("yes",),
+        "delta": (0.0, 1.0), "empirical": (*NUMBERS, -0.1, inf, 1e101), "r_max": (0.0, 1e101, 1e-101),
+        "known_rewards": ("yes",),
     }),
     (pac.function_approximation_bound, {"kl": 1.0, "samples": 9, "delta": 0.1, "empirical": 0.1, "loss_range": 1.0}, {
         "kl": (*NUMBERS, -0.1), "samples": (0, 1.5), "delta": (0.0, 1.0), "empirical": (-0.1, 1.1, np.nan),

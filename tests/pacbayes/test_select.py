@@ -223,7 +223,8 @@ SELECT = {"values": [1.0, 2.0], "prior": [0.5, 0.5], "temperatures": [0.0], "bou
 @pytest.mark.parametrize(
     "name, x",
     [
-        ("values", [np.nan, 1.0]), ("values", []), ("values", "x"), ("values", [1e101, 1.0]), ("temperatures", [1e101]), ("prior", [0.5, 0.6]), ("prior", [1.0]),
+        ("values", [np.nan, 1.0]), ("values", []), ("values", "x"), ("values", [1e101, 1.0]),
+        ("temperatures", [1e101]), ("prior", [0.5, 0.6]), ("prior", [1.0]),
         ("prior", [-0.5, 1.5]), ("temperatures", []), ("temperatures", [-1.0]), ("temperatures", [np.nan]),
         ("temperatures", 1.0), ("bound", None), ("bound", lambda kl: np.nan), ("bound", lambda kl: -1.0),
         ("bound", lambda kl: "x"), ("bound", lambda kl: None),

@@ -126,13 +126,14 @@ class DPMBIRL(SeveralExperts, Clustered):
     def check_grown(self) -> None:
         """Refuse fields that do not belong together."""
         self._check_trajectories()
-        N, d = len(self.trajectories), self.n_weights
-        for name, shape in (("labels", (N,)), ("assignments", (-1, N)), ("samples", (-1, N, d)), ("weights", (N, d))):
-            x = getattr(self, name)
-            if x.ndim != len(shape) or x.shape[-1] != shape[-1] or (len(shape) == 3 and x.shape[1] != N):
-                raise InvalidArgument("DPMBIRL", name, f"an array for {N} trajectories", x)
-        if (self.labels >= N).any() or (self.assignments >= max(N, 1)).any() or (self.assignments < 0).any():
-            raise InvalidArgument("DPMBIRL", "assignments", f"clusters of {N} trajectories", self.assignments)
+        N, d, n = len(self.trajectories), self.n_weights, len(self.samples)
+        shapes = {"labels": (N,), "assignments": (n, N), "samples": (n, N, d), "weights": (N, d), "accepted": (2,)}
+        for name, shape in shapes.items():
+            if getattr(self, name).shape != shape:
+                raise InvalidArgument("DPMBIRL", name, f"an array for {N} trajectories", getattr(self, name))
+        for name, x, low in (("labels", self.labels, -1), ("assignments", self.assignments, 0)):
+            if ((x < low) | (x >= N)).any():
+                raise InvalidArgument("DPMBIRL", name, f"clusters of {N} trajectories", x)
 
     def _no_draws(self, n: int) -> dict[str, Any]:
         none = {"assignments": np.zeros((0, n), np.int64), "samples": np.zeros((0, n, self.n_weights))}

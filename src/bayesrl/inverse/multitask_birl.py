@@ -172,6 +172,8 @@ class MultitaskBIRL(SeveralExperts):
             if getattr(self, name).shape != shape:
                 raise InvalidArgument("MultitaskBIRL", name, f"an array for {M} tasks", getattr(self, name))
         integer("MultitaskBIRL", "theta", self.theta, 0, len(self.priors) - 1)
+        if ((self.thetas < 0) | (self.thetas >= len(self.priors))).any():
+            raise InvalidArgument("MultitaskBIRL", "thetas", f"numbers of {len(self.priors)} priors", self.thetas)
         integer("MultitaskBIRL", "policies", self.policies, 0)
 
     @property

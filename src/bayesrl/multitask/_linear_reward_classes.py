@@ -93,10 +93,11 @@ class LinearRewardClasses:
     def check_grown(self) -> None:
         """Refuse fields that do not belong together."""
         M, d = len(self.moment), len(self.base_mean)
-        if self.gram.shape != (M, d, d) or self.moment.shape != (M, d) or self.labels.shape != (M,):
+        if self.gram.shape != (M, d, d) or self.moment.shape != (M, d):
             raise InvalidArgument(NAME, "gram", f"that of {M} tasks", self.gram)
-        if self.assignments.ndim != 2 or self.assignments.shape[1] != M or (self.assignments >= max(M, 1)).any():
-            raise InvalidArgument(NAME, "assignments", f"classes of {M} tasks", self.assignments)
+        for name, x, axes, low in (("labels", self.labels, 1, -1), ("assignments", self.assignments, 2, 0)):
+            if x.ndim != axes or x.shape[-1] != M or ((x < low) | (x >= max(M, 1))).any():
+                raise InvalidArgument(NAME, name, f"classes of {M} tasks", x)
 
     # Learning --------------------------------------------------------------------------------------------------------
 

@@ -151,8 +151,8 @@ class HierarchicalMDP(OverOutcomes):
             array(owner, "data", counts, cells.shape, low=0.0, above=True) if len(cells) else None
             if (np.diff(cells, prepend=-1) <= 0).any() or (cells >= top).any() or cells.dtype.kind != "i":
                 raise InvalidArgument(owner, "data", "cells of the problem in increasing order", cells)
-        for name, x, shape in (("labels", self.labels, (M,)), ("assignments", self.assignments, (-1, M))):
-            if x.shape[-1:] != shape[-1:] or x.ndim != len(shape) or x.dtype.kind != "i" or (x >= max(M, 1)).any():
+        for name, x, axes, low in (("labels", self.labels, 1, -1), ("assignments", self.assignments, 2, 0)):
+            if x.ndim != axes or x.shape[-1] != M or x.dtype.kind != "i" or ((x < low) | (x >= max(M, 1))).any():
                 raise InvalidArgument(owner, name, f"classes of {M} tasks", x)
 
     def __repr__(self) -> str:
