@@ -11,11 +11,12 @@ from bayesrl.beliefs._crp import cluster_counts, draw_clustering, log_crp, relab
 from bayesrl.beliefs.continuous._normal_wishart import NormalWishart
 from bayesrl.beliefs.structured._partitions import all_partitions
 from bayesrl.errors import InvalidArgument
-from bayesrl.multitask import MultitaskGPTDDPSolution
+from bayesrl.multitask import LogUniform, MultitaskGPTDDPSolution
 from bayesrl.multitask._class_sampler import Chain, Problem, split_or_merge
 from bayesrl.multitask._triangles import draw_normal_wishart
 
 NOISE, C, KAPPA, NU, PSI = 0.6, 0.8, 0.3, 3.0, 0.5
+UNKNOWN = LogUniform(0.05, 60.0)
 FEW = [([[1.0]], [1.5]), ([[0.8], [0.5]], [1.2, 0.9]), ([[1.0]], [-0.9]), ([[0.6]], [-0.5])]
 MANY = [(np.ones((30, 1)), np.full(30, x)) for x in (1.4, 1.1, -1.0, -0.6, 1.2)]
 FURTHER = ([[1.0], [0.4]], [1.1, 0.2])
@@ -48,13 +49,16 @@ def class_evidence(tasks):
     return np.log(density.sum()), density @ (prior @ solved)[:, :, 0] / density.sum()
 
 
-def enumerated(tasks):
-    """Probability of each partition, co-class probabilities, mean number of classes, and means of the weights."""
+def enumerated(tasks, c=C):
+    """Probability of each partition, co-class probabilities, mean number of classes, and means of the weights.
+
+    c is a concentration, or several that are as probable.
+    """
     M, kept = len(tasks), {}
     labels = all_partitions(M)[0]
     log_p, means = np.empty(len(labels)), np.empty((len(labels), M))
     for i, z in enumerate(labels):
-        log_p[i] = log_crp(z, C)
+        log_p[i] = logsumexp([log_crp(z, one) for one in np.atleast_1d(c)]) - np.log(np.size(c))
         for k in range(z.max() + 1):
             members = tuple(np.flatnonzero(z == k))
             if members not in kept:
@@ -74,14 +78,16 @@ def batch_errors(x, batches=40):
     return parts.std(axis=0, ddof=1) / np.sqrt(batches)
 
 
-@pytest.mark.parametrize("tasks", [FEW, MANY], ids=["15 partitions", "52 partitions"])
-def test_equal_to_enumerated_partitions(tasks):
+@pytest.mark.parametrize(
+    ("tasks", "c"), [(FEW, C), (MANY, C), (FEW, UNKNOWN)], ids=["15 partitions", "52 partitions", "c unknown"]
+)
+def test_equal_to_enumerated_partitions(tasks, c):
     """Co-class probabilities, the number of classes and the weights, within 5 batch-means standard errors.
 
     Forty batches: a two-sided t of 39 degrees beyond 5 has probability 1e-5, for at most 16 quantities 2e-4.
     """
-    found = solver(sweeps=12_000).solve(tasks, np.random.default_rng(1))
-    _, co_class, classes, means, _ = enumerated(tasks)
+    found = solver(sweeps=12_000, concentration=c).solve(tasks, np.random.default_rng(1))
+    _, co_class, classes, means, _ = enumerated(tasks, getattr(c, "values", c))
     pairs = np.triu_indices(len(tasks), 1)
     together = (found.assignments[:, :, None] == found.assignments[:, None, :])[:, pairs[0], pairs[1]]
     error = batch_errors(together.astype(float))
@@ -91,14 +97,16 @@ def test_equal_to_enumerated_partitions(tasks):
     assert (np.abs(found.weights - means[:, None]) < 5 * batch_errors(found.samples)).all()
 
 
-def test_transfer_is_the_mixture_over_enumerated_partitions():
+@pytest.mark.parametrize("c", [C, UNKNOWN], ids=["c known", "c unknown"])
+def test_transfer_is_the_mixture_over_enumerated_partitions(c):
     """A further task is one more task: its weights' mean, and the ratio of evidences of all tasks and of the first.
 
     Draws are weighed by the density of the rewards, so that the mean is a ratio; twenty parts of the chain give its
     standard error. A t of 19 degrees beyond 5: false alarm 2e-4.
     """
-    found = solver(sweeps=6000).solve(FEW, np.random.default_rng(2))
-    before, (*_, means, after) = enumerated(FEW)[-1], enumerated([*FEW, FURTHER])
+    found = solver(sweeps=6000, concentration=c).solve(FEW, np.random.default_rng(2))
+    values = getattr(c, "values", c)
+    before, (*_, means, after) = enumerated(FEW, values)[-1], enumerated([*FEW, FURTHER], values)
     mean, covariance = found.transfer(FURTHER)
     parts = [part_of(found, i, 20) for i in range(20)]
     error = np.std([one.transfer(FURTHER)[0][0] for one in parts], ddof=1) / np.sqrt(20)
@@ -137,7 +145,7 @@ def test_splits_and_merges_alone_keep_the_law_of_partitions():
     log_p = np.array([
         log_crp(z, c) + sum(base.update_many(w[z == k]).log_evidence() for k in range(z.max() + 1)) for z in labels
     ])  # fmt: skip
-    p = Problem(np.zeros((M, d, d)), np.zeros((M, d)), np.array(base.scatter), 0.5, 4.0, c, 1)
+    p = Problem(np.zeros((M, d, d)), np.zeros((M, d)), np.array(base.scatter), 0.5, 4.0, np.full(M + 1, c), 1)
     x = Chain(np.zeros(M, np.int64), np.array([4.0, 0, 0, 0, 0]), np.zeros((5, d)), np.zeros((5, d, d)), w)
     number = {tuple(z): i for i, z in enumerate(labels)}
     seen = np.zeros((16_000, len(labels)))
@@ -212,8 +220,9 @@ def test_concentration_to_zero_pools_and_to_infinity_separates():
     assert (np.abs(apart.weights[:, 0] - alone) < 6 * batch_errors(apart.samples[:, :, 0], 20)).all()
 
 
-def test_the_same_seed_gives_the_same_draws_and_a_solution_is_saved(tmp_path):
-    found, again = (solver(sweeps=150).solve(FEW, np.random.default_rng(5)) for _ in range(2))
+@pytest.mark.parametrize("c", [C, UNKNOWN], ids=["c known", "c unknown"])
+def test_the_same_seed_gives_the_same_draws_and_a_solution_is_saved(c, tmp_path):
+    found, again = (solver(sweeps=150, concentration=c).solve(FEW, np.random.default_rng(5)) for _ in range(2))
     assert found == again
     b.save(found, tmp_path / "kept.zip")
     assert b.load(tmp_path / "kept.zip") == found
@@ -232,6 +241,7 @@ def test_a_chain_that_does_not_mix_warns():
     [
         ({"concentration": 0.0}, "'concentration' must be greater than 0"),
         ({"concentration": np.nan}, "'concentration'"),
+        ({"concentration": LogUniform}, "'concentration' must be greater than 0"),
         ({"sweeps": 0}, "'sweeps' must be a whole number of at least 1"),
         ({"sweeps": 1.5}, "'sweeps'"),
         ({"burn_in": -1}, "'burn_in'"),

@@ -9,7 +9,7 @@ TASKS = "bayesrl.multitask."
 SAME = EM + "test_equal_to_a_transcription"
 DENSE = EM + "test_posteriors_of_tasks_and_of_a_further_one"
 LISTED = DP + "test_equal_to_enumerated_partitions[15 partitions]"
-FURTHER = DP + "test_transfer_is_the_mixture_over_enumerated_partitions"
+FURTHER = DP + "test_transfer_is_the_mixture_over_enumerated_partitions[c known]"
 
 MUTANTS = {
     # name: (module, old, new, tests)
@@ -49,8 +49,11 @@ MUTANTS = {
         [LISTED]),
     "each auxiliary class has the whole concentration": (
         TASKS + "_class_sampler",
-        "p.Psi, x.mu[k], x.S[k])\n                    weight = p.c / p.a", "p.Psi, x.mu[k], x.S[k])\n                    weight = p.c",
+        "p.Psi, x.mu[k], x.S[k])\n                    weight = c / p.a", "p.Psi, x.mu[k], x.S[k])\n                    weight = c",
         [LISTED]),
+    "a merge with the unknown concentration of a split": (
+        TASKS + "_class_sampler", "p.c[in_use(x) - (one != other)]", "p.c[in_use(x)]",
+        [DP + "test_equal_to_enumerated_partitions[c unknown]"]),
     "a split forgets how it was proposed": (
         TASKS + "_class_sampler", "- log_whole - log_q", "- log_whole", [DP + "test_splits_and_merges_alone_keep_the_law_of_partitions"]),
     "Bartlett's degrees do not fall": (
@@ -58,11 +61,11 @@ MUTANTS = {
     "the mean is drawn with the covariance of a task": (
         TASKS + "_triangles", "rng.standard_normal() / sqrt(kappa)", "rng.standard_normal()", [LISTED]),
     "a further task joins old classes only": (
-        TASKS + "multitask_gptd_dp", "np.append(np.bincount(labels), self.concentration)", "np.append(np.bincount(labels), 1e-9)",
+        TASKS + "multitask_gptd_dp", "np.append(np.bincount(z), new)", "np.append(np.bincount(z), 1e-9)",
         [FURTHER]),
     "classes of equal weight": (
-        TASKS + "multitask_gptd_dp", "np.append(np.bincount(labels), self.concentration)",
-        "np.append(np.bincount(labels) > 0, self.concentration)", [FURTHER]),
+        TASKS + "multitask_gptd_dp", "np.append(np.bincount(z), new)",
+        "np.append(np.bincount(z) > 0, new)", [FURTHER]),
     "evaluation of the uniform policy in every round": (
         TASKS + "_policy_iteration", "if m >= len(at.weights) or not at.rounds:", "if True:",
         [PI + "test_complete_logs_of_deterministic_tasks_give_the_optimal_policies"]),

@@ -4,7 +4,8 @@ The state of the chain: the class z_m of each task, (mu_k, Sigma_k) of each clas
 
 1. z_m given (mu, Sigma) of the other classes, the weights integrated out (Neal 2000, algorithm 8): a class of n other
    tasks has weight n p(r_m | mu_k, Sigma_k), and each of a few auxiliary classes drawn from the base has weight
-   c / a p(r_m | mu, Sigma). A task alone in its class keeps its (mu, Sigma) as the first auxiliary class.
+   c / a p(r_m | mu, Sigma). A task alone in its class keeps its (mu, Sigma) as the first auxiliary class. If c is
+   unknown, its posterior mean given the number of the other classes takes its place, here and below (beliefs/_crp.py).
 2. w_m given its class: normal.
 3. The classes given the weights, (mu, Sigma) integrated out. First a Metropolis step that splits a class or merges two
    (Dahl 2005, sequentially allocated): tasks i and j are drawn. If they are of one class, they begin two classes, and
@@ -42,8 +43,8 @@ class Problem(NamedTuple):
     """(d, d)."""
     kappa: float
     nu: float
-    c: float
-    """Concentration."""
+    c: F1
+    """Concentration, or the mean of an unknown one, by the number K of classes of the other tasks, (M + 1,)."""
     a: int
     """Auxiliary classes."""
 
@@ -117,15 +118,15 @@ def by_rewards(rng: Generator, p: Problem, x: Chain) -> None:
     for m in range(M):
         own = x.z[m]
         x.size[own] -= 1.0
-        left = p.a - 1 if x.size[own] == 0.0 else p.a
+        left, c = p.a - 1 if x.size[own] == 0.0 else p.a, p.c[in_use(x)]
         for k in range(slots):
             weight = x.size[k]
             if weight == 0.0:
                 if k == own:
-                    weight = p.c / p.a
+                    weight = c / p.a
                 elif left > 0:
                     draw_normal_wishart(rng, zero, p.kappa, p.nu, p.Psi, x.mu[k], x.S[k])
-                    weight = p.c / p.a
+                    weight = c / p.a
                     left -= 1
             log_w[k] = log(weight) + condition(p.B[m], p.y[m], x.mu[k], x.S[k], K, v) if weight > 0.0 else -np.inf
         x.z[m] = draw_log(rng, log_w)
@@ -186,7 +187,8 @@ def split_or_merge(rng: Generator, p: Problem, x: Chain) -> None:
         log_whole += at[2]
         n[k] += 1.0
         side[m], whole[m] = k, 2
-    ratio = log(p.c) + lgamma(n[0]) + lgamma(n[1]) - lgamma(n[0] + n[1]) + log_split - log_whole - log_q
+    c = p.c[in_use(x) - (one != other)]
+    ratio = log(c) + lgamma(n[0]) + lgamma(n[1]) - lgamma(n[0] + n[1]) + log_split - log_whole - log_q
     luck = -rng.standard_exponential()
     if one == other and luck < ratio:
         free = 0
@@ -211,11 +213,11 @@ def by_weights(rng: Generator, p: Problem, x: Chain) -> None:
     log_w, mean, scatter, L = np.empty(slots), np.empty(d), np.empty((d, d)), np.empty((d, d))
     for m in range(M):
         x.size[x.z[m]] -= 1.0
-        new_one = False
+        new_one, c = False, p.c[in_use(x)]
         for k in range(slots):
             weight = x.size[k]
             if weight == 0.0 and not new_one:
-                weight, new_one = p.c, True
+                weight, new_one = c, True
             if weight == 0.0:
                 log_w[k] = -np.inf
                 continue
@@ -233,6 +235,15 @@ def draw_classes(rng: Generator, p: Problem, x: Chain) -> None:
         if x.size[k] > 0.0:
             n = learned(p, x.w, x.z, k, len(x.z), mean, scatter)
             draw_normal_wishart(rng, mean, p.kappa + n, p.nu + n, scatter, x.mu[k], x.S[k])
+
+
+@njit
+def in_use(x: Chain) -> int:
+    """The number of classes with tasks."""
+    n = 0
+    for size in x.size:
+        n += size > 0.0
+    return n
 
 
 @njit

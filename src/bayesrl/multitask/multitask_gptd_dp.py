@@ -2,7 +2,8 @@
 
 If tasks do not belong together, one common prior hurts (negative transfer). Here tasks fall into classes by a Chinese
 restaurant process with parameter c. Class k has its own prior N(mu_k, Sigma_k) of the weights, drawn from the
-normal-inverse-Wishart base of `multitask-gptd`. The number of classes is not given.
+normal-inverse-Wishart base of `multitask-gptd`. The number of classes is not given; c may be learnt too
+(`LogUniform`).
 
 Paper to code: the sweeps are `_class_sampler.sample`; transfer to a further task is `transfer`.
 Deviations: beside draws of the classes with auxiliary variables, a sweep draws them given the weights, with (mu, Sigma)
@@ -23,7 +24,14 @@ from scipy.special import logsumexp, softmax
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs._chain import Diagnostics, diagnose, warn_if_poor
-from bayesrl.beliefs._crp import cluster_counts, mean_clusters, together
+from bayesrl.beliefs._crp import (
+    LogUniform,
+    check_concentration,
+    cluster_counts,
+    mean_clusters,
+    together,
+    weight_of_new,
+)
 from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.errors import InvalidArgument
 from bayesrl.multitask._class_sampler import Chain, Draws, Problem, sample
@@ -46,7 +54,7 @@ class MultitaskGPTDDPSolution:
     assignments: Annotated[Ints, Shape("(n, M)"), "Drawn classes, numbered in the order of their first task."]
     class_means: Annotated[Floats, Shape("(N, d)"), "mu of each draw's classes and of a new one, draw after draw."]
     class_covariances: Annotated[Floats, Shape("(N, d, d)"), "Their Sigma."]
-    concentration: Annotated[float, Above(0.0), "Parameter of the Chinese restaurant process, c."]
+    concentration: Annotated[float | LogUniform, Above(0.0), "Parameter of the Chinese restaurant process, c."]
     noise: Annotated[float, Above(0.0), "Standard deviation of the noise, sigma."]
     coloured: Annotated[bool, "Whether the noise is that of Monte-Carlo returns."]
     gamma: Annotated[float | None, DISCOUNT, "Discount of coloured noise for tasks without G."]
@@ -55,6 +63,7 @@ class MultitaskGPTDDPSolution:
         labels = frozen(np.asarray(self.assignments).astype(np.int64))
         object.__setattr__(self, "assignments", labels)
         owner, N = type(self).__name__, len(self.class_means)
+        object.__setattr__(self, "concentration", check_concentration(owner, self.concentration))
         if labels.ndim != 2 or self.samples.shape[:2] != labels.shape:
             raise InvalidArgument(owner, "assignments", "a class for each drawn task", labels)
         if N != (cluster_counts(labels) + 1).sum() or self.class_covariances.shape[:1] != (N,):
@@ -90,8 +99,9 @@ class MultitaskGPTDDPSolution:
         d, (n, M) = self.class_means.shape[1], self.assignments.shape
         one = read_tasks(owner, (task,), Noise(self.noise, self.coloured, self.gamma), d)
         found = condition(one, self.class_means, self.class_covariances)
-        sizes = [np.append(np.bincount(labels), self.concentration) for labels in self.assignments]
-        return found, np.log(np.concatenate(sizes) / (n * (M + self.concentration))) + found.log_evidence
+        c = weight_of_new(self.concentration, cluster_counts(self.assignments), M + 1)
+        shares = [np.append(np.bincount(z), new) / (n * (M + new)) for z, new in zip(self.assignments, c, strict=True)]
+        return found, np.log(np.concatenate(shares)) + found.log_evidence
 
 
 @register(
@@ -120,7 +130,11 @@ class MultitaskGPTDDP:
     """
 
     noise: Annotated[float, Above(0.0), "Standard deviation of the noise, sigma."] = 1.0
-    concentration: Annotated[float, Above(0.0), "Parameter of the Chinese restaurant process, c."] = 1.0
+    concentration: Annotated[
+        float | LogUniform,
+        Above(0.0),
+        "Parameter of the Chinese restaurant process, c; LogUniform() if it is to be learnt.",
+    ] = 1.0
     strength: Annotated[float, Above(0.0), "Tasks that the base of a mean is worth, kappa."] = 1.0
     degrees: Annotated[float | None, "Degrees of freedom, nu, more than d - 1; None: d + 2."] = None
     scale: Annotated[Floats | None, Shape("(d, d)"), "Psi; a number is a multiple of I, None: I."] = None
@@ -131,6 +145,7 @@ class MultitaskGPTDDP:
     gamma: Annotated[float | None, DISCOUNT, "Discount of coloured noise for tasks without G."] = None
 
     def __post_init__(self) -> None:
+        check_concentration(OWNER, self.concentration)
         if self.scale is not None:
             base_of(OWNER, self.strength, self.degrees, self.scale, len(np.atleast_1d(self.scale)))
 
@@ -140,8 +155,8 @@ class MultitaskGPTDDP:
         M, d = data.y.shape
         base = base_of(OWNER, self.strength, self.degrees, self.scale, d)
         rng = generator(OWNER, rng)
-        a, numbers = int(self.auxiliary), (base.kappa, base.nu, float(self.concentration))
-        p = Problem(np.array(data.B), np.array(data.y), np.array(base.Psi), *numbers, a)
+        a, c = int(self.auxiliary), weight_of_new(self.concentration, np.arange(M + 1), M).astype(np.float64)
+        p = Problem(np.array(data.B), np.array(data.y), np.array(base.Psi), base.kappa, base.nu, c, a)
         x = Chain(
             np.zeros(M, np.int64), np.zeros(M + a), np.zeros((M + a, d)), np.zeros((M + a, d, d)), np.zeros((M, d))
         )
@@ -153,8 +168,8 @@ class MultitaskGPTDDP:
         if not np.isfinite(w_mean).all():
             raise InvalidArgument(OWNER, "scale", "of the size of the tasks' weights", self.scale, "Numbers overflow.")
         made = MultitaskGPTDDPSolution(
-            w_mean.mean(axis=0), w, z, mu, S @ np.swapaxes(S, 1, 2), numbers[2], float(self.noise), bool(self.coloured),
-            self.gamma,
+            w_mean.mean(axis=0), w, z, mu, S @ np.swapaxes(S, 1, 2), self.concentration, float(self.noise),
+            bool(self.coloured), self.gamma,
         )  # fmt: skip
         warn_if_poor(OWNER, made.diagnostics())
         return made
