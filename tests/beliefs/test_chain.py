@@ -26,6 +26,7 @@ def test_split_r_hat_by_hand():
     assert r_hat[0] == pytest.approx(np.sqrt(3 / 4 + 2.0 / (10 / 3)))
     assert r_hat[1] == np.inf
     assert diagnosed(np.ones((9, 2))).r_hat.tolist() == [1.0, 1.0]
+    assert diagnosed([[0.0, 1.0], [2.0, 3.0], [0.0, 1.0], [2.0, 3.0]]).r_hat == pytest.approx(np.sqrt([0.5, 0.5]))
     assert diagnosed([[0.0, 1.0], [2.0, 3.0], [5.0, 6.0]]).r_hat.tolist() == [1.0, 1.0]  # too short to say
 
 
@@ -43,6 +44,14 @@ def test_effective_sample_size_of_autoregressions():
     assert diagnosed(x[:3]).effective_sample_size.tolist() == [3.0, 3.0]
     turns = np.column_stack([np.tile([1.0, -1.0], 50)] * 2)  # at most n log10 n
     assert diagnosed(turns).effective_sample_size == pytest.approx(200.0)
+
+
+@pytest.mark.parametrize("unit", [1e-20, 1e20])
+def test_the_unit_does_not_matter(unit):
+    x = default_rng(1).normal([0.0, 5.0], 1.0, (60, 2))
+    one, other = diagnosed(x), diagnosed(unit * x)
+    np.testing.assert_allclose(other.effective_sample_size, one.effective_sample_size, rtol=1e-9)
+    np.testing.assert_allclose(other.r_hat, one.r_hat, rtol=1e-9)
 
 
 GOOD = Diagnostics(np.array([20.0, 90.0]), np.array([1.1, 1.0]), 0.5, 200)

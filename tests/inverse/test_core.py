@@ -156,6 +156,8 @@ def test_experts_walk_as_they_should():
     for s in range(3):
         p = 1.0 / (1.0 + np.exp(3.0 * (q[s, 0] - q[s, 1])))
         assert_mean_equal(pairs[pairs[:, 0] == s, 1].astype(float), p, false_alarm=1e-6)
+    doubtful = np.concatenate(demonstrate(mdp, reward, 20, 100, default_rng(1), confidence=1e-6))[:, 1]
+    assert_mean_equal(doubtful.astype(float), 0.5, false_alarm=1e-6)
     best = np.concatenate(demonstrate(mdp, reward, 2, 30, default_rng(0)))
     assert (best[:, 1] == 1).all()
     ties = np.concatenate(demonstrate(mdp, [0.0, 0.0, 0.0], 20, 100, default_rng(0)))[:, 1]

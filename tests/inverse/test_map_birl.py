@@ -110,6 +110,18 @@ def test_restarts_leave_local_maxima():
     assert found.log_posterior >= max(alone) - 1e-7
 
 
+def test_one_action_says_nothing():
+    """The log likelihood is 0 everywhere, and so is the log posterior with a box of width 1."""
+    alone = b.TabularMDP.from_dense([[[0.0, 1.0]], [[1.0, 0.0]]], [0.0, 0.0], gamma=0.9)
+    belief = b.inverse.BIRL(alone, prior=b.inverse.UniformPrior(-0.5, 0.5)).update_many([(0, 0), (1, 0)])
+    found = b.inverse.MAPBIRL(restarts=2).solve(belief, np.random.default_rng(0))
+    assert found.log_posterior == 0.0
+    assert found.policy.tolist() == [[1.0], [1.0]]
+    several = b.inverse.DPMBIRL(alone, prior=b.inverse.UniformPrior(-0.5, 0.5)).update_many([[(0, 0)], [(1, 0)]])
+    kinds = b.inverse.EMIRL(clusters=2, restarts=1).solve(several, np.random.default_rng(0))
+    assert kinds.log_likelihood == pytest.approx(0.0, abs=1e-12)
+
+
 def test_finite_prior():
     """The best entry of the list: prior times likelihood, by value iteration."""
     weights = lattice([-1.0, -0.5, 0.0, 0.5, 1.0])

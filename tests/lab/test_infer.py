@@ -18,7 +18,7 @@ from bayesrl.inverse import (
     demonstrate,
     value_loss,
 )
-from bayesrl.lab.inverse import infer, uniform_loss
+from bayesrl.lab.inverse import SOLVERS, infer, uniform_loss
 
 WORLD = b.make_world("gridworld-blocks", size=4, noise=0.1)
 PHI = {"features": WORLD.features, "confidence": 5.0}
@@ -52,6 +52,7 @@ def test_a_name_stands_for_direct_calls(method):
     solver = {"map-birl": {"restarts": 1}, "em-irl": {"clusters": 2, "restarts": 1}}.get(method, {})
     found = infer(method, WORLD, DEMOS, {"confidence": 5.0, **solver}, 20, rng=default_rng(1))
     direct, weights = DIRECT[method]()
+    assert found.posterior == direct or method in SOLVERS
     np.testing.assert_array_equal(found.weights, weights)
     score = {"birl": lambda: direct.log_posterior(weights), "map-birl": lambda: direct.log_posterior,
              "modified-birl": lambda: direct.log_posterior(weights),

@@ -577,6 +577,13 @@ def grown():
     yield "variable-reward-transfer", cache.update([0.0, 1.0]).update([1.0, 1.0])
 
 
+def test_a_chain_without_a_lattice_stands_nowhere(path):
+    belief = b.make("birl", problem=LINE, prior=b.inverse.GaussianPrior())
+    save(belief, path)
+    with pytest.raises(InvalidArgument, match="must be one that can be read back"):
+        save(unchecked(belief, at=np.array([0, 1])), path)
+
+
 def test_draws_that_do_not_belong_together_are_refused(path):
     """One entry more along an axis, and numbers just outside their range; what was not damaged is kept."""
     for name, belief in grown():

@@ -12,6 +12,7 @@ import bayesrl as b
 from bayesrl.core import Transition
 from bayesrl.errors import BayesRLError
 from bayesrl.multiagent import DirichletGame, FiniteGames, JointTransition, RepeatedGame, StochasticGame, play
+from bayesrl.testing import assert_mean_equal
 
 ALPHA, BETA, OTHER = [[6, 6], [1, 1]], [[5, 5], [1, 1]], [9, 1]
 FACT = RepeatedGame(alpha=ALPHA, beta=BETA, strategy=OTHER)
@@ -127,6 +128,21 @@ def test_vpi_of_draws_approaches_the_integral():
     assert found["q"] == pytest.approx([0.5, 0.6], abs=0.012)
 
 
+def test_draws_have_the_moments_of_the_belief():
+    """Payoff Beta and strategy Dirichlet are independent: means and variances of a round (false alarm 1e-6 each)."""
+    game = RepeatedGame(alpha=[[2.0, 1.0], [1.0, 3.0]], beta=[[1.0, 2.0], [1.0, 1.0]], strategy=[3.0, 2.0])
+    q, weight = game.value_draws(0, 20_000, default_rng(0))
+    np.testing.assert_allclose(weight, 1.0 / 20_000)
+    n = game.alpha + game.beta
+    p, second = game.alpha / n, game.alpha * (game.alpha + 1) / (n * (n + 1))
+    u, uu = np.array([0.6, 0.4]), np.array([[12.0, 6.0], [6.0, 6.0]]) / 30.0  # E x x' of Dirichlet(3, 2)
+    for a in range(2):
+        assert_mean_equal(q[:, a], p[a] @ u, false_alarm=1e-6)
+        joint = np.outer(p[a], p[a])
+        np.fill_diagonal(joint, second[a])
+        assert_mean_equal(q[:, a] ** 2, (joint * uu).sum(), false_alarm=1e-6)
+
+
 def test_finite_games_to_depth_three():
     """Lookahead over weights against the recursion that enumerates all paths of joint actions and rewards."""
     games = stages([[4.0, 0.0], [0.0, 3.0]], [[0.0, 4.0], [3.0, 1.0]], [[4.0, 1.0], [0.0, 2.0]], gamma=0.8)
@@ -193,6 +209,7 @@ def test_play_records_are_kept(tmp_path):
 STAGE = StochasticGame.stage(np.eye(2), 0.9)
 WIDE = np.ones((40, 40))
 GAMES = FiniteGames([STAGE], None, [[0.5, 0.5]])
+TWO_STATES = DirichletGame.flat(StochasticGame(np.full((2, 1, 1, 2), 0.5), np.zeros((2, 1, 1)), 0.9))
 COUNTED = DirichletGame.flat(STAGE, values=[0.0, 1.0], known=True)
 BAD = {
     "other too large": (lambda: FACT.update(JointTransition(0, 0, 2, 1.0, 0)), "RepeatedGame: 'other' must be"),
@@ -228,6 +245,8 @@ BAD = {
     "prior of an MDP": (
         lambda: b.make("bayesian-marl", prior=b.DirichletMDP.flat(b.make_world("chain"))), "BayesianMARL needs"),
     "observation": (lambda: info_at(FACT, 1), "'observation' must be"),
+    "nothing seen of two states": (lambda: info_at(TWO_STATES, None), "'observation' must be"),
+    "state beyond the last": (lambda: info_at(TWO_STATES, 2), "'observation' must be"),
     "mind": (lambda: b.make("bayesian-marl", prior=FACT).act(None, 0, default_rng(0)), "'mind' must be one that start"),
     "rng": (lambda: b.make("bayesian-marl", prior=FACT).act(FACT, 0, 3), "'rng' must be a numpy Generator"),
     "leaf": (lambda: info(FACT, choose="lookahead", leaf="mean"), "RepeatedGame: 'leaf' must be"),
@@ -255,6 +274,11 @@ BAD = {
 def info_at(belief, observation):
     agent = b.make("bayesian-marl", prior=belief)
     return agent.act(agent.start(), observation, default_rng(0)).info
+
+
+def test_a_game_of_one_state_needs_no_observation():
+    assert info_at(FACT, None)["q"] == pytest.approx(info_at(FACT, 0)["q"], abs=0.0)
+    assert len(info_at(TWO_STATES, 1)["q"]) == 1
 
 
 @pytest.mark.parametrize("name", BAD)

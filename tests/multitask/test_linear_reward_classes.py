@@ -1,10 +1,13 @@
 """Classes of reward weights: enumerated clusterings with dense Gaussian evidence, moments, calibration, bad input."""
 
+import importlib
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
 from scipy.stats import multivariate_normal
 
+import bayesrl as b
 from bayesrl.beliefs._crp import draw_clustering, log_crp, relabelled
 from bayesrl.beliefs._linear_model import log_partition, seen_through
 from bayesrl.beliefs.structured._partitions import all_partitions
@@ -202,6 +205,10 @@ TWO = PRIOR.update_many(data(2, 1, seed=4))
         (lambda: LinearRewardClasses(1.0, 1.0, C, MEAN, [[1, 2], [0, 1]]), "'base_covariance' must be symmetric and"),
         (lambda: LinearRewardClasses(1.0, 1.0, np.eye(3), MEAN, BASE), "'class_covariance' must be an array of shape"),
         (lambda: LinearRewardClasses(1.0, 1.0, C, [np.nan, 0.0], BASE), "'base_mean' must be finite"),
+        (lambda: LinearRewardClasses(1.0, 1.0, C, [1e101, 0.0], BASE), "'base_mean' must be of moderate size"),
+        (lambda: LinearRewardClasses(1.0, 1.0, 1e101 * C, MEAN, BASE), "'class_covariance' must be of moderate size"),
+        (lambda: LinearRewardClasses(1.0, 1.0, C, MEAN, 1e101 * BASE), "'base_covariance' must be of moderate size"),
+        (lambda: LinearRewardClasses(1.0, 1.0, C, MEAN, [[1, 1], [1, 1]]), "'base_covariance' must be symmetric and"),
         (lambda: LinearRewardClasses(1.0, 1.0, C, 0.0, BASE), "'base_mean' must be an array of shape"),
         (lambda: PRIOR.update((-1, [1.0, 0.0], 0.0)), "'task' must be a whole number of at least 0"),
         (lambda: PRIOR.update((None, [1.0, 0.0], 0.0)), "'task' must be a whole number of at least 0"),
@@ -226,3 +233,21 @@ TWO = PRIOR.update_many(data(2, 1, seed=4))
 def test_bad_input(call, sentence):
     with pytest.raises(InvalidArgument, match=sentence):
         call()
+
+
+@pytest.mark.parametrize("name", ["_linear_reward_classes", "hierarchical_mdp"])
+def test_the_largest_number_of_tasks(name, monkeypatch):
+    """With a limit of three tasks, the last is task 2."""
+    module = importlib.import_module(f"bayesrl.multitask.{name}")
+    monkeypatch.setattr(module, "MOST_TASKS", 3)
+    two = b.TabularMDP.from_dense([[[0.5, 0.5]], [[0.5, 0.5]]], [[0.0], [1.0]], gamma=0.9)
+    for task in (2, 3):
+        if name == "hierarchical_mdp":
+            belief, datum = b.make("hierarchical-mdp", problem=two), b.Transition(0, 0, 0.0, 1, task=task)
+        else:
+            belief, datum = PRIOR, (task, [1.0, 0.0], 0.5)
+        if task == 2:
+            assert belief.update(datum).n_tasks == 3
+        else:
+            with pytest.raises(InvalidArgument, match="'task' must be a whole number of at least 0 and at most 2"):
+                belief.update(datum)

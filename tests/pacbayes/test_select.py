@@ -38,6 +38,9 @@ def test_selection_is_the_best_of_those_tried():
 
 def test_ends_of_the_temperatures():
     V, p = [1.0, 2.0], [0.75, 0.25]
+    for t in (1e-6, 0.5, 1.0):
+        q = np.array([0.75 * math.exp(t), 0.25 * math.exp(2 * t)])
+        np.testing.assert_allclose(pac.select(V, p, [t], lambda kl: 0.0).weights, q / q.sum())
     assert pac.select(V, p, [0.0], lambda kl: 0.0).weights.tolist() == p
     sure = pac.select(V, p, [0.0, 1e99], lambda kl: 0.0)
     assert sure.weights.tolist() == [0.0, 1.0]

@@ -18,6 +18,9 @@ FAMILY, MAZE = b.make_world("random-mdp"), b.make_world("coloured-maze", size=4)
 def test_tasks_of_a_class_share_their_rows():
     world = FAMILY.draw(default_rng(0))
     rows = np.array([task.mdp.prob for task in world.tasks])
+    S = FAMILY.n_states
+    for task in world.tasks:  # being in the last state pays 1
+        np.testing.assert_allclose(task.mdp.mean_reward, np.repeat(np.eye(S)[-1], FAMILY.n_actions).reshape(S, -1))
     same = (rows[:, None] == rows).all(axis=(2, 3))
     np.testing.assert_array_equal(same, world.classes[:, None] == world.classes)
     assert 1 < world.classes.max() + 1 <= 3
