@@ -13,7 +13,8 @@ import bayesrl as b
 from bayesrl.beliefs._chain import PoorMixing
 from bayesrl.beliefs._crp import draw_clustering
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.inverse import DPMBIRL, FinitePrior, GaussianPrior, UniformPrior, langevin
+from bayesrl.inverse import DPMBIRL, FinitePrior, GaussianPrior, UniformPrior, demonstrate, langevin
+from bayesrl.parameters import unchecked
 from bayesrl.testing import assert_uniform_ranks
 
 LINE = plain_inverse.line()
@@ -197,10 +198,33 @@ def test_a_bad_step_warns(step, advice):
         belief.refresh(default_rng(0), 200)
 
 
+@pytest.mark.parametrize(("block", "confidence"), [(2, 10.0), (2, 1.0), (4, 10.0), (8, 10.0)])
+def test_a_warm_up_finds_the_step(block, confidence):
+    """16, 4 and 1 weights of the grid: at least .2 and at most .9 of the steps are accepted.
+
+    The step changes only while there are no draws. Sweeps of the warm-up give no draws.
+    """
+    world, rng = b.make_world("gridworld-blocks", block=block), default_rng(0)
+    logs = demonstrate(world, world.features @ world.weights, 3, 40, rng)
+    first = DPMBIRL(world, world.features, confidence=confidence, moves=5).update_many(logs)
+    belief = first.refresh(rng, 10)
+    more = belief.refresh(rng, 10)
+    assert first.tau == 0.1 != belief.tau == more.tau
+    assert len(belief.samples) == 10
+    assert 0.2 < more.diagnostics().acceptance < 0.9
+    assert more.update(logs[0]).refresh(rng).tau != more.tau
+    assert unchecked(first, step=0.3, tau=0.3).refresh(rng).tau == 0.3
+
+
 @pytest.mark.long
-def test_densities_are_calibrated():
+@pytest.mark.parametrize("step", [0.5, None])
+def test_densities_are_calibrated(step):
     """Ranks of the true weights of three trajectories among 19 draws, 200 replicates; false alarm 1e-6."""
-    prior, rng, ranks = DPMBIRL(LINE, FEATURE, UniformPrior(-1.0, 1.0), 3.0, 0.8, step=0.5, moves=2), default_rng(9), []
+    prior, rng, ranks = (
+        DPMBIRL(LINE, FEATURE, UniformPrior(-1.0, 1.0), 3.0, 0.8, step=step, moves=2),
+        default_rng(9),
+        [],
+    )
     for _ in range(200):
         labels = draw_clustering(3, 0.8, rng)
         truth = rng.uniform(-1.0, 1.0, 3)[labels]

@@ -33,6 +33,9 @@ MUTANTS = {
         INVERSE + "_target", "if np.log(rng.random()) < log_ratio:",
         "if rng.random() < np.exp(self.log_posterior(new)) / np.exp(self.log_posterior(self.now.weights)):",
         [DPM + "test_long_trajectories_do_not_underflow"]),
+    "the step changes after the warm-up": (
+        INVERSE + "dpm_birl", "0 if self.step or len(self.assignments) else WARM_UP", "0 if self.step else WARM_UP",
+        [DPM + "test_a_warm_up_finds_the_step[4-10.0]"]),
     "a new trajectory ignores the sizes of clusters": (
         INVERSE + "dpm_birl", "np.append(times.astype(float), c * prior)", "np.append(np.ones(len(times)), c * prior)",
         [DPM + "test_draws_follow_the_enumerated_partitions[4-0.5]"]),

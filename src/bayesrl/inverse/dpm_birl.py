@@ -12,14 +12,18 @@ A sweep of the sampler has two parts.
 2. For every cluster, `moves` Langevin steps of its reward, w' = w + step^2 / 2 gradient + step eps, accepted by the
    exact Metropolis ratio (`langevin`).
 
+A chain without draws and without a given `step` first makes 30 sweeps that are dropped, in which the step changes until
+about .57 of the Langevin steps are accepted. Then the step is constant, so the law of the draws is exact.
+
 With a `FinitePrior` there is no gradient, and rewards are summed out of the first part: Gibbs sampling over the list.
 
-Paper to code: its Metropolis-Hastings algorithm is `_assign` and `_move`; the reward of a new trajectory, given what
+Paper to code: its Metropolis-Hastings algorithm is `_sweep` and `_assign`; the reward of a new trajectory, given what
 was learnt, is `new_trajectory`.
 Deviations: public code clips Langevin proposals to the box and computes ratios of exponentials; here a proposal outside
 the box is rejected and ratios are logarithms. It reports the best draw; here posterior means over the draws. In
 `new_trajectory` the draws are weighted by how well they explain the new trajectory, so that the mean is that of the
-posterior given all trajectories. The paper scales the likelihood's confidence; here it is a constant.
+posterior given all trajectories. The paper scales the likelihood's confidence; here it is a constant. The warm-up is
+ours; .574 is the share that is best for Langevin steps in many dimensions (Roberts and Rosenthal 1998).
 Cost: a sweep O(trajectories x inner) likelihoods, a solve for each proposal of a new cluster, and `moves` solves and
 linear systems of S equations for each cluster.
 Claims: draws follow the enumerated partitions of 4 and 5 trajectories, with a list of rewards and with a density;
@@ -39,7 +43,7 @@ from numpy.typing import ArrayLike
 from bayesrl.beliefs._chain import Diagnostics, diagnose, warn_if_poor
 from bayesrl.beliefs._crp import draw_clustering, relabelled
 from bayesrl.beliefs._reward_priors import FinitePrior, RewardPrior, UniformPrior, check_prior, finite
-from bayesrl.checks import Floats, Ints, frozen, generator, indices, integer
+from bayesrl.checks import Floats, Ints, frozen, generator, indices, integer, number
 from bayesrl.errors import InvalidArgument
 from bayesrl.inverse._clustered import ENOUGH, Clustered, drawn, gibbs
 from bayesrl.inverse._demonstrations import pairs_of
@@ -48,6 +52,9 @@ from bayesrl.inverse._target import Fit, Target, fit
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import Above, AtLeast, unchecked, value
 from bayesrl.registry import register
+
+FIRST_STEP, WARM_UP, BEST = 0.1, 30, 0.574
+"""Where a warm-up begins, its sweeps, and the share of accepted steps that is best in many dimensions."""
 
 
 def _example() -> DPMBIRL:
@@ -97,7 +104,7 @@ class DPMBIRL(SeveralExperts, Clustered):
     confidence: Annotated[float, Above(0), "How surely experts take the best action, c."] = 1.0
     concentration: Annotated[float, Above(0), "Concentration of the Chinese restaurant process over clusters."] = 1.0
     inner: Annotated[int, AtLeast(1), "Clusters proposed for each trajectory in a sweep."] = 2
-    step: Annotated[float, Above(0), "Standard deviation of a Langevin step."] = 0.1
+    step: Annotated[float | None, Above(0), "Standard deviation of a Langevin step; None: found by a warm-up."] = None
     moves: Annotated[int, AtLeast(1), "Langevin steps of each cluster in a sweep."] = 10
     trajectories: tuple[Ints, ...] = field(init=False, repr=False)
     """The pairs (state, action) of each trajectory, each (N, 2), in the order in which they were learnt."""
@@ -111,14 +118,19 @@ class DPMBIRL(SeveralExperts, Clustered):
     """The drawn weights of each trajectory's cluster, (n, N, d)."""
     accepted: Ints = field(init=False, repr=False)
     """Accepted Langevin steps and all of them, (2,)."""
+    tau: float = field(init=False, repr=False)
+    """The step of the chain: `step`, or what the last warm-up found."""
 
     depends_on_data: ClassVar[tuple[str, ...]] = ("taken",)
-    grows: ClassVar[tuple[str, ...]] = ("trajectories", "labels", "weights", "assignments", "samples", "accepted")
+    grows: ClassVar[tuple[str, ...]] = (
+        "trajectories", "labels", "weights", "assignments", "samples", "accepted", "tau",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         self._begin()
         check_prior("DPMBIRL", "prior", self.prior, self.n_weights)
-        made: dict[str, Any] = {"concentration": float(self.concentration), "step": float(self.step)}
+        made: dict[str, Any] = {"concentration": float(self.concentration)}
+        made |= {"step": None if self.step is None else float(self.step), "tau": float(self.step or FIRST_STEP)}
         made |= {"labels": np.zeros(0, np.int64), "weights": np.zeros((0, self.n_weights)), **self._no_draws(0)}
         for name, x in made.items():
             object.__setattr__(self, name, frozen(x) if isinstance(x, np.ndarray) else x)
@@ -134,6 +146,7 @@ class DPMBIRL(SeveralExperts, Clustered):
         for name, x, low in (("labels", self.labels, -1), ("assignments", self.assignments, 0)):
             if ((x < low) | (x >= N)).any():
                 raise InvalidArgument("DPMBIRL", name, f"clusters of {N} trajectories", x)
+        number("DPMBIRL", "tau", self.tau, 0.0, above=True)
 
     def _no_draws(self, n: int) -> dict[str, Any]:
         none = {"assignments": np.zeros((0, n), np.int64), "samples": np.zeros((0, n, self.n_weights))}
@@ -150,7 +163,7 @@ class DPMBIRL(SeveralExperts, Clustered):
         """The belief after further sweeps of the chain, each of which adds a draw. A badly mixed chain warns."""
         generator("DPMBIRL.refresh", rng)
         n, N = integer("DPMBIRL.refresh", "sweeps", sweeps, 1), self.n_trajectories
-        z, accepted = np.zeros((n, N), np.int64), np.array(self.accepted)
+        z, accepted, tau = np.zeros((n, N), np.int64), np.array(self.accepted), self.tau
         if not N:
             return unchecked(self, assignments=frozen(z), samples=frozen(np.zeros((n, 0, self.n_weights))))
         if listed := finite(self.prior):
@@ -160,16 +173,16 @@ class DPMBIRL(SeveralExperts, Clustered):
         else:
             w = np.zeros((n, N, self.n_weights))
             clusters, labels = self._seated(rng)
+            for t in range(0 if self.step or len(self.assignments) else WARM_UP):
+                clusters, labels, taken = self._sweep(clusters, labels, tau, rng)
+                tau *= np.exp((taken[0] / taken[1] - BEST) / np.sqrt(t + 1.0))
             for t in range(n):
-                self._assign(clusters, labels, rng)
-                used, labels = np.unique(labels, return_inverse=True)
-                clusters = [clusters[j] for j in used]
-                for j in range(len(clusters)):
-                    clusters[j] = self._move(clusters[j], labels == j, accepted, rng)
+                clusters, labels, taken = self._sweep(clusters, labels, tau, rng)
                 z[t], w[t] = relabelled(labels), np.array([one.weights for one in clusters])[labels]
+                accepted += taken
         made: dict[str, Any] = {"assignments": np.concatenate([self.assignments, z]), "labels": z[-1].copy()}
         made |= {"samples": np.concatenate([self.samples, w]), "weights": w[-1].copy(), "accepted": accepted}
-        new = unchecked(self, **{name: frozen(x) for name, x in made.items()})
+        new = unchecked(self, tau=float(tau), **{name: frozen(x) for name, x in made.items()})
         if len(new.assignments) >= ENOUGH:
             warn_if_poor("DPMBIRL.refresh", new.diagnostics())
         return new
@@ -181,6 +194,17 @@ class DPMBIRL(SeveralExperts, Clustered):
         first = np.unique(labels, return_index=True)[1]
         rewards = [self.weights[i] if i < len(known) else self.prior.draw(self.n_weights, rng) for i in first]
         return [fit(self, w) for w in rewards], labels
+
+    def _sweep(self, clusters: list[Fit], labels: Ints, tau: float, rng: Generator) -> tuple[list[Fit], Ints, Ints]:
+        """The clusters and labels after a sweep; accepted Langevin steps and all of them, (2,)."""
+        self._assign(clusters, labels, rng)
+        used, labels = np.unique(labels, return_inverse=True)
+        moved, accepted = [], 0
+        for j, old in enumerate(used):
+            target = Target(self, self.prior, self.taken[labels == j].sum(axis=0), clusters[old])
+            accepted += target.walk(tau, self.moves, rng)
+            moved.append(target.now)
+        return moved, labels, np.array([accepted, len(moved) * self.moves])
 
     def _assign(self, clusters: list[Fit], labels: Ints, rng: Generator) -> None:
         """Part 1 of a sweep. Labels change in place; clusters may be added, and may become empty."""
@@ -195,13 +219,6 @@ class DPMBIRL(SeveralExperts, Clustered):
                     if j == len(clusters):
                         clusters.append(new)
                     labels[i] = j
-
-    def _move(self, cluster: Fit, members: Any, accepted: Any, rng: Generator) -> Fit:
-        """Part 2 of a sweep: Langevin steps of one cluster's reward."""
-        target = Target(self, self.prior, self.taken[members].sum(axis=0), cluster)
-        taken = target.walk(self.step, self.moves, rng)
-        accepted += (taken, self.moves)
-        return target.now
 
     @cached_property
     def _log_policies(self) -> Floats:
