@@ -26,6 +26,8 @@ FEATURES = RBF(np.linspace(0.0, 9.0, 5), scale=2.0)
 BASE = {"noise": NOISE, "strength": 0.1, "degrees": 8.0, "scale": 2.0}
 FLAT = 2.0 / (8.0 - 5.0 - 1.0) * (1.0 + 1.0 / 0.1)
 """The variance of a weight under the base."""
+DRAWS = 40
+"""Draws of tasks for the returns."""
 SETTINGS = {"one class": 1, "three classes": 3, "unrelated": TASKS + 1}
 
 
@@ -130,6 +132,74 @@ def lost(seed, setting, sweeps=100, steps=30):
     return found
 
 
+# Return of a further task --------------------------------------------------------------------------------------------
+
+
+def moves():
+    """P[s, a, s'] of two actions, left and right, that fail one time in ten; features of pairs (S, 2, 10)."""
+    P, pairs, phi = np.zeros((S, 2, S)), np.zeros((S, 2, 10)), FEATURES(np.arange(S))
+    pairs[:, 0, :5], pairs[:, 1, 5:] = phi, phi
+    for s in range(S):
+        for a, move in enumerate((-1, 1)):
+            P[s, a, np.clip(s + move, 0, S - 1)] += 0.9
+            P[s, a, np.clip(s - move, 0, S - 1)] += 0.1
+    return P, pairs
+
+
+def flat_transfer(task):
+    """The posterior of weights of pairs with the flat prior N(0, FLAT I)."""
+    H, r, _ = task
+    C = np.linalg.inv(np.eye(10) / FLAT + H.T @ H / NOISE**2)
+    return C @ H.T @ r / NOISE**2, C
+
+
+def earned(transfer, start, mean, seed, steps=50, every=5):
+    """Mean rewards of 50 steps that are greedy in drawn weights. A new draw is made after every five steps.
+
+    `transfer` gives the posterior of weights of pairs; the policy that it evaluates is greedy in the last draw.
+    """
+    P, pairs = moves()
+    luck, thought, log, total = np.random.default_rng([seed, 18]), np.random.default_rng([seed, 19]), [], 0.0
+    state, (m, C), w = int(luck.integers(S)), start, np.zeros(10)
+    for t in range(steps):
+        if t % every == 0:
+            if log:
+                s, a, r, y = (np.array(x) for x in zip(*log, strict=True))
+                m, C = transfer((pairs[s, a] - GAMMA * pairs[y, (pairs[y] @ w).argmax(axis=1)], r, None))
+            w = thought.multivariate_normal(m, C)
+        a = int((pairs[state] @ w).argmax())
+        after = int(np.searchsorted(np.cumsum(P[state, a]), luck.random(), side="right"))
+        log.append((state, a, mean[state] + 0.3 * luck.standard_normal(), after))
+        state, total = after, total + mean[state]
+    return total
+
+
+def returns(seed, setting, sweeps=100, steps=30):
+    """The return of a thirteenth task in 50 steps with each of the priors, after policy iteration on twelve others."""
+    rng, classes = np.random.default_rng([seed, 17]), SETTINGS[setting]
+    P, pairs = moves()
+    profile = FEATURES(np.arange(S)) @ rng.normal(0.0, 1.5, (5, classes))
+    means = [profile[:, m % classes] * (1.0 + 0.1 * rng.standard_normal()) for m in range(TASKS + 1)]
+    logs = []
+    for mean in means[:TASKS]:
+        state, log = int(rng.integers(S)), []
+        for _ in range(steps):
+            a = int(rng.integers(2))
+            after = int(rng.choice(S, p=P[state, a]))
+            log.append(Transition(state, a, mean[state] + 0.3 * rng.standard_normal(), after))
+            state = after
+        logs.append(log)
+    base, new = BASE | {"degrees": 13.0}, means[TASKS]
+    found = {"flat": earned(flat_transfer, (np.zeros(10), FLAT * np.eye(10)), new, seed)}
+    solvers = {"EM": b.make("multitask-gptd", **base, tol=1e-4)}
+    solvers["DP"] = b.make("multitask-gptd-dp", **base, sweeps=sweeps)
+    for name, solver in solvers.items():
+        solution = policy_iteration(solver, logs, pairs, GAMMA, rng, rounds=5).solution
+        start = solution.transfer((np.zeros((1, 10)), [0.0]))  # a row of zeros says nothing
+        found[name] = earned(lambda task, x=solution: x.transfer(task[:2]), start, new, seed)
+    return found
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # some chains mix slowly
     for setting in SETTINGS:
@@ -138,6 +208,12 @@ if __name__ == "__main__":
         for name, (mean, error) in made.items():
             half = 2.02 * error
             print(f"  {name}: log score {mean[0]:+.2f} +- {half[0]:.2f}, error lower by {mean[1]:.3f} +- {half[1]:.3f}")
+    for setting in SETTINGS:
+        made = [returns(seed, setting) for seed in range(DRAWS)]
+        gain = np.array([[one["EM"] - one["flat"], one["DP"] - one["flat"]] for one in made])
+        error = gain.std(axis=0, ddof=1) / np.sqrt(len(gain))
+        flat = np.mean([one["flat"] for one in made])
+        print(f"{setting}: flat return {flat:.1f}; gains of EM and DP", gain.mean(axis=0).round(2), error.round(2))
     for setting in ("one class",):
         shares = [lost(seed, setting) for seed in range(8)]
         for name in ("flat", "EM", "DP"):

@@ -12,7 +12,8 @@ from bayesrl.beliefs._crp import draw_clustering, log_crp, relabelled
 from bayesrl.beliefs._linear_model import log_partition, seen_through
 from bayesrl.beliefs.structured._partitions import all_partitions
 from bayesrl.errors import InvalidArgument
-from bayesrl.multitask import LinearRewardClasses
+from bayesrl.multitask import LinearRewardClasses, LogUniform
+from bayesrl.multitask._splits_of_weights import split_or_merge
 from bayesrl.parameters import unchecked
 from bayesrl.testing import assert_chain_mean, assert_uniform_ranks
 
@@ -109,11 +110,30 @@ def test_splits_and_merges_alone_follow_the_enumerated_clusterings():
     joint = np.array([log_crp(z, 0.8) + dense(log, z)[0] for z in labels])
     p = np.exp(joint - joint.max())
     belief, z, drawn = PRIOR.update_many(log), np.zeros(4, np.int64), np.zeros((3000, 4), np.int64)
-    told = seen_through(belief.gram, belief.moment, C)
+    told, c = seen_through(belief.gram, belief.moment, C), np.full(5, 0.8)
     for i in range(len(drawn)):
-        belief._split_or_merge(z, *told, rng)
+        split_or_merge(z, c, belief._base(), told, rng)
         z = drawn[i] = relabelled(z)
     assert_chain_mean((drawn[:, None] == labels).all(axis=2), p / p.sum())
+
+
+def test_a_learnt_concentration():
+    """15 clusterings, each summed over 61 values of c, in 1500 sweeps; the next task by the posterior of c.
+
+    False alarm 1e-5 for each clustering.
+    """
+    log, (labels, _), unknown = data(4, 3, seed=4), all_partitions(4), LogUniform(0.05, 60.0)
+    restaurant = np.array([np.logaddexp.reduce([log_crp(z, c) for c in unknown.values]) for z in labels])
+    p = np.exp(restaurant + [dense(log, z)[0] for z in labels])
+    belief = LinearRewardClasses(unknown, 0.7, C, MEAN, BASE).update_many(log).refresh(default_rng(3), 1500)
+    assert_chain_mean((belief.assignments[:, None] == labels).all(axis=2), p / p.sum())
+    last, own = unchecked(belief, assignments=belief.assignments[-1:]), [([1.0, -0.5], 0.4)]
+    z = last.assignments[0]
+    c = np.exp([log_crp(z, c) for c in unknown.values])
+    alone = (c / c.sum()) @ (unknown.values / (4.0 + unknown.values))  # the probability of a new class
+    shares = np.append((1.0 - alone) * np.bincount(z) / 4.0, alone)
+    ahead = [dense([*log, (4, *own[0])], [*z, j])[0] - dense(log, z)[0] for j in range(len(shares))]
+    assert last.log_predictive(own) == pytest.approx(np.log(shares @ np.exp(ahead)), abs=1e-9)
 
 
 def test_two_kinds_leave_one_class():

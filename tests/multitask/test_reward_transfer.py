@@ -36,7 +36,7 @@ def walked(family, world, features, choose, steps, rng):
     return found, total
 
 
-def transfer(seed, classes, act=True):
+def transfer(seed, classes, act=True, concentration=1.0):
     """(log score, return) of the thirteenth task over its first 50 steps, with the learnt prior and with the base.
 
     Both score the rewards of the same random steps, and act with the same random numbers of the maze.
@@ -44,7 +44,9 @@ def transfer(seed, classes, act=True):
     rng = default_rng([seed, 9])
     family = b.make_world("coloured-maze", classes=classes, tasks=TASKS + 1)
     maze, eye = family.draw(rng), np.eye(family.colours)
-    base = LinearRewardClasses(1.0, NOISE, family.class_deviation**2 * eye, -eye.sum(0), family.deviation**2 * eye)
+    base = LinearRewardClasses(
+        concentration, NOISE, family.class_deviation**2 * eye, -eye.sum(0), family.deviation**2 * eye
+    )
     at_random = lambda state, found: int(rng.integers(4))  # noqa: E731
     logs = [walked(family, world, maze.features, at_random, LOG, rng)[0] for world in maze.tasks[:TASKS]]
     belief = base.update_many([(m, *pair) for m, log in enumerate(logs) for pair in log]).refresh(rng, 60)

@@ -12,6 +12,7 @@ MDPS, LEARNT, LINEAR, WORLDS, PLOTS = (
 GIBBS, BELIEF = "bayesrl.multitask._gibbs_of_counts", "bayesrl.multitask.hierarchical_mdp"
 RESTAURANT = "bayesrl.beliefs._crp"
 REWARDS, MODEL = "bayesrl.multitask._linear_reward_classes", "bayesrl.beliefs._linear_model"
+MOVES = "bayesrl.multitask._splits_of_weights"
 ENUMERATED = "test_draws_follow_the_enumerated_clusterings"
 SPLITS = "test_splits_and_merges_alone_follow_the_enumerated_clusterings"
 
@@ -62,14 +63,18 @@ MUTANTS = {
         REWARDS, "others = np.where(np.arange(len(z)) == m, -1, z)", "others = z",
         [LINEAR + "test_a_task_moves_by_its_conditional_distribution"]),
     "a split of weights is accepted without the probability of its proposal": (
-        REWARDS, "log_ratio - log_q if a == b", "log_ratio if a == b", [LINEAR + SPLITS]),
+        MOVES, "log_ratio - log_q if a == b", "log_ratio if a == b", [LINEAR + SPLITS]),
     "a split of weights forgets the sizes of its classes": (
-        REWARDS, "np.log(c) + gammaln(size).sum() - gammaln(size.sum()) + old.sum()", "np.log(c) + old.sum()",
-        [LINEAR + SPLITS]),
+        MOVES, "gammaln(size).sum() - gammaln(size.sum()) + old.sum()", "old.sum()", [LINEAR + SPLITS]),
+    "a split of weights has the concentration of one class more": (
+        MOVES, "c[K if a == b else K - 1]", "c[K if a == b else K]", [LINEAR + "test_a_learnt_concentration"]),
+    "a new class of weights has another number of others": (
+        REWARDS, "weight_of_new(self.concentration, len(names), len(z))",
+        "weight_of_new(self.concentration, len(names) + 1, len(z))", [LINEAR + "test_a_learnt_concentration"]),
     "the class of a further task ignores its rewards": (
         REWARDS, "+ log_partition(P + precision[M], eta + shift[M]) - log_partition(P, eta)", "", [LINEAR + "test_the_next_task_with_data_of_its_own"]),
     "two kinds of weights stay in one class": (
-        REWARDS, "        if len(z) > 1:\n            self._split_or_merge(z, precision, shift, rng)\n", "",
+        REWARDS, "if len(z) > 1:", "if len(z) > 99:",
         [LINEAR + "test_two_kinds_leave_one_class"]),
     "weights of a task forget its own rewards": (
         REWARDS, "return keep @ (phi + C @ b)", "return keep @ (phi + 0.0 * C @ b)", [LINEAR + ENUMERATED + "[4]"]),

@@ -8,8 +8,8 @@ Paper to code (recalled, not re-read): the model of the coloured mazes, with the
 classes is `refresh`. Deviations: as recalled, the paper draws the means of classes and auxiliary new classes
 (Neal's algorithm 8). Here weights and means are integrated out: the model is Gaussian, so that a task's weight for each
 class has a closed form, and the chain moves over clusterings alone. A sweep also proposes to split or to merge classes
-(Dahl 2005): where the base is wide, one task alone does not leave a class of two kinds. Cost: an update O(M d^2); a
-sweep O(M classes d^3).
+(Dahl 2005): where the base is wide, one task alone does not leave a class of two kinds. A learnt c is ours.
+Cost: an update O(M d^2); a sweep O(M classes d^3).
 Claims: draws follow the enumerated posterior of all clusterings, with the evidence of dense Gaussians; calibration.
 """
 
@@ -21,15 +21,24 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs._chain import FEW, Diagnostics, diagnose, warn_if_poor
-from bayesrl.beliefs._crp import cluster_counts, draw_clustering, mean_clusters, relabelled, together
+from bayesrl.beliefs._crp import (
+    LogUniform,
+    check_concentration,
+    cluster_counts,
+    draw_clustering,
+    mean_clusters,
+    relabelled,
+    together,
+    weight_of_new,
+)
 from bayesrl.beliefs._linear_model import log_partition, seen_through
 from bayesrl.checks import Bools, Floats, Ints, array, frozen, generator, integer, number, sequence
 from bayesrl.errors import InvalidArgument
 from bayesrl.models._riccati import semidefinite
+from bayesrl.multitask._splits_of_weights import split_or_merge
 from bayesrl.multitask.hierarchical_mdp import MOST_TASKS
 from bayesrl.parameters import Above, Shape, unchecked, value
 
@@ -62,7 +71,11 @@ class LinearRewardClasses:
     ([1.0, 0.0], [1.0, 1.0, 1.0, 0.0, 0.0])
     """
 
-    concentration: Annotated[float, Above(0), "Concentration of the Chinese restaurant process over classes, c."]
+    concentration: Annotated[
+        float | LogUniform,
+        Above(0),
+        "Concentration of the Chinese restaurant process over classes, c; LogUniform() if it is to be learnt.",
+    ]
     noise: Annotated[float, Above(0), "Standard deviation of a reward."]
     class_covariance: Annotated[Floats, Shape("(d, d)"), "Covariance of the weights of a class around its mean."]
     base_mean: Annotated[Floats, Shape("(d,)"), "Mean of the classes' means."]
@@ -83,8 +96,8 @@ class LinearRewardClasses:
         d = len(mean)
         for name in ("class_covariance", "base_covariance"):
             semidefinite(NAME, name, array(NAME, name, getattr(self, name), (d, d), moderate=True), definite=True)
-        for name in ("concentration", "noise"):
-            set_(self, name, float(getattr(self, name)))
+        set_(self, "concentration", check_concentration(NAME, self.concentration))
+        set_(self, "noise", float(self.noise))
         set_(self, "gram", frozen(np.zeros((0, d, d))))
         set_(self, "moment", frozen(np.zeros((0, d))))
         set_(self, "labels", frozen(np.zeros(0, np.int64)))
@@ -149,31 +162,8 @@ class LinearRewardClasses:
             w = np.cumsum(np.exp(log_w - log_w.max()))
             z[m] = names[int(np.searchsorted(w, rng.random() * w[-1], side="right"))]
         if len(z) > 1:
-            self._split_or_merge(z, precision, shift, rng)
-
-    def _split_or_merge(self, z: Ints, precision: Floats, shift: Floats, rng: Generator) -> None:
-        """Propose to split the class of two random tasks, or to merge their classes; z (M,) changes in place.
-
-        Each of the two begins a class. The other members choose one after the other, in a random order; in a merge, q
-        is the probability of the choices that would split the merged class as it was.
-        """
-        first, second = pair = rng.choice(len(z), 2, replace=False)
-        a, b, c = z[first], z[second], self.concentration
-        P0, eta0 = self._base()
-        P, eta, size, log_q = P0 + precision[pair], eta0 + shift[pair], np.ones(2), 0.0
-        old, moved = log_partition(P, eta), [second]
-        for m in rng.permutation(np.setdiff1d(np.flatnonzero((z == a) | (z == b)), pair)):
-            new = log_partition(P + precision[m], eta + shift[m])
-            log_p = np.log(size) + new - old
-            log_p -= np.logaddexp(log_p[0], log_p[1])
-            j = int(z[m] == b) if a != b else int(np.log(rng.random()) >= log_p[0])
-            log_q += log_p[j]
-            P[j], eta[j], size[j], old[j] = P[j] + precision[m], eta[j] + shift[m], size[j] + 1.0, new[j]
-            moved += [m] * j
-        one = log_partition(P.sum(axis=0) - P0, eta.sum(axis=0) - eta0) + log_partition(P0, eta0)
-        log_ratio = np.log(c) + gammaln(size).sum() - gammaln(size.sum()) + old.sum() - one  # of two classes to one
-        if np.log(rng.random()) < (log_ratio - log_q if a == b else log_q - log_ratio):
-            z[moved] = z.max() + 1 if a == b else a
+            new = weight_of_new(self.concentration, np.arange(len(z) + 1), len(z))
+            split_or_merge(z, new, self._base(), (precision, shift), rng)
 
     def _choices(self, z: Ints, m: int, precision: Floats, shift: Floats) -> tuple[Ints, Floats]:
         """The classes of the other tasks and a new one, and the log weights with which task m joins them.
@@ -186,7 +176,8 @@ class LinearRewardClasses:
         inside = (others == names[:, None]).astype(float)
         P = np.concatenate([P0 + np.tensordot(inside, precision, axes=1), P0[None]])
         eta = np.concatenate([eta0 + inside @ shift, eta0[None]])
-        log_w = np.log(np.append(sizes, self.concentration)) - log_partition(P, eta)
+        new = weight_of_new(self.concentration, len(names), len(z))
+        log_w = np.log(np.append(sizes, new)) - log_partition(P, eta)
         log_w += log_partition(P + precision[m], eta + shift[m])
         return np.append(names, names.max(initial=-1) + 1), log_w
 
@@ -242,12 +233,17 @@ class LinearRewardClasses:
 
     def _next(self, asked: str, log: Any) -> tuple[LinearRewardClasses, list[tuple[Bools, float]], float]:
         """The belief with the next task's data, the classes it may be in with their probabilities, its log density."""
-        z, M, c, C = self._draws(asked), self.n_tasks, self.concentration, self.class_covariance
+        z, M, C = self._draws(asked), self.n_tasks, self.class_covariance
         given = [(M, *pair) for pair in pairs(f"{NAME}.{asked}", log)]
         seen = self._learn(given or [(M, np.zeros_like(self.base_mean), 0.0)], asked)
         A, b = seen.gram[M], seen.moment[M]
-        old = [(labels == j, (labels == j).sum() / (M + c)) for labels in z for j in range(labels.max(initial=-1) + 1)]
-        members, shares = merged([*old, (np.zeros(M, np.bool_), len(z) * c / (M + c))])
+        c = weight_of_new(self.concentration, cluster_counts(z), M + 1)  # one for each draw
+        drawn = [
+            (labels == j, n / (M + x))
+            for labels, x in zip(z, c, strict=True)
+            for j, n in enumerate(np.bincount(labels))
+        ]
+        members, shares = merged([*drawn, (np.zeros(M, np.bool_), float((c / (M + c)).sum()))])
         (precision, shift), (P0, eta0) = seen_through(seen.gram, seen.moment, C), self._base()
         P, eta = P0 + np.tensordot(members.astype(float), precision[:M], axes=1), eta0 + members @ shift[:M]
         log_w = np.log(shares) + log_partition(P + precision[M], eta + shift[M]) - log_partition(P, eta)
