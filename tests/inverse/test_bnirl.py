@@ -56,6 +56,14 @@ def test_draws_follow_the_enumerated_partitions(n, c, candidates):
     plain.assert_near((belief.goals[:, :, None] == np.arange(3)).reshape(len(z), -1), exact.ravel())
 
 
+def test_draws_of_no_observations():
+    """A clustering of nothing has no cluster and no goal, before and after sweeps."""
+    belief = BNIRL(LINE)
+    for n in (0, 3):
+        belief = belief.refresh(default_rng(0), n) if n else belief
+        assert belief.assignments.shape == belief.goals.shape == (n, 0)
+
+
 def test_observations_that_say_nothing_follow_the_restaurant():
     """With one candidate every partition has the same likelihood: the facts' table of counts."""
     belief = BNIRL(LINE, candidates=[1]).update_many(PAIRS).refresh(default_rng(0), 6000)
