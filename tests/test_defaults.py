@@ -216,6 +216,7 @@ DEFAULTS = {
     "multitask._policy_iteration.policy_iteration": {"rounds": 20},
     "risk._measure.Measure": {"weights": (1.0,)},
     "lab.plots.tasks.plot_task_curves": {"what": "return"},
+    "multitask._linear_reward_classes.LinearRewardClasses.new_task": {"log": ()},
     "multitask._linear_reward_classes.LinearRewardClasses.refresh": {"sweeps": 1},
     "inverse.bnirl.BNIRL.refresh": {"sweeps": 1},
     "inverse.multitask_birl.MultitaskBIRL.refresh": {"sweeps": 1},
