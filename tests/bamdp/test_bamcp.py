@@ -8,6 +8,7 @@ import bayesrl as b
 from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.search.bamcp import BAMCP, Memory, learned
 from bayesrl.beliefs import RewardBeta, RewardNormal, UnknownRewards
+from bayesrl.checks import frozen
 from bayesrl.core import Transition, run
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.search import uct_on_histories
@@ -247,7 +248,7 @@ def test_rollouts_are_epsilon_greedy_with_ties_at_random():
     model, rng, tied = small().simulate(1), default_rng(0), np.zeros(11)
     tied[:7] = 1.0
     for q in ([1.0, 0.0, 1.0], [0.0, 2.0, 0.0], [1.0, 1.0, 0.0, 1.0], tied, 0.0 * tied):
-        P, best = best_actions(np.array([q])), np.equal(q, np.max(q))
+        P, best = best_actions(frozen(np.array([q]))), np.equal(q, np.max(q))
         actions = [int(greedy_rollout(model, P, 0, -1, 0.3, rng)) for _ in range(20000)]
         assert_frequencies(np.bincount(actions, minlength=len(q)), 0.3 / len(q) + 0.7 * best / best.sum())
 
@@ -271,7 +272,7 @@ def test_draws_stay_inside_however_small_or_large_the_counts(count):
 
 def test_values_that_are_not_numbers_leave_every_action_open():
     """Where no action is the best one, rollouts take any."""
-    P = best_actions(np.array([[np.nan, 1.0], [0.0, 1.0]]))
+    P = best_actions(frozen(np.array([[np.nan, 1.0], [0.0, 1.0]])))
     assert set(P[0]) == {0, 1}
     assert set(P[1]) == {1}
 
@@ -281,7 +282,7 @@ def test_every_simulation_starts_from_the_belief_and_stops_at_the_end():
     belief = small()
     model = belief.simulate(6)
     settings = np.array([0.8, 1.0, 0.5])
-    steps = search(default_rng(0), model, 0, np.zeros((3, 2)), np.zeros(3), settings, 6, new_tree(2, 40), 40)
+    steps = search(default_rng(0), model, 0, frozen(np.zeros((3, 2))), np.zeros(3), settings, 6, new_tree(2, 40), 40)
     assert (model.rows["count"] == model.rows["seen"]).all()
     assert (model.rows["total"] == model.rows["mass"] + model.rows["seen"]).all()
     assert steps < 40 * 6

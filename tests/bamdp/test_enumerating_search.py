@@ -212,7 +212,7 @@ def test_highest_mean_is_that_of_the_best_outcomes_to_come(seed):
     reached, best = [belief], -np.inf
     for n in range(4):
         best = max(best, *(predictive(now, 0, 0) @ x for now in reached))
-        assert highest_mean(m, 0, n, x) == pytest.approx(best, abs=1e-12)
+        assert highest_mean(m, np.int32(0), n, x) == pytest.approx(best, abs=1e-12)
         reached = [now.seen_outcome(0, 0, k) for now in reached for k in range(4)]
 
 

@@ -10,6 +10,7 @@ from numpy.random import default_rng
 import bayesrl as b
 from bayesrl.beliefs import CRPDynamics
 from bayesrl.beliefs.structured import _partitions, crp_dynamics
+from bayesrl.checks import frozen
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels.replay import likelihood, replay, undo
@@ -119,7 +120,7 @@ def test_geweke():
             for s in (0, 1, 2, 3, 0, 1, 2, 3):
                 n = alpha[0] + seen[z == z[s], 0].sum(axis=0)
                 seen[s, 0, int(rng.random() * n.sum() >= n[0])] += 1.0
-            _partitions.gibbs(rng, z, seen, alpha, 0.7, 1)
+            _partitions.gibbs(rng, z, frozen(seen), frozen(alpha), 0.7, 1)
         alike = float((seen[0, 0] == seen[1, 0]).all())
         found.append([z.max() + 1.0, float(z[0] == z[1]), float(z[2] == z[3]), alike * (z[0] == z[1])])
     clusters = sum(p * (max(z) + 1) for z, p in first)

@@ -26,11 +26,11 @@ CASES = [  # outcomes, prior count, what was seen
 
 def dense(rows, a, size, alpha, rng):
     """Rows from read-only arrays, as a belief has them: those that can be written would be compiled for once more."""
-    return dense_rows(rows, frozen(a), frozen(size), frozen(alpha), rng)
+    return dense_rows(rows, frozen(a), frozen(size.astype(np.int32)), frozen(alpha), rng)
 
 
 def listed(rows, a, size, alpha, rng):
-    return listed_rows(rows, frozen(a), frozen(size), frozen(alpha), rng)
+    return listed_rows(rows, frozen(a), frozen(size.astype(np.int32)), frozen(alpha), rng)
 
 
 def alpha_of(K, a, seen):

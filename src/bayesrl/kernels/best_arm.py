@@ -38,7 +38,7 @@ DEVIATIONS = math.sqrt(2.0 * TAIL)
 def best_beta(alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:
     """p[..., a] = P(A* = a) and M[..., a, b] = E[theta_b | A* = a] for arms Beta(alpha[..., a], beta[..., a])."""
     shape, K = alpha.shape, alpha.shape[-1]
-    alpha, beta = np.ascontiguousarray(alpha.reshape(-1, K)), np.ascontiguousarray(beta.reshape(-1, K))
+    alpha, beta = (np.array(x.reshape(-1, K), order="C") for x in (alpha, beta))  # copies: one type to compile for
     low, high, width = beta_ranges(alpha, beta)
     below = special.betainc(alpha, beta, np.sin(low)[:, None] ** 2)
     p, M = np.empty((len(alpha), K)), np.empty((len(alpha), K, K))
@@ -49,7 +49,7 @@ def best_beta(alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:
 def best_normal(mean: Floats, deviation: Floats) -> tuple[Floats, Floats]:
     """p[..., a] = P(A* = a) and M[..., a, b] = E[theta_b | A* = a] for arms N(mean[..., a], deviation[..., a]^2)."""
     shape, K = mean.shape, mean.shape[-1]
-    mean, deviation = np.ascontiguousarray(mean.reshape(-1, K)), np.ascontiguousarray(deviation.reshape(-1, K))
+    mean, deviation = (np.array(x.reshape(-1, K), order="C") for x in (mean, deviation))
     p, M = np.empty((len(mean), K)), np.empty((len(mean), K, K))
     normal_arms(mean, deviation, p, M)
     return p.reshape(shape), M.reshape(*shape, K)

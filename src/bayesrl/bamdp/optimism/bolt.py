@@ -108,7 +108,7 @@ def imagined_model(belief: Asked, eta: Floats, extra: Floats | float) -> Imagine
     m = belief.optimistic_mdp(extra)
     o, count = m.outcomes, np.empty((m.outcomes.n_groups, 1))
     count[m.group, 0] = belief.counts()
-    weight = np.ascontiguousarray(np.broadcast_to(eta / (count + eta), m.prob.shape))
+    weight = np.array(np.broadcast_to(eta / (count + eta), m.prob.shape), order="C")
     return Imagined(o.succ, o.reward, o.group, o.size, m.prob, weight, o.terminal, m.gamma)
 
 

@@ -109,7 +109,7 @@ class BAMCP:
         """Search from the present state and belief."""
         began = perf_counter()
         S, A, s = belief.numbered_states, belief.n_actions, belief.encode(observation, "BAMCP")
-        Q = frozen(np.zeros((S, A))) if memory is None else memory.Q  # of one type, for the compiler
+        Q = frozen(np.zeros((S, A)) if memory is None else memory.Q)  # of one type, for the compiler
         if S > 0:
             Q = learned(Q, last, belief.gamma, self.rollout_rate)
         settings = np.array([belief.gamma, constant_of(self.exploration), self.rollout_epsilon])

@@ -198,7 +198,7 @@ class POMDPFilter:
         paid = np.where(o.terminal.reshape(-1, *[1] * (pomdp.rewards.ndim - 1)), 0.0, pomdp.rewards)
         moves = (o.succ.astype(INDEX), o.group.astype(INDEX), o.size.astype(INDEX), cumulative(pomdp.mdp.prob))
         signs = (z.sign.astype(INDEX), z.group.astype(INDEX), z.size.astype(INDEX), cumulative(pomdp.sign_prob))
-        reward: Any = paid.reshape(paid.shape + (1,) * (4 - paid.ndim))
+        reward: Any = np.ascontiguousarray(paid.reshape(paid.shape + (1,) * (4 - paid.ndim)))
         legal: Any = np.zeros((0, pomdp.n_actions), np.bool_) if self.legal is None else self.legal
         m = HiddenModel(np.zeros(0, np.int64), np.zeros((1, 0)), *moves, *signs, reward, o.terminal, legal)
         return all_frozen(m)

@@ -95,7 +95,7 @@ def search(
             h = child_of(tree, h, int(k) * A + a)
         R, discount = 0.0, 1.0
         while d < D and not done:  # Rollout
-            a = rollout_action(model, P, s, a, epsilon, rng)
+            a = rollout_action(model, P, s, a, epsilon, rng) + 0  # signed, as above: `step` is compiled for one type
             k, s, r, done, marks[d] = step(model, s, a, rng)
             R += discount * r
             discount *= gamma

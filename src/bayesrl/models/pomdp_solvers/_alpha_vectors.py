@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl._explained import explain_failures
 from bayesrl.capabilities import HasStates
-from bayesrl.checks import Floats, array, indices, integer, number, rows_sum_to_one
+from bayesrl.checks import Floats, array, frozen, indices, integer, number, rows_sum_to_one
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1
@@ -130,7 +130,7 @@ class AlphaVectors:
 
     @cached_property
     def _columns(self) -> F2:
-        return np.array(self.vectors.T, order="C")
+        return frozen(np.array(self.vectors.T, order="C"))
 
     # Planning --------------------------------------------------------------------------------------------------------
 
