@@ -1,7 +1,5 @@
 """Known POMDPs as arrays: what they hold, what they refuse, and rewards that are seen."""
 
-import itertools
-
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -77,17 +75,18 @@ def histories(pomdp, actions, read):
     """The probability of everything seen under a sequence of actions: sums over hidden paths; `read` names a sight."""
     P, seen, _ = pomdp.dense()
     found = {}
-    S, Z = pomdp.n_states, pomdp.n_observations
-    for first in range(S):
-        for path in itertools.product(range(S), repeat=len(actions)):
-            for sights in itertools.product(range(Z), repeat=len(actions)):
-                p, s, story = pomdp.start[first], first, []
-                for a, y, o in zip(actions, path, sights, strict=True):
-                    p *= P[s, a, y] * seen[y, a, o]
-                    story.append(None if pomdp.terminal[s] else read(s, a, y, o))  # nothing comes after the end
-                    s = y
-                if p > 0:
-                    found[tuple(story)] = found.get(tuple(story), 0.0) + p
+
+    def follow(s, p, story):
+        if len(story) == len(actions):
+            found[story] = found.get(story, 0.0) + p
+            return
+        a = actions[len(story)]
+        for y, o in zip(*np.nonzero(P[s, a, :, None] * seen[:, a]), strict=True):  # other paths are impossible
+            sight = None if pomdp.terminal[s] else read(s, a, y, o)  # nothing comes after the end
+            follow(y, p * P[s, a, y] * seen[y, a, o], (*story, sight))
+
+    for first in np.flatnonzero(pomdp.start):
+        follow(first, pomdp.start[first], ())
     return found
 
 
