@@ -44,8 +44,9 @@ class Line(NamedTuple):
 def judge(scores: Sequence[Score]) -> list[Line]:
     """Every score with its published figures."""
     beside: dict[int, list[Figure]] = {k: [] for k in range(len(scores))}
+    rows = [_figures_of(score) for score in scores]
     for figure in published():
-        fits = [k for k, score in enumerate(scores) if _fits(figure, score)]
+        fits = [k for k, row in enumerate(rows) if figure in row]
         if fits:
             beside[fits[-1]].append(figure)
     order = {kind: k for k, kind in enumerate(JUDGED)}
@@ -57,13 +58,12 @@ def judge(scores: Sequence[Score]) -> list[Line]:
     return [Line(*each, judged) for each in found]
 
 
-def _fits(figure: Figure, score: Score) -> bool:
+def _figures_of(score: Score) -> list[Figure]:
     row = score.row
-    rows = lookup(
+    return lookup(
         named(row.method)[0], named(row.world)[0], row.prior, score.params, score.steps,
         gamma=score.gamma, metric=row.metric,
     )  # fmt: skip
-    return figure in rows
 
 
 def missing(world: str) -> list[Figure]:
