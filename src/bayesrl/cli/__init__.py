@@ -14,7 +14,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 
 import typer
 
@@ -43,9 +44,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+@cache
+def _command() -> Callable[..., object]:
+    """The commands of `app`, made once."""
+    return typer.main.get_command(app)
+
+
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        typer.main.get_command(app)(args=arguments, prog_name="bayesrl")
+        _command()(args=arguments, prog_name="bayesrl")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
     except BayesRLError as error:
