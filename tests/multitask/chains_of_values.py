@@ -19,7 +19,7 @@ from bayesrl.beliefs.features import RBF
 from bayesrl.core import Transition
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
-from bayesrl.multitask import policy_iteration, task_matrices
+from bayesrl.multitask import LogUniform, policy_iteration, task_matrices
 
 S, GAMMA, TASKS, STEPS, NOISE = 10, 0.8, 12, 15, 1.0
 FEATURES = RBF(np.linspace(0.0, 9.0, 5), scale=2.0)
@@ -88,32 +88,40 @@ def gains(seeds, setting, sweeps=400):
 # Policy iteration ----------------------------------------------------------------------------------------------------
 
 
+def moves():
+    """P[s, a, s'] of two actions, left and right, that fail one time in ten; features of pairs (S, 2, 10)."""
+    P, pairs, phi = np.zeros((S, 2, S)), np.zeros((S, 2, 10)), FEATURES(np.arange(S))
+    pairs[:, 0, :5], pairs[:, 1, 5:] = phi, phi
+    for s in range(S):
+        for a, move in enumerate((-1, 1)):
+            P[s, a, np.clip(s + move, 0, S - 1)] += 0.9
+            P[s, a, np.clip(s - move, 0, S - 1)] += 0.1
+    return P, pairs
+
+
+def random_walk(P, mean, steps, rng):
+    """Transitions of random actions."""
+    state, log = int(rng.integers(S)), []
+    for _ in range(steps):
+        a = int(rng.integers(2))
+        after = int(rng.choice(S, p=P[state, a]))
+        log.append(Transition(state, a, mean[state] + 0.3 * rng.standard_normal(), after))
+        state = after
+    return log
+
+
 def lost(seed, setting, sweeps=100, steps=30):
     """The share of the optimal return that greedy policies lose, on average over tasks, by solver.
 
     A share of the difference between the best and the worst policy, from a uniform start.
     """
     rng = np.random.default_rng([seed, 16])
-    classes, phi = SETTINGS[setting], FEATURES(np.arange(S))
-    profile = phi @ rng.normal(0.0, 1.5, (5, classes))
-    pairs = np.zeros((S, 2, 10))
-    pairs[:, 0, :5], pairs[:, 1, 5:] = phi, phi
-    P = np.zeros((S, 2, S))
-    for s in range(S):
-        for a, move in enumerate((-1, 1)):
-            P[s, a, np.clip(s + move, 0, S - 1)] += 0.9
-            P[s, a, np.clip(s - move, 0, S - 1)] += 0.1
+    classes, (P, pairs) = SETTINGS[setting], moves()
+    profile = FEATURES(np.arange(S)) @ rng.normal(0.0, 1.5, (5, classes))
     means, logs = [], []
     for m in range(TASKS):
-        mean = profile[:, m % classes] * (1.0 + 0.1 * rng.standard_normal())
-        state, log = int(rng.integers(S)), []
-        for _ in range(steps):
-            a = int(rng.integers(2))
-            after = int(rng.choice(S, p=P[state, a]))
-            log.append(Transition(state, a, mean[state] + 0.3 * rng.standard_normal(), after))
-            state = after
-        means.append(mean)
-        logs.append(log)
+        means.append(profile[:, m % classes] * (1.0 + 0.1 * rng.standard_normal()))
+        logs.append(random_walk(P, means[-1], steps, rng))
     base = BASE | {"degrees": 13.0}
     flat = b.make("multitask-gptd", noise=NOISE, strength=1e9, degrees=1e9, scale=FLAT * 1e9, tol=1e-4)
     solvers = {"flat": flat, "EM": b.make("multitask-gptd", **base, tol=1e-4)}
@@ -125,25 +133,14 @@ def lost(seed, setting, sweeps=100, steps=30):
         for m, mean in enumerate(means):
             best, worst = (solve(TabularMDP.from_dense(P, sign * mean[:, None] + np.zeros((S, 2)), GAMMA)).values.mean()
                            for sign in (1.0, -1.0))  # fmt: skip
-            moves = np.einsum("sa,say->sy", policies.policy(m), P)
-            got = np.linalg.solve(np.eye(S) - GAMMA * moves, mean).mean()
+            moved = np.einsum("sa,say->sy", policies.policy(m), P)
+            got = np.linalg.solve(np.eye(S) - GAMMA * moved, mean).mean()
             shares.append((best - got) / (best + worst))
         found[name] = float(np.mean(shares))
     return found
 
 
 # Return of a further task --------------------------------------------------------------------------------------------
-
-
-def moves():
-    """P[s, a, s'] of two actions, left and right, that fail one time in ten; features of pairs (S, 2, 10)."""
-    P, pairs, phi = np.zeros((S, 2, S)), np.zeros((S, 2, 10)), FEATURES(np.arange(S))
-    pairs[:, 0, :5], pairs[:, 1, 5:] = phi, phi
-    for s in range(S):
-        for a, move in enumerate((-1, 1)):
-            P[s, a, np.clip(s + move, 0, S - 1)] += 0.9
-            P[s, a, np.clip(s - move, 0, S - 1)] += 0.1
-    return P, pairs
 
 
 def flat_transfer(task):
@@ -180,19 +177,12 @@ def returns(seed, setting, sweeps=100, steps=30):
     P, pairs = moves()
     profile = FEATURES(np.arange(S)) @ rng.normal(0.0, 1.5, (5, classes))
     means = [profile[:, m % classes] * (1.0 + 0.1 * rng.standard_normal()) for m in range(TASKS + 1)]
-    logs = []
-    for mean in means[:TASKS]:
-        state, log = int(rng.integers(S)), []
-        for _ in range(steps):
-            a = int(rng.integers(2))
-            after = int(rng.choice(S, p=P[state, a]))
-            log.append(Transition(state, a, mean[state] + 0.3 * rng.standard_normal(), after))
-            state = after
-        logs.append(log)
+    logs = [random_walk(P, mean, steps, rng) for mean in means[:TASKS]]
     base, new = BASE | {"degrees": 13.0}, means[TASKS]
     found = {"flat": earned(flat_transfer, (np.zeros(10), FLAT * np.eye(10)), new, seed)}
     solvers = {"EM": b.make("multitask-gptd", **base, tol=1e-4)}
     solvers["DP"] = b.make("multitask-gptd-dp", **base, sweeps=sweeps)
+    solvers["DP, c learnt"] = b.make("multitask-gptd-dp", **base, sweeps=sweeps, concentration=LogUniform())
     for name, solver in solvers.items():
         solution = policy_iteration(solver, logs, pairs, GAMMA, rng, rounds=5).solution
         start = solution.transfer((np.zeros((1, 10)), [0.0]))  # a row of zeros says nothing
@@ -210,10 +200,14 @@ if __name__ == "__main__":
             print(f"  {name}: log score {mean[0]:+.2f} +- {half[0]:.2f}, error lower by {mean[1]:.3f} +- {half[1]:.3f}")
     for setting in SETTINGS:
         made = [returns(seed, setting) for seed in range(DRAWS)]
-        gain = np.array([[one["EM"] - one["flat"], one["DP"] - one["flat"]] for one in made])
+        gain = np.array([[one[name] - one["flat"] for name in ("EM", "DP", "DP, c learnt")] for one in made])
         error = gain.std(axis=0, ddof=1) / np.sqrt(len(gain))
         flat = np.mean([one["flat"] for one in made])
-        print(f"{setting}: flat return {flat:.1f}; gains of EM and DP", gain.mean(axis=0).round(2), error.round(2))
+        print(
+            f"{setting}: flat return {flat:.1f}; gains of EM, DP, DP with c learnt",
+            gain.mean(axis=0).round(2),
+            error.round(2),
+        )
     for setting in ("one class",):
         shares = [lost(seed, setting) for seed in range(8)]
         for name in ("flat", "EM", "DP"):

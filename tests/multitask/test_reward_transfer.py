@@ -9,7 +9,7 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.multitask import LinearRewardClasses
+from bayesrl.multitask import LinearRewardClasses, LogUniform
 
 TASKS, LOG, STEPS, NOISE = 12, 100, 50, 0.5
 
@@ -65,9 +65,9 @@ def transfer(seed, classes, act=True, concentration=1.0):
     return found
 
 
-def gains(seeds, classes, act=True):
+def gains(seeds, classes, concentration):
     """Mean gains in log score and return, and their standard errors."""
-    found = np.array([transfer(seed, classes, act) for seed in seeds])
+    found = np.array([transfer(seed, classes, concentration=concentration) for seed in seeds])
     gain = found[:, 0] - found[:, 1]
     return gain.mean(axis=0), gain.std(axis=0, ddof=1) / np.sqrt(len(gain))
 
@@ -80,16 +80,17 @@ def test_what_a_further_task_can_lose_is_bounded():
 
 
 @pytest.mark.long
-def test_gains_over_seeds():
-    """300 worlds: related tasks gain in both by three standard errors; unrelated ones lose no return beyond two.
+@pytest.mark.parametrize("concentration", [1.0, LogUniform()], ids=["c = 1", "c learnt"])
+def test_gains_over_seeds(concentration):
+    """300 worlds: related tasks gain in both by three standard errors; with a learnt c unrelated ones lose no return.
 
-    They lost 1.3 standard errors, so the issue's claim of one is not met with a fixed concentration of one. The seeds
-    are fixed: it is a measurement, whose numbers are in docs/multitask.md.
+    No return beyond one standard error, that is. With c = 1 they lost 1.3 standard errors, and two are allowed. The
+    seeds are fixed: it is a measurement, whose numbers are in docs/multitask.md.
     """
-    related, error = gains(range(300), classes=3)
-    print("related: log score, return", related.round(2), error.round(2))
+    related, error = gains(range(300), 3, concentration)
+    print(f"related, {concentration}: log score, return", related.round(3), error.round(3))
     assert (related > 3.0 * error).all()
-    apart, error = gains(range(300), classes=None)
-    print("unrelated: log score, return", apart.round(2), error.round(2))
-    assert apart[1] > -2.0 * error[1]
+    apart, error = gains(range(300), None, concentration)
+    print(f"unrelated, {concentration}: log score, return", apart.round(3), error.round(3))
+    assert apart[1] > -(1.0 if concentration != 1.0 else 2.0) * error[1]
     assert apart[0] > -np.log(13.0) - 1e-9
