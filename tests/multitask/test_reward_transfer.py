@@ -80,17 +80,16 @@ def test_what_a_further_task_can_lose_is_bounded():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("concentration", [1.0, LogUniform()], ids=["c = 1", "c learnt"])
-def test_gains_over_seeds(concentration):
-    """300 worlds: related tasks gain in both by three standard errors; with a learnt c unrelated ones lose no return.
+def test_gains_over_seeds():
+    """300 worlds, c learnt: related tasks gain in both by three standard errors, unrelated ones lose no return.
 
-    No return beyond one standard error, that is. With c = 1 they lost 1.3 standard errors, and two are allowed. The
-    seeds are fixed: it is a measurement, whose numbers are in docs/multitask.md.
+    No return beyond one standard error, that is: a correct program fails this with probability .16 if nothing is lost.
+    The seeds are fixed: it is a measurement, whose numbers are in docs/multitask.md, beside those of c = 1.
     """
-    related, error = gains(range(300), 3, concentration)
-    print(f"related, {concentration}: log score, return", related.round(3), error.round(3))
+    related, error = gains(range(300), 3, LogUniform())
+    print("related: log score, return", related.round(3), error.round(3))
     assert (related > 3.0 * error).all()
-    apart, error = gains(range(300), None, concentration)
-    print(f"unrelated, {concentration}: log score, return", apart.round(3), error.round(3))
-    assert apart[1] > -(1.0 if concentration != 1.0 else 2.0) * error[1]
-    assert apart[0] > -np.log(13.0) - 1e-9
+    apart, error = gains(range(300), None, LogUniform())
+    print("unrelated: log score, return", apart.round(3), error.round(3))
+    assert apart[1] > -error[1]
+    assert apart[0] > -0.1
