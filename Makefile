@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := python -m pip install --quiet --disable-pip-version-check
 WORKERS ?= 2
+export OPENBLAS_NUM_THREADS ?= 1
 N ?= 100
 SEED ?= 0
 TRIAL := out/empty
