@@ -26,7 +26,7 @@ FEATURES = RBF(np.linspace(0.0, 9.0, 5), scale=2.0)
 BASE = {"noise": NOISE, "strength": 0.1, "degrees": 8.0, "scale": 2.0}
 FLAT = 2.0 / (8.0 - 5.0 - 1.0) * (1.0 + 1.0 / 0.1)
 """The variance of a weight under the base."""
-DRAWS = 40
+DRAWS = 160
 """Draws of tasks for the returns."""
 SETTINGS = {"one class": 1, "three classes": 3, "unrelated": TASKS + 1}
 
