@@ -47,7 +47,7 @@ def effective_sample_size(x: Floats) -> Floats:
     z = x - x.mean(axis=0)
     power = np.abs(np.fft.rfft(z, 2 * n, axis=0)) ** 2
     covariance = np.fft.irfft(power, axis=0)[:n] / n
-    constant = covariance[0] <= 1e-14 * np.maximum(np.abs(x).max(axis=0), 1e-300) ** 2
+    constant = covariance[0] <= 1e-14 * np.abs(x).max(axis=0) ** 2
     rho = covariance / np.where(constant, 1.0, covariance[0])
     pairs = rho[0 : 2 * (n // 2) : 2] + rho[1 : 2 * (n // 2) : 2]
     pairs = np.minimum.accumulate(np.where(np.cumsum(pairs < 0.0, axis=0) > 0, 0.0, pairs), axis=0)
@@ -63,7 +63,7 @@ def split_r_hat(x: Floats) -> Floats:
     a, b = x[:half], x[len(x) - half :]
     within = (a.var(axis=0, ddof=1) + b.var(axis=0, ddof=1)) / 2.0
     between = (a.mean(axis=0) - b.mean(axis=0)) ** 2 / 2.0
-    scale = np.maximum(np.abs(x).max(axis=0), 1e-300) ** 2
+    scale = np.abs(x).max(axis=0) ** 2
     still = within <= 1e-14 * scale
     ratio = np.sqrt((half - 1) / half + between / np.where(still, 1.0, within))
     return np.where(still, np.where(between <= 1e-14 * scale, 1.0, np.inf), ratio)
