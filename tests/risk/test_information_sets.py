@@ -180,3 +180,114 @@ def test_sets_are_saved(tmp_path):
     _, sets = both_kinds(False)
     b.save(sets, tmp_path / "sets.zip")
     assert b.load(tmp_path / "sets.zip") == sets
+
+
+def fields(sets):
+    names = ("state", "step", "entry", "offset", "seen", "child")
+    return {name: getattr(sets, name).copy() for name in names} | {"histories": sets.histories}
+
+
+@pytest.mark.parametrize("name", ["state", "step", "entry", "offset", "seen", "child"])
+def test_numbers_out_of_range_are_refused(name):
+    """The largest number is accepted, the next one is not, nor one below the least; the sentence gives the range."""
+    _, sets = both_kinds(False)
+    N, E = len(sets), len(sets.seen)
+    low, high = {"state": (0, S - 1), "step": (0, N - 1), "entry": (-1, N - 1), "offset": (0, E), "seen": (0, S - 1),
+                 "child": (0, N - 1)}[name]  # fmt: skip
+    for x in (low, high):
+        given = fields(sets)
+        given[name][0 if x == low else -1] = x
+        assert I.InformationSets(**given) is not None
+    for x in (low - 1, high + 1, 0.5):
+        given = fields(sets)
+        given[name] = given[name].astype(float)
+        given[name][-1] = x
+        shift = name == "entry"
+        with pytest.raises(InvalidArgument, match=f"'{name}' must be whole numbers from 0 to {high + shift}, got"):
+            I.InformationSets(**given)
+
+
+def test_offsets_that_do_not_fit_are_refused():
+    """One too few or too many, edges without an end, offsets that fall, and children that are missing."""
+    given = fields(both_kinds(False)[1])
+    offset = given["offset"]
+    fall = offset.copy()
+    fall[3] = fall[5] + 1
+    wrong = [{"offset": offset[:-1]}, {"offset": np.append(offset, offset[-1])}, {"offset": fall},
+             {"offset": np.where(offset == offset[-1], offset[-1] - 1, offset)}, {"child": given["child"][:-1]},
+             {"offset": offset[:1]}]  # fmt: skip
+    for each in wrong:
+        with pytest.raises(InvalidArgument, match="'offset' must be the first edge of each set and action"):
+            I.InformationSets(**given | each)
+
+
+def test_one_and_two_sets():
+    """The number of actions and the levels of the smallest trees; a last step has no edges."""
+    one = TabularMDP.from_dense(np.full((2, 3, 2), 0.5), np.zeros((2, 3)), 0.9)
+    for start, roots in ((0, 1), ([0.5, 0.5], 2)):
+        model = TabularMDP.from_dense(one.dense()[0], np.zeros((2, 3)), 0.9, start)
+        sets = I.histories("test", model, np.ones((6, 2), bool), 1, 10)
+        assert (len(sets), sets.n_actions, sets.levels) == (roots, 3, ((0, roots),))
+    _, sets = both_kinds(False)
+    counts = np.bincount(sets.step)
+    ends = np.cumsum(counts)
+    assert sets.levels == tuple(zip((ends - counts).tolist(), ends.tolist(), strict=True))
+    pairs = I.pairs_in_time("test", one, 4, 100)
+    assert pairs.levels == ((0, 2), (2, 4), (4, 6), (6, 8))
+
+
+def test_one_action():
+    """With one action the return of every model is that of its chain."""
+    rng = np.random.default_rng(4)
+    found = [TabularMDP.from_dense(rng.dirichlet(np.ones(3), (3, 1)), rng.normal(size=(3, 1)), 0.7, [0.2, 0.3, 0.5])
+             for _ in range(2)]  # fmt: skip
+    sets = I.histories("test", found[0], I.possible_in(found), 3, 1000)
+    for m in found:
+        P, r = m.matrix, m.mean_reward[:, 0]
+        expected = m.outcomes.start @ (r + 0.7 * P @ r + 0.49 * P @ P @ r)
+        assert I.coefficients(sets, m).sum() == pytest.approx(expected, abs=1e-12)
+
+
+def test_shared_transitions_of_two_or_three_models():
+    """Equal matrices are shared, whoever owns them; one model that differs is enough. Rewards do not matter."""
+    rng = np.random.default_rng(5)
+    P, Q = rng.dirichlet(np.ones(S), (2, S, A))
+    one, same, other = (TabularMDP.from_dense(p, rng.normal(size=(S, A)), 0.9) for p in (P, P, Q))
+    rows = TabularMDP(one.outcomes, other.prob, 0.9)  # the outcomes of one, the probabilities of the other
+    turned = TabularMDP(one.outcomes.with_rewards(one.reward + 1.0), one.prob, 0.9)
+    for models, shared in (
+        ((one,), True), ((one, same), True), ((one, same, other), False), ((one, other, same), False),
+        ((other, one, same), False), ((one, rows), False), ((rows, one), False), ((one, turned), True),
+        ((one, same, turned), True), ((rows, other), True), ((one, one, rows), False), ((rows, one, one), False),
+    ):  # fmt: skip
+        assert I.share_transitions(models) is shared
+    swapped = TabularMDP(one.outcomes.flat(), one.prob[::-1], 0.9)
+    assert not I.share_transitions((one, swapped))
+
+
+def test_possible_in_one_of_the_models():
+    P = np.array([[[1.0, 0.0]], [[0.0, 1.0]]]), np.array([[[0.5, 0.5]], [[0.0, 1.0]]])
+    found = [TabularMDP.from_dense(p, np.zeros((2, 1)), 0.9) for p in P]
+    assert I.possible_in(found).tolist() == I.possible_in(found[::-1]).tolist() == [[True, True], [False, True]]
+    assert I.possible_in(found[:1]).tolist() == [[True, False], [False, True]]
+
+
+def test_the_size_of_a_tree_that_is_refused():
+    """Not even the roots fit; ten times as many with every step, up to 1e300; one more than `nodes` after long."""
+    found = models()
+    with pytest.raises(InvalidArgument, match=r"got 1\. Raise 'nodes'\."):
+        I.histories("Solver", found[0], I.possible_in(found), 5, 1)
+    wide = TabularMDP.from_dense(np.ones((1, 10, 1)), np.zeros((1, 10)), 0.9)
+    with pytest.raises(InvalidArgument, match=r"at least 1\.111111e\+300 for .*got 1000\. Lower 'horizon' \(3 would"):
+        I.histories("Solver", wide, np.ones((10, 1), bool), 10**6, 1000)
+    line = TabularMDP.from_dense([[[1.0]]], [[0.0]], 0.9)
+    with pytest.raises(InvalidArgument, match=r"at least 1501 for .*got 1500\. Lower 'horizon' \(1500 would fit"):
+        I.histories("Solver", line, np.ones((1, 1), bool), 2000, 1500)
+
+
+def test_the_strategy_of_a_plan_by_hand():
+    """Rounding below zero is nothing; a row without a plan is taken from elsewhere."""
+    x = np.array([[1.0, 3.0, 0.0], [0.0, 0.0, 0.0], [0.2, -1e-17, 0.3], [-1e-17, 0.0, -1e-20]])
+    other = np.array([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.5, 0.25, 0.25], [0.0, 0.9, 0.1]])
+    expected = [[0.25, 0.75, 0.0], [0.3, 0.3, 0.4], [0.4, 0.0, 0.6], [0.0, 0.9, 0.1]]
+    np.testing.assert_allclose(I.strategy_of(x, other), expected, rtol=1e-15)
