@@ -195,3 +195,74 @@ def test_probabilities_of_failure_are_at_most_one(call):
     for x in (0.0, 1.5):
         with pytest.raises(InvalidArgument, match="'delta' must be"):
             call(x)
+
+
+LIMITS = {
+    "gamma": ([0.0], [1.0], r"in \[0, 1\)"),
+    "accuracy": ([], [0.0, 1.0, 1.5], r"in \(0, 1\)"),
+    "delta": ([1.0], [0.0, 1.5], r"in \(0, 1\]"),
+    "rho": ([1.0], [0.0, 1.5], r"in \(0, 1\]"),
+    "epsilon": ([1.5], [0.0], "greater than 0"),
+    "reward_range": ([0.0, 1.5], [-1e-9], "at least 0"),
+    "eta": ([0.0, 1.5], [-1e-9], "at least 0"),
+    "a count": ([1, 2**70], [0, 1.5], "a whole number of at least 1"),
+}
+
+
+@pytest.mark.parametrize("f", [f for f in vars(pac).values() if hasattr(f, "__wrapped__")], ids=lambda f: f.__name__)
+def test_every_argument_has_its_range(f):
+    """The values at the ends of a range that belong to it are accepted; the others are refused by its sentence."""
+    good = {"gamma": 0.9, "epsilon": 0.1, "delta": 0.1, "rho": 0.1, "accuracy": 0.1, "reward_range": 1.0, "eta": 2.0}
+    given = {name: good.get(name, 3) for name in signature(f).parameters}
+    for name in given:
+        accepted, refused, said = LIMITS[name if name in LIMITS else "a count"]
+        for x in accepted:
+            assert np.min(f(**given | {name: x})) >= 0.0
+        for x in refused:
+            with pytest.raises(InvalidArgument, match=f"{f.__name__}: '{name}' must be {said}, got {x!r}"):
+                f(**given | {name: x})
+
+
+def test_bounds_in_generic_position():
+    """Each formula once more, at numbers of which none is 1 or 2, and no two are equal."""
+    S, A, g, H, e, d, r, K = 7, 3, 0.83, 5, 0.37, 0.23, 1.7, 4
+    pairs, left = S * A, 1.0 - g
+    assert pac.effective_horizon(g, 0.3) == next(n for n in range(1, 99) if g**n <= 0.3) == 7
+    assert pac.beb_beta(H, r) == pytest.approx(2 * H * H * r)
+    rho = d / (2 * S * S * A * A)
+    np.testing.assert_allclose(pac.vbrb_betas(S, A, g, d, r), [rho**-0.5, r * g * S / left * rho**-0.5])
+    m = lambda x: (S + log(S * A / (x * left * d))) / (x * x * left**4)  # noqa: E731
+    assert pac.mbie_eb_visits(S, A, g, e, d) == pytest.approx(m(e))
+    beta = r * (0.5 * log(2 * S * A * m(e / r) / d)) ** 0.5 / left
+    assert pac.mbie_eb_beta(S, A, g, e, d, r) == pytest.approx(beta)
+    for range_, lead in ((r, (4 * S * H * r / e) ** 3), (1e-4, -6 * log(d / (6 * S * A * A)) ** 3)):
+        assert pac.rmax_knownness(S, A, H, e, d, range_) == int(np.ceil(lead)) + 1
+    visits = lambda x, y, z: int(np.ceil(2 * S / (x * x * y * z)))  # noqa: E731
+    assert pac.dirichlet_visits(S, e, d, 0.41) == visits(e, d, 0.41)
+    B = visits(e * left**2, d / pairs, d / (pairs**2 * K))
+    assert pac.boss_knownness(S, A, g, K, e, d) == B
+    escapes = log(1 / d) * log(1 / (e * left)) / (e * left**2)
+    assert pac.boss_bound(S, A, g, K, e, d) == pytest.approx(pairs * B * escapes)
+    assert pac.beb_bound(S, A, H, e, d) == pytest.approx(pairs * H**6 / e**2 * log(pairs / d))
+    C = visits(e * left**2 / 4, d / pairs, d / (2 * pairs**2))
+    assert pac.vbrb_bound(S, A, g, e, d) == pytest.approx(pairs * C * escapes)
+    assert pac.bolt_bound(S, A, g, 2.6, e) == pytest.approx(pairs * 2.6**2 / (e * left) ** 2)
+    assert pac.bfs3_bound(S, A, 6, 11, d) == pytest.approx(11 * pairs * (S + 1) * 6 / d)
+    assert pac.mbie_eb_bound(S, A, g, e, d) == pytest.approx(pairs * m(e) * escapes)
+    table = {
+        "boss": pac.boss_bound(S, A, g, 5, e, d), "beb": pac.beb_bound(S, A, H, e, d),
+        "vbrb": pac.vbrb_bound(S, A, g, e, d), "bolt": pac.bolt_bound(S, A, g, H, e),
+        "mbie-eb": pac.mbie_eb_bound(S, A, g, e, d),
+    }  # fmt: skip
+    assert pac.pac_bounds(S, A, g, H, e, d) == table
+    for name, x in (("epsilon", 1.0), ("delta", 1.0)):
+        pac.pac_bounds(S, A, g, H, **{name: x})
+        with pytest.raises(InvalidArgument, match=f"pac_bounds: '{name}' must be in"):
+            pac.pac_bounds(S, A, g, H, **{name: 1.01})
+
+
+def test_the_most_extreme_argument_is_named():
+    """Distances from one in orders of magnitude; a discount counts by what it lacks, and zero is no distance."""
+    assert pac._extremity("epsilon", 1e-3) == pac._extremity("epsilon", 1e3) == pytest.approx(3 * log(10))
+    assert pac._extremity("gamma", 0.999) == pytest.approx(3 * log(10))
+    assert pac._extremity("gamma", 0.0) == pac._extremity("reward_range", 0.0) == pac._extremity("eta", 1.0) == 0.0
