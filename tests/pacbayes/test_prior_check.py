@@ -141,7 +141,8 @@ def plain(belief, log, policies, delta, rng, certain=(), known=True):
 
 
 FEW = [[61, 43, 17], [29, 0, 87], [53, 37, 71]]
-MANY = [[610, 430, 170], [290, 510, 870], [530, 370, 710]]
+MANY = [[305, 215, 85], [145, 255, 435], [265, 185, 355]]
+ONCE = [[1, 1, 1]] * 3
 UNEVEN = [[900, 800, 3], [700, 2, 40], [1500, 600, 0]]
 
 
@@ -150,10 +151,10 @@ def prior_for(mdp, seed):
     return b.DirichletMDP.structured(mdp).update_many(log_of(mdp, [[2] * A] * 3, seed))
 
 
-def assert_equal(belief, log, seed, **told):
+def assert_equal(belief, log, seed, policies=23, **told):
     """Everything that `prior_check` says is what the transcription says."""
-    expected, bound, hope = plain(belief, log, 23, 0.13, default_rng(seed), **told)
-    found = pac.prior_check(belief, log, 23, 0.13, rng=default_rng(seed))
+    expected, bound, hope = plain(belief, log, policies, 0.13, default_rng(seed), **told)
+    found = pac.prior_check(belief, log, policies, 0.13, rng=default_rng(seed))
     assert list(map(tuple, found.policies.tolist())) == expected.pop("policies")
     for name, value in expected.items():
         if name in ("rules", "visits"):
@@ -179,6 +180,8 @@ def assert_equal(belief, log, seed, **told):
         (0.0, "pairs", FEW, 5, "prior"),
         (0.37, "one", FEW, 2, "prior"),
         (0.37, "none", FEW, 2, "neither"),
+        (0.13, "pairs", ONCE, 5, "prior"),
+        (0.9, "pairs", FEW, 2, "neither"),  # the bound is infinite for every number of visits
     ],
 )
 def test_equal_to_the_transcription(gamma, rewards, visits, seed, rules):
@@ -186,6 +189,22 @@ def test_equal_to_the_transcription(gamma, rewards, visits, seed, rules):
     mdp = problem(gamma, rewards, seed)
     known = gamma > 0.0 and rewards != "outcomes"
     assert assert_equal(prior_for(mdp, seed), log_of(mdp, visits, seed), seed, known=known).rules == rules
+
+
+def test_half_of_the_policies_are_enough():
+    """Two policies of which one can be estimated with 600 visits; both could be with two."""
+    mdp = problem(0.37, "outcomes", 1)
+    found = assert_equal(prior_for(mdp, 1), log_of(mdp, UNEVEN, 1), 1, policies=2, known=False)
+    assert found.visits == 600
+
+
+def test_a_return_that_no_number_of_visits_shows():
+    """All that can be reached pays almost nothing, beside a reward that cannot be reached: 2^62 visits are told."""
+    P = np.zeros((3, 1, 3))
+    P[0, 0, :2], P[1, 0, :2], P[2, 0] = (0.5, 0.5), (0.25, 0.75), (0.0, 0.0, 1.0)
+    belief = b.DirichletMDP.structured(TabularMDP.from_dense(P, [[1e-14], [0.0], [1.0]], 0.3))
+    log = [Transition(0, 0, 1e-14, 1), Transition(1, 0, 0.0, 0)]
+    assert pac.prior_check(belief, log, 1, rng=default_rng(0)).needed == 2**62
 
 
 def test_known_pairs_need_no_visits():

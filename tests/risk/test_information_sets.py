@@ -166,6 +166,9 @@ def test_acting_moves_along_what_was_seen():
         memory, s = decision.memory, y
     with pytest.raises(InvalidArgument, match="'observation'"):
         planner.plan(None, S, -1, rng)
+    for action in (-1, A):
+        with pytest.raises(InvalidArgument, match=f"'action' must be a whole number of at least 0 and at most {A - 1}"):
+            planner.plan(None, 0, 0, rng, Transition(0, action, 0.0, 1))
 
 
 def test_a_state_without_a_set_has_uniform_actions():
