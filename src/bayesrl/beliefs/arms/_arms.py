@@ -107,11 +107,12 @@ def check_rewards(owner: str, reward: Any, wanted: Shape) -> Floats:
     """Arrays of rewards, finite everywhere."""
     if reward.shape != wanted or reward.dtype.kind not in "biuf":
         raise InvalidArgument(owner, "reward", f"numbers of shape {wanted}", reward)
-    if not np.isfinite(reward).all():
-        raise InvalidArgument(owner, "reward", "finite everywhere", float(reward[~np.isfinite(reward)][0]))
-    if np.abs(reward).max(initial=0.0) > LARGEST:
-        raise InvalidArgument(owner, "reward", f"at most {LARGEST:g} in size", float(np.abs(reward).max()))
-    return np.asarray(reward, np.float64)
+    r = np.asarray(reward, np.float64)
+    if not np.isfinite(r).all():
+        raise InvalidArgument(owner, "reward", "finite everywhere", float(r[~np.isfinite(r)][0]))
+    if np.abs(r).max(initial=0.0) > LARGEST:
+        raise InvalidArgument(owner, "reward", f"at most {LARGEST:g} in size", float(np.abs(r).max()))
+    return r
 
 
 # Updating arrays -----------------------------------------------------------------------------------------------------

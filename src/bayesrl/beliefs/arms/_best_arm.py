@@ -157,15 +157,17 @@ def _above(h: Floats, half: float) -> Floats:
     """The integral of h from each node to the right end, h given at the nodes of panels of this half width."""
     panel = half * (h @ WEIGHTS)
     from_left = np.concatenate([[0.0], np.cumsum(panel)[:-1]])[:, None] + half * (h @ UP_TO.T)
-    return np.asarray(panel.sum() - from_left).ravel()
+    return np.maximum(panel.sum() - from_left, 0.0).ravel()  # not below 0 by rounding: no probability is
 
 
 def _mutual_information(x: Floats, J: Floats, noise: float) -> float:
     """I(A; Y) of Y = theta + N(0, noise^2); J[a, x] is the probability of A = a and theta = x."""
+    J = J[J.sum(axis=1) > 0.0]
+    p = J.sum(axis=1)  # Y is divided by it, since a product with a tiny p may be 0
     low, high = x.min() - DEVIATIONS * noise, x.max() + DEVIATIONS * noise
     panels = math.ceil((high - low) / (3.0 * noise))
     half = 0.5 * (high - low) / panels
     y = (low + half * (2.0 * np.arange(panels)[:, None] + 1.0 + NODES)).ravel()
     density = J @ (np.exp(-0.5 * ((y - x[:, None]) / noise) ** 2) / (noise * math.sqrt(2.0 * math.pi)))  # (K, Y)
-    apart = np.outer(J.sum(axis=1), density.sum(axis=0))
-    return max(float(special.rel_entr(density, apart).sum(axis=0) @ np.tile(half * WEIGHTS, panels)), 0.0)
+    nats = p @ special.rel_entr(density / p[:, None], density.sum(axis=0))
+    return max(float(nats @ np.tile(half * WEIGHTS, panels)), 0.0)
