@@ -6,10 +6,12 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp import exact_q
+from bayesrl.bamdp.optimism._imagined import Imagined, infinite_horizon
 from bayesrl.bamdp.optimism.pac_bounds import beb_beta, effective_horizon, vbrb_betas
 from bayesrl.bamdp.optimism.vbrb import variances
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, RewardDirichlet, RewardNormal, UnknownRewards
 from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
+from bayesrl.checks import frozen
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.models.mdp import TabularMDP
@@ -122,6 +124,86 @@ def test_pot_equals_the_listed_extended_mdp(belief):
     np.testing.assert_allclose(
         values(b.make("pot", beta=1.5, eta=4.0), here), solve(mdp).q.reshape(shape).max(axis=2), atol=1e-8
     )
+
+
+def imagined(seed, ends, gamma=0.83):
+    """Four states, three actions, five groups of one to four outcomes, weights of every outcome, perhaps an end."""
+    rng = default_rng(seed)
+    size = np.array([4, 2, 3, 1, 4], np.int32)
+    succ, reward = rng.integers(4, size=(4, 3, 4)).astype(np.int32), rng.normal(0.7, 2.0, (4, 3, 4))
+    group = rng.integers(5, size=(4, 3)).astype(np.int32)
+    prob = np.where(np.arange(4) < size[:, None], rng.uniform(0.1, 1.0, (5, 4)), 0.0)
+    prob, weight = prob / prob.sum(axis=1, keepdims=True), rng.uniform(0.05, 0.9, (5, 4))
+    terminal = np.arange(4) == 2 if ends else np.zeros(4, bool)
+    return Imagined(*map(frozen, (succ, reward, group, size, prob)), weight, frozen(terminal), gamma)
+
+
+def extended_backup(m, v):
+    """(q, the outcome imagined) of all pairs, by a loop over outcomes."""
+    q, best = np.zeros(m.group.shape), np.zeros(m.group.shape, int)
+    for s, a in np.ndindex(*q.shape):
+        n, g = m.size[m.group[s, a]], m.group[s, a]
+        x = m.reward[s, a, :n] + m.gamma * v[m.succ[s, a, :n]]
+        each = (1.0 - m.weight[g, :n]) * (m.prob[g, :n] @ x) + m.weight[g, :n] * x
+        if not m.terminal[s]:
+            q[s, a], best[s, a] = each.max(), each.argmax()
+    return q, best
+
+
+def sweeps_of(m, v, tol, limit):
+    """Modified policy iteration in numpy: a backup, then sweeps until they change a twentieth; (v, q, error)."""
+    S, made, live = np.arange(len(v)), 0, ~m.terminal
+    shift = 0.0 if m.terminal.any() else 0.5 * m.gamma / (1.0 - m.gamma)
+    size = (lambda x: x.max() - x.min()) if shift else (lambda x: max(x.max(), -x.min()))
+    while True:
+        q, best = extended_backup(m, v)
+        change = q.max(axis=1) - v
+        error = max(change.max(), -change.min()) / (1.0 - m.gamma)
+        if error <= tol or made >= limit:
+            return v, q, error
+        pi = q.argmax(axis=1)
+        v, goal = q.max(axis=1) + shift * (change.min() + change.max()) * live, 0.05 * size(change)
+        for _ in range(100):
+            new = np.zeros(len(v))
+            for s in S[live]:
+                g, k = m.group[s, pi[s]], best[s, pi[s]]
+                x = m.reward[s, pi[s]] + m.gamma * v[m.succ[s, pi[s]]]
+                n = m.size[g]
+                new[s] = (1.0 - m.weight[g, k]) * (m.prob[g, :n] @ x[:n]) + m.weight[g, k] * x[k]
+            change, made = new - v, made + 1
+            v = new + shift * (change.min() + change.max()) * live
+            if size(change) <= goal:
+                break
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_the_extended_equation_is_solved_as_it_says(ends):
+    """Values, q and error after every number of sweeps, from a start that is not zero, beside the same in numpy."""
+    for seed in range(3):
+        m, start = imagined(seed, ends), np.where(np.arange(4) == 2 * ends, 0.0, [4.0, -3.0, 1.5, 9.0])
+        start[m.terminal] = 0.0
+        for tol, limit in [(1e-9, n) for n in (0, 1, 3, 6, 10, 1000)] + [(1e-2, 1000), (1.0, 1000)]:
+            given = start.copy()
+            found, expected = infinite_horizon(m, given, tol, limit), sweeps_of(m, start, tol, limit)
+            for x, y in zip(found, expected, strict=True):
+                np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-12 if limit < 1000 or tol > 1e-9 else 1e-9)
+            np.testing.assert_array_equal(given, start)
+
+
+def test_the_extended_equation_is_not_solved_beyond_rounding():
+    """Rewards of 1e9: the error allowed is three times the rounding of a backup of K outcomes, not the tolerance."""
+    m = imagined(1, False)
+    m = m._replace(reward=frozen(1e9 * m.reward))
+    v, _, error = infinite_horizon(m, np.zeros(4), 1e-9, 10_000)
+    allowed = 3.0 * 2.0**-53 * (4 + 8) * (np.abs(v).max() + np.abs(m.reward).max()) / (1.0 - m.gamma)
+    assert 1e-9 < error <= allowed
+    # One more step from a point whose error is between half of that and all of it changes nothing.
+    exact = sweeps_of(m, v, 0.0, 400)[0]
+    for share in (0.6, 0.95, 1.2):
+        near = exact + share * allowed * np.array([1.0, 0.0, 0.0, 0.0])
+        error = np.abs(extended_backup(m, near)[0].max(axis=1) - near).max() / (1.0 - m.gamma)
+        stays = np.array_equal(infinite_horizon(m, near, 1e-9, 10_000)[0], near)
+        assert stays == (error <= allowed)
 
 
 @pytest.mark.parametrize("belief", [flat, terminal, tied, sparse])

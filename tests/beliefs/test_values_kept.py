@@ -296,3 +296,30 @@ def test_prior_variances_are_those_before_any_data(name):
     assert set(UNSEEN) == {
         n for n, e in entries().items() if e.kind == "belief" and hasattr(e.factory, "prior_variances")
     }
+
+
+@pytest.mark.parametrize("kind", [GPTD, WhiteGPTD])
+def test_futures_of_one_belief_do_not_disturb_each_other(kind):
+    """From each version of a trajectory three futures: it ends, it ends with another reward, it goes on.
+
+    An end adds a row about a point that is known, so that the number of points stays. Each future must stay what the
+    same transitions teach a fresh belief, after all the others were made from the same buffer.
+    """
+    prior, states, rewards = kind(Gaussian(0.8), 0.4, 0.83), [0.3, -1.2, 0.9, 2.1], [1.0, -0.6, 0.4]
+    log = [Transition(s, 0, r, y) for s, r, y in zip(states[:-1], rewards, states[1:], strict=True)]
+    belief, made = prior, []
+    for n, s in enumerate(states):
+        for last in (
+            Transition(s, 0, 5.0, 7.0, terminated=True),
+            Transition(s, 0, -3.0, 7.0, terminated=True),
+            Transition(s, 0, 2.0, 1.4),
+        ):
+            made.append((belief.update(last), [*log[:n], last]))
+        if n < len(log):
+            belief = belief.update(log[n])
+    made.append((belief, log))
+    for future, seen in made:
+        fresh = kind(Gaussian(0.8), 0.4, 0.83).update_many(seen)
+        np.testing.assert_allclose(future.mean(states), fresh.mean(states), atol=1e-10)
+        np.testing.assert_allclose(future.covariance(states), fresh.covariance(states), atol=1e-10)
+        assert future.log_evidence() == pytest.approx(fresh.log_evidence(), abs=1e-9)
