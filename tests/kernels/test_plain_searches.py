@@ -209,6 +209,34 @@ def test_the_best_action_is_that_of_the_highest_value():
     assert tied == {0, 2}
 
 
+def test_a_search_without_decisions_enters_nothing():
+    tree, toy = new_tree(A, 5), Toy([])
+    assert (
+        plain(uct_on_histories.search)(default_rng(0), toy, 0, Q_ROLLOUT, V0, np.array([0.8, -1.0, 0.5]), 0, tree, 5)
+        == 0
+    )
+    assert toy.marks == [[]] * 5
+    assert not any(x.any() for x in (tree.N, tree.Q, tree.total, tree.spread))
+    assert tree.used.tolist() == [1]
+
+
+def test_a_budget_of_time_is_given_in_seconds(monkeypatch):
+    """The search by time gets a tree with room for the first histories; otherwise there is room for all simulations."""
+    rooms = []
+
+    def search_for(seconds, simulations, tree, began):
+        rooms.append((seconds, len(tree.total), began))
+        return tree, 17, 40
+
+    monkeypatch.setattr(uct_on_histories, "search_for", search_for)
+    settings = np.array([0.83, 1.0, 0.4])
+    args = default_rng(0), Toy([]), 0, Q_ROLLOUT, V0, settings, 3
+    _, _, info = best_action(*args, Budget(3, 250.0), None, 1.5)
+    assert rooms == [(0.25, 1002, 1.5)]
+    assert (info["simulations"], info["steps"]) == (17, 40)
+    assert len(best_action(*args, Budget(30, None), None, 1.5)[1].total) == 32
+
+
 def test_a_kept_subtree_row_by_row():
     """The histories below a step, with their visits, values, places and hashes; what is said about returns."""
     settings, toy = np.array([0.9, 1.2, 0.5]), Toy([])

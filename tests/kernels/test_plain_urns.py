@@ -18,7 +18,7 @@ from bayesrl.kernels.jit import plain as uncompiled
 from bayesrl.kernels.replay import likelihood, replay, undo
 from bayesrl.kernels.search.uct_on_histories import best_actions
 from bayesrl.kernels.simulator import begin, forget, step
-from bayesrl.kernels.urn import REDRAW, draw, empty_urns, greedy_rollout, model_urn
+from bayesrl.kernels.urn import REDRAW, draw, draw_dirichlet, empty_urns, greedy_rollout, model_urn
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 
@@ -412,3 +412,23 @@ def test_rollouts_read_the_table_by_one_number(epsilon):
                 break
         with np.errstate(divide="ignore"):
             assert uncompiled(greedy_rollout)(None, P, i % 2, -1, np.float64(epsilon), mine) == a
+
+
+class Told:
+    """A generator whose next number is known."""
+
+    def __init__(self, number):
+        self.random = lambda: number
+
+
+def test_numbers_at_the_ends():
+    """A number equal to the mass draws the first ball; stretched numbers that round up stay in the last column."""
+    belief = b.DirichletMDP(OUTCOMES, np.where(ALPHA > 0.0, 1.0, 0.0), 0.83).update_many(data(OUTCOMES)[3:4] * 2)
+    model = belief.simulate(0)  # group 2: mass 3, two balls of outcome 2; a number of .6 is the mass
+    assert uncompiled(draw_dirichlet)(model, 2, Told(0.6)) == 2
+    assert uncompiled(draw_dirichlet)(model, 2, Told(0.2)) == 1  # u = 1: the second of equal counts
+    P = np.array([np.arange(60), np.arange(100, 160)], np.uint16)
+    roll = uncompiled(greedy_rollout)
+    assert roll(None, P, 0, -1, np.float64(0.23), Told(np.nextafter(0.23, 0.0))) == 159
+    assert roll(None, P, 0, -1, np.float64(0.1), Told(1.0 - 2.0**-53)) == 59
+    assert roll(None, P, 0, -1, np.float64(0.5), Told(0.5)) == 0
