@@ -1,4 +1,4 @@
-"""Continuous worlds step by step: plain formulas with the same random numbers, suggested beliefs, and faces of boxes."""
+"""Continuous worlds: plain formulas of steps with the same random numbers, suggested beliefs, and faces of boxes."""
 
 import numpy as np
 import pytest
