@@ -505,6 +505,150 @@ def test_bad_files(case, tmp_path):
             read_pomdp(path)
 
 
+PLACES = {
+    # name: (text with ^ before the word at which it is wrong, words of the sentence)
+    "binary": ("states: 2 actions: 3 ^\x01 observations: 2", "it is binary"),
+    "include first": ("^include: a start", "'include:' must follow the word 'start'"),
+    "exclude alone": (HEAD + "discount: 1 ^exclude: a", "'exclude:' must follow the word 'start'"),
+    "a second start": (HEAD + "start: a start exclude^: b " + REST, "'start:' is there twice"),
+    "a word before a colon": (
+        "discount: .9 values: reward states: a b ^horizon: 3 4",
+        "'horizon' is none of the words",
+    ),
+    "two colons": ("values: reward discount: ^: 3", "':' is none of the words"),
+    "discount below zero": (HEAD + "discount: ^-0.5 " + REST, "the discount must be in [0, 1], not -0.5"),
+    "discount above one": (HEAD + "discount: ^1.001 " + REST, "the discount must be in [0, 1], not 1.001"),
+    "two discounts": (HEAD + "discount: .5 ^.6 " + REST, "1 number must be here, not 2"),
+    "no discount": (HEAD + "discount^: " + REST, "1 number must be here, not 0"),
+    "values": (HEAD + "values^: much money " + REST, "must be 'reward' or 'cost', not 'much money'"),
+    "nobody": ("discount: 1 states^: actions: 2 observations: 2", "names or their number, not ''"),
+    "too many": ("actions: 2 states: ^99999999999 observations: 2", "99999999999 states are too many"),
+    "no name": ("actions: 2 states: a b ^2b observations: 2", "'2b' cannot be the name of one of the states"),
+    "a name twice": ("actions: go stay ^go states: a observations: 1", "'go' is there twice among the actions"),
+    "start": (HEAD + "start: ^.5 .4 " + REST, "the start sums to 0.9, not to 1"),
+    "start of nobody": (HEAD + "start include: a ^c " + REST, "there is no state called 'c'"),
+    "start nowhere": (HEAD + "start exclude^: a b " + REST, "'start exclude:' leaves no state"),
+    "short start": (HEAD + "start: ^.5 " + REST, "2 numbers must be here, not 1"),
+    "long start": (HEAD + "start: .5 .2 ^.2 .1 " + REST, "2 numbers must be here, not 4"),
+    "negative start": (HEAD + "start: 1.5 ^-.5 " + REST, "-.5 is negative"),
+    "name missing": (HEAD + "T: go ^: : a 1", "the name of a state is missing"),
+    "name missing in a block": (HEAD + "T: go ^: : a 1 0", "the name of a state is missing"),
+    "nothing after a colon": (HEAD + REST + "O: go ^:", "the name of a state is missing"),
+    "a large place": (HEAD + "T: 1 : 0 : ^0012 1", "there is no state 0012: they are numbered from 0 to 1"),
+    "nobody in a block": (HEAD + REST + "R: go : a : ^c 1 2", "there is no state called 'c'"),
+    "too many colons": (HEAD + REST + "T: go : a : ^b : 1", "'b' is none of the words"),
+    "too many names": (HEAD + REST + "R: go : a : b : ^x : y 1 2", "'x' is none of the words"),
+    "colon missing": (HEAD + REST + "R: go : a ^b : x 1", "'b' is none of the words"),
+    "colon after numbers": (HEAD + REST + "O: go : a 1 ^0 : x", "'0' is none of the words"),
+    "R without state": (HEAD + REST + "R: ^go 1 2 3 4", "'R:' must be followed by an action, a colon and a state"),
+    "reset of all": (HEAD + REST + "T: go ^reset", "'reset' is not a number"),
+    "reset of one": (HEAD + REST + "T: go : a : b ^reset", "'reset' is not a number"),
+    "reset of observations": (HEAD + REST + "O: go : a ^reset", "'reset' is not a number"),
+    "identity of a row": (HEAD + REST + "T: go : a ^identity", "'identity' is not a number"),
+    "identity of rewards": (HEAD + REST + "R: go : a ^identity", "'identity' is not a number"),
+    "uniform entry": (HEAD + REST + "T: go : a : b ^uniform", "'uniform' is not a number"),
+    "uniform rewards": (HEAD + REST + "R: go : a : b ^uniform", "'uniform' is not a number"),
+    "uniform and more": (HEAD + REST + "T: go : a ^uniform 1", "'uniform' is not a number"),
+    "a long row": (HEAD + REST + "R: go : a : b 1 2 ^3 4 5", "2 numbers must be here, not 5"),
+    "a short row": (HEAD + REST + "R: go : a : b ^1 O: go uniform", "2 numbers must be here, not 1"),
+    "a short matrix": (HEAD + REST + "R: go : a 1 2 ^3", "4 numbers must be here, not 3"),
+    "no matrix": (HEAD + REST + "T: ^go", "4 numbers must be here, not 0"),
+    "an infinite number": (HEAD + REST + "R: go : a 1 2 ^1e400 -3", "1e400 is not finite"),
+    "a negative number": (HEAD + REST + "T: go : a : a 1 T: go : b : a ^-.1 T: go : b : b 1.1", "-.1 is negative"),
+    "no number": (HEAD + REST + "R: * : * : * : x 1 R: go : a : a : y ^--2", "'--2' is not a number"),
+    "a matrix with a wrong row": (
+        HEAD + REST + "T: stay .5 .5 ^.25 .5",
+        "for action 'stay' and state 'b' sums to 0.75",
+    ),
+    "a narrow matrix": (
+        "states: a b actions: go observations: x T: * identity O: * 1 ^.5",
+        "the row of O for action 'go' and state 'b' sums to 0.5",
+    ),
+    "a wide matrix": (
+        "states: a b actions: go observations: x y z T: * identity O: go .1 .2 .7 ^.1 .2 .6",
+        "the row of O for action 'go' and state 'b' sums to 0.9",
+    ),
+    "a wrong row": (HEAD + REST + "T: * : b ^.5 .25 T: go : a .5 .5 T: stay identity", "state 'b' sums to 0.75"),
+    "a wrong entry": (HEAD + REST + "T: go : * : b ^.5 T: stay : a : b 0", "'go' and state 'a' sums to 1.5"),
+}
+
+
+@pytest.mark.parametrize("case", PLACES)
+def test_the_word_at_which_a_file_is_wrong(case):
+    """Every word stands on a line of its own, so that the line in the sentence is the number of the word."""
+    text, why = PLACES[case]
+    before, after = (part.replace(":", " : ").split(" ") for part in text.replace("\n", " ").split("^"))
+    before, after = [word for word in before if word], [word for word in after if word]
+    with pytest.raises(UnreadableFile, match=re.escape(why)) as error:
+        read_pomdp("\n".join([*before, *after, ""]))
+    assert f"line {len(before) + 1}: " in str(error.value)
+
+
+def test_long_words_are_cut_in_sentences():
+    for length, shown in ((40, "x" * 40), (41, "x" * 37 + "...")):
+        with pytest.raises(UnreadableFile, match=re.escape(f"there is no action called '{shown}'")):
+            read_text(f"T: {'x' * length} identity")
+
+
+def test_what_is_at_a_limit_is_read():
+    """Discounts of 0 and 1, a start in the first words, two states, rows that are kept, zeros before a number."""
+    assert read_text("discount: 0").gamma == 0.0
+    assert read_text("discount: 1").gamma == 1.0
+    first = read_pomdp("start include: 1 states: 2 actions: 1 observations: 1 T: 0 : * reset O: 0 uniform")
+    assert first.start.tolist() == [0.0, 1.0]
+    assert first.dense()[0].tolist() == [[[0.0, 1.0]], [[0.0, 1.0]]]
+    assert read_text("start: 1").start.tolist() == [0.0, 1.0]
+    ten = read_pomdp(f"states: 0000000010 actions: 1 observations: 1 start: {'.1 ' * 10} T: 0 : * reset O: 0 uniform")
+    assert (ten.start == 0.1).all()  # their sum differs from 1 by a rounding error
+    assert (ten.dense()[0] == 0.1).all()
+    no_start = read_pomdp("states: 4 actions: 1 observations: 1 T: 0 : * reset O: 0 uniform")
+    assert (no_start.dense()[0] == 0.25).all()
+    tiger = read_pomdp(TIGER)
+    parts = (tiger.mdp, tiger.signs, tiger.sign_prob, tiger.rewards)
+    assert NamedPOMDP(*parts, ("0", "1")).state_names == ("0", "1") == NamedPOMDP(*parts).state_names
+    for names in (("1", "0"), ("a", "b", "c")):
+        with pytest.raises(InvalidArgument, match="'state_names' must be"):
+            NamedPOMDP(*parts, names)
+
+
+def test_the_largest_tables(monkeypatch):
+    """The number of names, and the entries of T (18), O (12) and R (18, or 36 if an observation is named)."""
+
+    def tried(most, body="", n=3):
+        monkeypatch.setattr("bayesrl.models.pomdp_file.MOST", most)
+        read_text(body, head=f"states: {n} actions: 2 observations: 2\n")
+
+    tried(18)
+    tried(18, "R: * : * : 1 : * 1")
+    tried(36, "R: * : * : * : 1 1")
+    for most, body, n, why in (
+        (17, "", 3, "the table T has 18 entries, more than 17"),
+        (35, "R: * : * : * : 1 1", 3, "the table R has 36 entries, more than 35"),
+        (35, "R: 1 : 1 : * 1 2", 3, "the table R has 36 entries, more than 35"),
+        (12, "", 12, "the table T has 288 entries, more than 12"),
+        (12, "", 13, "13 states are too many"),
+    ):
+        with pytest.raises(UnreadableFile, match=re.escape(why)):
+            tried(most, body, n)
+
+
+@pytest.mark.parametrize("stars", list(itertools.product([False, True], repeat=4)))
+def test_rewards_with_stars_in_any_place(stars):
+    """One statement, and three: each sets its cells; the table has the axes up to the last name of any of them."""
+    head = "states: 3 actions: 2 observations: 2\n"
+    names = [["1", "0", "1"], ["2", "1", "2"], ["1", "2", "2"], ["0", "1", "0"]]
+    lines = [" : ".join("*" if star else n[i] for n, star in zip(names, stars, strict=True)) for i in range(3)]
+    one = f"R: {lines[0]} -7\n"
+    several = one + f"R: {lines[1]} 4\nR: * : 0 : * : * 3\nR: {lines[2]} 2.5\n"
+    depth = max((k + 1 for k in range(2, 4) if not stars[k]), default=2)
+    for body in (one, several):
+        text = head + "T: * identity\nO: * uniform\n" + body
+        rewards = read_pomdp(text).rewards
+        assert rewards.shape == (3, 2, 3, 2)[:depth]
+        R = naive(text)[2]
+        np.testing.assert_array_equal(np.broadcast_to(rewards.reshape(rewards.shape + (1,) * (4 - depth)), R.shape), R)
+
+
 def read_or_refuse(text):
     """What a text says; None if it is refused, which must name a line."""
     try:
@@ -603,10 +747,11 @@ def test_large_tables_are_kept_as_lists(monkeypatch):
     dense = read_pomdp(LARGE, terminal=["c"])
     made = []
     whole = TabularPOMDP.from_sparse
-    monkeypatch.setattr("bayesrl.models.pomdp_file.DENSE", 1)
     monkeypatch.setattr(TabularPOMDP, "from_sparse", lambda *given: made.append(1) or whole(*given))
-    assert read_pomdp(LARGE, terminal=["c"]) == dense
-    assert made == [1]
+    for entries, lists in ((18, 0), (17, 1)):  # of T
+        monkeypatch.setattr("bayesrl.models.pomdp_file.DENSE", entries)
+        assert read_pomdp(LARGE, terminal=["c"]) == dense
+        assert len(made) == lists
     P = dense.dense()[0]
     np.testing.assert_allclose(P[0, 0], [0.0, 0.3333 / 0.9999, 0.6666 / 0.9999])
     np.testing.assert_allclose(P[1], [[1.0, 0.0, 0.0], [0.0, 0.25, 0.75]])
@@ -614,6 +759,18 @@ def test_large_tables_are_kept_as_lists(monkeypatch):
     assert read_pomdp(with_row, terminal=["c"]) == dense  # by the table, since it has a row
     assert read_pomdp(LARGE.replace("* : a 1.0", "* : * 0\nT: * : * : a 1.0"), terminal=["c"]) == dense
     assert made == [1]
+
+
+def test_random_lists_with_stars(monkeypatch):
+    """Rows of one pair, of all states, of all actions and of all pairs, entry by entry; later ones win."""
+    monkeypatch.setattr("bayesrl.models.pomdp_file.DENSE", 1)
+    rng = default_rng(0)
+    for _ in range(10):
+        text = "states: 4 actions: 3 observations: 1 O: * uniform\n"
+        for a, s in [("*", "*"), *zip(rng.choice([*"012**"], 9), rng.choice([*"0123**"], 9), strict=True)]:
+            row = enumerate(rng.dirichlet(np.ones(4)).tolist())
+            text += "".join(f"T: {a} : {s} : {y} {p!r}\n" for y, p in row)
+        np.testing.assert_allclose(read_pomdp(text).dense()[0], naive(text)[0], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ class LinearRewards:
             raise InvalidArgument(owner, "problem", "an MDP with a discount below 1", "discount 1")
         S, A = mdp.group.shape
         phi = np.eye(S) if features is None else array(owner, "features", features).copy()
-        if phi.ndim not in (2, 3) or phi.shape[:-1] not in ((S,), (S, A)) or not phi.shape[-1]:
+        if phi.shape[:-1] not in ((S,), (S, A)):
             raise InvalidArgument(owner, "features", f"of shape ({S}, d) or ({S}, {A}, d)", features)
         phi[mdp.outcomes.terminal] = 0.0
         phi = phi if phi.ndim == 3 else np.broadcast_to(phi[:, None], (S, A, phi.shape[1]))

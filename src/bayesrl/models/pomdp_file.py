@@ -304,7 +304,7 @@ class _Reading:
             said = "".join(words)
             if not (said.isdecimal() and said.isascii() and said.strip("0")):
                 raise _Wrong(f"'{keyword}:' must be followed by names or their number, not '{said}'", begin - 1)
-            if len(said) > 9 or int(said) > MOST:
+            if len(said.lstrip("0")) > len(str(MOST)) or int(said) > MOST:
                 raise _Wrong(f"{_short(said)} {keyword} are too many", begin)
             return tuple(map(str, range(int(said))))
         known: set[str] = set()
@@ -421,7 +421,7 @@ class _Reading:
             raise _Wrong("'R:' must be followed by an action, a colon and a state", begin)
         begin += 2 * n - 1
         said = self.words[begin] if end - begin == 1 else ""
-        if said == "uniform" and head != "R" and n < len(kinds):
+        if said == "uniform" and head != "R":
             return tuple(where), np.full(shape[-1], 1.0 / shape[-1])
         if said == "identity" and head == "T" and n == 1:
             return tuple(where), np.eye(shape[-1])
@@ -482,7 +482,7 @@ class _Reading:
             if self.position("action", begin, end) not in (a, ALL):
                 continue
             if n == 1:
-                return begin + 1 + (s * ((end - begin) // self.size["state"]) if end - begin > 2 else 0)
+                return begin + 1 + s * ((end - begin) // self.size["state"])  # uniform and identity are right
             if self.position("state", begin + 2, end) in (s, ALL):
                 return begin + 2 * n - 1
         return None
