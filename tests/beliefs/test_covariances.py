@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from scipy import special
 
 from bayesrl.beliefs.covariances import (
     Direction,
@@ -29,6 +30,8 @@ KERNELS = {
     "gaussian": Gaussian(scale=0.8, variance=1.3),
     "gaussian, scales": Gaussian(scale=[0.8, 2.0], variance=0.7),
     "matern": Matern(smoothness=2.5, scale=[0.7, 0.2], variance=2.0),
+    "rough": Matern(smoothness=0.5, scale=[0.7, 0.4], variance=1.7),
+    "once differentiable": Matern(smoothness=1.5, scale=0.6, variance=0.4),
     "polynomial": Polynomial(degree=3, offset=0.5, variance=0.2),
     "no offset": Polynomial(degree=2, offset=0.0, variance=0.3),
     "linear": Linear(variance=2.0),
@@ -95,6 +98,65 @@ def test_covariances_are_their_formulas():
     np.testing.assert_allclose(KERNELS["fisher squared"](X, Y), (1.0 + X @ np.linalg.inv(G) @ Y.T) ** 2, rtol=1e-10)
 
 
+@pytest.mark.parametrize("smoothness", [0.5, 1.5, 2.5])
+def test_matern_is_a_bessel_function(smoothness):
+    """v 2^(1 - nu) / Gamma(nu) u^nu K_nu(u) with u = sqrt(2 nu) |x - y| / scale; made here, with scales of its own."""
+    scales = np.array([0.7, 1.9])
+    u = np.sqrt(2.0 * smoothness * (((X[:, None] - Y) / scales) ** 2).sum(axis=2))
+    expected = 1.3 * 2.0 ** (1.0 - smoothness) / special.gamma(smoothness) * u**smoothness * special.kv(smoothness, u)
+    np.testing.assert_allclose(Matern(smoothness, scales, 1.3)(X, Y), expected, rtol=1e-10)
+    for bad in (0.0, 1.0, 2.0, 3.5, 5.0):
+        with pytest.raises(InvalidArgument, match=r"'smoothness' must be 0\.5, 1\.5 or 2\.5"):
+            Matern(bad)
+
+
+def test_directions_are_a_line_in_the_cosine():
+    """1 for the same direction and b for the opposite one, whatever b."""
+    for b in (0.0, 0.3, 1.0):
+        cosine = UNIT @ UNIT[:4].T
+        np.testing.assert_allclose(Direction(b)(UNIT, UNIT[:4]), b + (1.0 - b) * (1.0 + cosine) / 2.0, rtol=1e-12)
+        np.testing.assert_array_equal(Direction(b).diagonal(UNIT), np.ones(6))
+
+
+def test_sums_and_products_keep_their_order():
+    """The left part comes first, also in the parameters; what is no covariance cannot be added or multiplied."""
+    one, other = Gaussian(scale=[0.8, 0.5], variance=2.0), Polynomial(degree=2, offset=0.7, variance=3.0)
+    for both in (one + other, one * other, StateAction(one, other, 2)):
+        assert both.parts() == (one, other)
+        np.testing.assert_allclose(np.exp(both.parameters), [0.8, 0.5, 2.0, 0.7, 3.0])
+        again = both.with_parameters(np.log([0.3, 0.4, 0.6, 0.9, 1.1]))
+        assert again.parts()[0].scale.round(12).tolist() == [0.3, 0.4]
+        assert (round(again.parts()[1].offset, 12), round(again.parts()[1].variance, 12)) == (0.9, 1.1)
+        rows = RNG.normal(size=(5, 4 if isinstance(both, StateAction) else 2))
+        np.testing.assert_allclose(both.diagonal(rows), np.diagonal(both(rows, rows)), rtol=1e-12)
+    for wrong in (lambda: one + 1.0, lambda: one * 2.0):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            wrong()
+    plain = Fisher(G)
+    assert plain.parameters.shape == (0,)
+    assert plain.with_parameters(np.zeros(0)) is plain
+
+
+def test_numbers_must_be_moderate():
+    """1e101 is refused wherever a number enters; scales are above 0."""
+    k = Gaussian(scale=[1.0, 2.0])
+    zero, unit = np.zeros(2), np.eye(2)
+    for name, call in {
+        "X": lambda: k([[1e101, 0.0]], [zero]),
+        "Y": lambda: k([zero], [[1e101, 0.0]]),
+        "mean": lambda: k.expectation([1e101, 0.0], unit, [zero]),
+        "covariance": lambda: k.expectation(zero, 1e101 * unit, [zero]),
+        "scale": lambda: Gaussian(scale=1e101),
+        "information": lambda: Fisher(1e101 * unit),
+    }.items():
+        with pytest.raises(InvalidArgument, match=f"'{name}' must be of moderate size"):
+            call()
+    for kind in (Gaussian, Matern):
+        for scale in (0.0, [1.0, 0.0], -1.0):
+            with pytest.raises(InvalidArgument, match="'scale' must be greater than 0"):
+                kind(scale=scale)
+
+
 def test_fisher_drops_small_eigenvalues():
     """Below 1e-10 of the largest they count as zero, also if rounding makes them negative."""
     Q = np.linalg.qr(RNG.normal(size=(3, 3)))[0]
@@ -113,6 +175,32 @@ def test_fisher_drops_small_eigenvalues():
     for bad, degree in ((np.ones((2, 3)), 1), (np.ones(3), 1), (G, 3)):
         with pytest.raises(InvalidArgument, match="must be"):
             Fisher(bad, degree)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e9])
+def test_limits_of_an_information_matrix(unit):
+    """Shares of the largest eigenvalue, 5, in any unit: below 1e-10 zero, below -1e-10 refused; asymmetry to 1e-9."""
+    Q = np.linalg.qr(default_rng(5).normal(size=(3, 3)))[0]
+
+    def made(share):
+        return Fisher(unit * (Q * [1.0, 5.0, 5.0 * share]) @ Q.T, degree=2)
+
+    assert [made(share).root.shape[1] for share in (-0.98e-10, 0.98e-10, 1.02e-10)] == [2, 2, 3]
+    for share in (-1.02e-10, -2.0):
+        with pytest.raises(InvalidArgument, match="'information' must be without negative eigenvalues"):
+            made(share)
+    with pytest.raises(InvalidArgument, match="without negative eigenvalues"):
+        Fisher(-unit * np.eye(2))
+    x = X[:2, :1] * unit
+    np.testing.assert_allclose(Fisher([[4.0 * unit]])(x, x), x @ x.T / (4.0 * unit), rtol=1e-12)
+    assert Fisher(np.zeros((2, 2))).root.shape == (2, 0)
+    for off, fits in ((0.98e-9, True), (1.02e-9, False)):
+        crooked = unit * np.array([[5.0, 5.0 * off], [0.0, 3.0]])
+        if fits:
+            assert Fisher(crooked).root.shape == (2, 2)
+        else:
+            with pytest.raises(InvalidArgument, match="'information' must be symmetric"):
+                Fisher(crooked)
 
 
 def test_unit_vectors_may_round():
@@ -165,6 +253,31 @@ def test_expectations_of_a_certain_point_and_of_several():
             k.expectation(m[0], bad, Y)
     with pytest.raises(InvalidArgument, match="of 2 coordinates"):
         k.double_expectation([0.0], [[1.0]])
+
+
+def test_expectations_are_integrals():
+    """E k(x, X_i) and E k(x, y) by Gauss-Hermite quadrature in two dimensions, the covariance not diagonal."""
+    k, m, S = Gaussian(scale=[0.9, 1.7], variance=1.3), np.array([0.4, -0.7]), np.array([[0.5, 0.2], [0.2, 0.3]])
+    nodes, weights = np.polynomial.hermite_e.hermegauss(24)
+    z, w = np.array(list(product(nodes, repeat=2))), np.outer(weights, weights).ravel() / (2.0 * np.pi)
+    x = m + z @ np.linalg.cholesky(S).T
+    np.testing.assert_allclose(k.expectation(m, S, Y), w @ k(x, Y), rtol=1e-8)
+    assert k.double_expectation(m, S) == pytest.approx(w @ k(x, x) @ w, rel=1e-8)
+
+
+def test_covariance_matrices_of_points_may_round():
+    """Symmetric to 1e-9, and eigenvalues down to -1e-12 of the largest entry; also in a stack of matrices."""
+    k, m = Gaussian(scale=[0.7, 1.4]), np.zeros(2)
+
+    def expectation(S, stacked):
+        return k.expectation(np.array([m, m]), [np.eye(2), S], Y)[1] if stacked else k.expectation(m, S, Y)
+
+    for stacked in (False, True):
+        for S in ([[3.0, 0.5], [0.5 * (1.0 + 0.9e-9), 2.0]], [[3.0, 0.0], [0.0, -2.9e-12]], [[3.0, 0.0], [0.0, 0.0]]):
+            assert np.isfinite(expectation(np.array(S), stacked)).all()
+        for S in ([[3.0, 0.5], [0.5 * (1.0 + 1.1e-9), 2.0]], [[3.0, 0.0], [0.0, -3.1e-12]]):
+            with pytest.raises(InvalidArgument, match="'covariance' must be symmetric without a negative eigenvalue"):
+                expectation(np.array(S), stacked)
 
 
 # Features ------------------------------------------------------------------------------------------------------------

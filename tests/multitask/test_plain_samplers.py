@@ -268,7 +268,7 @@ def counted(seed, M):
 
 def steps_of(n):
     """The same as the lists of the kernel."""
-    task, cell = np.nonzero(n)
+    task, cell = map(np.ascontiguousarray, np.nonzero(n))
     start = np.searchsorted(task, np.arange(len(n) + 1))
     total = np.bincount(GROUP, ALPHA)
     return of_counts.Steps(start, cell, n[task, cell], GROUP, ALPHA, total)

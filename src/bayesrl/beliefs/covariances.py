@@ -421,10 +421,9 @@ def root_of_inverse(owner: str, information: ArrayLike, name: str = "information
     if np.abs(G - G.T).max() > 1e-9 * np.abs(G).max():
         raise InvalidArgument(owner, name, "symmetric", G)
     values, vectors = np.linalg.eigh(0.5 * (G + G.T))
-    top = max(float(values[-1]), 0.0)
-    if values[0] < -RANK_CUT * max(top, float(np.abs(values).max())):
+    if values[0] < -RANK_CUT * values[-1]:
         raise InvalidArgument(owner, name, "without negative eigenvalues", float(values[0]))
-    kept = values > RANK_CUT * top
+    kept = values > RANK_CUT * values[-1]
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 
