@@ -439,14 +439,17 @@ def test_refusals():
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_stages_end_when_nothing_rises(sign, monkeypatch):
-    """Twenty stages without a rise by the tolerance, whatever the sign of the values; one that rises starts anew."""
-    size = len(points_of(TIED, [()], make_basis(TIED, [()], [()])).moment)
-    rises, done = {1, 2, 10, 25, 40}, []
+    """Twenty stages without a rise by the tolerance, whatever the sign of the values; one that rises starts anew.
+
+    One hyper-state rises, the others stay. The tolerance is a share of the largest value, times 1 - gamma: .01 here.
+    """
+    rises, done, v = {1, 2, 10, 25, 40}, [], np.full((5, 1), 3.0 * sign)
+    v[0] = 10.0 * sign
 
     def staged(order, points, alphas, problem, basis):
         done.append(1)
-        rise = 0.02 * sum(n <= len(done) for n in rises) + 1e-6 * len(done)
-        return alphas.coefficient, alphas.first, np.full((len(alphas.first) - 1, size), sign * 10.0 + rise)
+        v[2] += 0.0101 if len(done) in rises else 0.0099
+        return alphas.coefficient, alphas.first, v.copy()
 
     monkeypatch.setattr("bayesrl.bamdp.offline.beetle.sweep", staged)
     basis = make_basis(TIED, [()], [()])

@@ -164,6 +164,7 @@ def test_rewards_that_differ_by_nothing_need_no_bonus():
     """Every policy is within epsilon where a whole life is worth no more: the formula's logarithm would be negative."""
     assert pac.mbie_eb_beta(5, 2, 0.9, epsilon=0.1, reward_range=0.0) == 0.0
     assert pac.mbie_eb_beta(5, 2, 0.9, epsilon=0.1, reward_range=0.009) == 0.0
+    assert pac.mbie_eb_beta(5, 2, 0.5, epsilon=0.5, reward_range=0.25) == 0.0  # exactly a whole life
     assert pac.mbie_eb_beta(5, 2, 0.9, epsilon=0.1, reward_range=0.011) > 0.0
     alike = b.DirichletMDP.flat(TabularMDP.from_dense(np.full((2, 2, 2), 0.5), np.ones((2, 2)), 0.9))
     decision = b.make("mbie-eb", beta="theory").plan(alike, 0, None, default_rng(0))

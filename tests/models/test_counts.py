@@ -11,6 +11,7 @@ from bayesrl.models.solve import solve
 from bayesrl.models.solvers import _average_reward, _modified_policy_iteration, value_iteration
 from bayesrl.models.solvers._driver import solve_by
 from bayesrl.models.solvers._episodic import ending_bound
+from bayesrl.models.solvers._modified_policy_iteration import iterate_sweeps
 from bayesrl.models.solvers.policy_iteration import PolicyIteration
 from bayesrl.models.solvers.value_iteration import ValueIteration
 
@@ -156,6 +157,71 @@ def test_modified_policies(kind, seed, monkeypatch):
             n += policies(P, R, gamma, v)
         monkeypatch.setattr(_modified_policy_iteration, "LIMIT", limit)
         assert solve(mdp, TOL, method="modified-policy-iteration").iterations == n
+
+
+def swept(P, R, gamma, v, target, limit, sweeps, patient, shiftable):
+    """The kernel of modified policy iteration in numpy: (iterations, low, high, v, q), iterations < 0 if it gave up."""
+    S, shift = np.arange(len(R)), 0.5 * gamma / (1.0 - gamma) if shiftable else 0.0
+    least, since, patience = np.inf, 0, min(limit, 10.0 + 1.0 / (1.0 - gamma))
+
+    def gap(low, high):
+        return high - low if shiftable else max(high, -low)
+
+    for n in range(1, limit + 1):
+        q = R + gamma * P @ v
+        new, low, high, pi = residual(P, R, gamma, v)
+        if max(high, -low) <= target:
+            return n, low, high, v, q
+        if gap(low, high) < 0.5 * least:
+            least, since = gap(low, high), n
+        elif n - since > patience:
+            return -n, low, high, v, q
+        v, goal, done = new + shift * (low + high), max(0.05 * gap(low, high), 0.5 * target), False
+        for _ in range(sweeps):
+            new = R[S, pi] + gamma * P[S, pi] @ v
+            low, high = (new - v).min(), (new - v).max()
+            v, done = new + shift * (low + high), gap(low, high) <= goal
+            if done:
+                break
+        if not (done or patient):
+            return -n, low, high, v, q
+    return -limit, low, high, v, q
+
+
+@pytest.mark.parametrize("ends", [False, True])
+@pytest.mark.parametrize("kind", [listed, dense, wide])
+def test_sweeps_as_they_are_written(kind, ends):
+    """Numbers, extremes, values and q after every limit, from a start of its own, patient or not, with few sweeps.
+
+    One sweep for a policy takes more iterations than the patience of 12 at discount .5, and each halves the gap.
+    """
+    for seed in range(3 if kind is not wide else 1):
+        P, R, gamma = kind(seed)
+        R = R + 0.3
+        mdp = TabularMDP.from_dense(P, R, gamma, terminal=[0] if ends else ())
+        m = model_of(mdp)
+        start = 3.0 * np.cos(np.arange(len(R)))
+        if ends:
+            P[0], R[0], start[0] = 0.0, 0.0, 0.0
+        for limit, sweeps, patient in [(1, 4, True), (2, 4, True), (60, 1, True), (60, 3, False), (60, 30, False)]:
+            v, q = start.copy(), np.empty(R.shape)
+            n, low, high = iterate_sweeps(m, v, q, np.zeros(len(R), np.int64), 1e-8, limit, sweeps, patient)
+            expected = swept(P, R, gamma, start, 1e-8, limit, sweeps, patient, not ends)
+            assert n == expected[0]
+            np.testing.assert_allclose((low, high), expected[1:3], rtol=1e-6, atol=1e-12)
+            np.testing.assert_allclose(v, expected[3], rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(q, expected[4], rtol=1e-9, atol=1e-9)
+
+
+def test_patience_has_an_end():
+    """One state: the gap is zero at once and never halves. With rounding below zero nothing counts as converged.
+
+    The patience is 10 + 1 / (1 - gamma) = 14 iterations after the first.
+    """
+    m = model_of(TabularMDP.from_dense([[[1.0]]], [[3.0]], 0.75))._replace(round_r=-100.0, round_v=0.0)
+    for limit, given_up in ((100, -16), (16, -16), (15, -15), (3, -3)):
+        found = iterate_sweeps(m, np.zeros(1), np.empty((1, 1)), np.zeros(1, np.int64), -1e3, limit, 2, True)
+        assert found[0] == given_up
 
 
 @pytest.mark.parametrize("seed", range(4))
