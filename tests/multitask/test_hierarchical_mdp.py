@@ -8,10 +8,13 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
+from bayesrl.beliefs._chain import diagnose
+from bayesrl.beliefs._crp import draw_clustering, weight_of_new
 from bayesrl.beliefs.structured._partitions import all_partitions
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
-from bayesrl.multitask import HierarchicalMDP
+from bayesrl.multitask import HierarchicalMDP, LogUniform
+from bayesrl.parameters import unchecked
 from bayesrl.testing import assert_chain_mean
 
 MDP = b.TabularMDP.from_dense(np.full((2, 2, 2), 0.5), [[0.0, 1.0], [0.5, 0.0]], gamma=0.9)
@@ -178,6 +181,85 @@ def test_a_draw_has_one_model_for_each_class():
     same = np.mean([[[x is y for x in models] for y in models] for models in drawn], axis=0)
     np.testing.assert_allclose(same[:4, :4], belief.co_class(), atol=0.15)
     assert len(belief.sample(rng)) == 4
+
+
+THREE = b.TabularMDP.from_dense(np.full((3, 2, 3), 1 / 3), [[0.0, 1.0], [0.5, 0.0], [0.2, 0.7]], gamma=0.9)
+DRAWN = [[0, 0, 1, 0], [0, 1, 2, 0], [0, 0, 1, 0], [0, 1, 1, 1], [0, 1, 0, 1]]
+"""Five clusterings of four tasks."""
+
+
+def with_draws(c, alpha=0.7):
+    """A belief over three states after steps of tasks 0, 1 and 3, with these clusterings; the counts (4, 3, 2, 3)."""
+    rng, n, steps = default_rng(13), np.zeros((4, 3, 2, 3)), []
+    for m in (0, 0, 0, 1, 1, 3, 3, 3, 3, 3):
+        s, a, y = (int(rng.integers(k)) for k in (3, 2, 3))
+        n[m, s, a, y] += 1.0
+        steps.append(Transition(s, a, float(THREE.mean_reward[s, a]), y, task=m))
+    belief = HierarchicalMDP(THREE, c, alpha).update_many(steps)
+    return unchecked(belief, assignments=np.array(DRAWN)), n
+
+
+@pytest.mark.parametrize("c", [1.7, LogUniform(0.2, 40.0)], ids=["c known", "c unknown"])
+def test_tasks_and_the_next_one_of_given_clusterings(c):
+    """The components and weights of the mixtures, written out: members of a class in each draw, and a new class."""
+    belief, n = with_draws(c)
+
+    def mixed(found, expected):
+        alpha = np.array([one.alpha.reshape(3, 2, 3) for one in found.components])
+        for (members, weight), got, w in zip(expected.items(), alpha, found.posterior(), strict=True):
+            np.testing.assert_allclose(got, 0.7 + n[list(members)].sum(axis=0))
+            assert w == pytest.approx(weight, rel=1e-12)
+
+    for m in range(4):
+        expected = {}
+        for z in DRAWN:
+            members = tuple(i for i in range(4) if z[i] == z[m])
+            expected[members] = expected.get(members, 0.0) + 1 / 5
+        mixed(belief.task(m), expected)
+    expected = {}
+    for z in DRAWN:
+        new = float(weight_of_new(c, max(z) + 1, 5))
+        for j in range(max(z) + 1):
+            members = tuple(i for i in range(4) if z[i] == j)
+            expected[members] = expected.get(members, 0.0) + len(members) / (4 + new) / 5
+    expected[()] = sum(float(w / (4 + w)) for w in (weight_of_new(c, max(z) + 1, 5) for z in DRAWN)) / 5
+    mixed(belief.new_task(), expected)
+    # Draws are evenly spaced: of five, the first, the third and the last.
+    mixed(belief.task(1, draws=3), {(0, 1, 3): 2 / 3, (1, 3): 1 / 3})
+    mixed(belief.task(1, draws=1), {(0, 1, 3): 1.0})
+    mixed(belief.task(1, draws=2), {(0, 1, 3): 0.5, (1, 3): 0.5})
+    assert belief.task(1, draws=5) == belief.task(1, draws=6) == belief.task(1)
+    assert belief.n_classes() == pytest.approx(11 / 5)
+    same = np.mean([[[x == y for x in z] for y in z] for z in DRAWN], axis=0)
+    np.testing.assert_allclose(belief.co_class(), same)
+
+
+@pytest.mark.parametrize("tasks", [None, 4, 7])
+def test_a_draw_of_given_clusterings(tasks):
+    """The same random numbers in order: one of the draws, classes of new tasks, a model of each class."""
+    belief, n = with_draws(1.7)
+    prior = belief.problem
+    for seed in range(6):
+        found, rng = belief.sample(default_rng(seed), tasks), default_rng(seed)
+        z = draw_clustering(tasks or 4, 1.7, rng, np.array(DRAWN[int(rng.random() * 5)]))
+        models = []
+        for j in range(max(z) + 1):
+            counts = n[np.array(z[:4]) == j].sum(axis=0).reshape(6, 3)
+            models.append(b.DirichletMDP(prior.outcomes, 0.7 + counts, 0.9, prior.known).sample_mdp(rng))
+        assert len(found) == (tasks or 4)
+        for got, j in zip(found, z, strict=True):
+            np.testing.assert_allclose(got.prob, models[j].prob, rtol=1e-12)
+
+
+def test_diagnostics_are_of_classes_and_their_sizes():
+    """The number of classes, and the size of each task's class, of every draw."""
+    belief, _ = with_draws(1.7)
+    columns = [[max(z) + 1, *(z.count(z[m]) for m in range(4))] for z in DRAWN]
+    expected = diagnose(np.array(columns, float))
+    found = belief.diagnostics()
+    np.testing.assert_allclose(found.effective_sample_size, expected.effective_sample_size)
+    np.testing.assert_allclose(found.r_hat, expected.r_hat)
+    assert found.draws == 5
 
 
 def test_log_evidence_of_one_class_is_that_of_pooled_counts():

@@ -12,8 +12,9 @@ import pytest
 from numpy.random import default_rng
 from scipy import special, stats
 
+from bayesrl.beliefs._crp import weight_of_new
 from bayesrl.beliefs._linear_model import seen_through
-from bayesrl.multitask import LinearRewardClasses
+from bayesrl.multitask import LinearRewardClasses, LogUniform, MultitaskGPTDDPSolution
 from bayesrl.multitask import _gibbs_of_counts as of_counts
 from bayesrl.multitask import _splits_of_weights as of_weights
 from bayesrl.multitask import _triangles as triangles
@@ -248,6 +249,81 @@ def test_sweeps_of_classes_of_values(seed, M, a):
         assert not out.mu[t, n:].any()
     np.testing.assert_array_equal(x.size, [plain.size(k) for k in range(M + a)])
     np.testing.assert_array_equal(x.z, plain.z)
+
+
+TASKS = [
+    (np.array([[1.0, 0.3], [0.2, -0.7], [0.5, 0.4]]), np.array([1.4, -0.6, 0.8])),
+    (np.array([[0.8, -0.2]]), np.array([1.1])),
+    (np.array([[0.1, 1.0], [-0.6, 0.9]]), np.array([-1.5, -0.7])),
+    (np.array([[0.7, 0.7], [0.3, -0.4]]), np.array([0.2, 1.3])),
+]
+"""(H, r) of four tasks with one to three rows."""
+
+
+@pytest.mark.parametrize("burn_in, unknown", [(0, False), (2, True)])
+def test_a_solution_is_what_the_chain_drew(burn_in, unknown, monkeypatch):
+    """Five sweeps in blocks of two, from one class N(0, I); the transcription has whole tasks, not their factors."""
+    from bayesrl.multitask import multitask_gptd_dp as dp
+
+    monkeypatch.setattr(dp, "BLOCK", 2)
+    noise, M, sweeps = 0.7, len(TASKS), 5
+    concentration = LogUniform(0.1, 30.0) if unknown else 0.9
+    made = dp.MultitaskGPTDDP(
+        noise=noise, concentration=concentration, strength=KAPPA, degrees=NU, scale=PSI, sweeps=sweeps,
+        burn_in=burn_in, auxiliary=2,
+    )  # fmt: skip
+    found = made.solve(TASKS, default_rng(8))
+    c = weight_of_new(concentration, np.arange(M + 1), M)
+    p = Problem([H / noise for H, _ in TASKS], [r / noise for _, r in TASKS], PSI, KAPPA, NU, c, 2)
+    S = np.zeros((M + 2, 2, 2))
+    S[0] = np.eye(2)
+    plain, rng = PlainChain(p, [0] * M, np.zeros((M + 2, 2)), S, np.zeros((M, 2))), default_rng(8)
+    drawings = [[np.array(x) for x in plain.sweep(rng)] for _ in range(burn_in + sweeps)][burn_in:]
+    z, w, means, mu, S = zip(*drawings, strict=True)
+    np.testing.assert_array_equal(found.assignments, z)
+    np.testing.assert_allclose(found.samples, w, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found.weights, np.mean(means, axis=0), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found.class_means, np.concatenate(mu), rtol=1e-6, atol=1e-9)
+    Sigma = [root @ root.T for root in np.concatenate(S)]
+    np.testing.assert_allclose(found.class_covariances, Sigma, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("unknown", [False, True])
+def test_a_further_task_by_hand(unknown):
+    """Three draws of four tasks with given classes: shares n / (M + c) and c / (M + c), each a dense Gaussian.
+
+    Coloured noise has the rows (1, -gamma) of one trajectory that goes on.
+    """
+    rng, c, noise, gamma = default_rng(9), 1.7, 0.6, 0.85
+    z = np.array([[0, 0, 1, 0], [0, 1, 2, 1], [0, 0, 0, 0]])
+    K = z.max(axis=1) + 1
+    roots, mu = rng.normal(size=(9, 2, 2)), rng.normal(size=(9, 2))
+    Sigma = roots @ np.swapaxes(roots, 1, 2) + 0.1 * np.eye(2)
+    concentration = LogUniform(0.2, 40.0) if unknown else c
+    found = MultitaskGPTDDPSolution(
+        np.zeros((4, 2)), np.zeros((3, 4, 2)), z, mu, Sigma, concentration, noise, True, gamma
+    )
+    H, r = TASKS[0]
+    G = np.array([[1.0, -gamma, 0.0, 0.0], [0.0, 1.0, -gamma, 0.0], [0.0, 0.0, 1.0, -gamma]])
+    log_p, means, covariances, at = [], [], [], 0
+    for labels, k in zip(z, K, strict=True):
+        new = weight_of_new(concentration, k, 5)
+        for n in [*np.bincount(labels), new]:
+            total = H @ Sigma[at] @ H.T + noise**2 * G @ G.T
+            gain = Sigma[at] @ H.T @ np.linalg.inv(total)
+            log_p.append(log(n / (4.0 + new) / 3.0) + log_normal(r, H @ mu[at], total))
+            means.append(mu[at] + gain @ (r - H @ mu[at]))
+            covariances.append(Sigma[at] - gain @ H @ Sigma[at])
+            at += 1
+    assert at == 9
+    assert found.log_predictive((H, r)) == pytest.approx(np.logaddexp.reduce(log_p), rel=1e-9)
+    p = np.exp(log_p - np.logaddexp.reduce(log_p))
+    mean, covariance = found.transfer((H, r))
+    np.testing.assert_allclose(mean, p @ means, rtol=1e-9)
+    second = sum(q * (C + np.outer(m, m)) for q, m, C in zip(p, means, covariances, strict=True))
+    np.testing.assert_allclose(covariance, second - np.outer(mean, mean), rtol=1e-8)
+    assert found.n_classes() == pytest.approx(K.mean())
+    np.testing.assert_allclose(found.co_class()[0], [1.0, 2 / 3, 1 / 3, 2 / 3])
 
 
 # Classes of counts ---------------------------------------------------------------------------------------------------
