@@ -13,7 +13,7 @@ from bayesrl.beliefs import FiniteMDPs, RewardBeta, RewardDirichlet, RewardNorma
 from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.checks import frozen
 from bayesrl.core import Transition
-from bayesrl.errors import Incompatible, InvalidArgument
+from bayesrl.errors import Incompatible, InvalidArgument, NotConverged
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import finite_horizon, solve
 from bayesrl.testing import assert_mean_equal
@@ -188,6 +188,26 @@ def test_the_extended_equation_is_solved_as_it_says(ends):
             for x, y in zip(found, expected, strict=True):
                 np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-12 if limit < 1000 or tol > 1e-9 else 1e-9)
             np.testing.assert_array_equal(given, start)
+
+
+def test_what_counts_as_converged(monkeypatch):
+    """An error below a millionth of 1 + the largest value; otherwise the error says how far it came."""
+    belief, planner = flat(4), b.make("bolt", eta=2.0)
+    v, q = np.array([3.0, -9.0, 0.5]), np.arange(6.0).reshape(3, 2)
+    for error, fine in ((0.99e-5, True), (1.01e-5, False), (np.nan, False)):
+        given = []
+        monkeypatch.setattr(
+            "bayesrl.bamdp.optimism.bolt.infinite_horizon",
+            lambda *told, error=error, given=given: given.append(told[1:]) or (v, q, error),
+        )
+        if fine:
+            decision = planner.plan(belief, 2, np.array([1.0, 2.0, 4.0]), default_rng(0))
+            np.testing.assert_array_equal(decision.memory, v)
+            np.testing.assert_array_equal(decision.info["q"], q[2])
+        else:
+            with pytest.raises(NotConverged, match="BOLT: not converged after 1000000 sweeps"):
+                planner.plan(belief, 2, np.array([1.0, 2.0, 4.0]), default_rng(0))
+        assert [x.tolist() if isinstance(x, np.ndarray) else x for x in given[0]] == [[1.0, 2.0, 4.0], 1e-9, 1_000_000]
 
 
 def test_the_extended_equation_is_not_solved_beyond_rounding():

@@ -1,15 +1,17 @@
 """Solvers report how much they did. The same algorithms in plain numpy say how much that must be."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from bayesrl.errors import InvalidArgument, NotConverged
-from bayesrl.kernels.bellman import backup
+from bayesrl.kernels.bellman import backup, rounding_error
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.solution import model_of
+from bayesrl.models.solution import contraction, model_of
 from bayesrl.models.solve import solve
 from bayesrl.models.solvers import _average_reward, _modified_policy_iteration, value_iteration
-from bayesrl.models.solvers._driver import solve_by
+from bayesrl.models.solvers._driver import Iterate, solve_by
 from bayesrl.models.solvers._episodic import ending_bound
 from bayesrl.models.solvers._modified_policy_iteration import iterate_sweeps
 from bayesrl.models.solvers.policy_iteration import PolicyIteration
@@ -328,3 +330,101 @@ def test_the_bound_of_an_episode(delta, gap, tied, sign):
     bound = ending_bound(m, v, q, low, high)
     assert bound == pytest.approx(2.0 * delta * (3.0 if tied else 2.0), rel=1e-5)
     assert bound >= np.abs(solve(mdp).values - v).max()
+
+
+def scripted(mdp, errors, made):
+    """An algorithm that gives exact values and an error of one state, the next of these each time it is asked."""
+    exact = solve(mdp).values
+
+    def algorithm(m, v, target):
+        values, q = exact.copy(), np.empty(m.r.shape)
+        values[2] += errors[len(made)]
+        low, high = backup(m, values, q)
+        made.append((target, None if v is None else v.copy(), values, q, low, high))
+        return Iterate(values, q, low, high, 7)
+
+    return algorithm
+
+
+def tried(mdp, algorithm, tol, start):
+    """The solution, and the error that came with it or None."""
+    try:
+        return solve_by(mdp, algorithm, "scripted", tol, start), None
+    except NotConverged as error:
+        return error.best, error
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_what_counts_as_solved(sign):
+    """The bound is (residual + rounding) / (1 - gamma). It may be the tolerance, or three times the rounding."""
+    P, R, _ = dense(5)
+    mdp = TabularMDP.from_dense(P, R, 0.83)
+    m, tol = model_of(mdp), 1e-3
+    rate, start = contraction(m), np.arange(float(len(R)))
+    for share, fine in ((0.99, True), (1.01, False)):
+        made = []
+        wrong = sign * share * tol * rate / (1.0 - 0.83 * P[2, mdp_policy(mdp)[2], 2])
+        algorithm = scripted(mdp, [wrong], made)
+        found, error = tried(mdp, algorithm, tol, start)
+        target, given, values, q, low, high = made[0]
+        assert target == pytest.approx(tol * rate)
+        np.testing.assert_array_equal(given, start)
+        assert found.error_bound == pytest.approx((max(high, -low) + rounding_error(m, values)) / rate)
+        assert (found.error_bound <= tol, error is None, found.iterations) == (fine, fine, 7)
+        if error is not None:
+            assert error.residual == found.error_bound
+            assert "scripted: not converged after 7 iterations" in str(error)
+        np.testing.assert_array_equal(found.values, values)
+        np.testing.assert_array_equal(found.q, q)
+    slack = rounding_error(m, solve(mdp).values)
+    for share, fine in ((1.9, True), (2.1, False)):
+
+        def rounded(m, v, target, share=share):
+            values, q = solve(mdp).values, np.empty(m.r.shape)
+            backup(m, values, q)
+            return Iterate(values, q, -share * slack, 0.5 * share * slack, 3)
+
+        if fine:
+            assert solve_by(mdp, rounded, "rounded", 1e-300).error_bound == pytest.approx(2.9 * slack / rate)
+        else:
+            with pytest.raises(NotConverged):
+                solve_by(mdp, rounded, "rounded", 1e-300)
+
+
+def mdp_policy(mdp):
+    return solve(mdp).policy.tolist()
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("good", [1, 3, 5, 6])
+def test_attempts_without_a_discount(good, sign):
+    """Five attempts at most. The first target is a hundredth of the tolerance, each next one what the bound asks for.
+
+    The bound of every attempt is that of `ending_bound`. The first attempt whose bound is the tolerance is the last.
+    """
+    S, tol = 5, 1e-4
+    P = np.zeros((S, 2, S))
+    P[: S - 1, 0, : S - 1] = np.eye(S - 1) * 0.3
+    P[np.arange(S - 1), 0, np.arange(1, S)] += 0.7
+    P[:, 1] = P[:, 0]
+    P[-1, :, -1] = 1.0
+    R = np.column_stack([-np.arange(1.0, S + 1.0), -2.0 * np.arange(1.0, S + 1.0)])
+    mdp, made = TabularMDP.from_dense(P, R, 1.0, terminal=[S - 1]), []
+    m = model_of(mdp)
+    errors = [sign * (1.2e-4 if n < good else 1e-5) for n in range(1, 7)]
+    algorithm = scripted(mdp, errors, made)
+    found, error = tried(mdp, algorithm, tol, None)
+    assert (error is None) == (good < 6)
+    assert error is None or "after 35 iterations" in str(error)
+    assert len(made) == min(good, 5)
+    assert found.iterations == 7 * len(made)
+    target = 0.01 * tol
+    for asked, _, values, q, low, high in made:
+        assert asked == pytest.approx(target)
+        bound = ending_bound(m, values, q, low, high)
+        target = min(target, max(high, -low)) * 0.5 * tol / bound
+    assert found.error_bound == bound
+    assert (bound <= tol) == (good < 6)
+    np.testing.assert_array_equal(found.values, values)
+    for (_, _, before, *_), (_, given, *_) in pairwise(made):
+        np.testing.assert_array_equal(given, before)
