@@ -14,7 +14,7 @@ from bayesrl.bamdp.sampling.value_of_information import (
 from bayesrl.beliefs import RewardBeta, UnknownRewards
 from bayesrl.core import Transition, run
 from bayesrl.errors import InvalidArgument
-from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.mdp import Outcomes, TabularMDP
 
 WORLD = b.make_world("chain", gamma=0.7)
 SEEN = [Transition(0, 0, 0.0, 1), Transition(1, 0, 0.0, 2), Transition(2, 1, 2.0, 0), Transition(0, 0, 0.0, 1)]
@@ -191,3 +191,29 @@ def test_bad_arguments():
         planner.plan(unknown(), 0, None, default_rng(0))
     with pytest.raises(InvalidArgument, match="'update' must be \"fresh\" if rewards are unknown, got 'reweight'"):
         b.BayesAgent(unknown(), planner)
+
+
+def test_likelihood_sums_what_cannot_be_told_apart():
+    """Two outcomes lead to one state; rewards are equal up to 1e-9 of 1 + their size."""
+    P, R = np.array([[[0.2, 0.5, 0.3]], [[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]]]), np.zeros((3, 1, 3))
+    R[0, 0] = -3.0, -3.0, 4.0
+    m = TabularMDP.from_dense(P, R, 0.9)
+    succ = np.array(m.succ)
+    succ[0, 0, 1] = 0
+    same = TabularMDP(
+        Outcomes(succ, m.reward, m.group, m.outcomes.size, 0.0, np.eye(3)[0], np.zeros(3, bool)), m.prob, 0.9
+    )
+    assert likelihood(same, Transition(0, 0, -3.0, 0)) == pytest.approx(0.7)
+    for off, p in ((3.9e-9, 0.7), (-3.9e-9, 0.7), (4.1e-9, 0.0), (-4.1e-9, 0.0)):
+        assert likelihood(same, Transition(0, 0, -3.0 + off, 0)) == pytest.approx(p)
+
+
+def test_the_share_at_which_models_are_drawn_anew():
+    """Two of four models fit equally well: an effective share of one half, at which `renew` draws, above it keeps."""
+    fits, not_ = (TabularMDP.from_dense([[[p, 1.0 - p]], [[0.5, 0.5]]], [[0.0], [1.0]], 0.9) for p in (0.25, 1.0))
+    sample = Sample((fits, not_, fits, not_), np.zeros((4, 2, 1)), np.zeros(2), np.full(4, 0.25))
+    seen = Transition(0, 0, 0.0, 1)
+    assert ValueOfInformation(samples=4, update="reweight", renew=0.5).reweight(sample, seen) is None
+    kept = ValueOfInformation(samples=4, update="reweight", renew=0.49).reweight(sample, seen)
+    assert kept.weight.tolist() == [0.5, 0.0, 0.5, 0.0]
+    assert ValueOfInformation(samples=4, update="reweight").reweight(sample, None) is sample
