@@ -1,10 +1,13 @@
 """The kernels of point-based solvers, each against dense arrays: seven states, of which one is an end."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from bayesrl.models import PBVI, Perseus, TabularPOMDP, fast_informed_bound, qmdp_bound
+from bayesrl.errors import InvalidArgument
+from bayesrl.models import PBVI, Perseus, TabularPOMDP, bracket, fast_informed_bound, qmdp_bound
 from bayesrl.models.pomdp_solvers import _bounds, perseus
 from bayesrl.models.pomdp_solvers import pbvi as point_based
 from bayesrl.models.pomdp_solvers._alpha_vectors import lowest, without
@@ -288,19 +291,25 @@ def test_sweeps_have_a_limit(monkeypatch):
 @pytest.mark.parametrize("size", [1, 2, 5, 9])
 def test_pbvi_from_its_parts(size):
     """Settle, expand and settle again, until there are `size` beliefs; the sweeps of all rounds are added up."""
-    pomdp = sparse(2)
-    m, rng = arrays_of(pomdp), default_rng(8)
+    pomdp = sparse(2, gamma=1.0 if size == 5 else 0.83)
+    m, rng, same = arrays_of(pomdp), default_rng(8), default_rng(8)
     points = np.array(pomdp.start[None])
     vectors, actions, n = settle(m, points, lowest(pomdp, "test")[None], np.zeros(1, np.int64), 0.02)
     while len(points) < size:
         points = expand(m, points, size, rng)
         vectors, actions, more = settle(m, points, vectors, actions, 0.02)
         n += more
-    solution = PBVI(size=size, tol=0.02).solve(pomdp, default_rng(8))
+    solution = PBVI(size=size, tol=0.02).solve(pomdp, same)
     assert solution.iterations == n
+    assert rng.random() == same.random()
     np.testing.assert_array_equal(solution.vectors, vectors)
     np.testing.assert_array_equal(solution.actions, actions)
     assert PBVI(size=size, tol=0.02).solve(pomdp) == PBVI(size=size, tol=0.02).solve(pomdp, default_rng(0))
+    points = points_and_vectors()[0]  # beliefs that are given do not grow
+    given = PBVI(beliefs=points, size=20, tol=0.02).solve(pomdp)
+    alone = settle(m, points, lowest(pomdp, "test")[None], np.zeros(1, np.int64), 0.02)
+    np.testing.assert_array_equal(given.vectors, alone[0])
+    np.testing.assert_array_equal(given.actions, alone[1])
 
 
 def test_pbvi_stops_when_nothing_is_new():
@@ -376,6 +385,32 @@ def test_accuracy_of_upper_bounds(monkeypatch):
         np.testing.assert_allclose(np.where(pomdp.terminal[:, None], 0.0, r + gamma * P @ v), q, atol=1e-6)
         np.testing.assert_array_equal(qmdp_bound(pomdp).T, q)
         assert q.T.flags.c_contiguous or q.flags.f_contiguous
+
+
+def test_qmdp_adds_what_the_solver_may_miss(monkeypatch):
+    """gamma times the solver's error, but nothing at the end."""
+    pomdp = sparse()
+    q = default_rng(0).normal(size=(S, A))
+    monkeypatch.setattr(_bounds, "solve", lambda mdp: SimpleNamespace(q=q.copy(), error_bound=0.3))
+    np.testing.assert_allclose(qmdp_bound(pomdp).T, np.where(pomdp.terminal[:, None], 0.0, q + 0.83 * 0.3), atol=1e-14)
+
+
+def test_a_bracket_from_its_parts():
+    """PBVI's value of the start, and the fast informed bound there; the limits of its arguments."""
+    pomdp = sparse()
+    high = float((fast_informed_bound(pomdp) @ pomdp.start).max())
+    for size, tol in ((5, 0.02), (1, 0.7)):
+        low = PBVI(size=size, tol=tol).solve(pomdp).start_value
+        assert bracket(pomdp, size, tol) == (low, high)
+        assert low < high
+    for call, says in (
+        (lambda: bracket(pomdp, 0), "'size' must be a whole number of at least 1"),
+        (lambda: bracket(pomdp, 1, 0.0), "bracket: 'tol' must be greater than 0"),
+        (lambda: bracket(3), "bracket: 'problem' must be a TabularPOMDP"),
+        (lambda: fast_informed_bound(pomdp, 0.0), "'tol' must be greater than 0"),
+    ):
+        with pytest.raises(InvalidArgument, match=says):
+            call()
 
 
 def test_the_first_vector():
