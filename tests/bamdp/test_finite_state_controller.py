@@ -11,6 +11,10 @@ from bayesrl.bamdp import exact_q
 from bayesrl.bamdp.offline._controller_parameters import Logits, monte_carlo_gradient
 from bayesrl.bamdp.offline._prior_models import models_of, stack
 from bayesrl.bamdp.offline.finite_state_controller import (
+    SMALL_GAIN,
+    STAY,
+    SUFFICIENT,
+    TAIL,
     Controller,
     FiniteStateController,
     climb,
@@ -249,6 +253,85 @@ def test_steps_of_the_ascent_by_simulation():
     one, two = (climb_by_simulation(first, prior, n, 20, default_rng(0)) for n in (1, 2))
     assert one.moved(-1.0, first).largest() == pytest.approx(1.0)
     assert two.moved(-1.0, one).largest() == pytest.approx(0.5**0.5)
+
+
+class Reached:
+    """What stands for an evaluation: the value of a valley that is much steeper in one direction than in the other."""
+
+    def __init__(self, logits):
+        x, y = logits.action - 0.7, logits.node + 1.3
+        self.J = float(5.0 - 0.5 * (40.0 * np.vdot(x, x) + np.vdot(y, y)))
+        self.slope = Logits(-40.0 * x, -y)
+
+
+@pytest.mark.parametrize("reward", [1e-3, 3.0, 1e5, 1e7])
+def test_the_ascent_backtracks_as_it_says(reward, monkeypatch):
+    """On a quadratic whose best steps are short: the values on the way, and where it ends, beside a plain loop.
+
+    The step is twice the last one, at most one for a logit, and is halved until it gains a share of what the slope
+    promises. Gains below a share of the largest return are not worth a step: that share decides where it ends.
+    """
+    module = "bayesrl.bamdp.offline.finite_state_controller."
+    monkeypatch.setattr(module + "evaluate", lambda logits, models: Reached(logits))
+    monkeypatch.setattr(module + "gradient", lambda found, models: found.slope)
+    models = models_of(tied(0.83), 4, default_rng(0))
+    models = models._replace(r=np.where(models.r == models.r.max(), -reward, 0.1 * reward))
+    first = Logits(np.array([[2.0, -1.5]]), np.array([[4.0], [0.2], [-3.0]]))
+    for iterations in (1, 2, 3, 5, 8, 60):
+        logits, values, step = first, [Reached(first).J], np.inf
+        enough = SMALL_GAIN * reward / (1.0 - 0.83)
+        for _ in range(iterations):
+            slope = Reached(logits).slope
+            promise = sum(float((x**2).sum()) for x in slope)
+            step = min(2.0 * step, 1.0 / max(float(np.abs(x).max()) for x in slope))
+            last = None
+            while Reached(logits.moved(step, slope)).J < values[-1] + SUFFICIENT * step * promise:
+                step /= 2.0
+                if step * promise <= enough:
+                    last = logits
+                    break
+            if last is not None:
+                break
+            logits = logits.moved(step, slope)
+            values.append(Reached(logits).J)
+            if values[-1] - values[-2] <= enough:
+                break
+        found, reached = climb(first, models, iterations)
+        np.testing.assert_allclose(reached, values, rtol=1e-12)
+        np.testing.assert_allclose(found.action, logits.action, rtol=1e-9)
+        np.testing.assert_allclose(found.node, logits.node, rtol=1e-9)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.3, 0.6, 0.93])
+def test_simulations_look_as_far_as_the_tail(gamma, monkeypatch):
+    """The steps of a simulation are the first number with less than the tail left; step t moves by 1 / sqrt(t)."""
+    asked, slope = [], Logits(np.array([[0.5, -4.0]]), np.array([[2.0], [3.0]]))
+
+    def told(logits, models, horizon, rng):
+        asked.append((len(models.P), horizon))
+        return slope
+
+    monkeypatch.setattr("bayesrl.bamdp.offline.finite_state_controller.monte_carlo_gradient", told)
+    first = Logits(np.array([[1.0, 2.0]]), np.array([[3.0], [-1.0]]))
+    last = climb_by_simulation(first, tied(gamma), 3, 5, default_rng(0))
+    horizon = 2 if gamma == 0.0 else next(h for h in range(999) if gamma**h < TAIL)
+    assert asked == [(5, horizon)] * 3
+    moved = (1.0 + 2.0**-0.5 + 3.0**-0.5) / 4.0
+    np.testing.assert_allclose(last.action, first.action + moved * slope.action)
+    np.testing.assert_allclose(last.node, first.node + moved * slope.node)
+
+
+def test_first_controllers_prefer_to_stay():
+    """Logits of actions are standard normal, those of nodes too but for the preference to stay; 20 starts.
+
+    450 edges each, of which 150 stay. Means and variances; false alarm 1e-6 each, sees .1 of either.
+    """
+    models, rng = models_of(tied(), 4, default_rng(0)), default_rng(1)
+    found = [start(3, models, rng) for _ in range(20)]
+    assert (found[0].action.shape, found[0].node.shape) == ((3, 5, 2), (3, 5, 2, 3, 5))
+    off = np.array([x.node - STAY * np.eye(3)[:, None, None, :, None] for x in found])
+    for part in (np.array([x.action for x in found]).ravel(), off[:, 0, :, :, 0].ravel(), off[:, 1, :, :, 0].ravel()):
+        assert_mean_equal(np.column_stack([part, part**2]), [0.0, 1.0])
 
 
 # The planner ---------------------------------------------------------------------------------------------------------
