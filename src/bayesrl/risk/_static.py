@@ -103,7 +103,7 @@ def best_deterministic(d: Dense, branches: int, start: Floats) -> tuple[Floats, 
     `start` is a policy to fall back on.
     """
     found = _program(d, branches, True)
-    upper = _limit(found, d)
+    upper = _limit(found.mip_dual_bound, d)
     if found.x is not None:
         chosen = np.eye(d.r.shape[2])[found.x[: d.r[0].size].reshape(d.r.shape[1:]).argmax(axis=1)]
         start = max((start, chosen), key=lambda mu: worst_return(d, mu))
@@ -115,14 +115,15 @@ def relaxed_bound(d: Dense) -> float:
 
     A random policy is feasible: v - q(a) = sum_b mu(b) (q(b) - q(a)) is at most (1 - mu(a)) M.
     """
-    return _limit(_program(d, 1, False), d)
+    found = _program(d, 1, False)
+    return _limit(found.fun if found.status == 0 else None, d)  # a program without whole numbers has no dual bound
 
 
-def _limit(found: Any, d: Dense) -> float:
-    """The program's upper limit of the worst return, or the least optimum of a scenario if it has none."""
-    trivial, bound = float((d.best.max(axis=2) @ d.start).min()), found.mip_dual_bound
+def _limit(bound: float | None, d: Dense) -> float:
+    """A program's upper limit of the worst return, or the least optimum of a scenario if it has none."""
+    trivial = float((d.best.max(axis=2) @ d.start).min())
     base, unit = float((d.low.min(axis=2) @ d.start).min()), scale_of(d)
-    return trivial if bound is None or not np.isfinite(bound) else min(trivial, base - unit * float(bound))
+    return trivial if bound is None or not np.isfinite(bound) else min(trivial, base - unit * bound)
 
 
 def _program(d: Dense, branches: int, whole: bool) -> Any:
