@@ -1,0 +1,211 @@
+"""Declared parameters: what a declaration says, accepts and refuses, and what the decorators make of a class."""
+
+import dataclasses
+import math
+import pickle
+from dataclasses import field
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bayesrl.errors import InvalidArgument
+from bayesrl.parameters import (
+    Above,
+    AtLeast,
+    Declaration,
+    Shape,
+    Within,
+    check,
+    declarations,
+    declared,
+    unchecked,
+    value,
+    with_parameters,
+)
+
+NONE = Within()
+WHOLE = Declaration("n", int, (), False, AtLeast(2), "", "How many.")
+
+
+@pytest.mark.parametrize(
+    "kind, words, optional, bounds, shape, said",
+    [
+        (int, (), False, AtLeast(2), "", "whole number at least 2"),
+        (int, (), True, Within(2, 5), "", "whole number in [2, 5] or None"),
+        (float, (), False, Above(0.5), "", "number greater than 0.5"),
+        (float, (), False, Within(0.0, 1.0, open_high=True), "", "number in [0, 1)"),
+        (float, (), False, Within(0.0, 1.0, open_low=True), "", "number in (0, 1]"),
+        (float, ("auto",), False, Within(high=3.0), "", 'number at most 3 or "auto"'),
+        (float, ("a", "b"), True, Within(high=3.0, open_high=True), "", 'number less than 3, "a", "b" or None'),
+        (bool, (), False, NONE, "", "True or False"),
+        (None, ("x",), False, NONE, "", '"x"'),
+        (None, ("x", "y"), False, NONE, "", '"x" or "y"'),
+        (None, (), True, NONE, "", "None"),
+        (None, (), False, NONE, "", ""),
+        (np.ndarray, (), False, NONE, "", "array"),
+        (np.ndarray, (), False, AtLeast(0), "(S, A)", "array of shape (S, A) at least 0"),
+        (str, (), False, NONE, "", ""),
+    ],
+)
+def test_a_declaration_in_words(kind, words, optional, bounds, shape, said):
+    assert Declaration("x", kind, words, optional, bounds, shape, "").expects == said
+
+
+@declared
+class Sample:
+    """What is sampled.
+
+    And more about it.
+    """
+
+    count: Annotated[int, Within(1, 4), "How many."]
+    rate: Annotated[float, Within(0.0, 2.0, open_low=True)] = 0.5
+    how: Annotated[Literal["fast", "slow"], "In which way."] = "slow"
+    limit: Annotated[int | Literal["auto"] | None, AtLeast(1), "The limit."] = None
+    scale: Annotated[float | Literal["auto"], Above(0), "The scale."] = "auto"
+    firm: Annotated[bool, "Whether it is firm."] = False
+    plain: int = 3
+
+    def __post_init__(self) -> None:
+        if self.count == 3:
+            raise ValueError("never three")
+
+
+def test_declarations_are_read_from_annotations():
+    found = {d.name: d for d in declarations(Sample)}
+    assert list(found) == ["count", "rate", "how", "limit", "scale", "firm"]
+    assert found["count"] == Declaration("count", int, (), False, Within(1, 4), "", "How many.")
+    assert found["rate"] == Declaration("rate", float, (), False, Within(0.0, 2.0, True), "", "")
+    assert found["how"][1:4] == (None, ("fast", "slow"), False)
+    assert found["limit"] == Declaration("limit", int, ("auto",), True, AtLeast(1), "", "The limit.")
+    assert found["scale"][1:4] == (float, ("auto",), False)
+    assert found["firm"].kind is bool
+
+    def call(x: Annotated[NDArray[np.float64], Shape("(n,)"), "Data."], y: int, z: Annotated[int | float, "Either."]):
+        return x, y, z
+
+    assert [(d.name, d.kind, d.shape) for d in declarations(call)] == [("x", np.ndarray, "(n,)"), ("z", None, "")]
+
+
+def test_the_parameters_section():
+    """After the summary, before the rest; defaults where there are some, no colon where nothing is expected."""
+    expected = """What is sampled.
+
+    Parameters
+    ----------
+    count: whole number in [1, 4]
+        How many.
+    rate = 0.5: number in (0, 2]
+    how = 'slow': "fast" or "slow"
+        In which way.
+    limit = None: whole number at least 1, "auto" or None
+        The limit.
+    scale = 'auto': number greater than 0 or "auto"
+        The scale.
+    firm = False: True or False
+        Whether it is firm.
+
+    And more about it.
+    """
+    assert Sample.__doc__.rstrip() == expected.rstrip()
+    free = Declaration("x", None, (), False, NONE, "", "Anything.")
+    one = "Short.\n\n    Parameters\n    ----------\n    x\n        Anything.\n    "
+    assert with_parameters("Short.", (free,), {}) == one
+    assert with_parameters("Short.", (free,), {"x": field(default=3)}) == one
+    assert "x = 3\n" in with_parameters("Short.", (free,), {"x": 3})
+
+
+@pytest.mark.parametrize(
+    "given, sentence",
+    [
+        ({"count": 0}, "'count' must be a whole number of at least 1 and at most 4, got 0."),
+        ({"count": 5}, "'count' must be a whole number of at least 1 and at most 4, got 5."),
+        ({"count": 2.0}, "'count' must be a whole number"),
+        ({"rate": 0.0}, "'rate' must be in (0, 2], got 0.0."),
+        ({"rate": math.nextafter(2.0, 3.0)}, "'rate' must be in (0, 2]"),
+        ({"how": "medium"}, "'how' must be one of fast, slow, got 'medium'."),
+        ({"how": 1}, "'how' must be one of fast, slow, got 1."),
+        ({"limit": 0}, "'limit' must be a whole number of at least 1, got 0."),
+        ({"limit": "none"}, "'limit' must be a whole number or \"auto\", got 'none'."),
+        ({"scale": "none"}, "'scale' must be a number or \"auto\", got 'none'."),
+        ({"scale": 0.0}, "'scale' must be greater than 0, got 0.0."),
+        ({"scale": None}, "'scale' must be greater than 0, got None."),
+        ({"firm": 1}, "'firm' must be True or False, got 1."),
+    ],
+)
+def test_constructors_check_their_fields(given, sentence):
+    with pytest.raises(InvalidArgument) as error:
+        Sample(**{"count": 2} | given)
+    assert str(error.value).startswith(f"Sample: {sentence}")
+
+
+def test_what_constructors_accept():
+    for given in (
+        {"count": 1}, {"count": 4}, {"rate": 2.0}, {"rate": 5e-324}, {"how": "fast"}, {"limit": "auto"}, {"limit": 1},
+        {"limit": 10**9}, {"scale": 1e300}, {"firm": True}, {"plain": "not checked"},
+    ):  # fmt: skip
+        made = Sample(**{"count": 2} | given)
+        assert all(getattr(made, name) == x for name, x in given.items())
+    with pytest.raises(ValueError, match="never three"):
+        Sample(3)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Sample(2).count = 3
+    assert not hasattr(Sample(2), "__dict__")
+    assert check("Owner", WHOLE, 2) == 2
+    down = Declaration("n", int, (), False, Within(-math.inf, 3), "", "")
+    assert [check("Owner", down, n) for n in (3, -(10**12))] == [3, -(10**12)]
+    with pytest.raises(InvalidArgument, match="at most 3"):
+        check("Owner", down, 4)
+
+
+@value
+class Held:
+    """It holds arrays."""
+
+    table: Annotated[NDArray[np.float64], AtLeast(0), Shape("(n, 2)"), "A table."]
+    weight: Annotated[float, Above(0), "A weight."] = 1.0
+    note: Any = field(default="", compare=False)
+
+    depends_on_data: ClassVar[tuple[str, ...]] = ("sum",)
+
+
+def test_values_hold_copies_that_cannot_be_changed():
+    given = np.array([[1.0, 2.0]])
+    made = Held(given)
+    given[0, 0] = 7.0
+    assert made.table.tolist() == [[1.0, 2.0]]
+    assert not made.table.flags.writeable
+    for bad in ([[-1.0]], [[np.nan]], "a", [[1e101]]):
+        with pytest.raises(InvalidArgument, match="Held: 'table' must be"):
+            Held(bad)
+    for bad in (0.0, 1e-101, 1e101):
+        with pytest.raises(InvalidArgument, match="Held: 'weight' must be"):
+            Held(given, bad)
+    copy = pickle.loads(pickle.dumps(made))
+    assert copy == made
+    assert not copy.table.flags.writeable
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(made)
+
+
+def test_values_are_equal_if_all_compared_fields_are():
+    x = np.array([[1.0, 2.0]])
+    assert Held(x) == Held(x.copy()) == Held(x, 1.0, "other")
+    assert Held(x) != Held(x, 2.0)
+    assert Held(x) != Held(x + 1.0)
+    assert Held(x) != (x, 1.0)
+    assert Held(x).__eq__(3) is NotImplemented
+
+
+def test_replacing_without_checks():
+    """Cached values are kept, but for those that depend on data, unless they are given."""
+    made = Held(np.ones((1, 2)))
+    made.__dict__.update(sum=2.0, size=1)
+    new = unchecked(made, weight=-5.0)
+    assert (new.weight, new.size, made.weight) == (-5.0, 1, 1.0)
+    assert "sum" not in vars(new)
+    assert made.sum == 2.0
+    assert unchecked(made, sum=3.0).sum == 3.0
+    assert type(new) is Held
