@@ -80,6 +80,9 @@ def test_values_of_policies_by_elimination(bare, S, A):
         v, work = np.empty(S), np.full((S, S), np.nan)
         assert bellman.eliminate(m, pi, v, work)
         np.testing.assert_allclose(v, np.linalg.solve(np.eye(S) - 0.83 * P[at, pi], r[at, pi]), rtol=1e-10)
+    full = rng.dirichlet(np.ones(S), (S, A))
+    assert bellman.eliminate(dense._replace(matrix=full.reshape(S * A, S)), pi, v, work)
+    np.testing.assert_allclose(v, np.linalg.solve(np.eye(S) - 0.83 * full[at, pi], r[at, pi]), rtol=1e-10)
     stuck = dense._replace(matrix=np.repeat(np.eye(S), A, axis=0), gamma=1.0)
     assert not bellman.eliminate(stuck, pi, np.empty(S), np.empty((S, S)))
     barely = stuck._replace(gamma=1.0 - 1e-13)  # it is worth 1e13 times what it earns
@@ -93,6 +96,7 @@ def test_what_counts_as_converged_and_as_better(bare):
     v = np.array([0.3, -7.0, 2.0])
     slack = 1e-3 + 2e-3 * 7.0
     assert bellman.rounding_error(m, v) == pytest.approx(slack)
+    assert bellman.rounding_error(m, 0.01 * v) == pytest.approx(1e-3 + 2e-3 * 0.07)
     for low, high in ((-0.1, 0.02), (-0.02, 0.1), (0.05, 0.1), (-0.1, -0.05)):
         residual = max(high, -low)
         assert bellman.converged(m, v, low, high, residual + slack + 1e-12)
