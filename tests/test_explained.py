@@ -47,7 +47,7 @@ GENERATOR = "a numpy Generator, such as numpy.random.default_rng(0)"
         ("rows", "NDArray[np.float64]", [X], [[1.0], 3], "an array of numbers"),
         ("rows", "F2 | None", [X], [3], "an array of numbers"),
         ("rows", "Floats | float", [X, 2.0, 3], ["a", [1.0], np.inf], "an array of numbers"),
-        ("n", "int", [0, np.int8(3), WORD], [-1, 2.0, True, np.True_, "1", WORD + 1], f"a whole number from 0 to {WORD}"),
+        ("n", "int", [0, np.int8(3), WORD], [-1, 2.0, True, np.True_, WORD + 1], f"a whole number from 0 to {WORD}"),
         ("state", "int", [0, 4], [5, -1], "a whole number from 0 to 4"),
         ("s", "int", [4], [5], "a whole number from 0 to 4"),
         ("action", "int", [0, 2], [3], "a whole number from 0 to 2"),
