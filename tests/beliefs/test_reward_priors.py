@@ -83,6 +83,14 @@ def test_far_tails_are_accurate(sign):
     assert abs(found.mean() - 13.0 - 0.5 / 30.0333) < 5 * 0.0167 / np.sqrt(4000)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("box", [(0.0, 1e-300), (-1e-300, 0.0), (1e160, 2e160), (-2e160, -1e160)])
+def test_an_interval_without_probability_is_refused(box):
+    """Its ends are equal for the distribution function, or beyond all numbers: one sentence, and no warning before."""
+    with pytest.raises(InvalidArgument, match="GaussianPrior: 'low' must be such that the interval has probability"):
+        GaussianPrior(0.0, 1.0, *box)
+
+
 def test_finitely_many_weights():
     """Equal vectors add up; draws take the vector whose interval holds the random number."""
     vectors, p = [[0.5, -1.5], [2.0, 0.3], [0.5, -1.5], [-0.7, 0.9]], [0.1, 0.4, 0.3, 0.2]

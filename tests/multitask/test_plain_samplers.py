@@ -218,7 +218,7 @@ class PlainChain:
             self.z = [one if m in sides[1] else k for m, k in enumerate(self.z)]
 
 
-@pytest.mark.parametrize("seed, M, a", [(0, 5, 2), (1, 5, 2), (2, 6, 1), (3, 4, 3), (4, 1, 2), (5, 7, 2)])
+@pytest.mark.parametrize("seed, M, a", [(0, 5, 2), (1, 5, 2), (2, 6, 1), (3, 4, 3), (4, 1, 2), (5, 7, 2), (6, 2, 2)])
 def test_sweeps_of_classes_of_values(seed, M, a):
     """Three sweeps from two classes: classes, weights and their means, (mu, S) of the classes and of a new one."""
     rng, d, sweeps = default_rng(seed), 2, 3

@@ -102,7 +102,8 @@ class GaussianPrior:
         if a > 0.0:
             a, b = -b, -a
         upper, lower = special.log_ndtr(b), special.log_ndtr(a)
-        return float(upper + np.log1p(-np.exp(lower - upper)))
+        with np.errstate(divide="ignore", invalid="ignore"):  # an interval without probability is refused
+            return float(upper + np.log1p(-np.exp(lower - upper)))
 
     def log_density(self, weights: ArrayLike) -> float:
         """Log density of weights (d,)."""

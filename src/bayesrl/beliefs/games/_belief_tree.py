@@ -57,7 +57,7 @@ class Tree(NamedTuple):
 
 def shape_of(u: Urns) -> TreeShape:
     """The shape of the trees of a belief."""
-    possible = (u.moves[..., None] > 0.0) & (u.pays[:, :, None, :] > 0.0)
+    possible = np.broadcast_to(u.moves[..., None] > 0.0, u.worth.shape)  # every listed reward is possible
     return TreeShape(u.shape, possible.tobytes(), u.moves_learn, u.pays_learn)
 
 
