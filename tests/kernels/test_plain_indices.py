@@ -257,3 +257,85 @@ def test_intervals_contain_the_zeros(copies):
         ends = np.array([low[s] - 1e-9, high[s] + 1e-9])
         C = whole_lattice(ends, t[s : s + 1], r[s : s + 1], lattice)[0]
         assert C[0] > 0.0 > C[1]
+
+
+class Points:
+    """The incomes known for one state and their C, as a dict; the zero lies between `ends`."""
+
+    def __init__(self, low, high):
+        self.ends, self.known = (low, high), {}
+
+    def sides(self):
+        """Two (income, C) on either side, the nearest first; the ends count as incomes whose C is unknown."""
+        left = [*sorted(((x, c) for x, c in self.known.items() if c > 0.0), reverse=True), (self.ends[0], math.nan)]
+        right = [*sorted((x, c) for x, c in self.known.items() if c <= 0.0), (self.ends[1], math.nan)]
+        return [*left, (-math.inf, math.nan)][:2], [*right, (math.inf, math.nan)][:2]
+
+    def four(self):
+        left, right = self.sides()
+        return tuple(np.array(x) for x in zip(left[1], left[0], right[0], right[1], strict=True))
+
+
+@pytest.mark.parametrize("S", [1, 3, 16, 37, 170])
+def test_which_incomes_are_tried(monkeypatch, S):
+    """First a grid over all indices, in groups, for states that still need it; then each state's own incomes.
+
+    `advantage` is replaced by convex functions whose zeros are known, and says what it was asked. Lanes are dealt to
+    the states in turn: a state with one lane gets its interpolated zero, others evenly spaced incomes in their bracket.
+    """
+    rng, width, asked, zero = default_rng(S), 1e-5, [], {}
+    r = np.sort(rng.integers(0, 15, S))[::-1].copy()
+    t, lattice = rng.integers(0, r + 1), Lattice(1.3, 2.6, 0.83, 17, 1.0 / 0.17, False, 1e-9)
+    bounds = [calibration.index_bounds(t[s], r[s], lattice) for s in range(S)]
+    for s, (low, high) in enumerate(bounds):  # equal states have equal zeros
+        zero[t[s], r[s]] = low + (high - low) * (0.2 + 0.6 * ((7 * t[s] + 3 * r[s]) % 11) / 11.0)
+
+    def value(state, lam):
+        d = lam - zero[state]
+        return -d + 0.3 * (math.exp(-4.0 * d) - 1.0)
+
+    def advantage(lam, t, r, lattice, C):
+        asked.append((lam.tolist(), list(zip(t.tolist(), r.tolist(), strict=True))))
+        for i, state in enumerate(asked[-1][1]):
+            C[i] = [value(state, x) for x in lam]
+
+    monkeypatch.setattr(calibration, "advantage", advantage)
+    found = np.array(calibration.calibrate(t, r, lattice, width))
+
+    points, expected = [Points(*each) for each in bounds], []
+
+    def ask(lam, who):
+        expected.append((lam, [(int(t[s]), int(r[s])) for s in who]))
+        for s in who:
+            for x in lam:
+                if bounds[s][0] + 1e-9 < x < bounds[s][1] - 1e-9:
+                    points[s].known[x] = value((t[s], r[s]), x)
+
+    sweeps = min(max(S // 56, 2), 32)
+    least, most = min(low for low, _ in bounds), max(high for _, high in bounds)
+    apart = (most - least) / (16 * sweeps + 1)
+    for j in range(sweeps):
+        lam = [least + apart * (16 * j + i) for i in range(1, 17)]
+        who = [s for s in range(S) if bounds[s][0] <= lam[-1] + 2.0 * apart and np.isnan(points[s].four()[1][3])]
+        if who:
+            ask(lam, who)
+    todo, brackets = list(range(S)), [None] * S
+    while todo:
+        near = {}
+        for s in todo:
+            brackets[s] = calibration.bracket_zero(*points[s].four())
+            near[s] = calibration.interpolate_zero(*points[s].four(), *brackets[s])
+        todo = [s for s in todo if brackets[s][1] - brackets[s][0] > width]
+        todo = [todo[i] for i in np.argsort([near[s] for s in todo])] if todo else []
+        for j in range(0, len(todo), 16):
+            who, lam = sorted(todo[j : j + 16]), [0.0] * 16
+            for i, s in enumerate(who):
+                lanes, (low, high) = range(i, 16, len(who)), brackets[s]
+                for k, l in enumerate(lanes, start=1):
+                    lam[l] = near[s] if len(lanes) == 1 else low + (high - low) * k / (len(lanes) + 1)
+            ask(lam, who)
+    assert [states for _, states in asked] == [states for _, states in expected]
+    np.testing.assert_allclose([lam for lam, _ in asked], [lam for lam, _ in expected], rtol=1e-9)
+    np.testing.assert_allclose(found.T, brackets, rtol=1e-9)
+    for s in range(S):
+        assert found[0, s] - 1e-12 <= zero[t[s], r[s]] <= found[1, s] + 1e-12
