@@ -296,7 +296,9 @@ def test_lattices():
     cut = BIRL(MDP, PHI, GaussianPrior(0.2, 0.6, -1.0, 0.5), step=0.5)
     z = np.exp(-((np.array([-1.0, -0.5, 0.0, 0.5]) - 0.2) ** 2) / 0.72)
     np.testing.assert_allclose(np.diff(cut.lattice.log_prior), np.diff(np.log(z)))
-    assert BIRL(MDP, PHI, GaussianPrior()).at.tolist() == [0, 0]  # no box, no lattice
+    for prior in (GaussianPrior(), GaussianPrior(low=-1.0), GaussianPrior(high=1.0), LIST):
+        assert BIRL(MDP, PHI, prior).at.tolist() == [0, 0]  # no box, no lattice
+        assert BIRL(MDP, PHI, prior).lattice is None
 
 
 def test_the_finest_lattice(monkeypatch):
@@ -770,3 +772,92 @@ def test_some_boltzmann_backups(w):
     rough, change = _boltzmann.fixed_point(model, 2.2, 10.0, 3)  # the first change is 1
     np.testing.assert_allclose(rough, PAID @ w + GAMMA * MOVES @ V[1], atol=1e-12)
     assert change == (1.0 if any(w) else 0.0)
+
+
+# Files ---------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def walked(name):
+    """A belief of a kind with two draws."""
+    densities = (UniformPrior(), GaussianPrior())
+    new = {
+        "lattice": lambda: BIRL(MDP, PHI, step=1.0).update_many(PAIRS),
+        "goals": lambda: BNIRL(MDP).update_many(PAIRS[:3]),
+        "kinds": lambda: DPMBIRL(MDP, PHI, LIST).update_many(LOGS),
+        "tasks": lambda: MultitaskBIRL(MDP, PHI, densities, moves=1).update_many(LOGS),
+        "policies": lambda: MultitaskBIRL(MDP, PHI, (LIST,), model="policy").update_many(LOGS),
+    }
+    return new[name]().refresh(default_rng(0), 2)
+
+
+FIELDS = [
+    # belief, field, values that fit, values that do not
+    (
+        WALKED,
+        "demonstrations",
+        [[[3, 2], [0, 0]]],
+        [[[0, 0], [4, 0]], [[0, 0], [0, 3]], [[0, 0, 0]]],
+    ),
+    ("lattice", "demonstrations", [], [[0, 1], [[0.0, 1.0]], [[0, 0], [0, -1]], [[-1, 0], [0, 0]]]),
+    ("lattice", "at", [[0, 2]], [[0, 3], [-1, 0], [0, -1], [3, 0], [0], [0, 0, 0], [0.0, 1.0], [[0, 0]]]),
+    ("lattice", "draws", [[[0.5, 1.0]]], [[[0.5, np.nan]], [[0.5]], [0.5, 0.5], [[1, 0]], [[0.5, 0.5, 0.5]]]),
+    ("lattice", "accepted", [[3, 4]], [[3], [3, 4, 5], [3.0, 4.0], [[3, 4]]]),
+    ("goals", "labels", [[-1, 0, 2]], [[-2, 0, 1], [0, 3, 1], [0, 0], [0.0, 0.0, 0.0], [[0, 0, 0]]]),
+    ("goals", "assignments", [[[0, 0, 2]]], [[[0, -1, 1]], [[0, 3, 1]], [[0, 0]], [0, 0, 0], [[0.0, 0.0, 0.0]]]),
+    ("goals", "goals", [[[0, 1, 3]]], [[[0, -1, 1]], [[0, 4, 1]], [[0, 0]], [0, 0, 0], [[0.0, 0.0, 0.0]]]),
+    ("kinds", "labels", [[-1, 0, 2]], [[-2, 0, 1], [0, 3, 1], [0, 0]]),
+    ("kinds", "assignments", [[[0, 0, 2], [0, 1, 1]]], [[[0, 0, 3], [0, 0, 0]], [[0, 0, 0], [0, -1, 0]], [[0, 0, 0]]]),
+    ("kinds", "tau", [0.001], [0.0, -0.1]),
+    ("kinds", "accepted", [[1, 2]], [[1], [1, 2, 3]]),
+    ("tasks", "theta", [0, 1], [-1, 2]),
+    ("tasks", "thetas", [[0, 1]], [[0, 2], [-1, 0], [0, 0, 1]]),
+    ("tasks", "weights", [[[0.1, 0.2]], [[0.1, 0.2]] * 3], [[[0.1, 0.2]] * 4, [[0.1]]]),
+    ("tasks", "policies", [0], [-1]),
+    ("policies", "sums", [np.zeros((4, 4))], [np.zeros((3, 4)), np.zeros((5, 4)), np.zeros((4, 3))]),
+    ("policies", "policies", [0, 7], [-1]),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "good", "bad"), FIELDS, ids=lambda x: x if isinstance(x, str) else "")
+def test_fields_of_files_belong_together(kind, name, good, bad):
+    """Each limit is allowed; one entry beyond it is refused, also beside entries that fit."""
+    belief = walked(kind)
+
+    def put(x):
+        unchecked(belief, **{name: np.array(x) if isinstance(x, list) else x}).check_grown()
+
+    put(getattr(belief, name))
+    for x in good:
+        put(x)
+    for x in bad:
+        with pytest.raises(BayesRLError, match=f"{type(belief).__name__}: '"):
+            put(x)
+
+
+def test_beliefs_begin_without_draws():
+    assert BNIRL(MDP).assignments.shape == BNIRL(MDP).goals.shape == (0, 0)
+    assert BNIRL(MDP).demonstrations.shape == (0, 2)
+    new, tasks = DPMBIRL(MDP, PHI), MultitaskBIRL(MDP, PHI, (UniformPrior(), GaussianPrior()))
+    policies = MultitaskBIRL(MDP, PHI, (LIST,), model="policy")
+    assert (new.labels.shape, new.weights.shape, new.assignments.shape) == ((0,), (0, D), (0, 0))
+    assert (new.samples.shape, new.accepted.tolist(), new.tau) == ((0, 0, D), [0, 0], 0.1)
+    assert (tasks.weights.shape, tasks.samples.shape, tasks.thetas.shape) == ((0, D), (0, 0, D), (0,))
+    assert (tasks.sums.shape, tasks.policies, tasks.theta, tasks.accepted.tolist()) == ((1, 0), 0, 0, [0, 0])
+    assert tasks.hyper.tolist() == [0.5, 0.5]
+    assert policies.update(PAIRS).sums.tolist() == np.full((2, 4), -np.inf).tolist()
+    assert BIRL(MDP, PHI).draws.shape == (0, D)
+    assert tasks.unsupported == {"log_evidence": "Give it finite priors."}
+    assert policies.unsupported == {}
+    assert BIRL(MDP, PHI, LIST).unsupported == {}
+    assert set(BIRL(MDP, PHI).unsupported) == {"models", "posterior", "log_evidence"}
+
+
+def test_improbable_trajectories():
+    """Log probabilities of -2000 and less: only their differences count."""
+    p = multitask_birl.normalised(np.array([[-2000.0, -2001.0], [3000.0, 3002.0]]))
+    np.testing.assert_allclose(p, special.softmax([[0.0, -1.0], [0.0, 2.0]], axis=1))
+    rng, same = default_rng(0), default_rng(0)
+    weights = np.array([0.1, 0.0, 0.6, 0.3])
+    for _ in range(20):
+        assert multitask_birl.chosen(weights, rng) == index(weights, same.random())

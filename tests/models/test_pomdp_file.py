@@ -771,6 +771,9 @@ def test_random_lists_with_stars(monkeypatch):
             row = enumerate(rng.dirichlet(np.ones(4)).tolist())
             text += "".join(f"T: {a} : {s} : {y} {p!r}\n" for y, p in row)
         np.testing.assert_allclose(read_pomdp(text).dense()[0], naive(text)[0], rtol=0, atol=1e-12)
+    tenths = "".join(f"T: 0 : * : {y} .1 " for y in range(10))
+    kept = read_pomdp(f"states: 10 actions: 1 observations: 1 O: 0 uniform {tenths}").dense()[0]
+    assert (kept == 0.1).all()  # their sum differs from 1 by a rounding error
 
 
 @pytest.mark.parametrize(
@@ -795,6 +798,7 @@ def test_a_large_problem_is_written_and_read(tmp_path, monkeypatch):
     monkeypatch.setattr("bayesrl.models.pomdp_file.DENSE", 500_000)
     pomdp = make_world("rock-sample").pomdp
     write_pomdp(pomdp, tmp_path / "rocks.pomdp")
+    assert (tmp_path / "rocks.pomdp").read_text().count("\nT: ") == 2313
     found = read_pomdp(tmp_path / "rocks.pomdp", terminal=[pomdp.n_states - 1])
     np.testing.assert_array_equal(found.mdp.succ, pomdp.mdp.succ)
     np.testing.assert_array_equal(found.seen, pomdp.seen)
