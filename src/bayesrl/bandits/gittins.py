@@ -277,7 +277,7 @@ def gittins_index_process(P: ArrayLike, r: ArrayLike, gamma: float) -> Floats:
     time, index, left = np.ones(S), np.empty(S), np.arange(S)
     while left.size:
         n = min(BLOCK, left.size)
-        U, V = np.zeros((left.size, n)), np.zeros((n, left.size))  # the present transitions are Q + U V
+        U, V = np.empty((left.size, n)), np.empty((n, left.size))  # the present transitions are Q + U V
         alive = np.ones(left.size, np.bool_)
         for c in range(n):
             ratio = np.where(alive, reward / time, -np.inf)
