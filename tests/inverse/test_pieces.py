@@ -345,15 +345,22 @@ def test_chains_are_judged_when_they_have_enough_draws(module, belief, monkeypat
 # Clusters ------------------------------------------------------------------------------------------------------------
 
 
-def test_collapsed_gibbs_sampling():
-    """Every conditional distribution by products over the members, with the same random numbers; two calls."""
-    rng, N, G, c = default_rng(8), 5, 3, 0.7
+@pytest.mark.parametrize(("c", "shift"), [(0.7, 0.0), (30.0, 0.0), (0.7, -900.0)])
+def test_collapsed_gibbs_sampling(c, shift):
+    """Every conditional distribution by products over the members, with the same random numbers; two calls.
+
+    A factor of all likelihoods of a thing changes nothing. It may be as small as exp(-900), and single ones smaller.
+    """
+    rng, N, G = default_rng(8), 5, 3
     L, u = rng.uniform(0.05, 0.9, (N, G)), np.array([0.5, 0.2, 0.3])
+    log_l = np.log(L) + shift
+    if shift:
+        L[3, 2], log_l[3, 2] = 0.0, -2000.0
     z, labels, goals = np.array([1, -1, 0, 1, -1]), np.zeros((4, N), np.int64), np.zeros((4, N), np.int64)
     ours, plain = default_rng(9), default_rng(9)
     seats = z.tolist()
     for _ in range(2):
-        gibbs(ours, z, frozen(np.log(L)), u, c, labels, goals)
+        gibbs(ours, z, frozen(log_l), u, c, labels, goals)
         for t in range(4):
             for i in range(N):
                 seats[i] = -1
@@ -794,7 +801,7 @@ def walked(name):
 FIELDS = [
     # belief, field, values that fit, values that do not
     (
-        WALKED,
+        "lattice",
         "demonstrations",
         [[[3, 2], [0, 0]]],
         [[[0, 0], [4, 0]], [[0, 0], [0, 3]], [[0, 0, 0]]],
