@@ -188,6 +188,54 @@ def test_two_players_see_each_other():
     assert len(one) == 30
 
 
+class Scripted:
+    """A player that acts and learns by its random numbers, and writes everything down."""
+
+    def __init__(self, actions, sees_others):
+        self.actions, self.sees_others, self.told = actions, sees_others, []
+
+    def start(self):
+        return ("mind", 0)
+
+    def act(self, mind, observation, rng):
+        u = rng.random()
+        self.told.append((mind, observation, u))
+        return b.Decision(int(u * self.actions), ("memory", mind[1]), {})
+
+    def learn(self, mind, transition, rng):
+        self.told.append((mind, transition, rng.random()))
+        return ("mind", mind[1] + 1)
+
+
+def test_play_against_a_transcription():
+    """Five streams: luck, two for acting, two for learning. Three states, two actions, four of the second player."""
+    rng, S, A, B = default_rng(5), 3, 2, 4
+    P, R, other = rng.dirichlet(np.ones(S), (S, A, B)), rng.normal(size=(S, A, B, S)), rng.normal(size=(S, A, B, S))
+    game = StochasticGame(P, R, 0.9, other, start=1)
+    one, two = Scripted(A, True), Scripted(B, False)
+    records = play([one, two], game, steps=12, seed=7, replicate=3)
+    luck, *streams = map(default_rng, np.random.SeedSequence(7, spawn_key=(3,)).spawn(5))
+    s, told, columns = 1, ([], []), ([], [])
+    for t in range(12):
+        u = [streams[i].random() for i in (0, 1)]
+        a, o = int(u[0] * A), int(u[1] * B)
+        y = int(np.searchsorted(np.cumsum(P[s, a, o]), luck.random(), side="right"))
+        steps = (JointTransition(s, a, o, R[s, a, o, y], y), Transition(s, o, other[s, a, o, y], y))
+        for i in (0, 1):
+            told[i].append((("mind", t), s, u[i]))
+            told[i].append((("memory", t), steps[i], streams[2 + i].random()))
+        columns[0].append((s, a, o, R[s, a, o, y], y))
+        columns[1].append((s, o, a, other[s, a, o, y], y))
+        s = y
+    assert (one.told, two.told) == told
+    for i, record in enumerate(records):
+        names = ("observation", "action", "other", "reward", "next_observation")
+        assert list(zip(*(record.columns[name].tolist() for name in names), strict=True)) == columns[i]
+        assert record.gamma == 0.9
+        numbers = record.provenance | record.provenance.get("settings", {})
+        assert {"steps": 12, "seed": 7, "replicate": 3, "player": i}.items() <= numbers.items()
+
+
 def test_an_agent_that_does_not_see_the_other_can_play():
     game = b.make_world("penalty-game", k=0)
     deaf = b.make("q-learning", n_states=1, n_actions=3, gamma=0.95)

@@ -8,7 +8,7 @@ from numpy.random import default_rng
 
 from bayesrl.errors import InvalidArgument
 from bayesrl.multiagent import CoalitionFormation, CoalitionProblem, TypeBelief, formation
-from bayesrl.multiagent._formation import best_reply
+from bayesrl.multiagent._formation import _more, best_reply
 
 N = 3
 
@@ -98,6 +98,109 @@ def test_agents_judge_by_their_own_beliefs_and_ways():
     agent = agents((0.5, 0.5, 0.5), "vpi")[i]
     q, vpi = agent.values(agent.prior)
     assert curious.values[i] == (q + vpi)[agent.prior.problem.options.index(curious.option_of(i))]
+
+
+def plain_formation(worth, rounds, rng, epsilon):
+    """The process of the docstring with sets, every step written out: (partition, moves, whether it is stable)."""
+    n, moves = len(worth), 0
+    alone = [[option for option in w if option[0] == (i,)] for i, w in enumerate(worth)]
+    parts = {frozenset({i}): max(options, key=worth[i].get)[1] for i, options in enumerate(alone)}
+
+    def now(i):
+        part = next(part for part in parts if i in part)
+        return worth[i][tuple(sorted(part)), parts[part]]
+
+    def proposals(i):
+        allowed = [part | {i} for part in parts] + [frozenset({i})]
+        return [option for option in worth[i] if frozenset(option[0]) in allowed]
+
+    def accepted(option, i):
+        return all(worth[j][option] >= now(j) for j in option[0] if j != i)
+
+    def reply(i):
+        better = [option for option in proposals(i) if worth[i][option] > now(i) and accepted(option, i)]
+        return max(better, key=worth[i].get, default=None)
+
+    for _ in range(rounds):
+        i = int(rng.integers(n))
+        if rng.random() < epsilon:
+            every = proposals(i)
+            option = every[int(rng.integers(len(every)))]
+            option = option if accepted(option, i) else None
+        else:
+            option = reply(i)
+        if option is not None and parts.get(frozenset(option[0])) != option[1]:
+            left = {part - set(option[0]): action for part, action in parts.items() if part - set(option[0])}
+            parts, moves = left | {frozenset(option[0]): option[1]}, moves + 1
+    options = tuple(sorted((tuple(sorted(part)), action) for part, action in parts.items()))
+    return options, [now(i) for i in range(n)], moves, all(reply(i) is None for i in range(n))
+
+
+@pytest.mark.parametrize("choose", ["myopic", "lookahead", "vpi"])
+def test_formation_against_a_transcription(choose):
+    """Four agents with beliefs of their own, payoffs of both signs, under the same random numbers."""
+
+    def law(action, types):
+        p = (1.3 + sum((1.0 + 0.3 * i) * t for i, t in enumerate(types))) / (4.0 + 2.5 * len(types) + action)
+        return [1.0 - p, p]
+
+    rng, found, stable = default_rng(3), [], []
+    for seed in range(6):
+        rewards = np.array([[-1.0, 5.0], [-2.0, 9.0]]) * rng.uniform(0.5, 1.5, (2, 2))
+        players = agents(rng.uniform(0.1, 0.9, 4), choose, rewards, law)
+        told = [a.prior.update(((0, 1, 2, 3), seed % 2, i % 2)) for i, a in enumerate(players)]
+        scores = [a.values(mind) for a, mind in zip(players, told, strict=True)]
+        worth = [
+            dict(zip(a.prior.problem.options, (q + vpi if choose == "vpi" else q).tolist(), strict=True))
+            for a, (q, vpi) in zip(players, scores, strict=True)
+        ]
+        for rounds, epsilon in ((0, 0.5), (3, 0.0), (12, 0.4), (40, 1.0)):
+            got = formation(players, rounds, default_rng(seed), told, epsilon)
+            expected = plain_formation(worth, rounds, default_rng(seed), epsilon)
+            assert (got.options, got.values.tolist(), got.moves, got.stable) == expected
+            found.append(got.moves)
+            stable.append(got.stable)
+            for i in range(4):
+                assert i in got.option_of(i)[0]
+    assert max(found) > 3
+    assert len(set(stable)) == 2
+
+
+def test_differences_below_rounding_do_not_count():
+    """One part in 1e12 of the larger value, whatever its unit and sign."""
+    for unit in (1e-20, 3.0, 1e20):
+        for sign in (1.0, -1.0):
+            x = sign * unit
+            more, less = x + unit * 1.1e-12, x + unit * 0.9e-12
+            assert _more(more, x)
+            assert not _more(less, x)
+            assert not _more(x, more)
+    assert not _more(0.0, 0.0)
+    assert _more(1.0, -1.0)
+    assert _more(0.0, -1.0)
+
+
+def test_agents_must_have_one_problem():
+    """Equal types and rewards, and as many agents as the problem has."""
+    three, other = agents((0.5, 0.5, 0.5)), agents((0.5, 0.5, 0.5), rewards=((0.0, 3.0), (0.0, 7.0)))
+    more = [
+        CoalitionFormation(TypeBelief.uniform(CoalitionProblem((2, 3, 2), outcome, [[0.0, 3.0], [0.0, 6.0]], me=1)))
+    ]
+    for wrong in ([three[0], other[1], three[2]], [three[0], *more, three[2]], [three[0], three[0], three[2]]):
+        with pytest.raises(
+            InvalidArgument, match="'agents' must be coalition-formation agents, agent i with a problem"
+        ):
+            formation(wrong, 1, default_rng(0))
+    with pytest.raises(InvalidArgument, match="'agents' must be as many as the problem has, 3"):
+        formation(three[:2], 1, default_rng(0))
+    for wrong in (three[:2], [*three[:2], 3]):
+        with pytest.raises(InvalidArgument, match="'beliefs' must be a TypeBelief of each agent"):
+            formation(three, 1, default_rng(0), [getattr(a, "prior", a) for a in wrong])
+    for epsilon in (-0.01, 1.01):
+        with pytest.raises(InvalidArgument, match="'experiment' must be"):
+            formation(three, 1, default_rng(0), experiment=epsilon)
+    with pytest.raises(InvalidArgument, match="'agent' must be a whole number of at least 0 and at most 2"):
+        formation(three, 0, default_rng(0)).option_of(-1)
 
 
 PLAYERS = agents((0.5, 0.5, 0.5))
