@@ -78,7 +78,7 @@ def by_highs(M: F2) -> tuple[float, float, F1, F1]:
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     if found.x is None:  # no program was found to need this
-        b, weight = np.full(S, 1.0 / S), np.full(n, 1.0 / n)
+        b, weight = np.ones(S), np.ones(n)
     else:
         b, weight = np.maximum(found.x[:S], 0.0), np.maximum(-found.ineqlin.marginals, 0.0)
     b, weight = b / b.sum(), weight / weight.sum()
