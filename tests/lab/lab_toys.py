@@ -35,6 +35,22 @@ class Arms:
         return self.means.max(-1) - np.take_along_axis(self.means, np.expand_dims(action, -1), -1)[..., 0]
 
 
+@value
+class Paying:
+    """Pays a list of rewards in turn, whatever is done, and declares its largest average reward."""
+
+    rewards: tuple[float, ...]
+    average_reward: float
+    gamma: float = 0.9
+
+    def reset(self, rng):
+        return 0, 0
+
+    def step(self, state, action, rng):
+        new = (state + 1) % len(self.rewards)
+        return new, new, self.rewards[state], False
+
+
 @dataclass(frozen=True)
 class UniformArms:
     """Bandits whose means are drawn uniformly."""

@@ -10,7 +10,17 @@ from scipy.stats import t as student
 from scipy.stats import ttest_1samp
 
 from bayesrl.cli import main
-from bayesrl.lab.literature.figures import ASSUMED_RUNS, FAMILY_RATE, JUDGED, SHOWN, TOO_FEW, Figure, lookup, published
+from bayesrl.lab.literature.figures import (
+    ASSUMED_RUNS,
+    FAMILY_RATE,
+    JUDGED,
+    SHOWN,
+    TOO_FEW,
+    Difference,
+    Figure,
+    lookup,
+    published,
+)
 from bayesrl.lab.literature.gradients import COMPONENTS, bandit_gradients, gradients_of
 from bayesrl.registry import entries, make_world
 from bayesrl.statistics import Interval, mean_interval
@@ -226,3 +236,13 @@ def test_the_bandits_table():
             assert abs(found[name].mean - mean) < 5.0 * found[name].half_width / 1.96 + 5e-4
     assert gradients_of(make_world("bpg-bandit"), "bpg-2", {}) == {}
     assert gradients_of(make_world("chain"), "bpg-1", {}) == {}
+
+
+def test_what_a_test_detects():
+    """Student's quantiles of the level, shared among both sides and all figures, and of the power; 0 for points."""
+    for error in (0.7, 1.0, 2.5):
+        found = Difference(gap=0.3, error=error, freedom=11, runs=40)
+        reach = student.ppf(1.0 - FAMILY_RATE / 14, 11) + student.ppf(0.8, 11)
+        assert found.detectable(7, 0.8) == pytest.approx(reach * error)
+        assert found.detectable(7) == pytest.approx((reach - student.ppf(0.8, 11) + student.ppf(0.9, 11)) * error)
+    assert Difference(0.3, 0.0, 11, 40).detectable(7) == 0.0

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from lab_toys import Always, Arms, Betas, Draws, DrawsTogether, Noise, UniformArms
+from lab_toys import Always, Arms, Betas, Draws, DrawsTogether, Noise, Paying, UniformArms
 
 from bayesrl.core import BayesAgent, Decision, Streams, run
 from bayesrl.errors import InvalidArgument
@@ -171,6 +171,38 @@ def test_without_discount_or_end_no_choice_is_called_wrong():
     assert lost.suboptimal is None
     assert lost.stochastic is None
     assert np.isfinite(lost.curve).all()
+
+
+def test_an_average_reward_is_what_is_lost_in_each_step():
+    """t times the average minus what was earned, by hand, alone and as a comparison; no choice is called wrong."""
+    world = Paying((0.3, -0.8, 1.7), average_reward=0.45)
+    earned = np.cumsum(0.45 - np.array([0.3, -0.8, 1.7, 0.3, -0.8]))
+    lost = regret(run(Always(), world, 5), world)
+    np.testing.assert_allclose(lost.curve[:, 0], earned, rtol=1e-12)
+    assert lost.suboptimal is None
+    several = compare(Always(), world, 5, 3).regret(world)["Always"]
+    np.testing.assert_allclose(several.curve, np.repeat(earned[:, None], 3, axis=1), rtol=1e-12)
+    assert several.total.mean == pytest.approx(earned[-1])
+
+
+def test_choices_of_an_episode_without_discount():
+    """With an end, action values are finite at discount 1, and choices are judged."""
+    P = np.array([[[0.5, 0.0, 0.5], [0.0, 0.6, 0.4]], [[0.3, 0.3, 0.4], [0.0, 0.0, 1.0]], [[0.0, 0.0, 1.0]] * 2])
+    world = MDPWorld("ends", TabularMDP.from_dense(P, [[1.0, 0.2], [-0.5, 2.0], [0.0, 0.0]], 1.0, terminal=[2]))
+    found = compare(Always(1), world, 9, 4)
+    lost = found.regret(world)["Always"]
+    wrong = world.gaps[found["Always"].state, 1] > 1e-9
+    np.testing.assert_array_equal(lost.suboptimal, wrong.cumsum(0))
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_small_gaps_are_relative_to_the_largest_reward(unit):
+    """A gap of a hundredth of the tolerance is none, one of a hundred times the tolerance is wrong, in every unit."""
+    for gap, wrong in ((1e-8, 0.0), (1e-4, 6.0)):
+        P = np.ones((1, 3, 1))
+        world = MDPWorld("one", TabularMDP.from_dense(P, [[unit, unit * (1.0 - gap), 0.001 * unit]], 0.5))
+        lost = regret(run(Always(1), world, 6), world)
+        assert lost.suboptimal[-1, 0] == wrong
 
 
 # Refusals ------------------------------------------------------------------------------------------------------------
