@@ -18,7 +18,7 @@ from bayesrl.multitask import LinearRewardClasses, LogUniform, MultitaskGPTDDPSo
 from bayesrl.multitask import _gibbs_of_counts as of_counts
 from bayesrl.multitask import _splits_of_weights as of_weights
 from bayesrl.multitask import _triangles as triangles
-from bayesrl.multitask._class_sampler import Chain, Draws, Problem, condition, sample
+from bayesrl.multitask._class_sampler import Chain, Draws, Problem, condition, sample, split_or_merge
 
 PSI = np.array([[0.7, 0.25], [0.25, 0.4]])
 KAPPA, NU = 0.6, 3.7
@@ -34,6 +34,19 @@ def renamed(z):
     """Labels in the order of their first appearance."""
     names = list(dict.fromkeys(z))
     return [names.index(k) for k in z]
+
+
+def memo(evidence):
+    """The evidence of a class, kept: data stay the same."""
+    known = {}
+
+    def kept(members):
+        key = frozenset(members)
+        if key not in known:
+            known[key] = evidence(key)
+        return known[key]
+
+    return kept
 
 
 def log_normal(x, mean, S):
@@ -251,6 +264,27 @@ def test_sweeps_of_classes_of_values(seed, M, a):
     np.testing.assert_array_equal(x.z, plain.z)
 
 
+def test_splits_and_merges_of_classes_of_values():
+    """Two hundred moves of seven tasks with weights that stay: every decision, with c that depends on the classes."""
+    M, rng = 7, default_rng(12)
+    w, c = (
+        rng.normal(size=(M, 2)) + np.array([1.5, -0.5]) * (np.arange(M) % 2)[:, None],
+        10.0 ** rng.uniform(-1, 1, M + 1),
+    )
+    p = Problem(np.zeros((M, 2, 2)), np.zeros((M, 2)), PSI.copy(), KAPPA, NU, c, 1)
+    x = Chain(np.zeros(M, np.int64), np.append(float(M), np.zeros(M)), np.zeros((M + 1, 2)), np.zeros((M + 1, 2, 2)), w)
+    plain = PlainChain(p, x.z, x.mu, x.S, w)
+    plain.evidence = memo(plain.evidence)
+    ours, theirs, seen = default_rng(13), default_rng(13), set()
+    for _ in range(200):
+        split_or_merge(ours, p, x)
+        plain.split_or_merge(theirs)
+        np.testing.assert_array_equal(x.z, plain.z)
+        np.testing.assert_array_equal(x.size, np.bincount(x.z, minlength=M + 1))
+        seen.add(tuple(renamed(plain.z)))
+    assert len(seen) > 20
+
+
 TASKS = [
     (np.array([[1.0, 0.3], [0.2, -0.7], [0.5, 0.4]]), np.array([1.4, -0.6, 0.8])),
     (np.array([[0.8, -0.2]]), np.array([1.1])),
@@ -418,10 +452,40 @@ def test_sweeps_of_classes_of_counts(seed):
     n, c = counted(seed, M), rng.uniform(0.2, 3.0, M + 1)
     z = [np.full(M, -1), np.zeros(M, int), np.arange(M) % 3, np.array([0, 1, -1, 1, 3, -1, 0])][seed % 4]
     plain, found, labels = PlainCounts(n, c, z), np.zeros((6, M), np.int64), z.astype(np.int64)
+    plain.evidence = memo(plain.evidence)
     of_counts.gibbs(default_rng(50 + seed), labels, steps_of(n), c, found)
     same = default_rng(50 + seed)
     np.testing.assert_array_equal(found, [plain.sweep(same) for _ in range(6)])
     np.testing.assert_array_equal(labels, found[-1])
+
+
+def test_splits_and_merges_of_classes_of_counts():
+    """Two hundred moves of seven tasks: every decision, with c that depends on the number of classes."""
+    M, rng = 7, default_rng(14)
+    n, c, z = counted(14, M), 10.0 ** rng.uniform(-1, 1, M + 1), np.zeros(M, np.int64)
+    plain, steps = PlainCounts(n, c, z), steps_of(n)
+    plain.evidence = memo(plain.evidence)
+    ours, theirs, seen = default_rng(15), default_rng(15), set()
+    for _ in range(200):
+        of_counts.split_or_merge(ours, z, steps, c, len(set(z.tolist())))
+        plain.split_or_merge(theirs)
+        np.testing.assert_array_equal(z, plain.z)
+        plain.z = renamed(plain.z)
+        z[:] = plain.z
+        seen.add(tuple(plain.z))
+    assert len(seen) > 20
+
+
+def test_many_classes_of_counts():
+    """Twelve tasks apart, begun in one class: the arrays of classes grow twice in a sweep, and the counts stay."""
+    M, rng = 12, default_rng(16)
+    n, c = counted(16, M), rng.uniform(300.0, 900.0, M + 1)
+    found, plain = np.zeros((2, M), np.int64), PlainCounts(n, c, [0] * M)
+    plain.evidence = memo(plain.evidence)
+    of_counts.gibbs(default_rng(17), np.zeros(M, np.int64), steps_of(n), c, found)
+    same = default_rng(17)
+    np.testing.assert_array_equal(found, [plain.sweep(same) for _ in range(2)])
+    assert found.max() > 8
 
 
 def test_one_task_of_counts():
@@ -470,21 +534,25 @@ class PlainWeights(PlainCounts):
             self.z = [new if m in sides[1] else k for m, k in enumerate(self.z)]
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_splits_and_merges_of_classes_of_weights(seed):
-    """Three moves of six tasks from one, two or three classes; rewards of a class are jointly normal."""
-    M, rng, noise = 6, default_rng(seed), 0.7
+def test_splits_and_merges_of_classes_of_weights():
+    """150 moves of six tasks, with c that depends on the classes; rewards of a class are jointly normal."""
+    M, rng, noise = 6, default_rng(0), 0.7
     w = rng.normal(size=(2, 2))
     X = rng.normal(size=(M, 2, 2))
     steps = [(m, x, float(w[m % 2] @ x + noise * rng.normal())) for m in range(M) for x in X[m]]
     belief = LinearRewardClasses(0.8, noise, CLASS, MEAN, BASE).update_many(steps)
-    c, z = rng.uniform(0.2, 3.0, M + 1), np.arange(M) % (1 + seed % 3)
+    c, z = 10.0 ** rng.uniform(-1, 1, M + 1), np.arange(M) % 3
     plain, told = PlainWeights(steps, noise, c, z), seen_through(belief.gram, belief.moment, CLASS)
-    ours, theirs = default_rng(70 + seed), default_rng(70 + seed)
-    for _ in range(3):
+    plain.evidence = memo(plain.evidence)
+    ours, theirs, seen = default_rng(70), default_rng(70), set()
+    for _ in range(150):
         of_weights.split_or_merge(z, c, belief._base(), told, ours)
         plain.split_or_merge(theirs)
         np.testing.assert_array_equal(z, plain.z)
+        plain.z = renamed(plain.z)
+        z[:] = plain.z
+        seen.add(tuple(plain.z))
+    assert len(seen) > 20
 
 
 @pytest.mark.parametrize("seed", range(4))
