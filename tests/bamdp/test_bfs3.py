@@ -12,7 +12,7 @@ from bayesrl.beliefs.tabular.row_column_beta import RowColumnBeta
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.replay import likelihood, replay, undo
-from bayesrl.kernels.simulator import step
+from bayesrl.kernels.simulator import begin, step
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
 from bayesrl.testing import assert_mean_equal
@@ -181,6 +181,135 @@ def test_equal_in_law_to_a_naive_transcription(prior, simulations):
     assert_mean_equal(ours - theirs, 0.0, what="q")
     centre = theirs.mean()
     assert_mean_equal((ours - centre) ** 2 - (theirs - centre) ** 2, 0.0, what="spread")
+
+
+def generic(gamma=0.83):
+    """Four states, of which the second ends, three actions, uneven counts, a known row, rewards of every move."""
+    rng = default_rng(17)
+    P, R = rng.dirichlet(np.ones(4), (4, 3)), rng.normal(0.4, 1.0, (4, 3, 4))
+    mdp = TabularMDP.from_dense(P, R, gamma, terminal=[1])
+    return b.DirichletMDP.structured(mdp, rng.uniform(0.2, 2.5, (12, 4)), known=np.arange(12) == 7)
+
+
+def few():
+    """The same moves and rewards, of which few are possible; some were seen. No two values are equal but by chance."""
+    belief = SparseDirichletMDP(generic().outcomes, 0.4, 1.5, 0.83)
+    return belief.seen_outcome(0, 0, 2).seen_outcome(0, 0, 2).seen_outcome(0, 2, 3).seen_outcome(3, 1, 0)
+
+
+def place_of_largest(x, rng, least=-np.inf):
+    """The place of the largest entry above `least`, or -1; the n-th of equal ones takes the place with chance 1 / n."""
+    best, ties, place = least, 0, -1
+    for i, one in enumerate(x):
+        if one > best:
+            best, ties, place = one, 1, i
+        elif one == best and place >= 0:
+            ties += 1
+            place = i if rng.random() * ties < 1.0 else place
+    return place
+
+
+def drawn_for_drawn(belief, s0, planner, rng):
+    """BFS3 with nodes as dictionaries and copied beliefs, drawing from the same simulator: (q (4, A), trajectories).
+
+    Rows of q are bounds on the sampled trees, then bounds that are sure.
+    """
+    A, gamma, D, C = belief.n_actions, belief.gamma, planner.depth, planner.width
+    model, leaf = belief.simulate(D), np.zeros(belief.n_states)
+    if planner.leaf == "mean":
+        leaf = solve(belief.mean_mdp()).values
+    span = [np.array([leaf.min(), leaf.max()])]
+    for _ in range(D):
+        span.append(np.array(belief.reward_range()) + gamma * span[-1])
+
+    def bounds(y, done, d):
+        return np.zeros(2) if done else np.full(2, leaf[y]) if d == 0 else span[d]
+
+    def expand(now, s):
+        made = []
+        for a in range(A):
+            chances, found = predictive(now, s, a), {}
+            for _ in range(C):
+                k, y, r, done, _ = step(model, s, a, rng)
+                undo(model, s, a, k)
+                first = {"k": int(k), "y": int(y), "r": r, "done": done, "p": chances[int(k)], "n": 0, "child": None}
+                found.setdefault(int(k), first)["n"] += 1
+            made.append(list(found.values()))
+        return made
+
+    def back_up(x, a, d):
+        total, rest = np.zeros(4), 1.0
+        for e in x["drawn"][a]:
+            v = np.tile(bounds(e["y"], e["done"], d - 1), 2) if e["child"] is None else e["child"]["v"]
+            total += np.repeat([e["n"] / C, e["p"]], 2) * (e["r"] + gamma * v)
+            rest -= e["p"]
+        total[2:] += max(rest, 0.0) * span[d]
+        x["q"][a] = total
+        x["v"] = x["q"].max(axis=0)
+
+    def trajectories(now, s0, root, n, D):
+        done = 0
+        while done < n and root["v"][0] < root["v"][1]:
+            x, s, then, path = root, s0, now, []
+            while True:
+                d = D - len(path)
+                if "drawn" not in x:
+                    x["drawn"], x["q"] = expand(then, s), np.full((A, 4), -np.inf)
+                    for a in range(A):
+                        back_up(x, a, d)
+                a = place_of_largest(x["q"][:, 1], rng)
+                v = [bounds(e["y"], e["done"], d - 1) if e["child"] is None else e["child"]["v"] for e in x["drawn"][a]]
+                i = place_of_largest(
+                    [e["n"] / C * (u[1] - u[0]) for e, u in zip(x["drawn"][a], v, strict=True)], rng, 0.0
+                )
+                if i < 0:
+                    break
+                e = x["drawn"][a][i]
+                if e["child"] is None:
+                    e["child"] = {"v": np.tile(span[d - 1], 2)}
+                replay(model, s, a, e["k"])
+                path.append((x, s, a, e["k"]))
+                x, s, then = e["child"], e["y"], then.update(Transition(s, a, e["r"], e["y"]))
+            back_up(x, a, D - len(path))
+            for d, (x, s, a, k) in zip(range(D - len(path) + 1, D + 1), reversed(path), strict=True):
+                undo(model, s, a, k)
+                back_up(x, a, d)
+            done += 1
+        return done
+
+    begin(model, rng)
+    q, total = np.zeros((4, A)), 0
+    for a, found in enumerate(expand(belief, s0)):
+        rest = 1.0
+        for e in found:
+            low, high = bounds(e["y"], e["done"], D - 1)
+            sure = [low, high]
+            for _ in range(e["n"]):
+                begin(model, rng)
+                replay(model, s0, a, e["k"])
+                root = {"v": np.array([low, high, low, high])}
+                then = belief.update(Transition(s0, a, e["r"], e["y"]))
+                total += trajectories(then, e["y"], root, max(1, planner.simulations // C), D - 1)
+                undo(model, s0, a, e["k"])
+                q[:2, a] += (e["r"] + gamma * root["v"][:2]) / C
+                sure = [max(sure[0], root["v"][2]), min(sure[1], root["v"][3])]
+            q[2:, a] += e["p"] * (e["r"] + gamma * np.array(sure))
+            rest -= e["p"]
+        q[2:, a] += max(rest, 0.0) * span[D]
+    return q, total
+
+
+@pytest.mark.parametrize("leaf", ["zero", "mean"])
+@pytest.mark.parametrize("prior", [generic, unknown, few], ids=["generic", "unknown rewards", "sparse"])
+def test_equal_to_a_transcription_draw_for_draw(prior, leaf):
+    """All bounds and the number of trajectories, with few and with many of them, and for short trees."""
+    belief = prior()
+    for seed, (simulations, depth, width) in enumerate([(1, 3, 4), (9, 4, 3), (40, 3, 2), (7, 2, 5), (3, 1, 2)]):
+        planner = BFS3(simulations, depth, width, leaf)
+        q, total = drawn_for_drawn(belief, 0, planner, default_rng(seed))
+        found = planner.plan(belief, 0, None, default_rng(seed)).info
+        np.testing.assert_allclose([found["q"], found["lower"], found["upper"]], q[1:], atol=1e-12)
+        assert found["simulations"] == total
 
 
 @pytest.mark.parametrize("width", [1, 3, 8])

@@ -25,7 +25,7 @@ from bayesrl.bamdp.search.bayesian_sparse_sampling import (
 from bayesrl.beliefs import FiniteMDPs, RewardBeta, SparseDirichletMDP, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.kernels.counts import add, branches, read_outcome
+from bayesrl.kernels.counts import add, branches, draw_outcome, read_outcome
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import finite_horizon, solve
 from bayesrl.testing import assert_mean_equal
@@ -108,6 +108,82 @@ def test_equal_in_law_to_a_naive_transcription(prior):
     theirs = [naive(belief, 0, planner, rng) for _ in range(200)]
     for key, i in (("q", 0), ("visits", 1)):
         assert_mean_equal([o[key] - t[i] for o, t in zip(ours, theirs, strict=True)], 0.0, what=key)
+
+
+def generic(gamma=0.83):
+    """Four states, of which the second ends, three actions, uneven counts, a known row, rewards of every move."""
+    rng = default_rng(17)
+    P, R = rng.dirichlet(np.ones(4), (4, 3)), rng.normal(0.4, 1.0, (4, 3, 4))
+    mdp = TabularMDP.from_dense(P, R, gamma, terminal=[1])
+    return b.DirichletMDP.structured(mdp, rng.uniform(0.2, 2.5, (12, 4)), known=np.arange(12) == 7)
+
+
+def plain_q(m, theta, reward, s0, d, gamma, V0):
+    """Q_d(s0, .) of a model, by backward induction over rows."""
+    V = V0.copy()
+    for _ in range(d):
+        Q = np.zeros(m.group.shape)
+        for s, a in np.ndindex(*Q.shape):
+            n = m.size[m.group[s, a]]
+            if not m.terminal[s]:
+                Q[s, a] = theta[m.group[s, a], :n] @ (reward[s, a, :n] + gamma * V[m.succ[s, a, :n]])
+        V = Q.max(axis=1)
+    return Q[s0]
+
+
+def drawn_for_drawn(belief, s0, planner, rng):
+    """The search with nodes as dictionaries, drawing models and outcomes from the same counts: (q, visits)."""
+    A, gamma, D = belief.n_actions, belief.gamma, planner.depth
+    m, V0 = belief.enumerable(D), np.zeros(belief.n_states)
+    if planner.leaf == "mean":
+        V0 = solve(belief.mean_mdp()).values
+    theta, reward = np.zeros(m.phi.shape), np.zeros(m.succ.shape)
+
+    def node(s, d):
+        q = np.zeros(A)
+        if d > 0 and not m.terminal[s]:
+            mean_model(m, theta, reward)
+            q = plain_q(m, theta, reward, s, d, gamma, V0)
+        return {"s": s, "q": q, "v": q.max() if d > 0 and not m.terminal[s] else V0[s], "seen": [{} for _ in range(A)]}
+
+    root = node(s0, D)
+    for _ in range(planner.simulations):
+        x, path = root, []
+        while len(path) < D and not m.terminal[x["s"]]:
+            s = x["s"]
+            draw_model(rng, m, theta, reward)
+            q = plain_q(m, theta, reward, s, D - len(path), gamma, V0)
+            a = int(q.argmax())
+            e = int(draw_outcome(m, s, a, rng))
+            _, y, r = read_outcome(m, s, a, e)
+            add(m, s, a, e, 1.0)
+            path.append((x, a, e))
+            new = e not in x["seen"][a]
+            if new:
+                x["seen"][a][e] = [0, r, node(int(y), D - len(path))]
+            x["seen"][a][e][0] += 1
+            if new:
+                break
+            x = x["seen"][a][e][2]
+        for x, a, e in reversed(path):
+            add(m, x["s"], a, e, -1.0)
+            n = sum(times for times, _, _ in x["seen"][a].values())
+            x["q"][a] = sum(times / n * (r + gamma * y["v"]) for times, r, y in x["seen"][a].values())
+            x["v"] = x["q"].max()
+    return root["q"], [sum(times for times, _, _ in seen.values()) for seen in root["seen"]]
+
+
+@pytest.mark.parametrize("leaf", ["zero", "mean"])
+@pytest.mark.parametrize("prior", [generic, unknown, sparse])
+def test_equal_to_a_transcription_draw_for_draw(prior, leaf):
+    """Root values and visits. No two values of a drawn model are equal, so that ties take no random number."""
+    belief = prior()
+    for seed, (simulations, depth) in enumerate([(1, 3), (15, 3), (30, 2), (6, 1)]):
+        planner = BayesianSparseSampling(simulations, depth, leaf)
+        q, visits = drawn_for_drawn(belief, 0, planner, default_rng(seed))
+        found = planner.plan(belief, 0, None, default_rng(seed)).info
+        np.testing.assert_allclose(found["q"], q, atol=1e-12)
+        assert found["visits"].tolist() == visits
 
 
 @pytest.mark.long

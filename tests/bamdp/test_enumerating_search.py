@@ -326,10 +326,12 @@ def pruned(belief, s0, D, bounds):
     return q, nodes[0]
 
 
-@pytest.mark.parametrize("make", [generic, flat, sparse, sparse_ends, half_known])
-def test_the_search_prunes_as_it_says(make):
+@pytest.mark.parametrize(
+    ("make", "D"), [(generic, 1), (generic, 2), (generic, 3), (sparse, 3), (half_known, 3), (flat, 4), (sparse_ends, 4)]
+)
+def test_the_search_prunes_as_it_says(make, D):
     """Values and numbers of hyper-states, beside the same rule in plain Python on the same tables."""
-    belief, D = make(), 3
+    belief = make()
     leaf = np.zeros(belief.n_states)
     m = belief.enumerable(D)
     wide = naive(m, bounds_of_leaves(belief.reward_range(), belief.gamma, D, leaf).range, leaf)
