@@ -445,12 +445,12 @@ class PlainCounts:
             self.z = [new if m in sides[1] else k for m, k in enumerate(self.z)]
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_sweeps_of_classes_of_counts(seed):
-    """Six sweeps of seven tasks, the first from no classes at all, from one, or from several."""
-    M, rng = 7, default_rng(seed)
+@pytest.mark.parametrize("seed, M", [*((seed, 7) for seed in range(8)), (8, 2), (9, 2), (10, 3)])
+def test_sweeps_of_classes_of_counts(seed, M):
+    """Six sweeps, the first from no classes at all, from one, or from several."""
+    rng = default_rng(seed)
     n, c = counted(seed, M), rng.uniform(0.2, 3.0, M + 1)
-    z = [np.full(M, -1), np.zeros(M, int), np.arange(M) % 3, np.array([0, 1, -1, 1, 3, -1, 0])][seed % 4]
+    z = [np.full(M, -1), np.zeros(M, int), np.arange(M) % 3, np.array([0, 1, -1, 1, 3, -1, 0])[:M]][seed % 4]
     plain, found, labels = PlainCounts(n, c, z), np.zeros((6, M), np.int64), z.astype(np.int64)
     plain.evidence = memo(plain.evidence)
     of_counts.gibbs(default_rng(50 + seed), labels, steps_of(n), c, found)
