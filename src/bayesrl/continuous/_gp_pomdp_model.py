@@ -81,7 +81,7 @@ def covariances(name: str, given: Any) -> tuple[Covariance, ...]:
 
 def deviations(name: str, given: Any) -> float | Floats:
     """Standard deviations from a number, a vector of them, or a diagonal covariance."""
-    x = array(OWNER, name, given, moderate=True)
+    x = array(OWNER, name, given)
     if x.ndim == 2:
         S = positive(OWNER, name, x, len(x))
         if np.count_nonzero(S - np.diag(np.diagonal(S))):

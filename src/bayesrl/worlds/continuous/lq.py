@@ -20,6 +20,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import Above, AtLeast, declared, unchecked, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Published, Setting
+from bayesrl.worlds.continuous._box import WIDE, Bounds
 from bayesrl.worlds.continuous._linear import STANDARD, LinearSystem
 
 MEAN = (0.7, 0.6)
@@ -75,14 +76,14 @@ class LQ(Published):
         return 1.0
 
     @property
-    def observations(self) -> Any:
+    def observations(self) -> Bounds:
         """Those of a system."""
-        return _system([[MEAN[0]]], [[MEAN[1]]]).observations
+        return Bounds.of([-WIDE], [WIDE])
 
     @property
-    def actions(self) -> Any:
+    def actions(self) -> Bounds:
         """Those of a system."""
-        return _system([[MEAN[0]]], [[MEAN[1]]]).actions
+        return Bounds.of([-WIDE], [WIDE])
 
     @property
     def defaults(self) -> dict[str, dict[str, Any]]:
@@ -112,6 +113,6 @@ class LQ(Published):
         raise InvalidArgument("lq", "spread", f"one of which a draw in {MOST_TRIES} is moderate", self.spread)
 
 
-def _system(A: Any, B: Any, prior: LinearGaussianDynamics | None = None, setting: Setting = STANDARD) -> LinearSystem:
+def _system(A: Any, B: Any, prior: LinearGaussianDynamics, setting: Setting) -> LinearSystem:
     one = np.eye(1)
     return LinearSystem(A, B, one, EFFORT * one, DEVIATION**2 * one, prior, Moderate(), "lq", setting)
