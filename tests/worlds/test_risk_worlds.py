@@ -121,3 +121,40 @@ def test_bad_arguments(name, arguments, sentence):
         b.make_world(name, **arguments)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name, given, steps, start, actions, layout",
+    [
+        ("inventory", {"capacity": 3}, 60, 0, [f"order {n}" for n in range(4)], None),
+        ("inventory", {"capacity": 1}, 60, 0, ["order 0", "order 1"], None),
+        ("inventory-binomial", {"capacity": 3}, 60, 0, [f"order {n}" for n in range(4)], [[[0, 1, 2, 3]]]),
+        ("inventory-binomial", {"capacity": 1}, 60, 0, ["order 0", "order 1"], [[[0, 1]]]),
+        ("machine-repair", {}, 100, 0, ["maintain/repair", "nothing/replace"], None),
+        (
+            "machine-replacement", {}, 500, None, ["nothing", "repair"],
+            [[[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, -1, -1, -1, -1, -1, -1]]],
+        ),
+    ],
+)  # fmt: skip
+def test_how_worlds_are_run_and_shown(name, given, steps, start, actions, layout):
+    """The length of a run, the prior, the first state, the names of the actions and the map."""
+    world = b.make_world(name, **given)
+    assert (world.steps, world.prior, list(world.actions)) == (steps, "structured:1", actions)
+    first = np.full(10, 0.1) if start is None else np.eye(world.n_states)[start]
+    np.testing.assert_array_equal(world.mdp.outcomes.start, first)
+    assert (world.layout if layout is None else world.layout.tolist()) == layout
+
+
+@pytest.mark.parametrize(
+    "name, pays",
+    [
+        ("inventory", lambda s, a, y: 2.1 * max(min(s + a, 4) - y, 0) - a - 0.05 * y),
+        ("inventory-binomial", lambda s, a, y: 1.5 * max(min(s + a, 4) - y, 0) - (min(s + a, 4) - s)),
+    ],
+)
+def test_rewards_of_a_flat_prior(name, pays):
+    """It lists every next stock, also those that cannot be left over: then nothing was sold."""
+    prior = b.DirichletMDP.flat(b.make_world(name, capacity=4))
+    expected = [[[pays(s, a, y) for y in range(5)] for a in range(5)] for s in range(5)]
+    np.testing.assert_allclose(prior.outcomes.rewards(), expected, atol=1e-12)
