@@ -14,6 +14,7 @@ from bayesrl.beliefs._linear_model import log_partition, seen_through
 from bayesrl.beliefs._log import column_name, columns, table_of, transitions
 from bayesrl.beliefs._normal_gamma import NormalGamma, increments, sample_means, scale_of_mean, variance_of_mean
 from bayesrl.beliefs.structured._partitions import all_partitions
+from bayesrl.beliefs.tabular.finite_mdps import FiniteMDPs
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.testing import assert_mean_equal
@@ -204,8 +205,8 @@ def test_one_of_many_models():
     rng = default_rng(6)
     rows = rng.dirichlet(np.ones(3), (3, 3, 2))
     models = [b.TabularMDP.from_dense(P, [[0.0, 1.0], [0.5, 2.0], [0.3, 0.0]], gamma=0.83) for P in rows]
-    assert b.make("finite-mdps", models=models).weights.tolist() == [1 / 3] * 3
-    belief = b.make("finite-mdps", models=models, weights=[0.2, 0.5, 0.3])
+    assert FiniteMDPs(models).weights.tolist() == [1 / 3] * 3
+    belief = FiniteMDPs(models, [0.2, 0.5, 0.3])
     assert (belief.n_states, belief.n_actions, belief.gamma) == (3, 2, 0.83)
     assert belief.log_evidence() == pytest.approx(0.0, abs=1e-12)
     joint = np.array([0.2, 0.5, 0.3])
@@ -217,12 +218,12 @@ def test_one_of_many_models():
     other = b.TabularMDP.from_dense(rows[0], [[0.0, 1.0], [0.5, 2.0], [0.3, 0.0]], gamma=0.8)
     for wrong in ([], [models[0], 3], 3):
         with pytest.raises(InvalidArgument, match="'models' must be a sequence of TabularMDP"):
-            b.make("finite-mdps", models=wrong)
+            FiniteMDPs(wrong)
     with pytest.raises(InvalidArgument, match="'models' must be equal in"):
-        b.make("finite-mdps", models=[models[0], models[1], other])
+        FiniteMDPs([models[0], models[1], other])
     for weights in ([0.5, 0.5], [0.5, 0.6, -0.1], [0.5, 0.5, 0.5]):
         with pytest.raises(InvalidArgument, match="'weights' must be"):
-            b.make("finite-mdps", models=models, weights=weights)
+            FiniteMDPs(models, weights)
 
 
 # Logs ----------------------------------------------------------------------------------------------------------------
