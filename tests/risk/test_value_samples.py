@@ -1,7 +1,10 @@
 """Posterior draws of a policy's value: the law of solving drawn models one by one, computed percentiles, coverage."""
 
+import math
+
 import numpy as np
 import pytest
+from numba import config
 from numpy.random import default_rng
 from scipy import stats
 
@@ -180,3 +183,74 @@ def test_bad_input(name):
 def test_bad_generator():
     with pytest.raises(BayesRLError, match="value_samples: 'rng' must be"):
         value_samples(ROWS, MU, 9, 0)
+
+
+class Stream:
+    """xoshiro256++ in whole numbers, as `kernels/stream.py` says; without compilation a stream is `rng` itself."""
+
+    def __init__(self, rng):
+        words = [(int(rng.random() * 2.0**32) << 32) | int(rng.random() * 2.0**32) for _ in range(4)]
+        self.state = [words[0] | 1, *words[1:]]
+
+    def random(self):
+        most = 2**64 - 1
+        a, b_, c, d = self.state
+        turned = (a + d) & most
+        bits = ((((turned << 23) | (turned >> 41)) & most) + a) & most
+        c, d = c ^ a, d ^ b_
+        self.state = [a ^ d, b_ ^ c, c ^ ((b_ << 17) & most), ((d << 45) | (d >> 19)) & most]
+        return (bits >> 11) * 2.0**-53
+
+
+def transcribed(belief, mu, n, rng):
+    """Marsaglia and Tsang's gamma variates without the bound that saves logarithms, and a linear system per model."""
+    luck = rng if config.DISABLE_JIT else Stream(rng)
+    o, found, again = belief.outcomes, [], 0
+    cells = [(g, k) for g in range(o.n_groups) for k in range(o.size[g]) if not belief.known[g] and o.size[g] > 1]
+    for _ in range(n):
+        x = [rng.standard_normal() for _ in cells]
+        u = [1.0 - luck.random() for _ in cells]
+        log_y = {}
+        for (g, k), z, v in zip(cells, x, u, strict=True):
+            d = belief.alpha[g, k] + (belief.alpha[g, k] < 1.0) - 1.0 / 3.0
+            while True:
+                cube = (1.0 + z / math.sqrt(9.0 * d)) ** 3
+                if cube > 0.0 and math.log(v) < 0.5 * z * z + d - d * cube + d * math.log(cube):
+                    break
+                z, v, again = rng.standard_normal(), 1.0 - luck.random(), again + 1
+            log_y[g, k] = math.log(d * cube)
+        rows = np.array(belief.alpha / belief.alpha.sum(axis=1, keepdims=True))
+        for g in sorted({g for g, _ in cells}):
+            a = belief.alpha[g, : o.size[g]]
+            y = np.array([log_y[g, k] for k in range(len(a))])
+            if (a < 1.0).any():  # Gamma(a + 1) U^(1/a); a number is drawn for every cell of such a row
+                y += [math.log(1.0 - luck.random()) * (1.0 / one if one < 1.0 else 0.0) for one in a]
+            rows[g, : len(a)] = np.exp(y - y.max()) / np.exp(y - y.max()).sum()
+        M, R = np.eye(S), np.zeros(S)
+        for s, a, k in np.ndindex(S, A, K):
+            if not o.terminal[s]:
+                M[s, o.succ[s, a, k]] -= belief.gamma * mu[s, a] * rows[o.group[s, a], k]
+                R[s] += mu[s, a] * rows[o.group[s, a], k] * o.reward[s, a, k]
+        found.append(np.linalg.solve(M, R))
+    return np.array(found), again
+
+
+@pytest.mark.parametrize("known", [(), (1,)])
+def test_transcription_under_the_same_random_numbers(known):
+    """Counts below and above 1 in one row and in several, some rejections, a known row, and one draw alone."""
+    belief = tied((2,), known)
+    assert (belief.alpha[belief.outcomes.valid] < 1.0).any()
+    expected, again = transcribed(belief, MU, 120, default_rng(9))
+    assert again > 3
+    np.testing.assert_allclose(value_samples(belief, MU, 120, default_rng(9)), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        value_samples(belief, MU, 1, default_rng(9)), transcribed(belief, MU, 1, default_rng(9))[0], rtol=1e-9
+    )
+
+
+def test_one_model_at_a_time(monkeypatch):
+    """If a single model has more cells than are kept, the draws are the same."""
+    belief = OTHERS["unknown rewards of pairs"]
+    expected = value_samples(belief, MU, 4, default_rng(3))
+    monkeypatch.setattr(_samples, "CELLS", 1)
+    np.testing.assert_array_equal(value_samples(belief, MU, 4, default_rng(3)), expected)
