@@ -10,6 +10,8 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.models.policy import TabularPolicy
 from bayesrl.multitask import task_matrices
+from bayesrl.multitask._value_tasks import Base, Given
+from bayesrl.multitask.multitask_gptd import log_prior, m_step
 from bayesrl.value import ParametricGPTD
 
 D, M, NOISE, KAPPA, NU = 2, 5, 0.4, 0.7, 4.5
@@ -90,6 +92,69 @@ def test_the_trace_is_the_objective_and_never_falls(found):
         for scale in (0.05, 1.0, 100.0):
             trace = solver(scale=scale, tol=1e-7).solve(random_tasks(seed)).trace
             assert np.diff(trace).min() >= -1e-11 * np.abs(trace).max()
+
+
+def plain_em(tol, most):
+    """EM with explicit inverses and its stopping rule: (iterations, mu, Sigma, distance that is left)."""
+    mu, Sigma, steps, rates, left = np.zeros(D), np.eye(D), [], [], np.inf
+    for n in range(1, most + 1):
+        C = [np.linalg.inv(np.linalg.inv(Sigma) + H.T @ H / NOISE**2) for H, r in TASKS]
+        w = [c @ (np.linalg.inv(Sigma) @ mu + H.T @ r / NOISE**2) for c, (H, r) in zip(C, TASKS, strict=True)]
+        new = sum(w) / (KAPPA + M)
+        scatter = sum(c + np.outer(x - new, x - new) for c, x in zip(C, w, strict=True))
+        wide = (PSI + KAPPA * np.outer(new, new) + scatter) / (NU + D + 2 + M)
+        size = np.sqrt(max(wide[0, 0], wide[1, 1])) + np.abs(new).max()
+        steps.append(max(np.abs(new - mu).max() / size, np.abs(wide - Sigma).max() / size**2))
+        mu, Sigma = new, wide
+        rates.append(steps[-1] / steps[-2] if n > 1 else np.inf)
+        slow = max(rates[-2:]) if n > 1 else np.inf
+        left = steps[-1] * slow / (1.0 - slow) if slow < 1.0 else np.inf
+        if left <= tol:
+            break
+    return n, mu, Sigma, left
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-7])
+def test_when_em_stops(tol):
+    """The sum of all later steps, if they fall at the slower of the last two rates, is below the tolerance."""
+    n, mu, Sigma, _ = plain_em(tol, 10_000)
+    found = solver(tol=tol).solve(TASKS)
+    assert len(found.trace) == n + 1
+    np.testing.assert_allclose(found.mean, mu, rtol=1e-10)
+    np.testing.assert_allclose(found.covariance, Sigma, rtol=1e-10)
+    assert n > 3
+    exact = plain_em(1e-14, 10_000)[1]
+    assert np.abs(mu - exact).max() < 3.0 * tol
+    with pytest.raises(NotConverged, match=f"{n - 1} iterations") as stopped:
+        solver(tol=tol, iterations=n - 1).solve(TASKS)
+    assert stopped.value.residual == pytest.approx(plain_em(tol, n - 1)[3], rel=1e-6)
+    assert stopped.value.residual > tol
+    assert len(solver(tol=tol, iterations=n).solve(TASKS).trace) == n + 1
+
+
+def test_the_density_of_the_base_and_the_m_step_in_three_dimensions():
+    """scipy's inverse Wishart and normal; the M step is where the expected log density has no slope."""
+    rng, d, kappa, nu = np.random.default_rng(5), 3, 0.6, 4.3
+    root = rng.normal(size=(2, d, d))
+    Psi, Sigma = root @ np.swapaxes(root, 1, 2) + 0.2 * np.eye(d)
+    mu, base = rng.normal(size=d), Base(kappa, nu, Psi)
+    density = stats.invwishart(nu, Psi).logpdf(Sigma) + stats.multivariate_normal(np.zeros(d), Sigma / kappa).logpdf(mu)
+    assert log_prior(base, mu, Sigma) == pytest.approx(density, rel=1e-10)
+    w, C = rng.normal(size=(4, d)), np.array([x @ x.T for x in rng.normal(size=(4, d, d))])
+    best = m_step(base, Given(w, C, np.zeros(4)))
+
+    def expected(mu, Sigma):
+        total = log_prior(base, mu, Sigma)
+        for x, c in zip(w, C, strict=True):
+            total += stats.multivariate_normal(mu, Sigma).logpdf(x) - 0.5 * np.trace(np.linalg.solve(Sigma, c))
+        return total
+
+    top = expected(*best)
+    for _ in range(12):
+        step = rng.normal(size=(d, d))
+        for size in (1e-3, 0.1):
+            assert expected(best[0] + size * step[0], best[1]) < top
+            assert expected(best[0], best[1] + size * 0.1 * (step + step.T)) < top
 
 
 def test_posteriors_of_tasks_and_of_a_further_one(found):

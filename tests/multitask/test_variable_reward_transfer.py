@@ -7,7 +7,7 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
 from bayesrl.models.solvers._average_reward import average_reward
@@ -146,6 +146,125 @@ def test_terminal_states_are_worth_nothing():
     ends = TabularMDP.from_dense([[[0.5, 0.5]], [[0.0, 1.0]]], np.zeros((2, 1)), 0.9, terminal=[1])
     belief = VariableReward(ends, np.ones((2, 1, 1))).update([2.0])
     np.testing.assert_allclose(belief.value([1.0]), [1.0 / (1.0 - 0.45), 0.0])
+
+
+class PlainCache:
+    """Policy iteration from a cache, in loops over states; gains and biases by the stationary distribution."""
+
+    def __init__(self, rows, features, gamma, average, tolerance):
+        self.P, self.F, self.gamma, self.average, self.tolerance = rows, features, gamma, average, tolerance
+        self.kept, self.counts = [], []  # (policy, vectors, gain)
+
+    def evaluate(self, pi):
+        n = len(pi)
+        rows, f = self.P[range(n), pi], self.F[range(n), pi]
+        if not self.average:
+            return np.linalg.inv(np.eye(n) - self.gamma * rows) @ f, np.zeros(f.shape[1])
+        gain = np.linalg.matrix_power(rows, 2**12)[0] @ f
+        h = np.linalg.lstsq(np.eye(n) - rows, f - gain, rcond=None)[0]
+        return h - h[-1], gain
+
+    def update(self, w):
+        n, R = len(self.P), self.F @ w
+        value = [np.full(n, gain @ w) if self.average else vectors @ w for _, vectors, gain in self.kept]
+        if self.kept:
+            best = [max(range(len(value)), key=lambda c, s=s: value[c][s]) for s in range(n)]
+            pi = [self.kept[c][0][s] for s, c in enumerate(best)]
+            V, gain = np.array([self.kept[c][1][s] for s, c in enumerate(best)]), self.kept[best[0]][2]
+        else:
+            pi, V, gain = R.argmax(axis=1).tolist(), np.zeros((n, self.F.shape[2])), np.zeros(self.F.shape[2])
+        count = 0
+        while True:
+            q = R + (1.0 if self.average else self.gamma) * self.P @ (V @ w)
+            better = [s for s in range(n) if q[s].max() > q[s, pi[s]] + 1e-9]
+            reached = all(q[s, pi[s]] - gain @ w <= V[s] @ w + 1e-9 for s in range(n))
+            if not better and (count > 0 or (self.kept and reached)):
+                break
+            pi = [int(q[s].argmax()) if s in better else pi[s] for s in range(n)]
+            V, gain = self.evaluate(pi)
+            count += 1
+        now = np.full(n, gain @ w) if self.average else V @ w
+        if not self.kept or (now - np.max(value, axis=0)).max() > self.tolerance:
+            self.kept.append((pi, V, gain))
+        self.counts.append(count)
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("tolerance", [1e-9, 0.3])
+def test_the_whole_cache_against_a_transcription(average, tolerance):
+    """Twelve tasks of five states, three actions and three features: policies, vectors, gains and counts; an end."""
+    rng = default_rng(21)
+    rows, f = rng.dirichlet(np.full(5, 0.6), (5, 3)), rng.standard_normal((5, 3, 3))
+    end = [] if average else [3]
+    problem = TabularMDP.from_dense(rows, np.zeros((5, 3)), 0.83, terminal=end)
+    belief = VariableReward(problem, f, tolerance, "average" if average else "discounted")
+    paid, moved = f.copy(), rows.copy()
+    paid[end], moved[end] = 0.0, np.eye(5)[end][:, None]
+    plain = PlainCache(moved, paid, 0.83, average, tolerance)
+    for w in rng.standard_normal((12, 3)):
+        belief = belief.update(w)
+        plain.update(w)
+    policies, vectors, gains = zip(*plain.kept, strict=True)
+    np.testing.assert_array_equal(np.delete(belief.policies, end, axis=1), np.delete(policies, end, axis=1))
+    np.testing.assert_allclose(belief.vectors, vectors, atol=1e-8)
+    np.testing.assert_allclose(belief.gains, gains, atol=1e-9)
+    assert belief.iterations.tolist() == plain.counts
+    assert len(policies) > 1
+    assert max(plain.counts) > 1
+
+
+@pytest.mark.parametrize("criterion", ["discounted", "average"])
+def test_too_few_policies(criterion, monkeypatch):
+    """With a limit of one policy: the error has the policy that was evaluated, and what it still gains in one step."""
+    from bayesrl.multitask import variable_reward_transfer as module
+
+    belief, hard = VariableReward(MDP, F, criterion=criterion), None
+    for w in TASKS:
+        if belief.update(w).iterations[0] > 1:
+            hard = w
+    monkeypatch.setattr(module, "POLICIES", 1)
+    with pytest.raises(NotConverged, match="1 policies") as stopped:
+        belief.update(hard)
+    pi = tuple(stopped.value.best)
+    first, R = PlainCache(P, F, GAMMA, criterion == "average", 0.0), F @ hard
+    start = R.argmax(axis=1)
+    assert pi == tuple(start)
+    q = R + (GAMMA if criterion == "discounted" else 1.0) * P @ (first.evaluate(list(pi))[0] @ hard)
+    expected = max(q[s].max() - q[s, pi[s]] for s in range(S))
+    assert stopped.value.residual == pytest.approx(expected, rel=1e-9)
+    assert expected > 1e-3
+
+
+def test_limits_of_a_task():
+    """Rewards may miss the features by 1e-9 of 1 + their size, and rows of the dynamics by 1e-12."""
+    w = 50.0 * TASKS[0]
+    R = F @ w
+    size = 1e-9 * (1.0 + np.abs(R).max())
+    off = np.linalg.svd(F.reshape(6, 2))[0][:, 2].reshape(3, 2)  # no weights give a part of it
+    off /= np.abs(off).max()
+    for miss, fits in ((0.98 * size, True), (1.02 * size, False)):
+        problem = TabularMDP.from_dense(P, R + miss * off, GAMMA)
+        if fits:
+            np.testing.assert_allclose(BELIEF.update(problem).tasks[-1], w, rtol=1e-9)
+        else:
+            with pytest.raises(InvalidArgument, match="'problem' must be one whose rewards are weights of the feat"):
+                BELIEF.update(problem)
+    for miss, fits in ((0.9e-12, True), (1.1e-12, False)):
+        rows = P.copy()
+        rows[0, 0] += miss * np.array([1.0, -1.0, 0.0])
+        if fits:
+            BELIEF.update((TabularMDP.from_dense(rows, R, GAMMA), w))
+        else:
+            with pytest.raises(InvalidArgument, match="'problem' must be one with the same dynamics and discount"):
+                BELIEF.update((TabularMDP.from_dense(rows, R, GAMMA), w))
+    ends = TabularMDP.from_dense(P, R, GAMMA, terminal=[1])
+    with pytest.raises(InvalidArgument, match="'problem' must be one without terminal states"):
+        VariableReward(ends, F, criterion="average")
+    for wrong, name in (([1e101, 0.0], "weights"), (None, "weights")):
+        with pytest.raises(InvalidArgument, match=f"'{name}' must be"):
+            BELIEF.update(wrong)
+    with pytest.raises(InvalidArgument, match="'features' must be of moderate size"):
+        VariableReward(MDP, 1e101 * F)
 
 
 def random_problem(rng, states=20, actions=4, k=3):

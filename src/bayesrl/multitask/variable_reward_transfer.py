@@ -185,6 +185,7 @@ class VariableReward:
             pi = pi.copy()
             pi[better] = np.argmax(q[better], axis=1)
             vectors, gain = self._evaluate(pi)
+        q = R + gamma * (P @ (vectors @ w))
         residual = float((q.max(axis=1) - q[states, pi]).max())
         raise NotConverged("VariableReward.update", pi, residual, f"{POLICIES} policies")
 
