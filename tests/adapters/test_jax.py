@@ -1,10 +1,17 @@
-"""Batches of GPTD with JAX have the numbers of the beliefs. Skipped where JAX is missing."""
+"""Batches of GPTD with JAX have the numbers of the beliefs.
+
+Each test runs on JAX, where it is installed, and on a stand-in: NumPy under JAX's names, with loops in place of `vmap`.
+"""
 
 import sys
+from contextlib import contextmanager
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.linalg
 
+from bayesrl.adapters import jax as adapter
 from bayesrl.adapters.jax import gptd_batch
 from bayesrl.beliefs.covariances import Direction, Discrete, Gaussian, Linear, Matern, Polynomial, StateAction
 from bayesrl.core import Transition
@@ -28,9 +35,68 @@ COVARIANCES = [
 ]
 
 
-@pytest.fixture
-def jax():
-    return pytest.importorskip("jax")
+def looped(function, in_axes=0):
+    """`vmap` as a loop over the first axis of the arguments that are mapped."""
+
+    def mapped(*args):
+        axes = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
+        assert set(axes) <= {0, None}
+        (length,) = {len(x) for x, axis in zip(args, axes, strict=True) if axis == 0}
+        found = [
+            function(*(x if axis is None else x[i] for x, axis in zip(args, axes, strict=True))) for i in range(length)
+        ]
+        return tuple(map(np.array, zip(*found, strict=True))) if isinstance(found[0], tuple) else np.array(found)
+
+    return mapped
+
+
+def factor(A):
+    """A Cholesky factor; nan, as JAX has it, if the matrix is not positive."""
+    try:
+        return np.linalg.cholesky(A)
+    except np.linalg.LinAlgError:
+        return np.full(A.shape, np.nan)
+
+
+def stand_in():
+    """Modules named as those of JAX that the adapter reads."""
+    jax, numpy, linalg = ModuleType("jax"), ModuleType("jax.numpy"), ModuleType("jax.scipy.linalg")
+    vars(numpy).update(
+        {k: v for k, v in vars(np).items() if not k.startswith("__")}, linalg=SimpleNamespace(cholesky=factor)
+    )
+    linalg.solve_triangular = lambda L, b, lower: scipy.linalg.solve_triangular(L, b, lower=lower, check_finite=False)
+    jax.config = SimpleNamespace(jax_enable_x64=False)
+
+    @contextmanager
+    def enable_x64(new=True):
+        jax.config.jax_enable_x64, before = new, jax.config.jax_enable_x64
+        yield
+        jax.config.jax_enable_x64 = before
+
+    def jit(function):
+        def call(*args):
+            assert jax.config.jax_enable_x64, "in double precision"
+            return function(*args)
+
+        return call
+
+    jax.numpy, jax.vmap, jax.jit, jax.enable_x64 = numpy, looped, jit, enable_x64
+    scipy_ = ModuleType("jax.scipy")
+    return {"jax": jax, "jax.numpy": numpy, "jax.scipy": scipy_, "jax.scipy.linalg": linalg}
+
+
+@pytest.fixture(params=["jax", "numpy"])
+def jax(request, monkeypatch):
+    if request.param == "jax":
+        yield pytest.importorskip("jax")
+        return
+    adapter._compiled.cache_clear()
+    modules = stand_in()
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    with np.errstate(all="ignore"):
+        yield modules["jax"]
+    adapter._compiled.cache_clear()
 
 
 def posterior(belief):
@@ -75,6 +141,47 @@ def test_grids(jax):
         alone = gptd_batch(grid[i], STATES, REWARDS, QUERY, noise[i])
         for many, one in zip(found, alone, strict=True):
             np.testing.assert_allclose(many[i], one, atol=1e-9)
+
+
+def test_double_precision_in_older_versions(monkeypatch):
+    """Where `jax.enable_x64` is missing, that of `jax.experimental` is used."""
+    experimental = ModuleType("jax.experimental")
+    experimental.enable_x64 = lambda: "older"
+    monkeypatch.setitem(sys.modules, "jax", ModuleType("jax"))
+    monkeypatch.setitem(sys.modules, "jax.experimental", experimental)
+    assert adapter._double(sys.modules["jax"]) == "older"
+
+
+def test_shapes_noise_and_parts(jax):
+    """Another noise for each covariance or one for all; a list of one has an axis of its own; kinds must agree."""
+    k, other = Gaussian(scale=0.5), Gaussian(scale=[0.5, 0.7])
+    one = gptd_batch(k, STATES, REWARDS, QUERY, 0.4, 0.7)
+    assert [x.shape for x in one] == [(R, len(QUERY)), (R, len(QUERY)), (R,)]
+    listed = gptd_batch([k], STATES, REWARDS, QUERY, [0.4], 0.7)
+    assert [x.shape for x in listed] == [(1, R, len(QUERY)), (1, R, len(QUERY)), (1, R)]
+    for many, alone in zip(listed, one, strict=True):
+        np.testing.assert_array_equal(many[0], alone)
+    same = gptd_batch([k, Gaussian(scale=0.9)], STATES, REWARDS, QUERY, 0.4, 0.7)
+    np.testing.assert_allclose(same.mean[0], one.mean, atol=1e-9)
+    for kinds in ([k, other], [Matern(0.5), Matern(1.5)], [Polynomial(2), Polynomial(3)], [k + k, k * k]):
+        with pytest.raises(InvalidArgument, match="one, or some that differ in hyper-parameters only"):
+            gptd_batch(kinds, STATES, REWARDS, QUERY)
+    assert (one.variance >= 0.0).all()
+
+
+@pytest.mark.parametrize("closeness, good", [(1e-6, True), (1e-9, False), (0.0, False)])
+def test_points_that_cannot_be_told_apart(jax, closeness, good):
+    """Without noise and with discount 0 the data are values: two that nearly agree make the covariance singular."""
+    states = STATES[:, :3].copy()
+    states[:, 1] = states[:, 0] + closeness
+    if good:
+        found = gptd_batch(Matern(0.5), states, REWARDS[:, :2], QUERY, 0.0, 0.0)
+        assert np.isfinite(found.mean).all()
+        return
+    with pytest.raises(
+        InvalidArgument, match=r"'noise' must be large enough to tell the data apart, got .* need noise\."
+    ):
+        gptd_batch(Gaussian(), states, REWARDS[:, :2], QUERY, 0.0, 0.0)
 
 
 BAD = {
