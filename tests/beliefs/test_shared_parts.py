@@ -44,6 +44,7 @@ def test_value_of_perfect_information(actions):
     mean, vpi = value_of_perfect_information(q, w)
     expected = [sum(w[i] * q[i, a] for i in range(7)) for a in range(actions)]
     np.testing.assert_allclose(mean, expected)
+    assert vpi.shape == (actions,)
     order = sorted(range(actions), key=lambda a: -expected[a])
     for a in range(actions):
         if actions == 1:
