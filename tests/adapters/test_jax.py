@@ -184,6 +184,47 @@ def test_points_that_cannot_be_told_apart(jax, closeness, good):
         gptd_batch(Gaussian(), states, REWARDS[:, :2], QUERY, 0.0, 0.0)
 
 
+def test_states_that_agree_in_one_part_are_different(jax):
+    """Whole numbers, of which many agree in one of two parts; the query too."""
+    states, query = np.array(RNG.integers(0, 3, (R, n + 1, d)), float), np.array([[0.0, 1.0], [2.0, 2.0], [1.0, 0.0]])
+    k = Discrete(variance=3.0)
+    found = gptd_batch(k, states, REWARDS, query, 0.3, 0.8)
+    for i in range(R):
+        belief = GPTD(k, 0.3, 0.8).update_many((states[i], REWARDS[i]))
+        np.testing.assert_allclose(found.mean[i], belief.mean(query), atol=1e-8)
+        np.testing.assert_allclose(found.variance[i], belief.variance(query), atol=1e-8)
+
+
+def test_the_share_that_is_left_of_each_variance(jax):
+    """The least square of a pivot over the variance of its datum, for coloured and white residuals."""
+    k, gamma, v = Gaussian(scale=0.6, variance=1.7), 0.83, 0.04
+    X = STATES[0, :5]
+    H = np.eye(4, 5) - gamma * np.eye(4, 5, 1)
+    for coloured in (True, False):
+        noise = H @ H.T if coloured else np.eye(4)
+        A = H @ k.matrix(X, X) @ H.T + v * noise
+        pivots = np.linalg.cholesky(A).diagonal()
+        with adapter._double(jax):
+            run = adapter._compiled(adapter._kind(k), coloured)
+            args = np.array([k.parameters]), np.array([v]), gamma, X[None], REWARDS[:1, :4], QUERY
+            share = np.asarray(run(*args)[3])
+        np.testing.assert_allclose(share, [[(pivots**2 / A.diagonal()).min()]], rtol=1e-9)
+
+
+def test_the_least_share_that_is_accepted(jax, monkeypatch):
+    """More than four rounding errors for each datum."""
+    limit = 4.0 * np.finfo(float).eps * n
+    for share, good in ((np.nextafter(limit, 1.0), True), (limit, False), (np.nan, False)):
+        numbers = np.ones((1, R, 2)), -np.ones((1, R, 2)), np.ones((1, R)), np.array([[1.0, share, 1.0]])
+        monkeypatch.setattr(adapter, "_compiled", lambda *_, numbers=numbers: lambda *_: numbers)
+        if good:
+            assert not gptd_batch(Gaussian(), STATES, REWARDS, QUERY).variance.any()  # not below zero
+        else:
+            with pytest.raises(InvalidArgument, match="'noise' must be large enough"):
+                gptd_batch(Gaussian(), STATES, REWARDS, QUERY)
+    monkeypatch.undo()
+
+
 BAD = {
     "states": [{"states": STATES[:, :5]}, {"states": STATES[0]}, {"states": STATES * np.nan}],
     "rewards": [{"rewards": REWARDS[:2]}],
