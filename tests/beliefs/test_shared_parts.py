@@ -220,8 +220,11 @@ def test_one_of_many_models():
     for wrong in ([], [models[0], 3], 3):
         with pytest.raises(InvalidArgument, match="'models' must be a sequence of TabularMDP"):
             FiniteMDPs(wrong)
-    with pytest.raises(InvalidArgument, match="'models' must be equal in"):
-        FiniteMDPs([models[0], models[1], other])
+    for wrong in ([models[0], models[1], other], [models[0], other], [other, models[0], models[1]]):
+        with pytest.raises(InvalidArgument, match="'models' must be equal in"):
+            FiniteMDPs(wrong)
+    alone = FiniteMDPs(models[:1])
+    assert (alone.n_states, alone.n_actions, alone.gamma, alone.posterior().tolist()) == (3, 2, 0.83, [1.0])
     for weights in ([0.5, 0.5], [0.5, 0.6, -0.1], [0.5, 0.5, 0.5]):
         with pytest.raises(InvalidArgument, match="'weights' must be"):
             FiniteMDPs(models, weights)

@@ -8,11 +8,13 @@ from numpy.random import default_rng
 from scipy.stats import multivariate_normal
 
 import bayesrl as b
+from bayesrl.beliefs._chain import diagnose
 from bayesrl.beliefs._crp import draw_clustering, log_crp, relabelled
 from bayesrl.beliefs._linear_model import log_partition, seen_through
 from bayesrl.beliefs.structured._partitions import all_partitions
 from bayesrl.errors import InvalidArgument
 from bayesrl.multitask import LinearRewardClasses, LogUniform
+from bayesrl.multitask._linear_reward_classes import merged
 from bayesrl.multitask._splits_of_weights import split_or_merge
 from bayesrl.parameters import unchecked
 from bayesrl.testing import assert_chain_mean, assert_uniform_ranks
@@ -190,6 +192,83 @@ def test_calibrated():
         others = np.array([belief.sample(rng, 3).ravel() for _ in range(9)])
         ranks.append((others < w.ravel()).sum(axis=0))
     assert_uniform_ranks(np.array(ranks), 10, false_alarm=1e-6)
+
+
+@pytest.mark.parametrize("c", [0.8, LogUniform(0.1, 30.0)], ids=["c known", "c unknown"])
+@pytest.mark.parametrize("tasks", [None, 3, 5])
+def test_a_draw_under_the_same_random_numbers(c, tasks):
+    """One of the drawn clusterings, classes of new tasks, means of classes, weights: each by dense conditioning."""
+    log = data(3, 2, seed=9)
+    drawn = np.array([[0, 0, 1], [0, 1, 1], [0, 1, 2]])
+    belief = unchecked(LinearRewardClasses(c, 0.7, C, MEAN, BASE).update_many(log), assignments=drawn)
+    n = tasks or 3
+    for seed in range(4):
+        found, rng = belief.sample(default_rng(seed), tasks), default_rng(seed)
+        z = draw_clustering(n, c, rng, drawn[int(rng.random() * 3)])
+        phi = []
+        for j in range(max(z) + 1):
+            mine = [(x, r, m) for m, x, r in log if z[m] == j]
+            if mine:
+                X, r, m = (np.array(x) for x in zip(*mine, strict=True))
+                S = X @ BASE @ X.T + (m[:, None] == m) * (X @ C @ X.T) + 0.49 * np.eye(len(r))
+                gain = BASE @ X.T @ np.linalg.inv(S)
+                mean, spread = MEAN + gain @ (r - X @ MEAN), BASE - gain @ X @ BASE
+            else:
+                mean, spread = MEAN, BASE
+            phi.append(rng.multivariate_normal(mean, (spread + spread.T) / 2.0))
+        for m in range(n):
+            mean, spread = phi[z[m]], C
+            mine = [(x, r) for k, x, r in log if k == m]
+            if mine:
+                X, r = (np.array(x) for x in zip(*mine, strict=True))
+                gain = C @ X.T @ np.linalg.inv(X @ C @ X.T + 0.49 * np.eye(len(r)))
+                mean, spread = mean + gain @ (r - X @ mean), C - gain @ X @ C
+            w = rng.multivariate_normal(mean, (spread + spread.T) / 2.0)
+            np.testing.assert_allclose(found[m], w, rtol=1e-7, atol=1e-9)
+        assert found.shape == (n, 2)
+
+
+def test_sweeps_in_pieces_and_at_once():
+    """One sweep and then two with one generator are three sweeps; a datum drops the draws and keeps the classes."""
+    belief, ours, theirs = PRIOR.update_many(data(4, 2, seed=10)), default_rng(3), default_rng(3)
+    pieces, whole = belief.refresh(ours).refresh(ours, 2), belief.refresh(theirs, 3)
+    assert pieces == whole
+    np.testing.assert_array_equal(whole.labels, whole.assignments[-1])
+    more = whole.update_many([(5, [1.0, 0.3], 0.4), (0, [0.2, -1.0], 0.1)])
+    assert (more.assignments.shape, more.n_tasks) == ((0, 6), 6)
+    assert more.labels.tolist() == [*whole.labels, -1, -1]
+    np.testing.assert_allclose(more.gram[5], np.outer([1.0, 0.3], [1.0, 0.3]) / 0.49)
+    np.testing.assert_allclose(more.moment[5], np.array([1.0, 0.3]) * 0.4 / 0.49)
+    np.testing.assert_array_equal(more.gram[4], 0.0)
+    np.testing.assert_allclose(more.moment[0], whole.moment[0] + np.array([0.2, -1.0]) * 0.1 / 0.49)
+    assert whole.co_class() == pytest.approx((whole.assignments[:, :, None] == whole.assignments[:, None]).mean(axis=0))
+    sizes = [[z.max() + 1, *((z == z[m]).sum() for m in range(4))] for z in whole.assignments]
+    expected, found = diagnose(np.array(sizes, float)), whole.diagnostics()
+    np.testing.assert_array_equal(found.r_hat, expected.r_hat)
+    np.testing.assert_array_equal(found.effective_sample_size, expected.effective_sample_size)
+
+
+@pytest.mark.parametrize("name", ["gram", "moment", "labels", "assignments"])
+def test_fields_of_other_tasks_are_refused(name):
+    """Each grown field, one task longer or with a class that cannot be; the ends of labels are accepted."""
+    belief = PRIOR.update_many(data(2, 1, seed=4)).refresh(default_rng(0), 2)
+    belief.check_grown()
+    unchecked(belief, labels=np.array([-1, 1])).check_grown()
+    x = getattr(belief, name)
+    wrong = [np.hstack([x, x[:, :1]]) if name == "assignments" else np.concatenate([x, x[-1:]])]
+    if name in ("labels", "assignments"):
+        wrong += [np.full_like(x, 2), np.full_like(x, -2 if name == "labels" else -1), x[None]]
+    for bad in wrong:
+        with pytest.raises(InvalidArgument, match="LinearRewardClasses: "):
+            unchecked(belief, **{name: bad}).check_grown()
+
+
+def test_classes_are_merged_by_their_members():
+    """Equal members add up, and weights sum to one, in the order of their first appearance."""
+    a, c = np.array([True, False, True]), np.array([False, True, False])
+    members, weights = merged([(a, 0.5), (c, 1.5), (a.copy(), 2.0)])
+    assert members.tolist() == [a.tolist(), c.tolist()]
+    assert weights.tolist() == [2.5 / 4.0, 1.5 / 4.0]
 
 
 def test_concentration_pools_and_separates():

@@ -79,6 +79,72 @@ def test_features_of_rows_with_states_and_actions():
         by_rows.policy(0)
 
 
+class Ridge:
+    """A solver of each task alone: weights (H'H + I)^-1 H'r. It keeps what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def solve(self, tasks, rng=None):
+        self.asked.append(tasks)
+        w = [np.linalg.solve(H.T @ H + np.eye(H.shape[1]), H.T @ r) for H, r, _ in tasks]
+        return type("Found", (), {"weights": np.array(w)})()
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 20])
+def test_rounds_against_a_transcription(rounds):
+    """H of each round by loops: features of a pair minus gamma times those of the policy in the next state, ends apart.
+
+    Three actions, five features; the first policies are uniform, the later ones greedy, until none changes.
+    """
+    rng, A, gamma = np.random.default_rng(5), 3, 0.85
+    phi = rng.normal(size=(S, A, 5))
+    logs = [
+        [Transition(*map(int, rng.integers((S, A))), rng.normal(), int(rng.integers(S)), bool(rng.random() < 0.2))
+         for _ in range(12)]
+        for _ in range(2)
+    ]  # fmt: skip
+    solver = Ridge()
+    found = policy_iteration(solver, logs, phi, gamma, rounds=rounds)
+    policies = [np.full((S, A), 1 / A)] * 2
+    for n in range(1, rounds + 1):
+        weights = []
+        for m, log in enumerate(logs):
+            H = [phi[x.state, x.action] - gamma * (not x.terminated) * policies[m][x.next_state] @ phi[x.next_state]
+                 for x in log]  # fmt: skip
+            np.testing.assert_allclose(solver.asked[n - 1][m].H, H, atol=1e-12)
+            r = np.array([x.reward for x in log])
+            weights.append(np.linalg.solve(np.transpose(H) @ H + np.eye(5), np.transpose(H) @ r))
+        new = [np.eye(A)[(phi @ w).argmax(axis=1)] for w in weights]
+        at = [[x.state if x.terminated else x.next_state for x in log] for log in logs]
+        same = all((new[m][at[m]] == policies[m][at[m]]).all() for m in range(2))
+        policies = new
+        if same:
+            break
+    assert (found.rounds, found.converged, len(solver.asked)) == (n, same, n)
+    assert found.converged == (rounds == 20)
+    np.testing.assert_allclose(found.weights, weights, atol=1e-10)
+    np.testing.assert_array_equal(found.co_class, np.ones((n, 2, 2)))
+    for m in range(2):
+        np.testing.assert_allclose(found.q(m, [2, 0]), phi[[2, 0]] @ weights[m], atol=1e-10)
+        np.testing.assert_array_equal(found.policy(m), policies[m])
+        assert [found.act(m, s) for s in range(S)] == policies[m].argmax(axis=1).tolist()
+    for task in (-1, 2):
+        with pytest.raises(InvalidArgument, match="'task' must be a whole number of at least 0 and at most 1"):
+            found.q(task, [0])
+
+
+def test_one_action_and_both_ends_of_the_discount():
+    """A single action has one policy, which never changes: one round; discounts 0 and 1 are accepted."""
+    log = [Transition(0.5, 0, 1.0, 1.5), Transition(1.5, 0, 2.0, 0.5, terminated=True)]
+    features = RBF([[0.0, 0.0], [1.0, 0.0]])
+    for gamma in (0.0, 1.0):
+        found = policy_iteration(Ridge(), [log], features, gamma, n_actions=1)
+        assert (found.rounds, found.converged, found.n_actions) == (1, True, 1)
+    with pytest.raises(InvalidArgument, match="'n_actions' must be a whole number of at least 1"):
+        policy_iteration(Ridge(), [log], features, 0.5, n_actions=0)
+
+
 def test_saved(tmp_path):
     solver = b.make("multitask-gptd", noise=0.3, tol=1e-6)
     found = policy_iteration(solver, [complete_log(*deterministic(1))], PAIRS, GAMMA, rounds=1)
