@@ -308,13 +308,15 @@ def test_outcomes_are_found():
 
 def test_rows_with_an_outcome_for_each_state_and_others():
     """The outcome with this next state and this reward, or the first with this state if no reward is given."""
-    succ, reward = np.array([0, 1, 1, 0, 2], np.int32), np.array([0.5, 1.0, 2.0, 3.0, 4.0])
+    succ, reward = np.array([0, 1, 1, 0, 2], OUTCOMES.succ.dtype), np.array([0.5, 1.0, 2.0, 3.0, 4.0])
+    succ.setflags(write=False)  # as those of outcomes are, for which the kernel is compiled
+    reward.setflags(write=False)
     for size, y, r, k in (
         (5, 0, 0.5, 0), (5, 1, 1.0, 1), (5, 1, 2.0, 2), (5, 0, 3.0, 3), (5, 2, 4.0, 4), (4, 2, 4.0, -1),
-        (5, 1, 3.0, -1), (5, 1, math.nan, 1), (5, 2, math.nan, 4), (1, 1, 1.0, -1), (2, 1, 1.0, 1), (5, 0, 0.5 + 1.4e-9, 0),
-        (5, 0, 0.5 + 1.6e-9, -1), (5, 1, 2.0 - 2.9e-9, 2), (5, 1, 2.0 - 3.1e-9, -1),
+        (5, 1, 3.0, -1), (5, 1, math.nan, 1), (5, 2, math.nan, 4), (1, 1, 1.0, -1), (2, 1, 1.0, 1),
+        (5, 0, 0.5 + 1.4e-9, 0), (5, 0, 0.5 + 1.6e-9, -1), (5, 1, 2.0 - 2.9e-9, 2), (5, 1, 2.0 - 3.1e-9, -1),
     ):  # fmt: skip
-        assert _outcome_reading.locate(succ, reward, size, y, r) == k
+        assert _outcome_reading.locate(succ, reward, OUTCOMES.size.dtype.type(size), y, r) == k
 
 
 def test_ends_of_episodes():
