@@ -7,8 +7,10 @@ from scipy import integrate, special, stats
 
 import bayesrl as b
 from bayesrl.bamdp.baselines.bayesian_q_learning import (
+    ANGLES,
     LEAST,
     BayesianQLearning,
+    _angles,
     conjugate,
     future,
     inverse_gap,
@@ -73,6 +75,16 @@ def test_quadrature_over_returns():
     assert w @ x == pytest.approx(law.mean(), abs=1e-9)
     assert w @ (x - law.mean()) ** 2 == pytest.approx(law.var(), rel=1e-3)
     assert w @ np.log1p(x * x) == pytest.approx(law.expect(lambda x: np.log1p(x * x)), rel=1e-5)
+
+
+def test_angles_are_a_gauss_rule():
+    """64 points between -pi/2 and pi/2 that integrate polynomials of the angle exactly, up to degree 127."""
+    angle, weight = _angles()
+    assert len(angle) == len(weight) == 64
+    assert np.array_equal([angle, weight], ANGLES)
+    for power in (0, 1, 2, 5, 8, 126):
+        expected = 2.0 / (power + 1) if power % 2 == 0 else 0.0
+        assert weight @ (angle / (0.5 * np.pi)) ** power == pytest.approx(expected, abs=1e-13)
 
 
 def test_mixture_update_matches_monte_carlo():
@@ -233,11 +245,27 @@ def test_bad_arguments():
             {"gamma": 1.0, "mean": 0.0},
             "BayesianQLearning: 'gamma' must be below 1, got 1.0. Otherwise give the prior: mean and rate.",
         ),
+        (
+            {"r_max": 1.01e100},
+            "BayesianQLearning: 'r_max' must be greater than r_min (0) by 1e-100 to 1e+100, got 1.01e+100. Otherwise "
+            "give the prior: mean and rate.",
+        ),
+        (
+            {"r_max": 0.99e-100, "mean": 3.0},
+            "BayesianQLearning: 'r_max' must be greater than r_min (0) by 1e-100 to 1e+100, got 9.9e-101. Otherwise "
+            "give the prior: mean and rate.",
+        ),
         ({"choose": "best"}, "BayesianQLearning: 'choose' must be one of vpi, sampling, got 'best'."),
     ]:
         with pytest.raises(InvalidArgument) as error:
             BayesianQLearning(2, 2, **({"gamma": 0.9} | params))
         assert str(error.value) == sentence
+    for range_ in ({"r_max": 1e-100}, {"r_max": 1e100}, {"r_max": 0.0, "rate": 2.0}, {"r_max": 1e200, "rate": 2.0}):
+        assert np.isfinite(BayesianQLearning(2, 2, 0.9, **range_).prior()).all()
+    half = BayesianQLearning(2, 2, 0.75, r_min=-1.0, r_max=4.0, rate=7.0, strength=3.0, shape=1.5)
+    assert half.prior() == (pytest.approx(6.0), 3.0, 1.5, 7.0)  # the middle of -4 and 16
+    half = BayesianQLearning(2, 2, 0.75, r_min=-1.0, r_max=4.0, mean=5.0, shape=1.5)
+    assert half.prior() == (5.0, 1.0, 1.5, pytest.approx(20.0**2 / 12.0 * 0.5))
 
 
 @pytest.mark.parametrize("nowhere", [-1, 2, 0.5, None, "x"])

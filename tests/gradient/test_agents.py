@@ -27,7 +27,7 @@ from bayesrl.gradient import (
     reinforce_gradient,
 )
 from bayesrl.gradient._bpg import Gradient
-from bayesrl.gradient._improve import conjugate, step_from, step_length
+from bayesrl.gradient._improve import conjugate, improve, step_from, step_length
 from bayesrl.gradient._paths import path_hessian, paths_of
 from bayesrl.gradient.bpg_hessian import newton
 from bayesrl.registry import entries
@@ -182,7 +182,11 @@ def test_a_line_search_gives_up():
         if search.settled:
             break
     assert search.settled
-    assert 8.0 <= search.step <= 64.0
+    assert (search.probes, search.step) == (6, 32.0)
+    search = conjugate(None, np.zeros(1), np.ones(1))._replace(step=1.0)
+    while not search.settled:  # where it falls at once, the step is halved as often
+        search = conjugate(search, search.base + search.step, -np.ones(1))
+    assert (search.probes, search.step) == (6, 1.0 / 32.0)
 
 
 def test_a_line_search_goes_back_where_nothing_changes():
@@ -192,6 +196,93 @@ def test_a_line_search_goes_back_where_nothing_changes():
     assert (search.step, search.probes, search.uphill, search.downhill) == (0.5, 1, None, (1.0, 0.0))
     search = conjugate(search, search.base + search.step, np.array([1.0, 0.0]))  # slope 1 here, 0 there
     assert (search.step, search.probes, search.settled) == (1.0, 2, True)
+
+
+def test_conjugate_directions_are_those_of_polak_and_ribiere():
+    """The next direction is g + (g - g_0)'g / g_0'g_0 times the last one; g alone if that points downhill."""
+    g = np.array([[1.0, -2.0, 0.5], [0.7, 0.4, -1.1], [-3.0, 0.6, 2.0]])
+    theta = np.array([0.3, -0.2, 0.9])
+    first = conjugate(None, theta, g[0])
+    assert first[:4] == (pytest.approx(theta), pytest.approx(g[0]), pytest.approx(g[0]), 0.0)
+    last = first._replace(direction=np.array([2.0, 0.1, -0.6]), settled=True, probes=4, uphill=(1.0, 2.0), step=0.4)
+    for now in (g[1], g[2]):
+        expected = now + (now - g[0]) @ now / (g[0] @ g[0]) * last.direction
+        expected = expected if expected @ now >= 0.0 else now
+        found = conjugate(last, 2.0 * theta, now)
+        np.testing.assert_allclose(found.direction, expected)
+        np.testing.assert_array_equal(found.base, 2.0 * theta)
+        np.testing.assert_array_equal(found.gradient, now)
+        assert found[3:] == (0.0, 0, None, None, False)
+    down = last._replace(direction=-9.0 * g[1])
+    np.testing.assert_array_equal(conjugate(down, theta, g[1]).direction, g[1])
+    flat = last._replace(gradient=np.zeros(3))
+    np.testing.assert_array_equal(conjugate(flat, theta, g[1]).direction, g[1])
+    # Between slopes of either sign the secant: 2 at step .5 and -3 at step 1.5 cross zero at .9.
+    d = np.array([1.0, 0.0, 0.0])
+    search = first._replace(direction=d, step=0.5)
+    search = conjugate(search, theta, np.array([2.0, 8.0, 9.0]))
+    assert (search.step, search.probes, search.uphill, search.downhill) == (1.0, 1, (0.5, 2.0), None)
+    search = conjugate(search._replace(step=1.5), theta, np.array([-3.0, 8.0, 9.0]))
+    assert (search.probes, search.uphill, search.downhill, search.settled) == (2, (0.5, 2.0), (1.5, -3.0), True)
+    assert search.step == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("half_life", [None, 7.0])
+@pytest.mark.parametrize("length", ["fixed", "fisher", "covariance"])
+@pytest.mark.parametrize("direction", ["plain", "natural", "conjugate"])
+def test_a_step_is_a_direction_times_a_length(direction, length, half_life):
+    """All directions and lengths with numbers in generic position, in the fourth update."""
+    rng = np.random.default_rng(3)
+    policy, root, spread = SoftmaxPolicy.tabular(2, 3).with_parameters(rng.normal(size=6)), *rng.normal(size=(2, 6, 6))
+    G, gradient = root @ root.T, Gradient(rng.normal(size=6), spread @ spread.T, rng.normal(size=6))
+    rule = BPG2(rate=0.4, direction=direction, length=length, half_life=half_life, policy=policy)
+    d = gradient.natural if direction == "natural" else gradient.mean
+    rate = 0.4 if half_life is None else 0.4 * 7.0 / (7.0 + 3)
+    size = sum(x * x for x in gradient.mean)
+    factor = {
+        "fixed": rate,
+        "fisher": rate / np.sqrt(sum(d[i] * G[i, j] * d[j] for i in range(6) for j in range(6))),
+        "covariance": rate * size / (size + sum(gradient.covariance[i, i] for i in range(6))),
+    }[length]
+    found = improve(rule, policy, gradient, G, 3, None)
+    np.testing.assert_allclose(found.policy.parameters, policy.parameters + factor * d)
+    assert found.gradient is gradient
+    if direction != "conjugate":
+        assert found.search is None
+        return
+    assert found.search.step == pytest.approx(factor)
+    further = improve(rule, found.policy, gradient, G, 4, found.search)  # the return still grows: twice as far
+    np.testing.assert_allclose(further.policy.parameters, policy.parameters + 2.0 * factor * d)
+    assert (further.search.probes, further.search.step) == (1, pytest.approx(2.0 * factor))
+
+
+def test_a_newton_step_in_generic_position():
+    """V |L|^-1 V'g with the eigenvalues of a full matrix, of which one is floored; then cut to the radius."""
+    rng = np.random.default_rng(5)
+    V, _ = np.linalg.qr(rng.normal(size=(4, 4)))
+    g, values = rng.normal(size=4), np.array([-3.0, 0.01, 0.7, 5.0])
+    expected = sum(V[:, i] * (V[:, i] @ g) / max(abs(values[i]), 0.2) for i in range(4))
+    H = V @ np.diag(values) @ V.T
+    np.testing.assert_allclose(newton(g, H, 0.2, 1e9), expected)
+    length = np.sqrt(sum(expected**2))
+    np.testing.assert_allclose(newton(g, H, 0.2, 1.01 * length), expected)
+    np.testing.assert_allclose(newton(g, H, 0.2, 0.6), 0.6 * expected / length)
+
+
+def test_a_step_that_never_fits_is_not_taken():
+    """It is halved sixty times; the policy stays."""
+    tried = []
+
+    class Narrow:
+        parameters = np.array([1.0, 2.0])
+
+        def with_parameters(self, parameters):
+            tried.append(parameters)
+            raise InvalidArgument("Narrow", "parameters", "as they are", parameters)
+
+    policy = Narrow()
+    assert step_from(policy, np.array([4.0, -8.0])) == (policy, 0.0)
+    np.testing.assert_allclose(tried, [policy.parameters + 0.5**i * np.array([4.0, -8.0]) for i in range(60)])
 
 
 def test_a_newton_step_by_hand():
