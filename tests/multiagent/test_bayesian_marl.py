@@ -236,6 +236,24 @@ def test_play_against_a_transcription():
         assert {"steps": 12, "seed": 7, "replicate": 3, "player": i}.items() <= numbers.items()
 
 
+def test_limits_of_play():
+    """One step and any seed are enough; who cannot act, and actions beyond the last one, are refused."""
+    game = StochasticGame.stage(np.arange(6.0).reshape(2, 3), 0.9)
+    two = [Scripted(2, True), Scripted(3, True)]
+    assert [len(record) for record in play(two, game, 1, 2**200)] == [1, 1]
+    for bad, name in (((two, game, 0), "steps"), ((two, game, 1, -1), "seed"), (([two[0], 3], game, 1), "agents")):
+        with pytest.raises(BayesRLError, match=f"play: '{name}' must be"):
+            play(*bad)
+    with pytest.raises(BayesRLError, match="play: 'replicate' must be"):
+        play(two, game, 1, replicate=-1)
+    for i, top in ((0, 2), (1, 3)):
+        wild = list(two)
+        wild[i] = Scripted(2, True)
+        wild[i].act = lambda mind, observation, rng, top=top: b.Decision(top, mind, {})
+        with pytest.raises(BayesRLError, match=f"'action' must be a whole number of at least 0 and at most {top - 1}"):
+            play(wild, game, 1)
+
+
 def test_an_agent_that_does_not_see_the_other_can_play():
     game = b.make_world("penalty-game", k=0)
     deaf = b.make("q-learning", n_states=1, n_actions=3, gamma=0.95)

@@ -166,6 +166,14 @@ def test_formation_against_a_transcription(choose):
     assert len(set(stable)) == 2
 
 
+def test_one_agent_has_no_partner():
+    """It takes its best action alone, and stays."""
+    found = formation(agents((0.7,)), 20, default_rng(0), experiment=0.0)
+    q = agents((0.7,))[0].values(agents((0.7,))[0].prior)[0]
+    assert (found.options, found.values.tolist(), found.moves) == ((((0,), int(np.argmax(q))),), [q.max()], 0)
+    assert found.stable
+
+
 def test_differences_below_rounding_do_not_count():
     """One part in 1e12 of the larger value, whatever its unit and sign."""
     for unit in (1e-20, 3.0, 1e20):
