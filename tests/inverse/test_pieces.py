@@ -151,6 +151,19 @@ def test_features_of_states_are_those_of_their_pairs():
             LinearRewards.of("test", MDP, np.ones(shape))
 
 
+@pytest.mark.parametrize("dense", [4, 3])
+def test_a_flat_problem(dense, monkeypatch):
+    """Every next state is possible and none ends: the matrix of transitions is that of the model."""
+    monkeypatch.setattr(_rewards, "DENSE", dense)
+    full = 0.5 * P + 0.125
+    mdp = b.TabularMDP.from_dense(full, np.zeros((S, A)), GAMMA, START)
+    rewards = LinearRewards.of("test", mdp, PHI)
+    assert mdp.outcomes.is_flat
+    assert sparse.issparse(rewards.P) == (dense == 3)
+    np.testing.assert_allclose(rewards.P.toarray() if dense == 3 else rewards.P, full.reshape(S * A, S))
+    np.testing.assert_allclose(rewards.model(np.ones(D)).mean_reward, PHI.sum(axis=2))
+
+
 def test_likelihood_and_slope():
     """Against loops; the gradient of the log posterior against differences; evidence of two kinds of pairs."""
     Q, c, h = RNG.normal(size=(S, A)), 1.7, 1e-6
@@ -198,6 +211,7 @@ def test_experts_take_the_same_steps_as_a_loop(mdp, confidence):
     found = demonstrate(problem, R, 12, 5, default_rng(3), confidence)
     assert [demo.tolist() for demo in found] == plain
     assert {len(steps) for steps in plain} >= {2, 5}
+    assert [demo.shape for demo in demonstrate(problem, R, 1, 1, default_rng(0), 0.4)] == [(1, 2)]
 
 
 def test_value_loss_of_a_policy_that_is_drawn():
@@ -735,6 +749,59 @@ def test_mixtures():
         first = [rng.uniform(-1.2, 0.9, D).tolist() for _ in range(K)]
         assert found.tolist() == first
         assert given == [(x, np.eye(3)[i].tolist()) for x, i in zip(first, own, strict=True)]
+
+
+def test_what_an_m_step_climbs(monkeypatch):
+    """The sum of z_i ln L_i in the box of the prior; the best entry of a list; only demonstrated states are read."""
+    logs = [[(0, 2)], [(2, 2), (0, 2), (2, 1)]]
+    belief = DPMBIRL(MDP, PHI, UniformPrior(-1.2, 0.9), 1.4).update_many(logs)
+    backup, z, w = _boltzmann.BoltzmannBackup("test", belief.rewards, 1.4), np.array([0.3, 0.9]), np.array([0.2, -0.7])
+    mixture = em_irl.MixtureOfExperts(backup, belief.trajectories, belief.prior, 6)
+    assert mixture.states.tolist() == [0, 2]
+    called = []
+    monkeypatch.setattr(em_irl, "ascend", lambda f, *rest: called.append((f(w), rest)) or (w + 1.0, [0.0]))
+    np.testing.assert_array_equal(mixture.climbed(w, z), w + 1.0)
+    (value, gradient), rest = called[0]
+    assert value == pytest.approx(z @ mixture.log_likelihoods(w))
+    h = 1e-5 * np.eye(D)
+    slopes = [(z @ (mixture.log_likelihoods(w + e) - mixture.log_likelihoods(w - e))) / 2e-5 for e in h]
+    np.testing.assert_allclose(gradient, slopes, atol=1e-6)
+    assert (rest[0].tolist(), rest[1:]) == (w.tolist(), (-1.2, 0.9, 6, 1))
+    listed = em_irl.MixtureOfExperts(backup, belief.trajectories, LIST, 6)
+    for z in (np.array([1.0, 0.1]), np.array([0.0, 1.0])):
+        best = np.argmax([z @ mixture.log_likelihoods(x) for x in LIST.weights])
+        np.testing.assert_array_equal(listed.climbed(w, z), LIST.weights[best])
+    goals = BNIRL(MDP).update_many([(0, 2), (2, 2), (0, 1)])
+    assert goals.candidate_states().tolist() == [0, 2]
+    first = goals.refresh(default_rng(0), 2)
+    more = first.refresh(default_rng(1), 3)
+    assert more.goals.shape == more.assignments.shape == (5, 3)
+    np.testing.assert_array_equal(more.goals[:2], first.goals)
+    assert set(np.unique(more.goals)) == {0, 2}
+
+
+HUGE = [0.0, 1e150]
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: BIRL(MDP, PHI).update_many(PAIRS).log_likelihood(HUGE), "weights"),
+        (lambda: BIRL(MDP, PHI).update_many(PAIRS).gradient(HUGE), "weights"),
+        (lambda: BIRL(MDP, PHI).log_prior(HUGE), "weights"),
+        (lambda: BIRL(MDP, PHI, initial=HUGE), "initial"),
+        (lambda: DPMBIRL(MDP, PHI).update_many(LOGS).log_likelihoods(HUGE), "weights"),
+        (lambda: DPMBIRL(MDP, PHI).update_many(LOGS).cluster([0]).log_posterior(HUGE), "weights"),
+        (lambda: langevin(DPMBIRL(MDP, PHI).update_many(LOGS).cluster([0]), HUGE, 0.1, [0.0, 0.0]), "weights"),
+        (lambda: langevin(DPMBIRL(MDP, PHI).update_many(LOGS).cluster([0]), [0.0, 0.0], 0.1, HUGE), "eps"),
+        (lambda: b.inverse.boltzmann_q(MDP, HUGE, 1.0, PHI), "weights"),
+        (lambda: b.inverse.boltzmann_q(MDP, [0.0, 0.0], 1e150, PHI), "confidence"),
+        (lambda: b.inverse.boltzmann_log_likelihood(MDP, [0.0, 0.0], 1e150, PAIRS, PHI), "confidence"),
+    ],
+)
+def test_huge_numbers_are_refused(call, name):
+    with pytest.raises(BayesRLError, match=f"'{name}' must be"):
+        call()
 
 
 def test_the_best_start_of_em_is_kept(monkeypatch):

@@ -11,7 +11,7 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.models import StochasticGame, TabularPOMDP, _flat_rewards, outcomes, solution
 from bayesrl.models._flat_rewards import FlatRewards
-from bayesrl.models._listed import Listed, from_matrices, is_sparse, most_probable, unlisted_rewards
+from bayesrl.models._listed import Listed, ends, from_matrices, is_sparse, most_probable, unlisted_rewards
 from bayesrl.models._riccati import gains, lq_solution, residual, spectral_radius, split
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
@@ -282,17 +282,29 @@ def test_tables_of_environments(seed):
         table[s][a] += [(p, y, r, done), (0.0, 99, 1.0, False)]  # what has no probability is not read
         P[s, a, S if done and y in both else y] += p
         paid[s, a] += p * r
-    ends = final + [S] * bool(both)
-    P[ends], paid[ends] = np.eye(n)[ends][:, None], 0.0
+    over = final + [S] * bool(both)
+    P[over], paid[over] = np.eye(n)[over][:, None], 0.0
     mdp = TabularMDP.from_gymnasium(Table(table, start), 0.9)
-    assert np.flatnonzero(mdp.outcomes.terminal).tolist() == ends
+    assert np.flatnonzero(mdp.outcomes.terminal).tolist() == over
     assert mdp.outcomes.end == (S if both else None)
     np.testing.assert_allclose(mdp.dense()[0], P, atol=1e-12)
     np.testing.assert_allclose(mdp.mean_reward, paid, atol=1e-12)
     np.testing.assert_array_equal(mdp.outcomes.start[:S], np.eye(S)[0] if start is None else start)
     for s in range(n):
         assert mdp.observe(s) == s
-        assert mdp.observe(s, True) == (S if both and s not in ends else s)
+        assert mdp.observe(s, True) == (S if both and s not in over else s)
+
+
+def test_states_in_which_episodes_end():
+    """Terminal states, and others in which an episode may end: single cases."""
+    rows = [(0, 0, 1.0, 0, 0.0, True)]  # it only ends in place
+    rows += [(1, 0, 0.5, 1, 0.0, True), (1, 0, 0.5, 4, 0.0, False)]  # it ends in place, and goes on
+    rows += [(2, 0, 0.5, 2, 0.0, True), (2, 0, 0.5, 3, 0.0, True)]  # it ends in place, and elsewhere
+    rows += [(3, 0, 1.0, 3, 0.0, False)]  # entered by an end only; its own row does not count
+    rows += [(4, 0, 1.0, 1, 0.0, False), (5, 0, 0.5, 5, 0.0, True), (5, 0, 0.5, 5, 0.0, False)]
+    assert ends(rows, set()) == ({0, 3}, {1, 2, 5})
+    assert ends(rows, {0, 4}) == ({3}, {0, 1, 2, 5})
+    assert ends(rows, {3}) == ({0}, {1, 2, 3, 5})
 
 
 def test_tables_that_are_not_complete():

@@ -57,7 +57,7 @@ def gibbs(rng: Generator, z: I1, log_l: F2, u: F1, c: float, labels: I2, goals: 
     """Draw clusterings, one in each row of labels (n, N), and the label of each thing's cluster, in goals (n, N).
 
     z (N,) is the state of the chain, -1 for a thing that has no cluster yet; it changes in place. log_l (N, G) is log L
-    and u is positive.
+    and u is positive; a factor of all of u has no meaning.
     """
     N, G = log_l.shape
     size, total, p = np.zeros(N + 1), np.zeros((N + 1, G)), np.zeros((N + 1, G))

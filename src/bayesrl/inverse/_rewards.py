@@ -100,10 +100,8 @@ class LinearRewards:
         """Transition probabilities, (S A, S), as a matrix; sparse if there are many states. Terminal rows are empty."""
         m = self.mdp
         S, A = m.group.shape
-        alive = np.repeat(~m.outcomes.terminal, A)
-        if m.outcomes.is_flat:
-            dense = m.matrix * alive[:, None]
-            return frozen(dense) if S <= DENSE else sparse.csr_array(dense)
+        if m.outcomes.is_flat:  # without terminal states
+            return m.matrix if S <= DENSE else sparse.csr_array(m.matrix)
         p = m.prob[m.group] * (~m.outcomes.terminal)[:, None, None]
         row = np.repeat(np.arange(S * A), p.shape[2])
         matrix: Any = sparse.csr_array((p.ravel(), (row, m.succ.ravel())), shape=(S * A, S))

@@ -156,8 +156,7 @@ class BNIRL(Clustered):
         labels, goals = np.zeros((n, N), np.int64), np.zeros((n, N), np.int64)
         z = np.array(self.labels)
         if N:
-            u = np.full(len(states), 1.0 / len(states))
-            gibbs(rng, z, self._log_likelihood, u, self.concentration, labels, goals)
+            gibbs(rng, z, self._log_likelihood, np.ones(len(states)), self.concentration, labels, goals)
         labels = np.concatenate([self.assignments, labels]) if N else labels
         goals = np.concatenate([self.goals, states[goals]]) if N else goals
         new = unchecked(self, labels=frozen(z), assignments=frozen(labels), goals=frozen(goals))

@@ -142,13 +142,14 @@ class MixtureOfExperts:
     """The likelihood of trajectories of several kinds."""
 
     def __init__(self, backup: BoltzmannBackup, trajectories: tuple[Ints, ...], prior: RewardPrior, inner: int) -> None:
-        self.backup, self.prior, self.inner, self.listed = backup, prior, inner, finite(prior)
+        self.backup, self.prior, self.inner = backup, prior, inner
         A = backup.rewards.mdp.n_actions
         self.states = np.unique(np.concatenate(trajectories)[:, 0])
         self.taken = np.zeros((len(trajectories), len(self.states), A))  # n_i(s, a) in the demonstrated states
         for n, pairs in zip(self.taken, trajectories, strict=True):
             np.add.at(n, (np.searchsorted(self.states, pairs[:, 0]), pairs[:, 1]), 1.0)
-        self.table = None if self.listed is None else np.array([self.log_likelihoods(w) for w in self.listed.weights])
+        w = None if (listed := finite(prior)) is None else listed.weights
+        self.listed = None if w is None else (w, np.array([self.log_likelihoods(x) for x in w]))
 
     def log_likelihoods(self, w: Floats) -> Floats:
         """ln L_i(w) of each trajectory, (N,)."""
@@ -168,7 +169,8 @@ class MixtureOfExperts:
 
     def climbed(self, w: Floats, z: Floats) -> Floats:
         """Weights with a larger sum_i z_i ln L_i(w); with a finite prior, those with the largest."""
-        if self.listed is not None and self.table is not None:
-            return np.asarray(self.listed.weights[int(np.argmax(self.table @ z))])
+        if self.listed is not None:
+            weights, log_l = self.listed
+            return np.asarray(weights[int(np.argmax(log_l @ z))])
         n = Counts(self.states, np.tensordot(z, self.taken, 1))
         return ascend(lambda x: self.backup.log_likelihood(x, n), w, self.prior.low, self.prior.high, self.inner, 1)[0]
