@@ -150,6 +150,12 @@ def test_what_is_flat():
         "size": np.full(6, S), "otherwise": 0.0, "start": np.eye(S)[0], "terminal": np.zeros(S, bool),
     }  # fmt: skip
     assert Outcomes(**good).is_flat
+    assert Outcomes(**good).distinct_lists[3]
+    assert not Outcomes(**(good | {"group": np.array([[0, 1], [2, 3], [5, 4]])})).distinct_lists[3]
+    x = np.arange(18.0).reshape(6, 3)
+    np.testing.assert_array_equal(Outcomes(**good).of_pairs(x), x.reshape(3, 2, 3))
+    for o in (Outcomes(**good), Outcomes(**good).flat()):
+        assert not hasattr(o, "successor")
     turned = np.tile(np.arange(S), (S, A, 1))
     turned[2, 1] = [0, 2, 1]
     for change in (
