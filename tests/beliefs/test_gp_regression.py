@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 from scipy import stats
+from scipy.linalg import block_diag
 
 from bayesrl.beliefs import BayesianLinearRegression, GPRegression, covariances, features
 from bayesrl.beliefs.covariances import (
@@ -16,7 +17,7 @@ from bayesrl.beliefs.covariances import (
     Polynomial,
     StateAction,
 )
-from bayesrl.beliefs.values._observations import Rows
+from bayesrl.beliefs.values._observations import Rows, _singular, is_regular
 from bayesrl.errors import InvalidArgument
 
 RNG = default_rng(0)
@@ -244,6 +245,48 @@ def test_rows_of_zeros():
     k, S = Gaussian(scale=0.7), np.diag([0.1, 0.2, 0.3])
     same(GPRegression(k).update_linear(X, H, y, S), conditioned(k, H, y, S))
     assert len(Rows.of(H, 0).weight) == 4
+
+
+def test_data_of_every_shape_in_pieces():
+    """Each part of the memory (points, rows, entries of rows) is in turn the first to be full, at one entry more.
+
+    Every version must be what dense conditioning on all data says, and stay so when later ones were made.
+    """
+    rng, k = default_rng(7), Gaussian(scale=0.7)
+    one, unused = np.ones((1, 1)), np.eye(6)[2:3]  # of six points five are not looked at
+    for rows in (
+        [one] * 38,
+        [rng.uniform(0.5, 1.5, (5, 2)) for _ in range(8)],
+        [rng.uniform(0.5, 1.5, (2, 6)), *[one] * 24],
+        [unused] * 8,
+    ):
+        made, Xs, ys = [GPRegression(k, noise=0.4)], [], []
+        for H in rows:
+            x, y = rng.normal(size=(H.shape[1], 2)), rng.normal(size=len(H))
+            Xs.append(x)
+            ys.append(y)
+            made.append(made[-1].update((x[0], y[0])) if H is one else made[-1].update_linear(x, H, y))
+        for n in range(1, len(rows) + 1, 4 if one is rows[-1] else 1):
+            H, x, y = block_diag(*rows[:n]), np.concatenate(Xs[:n]), np.concatenate(ys[:n])
+            A, C = H @ k(x, x) @ H.T + 0.16 * np.eye(len(y)), k(Z, x) @ H.T
+            evidence = stats.multivariate_normal(np.zeros(len(y)), A).logpdf(y)
+            same(made[n], (C @ np.linalg.solve(A, y), k(Z, Z) - C @ np.linalg.solve(A, C.T), evidence), 1e-8)
+
+
+def test_what_counts_as_rounding():
+    """A pivot squared must exceed 4 eps n times the variance; an eigenvalue may be negative by 1e-8 of the largest."""
+    size, eps = np.array([3.0, 0.2, 50.0]), np.finfo(float).eps
+    for n, number in ((7, 7), (None, 3)):
+        at_limit = np.sqrt(4.0 * eps * number * size)
+        for i in range(3):
+            for share, fine in ((0.999, False), (1.001, True)):
+                pivots = 2.0 * at_limit
+                pivots[i] = share * at_limit[i]
+                assert is_regular(np.diag(pivots) + np.tri(3, k=-1), size, n) == fine
+
+    for least, said in ((2.9e-6, "'noise' must be large enough"), (3.1e-6, "'covariance' must be positive definite")):
+        given = {"matrix": lambda self, X, Y, least=least: np.diag([-least, 20.0, 300.0])}
+        assert said in str(_singular("owner", type("Fixed", (Gaussian,), given)(), X[:3]))
 
 
 # Linear regression ---------------------------------------------------------------------------------------------------

@@ -163,3 +163,47 @@ def test_ends_that_are_lost_in_rounding():
     mdp = TabularMDP.from_dense([[[1.0, 1e-19]], [[0.0, 1.0]]], [[-1.0], [0.0]], gamma=1.0, terminal=[1])
     with pytest.raises(InvalidArgument, match="solve: 'problem' must be one whose ends have probabilities above 1e-16"):
         solve(mdp)
+
+
+def enumerated(P, R, ends):
+    """The largest total rewards over all policies; where one stays for ever, it must be for nothing."""
+    S, A = R.shape
+    best = np.full(S, -np.inf)
+    for policy in product(range(A), repeat=S):
+        at, live = np.arange(S), ~np.isin(np.arange(S), ends)
+        p, r = P[at, policy] * live[:, None], R[at, policy] * live
+        reach = np.linalg.matrix_power((p > 0.0) + np.eye(S), S) > 0.0
+        for_ever = live & np.array([all(reach[y, s] and live[y] for y in at[reach[s]]) for s in at])
+        costs = np.array([any(for_ever[y] and r[y] != 0.0 for y in at[reach[s]]) for s in at])
+        moving = live & ~for_ever & ~costs
+        v = np.where(costs, -np.inf, 0.0)
+        v[moving] = np.linalg.solve(np.eye(moving.sum()) - p[np.ix_(moving, moving)], r[moving])
+        best = np.maximum(best, v)
+    return best
+
+
+def test_loops_that_cost_nothing_among_other_states():
+    """Random moves with costs, gains at the end, and sets of states that may be kept for nothing, some by chance.
+
+    Sets are merged into one state, so that states have different numbers of actions. All policies are tried.
+    """
+    merged = costly = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        S, A = 5, 3
+        P, R = np.zeros((S, A, S)), -rng.integers(1, 9, size=(S, A)) / 4.0
+        for s, a in product(range(S), range(A)):
+            np.add.at(P[s, a], rng.integers(S, size=3), [0.5, 0.25, 0.25])
+        P[:, 0] = 0.5 * P[:, 0] + 0.5 * np.eye(S)[0]
+        P[1, 1], P[2, 1] = np.eye(S)[2], 0.5 * np.eye(S)[1] + 0.5 * np.eye(S)[2]
+        R[1, 1] = R[2, 1] = 0.0
+        if seed % 2:
+            P[1, 2], R[1, 2] = np.eye(S)[0], 0.75 * seed - 2.0  # a gain at the end, or a loss
+            P[4, 2], R[4, 2] = np.eye(S)[4], 0.0
+        expected = enumerated(P, R, [0])
+        for method in METHODS:
+            solution = solve(TabularMDP.from_dense(P, R, 1.0, terminal=[0]), method=method)
+            np.testing.assert_allclose(solution.values, expected, atol=1e-8)
+        merged += bool((expected[1:3] >= 0.0).all())
+        costly += bool((expected < 0.0).any())
+    assert min(merged, costly) > 3
