@@ -41,7 +41,7 @@ def generic(seed=0):
     size, shown = np.array([3, 2, 3, 1, 2]), np.array([2, 1, 2, 2])
     phi, psi = rng.uniform(0.4, 3.0, (5, 3)).round(2), rng.uniform(0.4, 3.0, (4, 2)).round(2)
     phi[np.arange(3) >= size[:, None]], psi[np.arange(2) >= shown[:, None]] = 0.0, 0.0
-    known, seen = np.array([False, True, False, False, False]), np.array([False, False, True, False])
+    known, seen = np.array([False, False, True, False, False]), np.array([False, False, True, False])
     phi[known], psi[seen] = (x[k] / x[k].sum(axis=1, keepdims=True) for x, k in ((phi, known), (psi, seen)))
     outcomes = Outcomes(
         rng.integers(S, size=(S, A, 3)), np.zeros((S, A, 3)), rng.permutation(np.arange(S * A) % 5).reshape(S, A), size,
@@ -253,10 +253,10 @@ def drawn_index(x, total, rng):
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("bound", [np.inf, 5.0])
-def test_drawn_steps_equal_their_transcription(prior, bound):
-    """N copies of the prior, and then each of them again, under the same random numbers."""
-    start = learned(prior, bound, 0)
+@pytest.mark.parametrize("row", [None, 0, 1, 6, 9])
+def test_drawn_steps_equal_their_transcription(prior, row):
+    """N copies of the prior, and then each of them again, under the same random numbers; no bound, or a row's total."""
+    start = learned(prior, np.inf if row is None else float(ExactBAPOMDP(prior).rows.total[row]), 0)
     m, N, W = start.rows, 12, 3
     pad, weighed = len(m.mix), 0
     for a, ended in ((0, False), (1, False), (2, True)):
@@ -375,6 +375,47 @@ def test_files_that_do_not_fit(prior):
             unchecked(belief, hyper=h._replace(**changed)).check_grown()
 
 
+def test_one_cell_or_none():
+    """A hyper-state with two counts of one cell: accepted in rows that are learnt, up to their size, and nowhere else.
+
+    Lists whose borders do not ascend are refused even if their keys agree; a weight may be zero.
+    """
+    belief = ExactBAPOMDP(PRIORS[0])
+    m = belief.rows
+    W = m.alpha.shape[1]
+
+    def accepted(cell, times=2, first=(0, 1), weight=(1.0,), state=None, keys=None):
+        cells = np.atleast_1d(cell)
+        key = [sum(int(m.mix[c % len(m.mix)]) * times for c in cells) % KEYS] if keys is None else keys
+        state = np.zeros(len(weight), np.int64) if state is None else np.array(state)
+        h = HyperStates(
+            np.array(weight, float), state, np.array(first), cells, np.full(len(cells), times), np.array(key)
+        )  # fmt: skip
+        try:
+            unchecked(belief, hyper=h).check_grown()
+        except InvalidArgument:
+            return False
+        return True
+
+    for c in range(-1, len(m.mix) + 1):
+        r, k = divmod(c, W)
+        assert accepted(c) == (0 <= r < len(m.size) and bool(m.learnt[r]) and k < m.size[r])
+    assert not accepted(0, times=0)
+    both = [*(int(m.mix[c]) for c in (0, 1)), 0]
+    key = 2 * (both[0] + both[1]) % KEYS
+    two = {"cell": [0, 1], "weight": (0.4, 0.6)}
+    assert accepted(**two, first=(0, 2, 2), keys=[key, 0])
+    assert accepted(**two, first=(0, 1, 2), keys=[2 * x % KEYS for x in both[:2]])
+    assert not accepted(**two, first=(0, 5, 2), keys=[key, 0])
+    assert accepted(cell=[0, 1], weight=(0.0, 1.0), first=(0, 2, 2), keys=[key, 0])
+    assert not accepted(cell=[0, 1], weight=(), first=(0,), keys=[])
+    assert not accepted(cell=np.zeros(0, np.int64), weight=(), first=(0,), keys=[])
+    assert not accepted(cell=[1, 0], first=(0, 2))
+    assert not accepted(cell=[0, 0], first=(0, 2))
+    for state, fits in (([0, 3], True), ([-1, -1], True), ([-1, 0], False), ([0, 4], False), ([-2, -2], False)):
+        assert accepted(**two, first=(0, 2, 2), keys=[key, 0], state=state) is fits
+
+
 # Rows of counts ------------------------------------------------------------------------------------------------------
 
 
@@ -446,8 +487,11 @@ def test_counts_at_their_limits():
             checked_counts("phi", bad, valid, none)
     half = [[0.25, 0.75, 0.0], [0.5, 0.5, 3.0]]
     checked_counts("phi", half, valid, np.array([True, False]))
-    with pytest.raises(InvalidArgument, match="known rows"):
-        checked_counts("phi", half, valid, np.array([True, True]))
+    for known in ([True, True], [False, True]):
+        with pytest.raises(InvalidArgument, match="known rows"):
+            checked_counts("phi", half, valid, np.array(known))
+    with pytest.raises(InvalidArgument, match="'phi' must be"):
+        checked_counts("phi", [[1.0, 0.0, 0.0], [0.0, 1e200, 2.0]], valid, none)
 
 
 def test_rewards_of_outcomes():
@@ -473,8 +517,10 @@ def test_probabilities_of_groups():
     live, some = np.array([True, True, False]), np.array([True, True, False])
     rows[2] = 7.0  # not looked at
     prob = group_rows(group, size, target, rows, live, some)
-    np.testing.assert_allclose(prob[:2], [p, [*q, 0.0]], atol=1e-15)
+    np.testing.assert_allclose(prob[:2], [p, [*q, np.nan]], atol=1e-15)
     assert np.isnan(prob[2]).all()
+    one = np.zeros((1, 1), np.int64), np.array([1]), np.zeros((1, 1, 1), np.int64), np.ones((1, 1, 1))
+    assert group_rows(*one, np.array([True]), np.array([True])).tolist() == [[1.0]]
     with pytest.raises(InvalidArgument, match="one that shows every group"):
         group_rows(group, size, target, rows, live, np.array([True, True, True]))
     for error, fine in ((0.9e-9, True), (1.1e-9, False)):

@@ -64,7 +64,10 @@ def rewards_of(outcomes: Outcomes, rewards: Floats) -> Any:
 
 
 def group_rows(group: Ints, size: Ints, target: Ints, rows: Floats, live: Bools, unknown: Bools) -> Floats:
-    """The probabilities of unknown groups, read from rows (S, A, n) of a model that may list them differently."""
+    """The probabilities of unknown groups, read from rows (S, A, n) of a model that may list them differently.
+
+    They are NaN beyond the size of a group.
+    """
     prob = np.full((len(size), target.shape[2]), np.nan)
     for s, a in np.ndindex(*group.shape):
         g, n = group[s, a], size[group[s, a]]
@@ -73,7 +76,7 @@ def group_rows(group: Ints, size: Ints, target: Ints, rows: Floats, live: Bools,
             continue
         if not np.isnan(prob[g, 0]) and np.abs(prob[g, :n] - rows[s, a, own]).max() > 1e-9:
             raise InvalidArgument(f"{OWNER}.log_density", "pomdp", "one with equal probabilities in tied rows", (s, a))
-        prob[g] = np.where(np.arange(target.shape[2]) < n, rows[s, a, target[s, a]], 0.0)
+        prob[g, :n] = rows[s, a, own]
     unread = np.isnan(prob[:, 0]) & unknown
     if unread.any():
         hint = "No pair of the group tells all its outcomes apart: use a model of this prior's own outcomes."

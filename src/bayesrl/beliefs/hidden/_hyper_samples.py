@@ -132,10 +132,10 @@ def check_hyper_states(owner: str, m: Rows, h: HyperStates) -> None:
     """Refuse hyper-states that do not belong to a prior: compiled code would read beyond its arrays."""
     kinds = [(x.ndim, x.dtype.kind, x.dtype.itemsize) if isinstance(x, np.ndarray) else None for x in h]
     N, W = len(h.weight), m.alpha.shape[1]
-    sound = kinds == [(1, "f", 8)] + [(1, "i", 8)] * 5 and N > 0 and len(h.state) == len(h.key) == N
+    sound = kinds == [(1, "f", 8)] + [(1, "i", 8)] * 5 and len(h.state) == len(h.key) == N
     sound = sound and len(h.first) == N + 1 and h.first[0] == 0 and h.first[-1] == len(h.cell) == len(h.times)
-    sound = sound and bool((np.diff(h.first) >= 0).all() and np.isfinite(h.weight).all() and (h.weight >= 0.0).all())
-    sound = sound and abs(float(h.weight.sum()) - 1.0) < 1e-6
+    sound = sound and bool((np.diff(h.first) >= 0).all() and (h.weight >= 0.0).all())
+    sound = sound and abs(float(h.weight.sum()) - 1.0) < 1e-6  # so there are some, and all are finite
     fresh = bool((h.state == FRESH).all())
     sound = sound and (fresh or bool(((h.state >= 0) & (h.state < len(m.start))).all())) and bool((h.times > 0).all())
     sound = sound and bool(((h.cell >= 0) & (h.cell < len(m.mix))).all() and m.learnt[h.cell // W].all())
