@@ -300,6 +300,147 @@ def test_one_step_of_the_filter():
         unseen(observation=lambda s, a, w: s + 0.5 * w).update(DATUM, rng)
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_two_states_and_three_observations(shared):
+    """The log joint, factors of particles, the first evidence and Laplace's law, by scipy's densities of whole vectors.
+
+    One covariance for all coordinates, or one for each. An observation inside a sequence and the last one are missing.
+    """
+    k_t, k_z = Gaussian(scale=[1.0, 2.0, 1.5], variance=0.4), Gaussian(scale=1.3, variance=0.3)
+    l_t, l_z = Gaussian(scale=0.9, variance=0.2), Gaussian(scale=[2.0, 0.7], variance=0.5)
+    moves, sees = ((k_t, k_t), (k_z,) * 3) if shared else ((k_t, l_t), (k_z, l_z, k_z))
+    sd_t, sd_z = ([0.3, 0.3], [0.25] * 3) if shared else ([0.3, 0.2], [0.25, 0.4, 0.15])
+    H, F = np.array([[1.0, 0.2, -0.5], [0.3, -1.0, 0.4]]), np.array([[0.9, 0.1], [-0.2, 0.8]])
+    start = np.array([0.2, -0.1]), np.array([[0.5, 0.1], [0.1, 0.4]])
+    forms = (k_t, k_z, 0.3, 0.25) if shared else (moves, sees, sd_t, sd_z)
+    prior = GPPOMDP(*forms, lambda x, a: x @ F + 0.5 * a, lambda x: x @ H, start, particles=4, resample=0.0)
+    z = default_rng(28).normal(size=(3, 3))
+    log = [Transition(z[0], 0.7, 0.0, None), Transition(None, -0.4, 0.0, z[1]), Transition(None, 0.2, 0.0, None)]
+    belief = prior.update_many(log, default_rng(29))
+    seen_at = [0, 2]
+
+    def dense(X):
+        U = np.column_stack([X[:3], [0.7, -0.4, 0.2]])
+        total = multivariate_normal.logpdf(X[0], *start)
+        for i, (k, sd) in enumerate(zip(moves, sd_t, strict=True)):
+            mean = U[:, :2] @ F[:, i] + 0.5 * U[:, 2]
+            total += multivariate_normal.logpdf(X[1:, i], mean, k(U, U) + sd**2 * np.eye(3))
+        for i, (k, sd) in enumerate(zip(sees, sd_z, strict=True)):
+            V = X[seen_at]
+            total += multivariate_normal.logpdf(z[:2, i], V @ H[:, i], k(V, V) + sd**2 * np.eye(2))
+        return total
+
+    sample = belief.sample
+    near(_slices.joint_densities(belief._model, belief.history, sample), [dense(X) for X in sample.states], 1e-9)
+    near([belief.log_joint(X) for X in sample.states], [dense(X) for X in sample.states], 1e-9)
+    C, D = (1, 1) if shared else (2, 3)
+    assert [x.shape for x in sample] == [(4, 4, 2), (4, C, 6), (4, 2, 3), (4, D, 3), (4, 3, 2), (4,)]
+    X, (_, gradient) = sample.states[0], log_joint("", belief._model, belief.history, sample.states[0])
+    for t in range(4):
+        for i in range(2):
+            e = np.zeros((4, 2))
+            e[t, i] = 1e-5
+            assert gradient[t, i] == pytest.approx((dense(X + e) - dense(X - e)) / 2e-5, abs=1e-5)
+    chart = _slices.around(belief._model, belief.history)
+    assert chart.mode.shape == (4, 2)
+    e = chart.coordinates(sample)
+    near(chart.mode.ravel() + e.reshape(4, 8) @ chart.root.T, sample.states.reshape(4, 8), 1e-8)
+    near(chart.built(e).X, sample.states, 1e-8)
+    belief.check_grown()
+    one = prior.restart()._grown(None, z[0], default_rng(29))
+    logs = []
+    for x in one.sample.states[:, 0]:
+        v = [k.variances(x[None])[0] + sd**2 for k, sd in zip(sees, sd_z, strict=True)]
+        logs.append(multivariate_normal.logpdf(z[0], x @ H, np.diag(v)))
+    near(one.log_evidence(), np.log(np.mean(np.exp(logs))))
+    near(one.sample.weights, np.exp(logs) / np.sum(np.exp(logs)))
+
+
+def test_one_is_enough():
+    """Of draws, particles, sweeps and starts: one is accepted; zero is refused, and the sentence names it."""
+    belief, noise, rng = (
+        hidden(3).update_many(STEPS, default_rng(0)),
+        unseen().update(DATUM, default_rng(0)),
+        default_rng(1),
+    )
+    assert belief.draw(None, 0.7, rng).shape == belief.draw(None, 0.7, rng, 1).shape == (1, 1)
+    assert noise.draw(None, [0.1, 0.2], rng).shape == (1, 2)
+    assert belief.thinned(1, rng).particles == noise.thinned(1, rng).particles == 1
+    moved = belief.refresh(default_rng(2))
+    assert moved == belief.refresh(default_rng(2), 1)
+    assert moved != belief.refresh(default_rng(2), 2)
+    process, line, x, u = GPDynamics(TWO).update_many(walked()), linear(), np.zeros(3), np.zeros(2)
+    assert process.draw([0.3, -0.4], [0.5], rng).shape == process.draw([0.3, -0.4], [0.5], rng, 1).shape == (1, 2)
+    assert line.draw(x, u, rng).shape == line.draw(x, u, rng, 1).shape == (1, 3)
+    assert line.batch(1).mean.shape == (1, 5, 3)
+    assert process.sample_paths([0.3, -0.4], [[0.5]], rng, 1).shape == (1, 2, 2)
+    assert NOISE.draw(rng).shape == NOISE.draw(rng, 1).shape == (1, 2)
+    for name, call in (
+        ("n", lambda: belief.draw(None, 0.7, rng, 0)), ("n", lambda: noise.draw(None, [0.1, 0.2], rng, 0)),
+        ("particles", lambda: belief.thinned(0, rng)), ("particles", lambda: noise.thinned(0, rng)),
+        ("sweeps", lambda: belief.refresh(rng, 0)), ("starts", lambda: belief.map_states(0)),
+        ("n", lambda: process.draw([0.3, -0.4], [0.5], rng, 0)), ("n", lambda: line.draw(x, u, rng, 0)),
+        ("replicates", lambda: line.batch(0)), ("paths", lambda: process.sample_paths([0.3, -0.4], [[0.5]], rng, 0)),
+        ("rng", lambda: belief.draw(None, 0.7, None)), ("rng", lambda: noise.draw(None, [0.1, 0.2], None)),
+        ("rng", lambda: belief.thinned(2, None)), ("rng", lambda: noise.thinned(2, None)),
+        ("rng", lambda: belief.refresh(None)), ("rng", lambda: noise.sample_noise(None)),
+        ("rng", lambda: noise.sample_sensor(None)), ("rng", lambda: line.sample_parameters(None)),
+        ("rng", lambda: line.draw(x, u, None)), ("rng", lambda: process.draw([0.3, -0.4], [0.5], None)),
+    ):  # fmt: skip
+        with pytest.raises(InvalidArgument, match=rf"^\w+(\.\w+)?: '{name}' must be"):
+            call()
+
+
+def test_actions_and_observations_of_other_lengths():
+    """States of two coordinates and actions of one: what was learned first says the lengths of what comes later."""
+    push = lambda s, a, v: s + a[0] * np.array([1.0, 0.5]) + v  # noqa: E731
+    pull = lambda s, a, y: y - s - a[0] * np.array([1.0, 0.5])  # noqa: E731
+    known = NormalWishartDynamics(push, NOISE, inverse=pull, reward=pay)
+    veiled = NormalWishartDynamics(
+        push, NOISE, observation=lambda s, a, w: s + w, inverse_observation=lambda s, a, z: (z - s, 0.0), sensor=SENSOR,
+        state=START, particles=5, reward=pay,
+    )  # fmt: skip
+    step, rng = Transition([0.2, 0.1], [0.5], 0.0, [0.9, -0.7]), default_rng(30)
+    for prior in (known, veiled):
+        assert prior.sizes == (0, 0)
+        belief = prior.update(step, rng)
+        assert belief.sizes == (1, 2)
+        assert belief.update(step, rng).sizes == (1, 2)
+        assert belief.draw([0.2, 0.1], [0.5], rng, 3).shape == (3, 2)
+        near(belief.expected_reward([0.2, 0.1], 0.5), belief.expected_reward([0.2, 0.1], [0.5]))
+        for call in (
+            lambda one=belief: one.update(step._replace(action=[0.5, 0.1]), rng),
+            lambda one=belief: one.draw([0.2, 0.1], [0.5, 0.1], rng),
+            lambda one=belief: one.expected_reward([0.2, 0.1], [0.5, 0.1]),
+        ):
+            with pytest.raises(InvalidArgument, match="'action' must be a vector of 1 number,"):
+                call()
+        with pytest.raises(InvalidArgument, match="'next_observation' must be a vector of 2 numbers"):
+            belief.update(step._replace(next_observation=[0.5]), rng)
+    belief = known.update(step)
+    near(belief.expected_rewards([[0.2, 0.1], [0.4, 0.3]], 0.5), pay(np.array([[0.2, 0.1], [0.4, 0.3]]), [0.5]))
+    for call in (
+        lambda: belief.draw([0.2], [0.5], rng), lambda: belief.expected_reward([0.2], [0.5]),
+        lambda: belief.update(step._replace(observation=[0.2])),
+    ):  # fmt: skip
+        with pytest.raises(InvalidArgument, match="'observation' must be a vector of 2 numbers"):
+            call()
+    with pytest.raises(InvalidArgument, match="'action' must be a vector of 1 number,"):
+        belief.expected_rewards([[0.2, 0.1]], [0.5, 0.1])
+    with pytest.raises(InvalidArgument, match=r"'observations' must be an array of shape \(any, 2\)"):
+        belief.expected_rewards([[0.2]], [0.5])
+    for missing in ({"observation": None}, {"next_observation": None}):
+        assert belief.update(step._replace(**missing)) is belief
+    log_p = veiled.update(step, default_rng(31))
+    again = log_p.restart()
+    assert again.sample.states is None
+    near(again.state_moments()[0], START[0])
+    assert veiled.restart() is veiled
+    rng = default_rng(32)
+    by_hand = log_p.update(step, rng).restart().update(step, rng)
+    assert log_p.update_many([step._replace(truncated=True), step], default_rng(32)) == by_hand
+
+
 # Gaussian-process dynamics -------------------------------------------------------------------------------------------
 
 TWO = [Gaussian(scale=[1.0, 1.5, 2.0], variance=1.4), Gaussian(scale=[0.7, 2.0, 1.1], variance=0.6)]

@@ -259,7 +259,7 @@ class GPPOMDP:
         central = rebuilt(self._model, self.history, np.zeros((1, *sample.states.shape[1:]))).X[0]
         paths = np.unique(sample.states, axis=0, return_index=True)[1]
         best = paths[np.argsort(-joint_densities(self._model, self.history, sample)[paths], kind="stable")]
-        near = [self.path_moments()[0], central, *sample.states[best[: max(n - 2, 0)]]]
+        near = [self.path_moments()[0], central, *sample.states[best[:n]]]
         return maximised(owner, self._model, self.history, near[:n])
 
     def path_moments(self) -> tuple[Floats, Floats]:
