@@ -149,7 +149,7 @@ def test_a_planner_says_what_a_belief_lacks():
     """The belief comes first; the error is the planner's own demand."""
     from bayesrl.bandits import Thompson
 
-    found = explained("Thompson.plan", Thompson.plan, (Thompson(), 5, 0, None, RNG), {}, KeyError("x"))
+    found = explained("Thompson.plan", Thompson.plan, (Thompson(), 5, "seen", None, RNG), {}, KeyError("x"))
     assert isinstance(found, Incompatible)
     assert "which int lacks" in str(found)
 
@@ -235,3 +235,17 @@ def test_which_methods_explain():
         assert not hasattr(getattr(Wrapped, name), "__wrapped__")
     again = explain_failures(Wrapped)
     assert not hasattr(again.row.__wrapped__, "__wrapped__"), "a method is wrapped once"
+
+
+def test_methods_of_builtins_stay_as_they_are():
+    @explain_failures
+    class Table(dict):
+        def row(self, n: "int"):
+            raise KeyError("foreign")
+
+    table = Table(a=1)
+    assert table.get("b", 3) == 3
+    assert table.pop("a") == 1
+    assert Table.get is dict.get
+    with pytest.raises(InvalidArgument, match=r"Table\.row: 'n' must be"):
+        table.row("a")

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import pickle
 from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -53,28 +52,34 @@ def test_a_declaration_in_words(kind, words, optional, bounds, shape, said):
     assert Declaration("x", kind, words, optional, bounds, shape, "").expects == said
 
 
-@declared
-class Sample:
-    """What is sampled.
+@pytest.fixture
+def sample():
+    """A declared class, made in the test."""
 
-    And more about it.
-    """
+    @declared
+    class Sample:
+        """What is sampled.
 
-    count: Annotated[int, Within(1, 4), "How many."]
-    rate: Annotated[float, Within(0.0, 2.0, open_low=True)] = 0.5
-    how: Annotated[Literal["fast", "slow"], "In which way."] = "slow"
-    limit: Annotated[int | Literal["auto"] | None, AtLeast(1), "The limit."] = None
-    scale: Annotated[float | Literal["auto"], Above(0), "The scale."] = "auto"
-    firm: Annotated[bool, "Whether it is firm."] = False
-    plain: int = 3
+        And more about it.
+        """
 
-    def __post_init__(self) -> None:
-        if self.count == 3:
-            raise ValueError("never three")
+        count: Annotated[int, Within(1, 4), "How many."]
+        rate: Annotated[float, Within(0.0, 2.0, open_low=True)] = 0.5
+        how: Annotated[Literal["fast", "slow"], "In which way."] = "slow"
+        limit: Annotated[int | Literal["auto"] | None, AtLeast(1), "The limit."] = None
+        scale: Annotated[float | Literal["auto"], Above(0), "The scale."] = "auto"
+        firm: Annotated[bool, "Whether it is firm."] = False
+        plain: int = 3
+
+        def __post_init__(self) -> None:
+            if self.count == 3:
+                raise ValueError("never three")
+
+    return Sample
 
 
-def test_declarations_are_read_from_annotations():
-    found = {d.name: d for d in declarations(Sample)}
+def test_declarations_are_read_from_annotations(sample):
+    found = {d.name: d for d in declarations(sample)}
     assert list(found) == ["count", "rate", "how", "limit", "scale", "firm"]
     assert found["count"] == Declaration("count", int, (), False, Within(1, 4), "", "How many.")
     assert found["rate"] == Declaration("rate", float, (), False, Within(0.0, 2.0, True), "", "")
@@ -89,7 +94,7 @@ def test_declarations_are_read_from_annotations():
     assert [(d.name, d.kind, d.shape) for d in declarations(call)] == [("x", np.ndarray, "(n,)"), ("z", None, "")]
 
 
-def test_the_parameters_section():
+def test_the_parameters_section(sample):
     """After the summary, before the rest; defaults where there are some, no colon where nothing is expected."""
     expected = """What is sampled.
 
@@ -109,7 +114,8 @@ def test_the_parameters_section():
 
     And more about it.
     """
-    assert Sample.__doc__.rstrip() == expected.rstrip()
+    assert [x.strip() for x in sample.__doc__.split("\n")] == [x.strip() for x in expected.split("\n")]
+    assert sample.__doc__.startswith(expected.partition("    And more")[0])
     free = Declaration("x", None, (), False, NONE, "", "Anything.")
     one = "Short.\n\n    Parameters\n    ----------\n    x\n        Anything.\n    "
     assert with_parameters("Short.", (free,), {}) == one
@@ -135,24 +141,24 @@ def test_the_parameters_section():
         ({"firm": 1}, "'firm' must be True or False, got 1."),
     ],
 )
-def test_constructors_check_their_fields(given, sentence):
+def test_constructors_check_their_fields(sample, given, sentence):
     with pytest.raises(InvalidArgument) as error:
-        Sample(**{"count": 2} | given)
+        sample(**{"count": 2} | given)
     assert str(error.value).startswith(f"Sample: {sentence}")
 
 
-def test_what_constructors_accept():
+def test_what_constructors_accept(sample):
     for given in (
         {"count": 1}, {"count": 4}, {"rate": 2.0}, {"rate": 5e-324}, {"how": "fast"}, {"limit": "auto"}, {"limit": 1},
         {"limit": 10**9}, {"scale": 1e300}, {"firm": True}, {"plain": "not checked"},
     ):  # fmt: skip
-        made = Sample(**{"count": 2} | given)
+        made = sample(**{"count": 2} | given)
         assert all(getattr(made, name) == x for name, x in given.items())
     with pytest.raises(ValueError, match="never three"):
-        Sample(3)
+        sample(3)
     with pytest.raises(dataclasses.FrozenInstanceError):
-        Sample(2).count = 3
-    assert not hasattr(Sample(2), "__dict__")
+        sample(2).count = 3
+    assert not hasattr(sample(2), "__dict__")
     assert check("Owner", WHOLE, 2) == 2
     down = Declaration("n", int, (), False, Within(-math.inf, 3), "", "")
     assert [check("Owner", down, n) for n in (3, -(10**12))] == [3, -(10**12)]
@@ -160,52 +166,101 @@ def test_what_constructors_accept():
         check("Owner", down, 4)
 
 
-@value
-class Held:
-    """It holds arrays."""
+@pytest.fixture
+def held():
+    """A class of values, made in the test."""
 
-    table: Annotated[NDArray[np.float64], AtLeast(0), Shape("(n, 2)"), "A table."]
-    weight: Annotated[float, Above(0), "A weight."] = 1.0
-    note: Any = field(default="", compare=False)
+    @value
+    class Held:
+        """It holds arrays."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("sum",)
+        table: Annotated[NDArray[np.float64], AtLeast(0), Shape("(n, 2)"), "A table."]
+        weight: Annotated[float, Above(0), "A weight."] = 1.0
+        note: Any = field(default="", compare=False)
+
+        depends_on_data: ClassVar[tuple[str, ...]] = ("sum",)
+
+    return Held
 
 
-def test_values_hold_copies_that_cannot_be_changed():
+def test_values_hold_copies_that_cannot_be_changed(held):
     given = np.array([[1.0, 2.0]])
-    made = Held(given)
+    made = held(given)
     given[0, 0] = 7.0
     assert made.table.tolist() == [[1.0, 2.0]]
     assert not made.table.flags.writeable
     for bad in ([[-1.0]], [[np.nan]], "a", [[1e101]]):
         with pytest.raises(InvalidArgument, match="Held: 'table' must be"):
-            Held(bad)
+            held(bad)
     for bad in (0.0, 1e-101, 1e101):
         with pytest.raises(InvalidArgument, match="Held: 'weight' must be"):
-            Held(given, bad)
-    copy = pickle.loads(pickle.dumps(made))
+            held(given, bad)
+    copy = object.__new__(held)  # as pickle does
+    copy.__setstate__({"table": np.array([[1.0, 2.0]]), "weight": 1.0, "note": ""})
     assert copy == made
     assert not copy.table.flags.writeable
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        made.weight = 2.0
     with pytest.raises(TypeError, match="unhashable"):
         hash(made)
 
 
-def test_values_are_equal_if_all_compared_fields_are():
+def test_values_are_equal_if_all_compared_fields_are(held):
     x = np.array([[1.0, 2.0]])
-    assert Held(x) == Held(x.copy()) == Held(x, 1.0, "other")
-    assert Held(x) != Held(x, 2.0)
-    assert Held(x) != Held(x + 1.0)
-    assert Held(x) != (x, 1.0)
-    assert Held(x).__eq__(3) is NotImplemented
+    assert held(x) == held(x.copy()) == held(x, 1.0, "other")
+    assert held(x) != held(x, 2.0)
+    assert held(x) != held(x + 1.0)
+    assert held(x) != (x, 1.0)
+    assert held(x).__eq__(3) is NotImplemented
 
 
-def test_replacing_without_checks():
+def test_replacing_without_checks(held):
     """Cached values are kept, but for those that depend on data, unless they are given."""
-    made = Held(np.ones((1, 2)))
+    made = held(np.ones((1, 2)))
     made.__dict__.update(sum=2.0, size=1)
     new = unchecked(made, weight=-5.0)
     assert (new.weight, new.size, made.weight) == (-5.0, 1, 1.0)
     assert "sum" not in vars(new)
     assert made.sum == 2.0
     assert unchecked(made, sum=3.0).sum == 3.0
-    assert type(new) is Held
+    assert type(new) is held
+
+
+def test_classes_of_other_kinds():
+    """Text annotations are read in their module; a comparison or a constructor of a class's own is kept."""
+
+    @declared
+    class Told:
+        n: "Annotated[int, AtLeast(2), 'How many.']" = 5
+
+    assert declarations(Told) == (Declaration("n", int, (), False, AtLeast(2), "", "How many."),)
+    assert "n = 5: whole number at least 2" in Told.__doc__
+    with pytest.raises(InvalidArgument, match="Told: 'n' must be a whole number of at least 2, got 1"):
+        Told(1)
+
+    @value
+    class Own:
+        """It has nothing to declare."""
+
+        x: int
+
+        def __init__(self, y):
+            object.__setattr__(self, "x", 2 * y)
+
+        def __eq__(self, other):
+            return "asked"
+
+    assert Own(3).x == 6
+    assert (Own(3) == 4) == "asked"
+    assert Own.__doc__ == "It has nothing to declare."
+
+    @declared
+    class Renamed:
+        """Called otherwise."""
+
+        inside: Annotated[int, AtLeast(0), "A number."]
+
+        renamed: ClassVar[dict[str, str]] = {"inside": "outside"}
+
+    assert [d.name for d in declarations(Renamed)] == ["outside"]
+    assert (Above(3.0).open_low, Above(3.0).low, AtLeast(3.0).open_low) == (True, 3.0, False)
