@@ -17,6 +17,7 @@ from bayesrl.beliefs.covariances import (
     Polynomial,
     StateAction,
     points,
+    root_of_inverse,
 )
 from bayesrl.beliefs.features import RBF, Fourier, Tabular, Tiles
 from bayesrl.beliefs.features import Polynomial as Monomials
@@ -147,7 +148,7 @@ def test_numbers_must_be_moderate():
         "mean": lambda: k.expectation([1e101, 0.0], unit, [zero]),
         "covariance": lambda: k.expectation(zero, 1e101 * unit, [zero]),
         "scale": lambda: Gaussian(scale=1e101),
-        "information": lambda: Fisher(1e101 * unit),
+        "information": lambda: root_of_inverse("Fisher", 1e101 * unit),
     }.items():
         with pytest.raises(InvalidArgument, match=f"'{name}' must be of moderate size"):
             call()
@@ -212,6 +213,9 @@ def test_unit_vectors_may_round():
                 k(np.array([[1.0, 0.0], [0.0, np.sqrt(length)]]))
     with pytest.raises(InvalidArgument, match="a vector of length 3"):
         Direction()([[1.0, 0.0], [3.0, 0.0], [0.5, 0.0]], UNIT)
+    for lengths, far in (([1.0, 1.2, 0.1], "0.1"), ([1.0, np.sqrt(1.9), np.sqrt(0.5)], "1.3784")):  # the worst one
+        with pytest.raises(InvalidArgument, match=f"a vector of length {far}"):
+            Direction().diagonal(np.array([[x, 0.0] for x in lengths]))
 
 
 def test_points_are_rows():

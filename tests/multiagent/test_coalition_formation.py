@@ -227,6 +227,83 @@ def test_impossible_outcomes_are_refused():
     assert belief == TypeBelief.independent(sure, [[1.0, 0.0], [0.5, 0.5]])
 
 
+# Tables and limits ---------------------------------------------------------------------------------------------------
+
+
+def test_the_tables_of_a_problem():
+    """Outcomes, laws and payoffs of agent 2, for every option and profile; a table is taken as it is."""
+    two = problem(me=2, gamma=0.9)
+    among = [(c, a) for c in ((2,), (0, 2), (1, 2), (0, 1, 2)) for a in (0, 1)]
+    assert list(two.options) == among == options(me=2)
+    profiles = list(product(*map(range, TYPES)))
+    for m, (members, a) in enumerate(among):
+        for t, profile in enumerate(profiles):
+            expected = [float(p) for p in law(a, tuple(profile[i] for i in members))]
+            np.testing.assert_allclose(two.laws[m, t], expected, rtol=1e-12)
+            assert two.payoffs[t, m] == pytest.approx(float(share((members, a), profile)), rel=1e-12)
+            assert two.option("f", members[::-1], a) == two.read("f", (list(members), a)) == two.read("f", m) == m
+    again = CoalitionProblem(TYPES, two.outcome, np.array(REWARDS, float), 2, 0.9)
+    assert again == two
+    for wrong in (two.outcome[:, :, :, ::-1] * [1.0, 1.0, 1.1], -two.outcome):
+        with pytest.raises(InvalidArgument, match="'outcome' must be"):
+            CoalitionProblem(TYPES, wrong, np.array(REWARDS, float), 2)
+    for action in (-1, 8, (0,), ((0, 2), 0, 0), True, "ab"):
+        with pytest.raises(InvalidArgument, match=r"f: '(action|coalition)' must be"):
+            two.read("f", action)
+    for coalition in ((0, True), (0, 1), (2, 2), (2, 3), (2, 0.0), ()):
+        with pytest.raises(InvalidArgument, match="f: 'coalition' must be different agents from 0 to 2, among them 2"):
+            two.option("f", coalition, 0)
+    for action in (-1, 2):
+        with pytest.raises(InvalidArgument, match="f: 'action' must be a whole number of at least 0 and at most 1"):
+            two.option("f", (2,), action)
+
+
+def test_beliefs_about_types_by_sums():
+    """Uniform and independent priors, marginals and predictions of a joint with no structure, and its draws."""
+    rng = default_rng(6)
+    joint = rng.dirichlet(np.ones(6)).reshape(TYPES)
+    belief = TypeBelief(problem(), joint)
+    for i in range(3):
+        want = [sum(joint[t] for t in product(*map(range, TYPES)) if t[i] == k) for k in range(TYPES[i])]
+        np.testing.assert_allclose(belief.marginal(i), want)
+    for option in options():
+        want = sum(joint[t] * np.array([float(p) for p in chance(option, t)]) for t in product(*map(range, TYPES)))
+        np.testing.assert_allclose(belief.predictive(*option), want)
+    ours, theirs = default_rng(7), default_rng(7)
+    for _ in range(20):
+        flat = theirs.choice(6, p=joint.ravel())
+        assert belief.sample(ours) == (0, flat // 3, flat % 3)
+    np.testing.assert_allclose(TypeBelief.uniform(problem()).joint, np.full(TYPES, 1 / 6))
+    nearly = TypeBelief.independent(problem(), [[1.0], [0.25, 0.75], [0.5, 0.3, 0.2 + 5e-10]])  # sums are made exact
+    assert nearly.joint.sum() == pytest.approx(1.0, abs=1e-15)
+    with pytest.raises(InvalidArgument, match="'agent' must be a whole number of at least 0 and at most 2"):
+        belief.marginal(-1)
+
+
+def test_the_largest_problem_and_the_deepest_look(monkeypatch):
+    """Two coalitions, one action, four profiles and two outcomes are 16 entries; later rounds multiply."""
+    from bayesrl.beliefs import _coalitions
+    from bayesrl.multiagent import coalition_formation
+
+    for most, fits in ((16.5, True), (15.5, False)):
+        monkeypatch.setattr(_coalitions, "MOST", most)
+        if fits:
+            assert make().outcome.size == 16
+        else:
+            with pytest.raises(InvalidArgument, match="'types' must be so few that coalitions"):
+                make()
+    monkeypatch.setattr(_coalitions, "MOST", 1000)
+    M, N, O = prior().problem.laws.shape
+    for depth in (1, 2, 3):
+        entries = (M * O) ** (depth - 1) * N
+        monkeypatch.setattr(coalition_formation, "MOST", entries + 0.5)
+        CoalitionFormation(prior(), "lookahead", depth)
+        monkeypatch.setattr(coalition_formation, "MOST", entries - 0.5)
+        CoalitionFormation(prior(), "vpi", depth)
+        with pytest.raises(InvalidArgument, match="'depth' must be so small that look-ahead visits"):
+            CoalitionFormation(prior(), "lookahead", depth)
+
+
 # Bad input -----------------------------------------------------------------------------------------------------------
 
 
