@@ -169,3 +169,94 @@ def raises(x):
 def test_refused(make, sentence):
     with pytest.raises(InvalidArgument, match=sentence):
         make()
+
+
+def steps(*heights):
+    """A density that is constant on equal parts of [0, 1]; it takes numbers only."""
+    return lambda x: heights[min(int(x * len(heights)), len(heights) - 1)]
+
+
+@pytest.mark.parametrize("jump", [1.0 / 3.0, 0.5, 127.0 / 128.0, 0.998])
+def test_jumps_are_integrated(jump):
+    """Made anew: the cumulative function of two steps in closed form, at points on all sides of the jump."""
+    high = 1.2 / (0.2 * jump + 1.0)  # 1.2 times the height after the jump
+    low = high / 1.2
+
+    def g(x):
+        return high if x < jump else low
+
+    measure = Measure.from_density(g)
+    x = np.unique(np.concatenate([np.linspace(0.0, 1.0, 301), jump + np.linspace(-0.01, 0.01, 41)]).clip(0.0, 1.0))
+    expected = high * np.minimum(x, jump) + low * np.maximum(x - jump, 0.0)
+    np.testing.assert_allclose(measure.cumulative(x), expected, atol=1e-9)
+    np.testing.assert_array_equal(measure.density(x), np.where(x < jump, high, low))
+    edges, below = measure.terms[0].edges, measure.terms[0].below
+    assert (np.diff(edges) >= 0.0).all()
+    assert (edges[0], edges[-1], below[0]) == (0.0, 1.0, 0.0)
+    np.testing.assert_allclose(below, high * np.minimum(edges, jump) + low * np.maximum(edges - jump, 0.0), atol=1e-9)
+
+
+def test_densities_of_arrays_or_numbers_alone():
+    """Functions that take only arrays, only numbers, both, or that return one number for all points."""
+    x = np.linspace(0.0, 1.0, 7)
+    forms = {
+        "arrays": lambda x: 2.0 - 2.0 * x.astype(float),
+        "numbers": lambda x: 2.0 - 2.0 * (x if x < 2.0 else np.nan),
+        "both": lambda x: 2.0 - 2.0 * x,
+    }
+    for g in forms.values():
+        np.testing.assert_allclose(Measure.from_density(g).cumulative(x), 2.0 * x - x**2, atol=1e-12)
+    np.testing.assert_allclose(Measure.from_density(lambda x: 1.0).cumulative(x), x, atol=1e-12)
+
+
+@pytest.mark.parametrize(("heights", "accepted"), [
+    ((1.5, 1.5 + 2.4e-6, 0.5, 0.5), True), ((1.5, 1.5 + 2.6e-6, 0.5, 0.5), False),
+    ((1.5, 1.5, 0.5, 0.5 + 1.4e-6), True), ((1.5, 1.5, 0.5, 0.5 + 1.6e-6), False),
+])  # fmt: skip
+def test_how_much_a_density_may_seem_to_increase(heights, accepted):
+    """By 1e-6 of 1 plus its size there."""
+    if accepted:
+        assert Measure.from_density(steps(*heights)).cumulative(0.5) == pytest.approx(0.75, abs=1e-5)
+    else:
+        near = "0.25" if heights[1] > 1.5 else "0.75"
+        with pytest.raises(InvalidArgument, match=f"non-increasing, got 'one that increases near x = {near}"):
+            Measure.from_density(steps(*heights))
+
+
+def test_how_far_an_integral_may_be_from_one():
+    """By 1e-6; the measure is then scaled."""
+    for off in (9e-7, -9e-7):
+        assert Measure.from_density(steps(1.0 + off)).cumulative(0.7) == pytest.approx(0.7, abs=1e-12)
+        with pytest.raises(InvalidArgument, match="integrates to 1"):
+            Measure.from_density(steps(1.0 + off * 1.2))
+
+
+def test_densities_at_the_level_and_at_zero():
+    """From the level on nothing counts. A term of weight 0 does not count, although its density is infinite."""
+    assert Measure.cvar(0.25).density([0.0, 0.2499, 0.25, 0.3, 1.0]).tolist() == [4.0, 4.0, 0.0, 0.0, 0.0]
+    assert Measure.max_min().density([0.0, 1e-9, 1.0]).tolist() == [np.inf, 0.0, 0.0]
+    none = Measure.mixture([Measure.mean(), Measure.max_min()], [1.0, 0.0])
+    assert none.density([0.0, 0.5, 1.0]).tolist() == [1.0, 1.0, 1.0]
+    some = Measure.mixture([Measure.cvar(0.4), Measure.max_min()], [0.75, 0.25])
+    np.testing.assert_allclose(some.density([0.0, 0.1, 0.5]), [np.inf, 0.75 / 0.4, 0.0], rtol=1e-15)
+    np.testing.assert_allclose(some.cumulative([0.0, 0.1, 0.5]), [0.0, 0.25 + 0.75 * 0.25, 1.0], rtol=1e-15)
+
+
+def test_one_bad_part_is_enough():
+    good = Measure.mean()
+    term = good.terms[0]
+    for make, sentence in (
+        (lambda: Measure((term, 0.1), (0.5, 0.5)), "Measure: 'terms' must be made by a class method"),
+        (lambda: Measure.mixture([good, "mean"], [0.5, 0.5]), "Measure.mixture: 'measures' must be a sequence of"),
+        (lambda: good.cumulative([0.5, 1.5]), "Measure.cumulative: 'x' must be at most 1 everywhere, got 1.5"),
+        (lambda: good.density([1.5, 0.5]), "Measure.density: 'x' must be at most 1 everywhere, got 1.5"),
+        (lambda: Measure((type(term)(1.01),)), r"Measure: 'level' must be in \[0, 1\]"),
+        (lambda: Measure((type(term)(-0.01),)), r"Measure: 'level' must be in \[0, 1\]"),
+        (lambda: Measure((type(Measure.k_of_n(1, 2).terms[0])(3, 2),)), "Measure: 'k' must be"),
+        (lambda: Measure((type(Measure.k_of_n(1, 2).terms[0])(0, 2),)), "Measure: 'k' must be"),
+        (lambda: Measure((type(Measure.k_of_n(1, 2).terms[0])(1, 0),)), "Measure: 'n' must be"),
+    ):
+        with pytest.raises(InvalidArgument, match=sentence):
+            make()
+    assert Measure((type(term)(0.0),)) == Measure.max_min()
+    assert Measure.k_of_n(1, 1).value([3.0, 5.0]) == pytest.approx(4.0)

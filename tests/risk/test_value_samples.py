@@ -235,10 +235,10 @@ def transcribed(belief, mu, n, rng):
     return np.array(found), again
 
 
-@pytest.mark.parametrize("known", [(), (1,)])
-def test_transcription_under_the_same_random_numbers(known):
-    """Counts below and above 1 in one row and in several, some rejections, a known row, and one draw alone."""
-    belief = tied((2,), known)
+@pytest.mark.parametrize("terminal, known", [((), ()), ((2,), (1,))])
+def test_transcription_under_the_same_random_numbers(terminal, known):
+    """Counts below and above 1 in one row and in several, rejections, a row of one outcome, a known row, one draw."""
+    belief = tied(terminal, known)
     assert (belief.alpha[belief.outcomes.valid] < 1.0).any()
     expected, again = transcribed(belief, MU, 120, default_rng(9))
     assert again > 3

@@ -225,7 +225,7 @@ class Measure:
         order = np.argsort(v, kind="stable")
         below = np.cumsum(w[order])
         shares = np.empty(len(v))
-        shares[order] = np.diff(self.cumulative(np.minimum(below / below[-1], 1.0)), prepend=0.0)
+        shares[order] = np.diff(self.cumulative(below / below[-1]), prepend=0.0)
         return shares
 
     def _listed(self) -> zip[tuple[Tail | WorstOfDraws | Density, float]]:
