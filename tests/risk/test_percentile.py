@@ -503,3 +503,101 @@ def test_refused_solutions(solution, policy, sentence):
 def test_a_generator_is_needed(rng):
     with pytest.raises(InvalidArgument, match="'rng' must be a numpy Generator"):
         Percentile(samples=50).solve(reference(), rng)
+
+
+# Its parts ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("restarts", [1, 2, 3, 7])
+def test_starts_of_the_ascent(restarts, monkeypatch):
+    """The mean model's policy, the uniform one, then in turn optima of drawn models and uniformly drawn policies."""
+    belief, seen = random_problem(default_rng(11), 3, 4), []
+    monkeypatch.setattr(percentile, "maximise", lambda starts, m, z: seen.append((starts, z)) or starts[0])
+    Percentile(epsilon=0.2, criterion="normal", restarts=restarts, samples=40).solve(belief, default_rng(12))
+    rng = default_rng(12)
+    expected = [np.eye(4)[np.asarray(b.solve(belief.mean_mdp()).policy)], np.full((3, 4), 0.25)]
+    for i in range(restarts - 2):
+        uniform = rng.dirichlet(np.ones(4), 3)
+        if i % 2 == 0:
+            uniform = np.eye(4)[np.asarray(b.solve(belief.sample_mdp(rng)).policy)]
+        expected.append(uniform)
+    ((starts, z),) = seen
+    assert len(starts) == restarts
+    np.testing.assert_array_equal(starts, expected[:restarts])
+    assert z == pytest.approx(ndtri(0.8))
+
+
+def test_everything_that_a_solution_says(monkeypatch):
+    """Of a policy that is put in: criterion, mean model's return, and statistics of returns in the same models."""
+    belief = random_problem(default_rng(13), 3, 4)
+    mu = default_rng(14).dirichlet(np.ones(4), 3)
+    monkeypatch.setattr(percentile, "maximise", lambda starts, m, z: mu)
+    for criterion_, z in (("second-order", 0.0), ("normal", float(ndtri(0.85)))):
+        solver = Percentile(epsilon=0.15, criterion=criterion_, restarts=1, samples=90, confidence=0.8)
+        s = solver.solve(belief, default_rng(15))
+        nominal = np.eye(4)[np.asarray(b.solve(belief.mean_mdp()).policy)]
+        np.testing.assert_array_equal(s.policy, mu)
+        np.testing.assert_array_equal(s.nominal_policy, nominal)
+        assert s.objective == pytest.approx(transcription(belief, mu, z), abs=1e-9)
+        start = belief.outcomes.start
+        assert s.nominal == pytest.approx(start @ b.models.evaluate_policy(belief.mean_mdp(), mu), abs=1e-9)
+        ours, others = (b.risk.value_samples(belief, one, 90, default_rng(15)) @ start for one in (mu, nominal))
+        k = max(i for i in range(1, 91) if binom.sf(i - 1, 90, 0.15) >= 0.8)
+        assert (s.mean, s.quantile) == pytest.approx((ours.mean(), np.quantile(ours, 0.15)))
+        assert s.guarantee == pytest.approx(np.sort(ours)[k - 1])
+        assert s.nominal_quantile == pytest.approx(np.quantile(others, 0.15))
+        assert s.nominal_guarantee == pytest.approx(np.sort(others)[k - 1])
+
+
+def test_rounding():
+    """Probabilities below a thousandth of their row's largest are dropped, and rows sum to one again."""
+    mu = np.array([[0.5, 0.4996, 0.0004], [0.2, 0.7998, 0.0002], [0.9, 0.09909, 0.00091], [0.997, 0.002, 0.001]])
+    expected = np.array([[0.5, 0.4996, 0.0], [0.2, 0.7998, 0.0], [0.9, 0.09909, 0.00091], [0.997, 0.002, 0.001]])
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(percentile.rounded(mu), expected, rtol=1e-12)
+
+
+def test_scale():
+    """The larger of the ranges of mean rewards and of rewards of one unknown pair, over 1 - gamma; 1 for none."""
+    R = np.array([[[3.0, 4.0], [3.5, 3.5]], [[2.0, 5.5], [3.0, 3.0]]])
+    counts = np.array([[[1.0, 3.0], [2.0, 2.0]], [[5.0, 2.0], [1.0, 1.0]]])
+    means = np.array([3.75, 3.5, 3.0, 3.0])
+    for c in (0.0, 100.0, -7.0):
+        m = uncertain_model("test", dirichlet(counts, R + c, 0.8))
+        assert percentile.scale(m) == pytest.approx(3.5 / 0.2)
+        known = m._replace(covariance=np.zeros_like(m.covariance))
+        assert percentile.scale(known) == pytest.approx(np.ptp(means) / 0.2)
+    assert percentile.scale(uncertain_model("test", dirichlet(counts, np.full((2, 2), 3.0), 0.8))) == 1.0
+
+
+def test_switches_climb_to_a_policy_that_no_switch_improves(monkeypatch):
+    """Without enumeration: from the best of the starts, one action at a time; ends keep the action of the start."""
+    monkeypatch.setattr(percentile, "VERTICES", 1)
+    for seed, z in product(range(4), (0.0, 1.3)):
+        belief = random_problem(default_rng(seed), 3, 3)
+        m = uncertain_model("test", belief)
+        near = list(default_rng(seed).dirichlet(np.ones(3), (2, 3)))
+        found_ = percentile.best_vertex(near, m, z)
+        assert set(found_.ravel()) == {0.0, 1.0}
+        top = criterion(found_, m, z)[0]
+        assert top >= max(criterion(np.eye(3)[mu.argmax(axis=1)], m, z)[0] for mu in near)
+        for s, a in product(range(3), range(3)):
+            other = found_.copy()
+            other[s] = np.eye(3)[a]
+            assert criterion(other, m, z)[0] <= top + 1e-9 * percentile.scale(m)
+
+
+def test_all_vertices_of_a_problem_with_an_end(monkeypatch):
+    """Enumerated: the best of all in states that go on; the end keeps the action of the first start."""
+    belief = tied()
+    m = uncertain_model("test", belief)
+    for first in (0, 1):
+        near = [np.eye(2)[[0, 1, 0, first]], np.eye(2)[[1, 1, 1, 1 - first]]]
+        for z in (0.0, 1.3):
+            every = [np.eye(2)[[*actions, first]] for actions in product(range(2), repeat=3)]
+            best = max(every, key=lambda mu: criterion(mu, m, z)[0])
+            for limit in (8, 7):  # as many as there are, and one fewer
+                monkeypatch.setattr(percentile, "VERTICES", limit)
+                np.testing.assert_array_equal(percentile.best_vertex(near, m, z)[3], np.eye(2)[first])
+                if limit == 8:
+                    np.testing.assert_array_equal(percentile.best_vertex(near, m, z), best)
