@@ -8,6 +8,7 @@ from plain_games import dirichlet
 import bayesrl as b
 from bayesrl.models.solve import solve
 from bayesrl.multiagent import DirichletGame, FiniteGames, JointTransition, RepeatedGame, StochasticGame, play
+from bayesrl.testing import assert_mean_equal
 
 
 def random_game(S, A, B, seed, gamma=0.8):
@@ -259,6 +260,71 @@ def test_rewards_are_equal_to_nine_digits(kind):
             belief.update(JointTransition(s, 1, 2, -7.0 + sign * 8.1e-9, s))
     if kind == "counted":
         assert (belief.update(JointTransition(s, 1, 2, -7.0, 1)).rewards - counts)[2, 1, 2].tolist() == [0, 1, 0]
+
+
+def test_tiny_counts_make_certain_rows():
+    """Gamma variates of counts of 1e-5 underflow, their shares do not: one action of the other, for certain.
+
+    200 draws of two actions of counts 1 : 3: the mean payoff is 3/4, false alarm 1e-6.
+    """
+    belief = DirichletGame(np.ones((1, 1, 2, 1)), [[[0.0, 1.0]]], [[1e-5, 3e-5]], 0.0, known=True)
+    q, _ = belief.value_draws(0, 200, default_rng(4))
+    assert set(q.ravel().round(12)) == {0.0, 1.0}
+    assert_mean_equal(q[:, 0], 0.75, false_alarm=1e-6)
+
+
+def test_fields_of_a_dirichlet_game():
+    """Every field at its limit, and one wrong at a time."""
+    P, R, x = np.ones((2, 2, 3, 2)), np.zeros((2, 2, 3)), np.ones((2, 3))
+    good = {"transitions": P, "rewards": R, "strategy": x, "gamma": 0.9}
+    assert DirichletGame(**good | {"gamma": 0.0, "last": 5}).last == 5
+    assert DirichletGame(**good | {"strategy": np.ones((2, 7, 3))}).history == 1
+    assert DirichletGame(**good | {"transitions": P / 2, "known": True}).known
+    listed = {"values": [0.0, 1.0, 2.0, 5.0], "rewards": np.ones((2, 2, 3, 4))}
+    assert (DirichletGame(**good | listed).n_states, DirichletGame(**good | listed).n_others) == (2, 3)
+    empty = P.copy()
+    empty[1, 0, 2] = 0.0
+    for name, wrong in (
+        ("transitions", {"transitions": np.ones((2, 2, 3, 3))}),
+        ("transitions", {"transitions": empty}),
+        ("transitions", {"transitions": -P}),
+        ("transitions", {"known": True}),
+        ("rewards", {"rewards": np.zeros((2, 2, 2))}),
+        ("rewards", {"rewards": np.zeros((2, 2, 3, 3))}),
+        ("rewards", listed | {"rewards": np.ones((2, 2, 3, 3))}),
+        ("rewards", listed | {"rewards": np.zeros((2, 2, 3, 4))}),
+        ("rewards", listed | {"rewards": np.full((2, 2, 3, 4), 1e101)}),
+        ("values", listed | {"values": [0.0, 1.0, 1.0, 5.0]}),
+        ("values", listed | {"values": [[0.0, 1.0, 2.0, 5.0]]}),
+        ("strategy", {"strategy": np.ones((3, 2))}),
+        ("strategy", {"strategy": np.ones((2, 6, 3))}),
+        ("strategy", {"strategy": 0.0 * x}),
+        ("gamma", {"gamma": 1.0}),
+        ("last", {"last": 6}),
+        ("last", {"last": -2}),
+    ):
+        with pytest.raises(b.errors.InvalidArgument, match=f"DirichletGame: '{name}' must be"):
+            DirichletGame(**good | wrong)
+    game = StochasticGame(P / 2, R, 0.8)
+    flat = DirichletGame.flat(game, 0.3, 1, [0.0, 4.0])
+    for found, shape, count in (
+        (flat.transitions, (2, 2, 3, 2), 0.3),
+        (flat.rewards, (2, 2, 3, 2), 0.3),
+        (flat.strategy, (2, 7, 3), 1.0),
+    ):
+        np.testing.assert_array_equal(found, np.full(shape, count))
+    assert (flat.gamma, flat.known, flat.values.tolist(), flat.last) == (0.8, False, [0.0, 4.0], -1)
+    for bad in (0.0, 1e101):
+        with pytest.raises(b.errors.InvalidArgument, match="DirichletGame: 'concentration' must be"):
+            DirichletGame.flat(game, bad)
+    with pytest.raises(b.errors.InvalidArgument, match="'games' must be a sequence of StochasticGame"):
+        FiniteGames([game, 3])
+    for samples in (1, 0):
+        if samples:
+            assert flat.value_draws(1, 1, default_rng(0))[0].shape == (1, 2)
+        else:
+            with pytest.raises(b.errors.InvalidArgument, match="'samples' must be"):
+                flat.value_draws(1, 0, default_rng(0))
 
 
 class Copycat:
