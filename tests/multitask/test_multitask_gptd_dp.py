@@ -253,6 +253,47 @@ def test_refused(parameters, sentence):
         solver(**parameters).solve(FEW, np.random.default_rng(0))
 
 
+def test_fields_of_a_solution():
+    """Two draws of three tasks in two and one classes have five pairs (mu, Sigma): each field of another length."""
+    good = {
+        "weights": np.zeros((3, 2)),
+        "samples": np.zeros((2, 3, 2)),
+        "assignments": np.array([[0, 1, 0], [0, 0, 0]]),
+        "class_means": np.zeros((5, 2)),
+        "class_covariances": np.tile(np.eye(2), (5, 1, 1)),
+        "concentration": 0.7,
+        "noise": 0.5,
+        "coloured": False,
+        "gamma": None,
+    }
+    assert MultitaskGPTDDPSolution(**good).diagnostics().r_hat.shape == (7,)
+    for name, wrong in (
+        ("assignments", {"assignments": np.array([0, 1, 0])}),
+        ("assignments", {"assignments": np.array([[0, 1], [0, 0]])}),
+        ("assignments", {"samples": np.zeros((3, 3, 2))}),
+        ("class_means", {"class_means": np.zeros((4, 2))}),
+        ("class_means", {"class_covariances": np.tile(np.eye(2), (4, 1, 1))}),
+        ("class_means", {"assignments": np.array([[0, 1, 2], [0, 0, 0]])}),
+        ("concentration", {"concentration": 0.0}),
+        ("noise", {"noise": 0.0}),
+    ):
+        with pytest.raises(InvalidArgument, match=f"MultitaskGPTDDPSolution: '{name}' must be"):
+            MultitaskGPTDDPSolution(**good | wrong)
+
+
+@pytest.mark.parametrize("name", ["multitask-gptd", "multitask-gptd-dp"])
+def test_a_base_is_checked_when_a_solver_is_made(name):
+    """A matrix that is no covariance, and too few degrees for it; without a scale the tasks say the dimension."""
+    for wrong, said in (
+        ({"scale": [[1.0, 2.0], [2.0, 1.0]]}, "scale"),
+        ({"scale": np.eye(3), "degrees": 2.0}, "degrees"),
+    ):
+        with pytest.raises(InvalidArgument, match=f"'{said}' must be"):
+            b.make(name, **wrong)
+    b.make(name, scale=np.eye(3), degrees=2.01)
+    b.make(name, degrees=0.1)
+
+
 def test_a_generator_is_needed():
     for rng in (None, 3, "rng"):
         with pytest.raises(InvalidArgument, match="'rng'"):
