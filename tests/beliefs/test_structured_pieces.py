@@ -307,19 +307,23 @@ def test_evidence_of_sequences():
 
 
 def test_sweeps_over_clusterings():
-    """Two sweeps of five chains, with the same random numbers; weights from the evidence of whole clusters."""
-    for seed in range(5):
-        z, rng = default_rng(seed).integers(3, size=S), default_rng(seed + 10)
+    """A sweep of each of 40 chains, and a second one, with the same random numbers; evidence of whole clusters.
+
+    Half of the chains have seen little, so that the sizes of clusters decide.
+    """
+    for seed in range(40):
+        seen = SEEN % 2 if seed % 2 else SEEN
+        z, rng, sweeps = default_rng(seed).integers(3, size=S), default_rng(seed + 10), 1 + seed % 2
         seats = z.tolist()
-        _partitions.gibbs(default_rng(seed + 10), z, frozen(SEEN), frozen(ALPHA), 0.8, 2)
-        for _, s in product(range(2), range(S)):
+        _partitions.gibbs(default_rng(seed + 10), z, frozen(seen), frozen(ALPHA), 0.8, sweeps)
+        for _, s in product(range(sweeps), range(S)):
             seats[s] = -1
             weights, new = [], 0.8
             for j in range(S + 1):
                 members = [t for t in range(S) if seats[t] == j]
                 n, new = (len(members), new) if members else (new, 0.0)
-                old = SEEN[members].sum(axis=0)
-                weights.append(n * np.exp(dm(old + SEEN[s]) - dm(old)))
+                old = seen[members].sum(axis=0)
+                weights.append(n * np.exp(dm(old + seen[s]) - dm(old)))
             seats[s] = index(weights, rng.random())
         first = list(dict.fromkeys(seats))
         assert z.tolist() == [first.index(j) for j in seats]

@@ -299,6 +299,8 @@ def test_tables_of_environments(seed):
     for s in range(n):
         assert mdp.observe(s) == s
         assert mdp.observe(s, True) == (S if both and s not in over else s)
+    with pytest.raises(InvalidArgument, match="'observation' must be a whole number of at least 0 and at most"):
+        mdp.observe(n)
 
 
 def test_states_in_which_episodes_end():
@@ -339,6 +341,10 @@ def hidden(depends, terminal=(), seed=5):
     P[0, 1, 2] = P[1, 0, 0] = O[1, 1, 3] = O[2, 0, 1] = 0.0
     P, O = P / P.sum(axis=2, keepdims=True), O / O.sum(axis=2, keepdims=True)
     R = rng.normal(size=(3, 2, 3, 4)[:depends]) * 3.0
+    if depends > 2:  # what is impossible would pay most
+        R[0, 1, 2], R[1, 0, 0] = 50.0 + R[0, 1, 2], -60.0 + R[1, 0, 0]
+    if depends > 3:
+        R[:, 1, 1, 3], R[:, 0, 2, 1] = 70.0, -80.0
     return P, O, R, TabularPOMDP.from_dense(P, O, R, 0.8, [0.2, 0.5, 0.3], terminal)
 
 
