@@ -285,7 +285,7 @@ def test_the_largest_problem_and_the_deepest_look(monkeypatch):
     from bayesrl.beliefs import _coalitions
     from bayesrl.multiagent import coalition_formation
 
-    for most, fits in ((16.5, True), (15.5, False)):
+    for most, fits in ((16, True), (15, False)):
         monkeypatch.setattr(_coalitions, "MOST", most)
         if fits:
             assert make().outcome.size == 16

@@ -7,6 +7,7 @@ from numpy.random import default_rng
 import bayesrl as b
 from bayesrl.beliefs._chain import PoorMixing, diagnose, warn_if_poor
 from bayesrl.core import Transition
+from bayesrl.errors import InvalidArgument
 from bayesrl.multitask import HierarchicalMDP, LinearRewardClasses
 from bayesrl.parameters import unchecked
 
@@ -34,6 +35,30 @@ def test_halves_that_disagree_warn(name, recwarn):
         stuck = unchecked(together, concentration=1e12).refresh(default_rng(2), 100)
     assert stuck.diagnostics().r_hat.max() > 1.1
     assert stuck.diagnostics().effective_sample_size.min() < 20.0
+
+
+@pytest.mark.parametrize("name", BELIEFS)
+def test_a_chain_is_judged_from_two_hundred_draws_on(name, recwarn):
+    """Half of the draws together and half apart, and one more: 199 say nothing, 200 warn."""
+    together, apart = [[0, 0, 0]], [[0, 1, 2]]
+    short = unchecked(BELIEFS[name], assignments=np.array(99 * together + 99 * apart))
+    assert len(short.refresh(default_rng(3)).assignments) == 199
+    assert not recwarn
+    long = unchecked(BELIEFS[name], assignments=np.array(100 * together + 99 * apart))
+    with pytest.warns(PoorMixing, match=f"{name}.refresh: 200 draws are worth"):
+        long.refresh(default_rng(3))
+
+
+@pytest.mark.parametrize("name", BELIEFS)
+def test_sweeps_in_pieces_are_sweeps_at_once(name):
+    """With one generator; the classes of the last sweep are where the next one begins."""
+    ours, theirs = default_rng(4), default_rng(4)
+    pieces, whole = BELIEFS[name].refresh(ours).refresh(ours, 4), BELIEFS[name].refresh(theirs, 5)
+    assert pieces == whole
+    np.testing.assert_array_equal(whole.labels, whole.assignments[-1])
+    assert whole.assignments.shape == (5, 3)
+    with pytest.raises(InvalidArgument, match=f"{name}.refresh: 'sweeps' must be a whole number of at least 1"):
+        whole.refresh(ours, 0)
 
 
 @pytest.mark.parametrize(

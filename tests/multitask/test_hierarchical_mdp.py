@@ -251,6 +251,28 @@ def test_a_draw_of_given_clusterings(tasks):
             np.testing.assert_allclose(got.prob, models[j].prob, rtol=1e-12)
 
 
+def test_counts_of_tasks_and_their_lists():
+    """Cells g K + k in order with their counts, task by task; the lists of the sampler hold the cells seen alone."""
+    belief, n = with_draws(1.7)
+    flat = n.reshape(4, 18)
+    seen = np.flatnonzero(flat.any(axis=0))
+    groups = sorted(set((seen // 3).tolist()))
+    for m in range(4):
+        np.testing.assert_array_equal(belief.data[m].cells, np.flatnonzero(flat[m]))
+        np.testing.assert_array_equal(belief.data[m].counts, flat[m][flat[m] > 0.0])
+    steps = belief._steps()
+    assert steps.start.tolist() == [0, *np.cumsum((flat > 0.0).sum(axis=1))]
+    assert seen[steps.cell].tolist() == [cell for m in range(4) for cell in np.flatnonzero(flat[m])]
+    assert steps.n.tolist() == [x for m in range(4) for x in flat[m] if x]
+    assert steps.group.tolist() == [groups.index(cell // 3) for cell in seen.tolist()]
+    np.testing.assert_allclose(steps.alpha, np.full(len(seen), 0.7))
+    np.testing.assert_allclose(steps.total, np.full(len(groups), 3 * 0.7))
+    again = belief.update(Transition(2, 1, float(THREE.mean_reward[2, 1]), 0, task=5))
+    assert (again.n_tasks, again.labels.tolist(), again.assignments.shape) == (6, [*belief.labels, -1, -1], (0, 6))
+    assert (again.data[5].cells.tolist(), again.data[5].counts.tolist()) == ([15], [1.0])
+    assert len(again.data[4].cells) == 0
+
+
 def test_diagnostics_are_of_classes_and_their_sizes():
     """The number of classes, and the size of each task's class, of every draw."""
     belief, _ = with_draws(1.7)
