@@ -247,6 +247,64 @@ def test_readings(prior):
             np.testing.assert_allclose(belief.counts_of(i)[1], x[6:, :2])
 
 
+@pytest.mark.parametrize("prior", PRIORS)
+def test_a_belief_reads_its_hyper_states(prior):
+    """States, numbers, mean models, lists of counts and drawn models, from the weights and counts; the evidence."""
+    start = ExactBAPOMDP(prior)
+    assert (start.log_evidence(), start.n_hyper_states) == (0.0, 3)
+    belief = learned(prior)
+    for one in (start, belief, belief.restart()):
+        h, fresh = one.hyper, one.hyper.state[0] == FRESH
+        states = np.array(prior.start) if fresh else np.array([h.weight[h.state == s].sum() for s in range(S)])
+        np.testing.assert_allclose(one.states(), states, atol=1e-14)
+        assert one.n_hyper_states == len(h.weight) * (3 if fresh else 1)
+        rows = mean_rows(one.rows, h)
+        model = one.mean_pomdp()
+        np.testing.assert_allclose(model.mdp.prob, rows[:5], atol=1e-14)
+        np.testing.assert_allclose(model.sign_prob, rows[6:, :2], atol=1e-14)
+        np.testing.assert_allclose(model.start, states, atol=1e-14)
+        mixture, each = one.hyper_states(), iter(range(len(h.weight)))
+        assert len(mixture) == one.n_hyper_states
+        for i in each:
+            phi, psi = one.counts_of(i)
+            for s, p in [(s, p) for s, p in enumerate(prior.start) if p > 0.0] if fresh else [(int(h.state[i]), 1.0)]:
+                weight, state, moves, seen = mixture.pop(0)
+                assert (weight, state) == (pytest.approx(h.weight[i] * p, abs=1e-15), s)
+                np.testing.assert_allclose(moves, tabled(prior.outcomes.succ, phi[prior.outcomes.group], S))
+                np.testing.assert_allclose(seen, tabled(prior.signs.sign, psi[prior.signs.group], Z))
+        for seed in range(4):
+            rng = default_rng(seed)
+            i = pick(h.weight, rng)
+            s = pick(prior.start, rng) if fresh else int(h.state[i])
+            same, drawn = prior.drawn(*one.counts_of(i), rng, np.eye(S)[s]), one.sample_pomdp(default_rng(seed))
+            for mine, theirs in zip(drawn.dense(), same.dense(), strict=True):
+                np.testing.assert_array_equal(mine, theirs)
+            assert drawn.start.tolist() == np.eye(S)[s].tolist()
+    log, evidence, one = [], 0.0, start
+    for t in range(6):
+        a, ended = t % A, t in (2, 3)
+        p = [sum(stepped(one.rows, one.hyper, a, o, ended).values()) for o in range(Z)]
+        if max(p) == 0.0:
+            continue
+        o = int(np.argmax(p))
+        log.append(b.Transition(-1, a, 0.0, o, ended, t == 4))
+        evidence += np.log(max(p))
+        one = one.update(log[-1])
+        assert one.log_evidence() == pytest.approx(evidence, abs=1e-12)
+        one = one.restart() if ended or t == 4 else one
+    assert len(log) > 3
+    again_ = start.update_many(log)
+    close(as_dict(again_.hyper), as_dict(one.hyper))
+    assert again_.log_evidence() == pytest.approx(evidence, abs=1e-12)
+    for bad in (-1, A):
+        with pytest.raises(InvalidArgument, match=r"ExactBAPOMDP\.predictive: 'action' must be"):
+            one.predictive(bad)
+        with pytest.raises(InvalidArgument, match=r"ExactBAPOMDP\.update: 'action' must be"):
+            one.update(b.Transition(-1, bad, 0.0, 0))
+        with pytest.raises(InvalidArgument, match=r"ExactBAPOMDP\.update: 'next_observation' must be"):
+            one.update(b.Transition(-1, 0, 0.0, Z if bad == A else -1))
+
+
 def drawn_index(x, total, rng):
     """By cumulative sums."""
     return int((np.cumsum(x) <= rng.random() * total).sum())
