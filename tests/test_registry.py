@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import pytest
 
 import bayesrl as b
+from bayesrl import registry
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.lab.build import parameters
 from bayesrl.parameters import DISCOUNT, AtLeast, declared
@@ -87,6 +88,31 @@ def test_a_world_is_no_method_and_the_other_way_round():
 def test_a_new_entry_has_a_known_kind():
     with pytest.raises(InvalidArgument, match="'kind' must be one of"):
         register("x", kind="thing", survey="4.1")
+
+
+def test_an_entry_says_where_it_comes_from(monkeypatch):
+    """The package is the folder of this library, or a user's own package; the summary is the first paragraph."""
+    monkeypatch.setattr(registry, "_entries", {})
+
+    def mine():
+        """Do one
+        thing.
+
+        And more.
+        """
+
+    for module, package in (("bayesrl.value.deep.file", "value"), ("theirs.inner.file", "theirs"), ("alone", "alone")):
+        mine.__module__ = module
+        assert register("mine", kind="tool", survey="4.1", paper="P", evidence=("a",))(mine) is mine
+        entry = registry._entries["mine"]
+        assert (entry.package, entry.summary, entry.kind, entry.survey) == (package, "Do one thing.", "tool", "4.1")
+        assert (entry.paper, entry.evidence, entry.factory, entry.example) == ("P", ("a",), mine, None)
+    with pytest.raises(InvalidArgument, match="register: 'name' must be new, got 'mine'"):
+        register("mine", kind="tool", survey="4.1")(lambda: None)
+    assert [registry.with_article(kind) for kind in ("agent", "world")] == ["an agent", "a world"]
+    with pytest.raises(InvalidArgument, match="mine: 'n' must be given, got None"):
+        registry._build(replace(entry, factory=lambda n, m=3: n), {"m": 4})
+    assert registry._build(replace(entry, factory=lambda n, m=3: (n, m)), {"n": 4}) == (4, 3)
 
 
 def test_methods_and_worlds_are_listed():
