@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+from bayesrl.checks import frozen
 from bayesrl.errors import InvalidArgument
 from bayesrl.models import PBVI, Perseus, TabularPOMDP, bracket, fast_informed_bound, qmdp_bound
 from bayesrl.models.pomdp_solvers import _bounds, perseus
@@ -109,7 +110,7 @@ def test_a_backup_at_each_belief():
         for a in range(A):
             np.testing.assert_allclose(assemble(m, a, pick[a], vectors), alpha[a], atol=1e-14)
     assert never > 3
-    each = values_ahead(m, points, columns)
+    each = values_ahead(m, points, frozen(columns))
     np.testing.assert_allclose(each, [backed_up(pomdp, x, vectors)[0] for x in points], atol=1e-14)
 
 

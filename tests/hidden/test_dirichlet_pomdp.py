@@ -97,6 +97,10 @@ def test_structure_of_a_pomdp_with_counts_of_its_groups():
     counts = DirichletPOMDP.structured(pomdp, psi=10 * pomdp.sign_prob, known_observations=[True, False, False, False])
     assert counts.mean_pomdp().dense()[1][1, 0] == pytest.approx(pomdp.seen[1, 0])
     assert counts.psi.sum(axis=1).round(9).tolist() == [1.0, 10.0, 10.0, 10.0]
+    for name, rows in (("phi", pomdp.mdp.prob), ("psi", pomdp.sign_prob)):
+        known = "known_transitions" if name == "phi" else "known_observations"
+        with pytest.raises(InvalidArgument, match=f"'{known}' must be truth values"):
+            DirichletPOMDP.structured(pomdp, **{name: rows, known: [True]})
 
 
 def test_rewards_of_observations_are_means_over_what_is_seen():

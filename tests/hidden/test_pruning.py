@@ -59,6 +59,7 @@ def test_upper_envelope():
         kept, witness = envelope(vectors, 1e-10)
         order = [int(best[0]), *(int(j) for i, j in pairwise(best) if i != j)]  # from 0 to 1
         assert kept.tolist() == order
+        assert prune(vectors, np.zeros((0, 2)), 1e-10)[0].tolist() == order
         for i, x in zip(kept, witness, strict=True):
             assert x.sum() == pytest.approx(1.0, abs=1e-15)
             assert x[1] == pytest.approx(grid[best == i][[0, -1]].mean(), abs=1e-4)

@@ -95,7 +95,7 @@ def envelope(vectors: F2, slack: float) -> tuple[I1, F2]:
         x = vectors[i]
         while n > 0:
             y = vectors[kept[n - 1]]
-            above = x[0] >= y[0] - slack and x[1] >= y[1] - slack  # everywhere
+            above = x[0] >= y[0] - slack  # and so everywhere, as its slope is not smaller
             if not (above or (n > 1 and excess(y, vectors[kept[n - 2]], x) <= slack)):
                 break
             n -= 1
