@@ -19,6 +19,7 @@ from bayesrl.beliefs.covariances import (
 )
 from bayesrl.beliefs.values._observations import Rows, _singular, is_regular
 from bayesrl.errors import InvalidArgument
+from bayesrl.parameters import unchecked
 
 RNG = default_rng(0)
 X, Z = RNG.normal(size=(7, 2)), RNG.normal(size=(4, 2))
@@ -404,3 +405,63 @@ def test_modules_are_reached_from_the_package():
     import bayesrl
 
     assert bayesrl.beliefs.covariances is covariances
+
+
+# Both regressions ----------------------------------------------------------------------------------------------------
+
+BOTH = {
+    "process": lambda **how: GPRegression(Gaussian(scale=0.8), **how),
+    "linear": lambda **how: BayesianLinearRegression(features.Polynomial(degree=1, dims=2), **how),
+}
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_data_are_pairs(name):
+    """Tuples of a point and its value, alone or in a list; anything else is refused by the name of the argument."""
+    prior = BOTH[name](noise=0.3)
+    x, y = [0.5, -1.0], 0.7
+    for datum in ([x, y], (x,), (x, y, y), x, None, {x[0]: y}):
+        with pytest.raises(InvalidArgument, match="update: 'datum' must be a point and its value"):
+            prior.update(datum)
+    for log in ([(x, y), 3.0], [], (X,), (X, Y, Y), [X, Y], None):
+        with pytest.raises(InvalidArgument, match="update_many: 'log' must be points and their values"):
+            prior.update_many(log)
+    for bad in (1e160, -1e160, np.inf, np.nan, "a"):
+        with pytest.raises(InvalidArgument, match="update: 'y' must be"):
+            prior.update((x, bad))
+        with pytest.raises(InvalidArgument, match="update_many: 'y' must be"):
+            prior.update_many(([x, x], [0.0, bad]))
+        with pytest.raises(InvalidArgument, match="must be"):
+            prior.update(([0.5, bad], 0.7))
+    listed = prior.update_many([(x, y), ([0.1, 0.2], -0.4)])
+    both = prior.update_many(([x, [0.1, 0.2]], [y, -0.4]))
+    np.testing.assert_allclose(listed.mean(Z), both.mean(Z), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_a_noise_of_one_is_a_noise(name):
+    """Also where there are more data than features, and for `fit`; without noise, data that repeat are refused."""
+    prior = BOTH[name](noise=1.0).update_many((X, Y))
+    K = Gaussian(scale=0.8)(X, X) if name == "process" else prior.features(X) @ prior.features(X).T
+    density = stats.multivariate_normal(np.zeros(7), K + np.eye(7)).logpdf(Y)
+    assert prior.log_evidence() == pytest.approx(density, abs=1e-9)
+    assert prior.fit(default_rng(0), starts=1).log_evidence() > prior.log_evidence()
+    with pytest.raises(InvalidArgument, match="'noise' must be"):
+        BOTH[name](noise=0.0).update_many((np.tile(X, (2, 1)), np.tile(Y, 2))).mean(Z)
+    with pytest.raises(InvalidArgument, match="fit: 'self' must be a belief with data"):
+        BOTH[name]().fit(default_rng(0))
+    for starts in (0, 1.5, None):
+        with pytest.raises(InvalidArgument, match="fit: 'starts' must be a whole number of at least 1"):
+            prior.fit(default_rng(0), starts=starts)
+
+
+def test_linear_regression_with_as_many_data_as_features():
+    """Rows are no longer kept then: such a belief is as it should be, and one datum less without rows is not."""
+    phi = features.Polynomial(degree=1, dims=2)  # three features
+    belief = BayesianLinearRegression(phi, noise=0.4).update_many((X[:3], Y[:3]))
+    assert belief.sums.rows is None
+    belief.check_grown()
+    with pytest.raises(InvalidArgument, match="rows and values of fewer data than features"):
+        unchecked(belief, sums=belief.sums._replace(n=2)).check_grown()
+    with pytest.raises(InvalidArgument, match="fit: 'noise' must be greater than 0"):
+        BayesianLinearRegression(phi, noise=0.0).update_many((X[:2], Y[:2])).fit(default_rng(0))
