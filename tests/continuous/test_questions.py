@@ -10,6 +10,7 @@ from bayesrl.beliefs import GPRegression, NormalWishart
 from bayesrl.beliefs.continuous._normal_wishart import normal_wishart_draw
 from bayesrl.beliefs.covariances import Gaussian, Matern
 from bayesrl.beliefs.features import Polynomial
+from bayesrl.beliefs.values._observations import Observations
 from bayesrl.continuous import (
     GPPOMDP,
     ContinuousForwardSearch,
@@ -512,6 +513,40 @@ def test_fitted_processes_are_fitted_one_by_one():
     near(fitted.predictive([0.3, -0.4], [0.5]), same.predictive([0.3, -0.4], [0.5]), 1e-7)
 
 
+def test_data_of_processes_fit_together():
+    """Files: one factor for each pair of covariance and noise, with its columns, on rows with an action at least."""
+    same, other, reward = GPDynamics(TWO[0]), GPDynamics(TWO), GPDynamics(TWO[0], reward=Gaussian(scale=0.8))
+    several = GPDynamics(TWO[0], [0.1, 0.2])
+    none = Observations
+    for belief, data, fits in (
+        (same, (none(3, 2),), True), (same, (none(3, 1),), True), (same, (none(2, 2),), False), (same, (), True),
+        (same, (none(1, 2),), False), (same, (none(3),), False), (same, (none(3, 1), none(3, 1)), False),
+        (same, (none(3, 0),), False), (same, [none(3, 2)], False), (same, (none(3, 2), 5), False), (same, 3, False),
+        (other, (none(3, 1), none(3, 1)), True), (other, (none(3, 1), none(4, 1)), False),
+        (other, (none(3, 2),), False), (other, (none(3, 1), none(3, 2)), False), (other, (none(2, 1),) * 2, False),
+        (reward, (none(3, 2), none(3, 1)), True), (reward, (none(3, 1), none(3, 2)), False),
+        (reward, (none(3, 3),), False), (several, (none(3, 1), none(3, 1)), True), (several, (none(3, 2),), False),
+    ):  # fmt: skip
+        grown = unchecked(belief, data=data)
+        if fits:
+            grown.check_grown()
+        else:
+            with pytest.raises(InvalidArgument, match="'data' must be observations of every coordinate"):
+                grown.check_grown()
+
+
+def test_a_tree_of_one_action():
+    """One action has the value of its path: here the reward now and the expected one after a draw."""
+    belief = GPDynamics(TWO, [0.2, 0.35], reward=lambda s, a: 2.0 * s[:, 0] - s[:, 1] + a[0], gamma=0.83)
+    belief = belief.update_many(walked())
+    q = ContinuousForwardSearch([[0.5]], 2, 4000).plan(belief, [0.3, -0.4], None, default_rng(33)).info["q"]
+    mean, variance = belief.predictive([0.3, -0.4], [0.5])
+    error = 0.83 * np.sqrt((4.0 * variance[0] + variance[1]) / 4000)
+    assert q.shape == (1,)
+    # plain draws would have this standard error; those of strata have less: false alarm below 1e-6
+    assert abs(q[0] - (0.6 + 0.4 + 0.5 + 0.83 * (2.0 * mean[0] - mean[1] + 0.5))) < 4.9 * error
+
+
 # Linear dynamics -----------------------------------------------------------------------------------------------------
 
 
@@ -557,6 +592,9 @@ def test_questions_to_linear_dynamics():
     for one in ({"Q": None}, {"R": None}):
         with pytest.raises(InvalidArgument, match=f"'{next(iter(one))}' must be given, as the other cost is"):
             linear(**one)
+    for datum in (Transition(x, [1e101, 0.0], 0.0, y), Transition([0.0, 1e101, 0.0], u, 0.0, y)):
+        with pytest.raises(InvalidArgument, match=r"must be at most 1e\+100 in size"):
+            belief.update(datum)
     line = LinearGaussianDynamics([[0.5], [1.0]], np.eye(2), 0.2)
     assert np.isfinite(line.update(Transition(0.0, 1e100, 0.0, 0.0)).mean).all()
 
