@@ -122,7 +122,8 @@ class ExponentialArm:
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
         p = probability("ExponentialArm.quantile", "p", p)
-        return self.rate / np.asarray(special.gammainccinv(self.shape, p), np.float64)
+        with np.errstate(divide="ignore"):
+            return self.rate / np.asarray(special.gammainccinv(self.shape, p), np.float64)
 
     def plays(self) -> Floats:
         """The number of plays of each arm, without prior pseudo-counts."""

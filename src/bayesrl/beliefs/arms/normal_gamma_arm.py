@@ -144,7 +144,8 @@ class NormalGammaArm:
     def quantile(self, p: float, context: object = None) -> Floats:
         """The p-quantile of each arm's mean reward."""
         p = probability("NormalGammaArm.quantile", "p", p)
-        return self.mean_ + self._scale() * np.asarray(special.stdtrit(2.0 * self.shape, p), np.float64)
+        t = special.stdtrit(2.0 * self.shape, p) if p > 0.0 else -np.inf  # scipy says inf at 0
+        return self.mean_ + self._scale() * np.asarray(t, np.float64)
 
     def plays(self) -> Floats:
         """The number of plays of each arm, without prior pseudo-counts."""
