@@ -535,7 +535,7 @@ class PlainWeights(PlainCounts):
 
 
 def test_splits_and_merges_of_classes_of_weights():
-    """150 moves of six tasks, with c that depends on the classes; rewards of a class are jointly normal."""
+    """A hundred moves of six tasks, with c that depends on the classes; rewards of a class are jointly normal."""
     M, rng, noise = 6, default_rng(0), 0.7
     w = rng.normal(size=(2, 2))
     X = rng.normal(size=(M, 2, 2))
@@ -545,7 +545,7 @@ def test_splits_and_merges_of_classes_of_weights():
     plain, told = PlainWeights(steps, noise, c, z), seen_through(belief.gram, belief.moment, CLASS)
     plain.evidence = memo(plain.evidence)
     ours, theirs, seen = default_rng(70), default_rng(70), set()
-    for _ in range(150):
+    for _ in range(100):
         of_weights.split_or_merge(z, c, belief._base(), told, ours)
         plain.split_or_merge(theirs)
         np.testing.assert_array_equal(z, plain.z)

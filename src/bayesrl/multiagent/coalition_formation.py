@@ -42,13 +42,12 @@ MOST = 100_000_000
 
 
 def _example() -> CoalitionFormation:
-    problem = CoalitionProblem((1, 2, 2), _able, np.array([[0.0, 1.0], [0.0, 2.0]]))
+    def outcome(action: int, types: tuple[int, ...]) -> list[float]:
+        p = (1 + sum(types)) / (4 + 2 * action)
+        return [1.0 - p, p]
+
+    problem = CoalitionProblem((1, 2, 2), outcome, np.array([[0.0, 1.0], [0.0, 2.0]]))
     return CoalitionFormation(TypeBelief.uniform(problem))
-
-
-def _able(action: int, types: tuple[int, ...]) -> list[float]:
-    p = (1 + sum(types)) / (4 + 2 * action)
-    return [1.0 - p, p]
 
 
 @register(
