@@ -366,3 +366,39 @@ def test_the_largest_level(monkeypatch):
         else:
             with pytest.raises(BayesRLError, match="36 beliefs with 8 events each after 2 steps, got 3"):
                 FACT.lookahead_q(0, 3)
+
+
+def test_known_payoffs_make_a_small_tree(monkeypatch):
+    """Only the other's actions are counted: three beliefs with four events each after two of three rounds."""
+    from bayesrl.beliefs.games import _belief_tree
+
+    known = RepeatedGame(payoff=[[1.0, -2.0], [0.5, 3.0]])
+    for most, fits in ((12, True), (11, False)):
+        _belief_tree.grow.cache_clear()
+        monkeypatch.setattr(_belief_tree, "MOST", most)
+        if fits:
+            known.lookahead_q(0, 3)
+        else:
+            with pytest.raises(BayesRLError, match="3 beliefs with 4 events each after 2 steps, got 3"):
+                known.lookahead_q(0, 3)
+
+
+def test_which_argument_of_a_game_is_wrong():
+    """The sentence names the argument and its range."""
+    for call, said in (
+        (lambda: RepeatedGame(payoff=[1.0, 2.0]), "RepeatedGame: 'payoff' must be"),
+        (lambda: RepeatedGame(alpha=[1.0, 2.0], beta=[1.0, 2.0]), "RepeatedGame: 'alpha' must be"),
+        (lambda: RepeatedGame(payoff=[[1.0, 2.0]], beta=[[1.0, 2.0]]), "'beta' must be left out"),
+        (lambda: RepeatedGame(payoff=[[1.0, 2.0]], strategy=[1.0]), "'strategy' must be an array of shape"),
+        (lambda: TWO_STATES.greedy_q(2), "'state' must be a whole number of at least 0 and at most 1"),
+        (lambda: TWO_STATES.greedy_q(-1), "'state' must be a whole number of at least 0 and at most 1"),
+        (lambda: TWO_STATES.value_draws(2, 3, default_rng(0)), "'state' must be a whole number of at least 0 and at"),
+        (lambda: TWO_STATES.lookahead_q(2, 1), "'state' must be a whole number of at least 0 and at most 1"),
+        (lambda: FACT.lookahead_q(1, 1), "'state' must be a whole number of at least 0 and at most 0"),
+        (lambda: GAMES.update(JointTransition(0, 0, 0, 1.0, 1)), "'next_state' must be a whole number"),
+        (lambda: FACT.update(Transition((0, -1), 0, 1.0, 0)), "'datum' must be a JointTransition, or a Transition"),
+        (lambda: FACT.update(Transition((0, -1, 2), 0, 1.0, (0, 1))), "'datum' must be a JointTransition, or a Trans"),
+    ):
+        with pytest.raises(BayesRLError, match=said):
+            call()
+    assert len(FACT.value_draws(0, 1, default_rng(0))[0]) == 1
