@@ -1,5 +1,7 @@
 """The best stationary policy for a measure, on drawn models: gradients, a grid of policies, its starts."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -91,3 +93,22 @@ def test_equal_actions_are_merged():
     assert new[4] == pytest.approx([mu[4, 0], 1.0 - mu[4, 0], 0, 0, 0, 0])  # orders stop at the capacity
     assert new[0] == pytest.approx(mu[0])  # six different orders
     assert worth_and_gradient(new, d, MEASURES[0])[0] == pytest.approx(worth_and_gradient(mu, d, MEASURES[0])[0])
+
+
+def test_ends_are_also_tried_without_small_probabilities(monkeypatch):
+    """An ascent that stops just short of the best deterministic policy: that policy itself is returned."""
+    rng = default_rng(6)
+    d = Drawn(rng.dirichlet(np.ones(3), (1, 3, 4)), rng.normal(size=(1, 3, 4)), np.array([0.2, 0.5, 0.3]), 0.7)
+    best = np.eye(4)[np.asarray(b.solve(b.TabularMDP.from_dense(d.P[0], d.r[0], 0.7)).policy)]
+    stopped = SimpleNamespace(x=12.0 * best.ravel())
+    monkeypatch.setattr("scipy.optimize.minimize", lambda *args, **options: stopped)
+    assert ascended([np.full((3, 4), 0.25)], d, Measure.cvar(0.3)).tolist() == best.tolist()
+
+
+def test_a_visited_state_may_have_an_action_that_is_worth_nothing():
+    """All actions of state 0 lead to an end without rewards; the first pays nothing, and is the start."""
+    P = np.zeros((1, 2, 3, 2))
+    P[:, :, :, 1] = 1.0
+    r = np.array([[[0.0, -1.0, 2.0], [0.0, 0.0, 0.0]]])
+    found = ascended([np.eye(3)[[0, 0]]], Drawn(P, r, np.array([1.0, 0.0]), 0.5), Measure.mean())
+    assert found[0] == pytest.approx([0.0, 0.0, 1.0], abs=1e-3)
