@@ -1,4 +1,4 @@
-"""The kernels of point-based solvers, each against dense arrays: seven states, of which one is an end."""
+"""The parts of solvers of POMDPs, each against dense arrays: seven states, of which one is an end."""
 
 from types import SimpleNamespace
 
@@ -7,10 +7,11 @@ import pytest
 from numpy.random import default_rng
 
 from bayesrl.checks import frozen
-from bayesrl.errors import InvalidArgument
-from bayesrl.models import PBVI, Perseus, TabularPOMDP, bracket, fast_informed_bound, qmdp_bound
+from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.models import PBVI, Perseus, POMDPValueIteration, TabularPOMDP, bracket, fast_informed_bound, qmdp_bound
 from bayesrl.models.pomdp_solvers import _bounds, perseus
 from bayesrl.models.pomdp_solvers import pbvi as point_based
+from bayesrl.models.pomdp_solvers import pomdp_value_iteration as exact_iteration
 from bayesrl.models.pomdp_solvers._alpha_vectors import lowest, without
 from bayesrl.models.pomdp_solvers._backups import (
     arrays_of,
@@ -24,6 +25,7 @@ from bayesrl.models.pomdp_solvers._backups import (
     values_ahead,
 )
 from bayesrl.models.pomdp_solvers._bounds import lower
+from bayesrl.models.pomdp_solvers._pruning import TooMany
 from bayesrl.models.pomdp_solvers.pbvi import draw, expand, nearest, settle, settled_below, simulate
 from bayesrl.models.pomdp_solvers.perseus import explore
 
@@ -437,3 +439,121 @@ def test_vectors_without_repetitions():
     new, actions = without(vectors, np.array([2, 0, 1, 1, 3]))
     assert new.tolist() == [[1.0, 2.0], [0.0, 3.0], [4.0, 0.0]]
     assert actions.tolist() == [2, 0, 1]
+
+
+# Exact value iteration -----------------------------------------------------------------------------------------------
+
+
+def small(gamma=0.83):
+    """Three states of which one is an end, two actions, two observations."""
+    rng = default_rng(5)
+    P, O = rng.dirichlet(np.ones(3), (3, 2)), rng.dirichlet(np.ones(2), (3, 2))
+    return TabularPOMDP.from_dense(P, O, rng.normal(size=(3, 2)) * 3.0, gamma, [0.4, 0.0, 0.6], [1])
+
+
+def test_a_pomdp_without_its_end():
+    """P by action, signs by action and observation, rewards by action, over the states that go on."""
+    P, O, r = small().dense()
+    live = exact_iteration.live_of(small(), 7, 11)
+    going = [0, 2]
+    for a, s, y in np.ndindex(2, 2, 2):
+        assert live.P[a, s, y] == P[going[s], a, going[y]]
+        assert live.seen[a, s, y] == O[going[y], a, s]
+    np.testing.assert_array_equal(live.r, r[going].T)
+    assert (live.gamma, live.limit, live.left.tolist(), live.live.tolist()) == (0.83, 7, [11], [True, False, True])
+
+
+def test_an_exact_sweep():
+    """All combinations of an old vector for each observation, by action; those that are best somewhere, and their
+    actions; the stated loss is 1e-12 of the largest entry for each of 2 Z + 1 prunings."""
+    live = exact_iteration.live_of(small(), 5000, 10**9)
+    old = default_rng(1).normal(size=(4, 2)) * 20.0
+    v = exact_iteration.Vectors(old, np.zeros(4, np.int64), np.full((4, 2), 0.5))
+    new, lost = exact_iteration.sweep(live, v)
+    combined = []
+    for a in range(2):
+        for i, j in np.ndindex(4, 4):
+            after = live.seen[a, 0] * old[i] + live.seen[a, 1] * old[j]
+            combined.append((live.r[a] + 0.83 * live.P[a] @ after, a))
+    every, grid = np.array([alpha for alpha, _ in combined]), np.linspace(0.0, 1.0, 4001)
+    points = np.column_stack([1.0 - grid, grid])
+    best = sorted(set(np.argmax(points @ every.T, axis=1).tolist()))
+    found = sorted((*alpha.round(9), a) for alpha, a in zip(new.alpha, new.action, strict=True))
+    assert found == sorted((*every[i].round(9), combined[i][1]) for i in best)
+    assert lost == pytest.approx(5.0 * 1e-12 * np.abs(old).max(), rel=1e-12)
+    assert exact_iteration.sweep(live, v._replace(alpha=old * 1e-3))[1] == pytest.approx(
+        5.0 * 1e-12 * np.abs(live.r).max(), rel=1e-12
+    )
+
+
+def test_too_many_vectors_are_refused_beyond_the_limit():
+    """The limit for three states and more, and its square for two."""
+    for S_, limit, most in ((3, 4, 4), (2, 3, 9), (5, 1, 1)):
+        live = exact_iteration.live_of(small(), limit, 100)
+        fine = np.zeros((most, S_))
+        assert exact_iteration.refuse(live, fine) is fine
+        with pytest.raises(TooMany, match=f"{most + 1} vectors, more than {most}"):
+            exact_iteration.refuse(live, np.zeros((most + 1, S_)))
+
+
+def test_one_vector_and_all_states():
+    """A constant has the uniform belief for its witness; solutions are zero at the end."""
+    one = exact_iteration.constant(np.array([1.0, 2.0, 4.0]))
+    assert (one.alpha.tolist(), one.action.tolist(), one.witness.tolist()) == ([[1.0, 2.0, 4.0]], [0], [[1 / 3] * 3])
+    assert exact_iteration.constant(np.zeros(0)).alpha.shape == (1, 0)
+    pomdp = small()
+    live = exact_iteration.live_of(pomdp, 9, 9)
+    made = exact_iteration.solution(pomdp, live, exact_iteration.constant(np.array([3.0, 5.0])), 0.25, 6)
+    assert made.vectors.tolist() == [[3.0, 0.0, 5.0]]
+    assert (made.error_bound, made.iterations, made.method) == (0.25, 6, "pomdp-value-iteration")
+    ended = TabularPOMDP.from_dense(*pomdp.dense(), 0.83, start=0, terminal=[0, 1, 2])
+    assert POMDPValueIteration().solve(ended).iterations == 0
+    assert POMDPValueIteration().solve(ended).actions.tolist() == [0]
+
+
+def test_errors_of_a_finite_horizon(monkeypatch):
+    """Losses are discounted and added up; if a sweep is too large, the rewards that are missing are added at most."""
+    pomdp = small()
+    largest = np.abs(pomdp.dense()[2][[0, 2]]).max()
+    plain = exact_iteration.sweep
+    for last in (4, 2):
+        calls = []
+
+        def told(p, v, calls=calls, last=last):
+            if len(calls) == last:
+                raise TooMany("stop")
+            calls.append(1)
+            return plain(p, v)[0], 0.1 * len(calls)
+
+        monkeypatch.setattr(exact_iteration, "sweep", told)
+        lost = sum(0.1 * (i + 1) * 0.83 ** (last - 1 - i) for i in range(last))
+        if last == 4:
+            solved = POMDPValueIteration(horizon=4).solve(pomdp)
+            assert (solved.error_bound, solved.iterations) == (pytest.approx(lost, rel=1e-12), 4)
+        else:
+            with pytest.raises(NotConverged, match="2 of 4 decisions, then stop") as error:
+                POMDPValueIteration(horizon=4).solve(pomdp)
+            missing = largest * (0.83**2 + 0.83**3)
+            assert error.value.residual == pytest.approx(lost + missing, rel=1e-12)
+            assert error.value.best.iterations == 2
+
+
+@pytest.mark.parametrize("gamma, tol", [(0.83, 0.11), (1.0, 0.025)])
+def test_bounds_without_a_horizon(monkeypatch, gamma, tol):
+    """gamma / (1 - gamma) times the largest rise, and the losses over 1 - gamma; no less accurate than twice these.
+
+    With discount 1: the gap between sweeps from below and from above, and n losses of the upper ones."""
+    pomdp, rises, asked, plain = small(gamma), iter([8.0, 0.5, 0.02]), [], exact_iteration.sweep
+    monkeypatch.setattr(exact_iteration, "sweep", lambda p, v: (plain(p, v)[0], 0.001))
+    monkeypatch.setattr(exact_iteration, "largest_excess", lambda upper, lower: next(rises))
+    monkeypatch.setattr(exact_iteration, "improved", lambda pomdp, p, v, tol: asked.append(tol) or v)
+    solved = POMDPValueIteration(tol=tol).solve(pomdp)
+    bound = 0.02 * 0.83 / 0.17 + 0.001 / 0.17 if gamma < 1.0 else 0.02 + 0.001 + 3 * 0.001
+    assert solved.error_bound == pytest.approx(bound, rel=1e-9)
+    assert solved.iterations == 3
+    assert asked == [pytest.approx(tol, rel=1e-12)] * 2
+    rises = iter([8.0, 0.0, 0.0])  # a tolerance that losses do not allow
+    solved = POMDPValueIteration(tol=1e-9).solve(pomdp)
+    lost = 0.001 / 0.17 if gamma < 1.0 else 0.003
+    assert (solved.error_bound, solved.iterations) == (pytest.approx(lost, rel=1e-9), 2)
+    assert asked[2:] == [pytest.approx(2.0 * (lost if gamma < 1.0 else 0.002), rel=1e-9)]

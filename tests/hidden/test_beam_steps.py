@@ -79,12 +79,19 @@ def test_states_are_numbered_as_they_appear():
     assert new.tolist() == [0.5, 0.5 + 1e-12, 0.0]  # the rest is never negative
 
 
-def test_parameters_given_states():
+ALIKE = np.array([0, 0, 0, 0, 0, 1, 0, 0, 0, 2])
+"""States in which steps are repeated, so that tables are drawn."""
+ALIKE.setflags(write=False)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("X", [X, ALIKE])
+def test_parameters_given_states(X, seed):
     """Tables, then beta, then the rows of each state, in this order; the rest has the means."""
     K, (M, G, V, H, Z) = 3, SIZES
     beta = np.array([0.3, 0.25, 0.35, 0.1])
     beta.setflags(write=False)
-    mine, rng = _beam.parameters(X, beta, STEPS, LENGTH, SIZES, PRIOR, default_rng(3)), default_rng(3)
+    mine, rng = _beam.parameters(X, beta, STEPS, LENGTH, SIZES, PRIOR, default_rng(seed)), default_rng(seed)
     n, tables = np.zeros((K, M, K + 1)), np.append(np.zeros(K), PRIOR.stick)
     before, after = np.full((K, G, V), PRIOR.concentration), np.full((K, H, Z), PRIOR.concentration)
     for i in FIRST:
@@ -270,6 +277,10 @@ def test_a_sweep_is_its_steps():
         y, model = _beam.sweep(X, beta, STEPS, LENGTH, SIZES, PRIOR, 1, most, default_rng(5))
         assert (len(model.beta) > most) is stops
         assert not stops or (y.tolist() == x.tolist() and len(model.beta) == most + 1)
+        if not stops:
+            y_, same = _beam.sweep(X, beta, STEPS, LENGTH, SIZES, PRIOR, 1, 300, default_rng(5))
+            assert y.tolist() == y_.tolist()
+            close(model, same)
 
 
 # Chains --------------------------------------------------------------------------------------------------------------
