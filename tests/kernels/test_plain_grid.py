@@ -99,7 +99,7 @@ def belief():
     return made
 
 
-PLACES = [(x, y) for x in range(-3, 5) for y in range(-2, 4)]
+PLACES = [(x, y) for x in range(-2, 4) for y in range(-1, 3)]
 
 
 def check_chances(model, coins, known):
