@@ -265,6 +265,53 @@ def test_simulations_of_graphs():
     check([first], 6)
 
 
+@pytest.mark.parametrize("most", [1, 2, None])
+def test_evidence_of_graphs(most):
+    """By sums over all sets of parents, for each action and variable; and what else a belief says of itself."""
+    belief = told(FactoredDBN(SIZES, A, COUNT, edge=EDGE, max_parents=most, rewards=REWARDS, gamma=0.8), DATA)
+    total = 0.0
+    for a, i in product(range(A), range(3)):
+        masks = [m for m in range(8) if len(parents_of(m)) <= (3 if most is None else most)]
+        prior = np.array([EDGE ** len(parents_of(m)) for m in masks])
+        total += np.log(prior / prior.sum() @ np.exp([log_score(DATA, a, i, m) for m in masks]))
+        assert len(belief.parent_sets(i, a)) == len(masks)
+    assert belief.log_evidence() == pytest.approx(total)
+    assert (belief.n_states, belief.numbered_states) == (12, 12)
+    assert belief.rewards_known
+    assert belief.same_support
+    for s, x in enumerate(STATES):
+        assert belief.encode(x) == s == belief.code(Transition((0, 0, 0), 0, 0.0, x))
+        assert not belief.is_terminal(s)
+    assert belief.visit_groups().tolist() == np.arange(24).reshape(12, A).tolist()
+    for call, name in (
+        (lambda: belief.parent_sets(3, 0), "variable"),
+        (lambda: belief.parent_sets(-1, 0), "variable"),
+        (lambda: belief.parent_sets(0, A), "action"),
+        (lambda: belief.predictive(0, A), "action"),
+        (lambda: belief.predictive(0, -1), "action"),
+        (lambda: belief.edges(A), "action"),
+        (lambda: belief.simulate(-1), "depth"),
+        (lambda: belief.update(Transition(0, A, 0.0, 0)), "action"),
+    ):
+        with pytest.raises(InvalidArgument, match=f"'{name}' must be a whole number"):
+            call()
+    assert belief.simulate(0).path.shape == (1, 2, 3)
+
+
+def test_steps_in_files_belong_to_the_graph():
+    """Each limit is allowed; one value beyond it is refused."""
+    belief = FactoredDBN(SIZES, A)
+    good = np.array([[0, 0, 0], [1, 2, 1]]), np.array([0, A - 1]), np.array([[1, 2, 1], [0, 0, 0]])
+    unchecked(belief, log=good).check_grown()
+    for place, bad in (
+        (0, [[0, 0, 0], [1, 3, 1]]), (0, [[0, -1, 0], [0, 0, 0]]), (0, [[0, 0], [0, 0]]), (1, [0, A]), (1, [-1, 0]),
+        (1, [0, 1, 0]), (2, [[0, 0, 2], [0, 0, 0]]), (2, [[0, 0, 0]]), (2, [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
+    ):  # fmt: skip
+        log = tuple(np.array(bad) if i == place else x for i, x in enumerate(good))
+        with pytest.raises(InvalidArgument, match="'log' must be steps of these variables and actions"):
+            unchecked(belief, log=log).check_grown()
+
+
 # Clusterings ---------------------------------------------------------------------------------------------------------
 
 S, K = 4, 3
@@ -379,6 +426,34 @@ def test_readings_of_clusterings(monkeypatch):
     assert after.seen.sum() == SEEN.sum() + 1.0
     same = belief.update(Transition(1, 0, float(o.reward[1, 0, 2]), int(o.succ[1, 0, 2])), default_rng(9))
     assert same == after.refresh(default_rng(9))
+
+
+def test_a_new_belief_about_clusterings():
+    """Chains begin with every state alone; nothing was seen; states and actions within their numbers."""
+    belief = clustered(chains=2)
+    assert belief.labels.tolist() == [[0, 1, 2, 3]] * 2
+    assert (belief.log_score, belief.seen.shape, belief.seen.any()) == (0.0, (S, A, K), False)
+    assert belief.same_support
+    assert belief.simulate(0).path.shape == (1, 3)
+    assert belief.predictive(0, 0).tolist() == pytest.approx([1 / 3] * 3)
+    assert belief.predictive(3, 1).tolist() == pytest.approx([0.5, 0.5, 0.0])
+    for call, name in (
+        (lambda: belief.predictive(S, 0), "state"),
+        (lambda: belief.predictive(-1, 0), "state"),
+        (lambda: belief.predictive(0, A), "action"),
+        (lambda: belief.predictive(0, -1), "action"),
+        (lambda: belief.simulate(-1), "depth"),
+        (lambda: belief.refresh(default_rng(0), 0), "sweeps"),
+    ):
+        with pytest.raises(InvalidArgument, match=f"'{name}' must be a whole number"):
+            call()
+    o = belief.outcomes
+    assert [belief.code(Transition(1, 0, float(o.reward[1, 0, k]), int(o.succ[1, 0, k]))) for k in range(K)] == [
+        0,
+        1,
+        2,
+    ]
+    np.testing.assert_array_equal(clustered(terminal=range(S)).alpha, ALPHA)
 
 
 def test_the_most_states_that_are_enumerated(monkeypatch):

@@ -244,6 +244,22 @@ def test_demonstrations_whose_steps_end():
         BIRL(mdp).update_many(columns | {"next_state": [0, 1]})
 
 
+def test_demonstrations_of_mixed_forms():
+    """Pairs, transitions and logs in one sequence; a flat model in which a step has no probability."""
+    mdp = b.TabularMDP(MDP.outcomes.flat(), P.reshape(S * A, S), GAMMA)
+    mixed = [(0, 1), b.Transition(0, 1, 0.0, 3), [(1, 0), (2, 2)], np.array([[2, 0], [1, 1]])]
+    plain = b.TabularMDP.from_dense(0.5 * P + 0.125, np.zeros((S, A)), GAMMA)
+    zeros = b.TabularMDP(plain.outcomes, P.reshape(S * A, S), GAMMA)
+    assert zeros.outcomes.is_flat
+    for problem in (mdp, zeros):
+        found = BIRL(problem).update_many(mixed).demonstrations
+        assert found.tolist() == [[0, 1], [0, 1], [1, 0], [2, 2], [2, 0], [1, 1]]
+        with pytest.raises(BayesRLError, match="another world"):
+            BIRL(problem).update(b.Transition(0, 1, 0.0, 2))
+        with pytest.raises(BayesRLError, match="another world"):
+            BIRL(problem).update_many([b.Transition(0, 0, 0.0, 2), b.Transition(1, 2, 0.0, 0)])
+
+
 # Beliefs about one reward --------------------------------------------------------------------------------------------
 
 

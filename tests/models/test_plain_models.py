@@ -15,7 +15,14 @@ from bayesrl.models._listed import Listed, ends, from_matrices, is_sparse, most_
 from bayesrl.models._riccati import gains, lq_solution, residual, spectral_radius, split
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.policy import ControllerPolicy, SoftmaxPolicy, TabularPolicy, draw_action, policy_matrix
+from bayesrl.models.policy import (
+    ControllerPolicy,
+    GaussianPolicy,
+    SoftmaxPolicy,
+    TabularPolicy,
+    draw_action,
+    policy_matrix,
+)
 from bayesrl.models.pomdp_solvers.pbvi import PBVI
 from bayesrl.models.pomdp_solvers.perseus import Perseus
 from bayesrl.models.pomdp_solvers.pomdp_value_iteration import POMDPValueIteration
@@ -539,6 +546,42 @@ def test_actions_are_drawn_from_one_random_number():
     for bad in ([1, 3], [-1, 0]):
         with pytest.raises(InvalidArgument, match="'table' must be whole numbers from 0 to 2"):
             TabularPolicy(bad, n_actions=3)
+
+
+def test_policies_at_their_limits():
+    """Real actions from one standard normal number for each entry; tables of one state; the first state too many."""
+    x, theta = np.array([0.5, -1.5]), np.array([[0.3, 0.8], [1.1, -0.2], [0.4, 0.6]])
+    for weights, noise in ((theta[0], default_rng(4).standard_normal()), (theta, default_rng(4).standard_normal(3))):
+        policy = GaussianPolicy(None, weights, sigma=0.7)
+        np.testing.assert_allclose(policy.sample(x, default_rng(4)), weights @ x + 0.7 * noise)
+        z = np.atleast_1d(noise)
+        expected = -0.5 * (z**2).sum() - len(z) * np.log(0.7 * np.sqrt(2 * np.pi))
+        assert policy.log_prob(x, weights @ x + 0.7 * noise) == pytest.approx(expected)
+    assert SoftmaxPolicy.tabular(1, 1).probabilities().tolist() == [[1.0]]
+    soft = SoftmaxPolicy.tabular(2, 3, temperature=0.4)
+    assert (soft.n_states, soft.n_actions, soft.temperature) == (2, 3, 0.4)
+    features = SoftmaxPolicy([0.3, -0.8], np.arange(24.0).reshape(3, 4, 2) / 7.0, temperature=0.6)
+    assert (features.n_states, features.n_actions) == (3, 4)
+    e = np.exp(np.arange(24.0).reshape(3, 4, 2) / 7.0 @ [0.3, -0.8] / 0.6)
+    np.testing.assert_allclose(features.probabilities(), e / e.sum(axis=1, keepdims=True))
+    pure = TabularPolicy([1, 0], n_actions=3)
+    for call, name in (
+        (lambda: soft.log_prob(2, 0), "observation"),
+        (lambda: soft.log_prob(-1, 0), "observation"),
+        (lambda: soft.log_prob(0, 3), "action"),
+        (lambda: soft.score(0, -1), "action"),
+        (lambda: soft.hessian(0, 3), "action"),
+        (lambda: features.log_prob(3, 0), "observation"),
+        (lambda: pure.log_prob(2, 0), "observation"),
+        (lambda: pure.log_prob(0, 3), "action"),
+        (lambda: pure.sample(-1, default_rng(0)), "observation"),
+        (lambda: SoftmaxPolicy.tabular(0, 1), "n_states"),
+        (lambda: SoftmaxPolicy.tabular(1, 0), "n_actions"),
+    ):
+        with pytest.raises(InvalidArgument, match=f"'{name}' must be a whole number"):
+            call()
+    with pytest.raises(InvalidArgument, match="'theta' must be 6 numbers"):
+        SoftmaxPolicy.tabular(2, 3, np.zeros(5))
 
 
 def test_many_regulators_at_once():
