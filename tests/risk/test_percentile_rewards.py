@@ -12,6 +12,7 @@ from scipy.stats import norm
 import bayesrl as b
 from bayesrl.beliefs import GaussianRewards
 from bayesrl.errors import BayesRLError, MissingExtra, NotConverged
+from bayesrl.risk import percentile_rewards
 from bayesrl.risk.percentile_rewards import PercentileRewards, arrays_of, occupancy_of, upper_bound
 
 EPSILONS = (0.01, 0.1, 0.3, 0.5)
@@ -265,3 +266,62 @@ def test_a_failed_program_says_what_it_has(how, monkeypatch):
     assert best.value + best.error_bound >= -66.26441
     assert best.value == pytest.approx(percentile(belief, best.policy, 0.1), abs=1e-9)
     assert caught.value.residual == best.error_bound
+
+
+def test_parts_by_hand():
+    """Scales, the problem as arrays, visits and the upper bound of a random belief with an end."""
+    rng = default_rng(21)
+    P = rng.dirichlet(np.ones(3), (3, 4))
+    mdp = b.TabularMDP.from_dense(P, np.zeros((3, 4)), 0.83, [0.5, 0.2, 0.3], terminal=[1])
+    root = rng.normal(size=(12, 12))
+    mean = 3.0 * rng.normal(size=(3, 4)) - 1.0
+    belief = GaussianRewards(mdp, mean, root @ root.T)
+    p = percentile_rewards.arrays_of(belief)
+    live, C = np.repeat([True, False, True], 4), root @ root.T
+    np.testing.assert_allclose(p.m, np.where(live, mean.ravel(), 0.0), rtol=1e-12)
+    L = p.root.toarray()
+    np.testing.assert_allclose(L @ L.T, np.where(np.outer(live, live), C, 0.0), atol=1e-9)
+    z = 1.3
+    largest = (np.abs(p.m).max() + z * p.deviation) / 0.17
+    assert p.deviation == pytest.approx(np.sqrt(np.diag(belief.reward_moments()[1]).max()))
+    assert percentile_rewards.largest_return(p, z) == pytest.approx(largest)
+    assert percentile_rewards.accuracy(p, z) == pytest.approx(1e-12 * largest)
+    mu = rng.dirichlet(np.ones(4), 3)
+    x = percentile_rewards.occupancy_of(p, mu)
+    visits, at = np.zeros(3), np.array([0.5, 0.2, 0.3]) * [1, 0, 1]
+    for _ in range(300):
+        visits, at = visits + at, 0.83 * (at @ np.einsum("sa,say->sy", mu, P)) * [1, 0, 1]
+    np.testing.assert_allclose(x, visits[:, None] * mu, atol=1e-12)
+    solution = percentile_rewards.PercentileRewards(epsilon=0.2)._solution(p, z, mu, np.inf)
+    deviation = np.linalg.norm(L.T @ x.ravel())
+    assert (solution.mean, solution.deviation) == pytest.approx((p.m @ x.ravel(), deviation))
+    assert solution.value == pytest.approx(solution.mean - z * deviation)
+    assert percentile_rewards.size_of(solution, z) == pytest.approx(abs(solution.mean) + z * deviation)
+    u = rng.normal(size=L.shape[1])
+    u /= 1.7 * np.linalg.norm(u)
+    paid, V = (p.m - z * L @ u).reshape(3, 4), np.zeros(3)
+    for _ in range(300):
+        V = (paid + 0.83 * P @ V).max(axis=1) * [1, 0, 1]
+    upper = percentile_rewards.upper_bound(p, z, u)
+    assert upper == pytest.approx(V @ [0.5, 0.2, 0.3], abs=1e-8)
+    for one in rng.dirichlet(np.ones(4), (20, 3)):
+        y = percentile_rewards.occupancy_of(p, one).ravel()
+        assert p.m @ y - z * np.linalg.norm(L.T @ y) <= upper
+    assert solution.error_bound == pytest.approx(
+        percentile_rewards.upper_bound(p, z, L.T @ x.ravel() / deviation) - solution.value, rel=1e-9
+    )
+    tight = percentile_rewards.PercentileRewards(epsilon=0.2)._solution(p, z, mu, solution.value + 0.25)
+    assert tight.error_bound == pytest.approx(0.25)
+
+
+def test_small_visits_are_dropped():
+    """An action below its share of its state's visits, and a state below its share of all; an end acts nominally."""
+    mdp = b.TabularMDP.from_dense(np.full((4, 3, 4), 0.25), np.zeros((4, 3)), 0.5, terminal=[2])
+    p = percentile_rewards.arrays_of(GaussianRewards(mdp, np.zeros((4, 3)), np.eye(12)))
+    x = np.array([[3.0, 1.0, 3e-6], [2.0, 2.0, 6e-6], [5.0, 1.0, 1.0], [4e-8, 2e-8, 1e-8]])
+    nominal = np.eye(3)[[1, 1, 2, 0]]
+    found = percentile_rewards.policy_of(p, x, nominal, 1e-6)
+    expected = np.array([[3.0, 1.0, 0.0], [2.0, 2.0, 6e-6], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-12)
+    kept = percentile_rewards.policy_of(p, x * [[1.0], [1.0], [1.0], [2.0]], nominal, 0.0)
+    np.testing.assert_allclose(kept[[0, 3]], (x / x.sum(axis=1, keepdims=True))[[0, 3]], rtol=1e-12)
