@@ -564,6 +564,16 @@ def test_policies_at_their_limits():
     assert (features.n_states, features.n_actions) == (3, 4)
     e = np.exp(np.arange(24.0).reshape(3, 4, 2) / 7.0 @ [0.3, -0.8] / 0.6)
     np.testing.assert_allclose(features.probabilities(), e / e.sum(axis=1, keepdims=True))
+    table = SoftmaxPolicy(default_rng(5).normal(size=(2, 3)), temperature=0.4)
+    waves = SoftmaxPolicy(default_rng(6).normal(size=(2, 3)), lambda s: [np.sin(s), np.cos(s)], temperature=1.7)
+    for policy, s in ((features, 2), (table, 1), (waves, 0.8)):
+        at, n = policy.parameters, len(policy.parameters)
+        near = [[policy.with_parameters(at + e) for e in (d, -d)] for d in 1e-6 * np.eye(n)]
+        for a in range(3):
+            slopes = [(up.log_prob(s, a) - down.log_prob(s, a)) / 2e-6 for up, down in near]
+            np.testing.assert_allclose(policy.score(s, a), slopes, atol=1e-7)
+            curves = [(up.score(s, a) - down.score(s, a)) / 2e-6 for up, down in near]
+            np.testing.assert_allclose(policy.hessian(s, a), curves, atol=1e-7)
     pure = TabularPolicy([1, 0], n_actions=3)
     for call, name in (
         (lambda: soft.log_prob(2, 0), "observation"),
