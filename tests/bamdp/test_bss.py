@@ -412,6 +412,39 @@ def test_rows_are_split_where_that_pays():
     assert len(split_rows(wide(1 / 64).enumerable(0), False, 1).base) == 0
 
 
+def test_rows_that_do_not_fit_are_not_split():
+    """One thing at a time: a row that is known, rewards that are not, a sparse prior, half a count, a large prior."""
+    m = wide(1 / 64).enumerable(0)
+    changed = [m.phi.copy() for _ in range(3)]
+    changed[0][100, 30] += 0.5  # this outcome was never seen
+    changed[1][100, 30] += 0.51
+    changed[2][100] += 1e-9
+    known = m.gain.copy()
+    known[7] = 0.0
+    for new, pays in (
+        (m, True),
+        (m._replace(gain=known), False),
+        (m._replace(values=np.ones(2)), False),
+        (m._replace(alpha=0.1), False),
+        (m._replace(phi=changed[0]), False),
+        (m._replace(phi=changed[1]), True),
+        (m._replace(phi=changed[2]), False),
+    ):
+        found = split_rows(new, True, 3)
+        assert (len(found.base) > 0) == pays
+        if pays:  # the counts again, and room for three more in each row
+            counts = np.repeat(found.base[:, None], 64, axis=1)
+            for g in range(128):
+                at = slice(found.first[g], found.first[g] + found.size[g])
+                np.add.at(counts[g], found.k[at], found.n[at])
+            np.testing.assert_allclose(counts, new.phi)
+            np.testing.assert_array_equal(np.diff(found.first), found.size[:-1] + 3)
+            assert len(found.k) == len(found.n) == found.size.sum() + 3 * 128
+            np.testing.assert_allclose(found.reward_sum, m.reward.reshape(128, 64).sum(axis=1))
+    narrow = TabularMDP.from_dense(np.full((63, 1, 63), 1 / 63), np.zeros((63, 1)), 0.9)
+    assert len(split_rows(b.DirichletMDP.flat(narrow, 1 / 64).enumerable(0), True, 1).base) == 0
+
+
 def test_point_belief_and_leaves():
     """Where everything is known and nothing is random the root's best value is the solved one, leaves included."""
     loop = b.DirichletMDP.structured(b.make_world("double-loop", gamma=0.9), known=True)

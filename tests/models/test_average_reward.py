@@ -75,3 +75,23 @@ def test_refusals():
         average_reward(TabularMDP.from_dense(P, [[0.0], [1.0]], 0.9))
     with pytest.raises(InvalidArgument, match="must be one without terminal states"):
         average_reward(TabularMDP.from_dense(P, [[0.0], [1.0]], 0.9, terminal=[0]))
+
+
+@pytest.mark.parametrize("share, fine", [(0.99, True), (1.01, False)])
+def test_gains_that_differ_a_little(share, fine):
+    """Three states that are never left: half the difference of gains may be a thousandth of 1 + the largest reward.
+
+    The policy has three recurrent classes, so that its bias is that of the discounted values.
+    """
+    apart = share * 2.0 * 1e-3 * (1.0 + 9.0)
+    P = np.repeat(np.eye(3)[:, None, :], 2, axis=1)
+    mdp = TabularMDP.from_dense(P, [[3.0, -9.0], [3.0 - apart, -9.0], [3.0 - 0.3 * apart, -8.0]], 0.9)
+    if not fine:
+        with pytest.raises(InvalidArgument, match="same from every state"):
+            average_reward(mdp)
+        return
+    found = average_reward(mdp)
+    assert (found.gain, found.error_bound) == (pytest.approx(3.0 - 0.5 * apart), pytest.approx(0.5 * apart))
+    assert found.bias[-1] == 0.0
+    assert found.bias[0] > 0.0 > found.bias[1]
+    assert (found.policy.tolist(), found.iterations) == ([0, 0, 0], 1)
