@@ -13,6 +13,7 @@ from bayesrl.beliefs.features import Polynomial
 from bayesrl.beliefs.values._observations import Observations
 from bayesrl.continuous import (
     GPPOMDP,
+    CertaintyEquivalence,
     ContinuousForwardSearch,
     GPDynamics,
     GPSparseSampling,
@@ -126,12 +127,16 @@ def test_where_the_maximum_is_looked_for(monkeypatch):
     central = [0.2, 0.8 * 0.2 + 0.5]
     c, _ = conditioned(K_T, 0.3, np.array([[0.2, 1.0]]), [0.0], np.array([central[1], -0.5]))
     assert c == 0.0
-    near_paths = [belief.path_moments()[0], np.array([*central, 0.8 * central[1] - 0.25])[:, None], *X[order]]
+    central = np.array([*central, 0.8 * central[1] - 0.25])[:, None]
+    near_paths = [belief.path_moments()[0], central, *X[order]]
     for n in (1, 2, 3, 5, 20):
         belief.map_states(n)
         assert len(asked[-1]) == min(n, 7)
         for found, expected in zip(asked[-1], near_paths, strict=False):
             near(found, expected)
+    monkeypatch.setattr(_slices, "maximised", lambda owner, model, history, starts: asked.append(starts) or starts[0])
+    _slices.around(belief._model, belief.history)
+    near(asked[-1], [central])
 
 
 def test_laplaces_approximation_is_a_little_wider():
@@ -547,6 +552,19 @@ def test_a_tree_of_one_action():
     assert abs(q[0] - (0.6 + 0.4 + 0.5 + 0.83 * (2.0 * mean[0] - mean[1] + 0.5))) < 4.9 * error
 
 
+def test_an_expansion_goes_on_after_a_degree_that_vanishes():
+    """One datum at the mean of the state: odd degrees are zero. Moments by a Gauss-Hermite rule over the state."""
+    belief = GPDynamics(Gaussian(scale=0.8, variance=1.3), 0.2, "zero").update(Transition(0.3, 0.5, 0.0, 1.7))
+    z, w = np.polynomial.hermite_e.hermegauss(60)
+    m, v = (x[:, 0] for x in belief.predictive((0.3 + np.sqrt(0.2) * z)[:, None], 0.5))
+    w = w / w.sum()
+    mean, covariance, cross = belief.predict_uncertain(0.3, [[0.2]], 0.5)
+    near(mean, [w @ m], 1e-8)
+    near(covariance, [[w @ (m - w @ m) ** 2 + w @ v]], 1e-8)
+    near(cross, [[0.0]], 1e-8)
+    assert w @ (m - w @ m) ** 2 > 0.01
+
+
 # Linear dynamics -----------------------------------------------------------------------------------------------------
 
 
@@ -656,6 +674,16 @@ def test_replicates_remember_their_own_draws():
     ):
         with pytest.raises(InvalidArgument, match=r"^LazyPSRL: 'memory' must be what start or plan gave"):
             LazyPSRL().plan(many, x, memory, default_rng(0))
+    mean = lq_solution(one.mean[:2].T, one.mean[2:].T, one.Q, one.R).gain
+    alone, together = (
+        CertaintyEquivalence().plan(some, y, None, default_rng(0)) for some, y in ((one, x[0]), (many, x))
+    )
+    near(alone.info["gain"], mean, 1e-6)
+    near(together.info["gain"], [mean] * 3, 1e-6)
+    near(alone.action, -mean @ x[0], 1e-6)
+    near(together.action, -x @ mean.T, 1e-6)
+    assert alone.info["resampled"] is False
+    assert together.info["resampled"].tolist() == [False] * 3
     scalar = LinearGaussianDynamics([[0.5], [1.0]], 1e18 * np.eye(2), 0.2, [[1.0]], [[0.3]])
     K = lq_solution([[0.5]], [[1.0]], [[1.0]], [[0.3]]).gain
     near(LazyPSRL().plan(scalar, 0.7, None, default_rng(0)).action, -K[0] * 0.7, 1e-6)

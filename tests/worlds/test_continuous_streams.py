@@ -245,6 +245,25 @@ def test_actions_of_boxes_and_lists():
         ListedPolicy(SoftmaxPolicy.tabular(2, 3), listed[:2])
 
 
+def test_the_mountain_cars_limits():
+    """Velocities end at .07 in size and positions at -1.2 and .6; the goal is at .5 itself."""
+    world, rng = make_world("mountain-car"), default_rng(0)
+    for (x, v), action, (y, w) in (
+        ((-0.5, 0.0699), 2, (-0.43, 0.07)), ((-0.5, -0.0699), 0, (-0.57, -0.07)), ((0.58, 0.065), 2, (0.6, None)),
+        ((-1.19, -0.05), 1, (-1.2, 0.0)), ((-1.2, 0.03), 1, (None, 0.03 - 0.0025 * np.cos(-3.6))),
+        ((0.1, 0.02), 0, (None, 0.02 - 0.001 - 0.0025 * np.cos(0.3))),
+    ):  # fmt: skip
+        step = world.step(np.array([x, v]), action, rng)
+        w = v + 0.001 * (action - 1) - 0.0025 * np.cos(3.0 * x) if w is None else w
+        y = x + w if y is None else y
+        near(step.state, [y, w])
+        near(step.observation, [(y + 1.2) / 1.8, (w + 0.07) / 0.14])
+        assert (step.reward, step.terminated) == (-1.0, y >= 0.5)
+    v = 0.5 - (x := 0.45) - 0.001 + 0.0025 * np.cos(3.0 * x)
+    below, above = (world.step(np.array([x, v + off]), 2, rng).terminated for off in (-1e-9, 1e-9))
+    assert (below, above) == (False, True)
+
+
 # Bandits on a box ----------------------------------------------------------------------------------------------------
 
 
