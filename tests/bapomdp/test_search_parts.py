@@ -1,5 +1,7 @@
 """The parts of searches over hyper-states, bounds of counts, and limits of what is asked, against plain sums."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -13,7 +15,7 @@ from bayesrl.bapomdp._settings import listening
 from bayesrl.bapomdp.medusa import Learning
 from bayesrl.beliefs import DirichletPOMDP, ExactBAPOMDP, FinitePOMDPs, ParticleBAPOMDP
 from bayesrl.beliefs.hidden._hyper_states import KEYS, roots, step
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.models import AlphaVectors
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.pomdp import Signs
@@ -435,6 +437,38 @@ def test_models_are_kept_until_they_are_old(monkeypatch):
     told = after_reply(mind, mind.drawn, np.array([0.1, 0.6, 0.3]), answer, 5, (0,))
     assert (told.drawn.age, told.past, told.chosen, told.refused) == (3, (answer,), 5, (0,))
     np.testing.assert_allclose(told.drawn.belief.posterior(), [0.1, 0.6, 0.3])
+
+
+def test_new_models_go_through_the_past():
+    """Weights are the likelihoods of past answers; a model that past steps rule out has none, and no answer by itself
+    rules out all."""
+    stay = np.repeat(np.eye(2)[:, None], 3, axis=1)
+    shows = [np.full((2, 3, 2), 0.5) for _ in range(3)]
+    shows[1][:] = [1.0, 0.0]
+    models = [b.TabularPOMDP.from_dense(stay, O, r, GAMMA) for O, r in zip(shows, PAYS, strict=True)]
+    begun = SimpleNamespace(states=lambda: AT)
+    step_, answers = b.Transition(-1, 0, 0.0, 1), (Answer(-1, 2), Answer(-1, 0))
+
+    def drawn(*likelihood, past=(answers[0], step_, answers[1])):
+        found, asked = iter(models), []
+
+        def told(best, answer):
+            asked.append((best.tolist(), answer))
+            return np.array(likelihood[len(asked) - 1])
+
+        learned = SimpleNamespace(restart=lambda: begun, sample_pomdp=lambda rng: next(found))
+        agent = SimpleNamespace(models=3, size=1, likelihood=told)
+        new = _asking.draw_models(agent, SimpleNamespace(learned=learned, past=past), default_rng(0))
+        assert [answer for _, answer in asked] == list(answers)
+        assert new.age == 0
+        return new.belief
+
+    belief = drawn([0.9, 0.4, 0.2], [0.1, 0.5, 0.7])
+    np.testing.assert_allclose(belief.posterior(), np.array([0.09, 0.0, 0.14]) / 0.23)
+    np.testing.assert_allclose(belief.per_model()[[0, 2]], [AT, AT])
+    np.testing.assert_allclose(drawn([0.0, 1.0, 0.2], [0.1, 0.5, 0.7]).posterior(), [0.0, 0.0, 1.0])
+    with pytest.raises(ImpossibleEvidence, match="no drawn model can give all answers"):
+        drawn([0.0, 1.0, 0.2], [1.0, 1.0, 0.0])
 
 
 def test_leaves_are_read_from_the_mean_model():

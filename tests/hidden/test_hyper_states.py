@@ -491,6 +491,7 @@ def test_the_example_in_words():
     np.testing.assert_allclose(prior.start, [0.8, 0.2, 0.0])
     assert prior.outcomes.terminal.tolist() == [False, False, True]
     assert (prior.gamma, prior.reward_range()) == (0.9, (-2.0, 2.0))
+    assert (prior.outcomes.size.tolist(), prior.signs.size.tolist()) == ([1, 2], [2, 2])
     assert [x.tolist() for x in prior.fixed] == [[True, False], [False, True]]
     assert prior.phi.tolist() == [[1.0, 0.0], [2.0, 1.0]]
     assert prior.psi.tolist() == [[2.5, 1.0], [0.5, 0.5]]

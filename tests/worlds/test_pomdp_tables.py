@@ -341,7 +341,8 @@ def test_a_drawn_map():
 
 
 def test_a_table_if_it_fits(monkeypatch):
-    """Pairs of a state and an action at the limit, and one less."""
+    """Pairs of a state and an action at the limit, and one less; a map may have one cell and one rock."""
+    assert make_world("rock-sample", size=1, rocks=1, seed=0).n_states == 3
     pairs = (9 * 8 + 1) * 8
     for limit, fits in ((pairs, True), (pairs - 1, False)):
         monkeypatch.setattr(rock_sample, "LARGEST_TABLE", limit)
