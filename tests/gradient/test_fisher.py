@@ -155,3 +155,48 @@ def test_a_model_has_its_states_and_actions_only(s, a, y, name):
     for wrong in ((s, a, y), tuple(-1 if x == 2 else x for x in (s, a, y))):
         with pytest.raises(InvalidArgument, match=f"'{name}' must be a whole number of at least 0 and at most 1"):
             fisher_information([Transition(wrong[0], wrong[1], 0.0, wrong[2])], Loose(), "model", 0.9)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.83, 1.0])
+def test_the_model_by_hand(gamma):
+    """Pairs that sometimes end and sometimes go on, a pair that was never tried, a state that was never met.
+
+    Frequencies by counting, discounted visits by summing over time, then the scores of both actions in each state.
+    """
+    policy = SoftmaxPolicy.tabular(4, 2).with_parameters(np.array([0.3, -0.9, 1.1, 0.2, -0.4, 0.8, 0.5, 0.0]))
+    episodes = [  # (states, actions, whether it ends); after the last action of those that are cut off comes state 0
+        ([0, 1, 0, 2], [0, 1, 0, 1], True),
+        ([0, 1, 2], [0, 1, 1], False),
+        ([2, 0, 1, 1], [1, 1, 0, 1], True),
+        ([0, 2, 0], [0, 1, 0], True),
+        ([1], [1], True),
+    ]
+    log, seen, ended, start = [], np.zeros((4, 2, 4)), np.zeros((4, 2)), np.zeros(4)
+    for states, actions, ends in episodes:
+        start[states[0]] += 1.0 / len(episodes)
+        for i, (s, a) in enumerate(zip(states, actions, strict=True)):
+            last = i == len(states) - 1
+            y = 0 if last else states[i + 1]
+            log.append(Transition(s, a, 0.0, y, terminated=last and ends, truncated=last and not ends))
+            if last and ends:
+                ended[s, a] += 1
+            else:
+                seen[s, a, y] += 1
+    pi = np.exp([[policy.log_prob(s, a) for a in range(2)] for s in range(4)])
+    visits, now = np.zeros(4), start
+    for t in range(400):
+        visits = visits + gamma**t * now
+        step = np.zeros(4)
+        for s in range(4):
+            for a in range(2):
+                tried = seen[s, a].sum() + ended[s, a]
+                if tried > 0:
+                    step += now[s] * pi[s, a] * seen[s, a] / tried
+        now = step
+    G = np.zeros((8, 8))
+    for s in range(4):
+        for a in range(2):
+            u = policy.score(s, a)
+            G += visits[s] * pi[s, a] * np.outer(u, u)
+    assert ((seen.sum(axis=2) > 0) & (ended > 0)).sum() >= 3
+    np.testing.assert_allclose(fisher_information(log, policy, "model", gamma), G, atol=1e-9)
