@@ -29,7 +29,7 @@ MUTANTS = {
         INVERSE + "em_irl", "n = Counts(self.states, np.tensordot(z, self.taken, 1))",
         "n = Counts(self.states, self.taken.sum(axis=0))", [EM + "test_a_fixed_point_is_a_maximum"]),
     "the worst entry of a finite prior": (
-        INVERSE + "em_irl", "int(np.argmax(self.table @ z))", "int(np.argmin(self.table @ z))",
+        INVERSE + "em_irl", "int(np.argmax(log_l @ z))", "int(np.argmin(log_l @ z))",
         [EM + "test_finite_prior_by_enumeration"]),
     "an old policy's map is used where it is not optimal": (
         INVERSE + "map_birl", "            if not worse.any():\n", "            if True:\n",
