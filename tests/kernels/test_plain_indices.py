@@ -146,13 +146,14 @@ def whole_lattice(lam, t, r, lattice):
 
 @pytest.mark.parametrize("overvalued", [False, True])
 @pytest.mark.parametrize("drop", [1e-9, 2e-3])
-@pytest.mark.parametrize("wide, a0, b0", [(True, 1.3, 2.6), (False, 0.4, 5.2), (False, 6.1, 0.7)])
+@pytest.mark.parametrize("wide, a0, b0", [(True, 1.3, 2.6), (False, 0.4, 5.2), (False, 6.1, 0.7), (False, 40.0, 0.4)])
 def test_advantages_on_a_small_lattice(overvalued, drop, wide, a0, b0):
     """No more is missing than what may be dropped, which is much in the second case; nothing is added."""
     rng = default_rng(3)
     r, t = np.array([9, 9, 6, 2, 2, 0]), np.array([9, 2, 3, 0, 2, 0])
     middle = a0 / (a0 + b0)
     lam = np.sort(rng.uniform(0.01, 0.99, LANES)) if wide else np.sort(middle + rng.uniform(-0.05, 0.1, LANES))
+    lam = np.minimum(lam, 0.5 * (middle + 1.0))  # near 1 the band reaches the last success
     lattice = Lattice(a0, b0, 0.83, 35, 1.0 / 0.17, overvalued, drop)
     C = np.empty((len(r), LANES))
     retirement.advantage(lam, t, r, lattice, C)
