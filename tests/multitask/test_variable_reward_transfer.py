@@ -12,6 +12,7 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
 from bayesrl.models.solvers._average_reward import average_reward
 from bayesrl.multitask import VariableReward
+from bayesrl.parameters import unchecked
 
 S, A, K, GAMMA = 3, 2, 2, 0.9
 P = default_rng(0).dirichlet(np.full(S, 0.5), (S, A))
@@ -265,6 +266,33 @@ def test_limits_of_a_task():
             BELIEF.update(wrong)
     with pytest.raises(InvalidArgument, match="'features' must be of moderate size"):
         VariableReward(MDP, 1e101 * F)
+
+
+@pytest.mark.parametrize("name", ["policies", "vectors", "gains", "tasks", "iterations"])
+def test_fields_that_do_not_belong_together(name):
+    """Each grown field one row longer, or not finite; actions from 0 to A - 1 alone."""
+    belief = VariableReward(MDP, F).update(TASKS[0]).update(TASKS[3])
+    belief.check_grown()
+    x = getattr(belief, name)
+    wrong = [np.repeat(x, 2, axis=0) if name in ("vectors", "gains", "iterations") else np.hstack([x, x[:, :1]])]
+    if x.dtype.kind == "f":
+        wrong.append(np.where(np.arange(x.size).reshape(x.shape) == 1, np.nan, x))
+    if name == "policies":
+        for action in (-1, A):
+            wrong.append(x.copy())
+            wrong[-1][0, 1] = action
+        unchecked(belief, policies=np.where(x == x, A - 1, x)).check_grown()
+        unchecked(belief, policies=0 * x).check_grown()
+    for bad in wrong:
+        with pytest.raises(InvalidArgument, match=f"VariableReward: '{name}' must be"):
+            unchecked(belief, **{name: bad}).check_grown()
+
+
+def test_states_of_the_best_policy():
+    for state in (-1, S):
+        with pytest.raises(InvalidArgument, match="'state' must be a whole number of at least 0 and at most 2"):
+            BELIEF.best(TASKS[0], state)
+    assert BELIEF.best(TASKS[0], S - 1) == 0
 
 
 def random_problem(rng, states=20, actions=4, k=3):

@@ -242,6 +242,20 @@ def test_tasks_in_turn():
             TaskSequence("x", (worlds[0], wrong), [0, 1])
 
 
+def test_one_task_comes_again_and_the_first_one_begins():
+    """A sequence of one task; of two, episodes start as the first one does."""
+    rows = np.full((3, 2, 3), 1 / 3)
+    one, two = (MDPWorld("m", TabularMDP.from_dense(rows, np.zeros((3, 2)), 0.7, start)) for start in (2, 1))
+    alone = TaskSequence("x", (one,), [0], 1, np.ones((3, 2)), np.ones((1, 2)))
+    assert (alone.gamma, alone.n_states, alone.n_actions) == (0.7, 3, 2)
+    assert alone.reset(default_rng(0)) == (Place(0, 0, 2), 2)
+    assert alone.step((0, 0, 2), 1, default_rng(0)).task == 0
+    assert TaskSequence("x", (two, one), [0, 1]).reset(default_rng(0)) == (Place(0, 0, 1), 1)
+    for wrong in ((), (one, 3), (3, one)):
+        with pytest.raises(InvalidArgument, match="TaskSequence: 'tasks' must be worlds with a table"):
+            TaskSequence("x", wrong, [0, 0])
+
+
 # Games ---------------------------------------------------------------------------------------------------------------
 
 
