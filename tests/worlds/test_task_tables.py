@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+from bayesrl.beliefs._coalitions import CoalitionProblem
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
@@ -359,3 +360,12 @@ def test_contractors():
     for n in (0, 9):
         with pytest.raises(InvalidArgument, match="'agents' must be a whole number of at least 1 and at most 8"):
             problem_of(n)
+
+
+def test_types_of_agents_with_different_numbers_of_them():
+    """Every type is below the number of its own agent's types, not of another's."""
+    problem = CoalitionProblem((1, 3, 2), lambda a, types: [0.4, 0.6], np.array([[0.0, 1.0]]))
+    assert CoalitionWorld(problem, (0, 2, 1)).types == (0, 2, 1)
+    for wrong in ((1, 2, 1), (0, 2, 2), (0, 3, 1), (0, 2, -1)):
+        with pytest.raises(InvalidArgument, match="CoalitionWorld: 'types' must be"):
+            CoalitionWorld(problem, wrong)
