@@ -236,7 +236,7 @@ def test_matrices_and_vectors_are_checked():
     near(covariance_matrix("o", "S", 0.3), [[0.3]])
     refused("symmetric", covariance_matrix, "o", "S", np.ones((2, 3)))
     refused("shape", covariance_matrix, "o", "S", np.eye(3), 2)
-    assert spare_degrees("o", 4.5, 2) == 1.5
+    assert spare_degrees("o", 3.5, 2) == 0.5
     refused(r"'degrees' must be greater than d \+ 1 = 3", spare_degrees, "o", 3.0, 2)
     assert NormalWishart([0.0, 0.0, 0.0], 1.0, 2.001, S3).degrees == 2.001
     refused("greater than d - 1 = 2", NormalWishart, [0.0, 0.0, 0.0], 1.0, 2.0, S3)
