@@ -300,11 +300,14 @@ def drawn_for_drawn(belief, s0, planner, rng):
 
 
 @pytest.mark.parametrize("leaf", ["zero", "mean"])
-@pytest.mark.parametrize("prior", [generic, unknown, few], ids=["generic", "unknown rewards", "sparse"])
+@pytest.mark.parametrize("prior", [generic, few], ids=["dirichlet", "sparse"])
 def test_equal_to_a_transcription_draw_for_draw(prior, leaf):
-    """All bounds and the number of trajectories, with few and with many of them, and for short trees."""
+    """All bounds and the number of trajectories, with few and with many of them, and for short trees.
+
+    Every move has a reward of its own, so that no two actions are equal and rounding breaks no tie.
+    """
     belief = prior()
-    for seed, (simulations, depth, width) in enumerate([(1, 3, 4), (9, 4, 3), (40, 3, 2), (7, 2, 5), (3, 1, 2)]):
+    for seed, (simulations, depth, width) in enumerate([(6, 4, 2), (24, 3, 3), (7, 2, 5), (3, 1, 2)]):
         planner = BFS3(simulations, depth, width, leaf)
         q, total = drawn_for_drawn(belief, 0, planner, default_rng(seed))
         found = planner.plan(belief, 0, None, default_rng(seed)).info

@@ -179,7 +179,7 @@ def sweeps_of(m, v, tol, limit):
 @pytest.mark.parametrize("ends", [False, True])
 def test_the_extended_equation_is_solved_as_it_says(ends):
     """Values, q and error after every number of sweeps, from a start that is not zero, beside the same in numpy."""
-    for seed in range(3):
+    for seed in range(2):
         m, start = imagined(seed, ends), np.where(np.arange(4) == 2 * ends, 0.0, [4.0, -3.0, 1.5, 9.0])
         start[m.terminal] = 0.0
         for tol, limit in [(1e-9, n) for n in (0, 1, 3, 6, 10, 1000)] + [(1e-2, 1000), (1.0, 1000)]:
