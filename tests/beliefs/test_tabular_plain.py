@@ -264,6 +264,9 @@ def test_dirichlet_priors():
     assert DirichletMDP(OUTCOMES, wrong, 0.83).alpha[2, 2] == 0.6
     for bad in (-0.1, 1.1):
         refused(lambda g=bad: DirichletMDP(OUTCOMES, ALPHA, g, KNOWN), "'gamma' must be in [0, 1]")
+    single = ALPHA.copy()
+    single[5, 0] = 2.5
+    assert_array_equal(DirichletMDP(OUTCOMES, single, 0.83).row_quantile(0.3, 3, 1), [1.0])  # the only outcome
     never = ALPHA.copy()
     never[2] = [0.3, 0.7, 0.0]
     impossible = DirichletMDP(OUTCOMES, never, 0.83, KNOWN)

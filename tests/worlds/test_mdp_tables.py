@@ -58,7 +58,7 @@ def test_arms_pay_what_the_stream_says():
         BernoulliBandit(BOTH).step(None, action, default_rng(1)).reward, default_rng(1).random(2) < [0.45, 0.6]
     )
     noise = default_rng(1).standard_normal(2)
-    assert_allclose(GaussianBandit(BOTH).step(None, action, default_rng(1)).reward, [0.45, 0.6] + noise)
+    assert_allclose(GaussianBandit(BOTH).step(None, action, default_rng(1)).reward, np.add(noise, [0.45, 0.6]))
     for kind in (BernoulliBandit, GaussianBandit):
         assert_allclose(kind(BOTH).gap(None, action), lost)
         assert_allclose([kind(MEANS).gap(None, a) for a in range(3)], [0.7, 0.0, 0.45])
@@ -204,6 +204,7 @@ def test_sets_of_arms_by_the_stream():
         refused(lambda a=bad: semi.step(None, a, default_rng(0)), "'action' must be sets of 2 arms")
     for bad in ([1, 1], [0, 4], [-1, 0]):
         refused(lambda a=bad: semi.gap(None, a), "'action' must be different arms from 0 to 3")
+    refused(lambda: CombinatorialBandit(means, 3).gap(None, [1, 1, 2]), "'action' must be different arms from 0 to 3")
     for M in (1, 4):
         CombinatorialBandit(means, M)
         CombinatorialFamily(arms=4, suggestions=M)
@@ -406,6 +407,15 @@ def test_a_world_follows_its_table():
         V = q.max(axis=1)
     assert_allclose(world.gaps, V[:, None] - q, atol=1e-6)
     assert cumulative(np.array([0.25, 0.5, 0.25 - 1e-12])) == [0.25, 0.75, 1.0]
+
+
+def test_rows_that_a_world_keeps_are_those_of_their_pairs():
+    """The chain, every pair twice: a number below .8 is the action's own effect."""
+    world = make_world("chain")
+    for _, s, a, seed in itertools.product(range(2), range(4, -1, -1), range(2), range(5)):
+        on = (default_rng(seed).random() < 0.8) == (a == 0)
+        y, r = (min(s + 1, 4), 10.0 if s == 4 else 0.0) if on else (0, 2.0)
+        assert tuple(world.step(s, a, default_rng(seed))) == (y, y, r, False)
 
 
 def test_a_hidden_world_follows_its_tables():
