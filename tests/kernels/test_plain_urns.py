@@ -423,9 +423,10 @@ class Told:
 
 def test_numbers_at_the_ends():
     """A number equal to the mass draws the first ball; stretched numbers that round up stay in the last column."""
-    belief = b.DirichletMDP(OUTCOMES, np.where(ALPHA > 0.0, 1.0, 0.0), 0.83).update_many(data(OUTCOMES)[3:4] * 2)
-    model = belief.simulate(0)  # group 2: mass 3, two balls of outcome 2; a number of .6 is the mass
-    assert uncompiled(draw_dirichlet)(model, 2, Told(0.6)) == 2
+    first = Transition(1, 0, float(OUTCOMES.reward[1, 0, 0]), int(SUCC[1, 0, 0]))
+    belief = b.DirichletMDP(OUTCOMES, np.where(ALPHA > 0.0, 1.0, 0.0), 0.83).update_many([first, first])
+    model = belief.simulate(0)  # group 2: mass 3, two balls of outcome 0; a number of .6 is the mass
+    assert uncompiled(draw_dirichlet)(model, 2, Told(0.6)) == 0
     assert uncompiled(draw_dirichlet)(model, 2, Told(0.2)) == 1  # u = 1: the second of equal counts
     P = np.array([np.arange(60), np.arange(100, 160)], np.uint16)
     roll = uncompiled(greedy_rollout)
