@@ -262,6 +262,10 @@ def test_the_mountain_cars_limits():
     v = 0.5 - (x := 0.45) - 0.001 + 0.0025 * np.cos(3.0 * x)
     below, above = (world.step(np.array([x, v + off]), 2, rng).terminated for off in (-1e-9, 1e-9))
     assert (below, above) == (False, True)
+    steps = [world.step(np.array([x, v + k * 1e-17]), 2, rng) for k in range(-20, 21)]
+    exact = [step.terminated for step in steps if step.state[0] == 0.5]
+    assert exact
+    assert all(exact)
 
 
 # Bandits on a box ----------------------------------------------------------------------------------------------------
