@@ -215,6 +215,10 @@ def test_conjugate_directions_are_those_of_polak_and_ribiere():
         assert found[3:] == (0.0, 0, None, None, False)
     down = last._replace(direction=-9.0 * g[1])
     np.testing.assert_array_equal(conjugate(down, theta, g[1]).direction, g[1])
+    small = last._replace(gradient=0.1 * g[0])  # a squared length below one
+    expected = g[1] + (g[1] - 0.1 * g[0]) @ g[1] / (0.01 * g[0] @ g[0]) * last.direction
+    assert expected @ g[1] > 0.0
+    np.testing.assert_allclose(conjugate(small, theta, g[1]).direction, expected)
     flat = last._replace(gradient=np.zeros(3))
     np.testing.assert_array_equal(conjugate(flat, theta, g[1]).direction, g[1])
     # Between slopes of either sign the secant: 2 at step .5 and -3 at step 1.5 cross zero at .9.

@@ -124,3 +124,14 @@ def test_a_normal_law_has_a_positive_definite_covariance(S):
     for high in ([1.0, 0.0], [1.0, -1.0]):
         with pytest.raises(InvalidArgument, match="greater than 'low' in every coordinate"):
             UniformMeasure([0.0, 0.0], high)
+
+
+def test_covariances_may_round():
+    """Asymmetry of a billionth of the largest entry is rounding, more is refused."""
+    for off, fine in ((2.9e-9, True), (3.1e-9, False)):
+        S = np.array([[3.0, 0.5 + off], [0.5, 1.0]])
+        if fine:
+            GaussianMeasure([0.0, 1.0], S)
+        else:
+            with pytest.raises(InvalidArgument, match="'covariance' must be symmetric and positive definite"):
+                GaussianMeasure([0.0, 1.0], S)
