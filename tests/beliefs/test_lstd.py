@@ -7,6 +7,7 @@ from numpy.random import default_rng
 from bayesrl.beliefs import LSTD, LambdaGPTD, ParametricGPTD, features
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.parameters import unchecked
 
 PHI = features.RBF([0.0, 1.0, 2.0], scale=0.7)
 GAMMA = 0.9
@@ -110,3 +111,17 @@ BAD = {
 def test_bad_input_is_refused_in_a_sentence(name):
     with pytest.raises(InvalidArgument, match="must be"):
         BAD[name]()
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
+def test_what_counts_as_singular(unit):
+    """A least singular value of 1e-12 of the largest, in any unit of features: more is solved, less is refused."""
+    belief = LSTD(features.Tabular(2), gamma=0.0)
+    for share, fine in ((1.1e-12, True), (0.9e-12, False)):
+        A = unit * np.diag([1.0, share])
+        given = unchecked(belief, traces=belief.traces._replace(A=A, b=np.array([unit, 0.0])))
+        if fine:
+            np.testing.assert_allclose(given.weights, [1.0, 0.0])
+        else:
+            with pytest.raises(InvalidArgument, match="'ridge' must be large enough"):
+                _ = given.weights
