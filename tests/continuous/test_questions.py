@@ -741,8 +741,8 @@ def test_rewards_change_the_belief_by_one_vector():
     learned(S, c, 0, 1, 0.0)
     assert learned(S, c, 1, 1, 0.0) == 0.0
     assert not c[1].any()
-    assert learned(np.zeros((4, 4)), c, 1, 2, 0.0) == 0.0  # certain from the beginning
-    assert not c[1].any()
+    assert learned(np.zeros((4, 4)), c, 0, 2, 0.0) == 0.0  # certain from the beginning
+    assert not c.any()
 
 
 # Huge numbers --------------------------------------------------------------------------------------------------------
