@@ -12,7 +12,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.models import StochasticGame, TabularPOMDP, _flat_rewards, outcomes, solution
 from bayesrl.models._flat_rewards import FlatRewards
 from bayesrl.models._listed import Listed, ends, from_matrices, is_sparse, most_probable, unlisted_rewards
-from bayesrl.models._riccati import gains, lq_solution, residual, spectral_radius, split
+from bayesrl.models._riccati import doubled, gains, lq_solution, residual, spectral_radius, split, times
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.policy import (
@@ -609,6 +609,9 @@ def test_many_regulators_at_once():
         K = np.linalg.solve(R + B[i].T @ one.P @ B[i], B[i].T @ one.P @ A[i])
         np.testing.assert_allclose(one.gain, K, atol=1e-9)
         assert one.radius == pytest.approx(np.abs(np.linalg.eigvals(A[i] - B[i] @ K)).max())
+    X, Y = default_rng(4).normal(size=(3, 2)), default_rng(5).normal(size=(2, 4))
+    np.testing.assert_allclose(times(X, Y), X @ Y)
+    assert doubled(A[:1], B[:1], B[:1] @ np.linalg.inv(R) @ B[:1].transpose(0, 2, 1), Q, R)[2].tolist() == [True]
     P, K = np.array([[3.0, 0.5], [0.5, 1.0]]), np.array([[0.2, -0.4], [0.1, 0.3]])
     error = np.abs(Q + A[0].T @ P @ (A[0] - B[0] @ K) - P).max()
     assert residual(A[0], B[0], Q, P, K) == pytest.approx(error / 3.0)
