@@ -263,6 +263,8 @@ def test_a_belief_reads_its_hyper_states(prior):
         np.testing.assert_allclose(model.mdp.prob, rows[:5], atol=1e-14)
         np.testing.assert_allclose(model.sign_prob, rows[6:, :2], atol=1e-14)
         np.testing.assert_allclose(model.start, states, atol=1e-14)
+        for a in range(A):
+            np.testing.assert_array_equal(one.predictive(a), observations_after(one.rows, h, a, Z))
         mixture, each = one.hyper_states(), iter(range(len(h.weight)))
         assert len(mixture) == one.n_hyper_states
         for i in each:
