@@ -12,7 +12,7 @@ from gymnasium.spaces import Discrete
 from gymnasium.utils.env_checker import check_env
 
 from bayesrl import BayesAgent, Decision, DirichletMDP, TabularMDP, Transition, compare, make, make_world, run, solve
-from bayesrl.adapters.gymnasium import GymWorld, exported, register, to_gymnasium
+from bayesrl.adapters.gymnasium import GymWorld, WorldEnv, exported, register, to_gymnasium
 from bayesrl.beliefs import covariances, features
 from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.core import Streams, World, play
@@ -83,6 +83,14 @@ def test_what_cannot_be_counted_is_refused():
         match=r"must be one in which one of finitely many actions is chosen at a time, got 'Endless'\.",
     ):
         to_gymnasium(Endless())
+    # The class itself takes worlds that count less: one action, one observation.
+    env = WorldEnv(Endless())
+    assert (env.observation_space, env.action_space) == (Discrete(3), Discrete(1))
+    Endless.n_observations = 4
+    env = WorldEnv(Endless())
+    assert (env.observation_space, env.action_space) == (Discrete(5, start=-1), Discrete(1))
+    del Endless.n_states, Endless.n_observations
+    assert WorldEnv(Endless()).observation_space == Discrete(1)
 
 
 # In ------------------------------------------------------------------------------------------------------------------

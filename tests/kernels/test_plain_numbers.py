@@ -184,6 +184,29 @@ def test_counts_are_those_of_the_belief(uncompiled, name):
         check(now[-1], len(now) == 1)
 
 
+def test_weights_beyond_the_table(uncompiled):
+    """T(k0, N) inside of the table, in its last row and column, and just beyond each; smaller groups have no table.
+
+    The oracle is 1 / E[1 / (k alpha + N)] over the size k of the support, whose weight after N moves of k0 kinds is
+    k^-exponent k! / (k - k0)! Gamma(k alpha) / Gamma(k alpha + N).
+    """
+    uncompiled(counts, sparse_urn, sparse_dirichlet)
+    m = beliefs()["sparse"].enumerable(6)
+    I, J = m.weights.shape
+
+    def plain(k0, N, L):
+        sizes = np.arange(max(k0, 1), L + 1)
+        log_w = -1.6 * np.log(sizes) + special.gammaln(sizes + 1) - special.gammaln(sizes - k0 + 1)
+        log_w += special.gammaln(0.35 * sizes) - special.gammaln(0.35 * sizes + N)
+        w = np.exp(log_w - log_w.max())
+        return w.sum() / (w / (0.35 * sizes + N)).sum()
+
+    for g, L in enumerate(SIZE):
+        for k0, N in ((1, 2), (2, J - 1), (2, J), (2, J + 1), (min(I - 1, L), 4)):
+            assert counts.total_weight(m, g, float(k0), float(N)) == pytest.approx(plain(k0, N, L), rel=1e-11)
+    assert np.isfinite(m.weights[2, J - 1])
+
+
 # Sticks --------------------------------------------------------------------------------------------------------------
 
 

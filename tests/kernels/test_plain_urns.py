@@ -316,6 +316,10 @@ def test_histories_are_those_of_lists_of_balls(name):
         told.append((s, a, k))
         for x in range(S - 1):
             check_chances(model, plain, x)
+        k, *rest, _ = step(model, s, a, mine)  # a mixture draws its component anew from the weights of this history
+        assert [int(k), *rest] == list(plain.step(s, a, theirs))
+        undo(model, s, a, k)
+        plain.undo()
     begin(model, mine)
     plain.begin()
     for s, a in [(0, 0), (2, 2), (0, 0)][: 1 if name == "sparse" else 3]:

@@ -217,6 +217,18 @@ def test_warm_start_with_kinds_of_customers():
         shop(actions=SHELF).warm_start(frame(), "shown", "bought", ["age", "cart"])
 
 
+class Keeps:
+    """A belief that keeps its data, and says only how many actions there are."""
+
+    n_actions = 3
+
+    def __init__(self, seen):
+        self.seen = seen
+
+    def update(self, datum, rng=None):
+        return Keeps((*self.seen, datum))
+
+
 def test_warm_start_of_beliefs_that_learn_otherwise():
     log = {"action": [0, 2, 1, 0], "reward": [1.0, 0.0, 1.0, 0.0]}
     finite = FiniteModels.two([0.5, 0.8, 0.1], [0.5, 0.3, 0.9], 0.2)
@@ -232,6 +244,13 @@ def test_warm_start_of_beliefs_that_learn_otherwise():
     assert several.belief.arms.alpha.tolist() == [4.0, 1.0, 9.0]
     with pytest.raises(InvalidArgument, match=r"'reward' must be a number for each of \(2, 2\), got an array of shape"):
         several.warm_start({"action": [[0, 2], [1, 2]], "reward": [[1], [0]]})
+    keeps = shop(Keeps(()), b.make("random"), actions=SHELF)
+    keeps.warm_start(
+        {"action": ["film", "game"], "reward": [0.5, -2.0], "x": [0.3, 1.1], "z": [7.0, -4.0]}, context=["x", "z"]
+    )
+    for step, a, r, x in zip(keeps.belief.seen, (1, 2), (0.5, -2.0), ([0.3, 7.0], [1.1, -4.0]), strict=True):
+        assert (step.action, step.reward, step.next_observation) == (a, r, 0)
+        assert step.observation.tolist() == [[*x, 0, 0, 0, 0], [0, 0, *x, 0, 0], [0, 0, 0, 0, *x]]
     empty = shop()
     empty.warm_start({"action": [], "reward": []})
     assert empty.belief == BETAS

@@ -1,6 +1,7 @@
 """Tables and plots: the numbers in them, and that they can be drawn for any comparison."""
 
 import io
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from bayesrl.bandits.bandit_bounds import kaufmann_thompson, lai_robbins_constan
 from bayesrl.core import BayesAgent
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.compare import compare
-from bayesrl.lab.experiment import experiment
+from bayesrl.lab.comparison import Comparison
+from bayesrl.lab.experiment import Entrant, Experiment, experiment
 from bayesrl.lab.literature.figures import Figure
 from bayesrl.lab.plots.curves import ROOM, curves, sheet_of
 from bayesrl.lab.report import bounds_table, comparison_table, duration, interval
@@ -149,6 +151,30 @@ def test_curves_of_one_run_and_one_step(tmp_path):
     assert (tmp_path / "one.png").exists()
 
 
+@pytest.mark.parametrize(
+    "written, sought",
+    [
+        ("gridworld-blocks", "gridworld-blocks"),
+        ("gridworld-blocks:gamma=0.8", "gridworld-blocks"),
+        ("gridworld-blocks:size=8,gamma=0.8", "gridworld-blocks"),
+        ("gridworld-blocks:size=8,block=2", "gridworld-blocks"),
+        ("gridworld-blocks:size=8,block=4", "gridworld-blocks:size=8,block=4"),
+        ("gridworld-blocks:size=4,block=4", "gridworld-blocks:size=4,block=4"),
+    ],
+)
+def test_figures_are_sought_under_the_name_of_the_world_or_of_its_variant(monkeypatch, written, sought):
+    """A parameter at its default makes no variant, nor does the discount, which is compared for itself."""
+    monkeypatch.setattr("bayesrl.lab.experiment.lookup", lambda *told, **named: (*told, named))
+    entrants = {"x": Entrant("beb", "flat:2", make("beb", beta=3.0)), "y": Entrant("q-learning", None, Always())}
+    comparison = Comparison({"x": [None] * 7})
+    world = SimpleNamespace(gamma=0.8)
+    found = Experiment(written, world, entrants, comparison, {}, {}, 5, None).figures()
+    assert list(found) == ["x", "y"]
+    assert found["x"] == ("beb", sought, "flat:2", entrants["x"].params, 7, {"gamma": 0.8})
+    assert found["y"] == ("q-learning", sought, None, entrants["y"].params, 7, {"gamma": 0.8})
+    assert Experiment(written, world, entrants, comparison, {}, {}, 5, 30).figures() == {}
+
+
 # Bounds beside regret ------------------------------------------------------------------------------------------------
 
 
@@ -255,6 +281,17 @@ def test_table_of_bounds():
         ["Bubeck-Cesa-Bianchi", "Bayesian regret", "40", "lower, shape only"],
         ["Thompson, Agrawal-Goyal 2013", "Bayesian regret", f"{np.sqrt(1600 * np.log(400)):.4g}", "upper, shape only"],
     ]
+
+
+def test_steps_of_bounds():
+    """Whole numbers of 200 points that grow by a fixed factor from 2 to the last step, each once."""
+    world = make_world("bernoulli", arms=4)
+    for steps in (1, 2, 7, 3000):
+        held = Comparison({"a": [None] * steps}).bounds(world)
+        end = max(steps, 2)
+        expected = sorted({round(2.0 * (end / 2.0) ** (i / 199)) for i in range(200)})
+        assert all(bound.steps.tolist() == expected for bound in held.values())
+        assert held
 
 
 def test_where_curves_cannot_be_written(tmp_path):

@@ -20,6 +20,7 @@ from bayesrl.models.mdp import TabularMDP
 def test_lemma_by_hand():
     assert pac.lemma(1.5, 6.0, 9.0, 0.1) == pytest.approx(sqrt((1.5 + log((1 + 6 * 8) / 0.1)) / 8))
     assert pac.lemma(1.5, 6.0, 1.0, 0.1) == pac.lemma(inf, 6.0, 9.0, 0.1) == inf
+    assert [pac.lemma(1.5, 6.0, exponent, 0.1) for exponent in (0.0, 0.3)] == [inf, inf]
 
 
 def test_model_bound_by_hand():

@@ -60,6 +60,18 @@ def test_the_ascent_of_the_percentile(asked):
         assert_gradient(loss, rng.normal(size=S * A), lambda mu, z=z, F=before: (F - objective(mu, m, z)) / unit)
 
 
+def test_rewards_of_a_belief_that_says_nothing_about_them_are_known():
+    """With the covariances of rows alone, the variances of rewards are zero; all else is that of the whole belief."""
+    rng = default_rng(3)
+    model = TabularMDP.from_dense(np.full((S, A, S), 1.0 / S), rng.normal(size=(S, A)), 0.83, [0.2, 0.5, 0.3], [1])
+    belief = b.DirichletMDP(model.outcomes.flat(), rng.uniform(0.5, 4.0, (S * A, S)), 0.83)
+    told = ("gamma", "n_states", "n_actions", "outcomes", "mean_mdp", "row_covariance")
+    found = uncertain_model("test", SimpleNamespace(**{name: getattr(belief, name) for name in told}))
+    assert found.reward_covariance.tolist() == [0.0] * (S * A)
+    for mine, other in zip(found, uncertain_model("test", belief), strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
 def test_the_ascent_of_a_measure(asked):
     """The same start for every start; minus the measure, in units of the range of rewards over 1 - gamma.
 

@@ -13,7 +13,7 @@ from bayesrl.beliefs import FiniteMDPs
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument, NotConverged
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.risk import Measure
+from bayesrl.risk import Measure, _cutting_planes
 
 S, A = 2, 2
 UNEQUAL = np.array([0.1, 0.2, 0.3, 0.4])
@@ -259,14 +259,26 @@ def solution_for(world, horizon):
 
 
 def test_a_failed_program_leaves_the_best_iterate(monkeypatch):
-    from bayesrl.risk import _cutting_planes
-
     monkeypatch.setattr(_cutting_planes, "_master", lambda *args: None)
     with pytest.raises(NotConverged) as failed:
         solved(posterior(False), Measure.cvar(0.3), 3)
     best = failed.value.best
     assert best.value == pytest.approx(Measure.cvar(0.3).value(best.returns, UNEQUAL), abs=1e-12)
     assert failed.value.residual == pytest.approx(best.upper - best.value)
+
+
+@spaces
+def test_without_rewards_every_plan_is_the_best(space):
+    """All values are zero and proved, and the first plan, which is uniform, stays: no other is better."""
+    shared, horizon, _ = SPACES[space]
+    P = posterior(shared).models
+    models = tuple(TabularMDP.from_dense(m.dense()[0], np.zeros((S, A)), 0.9, [0.7, 0.3]) for m in P)
+    solution = solved(FiniteMDPs(models, UNEQUAL), Measure.cvar(0.3), horizon)
+    assert solution.value == solution.gap == 0.0
+    plans = _cutting_planes.StationaryPlans(models)
+    first, second = (plans.plan(x) for x in (np.full((S, A), 1.0 / A), np.eye(A)[[0] * S]))
+    best, _ = _cutting_planes._ascend(plans, Measure.cvar(0.3), UNEQUAL, [first, second])
+    assert best is first
 
 
 ONE = posterior(True)

@@ -14,7 +14,7 @@ from bayesrl.errors import Incompatible, InvalidArgument, NotConverged
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import evaluate_policy, solve
 from bayesrl.risk import _rectangular, _static
-from bayesrl.risk._state_rectangular import games
+from bayesrl.risk._state_rectangular import games, two_actions
 from bayesrl.risk.scenario_max_min import ScenarioMaxMin
 from bayesrl.statistics import mean_interval
 
@@ -154,6 +154,14 @@ def test_games():
             np.testing.assert_allclose(np.einsum("nsa,sn->sa", q, y).max(axis=1), low, atol=1e-9)
             more = np.concatenate([q, q[:, :, :1] - 1.0], axis=2)  # an action that is never taken
             np.testing.assert_allclose(np.einsum("nsa,sa->ns", more, games(more)[0]).min(axis=0), low, atol=1e-9)
+
+
+def test_a_line_through_the_meeting_point_replaces_none():
+    """Scenarios 1 and 2 meet at height 1; scenario 0 passes there too, rising, level or falling, and is not lower."""
+    q = np.array([[[0.5, 1.5], [1.0, 1.0], [1.5, 0.5]], [[0.0, 2.0]] * 3, [[2.0, 0.0]] * 3])
+    mu, y = two_actions(q)
+    assert mu.tolist() == [[0.5, 0.5]] * 3
+    assert y.tolist() == [[0.0, 0.5, 0.5]] * 3
 
 
 def test_gradients_of_returns():
