@@ -87,6 +87,7 @@ def test_pairs_of_model_and_state_are_one_pomdp(terminal):
 
 
 def test_pairs_pay_what_their_model_pays():
+    """And nothing for a step from one model to another, which is impossible."""
     rng = default_rng(9)
     for shapes in ([(S, A), (S, A, S)], [(S, A, S), (S, A, S, Z)]):
         rows = [(rng.dirichlet(np.ones(S), (S, A)), rng.dirichlet(np.ones(Z), (S, A))) for _ in range(2)]
@@ -97,6 +98,7 @@ def test_pairs_pay_what_their_model_pays():
         for i, m in enumerate(models):
             for s, a, y, o in np.ndindex(S, A, S, Z):
                 assert pairs.reward(i * S + s, a, i * S + y, o) == m.reward(s, a, y, o)
+                assert pairs.reward(i * S + s, a, (1 - i) * S + y, o) == 0.0
 
 
 def test_searches_draw_a_model_at_the_root():

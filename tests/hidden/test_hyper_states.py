@@ -191,6 +191,21 @@ def test_a_step_is_a_sum_over_outcomes_and_signs(prior, bound):
 
 
 @pytest.mark.parametrize("prior", PRIORS)
+def test_a_row_whose_total_is_the_bound_is_not_counted_up(prior):
+    """The bound is the total of each learnt row in turn, to the last bit: every step from the prior."""
+    h, first = all_frozen(nothing_seen()), rows_of(prior, 1.0)
+    for row in np.flatnonzero(first.learnt):
+        m = rows_of(prior, first.total[row])
+        for a, o, ended in np.ndindex(A, Z, 2):
+            exact = stepped(m, h, a, o, bool(ended))
+            found = step(m, h, roots(h, 2, len(m.mix)), a, o, bool(ended))
+            assert (len(found.weight) > 0) == (len(exact) > 0)
+            if exact:
+                total = sum(exact.values())
+                close(as_dict(kept(h, found, len(m.mix))), {key: w / total for key, w in exact.items()})
+
+
+@pytest.mark.parametrize("prior", PRIORS)
 def test_two_steps_of_a_search_are_two_updates(prior):
     """Branches of branches, with room for four cells, against a step, new lists, and another step."""
     belief = learned(prior)

@@ -105,6 +105,24 @@ def test_a_stage_equals_its_transcription(shape):
         assert (v >= old.max(axis=1) - 1e-12).all()
 
 
+def test_a_stage_backs_up_no_belief_that_has_its_old_value():
+    """A hidden state that stays, and a better action: (2, -1, .5) is the fixed point, in numbers without rounding.
+
+    The first backup gives all beliefs their old values, so that a stage makes no other one.
+    """
+    O = np.array([[[0.75, 0.25]] * 2, [[0.5, 0.5]] * 2, [[0.25, 0.75]] * 2])
+    r = [[1.0, -1.0], [-0.5, -2.0], [0.25, 0.0]]
+    pomdp = TabularPOMDP.from_dense(np.repeat(np.eye(3)[:, None], 2, axis=1), O, r, 0.5)
+    points = np.array([[0.25, 0.5, 0.25], [0.5, 0.125, 0.375], [0.125, 0.125, 0.75], [1.0, 0.0, 0.0]])
+    m, fixed = arrays_of(pomdp), np.array([[2.0, -1.0, 0.5]])
+    for seed in range(3):
+        order = default_rng(seed).permutation(4)
+        new, actions, v = stage(m, points, successors(m, points), fixed, np.ones(1, np.int64), order)
+        np.testing.assert_array_equal(new, fixed)
+        assert actions.tolist() == [0], "the action of the backup, not the old one"
+        np.testing.assert_array_equal(v, points @ fixed[0])
+
+
 @pytest.mark.parametrize("solver", [PBVI, Perseus])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_below_exact_values(shape, solver):

@@ -110,8 +110,31 @@ def test_before_any_step():
     assert belief.restart() == belief
 
 
+def test_shapes_of_controllers():
+    """Nodes move by the observation and show the action; nothing is seen of the node after a step. As begun, and drawn.
+
+    Four actions and three observations. The largest ones are accepted, and the next ones are refused.
+    """
+    begun = PolicyPrior(4, 3, chains=2)
+    belief = begun.update(Transition(-1, 3, 0.0, 2)).update(Transition(2, 0, 0.0, 0))
+    assert belief.data.steps.tolist() == [[2, 0, 3, 0, 0], [0, 0, 0, 0, 0]]
+    for one in (begun, belief, belief.refresh(default_rng(0), 2)):
+        for _, (beta, moves, before, after), now in one.data.chains:
+            K = len(beta)
+            assert (moves.shape, before.shape, after.shape, now.shape) == ((K, 3, K), (K, 1, 4), (K, 1, 1), (K,))
+            for rows in (beta, moves, before, after, now):
+                np.testing.assert_allclose(rows.sum(axis=-1), 1.0)
+        one.check_grown()
+    for action, seen, name in ((4, 2, "action"), (3, 3, "next_observation"), (3, 4, "next_observation")):
+        with pytest.raises(InvalidArgument, match=f"'{name}' must be"):
+            belief.update(Transition(-1, action, 0.0, seen))
+
+
 def test_joint_posterior():
-    """By hand, without and with values; large values do not overflow."""
+    """By hand, without and with values; large values and logs do not overflow."""
+    for v, m, p in ((0.0, -1.5e308, 0.0), (0.0, 0.0, -1.5e308), (1.5e308, 1.5e308, 1.5e308), (-1.5e308, 0.0, 0.0)):
+        even = joint_posterior(np.full((2, 3), v), np.full(2, m), np.full(3, p), temperature=1.0)
+        np.testing.assert_allclose(even, np.full((2, 3), 1.0 / 6.0))
     m, p = np.log([0.2, 0.8]), np.log([0.5, 0.3, 0.2])
     values = np.array([[1.0, 2.0, 3.0], [0.0, -1.0, 4.0]])
     np.testing.assert_allclose(joint_posterior(values, m, p), np.outer([0.2, 0.8], [0.5, 0.3, 0.2]))

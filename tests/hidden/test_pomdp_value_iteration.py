@@ -182,6 +182,13 @@ def test_too_many_vectors():
         POMDPValueIteration(horizon=6, limit=6).solve(tiger())
     exact = POMDPValueIteration(horizon=6).solve(tiger())
     assert abs(error.value.best.start_value - exact.start_value) <= error.value.residual
+    n, (P, O, r) = error.value.best.iterations, tiger().dense()
+    missing = sum(tiger().gamma ** i for i in range(n, 6))  # each decision that is left may pay the largest reward
+    for unit in (1.0, 2.0**-10, 2.0**10):
+        small = b.TabularPOMDP.from_dense(P, O, unit * r, tiger().gamma, tiger().start)
+        with pytest.raises(NotConverged, match=f"{n} of 6 decisions") as error:
+            POMDPValueIteration(horizon=6, limit=6).solve(small)
+        assert error.value.residual == pytest.approx(unit * np.abs(r).max() * missing, rel=1e-6)
     with pytest.raises(NotConverged, match="after 2 sweeps"):
         POMDPValueIteration(sweeps=2).solve(tiger())
     with pytest.raises(NotConverged) as error:

@@ -129,6 +129,20 @@ def test_concentration_pools_and_separates():
     np.testing.assert_allclose(apart.new_task().mean_mdp().prob, 0.5, atol=1e-8)
 
 
+def test_before_any_task():
+    """No task, no label and no draw, in the shapes that a file must have; one draw of no tasks is a sweep of it."""
+    belief = HierarchicalMDP(MDP, 1.7)
+    assert (belief.n_tasks, belief.data, belief.labels.shape, belief.assignments.shape) == (0, (), (0,), (0, 0))
+    assert belief.labels.dtype == belief.assignments.dtype == np.int64
+    belief.check_grown()
+    swept = belief.refresh(default_rng(0), 3)
+    assert (swept.labels.shape, swept.assignments.shape) == ((0,), (3, 0))
+    swept.check_grown()
+    for one in (belief, swept):
+        assert (one.n_classes(), one.co_class().shape, one.sample(default_rng(0))) == (0.0, (0, 0), ())
+        np.testing.assert_allclose(one.new_task().mean_mdp().prob, 0.5)
+
+
 def test_many_classes():
     """The arrays of classes grow: 70 tasks, each in a class of its own, twice; and 70 in one."""
     data = logs(70, 3, seed=14)

@@ -134,6 +134,19 @@ def test_average_reward():
     assert belief.best(TASKS[0], 0) == int(np.argmax(belief.gains @ TASKS[0]))
 
 
+@pytest.mark.parametrize("unit", [2.0**-40, 2.0**50])
+def test_features_in_any_unit(unit):
+    """Gains and bias vectors have the unit of the features, also beside a feature that is zero in some states."""
+    f = F.copy()
+    f[1, :, 1] = 0.0
+    for w in TASKS[:4]:
+        plain = VariableReward(MDP, f, criterion="average").update(w)
+        scaled = VariableReward(MDP, unit * f, criterion="average").update(w / unit)
+        np.testing.assert_array_equal(scaled.policies, plain.policies)
+        np.testing.assert_allclose(scaled.gains, unit * plain.gains, rtol=1e-9)
+        np.testing.assert_allclose(scaled.vectors, unit * plain.vectors, rtol=1e-9)
+
+
 def test_a_task_may_be_a_problem():
     belief, w = VariableReward(MDP, F), TASKS[0]
     weights, problem = belief.update(w), belief.update(rewarded(w))

@@ -99,8 +99,8 @@ def test_legal_and_preferred_actions(n, k):
     for s in range(0, S, 2**k):
         Q, N = np.zeros((2, A)), np.zeros((2, A), np.int64)
         close(model, s, Q, N, 1)
-        np.testing.assert_array_equal(Q[1] == 0.0, table.legal[s])
-        np.testing.assert_array_equal(N[1] == 0, table.legal[s])
+        np.testing.assert_array_equal(Q, [np.zeros(A), np.where(table.legal[s], 0.0, -np.inf)])
+        np.testing.assert_array_equal(N, [np.zeros(A), ~table.legal[s]])  # one visit
         for epsilon, allowed in ((1.0, table.legal[s]), (0.0, table.preferred[s])):
             some = np.arange(A) if epsilon else np.array([0, 1, 2, 3, A - 1])
             for j, a in enumerate(some.tolist()):
@@ -192,6 +192,8 @@ def test_maps():
     assert make_world("rock-sample", size=3, rocks=3, seed=5).n_states == 9 * 8 + 1
     full = make_world("rock-sample", size=2, rocks=4, seed=0)
     assert full.legal[:-1, -1].all(), "a rock in every cell"
+    for n, k, seed in ((1, 1, 0), (3, 1, 0), (100, 1, 0), (7, 40, 0)):
+        assert make_world("rock-sample", size=n, rocks=k, seed=seed).n_states == n * n * 2**k + 1
 
 
 @pytest.mark.parametrize(
@@ -201,6 +203,8 @@ def test_maps():
         ({"size": 2, "rocks": 5, "seed": 0}, "'rocks' must be a whole number of at least 1 and at most 4,"),
         ({"size": 9, "rocks": 41, "seed": 0}, "'rocks' must be a whole number of at least 1 and at most 40,"),
         ({"size": 101, "rocks": 4, "seed": 0}, "'size' must be a whole number of at least 1 and at most 100,"),
+        ({"size": 0, "rocks": 1, "seed": 0}, "'size' must be a whole number of at least 1 and at most 100,"),
+        ({"size": 3, "rocks": 0, "seed": 0}, "'rocks' must be a whole number of at least 1 and at most 40,"),
         ({"seed": -1}, "'seed' must be"),
         ({"seed": 0.5}, "'seed' must be"),
         ({"table": 1}, "'table' must be"),
