@@ -221,6 +221,8 @@ def test_simulations_of_graphs():
     """Six steps with the same random numbers: parents when they are first needed, then values from growing urns."""
     belief = told(FactoredDBN(SIZES, A, COUNT, edge=EDGE, rewards=REWARDS, gamma=0.8), DATA)
     model, masks = belief.simulate(8), _families.masks_of(3, 3).tolist()
+    assert (model.path.shape, model.actions.shape, model.drawn.tolist()) == ((9, 2, 3), (9,), [[-1] * 3] * A)
+    assert (model.row.shape, model.now.tolist()) == ((max(SIZES),), [0, 0])
 
     def check(replayed, seed):
         ours, rng, steps, drawn = default_rng(seed), default_rng(seed), list(replayed), {}
@@ -417,7 +419,9 @@ def test_readings_of_clusterings(monkeypatch):
         z = zs[index(weights, rng.random())]
         n = np.array([SEEN[z == j].sum(axis=0) + ALPHA for j in range(z.max() + 1)])
         rows = dirichlet_rows(n.reshape(-1, K), rng).reshape(n.shape)
-        np.testing.assert_array_equal(belief.sample_mdp(default_rng(8)).prob, rows[z].reshape(S * A, K))
+        same = default_rng(8)
+        np.testing.assert_array_equal(belief.sample_mdp(same).prob, rows[z].reshape(S * A, K))
+        assert same.random() == rng.random()  # and nothing else was drawn
     assert dict(belief.partitions()) == pytest.approx({(0, 1, 0, 2): 2 / 3, (0, 0, 1, 1): 1 / 3})
     o = belief.outcomes
     after = belief.update(Transition(1, 0, float(o.reward[1, 0, 2]), int(o.succ[1, 0, 2])))

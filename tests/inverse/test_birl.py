@@ -12,7 +12,7 @@ from bayesrl.beliefs._chain import PoorMixing
 from bayesrl.errors import BayesRLError
 from bayesrl.inverse import BIRL, FinitePrior, GaussianPrior, LaplacePrior, UniformPrior, demonstrate
 from bayesrl.inverse import _on_lattice as on_lattice
-from bayesrl.inverse._policy_walk import Schedule
+from bayesrl.inverse._policy_walk import Schedule, add, copy, table, walk_many
 from bayesrl.inverse._policy_walk import policy_walk as compiled
 
 FIVE = [-1.0, -0.5, 0.0, 0.5, 1.0]
@@ -85,6 +85,40 @@ def test_transcription(block):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(on_lattice, "DENSE", 1)
         np.testing.assert_array_equal(belief.refresh(default_rng(5), sweeps).samples, plain)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_accepted_proposals_of_one_weight(many, monkeypatch):
+    """A sweep of one weight is one proposal: it was accepted if the draw differs from the one before.
+
+    Sweeps before the draws are walked but not counted, and the values at the end are those of the last draw.
+    """
+    phi = default_rng(6).normal(size=(3, 2, 1))
+    belief = BIRL(line(), phi, GaussianPrior(0.2, 0.5, -1.0, 1.0), 1.7, 0.25, [0.5]).update_many(DEMONSTRATION)
+    monkeypatch.setattr(on_lattice, "DENSE", 1 if many else 100)
+    new = belief.refresh(default_rng(7), 60)
+    moves = int((np.diff(new.samples[:, 0], prepend=0.5) != 0.0).sum())
+    assert 10 < moves < 50
+    assert new.accepted.tolist() == [moves, 60]
+    n = on_lattice.Counts(*(on_lattice.frozen(x) for x in belief.counts))
+    go = Schedule(*(on_lattice.frozen(x) for x in (np.ones(1), np.ones(60))))
+    at, draws = belief.at.copy(), np.zeros((35, 1))
+    ground = belief.rewards if many else belief.rewards.ground
+    accepted, Q = (walk_many if many else compiled)(default_rng(7), ground, n, 1.7, belief.lattice, go, at, draws)
+    np.testing.assert_array_equal(draws, new.samples[25:])
+    np.testing.assert_array_equal(at, new.at)
+    assert accepted == (np.diff(new.samples[24:, 0]) != 0.0).sum()
+    np.testing.assert_allclose(Q, belief.rewards.solve(draws[-1]).q, atol=1e-9)
+
+
+def test_tables_that_are_not_square():
+    x, y = default_rng(8).normal(size=(2, 2, 3))
+    y, to = on_lattice.frozen(y), table(2, 3)
+    assert (to.shape, to.any()) == ((2, 3), False)
+    copy(x, to)
+    np.testing.assert_array_equal(to, x)
+    add(x, 0.7, y, to)
+    np.testing.assert_allclose(to, x + 0.7 * y)
 
 
 def test_rounding_errors_do_not_grow():

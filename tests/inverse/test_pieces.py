@@ -847,7 +847,7 @@ def test_the_best_start_of_em_is_kept(monkeypatch):
         assert next(left, None) is None
 
 
-@pytest.mark.parametrize("w", [[0.6, -0.8], [0.0, 0.0]])
+@pytest.mark.parametrize("w", [[0.6, -0.8], [0.03, -0.04], [0.0, 0.0]])
 def test_some_boltzmann_backups(w):
     """Three of them by hand: Q belongs to the last values, and the change is a share of the largest of these."""
     backup = _boltzmann.BoltzmannBackup("test", LinearRewards.of("test", MDP, PHI), 2.2)
