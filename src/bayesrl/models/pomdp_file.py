@@ -304,9 +304,10 @@ class _Reading:
             said = "".join(words)
             if not (said.isdecimal() and said.isascii() and said.strip("0")):
                 raise _Wrong(f"'{keyword}:' must be followed by names or their number, not '{said}'", begin - 1)
-            if len(said.lstrip("0")) > len(str(MOST)) or int(said) > MOST:
+            digits = said.lstrip("0")
+            if len(digits) > len(str(MOST)) or int(digits) > MOST:
                 raise _Wrong(f"{_short(said)} {keyword} are too many", begin)
-            return tuple(map(str, range(int(said))))
+            return tuple(map(str, range(int(digits))))
         known: set[str] = set()
         for at, word in enumerate(words, begin):
             if not _is_name(word):
