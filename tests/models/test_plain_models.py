@@ -28,6 +28,7 @@ from bayesrl.models.pomdp_solvers.perseus import Perseus
 from bayesrl.models.pomdp_solvers.pomdp_value_iteration import POMDPValueIteration
 from bayesrl.models.solution import bound_of, contraction, first_best, model_of
 from bayesrl.models.solve import solve
+from bayesrl.models.solvers._evaluation import dense_factors, refined
 
 # Outcomes ------------------------------------------------------------------------------------------------------------
 
@@ -611,7 +612,12 @@ def test_many_regulators_at_once():
         assert one.radius == pytest.approx(np.abs(np.linalg.eigvals(A[i] - B[i] @ K)).max())
     X, Y = default_rng(4).normal(size=(3, 2)), default_rng(5).normal(size=(2, 4))
     np.testing.assert_allclose(times(X, Y), X @ Y)
-    assert doubled(A[:1], B[:1], B[:1] @ np.linalg.inv(R) @ B[:1].transpose(0, 2, 1), Q, R)[2].tolist() == [True]
+    G, small = B[:1] @ np.linalg.inv(R) @ B[:1].transpose(0, 2, 1), 1e-9 * A[:1]
+    assert doubled(A[:1], B[:1], G, Q, R)[2].tolist() == [True]
+    P, K, stable = doubled(small, B[:1], G, Q, R)  # after one step nothing is left of the state: P is Q
+    assert stable.tolist() == [True]
+    np.testing.assert_allclose(P[0], Q, atol=1e-15)
+    np.testing.assert_allclose(K[0], np.linalg.solve(R + B[0].T @ Q @ B[0], B[0].T @ Q @ small[0]), rtol=1e-9)
     P, K = np.array([[3.0, 0.5], [0.5, 1.0]]), np.array([[0.2, -0.4], [0.1, 0.3]])
     error = np.abs(Q + A[0].T @ P @ (A[0] - B[0] @ K) - P).max()
     assert residual(A[0], B[0], Q, P, K) == pytest.approx(error / 3.0)
@@ -623,3 +629,21 @@ def test_many_regulators_at_once():
     left, right = split(theta)
     np.testing.assert_array_equal(left, theta[:, :3].transpose(0, 2, 1))
     np.testing.assert_array_equal(right, theta[:, 3:].transpose(0, 2, 1))
+
+
+def test_solutions_are_refined():
+    """Solvers that find a share of the solution: the rest is added as long as the residual is at least halved."""
+    rng, pi = default_rng(4), np.array([1, 0, 2, 1])
+    P, R = rng.dirichlet(np.ones(4), size=(4, 3)), rng.normal(size=(4, 3))
+    m = model_of(TabularMDP.from_dense(P, R, 0.83))
+    at = np.arange(4)
+    system, r = np.eye(4) - 0.83 * P[at, pi], R[at, pi]
+    exact = np.linalg.solve(system, r)
+    for share, missing in ((1.0, 0.0), (0.7, 0.0), (0.4, 0.36), (0.1, 0.81)):  # the second share is always added
+        v, residual = refined(m, pi, lambda b, share=share: share * np.linalg.solve(system, b))
+        np.testing.assert_allclose(v, (1.0 - missing) * exact, rtol=1e-13)
+        np.testing.assert_allclose(residual, missing * np.abs(r).max(), rtol=1e-12, atol=1e-15)
+    v, residual = refined(m, pi, dense_factors(m, pi, np.float32))
+    np.testing.assert_allclose(v, exact, rtol=1e-13)
+    assert residual <= 1e-15
+    assert refined(m, pi, None) == refined(m, pi, lambda b: b * np.nan) == (None, np.inf)
