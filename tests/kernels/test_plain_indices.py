@@ -162,6 +162,22 @@ def test_advantages_on_a_small_lattice(overvalued, drop, wide, a0, b0):
     assert missing.max() < drop
 
 
+@pytest.mark.parametrize("a0, b0, gamma, rows, tail, low, high", [
+    (39.6, 0.033, 0.97, 31, 1.0 / 0.03, 0.66, 0.89),
+    (30.1, 1.27, 0.97, 54, 0.0, 0.64, 0.895),
+    (11.7, 0.11, 1.0, 23, 0.0, 0.31, 0.78),
+])  # fmt: skip
+def test_advantages_of_an_arm_that_nearly_always_succeeds(a0, b0, gamma, rows, tail, low, high):
+    """The band reaches the last success and is cut there, row after row. What is dropped above it stays below 1e-8."""
+    r, t = np.array([3, 1, 0]), np.array([2, 1, 0])
+    lam, lattice = np.linspace(low, high, LANES), Lattice(a0, b0, gamma, rows, tail, False, 1e-8)
+    C = np.empty((len(r), LANES))
+    retirement.advantage(lam, t, r, lattice, C)
+    missing = whole_lattice(lam, t, r, lattice) - C
+    assert missing.min() > -1e-11
+    assert missing.max() < 1e-8
+
+
 # Calibration ---------------------------------------------------------------------------------------------------------
 
 
