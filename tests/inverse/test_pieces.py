@@ -36,6 +36,7 @@ from bayesrl.inverse import (
     dpm_birl,
     em_irl,
     langevin,
+    map_birl,
     multitask_birl,
     value_loss,
 )
@@ -862,6 +863,25 @@ def test_some_boltzmann_backups(w):
     rough, change = _boltzmann.fixed_point(model, 2.2, 10.0, 3)  # the first change is 1
     np.testing.assert_allclose(rough, PAID @ w + GAMMA * MOVES @ V[1], atol=1e-12)
     assert change == (1.0 if any(w) else 0.0)
+
+
+def test_maps_that_are_kept(monkeypatch):
+    """Values of policies are linear in the weights, by a dense inverse; two maps have room, and the oldest goes."""
+    monkeypatch.setattr(map_birl, "KEPT", 2 * S * D)
+    maps, policies = map_birl.LinearMaps(LinearRewards.of("test", MDP, PHI)), [[0, 2, 1, 0], [1, 1, 2, 0], [2, 0, 0, 0]]
+    for n in (0, 1, 0, 2):
+        pi = np.array(policies[n])
+        moves, paid = MOVES[np.arange(S), pi], PAID[np.arange(S), pi]
+        np.testing.assert_allclose(maps.values(pi), np.linalg.inv(np.eye(S) - GAMMA * moves) @ paid, atol=1e-12)
+    assert list(maps.kept) == [np.array(policies[n]).tobytes() for n in (1, 2)]
+    monkeypatch.setattr(map_birl, "KEPT", 2 * S * D - 1)
+    maps.values(np.array(policies[0]))
+    assert list(maps.kept) == [np.array(policies[0]).tobytes()]
+    y = default_rng(3).normal(size=(S, A))
+    ahead = np.einsum("say,yd->sad", MOVES, maps.values(np.array(policies[0])))
+    np.testing.assert_allclose(
+        maps.gradient(np.array(policies[0]), y), np.einsum("sa,sad->d", y, PAID + GAMMA * ahead), atol=1e-12
+    )
 
 
 # Files ---------------------------------------------------------------------------------------------------------------
