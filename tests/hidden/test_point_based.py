@@ -121,6 +121,10 @@ def test_a_stage_backs_up_no_belief_that_has_its_old_value():
         np.testing.assert_array_equal(new, fixed)
         assert actions.tolist() == [0], "the action of the backup, not the old one"
         np.testing.assert_array_equal(v, points @ fixed[0])
+    both, corner = np.vstack([fixed, [[-4.0, 8.0, -4.0]]]), np.array([[0.0, 1.0, 0.0]])  # a backup there gives 3.5
+    order = np.zeros(1, np.int64)
+    new, actions, v = stage(m, corner, successors(m, corner), both, np.array([0, 1]), order)
+    assert (new.tolist(), actions.tolist(), v.tolist()) == ([[-4.0, 8.0, -4.0]], [1], [8.0]), "the best old vector"
 
 
 @pytest.mark.parametrize("solver", [PBVI, Perseus])

@@ -125,6 +125,12 @@ def test_shapes_of_controllers():
             for rows in (beta, moves, before, after, now):
                 np.testing.assert_allclose(rows.sum(axis=-1), 1.0)
         one.check_grown()
+    datum = Transition(0, 1, 0.0, 1)
+    for sweeps in (1, 3):
+        own = PolicyPrior(4, 3, chains=2, sweeps=sweeps)
+        assert own.update(datum, default_rng(5)) == own.update(datum).refresh(default_rng(5), sweeps)
+    still = PolicyPrior(4, 3, chains=2, sweeps=0)
+    assert still.update(datum, default_rng(5)) == still.update(datum)
     for action, seen, name in ((4, 2, "action"), (3, 3, "next_observation"), (3, 4, "next_observation")):
         with pytest.raises(InvalidArgument, match=f"'{name}' must be"):
             belief.update(Transition(-1, action, 0.0, seen))

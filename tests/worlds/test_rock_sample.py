@@ -196,9 +196,17 @@ def test_maps():
         assert make_world("rock-sample", size=n, rocks=k, seed=seed).n_states == n * n * 2**k + 1
 
 
+def test_a_table_fits_up_to_its_largest_size(monkeypatch):
+    """Three by three cells with two rocks: (9 2^2 + 1) states and 7 actions."""
+    for largest, fits in ((37 * 7, True), (37 * 7 - 1, False)):
+        monkeypatch.setattr("bayesrl.worlds.pomdps.rock_sample.LARGEST_TABLE", largest)
+        assert hasattr(make_world("rock-sample", size=3, rocks=2, seed=0), "pomdp") is fits
+
+
 @pytest.mark.parametrize(
     "settings, says",
     [
+        ({"gamma": 1.01}, "'gamma' must be"),
         ({"size": 15, "rocks": 14}, "'size, rocks' must be one of the published maps"),
         ({"size": 2, "rocks": 5, "seed": 0}, "'rocks' must be a whole number of at least 1 and at most 4,"),
         ({"size": 9, "rocks": 41, "seed": 0}, "'rocks' must be a whole number of at least 1 and at most 40,"),
