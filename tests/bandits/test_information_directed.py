@@ -24,7 +24,7 @@ from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.beliefs.arms.poisson_arm import PoissonArm
 from bayesrl.core import Streams, meet
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.registry import make_world
+from bayesrl.registry import entries, make_world
 from bayesrl.testing import check_planner
 
 
@@ -313,3 +313,14 @@ def test_laws_and_bad_input():
 
 def test_known_best_arm_has_ratio_zero():
     assert information_ratio(FiniteModels(BernoulliModels(np.array([[0.3, 0.6]])))) == 0.0
+
+
+@pytest.mark.parametrize(
+    "name", [e.name for e in entries(("beliefs",)).values() if e.kind == "belief" and hasattr(e.factory, "best_arm")]
+)
+def test_who_tells_information_computes_it(name):
+    """What the flag says of each registered belief, and whether `best_arm` offers the information of a play."""
+    belief = entries(("beliefs",))[name].example()
+    context = 0 if getattr(belief, "features", None) is not None and belief.features.ndim == 3 else None
+    known = belief.best_arm(context, 7, default_rng(0))
+    assert belief.tells_information is (known.gain is not None)

@@ -176,3 +176,22 @@ def test_shops_agree_with_each_other():
     # Seeing the customer is worth something: the best product differs between kinds.
     assert len(set(rates.argmax(axis=1).tolist())) > 2
     assert rates.max(axis=1).mean() > 1.15 * rates.mean(axis=0).max()
+
+
+@pytest.mark.parametrize("noise", [None, 0.7])
+def test_contextual_rewards_are_drawn_before_the_next_context(noise):
+    """The stream by hand: first the number of the reward, then the next context; alone and in lockstep."""
+    p = np.array([[0.2, 0.9, 0.4], [0.6, 0.1, 0.7]])
+    world = ContextualBandit(p, noise, BetaBernoulli.uniform(3))
+    three, context, arm = world.batch(3), np.array([1, 0, 1]), np.array([2, 0, 1])
+    for seed in range(8):
+        rng = default_rng(seed)
+        paid = float(rng.random() < p[1, 2]) if noise is None else p[1, 2] + noise * rng.standard_normal()
+        step, after = world.step(1, 2, default_rng(seed)), int(rng.integers(2))
+        assert (step.state, step.observation, step.reward) == (after, after, paid)
+        rng, mean = default_rng(seed), p[context, arm]
+        paid = (rng.random(3) < mean) * 1.0 if noise is None else mean + noise * rng.standard_normal(3)
+        step, after = three.step(context, arm, default_rng(seed)), rng.integers(2, size=3)
+        np.testing.assert_array_equal(step.reward, paid)
+        np.testing.assert_array_equal(step.state, after)
+        np.testing.assert_array_equal(step.observation, after)

@@ -186,3 +186,22 @@ def test_deviation_of_gaussian_models():
     assert GaussianModels(np.array([[0.0], [3.0]]), noise=0.8).deviation == pytest.approx(
         np.sqrt(0.64 + np.var([0.0, 3.0]))
     )
+
+
+def test_quantiles_at_their_limits():
+    """The 1-quantile is the largest mean, whatever the weights sum to in rounding; ties belong to the smaller mean."""
+    rng = default_rng(8)
+    means, weights = rng.random((7, 3)), rng.dirichlet(np.full(7, 5.0), size=60)
+    belief = FiniteModels(BernoulliModels(means), weights)
+    totals = np.cumsum(belief.posterior()[:, np.argsort(means, axis=0)], axis=-2)[:, -1]
+    assert (totals < 1.0).any()
+    assert (totals > 1.0).any()
+    np.testing.assert_array_equal(belief.quantile(1.0), np.tile(means.max(axis=0), (60, 1)))
+    np.testing.assert_array_equal(belief.quantile(0.0), np.tile(means.min(axis=0), (60, 1)))
+    for p in (0.11, 0.48, 0.93):
+        for w, found in zip(weights, belief.quantile(p), strict=True):
+            likely = [min(x for x in means[:, a] if w[means[:, a] <= x].sum() >= p) for a in range(3)]
+            np.testing.assert_array_equal(found, likely)
+    even = FiniteModels(BernoulliModels([[0.3, 0.8], [0.6, 0.1]]))
+    assert even.quantile(0.5).tolist() == [0.3, 0.1]
+    assert even.quantile(np.nextafter(0.5, 1.0)).tolist() == [0.6, 0.8]

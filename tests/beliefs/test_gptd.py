@@ -7,6 +7,7 @@ from scipy.stats import chi2
 
 from bayesrl.beliefs import GPTD, ParametricGPTD, SparseGPTD, WhiteGPTD, features
 from bayesrl.beliefs.covariances import Discrete, Gaussian, Linear, Matern
+from bayesrl.beliefs.values._dictionary import Dictionary
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 
@@ -332,3 +333,15 @@ def test_a_jump_is_refused_with_a_hint():
     with pytest.raises(InvalidArgument, match=r"restart\(\)"):
         belief.update(Transition(3.0, 0, 1.0, 1.0))
     assert len(belief.restart().update(Transition(3.0, 0, 1.0, 1.0)).data) == 2
+
+
+def test_a_variance_equal_to_the_threshold_does_not_join():
+    """Above the threshold, not at it; a state without variance never joins, even if the threshold is zero."""
+    far = np.array([[0.0], [400.0]])  # without covariance
+    for threshold, size in ((2.25, 0), (np.nextafter(2.25, 0.0), 2)):
+        basis, coordinates = Dictionary.empty(1).admit(Gaussian(1.0, variance=2.25), far, threshold)
+        assert len(basis) == size
+        np.testing.assert_array_equal(coordinates, 1.5 * np.eye(2)[:, :size])
+    basis, coordinates = Dictionary.empty(1).admit(Linear(), np.array([[0.0], [3.0], [0.0]]), 0.0)
+    assert basis.states.tolist() == [[3.0]]
+    assert coordinates.tolist() == [[0.0], [3.0], [0.0]]

@@ -8,7 +8,7 @@ from scipy import stats
 from bayesrl.beliefs.covariances import Fisher
 from bayesrl.errors import InvalidArgument
 from bayesrl.gradient import GaussianPolicy, bpg, bpg_hessian
-from bayesrl.gradient._bpg import Whitened, quadrature_weights
+from bayesrl.gradient._bpg import Whitened, _linear, quadrature_weights
 
 RNG = np.random.default_rng(0)
 SOME = CHAIN.draw(RNG, 8)
@@ -343,3 +343,15 @@ def test_defaults_of_the_estimates():
     ):
         np.testing.assert_array_equal(plain.mean, said.mean)
         np.testing.assert_array_equal(plain[1], said[1])
+
+
+@pytest.mark.parametrize("paths, noise", [(3, 0.7), (3, 0.0), (4, 0.0), (9, 0.7)])
+@pytest.mark.parametrize("threshold", [0.0, 1e-7])
+def test_model_2_in_whitened_scores(paths, noise, threshold):
+    """Four weights N(0, I) given fewer, as many and more returns: the usual formulas, with explicit inverses."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(paths, 4)), rng.normal(size=paths)
+    C = np.linalg.inv(X @ X.T + noise**2 * np.eye(paths))
+    mean, covariance = _linear("bpg", X, y, noise, threshold)
+    np.testing.assert_allclose(mean, X.T @ C @ y, atol=1e-10)
+    np.testing.assert_allclose(covariance, np.eye(4) - X.T @ C @ X, atol=1e-10)

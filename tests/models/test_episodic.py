@@ -9,7 +9,9 @@ import pytest
 
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solution import model_of
 from bayesrl.models.solve import METHODS, evaluate_policy, solve
+from bayesrl.models.solvers._episodic import collapse
 
 
 def rational_values(mdp, policy):
@@ -207,3 +209,36 @@ def test_loops_that_cost_nothing_among_other_states():
         merged += bool((expected[1:3] >= 0.0).all())
         costly += bool((expected < 0.0).any())
     assert min(merged, costly) > 1
+
+
+def test_merged_models_by_hand():
+    """States 1 and 3 can be kept for nothing, and 2 cannot: what is left of each set, row by row."""
+    P, R = np.zeros((5, 2, 5)), np.array([[0.0, 0.0], [0.0, -1.5], [-0.5, 0.75], [0.0, 2.5], [0.0, -3.5]])
+    P[1, 0, 3] = P[3, 0, 1] = 1.0
+    P[1, 1, [0, 2]], P[3, 1, [2, 4]] = (0.25, 0.75), (0.375, 0.625)
+    P[2, 0, [1, 4]], P[2, 1, [0, 3]] = (0.5, 0.5), (0.125, 0.875)
+    P[4, 0, [0, 1]], P[4, 1, [2, 3]] = (0.75, 0.25), (0.0625, 0.9375)
+    P[0, :, 0] = 1.0
+    model, label, stop = collapse(model_of(TabularMDP.from_dense(P, R, 1.0, terminal=[0])))
+    assert label[1] == label[3]
+    assert sorted(set(label.tolist())) == [0, 1, 2, 3]
+    assert np.flatnonzero(stop).tolist() == [label[1]]
+    assert stop.shape == (4,)
+    assert model.r.shape == (4, 3)
+    assert model.succ.shape[:2] == model.group.shape == (4, 3)
+    assert not model.shiftable
+
+    def rows(x):
+        """Rewards of a new state, each with the probabilities of next states."""
+        found = set()
+        for a in range(3):
+            g = model.group[x, a]
+            p = np.bincount(model.succ[x, a], model.prob[g] * (np.arange(model.prob.shape[1]) < model.size[g]), 4)
+            found.add((float(model.r[x, a]), *p.tolist()))
+        return found
+
+    merge = np.eye(4)[label]  # (old states, new states)
+    kept = {1: [(1, 1), (3, 1)], 2: [(2, 0), (2, 1)], 4: [(4, 0), (4, 1)], 0: []}
+    for s, pairs in kept.items():
+        nothing = {(0.0,) * 5} if s in (0, 1) else set()  # to stop, and the end
+        assert rows(label[s]) == nothing | {(R[y, a], *(P[y, a] @ merge).tolist()) for y, a in pairs}

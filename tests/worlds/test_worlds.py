@@ -388,3 +388,13 @@ def test_an_unknown_prior_is_refused():
         prior_for(make_world("chain"), "flt:1")
     with pytest.raises(UnknownName, match="There is no prior called 'accurate'"):
         prior_for(make_world("chain"), "accurate")
+
+
+def test_the_setting_of_a_world_that_only_has_attributes():
+    class Place:
+        prior, runs, optimum = "flat:1/3", 5, 8.0
+
+    assert setting_of(Place()) == Setting("flat:1/3", 1000, 5)
+    Place.steps, Place.figures = 77, ("a", "b")
+    assert setting_of(Place()) == Setting("flat:1/3", 77, 5, ("a", "b"))
+    assert setting_of(object()) == Setting()
