@@ -111,6 +111,25 @@ def test_accepted_proposals_of_one_weight(many, monkeypatch):
     np.testing.assert_allclose(Q, belief.rewards.solve(draws[-1]).q, atol=1e-9)
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_two_weights_with_shares(many):
+    """The transcription on three states: weights are chosen unevenly, and the posterior of a sweep has its share."""
+    phi, chosen, shares = default_rng(9).normal(size=(3, 2, 2)), [0.7, 1.9], np.linspace(0.2, 1.3, 40)
+    prior = GaussianPrior(0.2, 0.5, -1.0, 1.0)
+    belief = BIRL(line(0.6), phi, prior, 2.7, 0.5, [0.5, -1.0]).update_many(DEMONSTRATION)
+    log_prior = [prior.log_density([x]) for x in FIVE]
+    plain = policy_walk(
+        line(0.6), phi, DEMONSTRATION, 2.7, -1.0, 0.5, log_prior, [3, 0], 40, default_rng(2), chosen, shares
+    )
+    n = on_lattice.Counts(*(on_lattice.frozen(x) for x in belief.counts))
+    go = Schedule(*(on_lattice.frozen(x) for x in (np.cumsum(chosen), shares)))
+    ground, at, draws = belief.rewards if many else belief.rewards.ground, belief.at.copy(), np.zeros((33, 2))
+    _, Q = (walk_many if many else compiled)(default_rng(2), ground, n, 2.7, belief.lattice, go, at, draws)
+    np.testing.assert_array_equal(draws, plain[7:])
+    np.testing.assert_allclose(Q, belief.rewards.solve(draws[-1]).q, atol=1e-9)
+    assert draws.max() == 1.0  # the walk begins at the lower end of the box and reaches the upper one
+
+
 def test_tables_that_are_not_square():
     x, y = default_rng(8).normal(size=(2, 2, 3))
     y, to = on_lattice.frozen(y), table(2, 3)
