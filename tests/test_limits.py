@@ -269,6 +269,12 @@ def test_sizes_of_pomdp_files(monkeypatch):
     for said in ("026", "100", "9" * 5000):
         with pytest.raises(UnreadableFile, match="states are too many"):
             read_pomdp(POMDP.format(said))
+    for zeros in (0, 3, 5000):
+        found = read_pomdp(f"{POMDP.format(5)} R: * : {'0' * zeros}4 : * : * 7 R: * : {'0' * (zeros + 1)} : * : * 3")
+        assert found.mdp.mean_reward[:, 0].tolist() == pytest.approx([3.0, 1.0, 1.0, 1.0, 7.0])
+        for missing in (f"{'0' * zeros}5", "9" * (zeros + 1)):
+            with pytest.raises(UnreadableFile, match=r"there is no state .*: they are numbered from 0 to 4"):
+                read_pomdp(f"{POMDP.format(5)} R: * : {missing} : * : * 7")
     with pytest.raises(UnreadableFile, match="26 states are too many"):
         read_pomdp(POMDP.format(26))
     with pytest.raises(UnreadableFile, match="the table T has 625 entries, more than 25"):

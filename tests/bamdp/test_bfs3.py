@@ -392,3 +392,9 @@ def test_pairs_that_do_not_fit_are_refused_at_once():
         match="The rewards of RewardNormal do not take finitely many",
     ):
         b.BayesAgent(vague, BFS3())
+
+
+def test_no_trajectories_from_an_end():
+    decision = BFS3(simulations=50, depth=3).plan(small(), 2, None, default_rng(0))
+    assert decision.info["simulations"] == 0
+    assert not np.any([decision.info[name] for name in ("q", "lower", "upper")])

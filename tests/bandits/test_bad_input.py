@@ -209,6 +209,18 @@ def test_a_seed_is_no_generator(name):
             lambda: gittins_index_normal(0.0, 1e-308, 0.9),
             "gittins_index_normal: 'n' must be from 1e-12 to 1e+12, got 1e-308.",
         ),
+        (
+            lambda: gittins_index_normal(0.0, [1e-13, 1.0, 2e12], 0.9),
+            "gittins_index_normal: 'n' must be from 1e-12 to 1e+12, got 2000000000000.0.",
+        ),
+        (
+            lambda: gittins_index_normal(0.0, [1.0, 1e-13, 2.0], 0.9),
+            "gittins_index_normal: 'n' must be from 1e-12 to 1e+12, got 1e-13.",
+        ),
+        (
+            lambda: gittins_index_normal(0.0, 1.0, [0.5, 1.0, 0.9]),
+            "gittins_index_normal: 'gamma' must be in [0, 1), got 1.0.",
+        ),
     ],
 )
 def test_nonsense_is_refused_in_one_sentence(call, sentence):

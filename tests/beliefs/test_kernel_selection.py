@@ -150,3 +150,11 @@ def test_particles_are_drawn_anew_below_half_of_them():
         else:
             np.testing.assert_array_equal(new.weights, one.origin)
             assert new.origin == one.origin
+
+
+def test_a_weight_that_is_too_small_for_a_number():
+    """A reward that one kernel cannot explain leaves it no weight; what comes then raises no warning."""
+    belief = KernelSelection([Gaussian(variance=1e-4), Gaussian(variance=1.0)], noise=0.01, gamma=0.5)
+    for reward in (5.0, 4.9):
+        belief = belief.update(Transition(0.0, 0, reward, 1.0, terminated=True))
+        assert belief.weights.tolist() == [0.0, 1.0]

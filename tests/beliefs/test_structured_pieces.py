@@ -174,6 +174,7 @@ def test_families_that_are_enumerated(monkeypatch):
 
 def test_sizes_of_graphs():
     assert FactoredDBN((2,) * 60, 1, max_parents=0).n_states == 2**60
+    assert FactoredDBN((3,), 1).n_states == 3
     for bad in ((2,) * 61, (1,) * 61, (2,) * 59 + (3,)):
         with pytest.raises(InvalidArgument, match="'sizes' must be of 1 to 60 variables with at most 2\\^60 states"):
             FactoredDBN(bad, 1, max_parents=0)

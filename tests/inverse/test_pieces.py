@@ -865,6 +865,19 @@ def test_some_boltzmann_backups(w):
     assert change == (1.0 if any(w) else 0.0)
 
 
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_boltzmann_backups_of_large_rewards(sign):
+    """Values of some thousands, whose exponentials overflow or vanish: nearly the best action's."""
+    backup = _boltzmann.BoltzmannBackup("test", LinearRewards.of("test", MDP, PHI), 2.2)
+    w = sign * np.array([3000.0, -4000.0])
+    found, _ = _boltzmann.fixed_point(backup.model._replace(r=frozen(backup.rewards.table(w))), 2.2, 1e-13, 2)
+    V = np.zeros(S)
+    for _ in range(2):
+        Q = PAID @ w + GAMMA * MOVES @ V
+        V = (special.softmax(2.2 * Q, axis=1) * Q).sum(axis=1)
+    np.testing.assert_allclose(found, PAID @ w + GAMMA * MOVES @ V, rtol=1e-12, atol=1e-9)
+
+
 def test_maps_that_are_kept(monkeypatch):
     """Values of policies are linear in the weights, by a dense inverse; two maps have room, and the oldest goes."""
     monkeypatch.setattr(map_birl, "KEPT", 2 * S * D)

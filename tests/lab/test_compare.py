@@ -1,5 +1,6 @@
 """Comparisons: what depends on the seed alone, what methods share, what happens when something fails."""
 
+import dataclasses
 import signal
 import subprocess
 import sys
@@ -427,3 +428,16 @@ def test_a_job_counts_its_runs(lockstep, runs):
     world = make_world("online-shop")
     agent = BayesAgent(world.default_prior(), Thompson())
     assert module.Job("shop", agent, world, 5, 0, None, (), lockstep, range(3)).runs == runs
+
+
+def test_seconds_per_step_are_the_median_of_the_runs(monkeypatch):
+    """Three runs of twenty steps that took 2, 12 and 4 seconds: 4 / 20."""
+    took = iter((2.0, 12.0, 4.0))
+
+    def timed(jobs, advance):
+        return [[dataclasses.replace(r, seconds=next(took)) for r in records] for records in inline(jobs, advance)]
+
+    inline = sys.modules["bayesrl.lab.compare"]._inline
+    monkeypatch.setattr("bayesrl.lab.compare._inline", timed)
+    found = compare({"a": Always(1)}, Arms(np.array([0.2, 0.9])), 20, 3)
+    assert found.seconds_per_step == {"a": 0.2}

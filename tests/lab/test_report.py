@@ -70,6 +70,17 @@ def test_table_where_episodes_end():
     assert "episodes" not in text(compare(Always(1), WORLD, 20, 2).table(None))
 
 
+def test_some_methods_end_no_episode(monkeypatch):
+    """Their cells show a dash, and the others' stay in their columns."""
+    found = compare({"a": Always(1), "b": Always(2)}, WORLD, 20, 2)
+    went = SimpleNamespace(finished=Interval(7.0, 6.0, 8.0, 2), final_return=Interval(31.0, 30.0, 32.0, 2))
+    monkeypatch.setattr("bayesrl.lab.report.episodes", lambda records: went if records is found["a"] else None)
+    a, b = (next(x.split() for x in text(found.table(None)).splitlines() if x.startswith(k)) for k in "ab")
+    assert a[-5:-2] != b[-5:-2]
+    assert "31.0" in " ".join(a)
+    assert b.count("-") == 2
+
+
 def test_table_without_extras_and_with_one_run():
     found = compare(Always(1), WORLD, 20, 1)
     said = text(comparison_table(found, title="A title"))

@@ -1,5 +1,7 @@
 """Posterior returns of policies: the numbers against value_samples, the picture read off its artists, bad input."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -78,6 +80,17 @@ def test_a_picture_is_written_and_returned(tmp_path):
     assert all(word in text for word in ("best guess", "safe", "Machine", "10% percentile"))
     again = plot_values(BELIEF, policies, epsilon=0.1, samples=200)
     assert [a.lines[0].get_xdata()[0] for a in again.axes] == [a.lines[0].get_xdata()[0] for a in sheet.axes]
+
+
+@pytest.mark.parametrize("epsilon, least", [(0.01, 459), (0.5, 100)])
+def test_enough_samples_for_a_rare_event(epsilon, least, monkeypatch):
+    """The percentile's own guarantee needs ln .01 / ln(1 - epsilon) draws, and at least 100 are taken."""
+    asked = {}
+    nothing = SimpleNamespace(solve=lambda belief, rng: SimpleNamespace(policy=UNIFORM))
+    monkeypatch.setattr("bayesrl.lab.risk.make", lambda name, **fields: asked.update({name: fields}) or nothing)
+    found = policies_for(BELIEF, ("percentile",), epsilon, default_rng(0))
+    assert asked == {"percentile": {"epsilon": epsilon, "samples": least}}
+    assert found["percentile"] is UNIFORM
 
 
 def test_each_criterion_is_best_at_what_it_maximises(monkeypatch):

@@ -495,6 +495,7 @@ def test_fields_are_of_the_same_kind():
     assert not _same_kind((one, 1), (one, 2, 3))
     assert not _same_kind((one, 1), (one, "a"))
     assert _same_kind((), ((1, 2), (3, 4)))
+    assert _same_kind((), ((1, 2),))
     assert not _same_kind((), ((1, 2), (3, "a")))
 
 

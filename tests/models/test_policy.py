@@ -31,7 +31,8 @@ WARM = SoftmaxPolicy(THETA, temperature=1.7)
 WAVES = SoftmaxPolicy(RNG.normal(size=(3, 4)), RBF([0.0, 1.0, 2.0], scale=0.8), temperature=0.6)
 LEARNS = GaussianPolicy(RBF([-1.0, 1.0]), [0.4, -0.3], sigma=0.7, learn_sigma=True)
 FINITE |= {"temperature": WARM, "state features": WAVES}
-ALL = {**FINITE, "gaussian": GAUSSIAN, "gaussian with sigma": LEARNS}
+PLANE = GaussianPolicy(None, [[0.5, -1.0, 0.2], [1.0, 0.3, 2.0]], sigma=0.7, learn_sigma=True)
+ALL = {**FINITE, "gaussian": GAUSSIAN, "gaussian with sigma": LEARNS, "two actions and sigma": PLANE}
 DIFFERENTIABLE = [n for n, policy in ALL.items() if isinstance(policy, (SoftmaxPolicy, GaussianPolicy))]
 
 
@@ -73,7 +74,7 @@ def test_gaussian_samples_have_their_mean_and_spread():
 def pairs(name):
     """Some observations and actions of a policy."""
     rng = np.random.default_rng(3)
-    if name == "gaussian":
+    if name in ("gaussian", "two actions and sigma"):
         return [(rng.normal(size=3), rng.normal(size=2))]
     return [(x, x - 0.4) for x in (-0.5, 1.3)] if name in ALL and name not in FINITE else [(0, 3), (2, 0), (2, 3)]
 

@@ -107,6 +107,12 @@ def test_values_are_convex_and_scale_with_the_weights():
         np.testing.assert_allclose(belief.value(2.5 * u), 2.5 * belief.value(u))
 
 
+def test_a_policy_that_gains_nothing_is_not_kept_again():
+    """The same task twice gains exactly 0, which is not more than a tolerance of 0."""
+    for w in TASKS[:5]:
+        assert len(VariableReward(MDP, F, 0.0).update(w).update(w).policies) == 1
+
+
 def test_tolerance_keeps_the_cache_small():
     """The value of a task seen may be wrong by at most the tolerance, and fewer policies are kept for it."""
     sizes = []

@@ -317,6 +317,15 @@ def test_guarantee_is_the_order_statistic():
                 rank("x", n, epsilon, confidence)
 
 
+def test_the_least_number_of_samples():
+    """The first n with 1 - (1 - epsilon)^n >= confidence, by trying one after the other."""
+    for epsilon, confidence in product((0.003, 0.01, 0.1, 0.17, 0.5, 0.83), (0.3, 0.75, 0.95, 0.999)):
+        n = 1
+        while 1 - (1 - epsilon) ** n < confidence:
+            n += 1
+        assert samples_needed(epsilon, confidence) == n
+
+
 def holds(limits, truth, confidence):
     """Whether limits are at most the truth about as often as they should be; false alarm below 1e-6."""
     return (np.asarray(limits) <= truth).sum() > binom.ppf(1e-6, len(limits), confidence)

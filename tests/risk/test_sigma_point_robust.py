@@ -11,6 +11,7 @@ from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
 from bayesrl.risk import largest_beta, sigma_points
+from bayesrl.risk._sigma_points import roots
 from bayesrl.risk.sigma_point_robust import SigmaPointRobust
 from bayesrl.testing import check_agent, check_needs, check_planner, check_point_belief
 
@@ -55,6 +56,17 @@ def test_the_largest_beta_is_the_largest(alpha):
     assert sigma_points(alpha, most).min() == pytest.approx(0.0, abs=1e-15)
     assert sigma_points(alpha, 1.01 * most).min() < -1e-4
     assert sigma_points(alpha, 0.99 * most).min() >= 0.0
+
+
+def test_outcomes_that_are_impossible_stay_so():
+    """Exactly, whatever the rounding of the other outcomes' roots."""
+    for counts in ([2.3, 0.7, 4.1], [1e-3, 5.0, 0.2], [3.0, 1e4, 7.7]):
+        whole = np.zeros((1, 5, 5))
+        whole[np.ix_([0], [0, 1, 3], [0, 1, 3])] = covariance(counts)[1]
+        root = roots(whole)[0]
+        assert not root[[2, 4]].any()
+        assert not root[:, [2, 4]].any()
+        np.testing.assert_allclose(root @ root.T, whole[0], atol=1e-12)
 
 
 def test_two_outcomes_in_closed_form():

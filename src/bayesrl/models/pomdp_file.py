@@ -438,8 +438,9 @@ class _Reading:
         if word in self.index[kind]:
             return self.index[kind][word]
         if word.isdecimal() and word.isascii():
-            if len(word.lstrip("0")) < 10 and int(word) < n:  # 007
-                return int(word)
+            digits = word.lstrip("0") or "0"  # 007
+            if len(digits) < 10 and int(digits) < n:
+                return int(digits)
             raise _Wrong(f"there is no {kind} {_short(word)}: they are numbered from 0 to {n - 1}", at)
         raise _Wrong(f"there is no {kind} called '{_short(word)}'", at)
 
