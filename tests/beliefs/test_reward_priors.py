@@ -133,3 +133,12 @@ def test_boxes(kind):
         with pytest.raises(InvalidArgument, match="must be"):
             call()
     assert made.draw(0, default_rng(0)).shape == (0,)
+
+
+@pytest.mark.parametrize("kind", [UniformPrior, GaussianPrior, LaplacePrior])
+def test_ends_that_are_long_integers(kind):
+    """Beyond 64 bits they are numbers like others; beyond floating point they are refused."""
+    assert kind(low=-(2**70), high=2**70).high == 2.0**70
+    for bad in (10**400, -(10**400)):
+        with pytest.raises(InvalidArgument, match="'high' must be"):
+            kind(low=-1.0, high=bad)

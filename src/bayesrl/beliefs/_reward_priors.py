@@ -244,9 +244,13 @@ def _check_box(prior: Boxed) -> None:
     owner = type(prior).__name__
     for name in ("low", "high"):
         x = getattr(prior, name)
-        if isinstance(x, bool) or not isinstance(x, (int, float, np.integer, np.floating)) or np.isnan(x):
+        try:  # not `number`, as an interval may be infinite
+            y = float(x) if isinstance(x, (int, float, np.integer, np.floating)) and not isinstance(x, bool) else np.nan
+        except OverflowError:
+            y = np.nan
+        if np.isnan(y):
             raise InvalidArgument(owner, name, "a number", x)
-        object.__setattr__(prior, name, float(x))
+        object.__setattr__(prior, name, y)
     if not prior.low < prior.high:
         raise InvalidArgument(owner, "low", f"below high, {prior.high:g}", prior.low)
 
