@@ -7,10 +7,8 @@ from scipy import integrate, special, stats
 
 import bayesrl as b
 from bayesrl.bamdp.baselines.bayesian_q_learning import (
-    ANGLES,
     LEAST,
     BayesianQLearning,
-    _angles,
     conjugate,
     future,
     inverse_gap,
@@ -77,16 +75,6 @@ def test_quadrature_over_returns():
     assert w @ np.log1p(x * x) == pytest.approx(law.expect(lambda x: np.log1p(x * x)), rel=1e-5)
 
 
-def test_angles_are_a_gauss_rule():
-    """64 points between -pi/2 and pi/2 that integrate polynomials of the angle exactly, up to degree 127."""
-    angle, weight = _angles()
-    assert len(angle) == len(weight) == 64
-    assert np.array_equal([angle, weight], ANGLES)
-    for power in (0, 1, 2, 5, 8, 126):
-        expected = 2.0 / (power + 1) if power % 2 == 0 else 0.0
-        assert weight @ (angle / (0.5 * np.pi)) ** power == pytest.approx(expected, abs=1e-13)
-
-
 def test_mixture_update_matches_monte_carlo():
     """The projection has the four expectations of the mixture: 400000 draws from it, false alarm 1e-6."""
     new, rng = mixture_update(CELL, AFTER, 2.0, 0.9), default_rng(1)
@@ -99,6 +87,22 @@ def test_mixture_update_matches_monte_carlo():
     t = new.shape / new.rate
     matched = [t, new.mean * t, 1.0 / new.strength + new.mean**2 * t, special.digamma(new.shape) - np.log(new.rate)]
     assert_mean_equal(drawn, matched)
+
+
+@pytest.mark.parametrize("alpha", [2.5, 28.0, 30.0, 400.0, 1e4, 1e9])
+def test_the_quadrature_has_the_moments_of_student_t(alpha):
+    """However narrow the law is. Between alpha = 28 and 30 the rule stops covering all angles."""
+    after = NormalGamma(0.5, 2.0, alpha, 3.0 * alpha)
+    x, weight = returns(after)
+    z, nu = (x - 0.5) / np.sqrt(4.5), 2.0 * alpha
+    assert [weight @ z, weight @ z**2] == pytest.approx([0.0, nu / (nu - 2.0)], rel=1e-7, abs=1e-9)
+    assert weight @ z**4 == pytest.approx(3.0 * nu**2 / ((nu - 2.0) * (nu - 4.0)), rel=1e-7)
+
+
+def test_a_mixture_over_a_sharp_law_is_nearly_a_return_that_was_seen():
+    """If R' is nearly certain, the projection is the posterior given r + gamma E[R'], up to its variance."""
+    new = mixture_update(CELL, NormalGamma(1.5, 1e6, 1e6, 1.0), 2.0, 0.9)
+    assert new == pytest.approx(conjugate(CELL, 3.35, 3.35**2), rel=1e-5)
 
 
 def test_mixture_is_the_more_careful_update():
@@ -229,7 +233,7 @@ def test_reproducible():
 
 def test_bad_arguments():
     for params, sentence in [
-        ({"shape": 1.0}, "BayesianQLearning: 'shape' must be greater than 1, got 1.0."),
+        ({"shape": 1.0}, "BayesianQLearning: 'shape' must be in (1, 1e+09], got 1.0."),
         ({"update": "mean"}, "BayesianQLearning: 'update' must be one of moment, mixture, got 'mean'."),
         ({"r_max": -1.0}, "BayesianQLearning: 'r_max' must be at least 0, got -1.0."),
         (
@@ -246,8 +250,8 @@ def test_bad_arguments():
             "BayesianQLearning: 'gamma' must be below 1, got 1.0. Otherwise give the prior: mean and rate.",
         ),
         (
-            {"r_max": 1.01e100},
-            "BayesianQLearning: 'r_max' must be greater than r_min (0) by 1e-100 to 1e+100, got 1.01e+100. Otherwise "
+            {"r_min": -0.01e100, "r_max": 1e100},
+            "BayesianQLearning: 'r_max' must be greater than r_min (-1e+98) by 1e-100 to 1e+100, got 1e+100. Otherwise "
             "give the prior: mean and rate.",
         ),
         (
@@ -260,7 +264,12 @@ def test_bad_arguments():
         with pytest.raises(InvalidArgument) as error:
             BayesianQLearning(2, 2, **({"gamma": 0.9} | params))
         assert str(error.value) == sentence
-    for range_ in ({"r_max": 1e-100}, {"r_max": 1e100}, {"r_max": 0.0, "rate": 2.0}, {"r_max": 1e200, "rate": 2.0}):
+    for range_ in (
+        {"r_max": 1e-100},
+        {"r_max": 1e100},
+        {"r_max": 0.0, "rate": 2.0},
+        {"r_min": -1e100, "r_max": 1e100, "rate": 2.0},
+    ):
         assert np.isfinite(BayesianQLearning(2, 2, 0.9, **range_).prior()).all()
     half = BayesianQLearning(2, 2, 0.75, r_min=-1.0, r_max=4.0, rate=7.0, strength=3.0, shape=1.5)
     assert half.prior() == (pytest.approx(6.0), 3.0, 1.5, 7.0)  # the middle of -4 and 16

@@ -45,13 +45,17 @@ from bayesrl.beliefs._normal_gamma import NormalGamma, increments, sample_means,
 from bayesrl.checks import Floats, frozen, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.parameters import DISCOUNT, Above, AtLeast, declared
+from bayesrl.parameters import DISCOUNT, Above, AtLeast, Within, declared
 from bayesrl.registry import register
 
 LEAST = 1.01
 """Smallest alpha; the variance of a return is finite above 1."""
 NODES = 64
 """Points of the quadrature over the return to come."""
+REACH = 12.0
+"""How many standard deviations of the angle the quadrature covers; the rest has a probability below 1e-31."""
+STEEPEST = 1e9
+"""Largest prior alpha; far above it, log(alpha) - digamma(alpha) is lost to rounding."""
 NARROW = 1e-100
 """The smallest range of rewards, and the inverse of the largest; between them variances are representable."""
 
@@ -93,7 +97,7 @@ class BayesianQLearning:
     r_max: Annotated[float, "The largest reward that a step can pay."] = 1.0
     mean: Annotated[float | None, "Prior mean of a return, mu_0; None for the middle of the possible returns."] = None
     strength: Annotated[float, Above(0), "How many returns the prior mean is worth, lambda."] = 1.0
-    shape: Annotated[float, Above(1), "Shape of the prior of the precision, alpha."] = 2.0
+    shape: Annotated[float, Within(1, STEEPEST, open_low=True), "Shape of the prior of the precision, alpha."] = 2.0
     rate: Annotated[
         float | None,
         Above(0),
@@ -189,21 +193,18 @@ def mixture_update(cell: NormalGamma, after: NormalGamma, r: float, gamma: float
 def returns(after: NormalGamma) -> tuple[Floats, Floats]:
     """Points and weights for expectations over R', which is Student's t: x = centre + scale sqrt(nu) tan(angle).
 
-    The density in the angle is proportional to cos^(nu - 1), so a Gauss rule on the angle covers the tails.
+    The density in the angle is proportional to cos^(nu - 1), so a Gauss rule on the angle covers the tails. For a large
+    nu the angle has a standard deviation of about 1 / sqrt(nu), and the rule covers `REACH` of them.
     """
     mu, lam, alpha, beta = after
     nu, scale = 2.0 * alpha, np.sqrt(beta * (lam + 1.0) / (lam * alpha))
-    angle, gauss = ANGLES
+    points, gauss = GAUSS
+    angle = min(0.5 * np.pi, REACH / np.sqrt(nu)) * points
     weight = gauss * np.cos(angle) ** (nu - 1.0)
     return mu + scale * np.sqrt(nu) * np.tan(angle), weight / weight.sum()
 
 
-def _angles() -> tuple[Floats, Floats]:
-    x, w = np.polynomial.legendre.leggauss(NODES)
-    return 0.5 * np.pi * x, w
-
-
-ANGLES = _angles()
+GAUSS: tuple[Floats, Floats] = np.polynomial.legendre.leggauss(NODES)
 
 
 def inverse_gap(gap: float) -> float:
