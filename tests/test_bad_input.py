@@ -145,7 +145,7 @@ CALLS = {
     ),
     "P is missing": (
         lambda: TabularMDP.from_dense(None, T.R, 0.9),
-        "TabularMDP: 'P' must be an array of shape (any, any, any), got None.",
+        "TabularMDP: 'P' must be an array of numbers, got None.",
     ),
     "R has a NaN": (
         lambda: TabularMDP.from_dense(T.P, with_entry(T.R, (1, 1), np.nan), 0.9),

@@ -233,7 +233,6 @@ DEFAULTS = {
     "pacbayes.pac_bayes_model.model_bound": {"r_max": 1.0, "form": "hoeffding", "known_rewards": True},
     "pacbayes.pac_bayes_value.value_bound": {"r_max": 1.0, "known_rewards": True},
     "parameters.Within": {"low": -np.inf, "high": np.inf, "open_low": False, "open_high": False},
-    "parameters.check": {"moderate": False},
     "provenance.provenance": {"hidden": False},
     "record.Record": {"seconds": 0.0},
     "statistics.independent_difference": {"confidence": 0.95},

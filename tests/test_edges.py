@@ -280,11 +280,13 @@ def test_refused(what):
         REFUSED[what]()
 
 
-def test_only_beliefs_refuse_immoderate_numbers():
-    """A temperature may be 1e101; a count may not."""
-    assert b.make("softmax", temperature=1e101).temperature == 1e101
-    with pytest.raises(InvalidArgument):
-        B.BetaBernoulli([1e101], [1.0])
+def test_beliefs_and_planners_refuse_immoderate_numbers():
+    """A temperature may be 1e100, and so may a count; neither may be 1e101."""
+    assert b.make("softmax", temperature=1e100).temperature == 1e100
+    assert B.BetaBernoulli([1e100], [1.0]).alpha == 1e100
+    for refused in (lambda: b.make("softmax", temperature=1e101), lambda: B.BetaBernoulli([1e101], [1.0])):
+        with pytest.raises(InvalidArgument, match="Numbers beyond 1e\\+100 are refused"):
+            refused()
 
 
 def test_lockstep_worlds_have_the_same_arms():

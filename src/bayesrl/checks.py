@@ -7,7 +7,7 @@ declares the bounds of its fields instead of calling these functions: see `param
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -95,7 +95,7 @@ def number(
         raise InvalidArgument(owner, name, expected, x)
     if moderate and (abs(y) > LARGEST or (above and low == 0.0 and y < SMALLEST)):
         raise InvalidArgument(owner, name, expected, x, _too_far(y))
-    return y
+    return y + 0.0  # numpy takes -0.0 for a negative scale
 
 
 def _too_far(y: float) -> str:
@@ -146,6 +146,18 @@ def as_array(x: Any) -> NDArray[Any]:
         return np.asarray(None)
 
 
+def called(owner: str, name: str, function: Callable[..., Any] | None, *given: Floats | Generator) -> Any:
+    """What a user's function gives; an error that it raises about shapes or types is quoted."""
+    if function is None:
+        raise InvalidArgument(owner, name, "given for this question", None)
+    try:
+        return function(*given)
+    except (ValueError, TypeError, IndexError) as wrong:
+        shapes = ", ".join(str(x.shape) for x in given if isinstance(x, np.ndarray))
+        expected = f"a function that takes arrays of shapes {shapes}" if shapes else "a function of a numpy Generator"
+        raise InvalidArgument(owner, name, expected, function, f"It said: {wrong}.") from wrong
+
+
 def broadcast(owner: str, **named: Floats) -> tuple[Floats, ...]:
     """Broadcast arrays to one shape; raise an error if their shapes do not fit."""
     try:
@@ -191,8 +203,9 @@ def array(
     `moderate` is explained in `number`.
     """
     try:
-        if np.asarray(x).dtype.kind not in "biufO":  # numpy would convert text and complex numbers silently
-            raise TypeError
+        given = np.asarray(x)
+        if given.dtype.kind not in "biufO" or (given.dtype.kind == "O" and any(v is None for v in given.flat)):
+            raise TypeError  # numpy would convert text, complex numbers and None silently
         y = np.array(x, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidArgument(owner, name, "an array of numbers", x) from None

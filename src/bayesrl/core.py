@@ -32,7 +32,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
 from bayesrl.capabilities import Batches, Restarts, demand
-from bayesrl.checks import integer
+from bayesrl.checks import integer, number
 from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
 from bayesrl.provenance import describe, provenance
 from bayesrl.record import Record as Record
@@ -330,6 +330,8 @@ class Streams(NamedTuple):
     @staticmethod
     def of(seed: int, replicate: int = 0, lockstep: bool = False) -> Streams:
         """The streams of one replicate, or of one lockstep block of replicates. They depend on these numbers only."""
+        seed = integer("Streams", "seed", seed, any_length=True)
+        replicate = integer("Streams", "replicate", replicate)
         key = (0, replicate) if lockstep else (replicate,)  # keys of different lengths are never equal
         return Streams(*map(default_rng, SeedSequence(seed, spawn_key=key).spawn(4)))
 
@@ -415,13 +417,14 @@ def run(
     """
     _check_run(agent, world, steps, seed, replicate, horizon, lockstep, keep)
     made_of = {"agent": describe(agent), "world": describe(world)}
-    gamma = float(getattr(world, "gamma", 1.0))
+    discount = getattr(world, "gamma", 1.0)
     streams = Streams.of(seed, replicate, lockstep is not None)
     if lockstep is not None and isinstance(agent, Batches):  # which `_check_run` has made sure of
         agent = agent.batch(lockstep)
     world = meet(world, streams, lockstep)
     if not isinstance(world, World):
         raise InvalidArgument("run", "world", "a world (reset, step) or a family of worlds (draw)", world)
+    gamma = number("run", "world.gamma", discount, 0.0, 1.0)
     if horizon is None and isinstance(world, Limited):
         horizon = world.horizon
 
@@ -442,7 +445,8 @@ def run(
     if "state" in keep:
         columns = {"state": column("state", states), **columns}
     columns |= {name: column(name, values) for name, values in kept.items()}
-    numbers = {"steps": steps, "seed": seed, "replicate": replicate, "horizon": horizon, "lockstep": lockstep}
+    given = {"steps": steps, "seed": seed, "replicate": replicate, "horizon": horizon, "lockstep": lockstep}
+    numbers = {name: None if x is None else int(x) for name, x in given.items()}
     seconds = time.perf_counter() - began
     return Record(columns, gamma, provenance(made_of, numbers, bool(getattr(world, "hidden", False))), seconds)
 
@@ -480,8 +484,8 @@ def _check_run(
 ) -> None:
     counts = {"steps": (steps, 1), "seed": (seed, 0), "replicate": (replicate, 0)}
     optional = {"horizon": (horizon, 1), "lockstep": (lockstep, 1)}
-    for name, (number, low) in (counts | {k: v for k, v in optional.items() if v[0] is not None}).items():
-        integer("run", name, number, low, any_length=name == "seed")
+    for name, (given, low) in (counts | {k: v for k, v in optional.items() if v[0] is not None}).items():
+        integer("run", name, given, low, any_length=name == "seed")
     names_to_keep("run", keep)
     if not isinstance(agent, Agent):
         hint = "A planner needs a belief: BayesAgent(prior, planner)." if hasattr(agent, "plan") else ""

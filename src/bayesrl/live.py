@@ -302,7 +302,7 @@ def _call_or_restore(rng: Generator, call: Callable[[Generator], T]) -> T:
 def _names(actions: Any) -> tuple[Any, ...]:
     listed = [] if isinstance(actions, str) or as_array(actions).ndim != 1 else list(actions)
     names = tuple(name.item() if isinstance(name, np.generic) else name for name in listed)
-    if not names or len(set(names)) < len(names) or not all(isinstance(name, (str, int)) for name in names):
+    if not names or not all(isinstance(name, (str, int)) for name in names) or len(set(names)) < len(names):
         raise InvalidArgument("LiveAgent", "actions", "different words or whole numbers", actions)
     return names
 

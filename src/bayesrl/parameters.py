@@ -30,6 +30,8 @@ from bayesrl import checks
 from bayesrl.errors import InvalidArgument
 
 T = TypeVar("T")
+EXACT = 2**53
+"""Whole numbers up to this one are floats without rounding, and fit in a machine word."""
 
 
 # Bounds --------------------------------------------------------------------------------------------------------------
@@ -157,8 +159,11 @@ def _kind(hint: Any) -> type | None:
     return np.ndarray if (origin if alias is None else get_origin(alias)) is np.ndarray else None
 
 
-def check(owner: str, declaration: Declaration, x: Any, moderate: bool = False) -> Any:
-    """Check a value and return it; an array is returned as a read-only copy."""
+def check(owner: str, declaration: Declaration, x: Any) -> Any:
+    """Check a value and return it: a number as Python's, an array as a read-only copy.
+
+    Numbers whose squares or reciprocals overflow are refused (`moderate` in `checks.number`).
+    """
     name, kind, words, optional, bounds, _, _ = declaration
     if (optional and x is None) or (isinstance(x, str) and x in words):
         return x
@@ -167,13 +172,14 @@ def check(owner: str, declaration: Declaration, x: Any, moderate: bool = False) 
         expected = f"a {'whole ' if kind is int else ''}number or " + " or ".join(f'"{word}"' for word in words)
         raise InvalidArgument(owner, name, expected, x)
     if kind is int:
-        checks.integer(owner, name, x, _whole(low, -sys.maxsize), None if high == math.inf else int(high))
-    elif kind is float:
-        checks.number(owner, name, x, low, high, above=bounds.open_low, below=bounds.open_high, moderate=moderate)
-    elif kind is bool:
+        return checks.integer(owner, name, x, _whole(low, -sys.maxsize), None if high == math.inf else int(high))
+    if kind is float:
+        y = checks.number(owner, name, x, low, high, above=bounds.open_low, below=bounds.open_high, moderate=True)
+        return x if type(x) is int and abs(x) <= EXACT else y
+    if kind is bool:
         checks.truth(owner, name, x)
     elif kind is not None:
-        return checks.array(owner, name, x, low=low, above=bounds.open_low, moderate=moderate)
+        return checks.array(owner, name, x, low=low, above=bounds.open_low, moderate=True)
     elif words:
         checks.choice(owner, name, x, words)
     return x
@@ -214,7 +220,7 @@ def value(cls: type[T]) -> type[T]:
     if "__eq__" not in vars(cls):  # a class may define its own comparison
         cls.__eq__ = equal  # type: ignore[method-assign]  # as dataclass(eq=True) does
     cls.__hash__ = None  # type: ignore[assignment]  # not hashable
-    _prepare(cls, moderate=True)
+    _prepare(cls)
     return dataclasses.dataclass(frozen=True, eq=False, init="__init__" not in vars(cls))(cls)
 
 
@@ -231,11 +237,8 @@ def unchecked(thing: T, /, **changed: Any) -> T:
     return new
 
 
-def _prepare(cls: type, moderate: bool = False) -> None:
-    """Put the checks into `__post_init__` and the Parameters section into `__doc__`.
-
-    `moderate` also refuses numbers whose squares or reciprocals overflow (see `checks.number`).
-    """
+def _prepare(cls: type) -> None:
+    """Put the checks into `__post_init__` and the Parameters section into `__doc__`."""
     told = _fields(cls)
     if not told:
         return
@@ -243,8 +246,9 @@ def _prepare(cls: type, moderate: bool = False) -> None:
 
     def checked(self: Any) -> None:
         for d in told:
-            new = check(cls.__name__, d, getattr(self, d.name), moderate)
-            if isinstance(new, np.ndarray):
+            given = getattr(self, d.name)
+            new = check(cls.__name__, d, given)
+            if new is not given:
                 object.__setattr__(self, d.name, new)
         if own is not None:
             own(self)

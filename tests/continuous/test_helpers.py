@@ -22,7 +22,7 @@ from bayesrl.beliefs.continuous._normal_wishart import (
 from bayesrl.beliefs.continuous._strata import OVER, one_of_each_stratum
 from bayesrl.beliefs.continuous._vectors import vector
 from bayesrl.beliefs.covariances import Discrete, Gaussian, Linear, Matern, Polynomial, StateAction
-from bayesrl.checks import frozen
+from bayesrl.checks import called, frozen
 from bayesrl.continuous import _gp_pomdp_model as given
 from bayesrl.continuous import _particles, _slices, _trajectories
 from bayesrl.continuous._pairs import between, slopes, steps
@@ -285,8 +285,8 @@ def test_what_users_functions_give():
             refused("the inverse of 'transition'", _particles.check_inverse, "o", "inverse", *pair)
             refused("the inverse of 'observation'", _particles.check_inverse, "o", "inverse_observation", *pair)
     refused("inverse", _particles.check_inverse, "o", "inverse", np.ones((1, 1)), np.ones(2))
-    refused("given for this question", _particles.called, "o", "f", None)
-    assert _particles.called("o", "f", lambda a, b: a - b, 5.0, 3.0) == 2.0
+    refused("given for this question", called, "o", "f", None)
+    assert called("o", "f", lambda a, b: a - b, 5.0, 3.0) == 2.0
 
 
 # Strata --------------------------------------------------------------------------------------------------------------

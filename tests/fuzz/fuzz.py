@@ -1,6 +1,8 @@
 """Nonsense, systematically: every public constructor and method is called with arguments that make no sense.
 
-    python tests/fuzz/fuzz.py --calls 50000 --seed 0
+    python tests/fuzz/fuzz.py drawn --calls 50000 --seed 0      # arguments drawn at random
+    python tests/fuzz/fuzz.py each                              # every argument wrong by itself, in every way listed
+    python tests/fuzz/fuzz.py odd                               # methods of things that accepted an odd argument
 
 Whatever comes, the library answers with a result or with one of its own errors. Another exception, a call that takes
 more than ten seconds, a crash, and a NaN in a result are findings. Targets are read off the registry and the
@@ -14,7 +16,11 @@ import inspect
 import signal
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import chdir
+from decimal import Decimal
+from fractions import Fraction
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -30,6 +36,27 @@ from bayesrl.registry import Entry, entries
 
 SECONDS = 10
 """The longest that one call may take."""
+
+
+class Empty:
+    """An object that has a length and no members."""
+
+    def __len__(self) -> int:
+        return 0
+
+
+class Liar:
+    """An object that says that it is an array, and is none."""
+
+    shape, dtype, ndim, size = (2, 2), np.dtype(float), 2, 4
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, _: Any) -> float:
+        raise IndexError("none")
+
+
 NONSENSE: list[Callable[[], Any]] = [
     lambda: None, lambda: "x", lambda: "", lambda: float("nan"), lambda: float("inf"), lambda: -float("inf"),
     lambda: -1, lambda: 0, lambda: 1, lambda: 2, lambda: 2**70, lambda: -(2**70), lambda: 1e308, lambda: 1e-320,
@@ -40,10 +67,23 @@ NONSENSE: list[Callable[[], Any]] = [
     lambda: 1j, lambda: len, lambda: int, lambda: {"action": [0]}, lambda: Transition(0, 0, 0.0, 0),
     lambda: Transition(None, "x", float("nan"), -1), lambda: Transition(0, 99, 1.0, 99, True),
     lambda: [Transition(0, 0, 0.0, 0)], lambda: np.datetime64("2020-01-01"), lambda: default_rng(0),
+    lambda: np.eye(2, dtype=bool), lambda: np.arange(4).reshape(2, 2), lambda: np.ones(2, np.float32),
+    lambda: np.ones(2, complex), lambda: np.array([None, "x"]), lambda: np.array([[1, 2**70]]),
+    lambda: np.full((2, 2), 2**63, np.uint64), lambda: np.ma.masked_all(2), lambda: np.full((5, 2), 0.5),
+    lambda: np.full((2, 5, 5), 0.2), lambda: np.full((5, 2), -np.inf), lambda: np.full(5, 1e-320),
+    lambda: np.array([[0.5, np.nan]]), lambda: np.zeros((2, 0)), lambda: np.zeros((1, 1, 1, 1)),
+    lambda: np.array(np.nan), lambda: [None], lambda: [[]], lambda: [np.ones(2), np.ones(3)], lambda: [["a", 1.0]],
+    lambda: [10**400], lambda: [True, False], lambda: {0: 1.0, "a": None}, lambda: {1, 2}, lambda: range(3),
+    lambda: range(0), lambda: iter([1, 2]), lambda: (x for x in ()), lambda: Fraction(1, 3), lambda: Decimal("NaN"),
+    lambda: 10**400, lambda: -0.0, lambda: np.float32(0.1), lambda: np.int8(-3), lambda: np.bool_(True),
+    lambda: np.str_("bamcp"), lambda: "chain", lambda: "nan", lambda: "1", lambda: "\x00", lambda: ...,
+    lambda: Transition(0, 0, 1e308, 0), lambda: Transition(0, 0, "1", 0), lambda: Transition(0, 0.5, 0.0, 0),
+    lambda: Transition([0], [0], [0.0], [0]), lambda: Transition(0, 0, 0.0, 0, "yes", None),
+    lambda: Transition(-1, -1, 0.0, -1), lambda: [Transition(0, 0, np.nan, 0), 3], Empty, Liar, lambda: type,
 ]  # fmt: skip
-NAN_IS_SAID = {"average", "simulate", "enumerable", "diagnostics"}
-"""Methods whose documentation gives NaN a meaning: an arm never played, a chain without proposals, and a weight that is
-not computed yet in the table that compiled code fills (`SparseDirichletMDP._table`)."""
+NAN_IS_SAID = {"load", "average", "simulate", "enumerable", "diagnostics"}
+"""Methods whose documentation gives NaN a meaning: a thing as it was saved, an arm never played, a chain without
+proposals, and a weight that is not computed yet in the table that compiled code fills (`SparseDirichletMDP._table`)."""
 
 
 CHECKED_BEFORE = {"matrix", "variances", "derivatives", "with_parameters", "split", "scaled", "whiten"}
@@ -63,11 +103,15 @@ class TooLong(Exception):
     """A call that did not come back."""
 
 
-def targets() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
+Call = tuple[str, Callable[..., Any], dict[str, Any]]
+"""(name, callable, arguments)."""
+
+
+def targets() -> Iterator[Call]:
     """(name, callable, arguments that make sense where they are known)."""
     for name, entry in entries().items():
-        yield name, entry.factory, {}
         made = example(entry)
+        yield name, entry.factory, fields(entry.factory, made)
         if made is None or inspect.isfunction(made):
             continue
         for method in public_methods(made):
@@ -90,6 +134,13 @@ def exported() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
         "mdp": mdp,
     }
     given |= {"belief": b.DirichletMDP.flat(world), "policy": np.zeros(5, np.int64), "horizon": 2, "name": "chain"}
+    given |= of_chapter_5() | {"logs": [of_chapter_5()["log"]], "task": (np.eye(2), [1.0, 0.0])}
+    record = b.run(agent, world, steps=3, seed=0)
+    made = [mdp, mdp.outcomes, agent, b.LiveAgent(arms), record, b.solve(mdp), TabularPolicy(np.full((5, 2), 0.5))]
+    step = Transition(-1, 0, 0.0, 0)
+    made += [b.beliefs.InfinitePOMDP(2, 2, chains=2, rewards=(0.0, 1.0)).update(step, default_rng(0))]
+    made += [b.beliefs.PolicyPrior(2, 2, chains=2).update(step, default_rng(0))]
+    made += [*values_of_chapter_5(), *values_of_chapter_6(), *values_of_tasks(), *values_of_games()]
     known = {entry.factory for entry in entries().values()}
     families = (b.models, b.beliefs, b.bandits, b.bamdp, b.bapomdp, b.continuous, b.value, b.gradient, b.risk)
     families += (b.pacbayes, b.inverse, b.multiagent, b.multitask)
@@ -106,16 +157,11 @@ def exported() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
                 isinstance(thing, type) and thing.__module__ == module.__name__
             ):
                 continue  # what the module imports, and its helpers
-            yield name, thing, given
+            one = next((x for x in made if type(x) is thing), None)
+            yield name, thing, given | fields(thing, one)
             for method in class_methods(thing) if isinstance(thing, type) else ():
                 yield f"{name}.{method}", getattr(thing, method), given
-    record = b.run(agent, world, steps=3, seed=0)
-    made = [mdp, mdp.outcomes, agent, b.LiveAgent(arms), record, b.solve(mdp), TabularPolicy(np.full((5, 2), 0.5))]
-    step = Transition(-1, 0, 0.0, 0)
-    made += [b.beliefs.InfinitePOMDP(2, 2, chains=2, rewards=(0.0, 1.0)).update(step, default_rng(0))]
-    made += [b.beliefs.PolicyPrior(2, 2, chains=2).update(step, default_rng(0))]
-    given |= of_chapter_5() | {"logs": [of_chapter_5()["log"]], "task": (np.eye(2), [1.0, 0.0])}
-    for one in [*made, *values_of_chapter_5(), *values_of_chapter_6(), *values_of_tasks(), *values_of_games()]:
+    for one in made:
         for method in public_methods(one):
             local = {"mind": one.start()} if hasattr(one, "start") and callable(one.start) else {}
             state = {"observation": 0, "state": 0, "action": 0, "context": None, "reward": 1.0}
@@ -199,6 +245,11 @@ def class_methods(cls: type) -> list[str]:
     return [n for n in made if not n.startswith("_") and n != "unchecked"]
 
 
+def fields(factory: Callable[..., Any], made: Any) -> dict[str, Any]:
+    """The arguments with which an instance could have been made, as far as it keeps them."""
+    return {name: getattr(made, name) for name in names_of(factory) if made is not None and hasattr(made, name)}
+
+
 def example(entry: Entry) -> Any:
     """A small instance of what is registered."""
     if entry.example is not None:
@@ -254,20 +305,22 @@ def belief_for(entry: Entry) -> Any:
     return prior_for(make_world(home))
 
 
-def arguments(call: Callable[..., Any], known: dict[str, Any], rng: Generator) -> dict[str, Any] | None:
-    """Arguments for a call, some or all of them nonsense; None if its signature cannot be read."""
+def arguments(
+    call: Callable[..., Any], known: dict[str, Any], rng: Generator, share: float | None = None
+) -> dict[str, Any] | None:
+    """Arguments for a call, a share or all of them nonsense; None if its signature cannot be read."""
     try:
         parameters = [p for p in inspect.signature(call).parameters.values() if p.name != "self"]
     except (TypeError, ValueError):
         return None
-    share = rng.choice([0.3, 0.6, 1.0])
+    share = rng.choice([0.3, 0.6, 1.0]) if share is None else share
     chosen: dict[str, Any] = {}
     for p in parameters:
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.POSITIONAL_ONLY):
             continue
         bad = rng.random() < share
         if p.name == "rng":
-            chosen[p.name] = nonsense(rng) if rng.random() < 0.1 else default_rng(0)
+            chosen[p.name] = nonsense(rng) if rng.random() < 0.1 * (share > 0.0) else default_rng(0)
         elif bad or (p.default is p.empty and p.name not in known):
             chosen[p.name] = nonsense(rng)
         elif p.name in known:
@@ -329,30 +382,84 @@ def shown(given: dict[str, Any]) -> str:
     return ", ".join(f"{k}={' '.join(repr(v).split())[:40]}" for k, v in given.items())
 
 
-def fuzz(calls: int, seed: int, only: str = "") -> list[Finding]:
-    """Make so many calls, spread over all targets."""
+def fuzz(calls: Iterable[Call]) -> tuple[list[Finding], int]:
+    """Make the calls in a folder of their own, as some of them write files: (findings, number of calls)."""
+    findings: dict[tuple[str, str], Finding] = {}
+    made = 0
+    with TemporaryDirectory() as folder, chdir(folder):
+        for call in calls:
+            found, made = attempt(*call), made + 1
+            if found is not None:
+                findings.setdefault((found.target, found.what[:40]), found)
+    return list(findings.values()), made
+
+
+def drawn_calls(calls: int, seed: int, only: str = "") -> Iterator[Call]:
+    """So many calls with arguments drawn at random, spread over all targets."""
     rng = default_rng(seed)
     all_targets = [t for t in targets() if only in t[0]]
-    findings: dict[tuple[str, str], Finding] = {}
     for i in range(calls):
         name, call, known = all_targets[i % len(all_targets)]
         given = arguments(call, known, rng)
-        if given is None:
+        if given is not None:
+            yield name, call, given
+
+
+def one_at_a_time(only: str = "") -> Iterator[Call]:
+    """Every argument of every target as each piece of nonsense, the others as they make sense or by default.
+
+    A required argument of which nothing is known is drawn too.
+    """
+    rng = default_rng(0)
+    for name, call, known in targets():
+        for argument in names_of(call) if only in name else ():
+            for wrong in NONSENSE:
+                yield name, call, (arguments(call, known, rng, share=0.0) or {}) | {argument: wrong()}
+
+
+def odd_instances(only: str = "") -> Iterator[Call]:
+    """Every public method of registered things that were made with one odd argument, and accepted it."""
+    rng = default_rng(0)
+    for name, entry in entries().items():
+        made = example(entry) if only in name else None
+        if made is None or inspect.isfunction(made) or not isinstance(entry.factory, type):
             continue
-        found = attempt(name, call, given)
-        if found is not None:
-            findings.setdefault((found.target, found.what[:40]), found)
-    return list(findings.values())
+        good = fields(entry.factory, made)
+        for argument in names_of(entry.factory):
+            for wrong in NONSENSE if argument != "milliseconds" else ():  # a search of so many is no hang
+                given = good | {argument: wrong()}
+                try:
+                    with warnings.catch_warnings(), np.errstate(all="ignore"):
+                        warnings.simplefilter("ignore")
+                        odd = entry.factory(**given)
+                        known = sensible(entry, odd)
+                except BayesRLError:
+                    continue
+                said = f"{name}({argument}={' '.join(repr(given[argument]).split())[:60]})"
+                for method in public_methods(odd):
+                    call = getattr(odd, method)
+                    yield f"{said}.{method}", call, arguments(call, known, rng, share=0.0) or {}
+
+
+def names_of(call: Callable[..., Any]) -> list[str]:
+    """The names of a call's arguments."""
+    try:
+        parameters = inspect.signature(call).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in parameters if p.name != "self" and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
+    parser.add_argument("how", choices=["drawn", "each", "odd"])
     parser.add_argument("--calls", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="")
     asked = parser.parse_args()
-    found = fuzz(asked.calls, asked.seed, asked.only)
+    drawn = drawn_calls(asked.calls, asked.seed, asked.only)
+    found, made = fuzz({"drawn": drawn, "each": one_at_a_time(asked.only), "odd": odd_instances(asked.only)}[asked.how])
     for one in found:
         print(f"{one.target}: {one.what}  <-  {one.arguments}")
     kinds = Counter(one.what.partition(":")[0] for one in found)
-    print(f"{len(found)} findings in {asked.calls} calls: {dict(kinds)}")
+    print(f"{len(found)} findings in {made} calls: {dict(kinds)}")

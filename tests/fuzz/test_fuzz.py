@@ -1,12 +1,13 @@
 """Nonsense gets a result or one of our own errors: a short fuzz, drawn parameters, and the calls that once went wrong.
 
-The long run is `python tests/fuzz/fuzz.py --calls 50000`.
+`python tests/fuzz/fuzz.py each` takes minutes and is run by hand.
 """
 
 # ruff: noqa: E501
 import importlib.util
 import inspect
 import signal
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +19,7 @@ from numpy.random import default_rng
 from numpy.typing import ArrayLike
 
 import bayesrl as b
+from bayesrl import checks
 from bayesrl.beliefs import RewardBeta, RewardDirichlet, RewardNormal, RowColumnBeta, SparseDirichletMDP
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.normal_arm import NormalArm
@@ -39,7 +41,19 @@ HUGE, SMALL = (
 
 
 def test_a_short_fuzz_finds_nothing():
-    assert fuzz.fuzz(1500, seed=11) == []
+    assert fuzz.fuzz(fuzz.drawn_calls(1500, seed=11)) == ([], 1500)
+
+
+@pytest.mark.long
+def test_fifty_thousand_calls_find_nothing():
+    assert fuzz.fuzz(fuzz.drawn_calls(50_000, seed=0)) == ([], 50_000)
+
+
+@pytest.mark.long
+def test_what_accepts_an_odd_argument_works_with_it():
+    findings, made = fuzz.fuzz(fuzz.odd_instances())
+    assert findings == []
+    assert made > 10_000
 
 
 def _shout(n=0):
@@ -153,7 +167,21 @@ def test_rewards_that_arithmetic_cannot_carry_are_refused(reward):
 
 # The bad calls of the audit ------------------------------------------------------------------------------------------
 
+
+class Undiscounted:
+    """A world that does not say its discount."""
+
+    gamma = None
+
+    def reset(self, rng):
+        return 0, 0
+
+    def step(self, state, action, rng):
+        return 0, 0.0, 0, False
+
+
 ARMS = b.BayesAgent(BetaBernoulli.uniform(2), b.make("thompson"))
+TABLE = b.make("q-learning", n_states=2, n_actions=2, gamma=0.9)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +201,29 @@ ARMS = b.BayesAgent(BetaBernoulli.uniform(2), b.make("thompson"))
         (lambda: b.DirichletMDP.flat(CHAIN).predictive_row(9, 0), "DirichletMDP.predictive_row: 'state' must be a whole number from 0 to 4, got 9."),
         (lambda: b.DirichletMDP.flat(CHAIN).sample_rows(np.array([0]), default_rng(0)), "DirichletMDP.sample_rows: 'belief' must be one that draws_short_rows, got DirichletMDP(states=5, actions=2, groups=10, outcomes=5, seen=0, gamma=0.95)."),
         (lambda: ARMS.act(3, None, default_rng(0)), "BayesAgent.act: 'mind' must be one that start, act or learn gave, got 3."),
+        (lambda: TABLE.act(np.full((2, 2, 2), 0.5), 0, default_rng(0)), "QLearning: 'mind' must be an array of floats of shape (2, 2), got an array of shape (2, 2, 2)."),
+        (lambda: TABLE.act(np.eye(2, dtype=np.float32), 0, default_rng(0)), "QLearning: 'mind' must be an array of floats of shape (2, 2), got an array of shape (2, 2)."),
+        (lambda: TABLE.learn(np.ones((2, 3)), Transition(0, 0, 0.0, 0), default_rng(0)), "QLearning: 'mind' must be an array of floats of shape (2, 2), got an array of shape (2, 3)."),
+        (lambda: b.make("value-of-information").draw(b.DirichletMDP.flat(CHAIN), np.array(3), default_rng(0)), "solve_each: 'warm' must be an array of shape (5,), got 3."),
+        (lambda: b.bandits.finite_horizon_index([1, 2, 3], 1, [1, 2]), "finite_horizon_index: 'alpha, beta, horizon' must be arrays whose shapes broadcast, got [(3,), (), (2,)]."),
+        (lambda: b.make("bamcp").plan(b.DirichletMDP.flat(CHAIN), 0, None, default_rng(0), Transition(0, 0, "1", 0)), "plan: 'reward' must be a finite number, got '1'."),
+        (lambda: b.make("softmax", temperature=1e-320), f"Softmax: 'temperature' must be greater than 0, got 1e-320. {SMALL}"),
+        (lambda: b.make("bayesian-q-learning", n_states=2, n_actions=2, gamma=0.9, shape=1e10), "BayesianQLearning: 'shape' must be in (1, 1e+09], got 10000000000.0."),
+        (lambda: b.bandits.bandit_bounds([0.1, 0.2], 3, belief=3), "bandit_bounds: 'belief' must be a belief about arms that knows its best arm, got 3."),
+        (lambda: b.bandits.bayes_optimal_value([["a", 1.0]], 2), "bayes_optimal_value: 'arms' must be a belief with finitely many outcomes, such as BetaBernoulli, or pairs (alpha, beta), got [['a', 1.0]]."),
+        (lambda: b.DirichletMDP(CHAIN.mdp.outcomes.flat(), np.ones((10, 5)), 0.9, known=[[1], [2, 3]]), "DirichletMDP: 'known' must be an array of 10 truth values, got [[1], [2, 3]]."),
+        (lambda: SparseDirichletMDP.flat(CHAIN).update(Transition(0, 0, 10**400, 0)), "SparseDirichletMDP.update: 'reward' must be a finite number, got 1" + 76 * "0" + "...."),
+        (lambda: b.LiveAgent(ARMS, actions=[[], []]), "LiveAgent: 'actions' must be different words or whole numbers, got [[], []]."),
+        (lambda: b.LiveAgent(ARMS, actions=[(1,), "b"]), "LiveAgent: 'actions' must be different words or whole numbers, got [(1,), 'b']."),
+        (lambda: b.make("bnirl", problem=CHAIN.mdp).update_many(np.ma.masked_all(2)), "BNIRL.update_many: 'demonstrations' must be a record, transitions, or pairs (state, action), got 0.0."),
+        (lambda: b.TabularMDP.from_gymnasium({0: 1.0}, 0.9), "TabularMDP: 'P' must be a table of every state and action, numbered from 0, got [0]."),
+        (lambda: b.TabularMDP.from_gymnasium({0: [[(1.0, 0, 0.0)]]}, 0.9), "TabularMDP: 'P[0][0]' must be a list of (probability, next state, reward, terminated), got (1.0, 0, 0.0)."),
+        (lambda: b.TabularMDP.from_gymnasium({0: [[(-1.0, 0, 0.0, False)]]}, 0.9), "TabularMDP: 'P[0][0], a probability' must be at least 0, got -1.0."),
+        (lambda: b.TabularMDP.from_gymnasium({0: [[(1.0, 0, "1", False)]]}, 0.9), "TabularMDP: 'P[0][0], a reward' must be a finite number, got '1'."),
+        (lambda: b.TabularMDP.from_gymnasium({0: [[]]}, 0.9), "TabularMDP: 'P' must be a table of outcomes, one of them with a positive probability, got {0: [[]]}."),
+        (lambda: b.run(b.BayesAgent(b.DirichletMDP.flat(CHAIN), b.make("exploit")), Undiscounted(), steps=3), "run: 'world.gamma' must be in [0, 1], got None."),
+        (lambda: checks.array("f", "x", None), "f: 'x' must be an array of numbers, got None."),
+        (lambda: b.make_world("machine-costs", setting=3), "MachineCosts: 'setting' must be a Setting, got 3."),
         (lambda: next(b.play(ARMS, CHAIN, 0)), "play: 'streams' must be four generators, such as Streams.of(0), got 0."),
     ],
 )  # fmt: skip
@@ -180,6 +231,31 @@ def test_bad_calls_are_answered_in_one_sentence(call, sentence):
     with pytest.raises(InvalidArgument) as refused:
         call()
     assert str(refused.value) == sentence
+
+
+def test_a_thing_with_a_method_gamma_is_no_world():
+    with pytest.raises(InvalidArgument, match="run: 'world' must be a world"):
+        b.run(ARMS, default_rng(0), steps=3)
+
+
+def test_numbers_of_other_libraries_become_plain_numbers():
+    """Compiled code takes them, and a record of the run can be saved."""
+    odd = b.make("percentile", epsilon=Fraction(1, 4), samples=np.int16(300), confidence=np.float32(0.5))
+    assert [type(x) for x in (odd.epsilon, odd.samples, odd.confidence)] == [float, int, float]
+    assert (odd.epsilon, odd.samples, odd.confidence) == (0.25, 300, 0.5)
+    assert type(b.make("softmax", temperature=2**70).temperature) is float
+    assert type(b.make("softmax", temperature=2**53).temperature) is int
+    assert np.copysign(1.0, b.make_world("random-walk", spread=-0.0).spread) == 1.0
+    one = b.run(ARMS, b.make_world("bernoulli"), steps=np.array(3), seed=np.array(5), replicate=np.int8(1))
+    assert one.provenance == b.run(ARMS, b.make_world("bernoulli"), steps=3, seed=5, replicate=1).provenance
+    assert all(type(one.provenance[name]) is int for name in ("steps", "seed", "replicate"))
+
+
+@pytest.mark.parametrize("rows", [np.eye(2, dtype=bool), np.arange(4).reshape(2, 2), np.ones((2, 2), np.float32)])
+def test_variances_of_rows_may_be_of_any_number_type(rows):
+    belief = fuzz.example(entries()["dirichlet-mdp"])
+    rows = np.resize(rows, belief.row_variance().shape)
+    assert (belief.reward_variance(rows) == belief.reward_variance(rows.astype(float))).all()
 
 
 @pytest.mark.parametrize("name", ["bolt", "pot", "hmdp"])

@@ -301,7 +301,7 @@ OTHER = "which is not a value of this library."
         (
             BETA,
             put("fields", "alpha", to=None),
-            "it holds a value that is refused (BetaBernoulli: 'alpha' must be finite everywhere, got nan).",
+            "it holds a value that is refused (BetaBernoulli: 'alpha' must be an array of numbers, got None).",
         ),
         (BETA, put("fields", "prior", to=3), "its BetaBernoulli has a field prior of the wrong kind."),
         (BETA, put("fields", "prior", to={"tuple": []}), "its BetaBernoulli has a field prior of the wrong kind."),

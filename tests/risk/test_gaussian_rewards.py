@@ -96,7 +96,7 @@ BAD = {
     "shape of the mean": (lambda: GaussianRewards(MDP, np.zeros((2, 3)), C), r"shape \(3, 2\) or \(6,\)"),
     "text": (lambda: GaussianRewards(MDP, "a", C), "'mean_' must be an array of numbers"),
     "nan": (lambda: GaussianRewards(MDP, MEAN * np.nan, C), "'mean_' must be finite everywhere"),
-    "none": (lambda: GaussianRewards(MDP, MEAN, None), "'covariance_' must be finite everywhere"),
+    "none": (lambda: GaussianRewards(MDP, MEAN, None), "'covariance_' must be an array of numbers"),
     "size": (lambda: GaussianRewards(MDP, MEAN, np.eye(5)), r"'covariance_' must be an array of shape \(6, 6\)"),
     "not symmetric": (lambda: GaussianRewards(MDP, MEAN, C + np.eye(6, k=1)), "'covariance_' must be symmetric"),
     "negative": (lambda: GaussianRewards(MDP, MEAN, C - 9.0 * np.eye(6)), r"positive semi-definite.*eigenvalue is -"),

@@ -439,7 +439,7 @@ BAD = {
     "epsilon nan": ({"epsilon": np.nan}, r"'epsilon' must be in \(0, 0.5\], got nan"),
     "epsilon text": ({"epsilon": "low"}, r"'epsilon' must be in \(0, 0.5\], got 'low'"),
     "epsilon none": ({"epsilon": None}, r"'epsilon' must be in \(0, 0.5\], got None"),
-    "tiny epsilon": ({"epsilon": 1e-320}, "'samples' must be at least inf for epsilon 9.99989e-321"),
+    "tiny epsilon": ({"epsilon": 1e-100}, "'samples' must be at least 4.60517018598809e\\+100 for epsilon 1e-100"),
     "criterion": ({"criterion": "cvar"}, "'criterion' must be one of second-order, normal, got 'cvar'"),
     "no restart": ({"restarts": 0}, "'restarts' must be a whole number of at least 1, got 0"),
     "half a restart": ({"restarts": 1.5}, "'restarts' must be a whole number of at least 1, got 1.5"),

@@ -28,7 +28,7 @@ def step_in(owner: str, n_states: int, n_actions: int, seen: Transition) -> tupl
     """(s, a, r, s') of a transition; s' is None if the episode has ended."""
     s = integer(owner, "state", seen.state, 0, n_states - 1)
     a = integer(owner, "action", seen.action, 0, n_actions - 1)
-    r = number(owner, "reward", seen.reward)
+    r = number(owner, "reward", seen.reward, moderate=True)
     return s, a, r, None if seen.terminated else integer(owner, "next_state", seen.next_state, 0, n_states - 1)
 
 

@@ -36,6 +36,7 @@ from bayesrl.capabilities import (
     HasBestArm,
     HasRewardDeviation,
     ListsArms,
+    offers,
 )
 from bayesrl.checks import Floats, array, integer, number
 from bayesrl.errors import InvalidArgument
@@ -126,6 +127,8 @@ def bandit_bounds(
         "Bubeck-Cesa-Bianchi": Bound(T, bayesian_lower(K, T), "lower", "order", "Bayesian", "Bubeck12RA"),
     }
     if belief is not None:
+        if not offers(belief, Integrated):
+            raise InvalidArgument("bandit_bounds", "belief", "a belief about arms that knows its best arm", belief)
         known = belief.best_arm()
         value = russo_van_roy(entropy(known.p), K, T, belief.reward_deviation())
         bounds["Thompson, Russo-Van Roy"] = Bound(T, value, "upper", "exact", "Bayesian", "Russo14IT")

@@ -31,7 +31,7 @@ from scipy import special
 from bayesrl.bandits.thompson import best
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.capabilities import ListsPosteriors, MergesReplicates, offers
-from bayesrl.checks import Floats, choice, frozen, integer
+from bayesrl.checks import Floats, as_array, choice, frozen, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import AtLeast, declared
@@ -198,8 +198,9 @@ def _total(gamma: float, T: int) -> float:
 def _belief(arms: Arms) -> ListsPosteriors:
     if offers(arms, ListsPosteriors):
         return arms
-    if isinstance(arms, Sequence) and arms and all(np.shape(arm) == (2,) for arm in arms):
-        return BetaBernoulli(*np.transpose(np.array(arms, np.float64)))
+    pairs = as_array(arms if isinstance(arms, Sequence) else None)
+    if pairs.shape[1:] == (2,) and pairs.dtype.kind in "iuf":
+        return BetaBernoulli(*pairs.T)
     expected = "a belief with finitely many outcomes, such as BetaBernoulli, or pairs (alpha, beta)"
     raise InvalidArgument("bayes_optimal_value", "arms", expected, arms)
 

@@ -29,7 +29,7 @@ from bayesrl.bandits.gittins import DROP, WIDTH, groups
 from bayesrl.bandits.thompson import best
 from bayesrl.beliefs.arms._arms import distinct_rows
 from bayesrl.capabilities import HasBetaArms
-from bayesrl.checks import Floats, array, number
+from bayesrl.checks import Floats, array, broadcast, number
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.calibration import calibrate
@@ -88,10 +88,11 @@ def finite_horizon_index(alpha: ArrayLike, beta: ArrayLike, horizon: ArrayLike, 
     array([0.5     , 0.555556, 0.590909])
     """
     owner = "finite_horizon_index"
-    a, b, T = np.broadcast_arrays(
-        array(owner, "alpha", alpha, low=0.0, above=True),
-        array(owner, "beta", beta, low=0.0, above=True),
-        array(owner, "horizon", horizon, low=1.0),
+    a, b, T = broadcast(
+        owner,
+        alpha=array(owner, "alpha", alpha, low=0.0, above=True),
+        beta=array(owner, "beta", beta, low=0.0, above=True),
+        horizon=array(owner, "horizon", horizon, low=1.0),
     )
     if (np.floor(T) != T).any():
         raise InvalidArgument(owner, "horizon", "a whole number", float(T[np.floor(T) != T][0]))

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesrl.beliefs.covariances import Covariance
-from bayesrl.checks import Floats, array, frozen
-from bayesrl.continuous._particles import called
+from bayesrl.checks import Floats, array, as_array, called, frozen
 from bayesrl.continuous._trajectories import Function, History, Model
 from bayesrl.errors import InvalidArgument
 
@@ -35,7 +34,7 @@ def model_of(transition: Given, observation: Given, state: tuple[Floats, Floats]
     d, mean = len(m), observation.mean
     tried = np.tile(m, (3, 1))
     e = max(len(observation.prior), np.size(observation.noise))
-    seen: tuple[int, ...] = np.shape(mean(tried)) if callable(mean) else ()
+    seen = as_array(called(OWNER, "observation_mean", mean, tried)).shape if callable(mean) else ()
     if len(seen) == 2:
         e = seen[1]
     elif seen == () and e == 1:
@@ -60,12 +59,13 @@ def function(given: Given, D: int, d: int) -> Function:
         if isinstance(mean, str):
             return U[:, :d] if mean == "state" else np.zeros((len(U), D))
         inputs = (U[:, :d], U[:, d:]) if name == "transition" else (U,)
-        got = np.asarray(called(OWNER, f"{name}_mean", mean, *inputs), np.float64)
+        got = as_array(called(OWNER, f"{name}_mean", mean, *inputs))
         got = got[:, None] if D == 1 and got.shape == (len(U),) else got
-        if got.shape not in ((), (len(U), D)) or not np.isfinite(got).all():
+        numbers = got.dtype.kind in "biuf" and np.isfinite(got).all()
+        if not numbers or got.shape not in ((), (len(U), D)):
             expected = f"a function that gives finite numbers of shape {(len(U), D)} for {len(U)} rows"
             raise InvalidArgument(OWNER, f"{name}_mean", expected, got)
-        return np.broadcast_to(got, (len(U), D))
+        return np.broadcast_to(got.astype(np.float64), (len(U), D))
 
     C = max(len(prior), len(noise))
     return Function(prior * (C // len(prior)), np.square(np.broadcast_to(noise, C)), rows, D)

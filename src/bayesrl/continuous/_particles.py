@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,18 +174,6 @@ def add(s: Floats, a: Floats, v: Floats) -> Floats:
 def remove(s: Floats, a: Floats, y: Floats) -> Floats:
     """The v of y = s + a + v."""
     return y - s - a
-
-
-def called(owner: str, name: str, function: Callable[..., Any] | None, *given: Floats) -> Any:
-    """What a user's function gives; an error that it raises about shapes or types is quoted."""
-    if function is None:
-        raise InvalidArgument(owner, name, "given for this question", None)
-    try:
-        return function(*given)
-    except (ValueError, TypeError, IndexError) as wrong:
-        shapes = ", ".join(str(x.shape) for x in given)
-        expected = f"a function that takes arrays of shapes {shapes}"
-        raise InvalidArgument(owner, name, expected, function, f"It said: {wrong}.") from wrong
 
 
 def rows_of(owner: str, name: str, found: Any, shape: tuple[int | None, ...], finite: bool = True) -> Floats:

@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 from bayesrl.beliefs.continuous._strata import OVER, one_of_each_stratum
 from bayesrl.beliefs.covariances import points
 from bayesrl.capabilities import DrawsObservations, GrowsTrees, RewardsStates, Thins, offers
-from bayesrl.checks import Floats, Ints, array, frozen
+from bayesrl.checks import Floats, Ints, array, called, frozen
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import AtLeast, value
@@ -102,7 +102,8 @@ class ContinuousForwardSearch:
         self, belief: DrawsObservations, observation: Any, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Search `depth` decisions ahead."""
-        A = points("ContinuousForwardSearch", "actions", self.actions(rng)) if callable(self.actions) else self.actions
+        owner, A = "ContinuousForwardSearch", self.actions
+        A = points(owner, "actions", called(owner, "actions", A, rng)) if callable(A) else A
         drawn = self.depth if self.leaf is not None else self.depth - 1  # decisions after which something is drawn
         seeds = tuple(rng.integers(2**63, size=self.width**level) for level in range(drawn))
         tree = Tree(A, self.depth, self.width, belief.gamma, self.leaf, seeds)
@@ -128,7 +129,8 @@ class Tree(NamedTuple):
     def leaves(self, observations: Floats) -> Floats:
         """The value of observations, (n, d), after the last decision."""
         assert self.leaf is not None
-        return array("ContinuousForwardSearch", "leaf", self.leaf(observations), (len(observations),))
+        found = called("ContinuousForwardSearch", "leaf", self.leaf, observations)
+        return array("ContinuousForwardSearch", "leaf", found, (len(observations),))
 
 
 def action_values(

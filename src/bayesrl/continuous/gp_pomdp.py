@@ -44,7 +44,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.covariances import Gaussian
-from bayesrl.checks import Floats, array, generator, integer
+from bayesrl.checks import Floats, array, as_array, called, generator, integer
 from bayesrl.continuous import _gp_pomdp_model as given
 from bayesrl.continuous._gp_pomdp_model import OWNER
 from bayesrl.continuous._log_joint import log_joint, maximised
@@ -126,7 +126,8 @@ class GPPOMDP:
         for name in ("transition", "observation"):
             set_(self, name, given.covariances(name, getattr(self, name)))
             set_(self, f"{name}_noise", given.deviations(f"{name}_noise", getattr(self, f"{name}_noise")))
-            if not callable(mean := getattr(self, f"{name}_mean")) and mean not in ("state", "zero"):
+            mean = getattr(self, f"{name}_mean")
+            if not callable(mean) and not (isinstance(mean, str) and mean in ("state", "zero")):
                 raise InvalidArgument(OWNER, f"{name}_mean", 'a function, "state" or "zero"', mean)
         if self.reward is not None and not callable(self.reward):
             raise InvalidArgument(OWNER, "reward", "a function of states and an action, or None", self.reward)
@@ -318,8 +319,8 @@ class GPPOMDP:
             walk.begin(given.spread(self.particles, len(self._model.start)))
             weights, _ = observed(walk, weights, z)
             X = walk.state
-        r = np.asarray(self.reward(X, a), np.float64)
+        r = as_array(called(owner, "reward", self.reward, X, a))
         r = r[:, 0] if r.shape == (len(X), 1) else r
-        if r.shape not in ((), (len(X),)) or not np.isfinite(r).all():
+        if r.shape not in ((), (len(X),)) or r.dtype.kind not in "biuf" or not np.isfinite(r).all():
             raise InvalidArgument(owner, "reward", f"finite numbers of shape {(len(X),)} for {len(X)} states", r)
         return float(weights @ np.broadcast_to(r, len(X)))

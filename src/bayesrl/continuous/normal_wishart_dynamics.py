@@ -33,12 +33,11 @@ from numpy.random import Generator
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.continuous._normal_wishart import NormalWishart, repeated
 from bayesrl.beliefs.continuous._vectors import vector
-from bayesrl.checks import Floats, array, frozen, generator, integer
+from bayesrl.checks import Floats, array, called, frozen, generator, integer
 from bayesrl.continuous._particles import (
     Noise,
     Sample,
     add,
-    called,
     check_inverse,
     density,
     drawn,

@@ -45,7 +45,8 @@ def _is_step(part: Any) -> bool:
     """Whether something is a transition or a pair."""
     if isinstance(part, Transition):
         return True
-    return isinstance(part, (tuple, list, np.ndarray)) and len(part) == 2 and all(np.ndim(x) == 0 for x in part)
+    listed = part.ndim > 0 if isinstance(part, np.ndarray) else isinstance(part, (tuple, list))
+    return listed and len(part) == 2 and all(np.ndim(x) == 0 for x in part)
 
 
 def _parts(owner: str, log: Any, mdp: TabularMDP) -> Iterable[Ints]:

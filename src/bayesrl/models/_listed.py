@@ -13,14 +13,14 @@ rewards do not reveal which successors are possible:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from bayesrl.checks import Bools, Floats, Ints, array, frozen, rows_sum_to_one
+from bayesrl.checks import Bools, Floats, Ints, array, frozen, number, rows_sum_to_one, sequence
 from bayesrl.errors import InvalidArgument
 
 Matrices = Any
@@ -150,26 +150,40 @@ def from_environment(env: object) -> Ended:
     table = getattr(inner, "P", env)
     if not isinstance(table, Mapping) or not table:
         raise InvalidArgument("TabularMDP", "env", "an environment with a transition table P", type(env).__name__)
-    S, A = len(table), len(next(iter(table.values())))
-    numbers = [set(row) if isinstance(row, Mapping) else set(range(len(row))) for row in table.values()]
-    if set(table) != set(range(S)) or any(actions != set(range(A)) for actions in numbers):
+    listed_rows = [row for row in table.values() if isinstance(row, (Mapping, Sequence))]
+    numbers = [set(row if isinstance(row, Mapping) else range(len(row))) for row in listed_rows]
+    S, A = len(table), max(map(len, numbers), default=0)
+    if set(table) != set(range(S)) or numbers != [set(range(A))] * S:
         raise InvalidArgument("TabularMDP", "P", "a table of every state and action, numbered from 0", list(table))
-    rows = [(s, a, *out) for s in range(S) for a in range(A) for out in table[s][a] if out[0] > 0]
-    for s, a, _, y, *_ in rows:
-        if y not in table:
-            raise InvalidArgument("TabularMDP", f"P[{s}][{a}]", "of states that are in the table", y)
+    rows = [(s, a, *out) for s in range(S) for a in range(A) for out in _outcomes(table, s, a)]
+    if not rows:
+        raise InvalidArgument("TabularMDP", "P", "a table of outcomes, one of them with a positive probability", table)
     first = getattr(inner, "initial_state_distrib", None)
     final, both = ends(rows, set() if first is None else set(np.flatnonzero(first).tolist()))
     n = S + bool(both)
-    rows = [(s, a, p, S if done and y in both else y, r) for s, a, p, y, r, done in rows]
-    rows += [(S, a, 1.0, S, 0.0) for a in range(A)] if both else []
-    s_, a_, p_, y_, r_ = (np.array(column) for column in zip(*rows, strict=True))
+    moved = [(s, a, p, S if done and y in both else y, r) for s, a, p, y, r, done in rows]
+    moved += [(S, a, 1.0, S, 0.0) for a in range(A)] if both else []
+    s_, a_, p_, y_, r_ = (np.array(column) for column in zip(*moved, strict=True))
     cells = (s_ * A + a_, y_)
     mass = sorted_rows(sparse.coo_array((p_, cells), shape=(n * A, n)).tocsr())
     paid = sorted_rows(sparse.coo_array((p_ * r_, cells), shape=(n * A, n)).tocsr())  # the same cells, zeros included
     start = None if first is None else np.append(first, [0.0] * (n - S))
     reward = paid.data / mass.data
     return Ended(listed(mass), reward, start, sorted(final) + ([S] if both else []), S if both else None)
+
+
+def _outcomes(table: Mapping[Any, Any], s: int, a: int) -> Iterator[tuple[float, int, float, bool]]:
+    """The possible outcomes (probability, next state, reward, terminated) of a pair, checked."""
+    name, expected = f"P[{s}][{a}]", "a list of (probability, next state, reward, terminated)"
+    for out in sequence("TabularMDP", name, table[s][a], expected):
+        if not isinstance(out, (list, tuple)) or len(out) != 4:
+            raise InvalidArgument("TabularMDP", name, expected, out)
+        p, y, r, done = out
+        if number("TabularMDP", f"{name}, a probability", p, 0.0) == 0.0:
+            continue
+        if y not in range(len(table)):
+            raise InvalidArgument("TabularMDP", name, "of states that are in the table", y)
+        yield float(p), int(y), number("TabularMDP", f"{name}, a reward", r), bool(done)
 
 
 Row = tuple[int, int, float, int, float, bool]

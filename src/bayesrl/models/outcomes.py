@@ -60,9 +60,10 @@ class Outcomes:
         succ = array(owner, "succ", self.succ, (S, A, K))
         S, A, K = succ.shape
         group, size = grouped(owner, self.group, self.size, (S, A, K))
-        terminal = frozen(np.array(self.terminal, dtype=np.bool_))
-        if terminal.shape != (S,):
-            raise InvalidArgument(owner, "terminal", f"an array of shape ({S},)", terminal)
+        terminal = as_array(self.terminal)
+        if terminal.shape != (S,) or terminal.dtype.kind not in "biuf":
+            raise InvalidArgument(owner, "terminal", f"an array of shape ({S},)", self.terminal)
+        terminal = frozen(terminal.astype(np.bool_))
         reward = array(owner, "reward", self.reward, (S, A, K))
         otherwise = array(owner, "otherwise", self.otherwise)
         try:

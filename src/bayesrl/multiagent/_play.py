@@ -56,8 +56,8 @@ def play(
     if not isinstance(rules, StochasticGame):
         raise InvalidArgument("play", "game", "a StochasticGame, or a world with a game", game)
     integer("play", "steps", steps, 1)
-    integer("play", "seed", seed, 0, any_length=True)
-    integer("play", "replicate", replicate, 0)
+    seed = integer("play", "seed", seed, 0, any_length=True)
+    replicate = integer("play", "replicate", replicate, 0)
     luck, *streams = map(default_rng, SeedSequence(seed, spawn_key=(replicate,)).spawn(5))
     thought, learning = streams[:2], streams[2:]
     sizes, pays = (rules.n_actions, rules.n_others), (rules.rewards(0), rules.rewards(1))

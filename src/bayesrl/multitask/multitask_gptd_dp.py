@@ -62,11 +62,12 @@ class MultitaskGPTDDPSolution:
     def __post_init__(self) -> None:
         labels = frozen(np.asarray(self.assignments).astype(np.int64))
         object.__setattr__(self, "assignments", labels)
-        owner, N = type(self).__name__, len(self.class_means)
+        owner = type(self).__name__
         object.__setattr__(self, "concentration", check_concentration(owner, self.concentration))
         if labels.ndim != 2 or self.samples.shape[:2] != labels.shape:
             raise InvalidArgument(owner, "assignments", "a class for each drawn task", labels)
-        if N != (cluster_counts(labels) + 1).sum() or self.class_covariances.shape[:1] != (N,):
+        N = (cluster_counts(labels) + 1).sum()
+        if self.class_means.shape[:1] != (N,) or self.class_covariances.shape[:1] != (N,):
             raise InvalidArgument(owner, "class_means", "those of each draw's classes and a new one", self.class_means)
 
     def co_class(self) -> Floats:

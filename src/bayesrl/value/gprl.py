@@ -28,7 +28,7 @@ from bayesrl.beliefs.continuous._vectors import vector
 from bayesrl.beliefs.continuous.gp_dynamics import GPDynamics
 from bayesrl.beliefs.covariances import Covariance, Gaussian, points
 from bayesrl.beliefs.values.gp_regression import GPRegression
-from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, sequence
+from bayesrl.checks import Floats, Ints, array, as_array, frozen, generator, integer, sequence
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.parameters import Above, Within, value
@@ -125,7 +125,7 @@ class GPRL:
         support = points("GPRL", "support", self.support)
         d = support.shape[1]
         actions = points("GPRL", "actions", self.actions)
-        target = array("GPRL", "target", np.atleast_1d(np.asarray(self.target)), (d,), moderate=True)
+        target = array("GPRL", "target", np.atleast_1d(as_array(self.target)), (d,), moderate=True)
         width = array("GPRL", "width", self.width, low=0.0, above=True, moderate=True)
         if width.shape not in ((), (d,)):
             raise InvalidArgument("GPRL", "width", f"one number, or one for each of {d} coordinates", self.width)

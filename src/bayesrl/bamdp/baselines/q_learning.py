@@ -5,7 +5,7 @@
 The next action is epsilon-greedy on Q, or a Boltzmann draw if a temperature is given. The method has no belief, so it
 is an agent by itself and carries its own discount.
 
-Deviations: none. Cost: O(A) per step and one copied row. Claims: the update, line by line; convergence to Q*.
+Deviations: none. Cost: O(A) per step and one copy of the table. Claims: the update, line by line; convergence to Q*.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from scipy.special import softmax
 from bayesrl.bamdp._greedy import best_action, step_in
 from bayesrl.checks import Floats, frozen, integer
 from bayesrl.core import Decision, Transition
+from bayesrl.errors import InvalidArgument
 from bayesrl.models.policy import draw_action
 from bayesrl.parameters import DISCOUNT, PROBABILITY, Above, AtLeast, Within, declared
 from bayesrl.registry import register
@@ -63,6 +64,7 @@ class QLearning:
 
     def act(self, mind: Floats, observation: int, rng: Generator) -> Decision:
         """Draw an action from the exploration rule; ties are broken at random."""
+        self._check_table(mind)
         q = mind[integer("QLearning", "observation", observation, 0, self.n_states - 1)]
         if self.temperature is not None:
             action = draw_action("QLearning", softmax(q / self.temperature), rng)
@@ -74,8 +76,15 @@ class QLearning:
 
     def learn(self, mind: Floats, transition: Transition, rng: Generator) -> Floats:
         """Take one temporal-difference step, on a copy."""
+        self._check_table(mind)
         s, a, r, y = step_in("QLearning", self.n_states, self.n_actions, transition)
         target = r if y is None else r + self.gamma * mind[y].max()
         Q = mind.copy()
         Q[s, a] += self.rate * (target - Q[s, a])
         return frozen(Q)
+
+    def _check_table(self, mind: Floats) -> None:
+        """Refuse what is not a table of this agent; a whole-number table would lose the fractions of its values."""
+        shape = (self.n_states, self.n_actions)
+        if not isinstance(mind, np.ndarray) or mind.shape != shape or mind.dtype != np.float64:
+            raise InvalidArgument("QLearning", "mind", f"an array of floats of shape {shape}", mind)

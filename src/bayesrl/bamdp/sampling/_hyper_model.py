@@ -15,7 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesrl.capabilities import ListsOutcomes, SamplesMDPs, SamplesShortRows, offers
-from bayesrl.checks import Floats, Ints, frozen
+from bayesrl.checks import Floats, Ints, array, frozen
 from bayesrl.kernels.jit import njit
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
@@ -132,7 +132,8 @@ def solve_each(models: Sequence[TabularMDP], warm: Floats | None) -> tuple[Float
     first = models[0]
     if first.gamma == 1.0 or any(m.succ is not first.succ or m.group is not first.group for m in models):
         return solve_in_turn(models, warm)
-    initial = None if warm is None else np.broadcast_to(warm, (len(models), len(warm)))
+    S = len(first.group)
+    initial = None if warm is None else np.broadcast_to(array("solve_each", "warm", warm, (S,)), (len(models), S))
     prob = np.array([m.prob for m in models])
     r = None if first.reward is models[-1].reward else np.array([m.mean_reward for m in models])
     return solve_many(first.outcomes, prob, first.gamma, rewards=r, initial=initial)

@@ -26,6 +26,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.bamdp._greedy import step_in
 from bayesrl.bamdp.search._lookahead import Exploration, Leaf, check_leaf, constant_of, leaf_values
 from bayesrl.capabilities import NamesOutcomes, Simulates
 from bayesrl.checks import Floats, frozen
@@ -134,7 +135,8 @@ def learned(Q: Floats, last: Transition | None, gamma: float, rate: float) -> Fl
     """One step of Q-learning on the transition just seen, on a copy."""
     if last is None:
         return Q
-    s, a, r, y, terminated = last[:5]
+    S, A = Q.shape
+    s, a, r, y = step_in("plan", S, A, last)
     new = Q.copy()
-    new[s, a] += rate * ((r if terminated else r + gamma * Q[y].max()) - Q[s, a])
+    new[s, a] += rate * ((r if y is None else r + gamma * Q[y].max()) - Q[s, a])
     return frozen(new)

@@ -137,7 +137,7 @@ def row_reward_variance(model: TabularMDP, variance: Floats) -> Floats:
     work = 1.0 - p  # reused for all products, since new arrays would cost more than the sums
     work *= p
     total, most = var.sum(axis=2), work.sum(axis=2)
-    c = np.divide(total, most, out=np.zeros_like(total), where=most > 0.0)
+    c = np.divide(total, most, out=np.zeros(total.shape), where=most > 0.0)
     mean = np.multiply(p, r, out=work).sum(axis=2)
     work *= r
     return np.asarray(np.maximum(c * (work.sum(axis=2) - mean**2), 0.0))

@@ -94,8 +94,8 @@ def _indices(owner: str, outcomes: Outcomes, datum: Transition) -> tuple[int, in
 
 def _reward(owner: str, datum: Transition) -> float:
     try:
-        r = float(datum.reward)
-    except (TypeError, ValueError):
+        r = math.nan if isinstance(datum.reward, (str, bytes)) else float(datum.reward)
+    except (TypeError, ValueError, OverflowError):
         r = math.nan
     if not math.isfinite(r):
         raise InvalidArgument(f"{owner}.update", "reward", "a finite number", datum.reward)

@@ -48,6 +48,7 @@ from bayesrl.checks import (
     Floats,
     Ints,
     array,
+    as_array,
     frozen,
     generator,
     integer,
@@ -122,7 +123,7 @@ class DirichletMDP(KnownRewards):
             raise InvalidArgument(owner, "outcomes", "Outcomes", outcomes, "See flat and structured for worlds.")
         G, K = outcomes.n_groups, outcomes.n_outcomes
         prior = array(owner, "alpha", alpha, (G, K), low=0.0)
-        fixed = np.zeros(G, np.bool_) if known is None else np.array(known)
+        fixed = np.zeros(G, np.bool_) if known is None else as_array(known).copy()
         if fixed.shape != (G,) or fixed.dtype != np.bool_:
             raise InvalidArgument(owner, "known", f"an array of {G} truth values", known)
         if prior[~outcomes.valid].any():

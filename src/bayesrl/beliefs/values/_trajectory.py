@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.covariances import points
-from bayesrl.checks import Floats, array, number
+from bayesrl.checks import Floats, array, called, number
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 
@@ -52,7 +52,7 @@ def deviations(owner: str, noise: Noise, states: Floats) -> Floats:
     """The standard deviation of the residual at each state, shape (n,)."""
     if not callable(noise):
         return np.full(len(states), float(noise))
-    sd = array(owner, "noise", noise(states), low=0.0, moderate=True)
+    sd = array(owner, "noise", called(owner, "noise", noise, states), low=0.0, moderate=True)
     if sd.size not in (1, len(states)):
         raise InvalidArgument(owner, "noise", f"a function that returns {len(states)} standard deviations", sd)
     return np.broadcast_to(sd.ravel(), len(states))

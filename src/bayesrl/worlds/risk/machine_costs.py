@@ -70,6 +70,8 @@ class MachineCosts(Published):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", float(self.gamma))
+        if not isinstance(self.setting, Setting):
+            raise InvalidArgument("MachineCosts", "setting", "a Setting", self.setting)
 
     @cached_property
     def belief(self) -> GaussianRewards:

@@ -22,7 +22,7 @@ from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs.tabular._gaussian_rewards import GaussianRewards
-from bayesrl.checks import Floats, generator
+from bayesrl.checks import Floats, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import DISCOUNT, PROBABILITY, Above, AtLeast, value
@@ -83,7 +83,9 @@ class ColouredMazes(Published):
 
     def datum(self, step: Transition, features: Floats) -> tuple[int, Floats, float]:
         """A step as LinearRewardClasses learns it: task, features of the cell, and the reward without the prize."""
-        return step.task, features[step.state], float(step.reward - self.prize * (step.state == self.n_states - 1))
+        s = integer("ColouredMaze", "state", step.state, 0, self.n_states - 1)
+        r = number("ColouredMaze", "reward", step.reward)
+        return step.task, features[s], r - self.prize * (s == self.n_states - 1)
 
     def default_prior(self) -> GaussianRewards:
         """Independent weights of cells, with the mean and the variance that one cell has; the prize is known."""
