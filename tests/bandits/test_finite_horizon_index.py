@@ -98,7 +98,7 @@ def test_planner_plays_the_largest_index():
 
 def test_laws_and_bad_input():
     check_planner(FiniteHorizonIndex(10), BetaBernoulli.uniform(3), 0, rng=default_rng(0))
-    with pytest.raises(InvalidArgument, match=r"'horizon' must be a whole number, got 1\.5"):
+    with pytest.raises(InvalidArgument, match=r"'horizon' must be a whole number of at most 1000000, got 1\.5"):
         finite_horizon_index(1, 1, 1.5)
     with pytest.raises(InvalidArgument, match=r"'horizon' must be at least 1 everywhere, got 0\.0"):
         finite_horizon_index(1, 1, 0)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from bayesrl.bandits.gittins import DROP, WIDTH, groups
+from bayesrl.bandits.gittins import DROP, FURTHEST, WIDTH, groups
 from bayesrl.bandits.thompson import best
 from bayesrl.beliefs.arms._arms import distinct_rows
 from bayesrl.capabilities import HasBetaArms
@@ -90,12 +90,13 @@ def finite_horizon_index(alpha: ArrayLike, beta: ArrayLike, horizon: ArrayLike, 
     owner = "finite_horizon_index"
     a, b, T = broadcast(
         owner,
-        alpha=array(owner, "alpha", alpha, low=0.0, above=True),
-        beta=array(owner, "beta", beta, low=0.0, above=True),
+        alpha=array(owner, "alpha", alpha, low=0.0, above=True, moderate=True),
+        beta=array(owner, "beta", beta, low=0.0, above=True, moderate=True),
         horizon=array(owner, "horizon", horizon, low=1.0),
     )
-    if (np.floor(T) != T).any():
-        raise InvalidArgument(owner, "horizon", "a whole number", float(T[np.floor(T) != T][0]))
+    bad = (np.floor(T) != T) | (T > FURTHEST)
+    if bad.any():
+        raise InvalidArgument(owner, "horizon", f"a whole number of at most {FURTHEST}", float(T[bad][0]))
     gamma = number(owner, "gamma", gamma, 0.0, 1.0, above=True)
     states, back = distinct_rows(np.stack([T, a, b], axis=-1).reshape(-1, 3))
     index = np.empty(len(states))

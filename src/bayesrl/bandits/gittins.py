@@ -53,6 +53,9 @@ DROP = 1e-8
 """Largest error of an index from neglecting option values that are almost zero."""
 LARGEST = 1e12
 """Largest strength n of a Gaussian belief; beyond it the index equals the mean in floating point."""
+FURTHEST = 10**6
+"""Most plays that an index looks ahead; the work grows with their square, and takes hours."""
+TOO_FAR = f"so far below 1 that no more than {FURTHEST} plays ahead matter"
 BLOCK = 64
 """Number of states eliminated between two updates of the whole transition matrix."""
 
@@ -166,8 +169,8 @@ def _calibrate_all(
     """Intervals that contain the indices, computed for each lattice and each discount in turn."""
     a, b, c = broadcast(
         owner,
-        alpha=array(owner, "alpha", alpha, low=0.0, above=True),
-        beta=array(owner, "beta", beta, low=0.0, above=True),
+        alpha=array(owner, "alpha", alpha, low=0.0, above=True, moderate=True),
+        beta=array(owner, "beta", beta, low=0.0, above=True, moderate=True),
         gamma=array(owner, "gamma", gamma, low=0.0),
     )
     if c.max() >= 1.0:
@@ -180,6 +183,8 @@ def _calibrate_all(
     for which in groups(lattice[states[:, 0] > 0.0], np.flatnonzero(states[:, 0] > 0.0)):
         gamma_ = float(states[which[0], 0])
         k = math.ceil(math.log(4e-4 * (1.0 - gamma_) ** (-1.0 / 3.0)) / math.log(gamma_))
+        if not 0 < k <= FURTHEST:
+            raise InvalidArgument(owner, "gamma", TOO_FAR, gamma_)
         plays = states[which, 1] + states[which, 2]
         for rows in groups(((plays - plays.min()) // max(k, 64))[:, None], which):
             low[rows], high[rows] = _one_lattice(states[rows, 1], states[rows, 2], gamma_, k, overvalued)
@@ -235,6 +240,8 @@ def gittins_index_normal(mean: ArrayLike, n: ArrayLike, gamma: ArrayLike) -> Flo
         gamma_, n0 = float(states[which[0], 0]), float(states[which, 1].min())
         r = np.rint(states[which, 1] - n0).astype(np.int64)
         k = _horizon(n0 + float(r.max()), gamma_, 2e-7)
+        if k > FURTHEST:
+            raise InvalidArgument(owner, "gamma", TOO_FAR, gamma_)
         above[which] = boundaries(n0, int(r.max()) + 1, int(r.max()) + k, gamma_, DROP)[r]
     return np.asarray(m + above[back].reshape(np.shape(m)))
 
