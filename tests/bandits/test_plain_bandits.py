@@ -213,7 +213,8 @@ def test_finite_horizon_indices_are_best_stopping_rules(gamma):
     for name in ("alpha", "beta"):
         wrong = {"alpha": 1.0, "beta": 1.0, name: 0.0}
         refused(lambda w=wrong: finite_horizon_index(horizon=2, **w), f"'{name}' must be greater than 0 everywhere")
-    refused(lambda: finite_horizon_index(1, 1, [2.0, 2.5]), "'horizon' must be a whole number of at most 1000000, got 2.5")
+    whole = "'horizon' must be a whole number of at most 1000000, got 2.5"
+    refused(lambda: finite_horizon_index(1, 1, [2.0, 2.5]), whole)
     refused(lambda: finite_horizon_index(1, 1, 0), "'horizon' must be at least 1 everywhere, got 0.0")
 
 
