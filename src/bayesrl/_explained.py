@@ -219,7 +219,7 @@ def _whole(x: Any, count: Any) -> str | None:
 
 
 def _is_array(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype.kind in "biuf"
+    return isinstance(x, np.ndarray) and x.dtype.kind in "biuf" and not np.ma.is_masked(x)
 
 
 def _is_number(x: Any) -> bool:

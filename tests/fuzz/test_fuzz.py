@@ -334,6 +334,7 @@ GOOD_AND_BAD = [
     ("x", "ArrayLike", np.ones(2, bool), np.array(["a"]), "an array of numbers"),
     ("x", "Floats | float", 3.0, "3", "an array of numbers"),
     ("x", "NDArray[Any]", np.arange(3), None, "an array of numbers"),
+    ("x", "Floats", np.ma.array([1.0], mask=[False]), np.ma.array([1.0], mask=[True]), "an array of numbers"),
     ("n", "int", 3, -1, f"a whole number from 0 to {2**63 - 1}"),
     ("n", "int", np.int32(3), 3.0, f"a whole number from 0 to {2**63 - 1}"),
     ("n", "int", 0, True, f"a whole number from 0 to {2**63 - 1}"),
