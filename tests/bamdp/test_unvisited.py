@@ -9,7 +9,7 @@ from bayesrl.bamdp.optimism._optimistic_state import optimistic_q, with_absorbin
 from bayesrl.bamdp.optimism.pac_bounds import effective_horizon, mbie_eb_beta, rmax_knownness
 from bayesrl.beliefs import RewardBeta, RewardDirichlet, RewardNormal, UnknownRewards
 from bayesrl.core import Transition
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solution import model_of
 from bayesrl.models.solve import solve
@@ -218,6 +218,14 @@ def test_a_value_beyond_all_numbers_is_not_planned_for():
     for name, params in (("rmax", {"r_max": 1e308}), ("mbie-eb", {"r_max": 1e308}), ("mbie-eb", {"beta": 1e308})):
         with pytest.raises(InvalidArgument, match="Numbers beyond 1e\\+100 are refused"):
             b.make(name, **params)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("method", ["value-iteration", "modified-policy-iteration"])
+def test_a_value_beyond_all_numbers_is_not_solved_for(method):
+    mdp = TabularMDP.from_dense([[[1.0]]], [[1e308]], 0.9)  # worth 1e309
+    with pytest.raises(NotConverged, match="not converged after 1 iterations; the error is still at most inf"):
+        solve(mdp, method=method)
 
 
 def test_r_max_may_be_given():

@@ -160,7 +160,7 @@ MUTANTS = {
         [ENDS + "test_ends_that_are_nearly_lost_in_rounding"]),
     "infinite errors are accepted": (
         "bayesrl.models.solvers._driver", "math.isfinite(bound) and rate * bound", "rate * bound",
-        [UNVISITED + "test_a_value_beyond_all_numbers_is_not_planned_for"]),
+        [UNVISITED + "test_a_value_beyond_all_numbers_is_not_solved_for"]),
     "staying is no end where one could leave": (
         "bayesrl.models.solvers._episodic", "if not reached.any():", "if not ended.any():",
         [ENDS + "test_to_stay_for_nothing_is_an_end_where_one_could_leave"]),
