@@ -11,7 +11,7 @@ from bayesrl.bamdp.baselines.random import Random
 from bayesrl.bamdp.search.bamcp import BAMCP
 from bayesrl.beliefs.tabular.row_column_beta import RowColumnBeta
 from bayesrl.core import BayesAgent, Transition, run
-from bayesrl.kernels.row_column import DX, DY
+from bayesrl.kernels.search.row_column import DX, DY
 from bayesrl.testing import assert_mean_equal, check_agent, check_planner
 from bayesrl.worlds.mdps.infinite_grid import infinite_grid
 

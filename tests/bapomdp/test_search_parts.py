@@ -10,7 +10,7 @@ import bayesrl as b
 from bayesrl.bapomdp import _asking, _count_bounds, bounded_error, risk_samples, value_difference_bound
 from bayesrl.bapomdp import bapomdp_branch_and_bound as bounded
 from bayesrl.bapomdp._asking import Answer, Asking, Drawn, after_reply, after_step, present_models
-from bayesrl.bapomdp._hyper_search import best_action, expected, leaf_value
+from bayesrl.bapomdp._hyper_search import expected, leaf_value
 from bayesrl.bapomdp._settings import listening
 from bayesrl.bapomdp.medusa import Learning
 from bayesrl.beliefs import DirichletPOMDP, ExactBAPOMDP, FinitePOMDPs, ParticleBAPOMDP
@@ -222,26 +222,6 @@ def searched(m, h, D, leaf, low, high):
                 lower[a] += GAMMA * below(new, D - 1)
                 q[a] += GAMMA * value(new, D - 1, -np.inf)
     return q, lower, ahead(e, D), nodes[0]
-
-
-def test_ties_are_broken_at_random_and_nothing_else_is():
-    """Values within 1e-9, relative to one more than the largest, are ties; a clear choice draws no number."""
-    for scale in (0.0, 1000.0):
-        top = np.array([scale, -2.0 - scale, 0.0, 0.0])
-        size = 1.0 + np.abs(top).max()
-        for within, tied in ((0.9e-9, True), (1.1e-9, False)):
-            q = top.copy()
-            q[2] = q[0] - within * size
-            q[3] = q[0] - 0.5 if scale else -0.5
-            found = set()
-            for seed in range(30):
-                rng = default_rng(seed)
-                chosen = best_action(q, rng)
-                found.add(chosen)
-                assert rng.random() == default_rng(seed).random(2)[int(tied)]
-                if tied:
-                    assert chosen == (0, 2)[int(2 * default_rng(seed).random())]
-            assert found == ({0, 2} if tied else {0})
 
 
 # Bounds of counts ----------------------------------------------------------------------------------------------------

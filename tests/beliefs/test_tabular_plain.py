@@ -25,7 +25,7 @@ from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.checks import DEEPEST
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
-from bayesrl.kernels.row_column import EMPTY, TAKEN, THERE
+from bayesrl.kernels.search.row_column import EMPTY, TAKEN, THERE
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 

@@ -45,8 +45,8 @@ MUTANTS = {
     "terminal states pay": (
         "bayesrl.models.outcomes", "np.where(pad | terminal[:, None, None], 0.0, reward)", "np.where(pad, 0.0, reward)",
         ["tests/models"]),
-    "tie rule": ("bayesrl.beliefs._choosing", "best[0] if ties", "best[-1] if ties", [PLANNERS + "test_ties"]),
-    "ties never random": ("bayesrl.beliefs._choosing", 'ties == "first" or', "True or", [PLANNERS + "test_ties"]),
+    "tie rule": ("bayesrl.kernels.ties", "            if n == 0:\n", "            if n >= 0:\n", [PLANNERS + "test_ties"]),
+    "ties never random": ("bayesrl.beliefs._choosing", 'if ties == "first"', "if True", [PLANNERS + "test_ties"]),
     "wrong group when learning": (
         DIRICHLET, "g = self.outcomes.group.item(s, a)\n        if self.known[g]:\n            return self",
         "g = self.outcomes.group.item(s, 0)\n        if self.known[g]:\n            return self", [LAWS]),

@@ -10,7 +10,7 @@ HMDP = "bayesrl.bamdp.search.hmdp"
 SAMPLED, ROWS = "bayesrl.bamdp.search.bayesian_sparse_sampling", "bayesrl.bamdp.search._split_rows"
 STICKS = "bayesrl.kernels.stick_breaking"
 COINS, GRID, SPARSE = (
-    "bayesrl.kernels.row_column",
+    "bayesrl.kernels.search.row_column",
     "bayesrl.beliefs.tabular.row_column_beta",
     "bayesrl.beliefs.tabular.sparse_dirichlet",
 )

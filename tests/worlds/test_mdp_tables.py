@@ -466,7 +466,7 @@ def test_hashes_of_the_infinite_grid():
     for numbers in ((3,), (3, 1, -5, 2), (2**62 + 7, 0, 4, -9)):
         assert uniform(*numbers) == plain(*numbers)
     grid = InfiniteGrid(77, (1.5, 0.7), (0.6, 2.2))
-    from bayesrl.kernels.row_column import CELL, COLUMN, ROW
+    from bayesrl.kernels.search.row_column import CELL, COLUMN, ROW
 
     rewarded = []
     for x, y in itertools.product(range(-3, 4), range(-3, 4)):

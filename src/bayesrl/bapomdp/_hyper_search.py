@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.random import Generator
 
 from bayesrl.beliefs.hidden._hyper_states import FRESH, Branches, HyperStates, Rows, counts_in, present
 from bayesrl.capabilities import EnumeratesHyperStates, HasMeanPOMDP, demand
@@ -25,8 +24,6 @@ Leaf = Literal["zero", "mean"]
 """The value after the last decision: zero, or QMDP's, in the mean model at the root."""
 HYPER_STATES = "Beliefs over hyper-states fit (ExactBAPOMDP, ParticleBAPOMDP; on the command line --prior exact)."
 """What is said to those who bring another belief."""
-SLACK = 1e-9
-"""Values that differ by less, relative to their size, are ties."""
 
 
 class Asked(HasMeanPOMDP, EnumeratesHyperStates, Protocol):
@@ -51,12 +48,6 @@ def compiled(planner: Planner[Any, Any], belief: Asked) -> tuple[Rows, HyperStat
     except (AttributeError, Incompatible):
         demand(planner, belief)
         raise
-
-
-def best_action(q: Floats, rng: Generator) -> int:
-    """An action of the largest value; one at random among ties."""
-    best = np.flatnonzero(q >= q.max() - SLACK * (1.0 + np.abs(q).max()))
-    return int(best[int(rng.random() * len(best))]) if len(best) > 1 else int(best[0])
 
 
 @njit

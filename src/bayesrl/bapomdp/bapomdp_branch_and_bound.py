@@ -32,7 +32,6 @@ from bayesrl.bapomdp._hyper_search import (
     HYPER_STATES,
     Asked,
     Leaf,
-    best_action,
     compiled,
     expected,
     leaf_value,
@@ -43,6 +42,7 @@ from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, F2, F3, F4, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed
+from bayesrl.kernels.ties import any_best
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -102,7 +102,7 @@ class BAPOMDPBranchAndBound:
             bounds = extremes(m, h, self.depth, belief.gamma, leaf)
         q, lower, upper, nodes = search(m, h, self.depth, belief.gamma, leaf, belief.n_observations, *bounds)
         info = {"q": q, "lower": lower, "upper": upper, "nodes": int(nodes)}
-        return Decision(best_action(q, rng), None, info)
+        return Decision(any_best(q, rng), None, info)
 
 
 # Bounds --------------------------------------------------------------------------------------------------------------

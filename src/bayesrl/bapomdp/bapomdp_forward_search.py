@@ -24,7 +24,6 @@ from bayesrl.bapomdp._hyper_search import (
     HYPER_STATES,
     Asked,
     Leaf,
-    best_action,
     compiled,
     expected,
     leaf_value,
@@ -34,6 +33,7 @@ from bayesrl.beliefs.hidden._hyper_states import Branches, HyperStates, Rows, ro
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.ties import any_best
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -80,7 +80,7 @@ class BAPOMDPForwardSearch:
         """Search every future of `depth` decisions. The observation is not looked at: the belief knows it."""
         m, h = compiled(self, belief)
         q, nodes = search(m, h, self.depth, belief.gamma, leaf_values(self, belief, self.leaf), belief.n_observations)
-        return Decision(best_action(q, rng), None, {"q": q, "lower": q, "upper": q, "nodes": int(nodes)})
+        return Decision(any_best(q, rng), None, {"q": q, "lower": q, "upper": q, "nodes": int(nodes)})
 
 
 class Search(NamedTuple):

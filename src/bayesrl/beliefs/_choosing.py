@@ -8,20 +8,15 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.checks import Floats
+from bayesrl.kernels.ties import any_best, first_best
 
 Ties = Literal["first", "random"]
 """What to do with actions of equal value."""
 
-SLACK = 1e-9
-"""Action values that differ by less, relative to their size, are ties; solvers have about this accuracy."""
 
-
-def best_action(q: Floats, ties: Ties, rng: Generator) -> int:
-    """The greedy action; among ties the first, or one at random."""
-    values: list[float] = q.tolist()  # actions are few: a list is faster than an array
-    cut = max(values) - SLACK * (1.0 + max(map(abs, values)))
-    best = [a for a, value in enumerate(values) if value >= cut]
-    return best[0] if ties == "first" or len(best) == 1 else best[int(rng.random() * len(best))]
+def best_action(q: Floats, ties: Ties, rng: Generator, scale: float = 0.0) -> int:
+    """The greedy action; among ties (`kernels/ties.py`) the first, or one at random."""
+    return first_best(q, scale) if ties == "first" else any_best(q, rng, scale)
 
 
 def value_of_perfect_information(q: Floats, weight: Floats) -> tuple[Floats, Floats]:

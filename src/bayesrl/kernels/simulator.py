@@ -11,9 +11,8 @@
                                         choose an action of a rollout in s, after action a (-1 if there is none)
 
 A state is an integer: its index if states are listed (`kernels/urn.py`), otherwise what `belief.encode` computes
-from the observation (`kernels/row_column.py`). An outcome of (s, a) is identified by an integer k >= 0; where the state
-is hidden, k is the observation. `P` holds the
-best actions of each state, for rollout policies that use them.
+from the observation (`kernels/search/row_column.py`). An outcome of (s, a) is identified by an integer k >= 0; where
+the state is hidden, k is the observation. `P` holds the best actions of each state, for rollout policies that use them.
 
 `implements` chooses the kernel by the type of the model when a search is compiled, and `borrowed` avoids reference
 counting. A search is then as fast as one that was written for a single type of model: it takes 15 to 30 ns for a

@@ -13,6 +13,7 @@ from bayesrl.kernels.jit import inlined, njit
 from bayesrl.kernels.replay import likelihood, undo
 from bayesrl.kernels.simulator import step
 from bayesrl.kernels.stream import uniform
+from bayesrl.kernels.ties import margin, size
 
 # Rules of choice -----------------------------------------------------------------------------------------------------
 
@@ -20,11 +21,11 @@ from bayesrl.kernels.stream import uniform
 @njit
 def highest(rng: Generator, x: F1) -> int:
     """The index of the largest entry. Ties are broken at random."""
-    best, ties, place = -np.inf, 0, 0
+    best, ties, place, apart = -np.inf, 0, 0, margin(size(x))
     for i in range(len(x)):
-        if x[i] > best:
+        if x[i] > best + apart:
             best, ties, place = x[i], 1, i
-        elif x[i] == best:
+        elif x[i] >= best - apart:
             ties += 1
             if uniform(rng) * ties < 1.0:
                 place = i

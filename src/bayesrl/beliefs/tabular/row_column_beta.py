@@ -6,9 +6,9 @@ and column, and so about all other cells in them. The plane is unbounded and its
 searches use a compiled outcome function (`simulate`).
 
 The belief stores the cells seen; `update` only adds to them. Because of the product, the posterior of p and q is not
-conjugate. It is computed by Gibbs sampling (`kernels/row_column.py`: two coins for each cell, with p and q integrated
-out). `sample_rows_columns` and `mean_rows_columns` are those of a Markov chain after a fixed number of sweeps, and
-simulations follow such a chain.
+conjugate. It is computed by Gibbs sampling (`kernels/search/row_column.py`: two coins for each cell, with p and q
+integrated out). `sample_rows_columns` and `mean_rows_columns` are those of a Markov chain after a fixed number of
+sweeps, and simulations follow such a chain.
 
 Deviations: the authors update (p, q) of a random cell by Metropolis-Hastings, 10 times before the first simulation and
 20 times before each later one. Coins need no proposals, and after 200 real steps their chain forgets its start within
@@ -33,8 +33,8 @@ from bayesrl.beliefs._log import Log, transitions
 from bayesrl.checks import DEEPEST, Floats, Ints, array, as_array, generator, integer, number, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
-from bayesrl.kernels import row_column
-from bayesrl.kernels.row_column import DX, DY, EMPTY, HALF, TAKEN, THERE, WIDTH, RowColumn
+from bayesrl.kernels.search import row_column
+from bayesrl.kernels.search.row_column import DX, DY, EMPTY, HALF, TAKEN, THERE, WIDTH, RowColumn
 from bayesrl.parameters import DISCOUNT, unchecked, value
 from bayesrl.registry import register
 
@@ -158,7 +158,7 @@ class RowColumnBeta:
         return int(number("RowColumnBeta.code", "reward", datum.reward, 0.0, 1.0))
 
     def simulate(self, depth: int) -> RowColumn:
-        """The belief as coins, for simulations of at most `depth` steps; see `kernels/row_column.py`."""
+        """The belief as coins, for simulations of at most `depth` steps; see `kernels/search/row_column.py`."""
         depth = integer("RowColumnBeta.simulate", "depth", depth, 0, DEEPEST)
         seen = np.array(self.seen, np.int64).reshape(-1, 3)
         entries = 1 << (6 * (len(seen) + depth) + 16).bit_length()  # cells, rows and columns; half full

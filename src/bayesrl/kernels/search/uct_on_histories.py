@@ -20,6 +20,7 @@ from bayesrl.kernels.jit import njit
 from bayesrl.kernels.search.history_tree import Tree, child_of, new_tree
 from bayesrl.kernels.simulator import bar, begin, borrowed, forget, rollout_action, root, step
 from bayesrl.kernels.stream import stream
+from bayesrl.kernels.ties import lowest, pick, sizes
 from bayesrl.kernels.tree import add_return, select, ucb_constants
 from bayesrl.kernels.urn import REDRAW
 
@@ -54,9 +55,7 @@ def best_action(
         tree, done, steps = search_for(budget.milliseconds / 1000.0, simulations, tree, began)
     q = tree.Q[0].copy()
     n = np.where(q == -np.inf, 0, tree.N[0])  # barred actions count as visited
-    best = np.flatnonzero(q == q.max())
-    action = int(best[int(rng.random() * len(best))])
-    return action, tree, {"q": q, "visits": n, "simulations": done, "steps": int(steps)}
+    return pick(q, rng.random()), tree, {"q": q, "visits": n, "simulations": done, "steps": int(steps)}
 
 
 # The simulations ---------------------------------------------------------------------------------------------------
@@ -125,19 +124,20 @@ def best_actions(Q: F2) -> I2:
     M is a multiple of all numbers up to A, if A is at most 6. Otherwise the columns that are left over say REDRAW, so
     that every action has the same number of columns.
     """
-    S, A = Q.shape
+    (S, A), scale = Q.shape, sizes(Q)
     M = 12 if A <= 4 else 60
     while M < 4 * A:
         M *= 2
     P = np.full((S + 1, M), REDRAW)
     for s in range(S + 1):
-        best, ties = np.max(Q[s]) if s < S else -np.inf, 0
+        known = s < S and not np.isnan(Q[s]).any()
+        cut, ties = lowest(Q[s], scale) if known else np.inf, 0
         for a in range(A):
-            ties += s == S or Q[s, a] == best
-        all_alike = s == S or ties == 0  # no action is best if a value is not a number
+            ties += known and Q[s, a] >= cut
+        all_alike = ties == 0  # in the last row, and if a value is not a number
         each, j = M // (A if all_alike else ties), 0
         for a in range(A):
-            if all_alike or Q[s, a] == best:
+            if all_alike or Q[s, a] >= cut:
                 P[s, j : j + each] = a
                 j += each
     return P

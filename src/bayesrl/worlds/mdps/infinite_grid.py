@@ -28,7 +28,7 @@ from bayesrl._explained import explain_failures
 from bayesrl.beliefs.tabular.row_column_beta import Cell, RowColumnBeta, cell
 from bayesrl.checks import generator, integer
 from bayesrl.core import WorldStep
-from bayesrl.kernels.row_column import CELL, COLUMN, DX, DY, ROW
+from bayesrl.kernels.search.row_column import CELL, COLUMN, DX, DY, ROW
 from bayesrl.parameters import DISCOUNT, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Published, Setting
