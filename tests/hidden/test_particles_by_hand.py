@@ -1,5 +1,7 @@
 """Weighted states and filters under given random numbers, in plain Python: four states, three actions and signs."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -146,7 +148,7 @@ def test_rejection_and_weights_without_a_table(ended):
         kept += [after] * (seen == 1 and done == ended)
     assert first.sample.states == tuple(kept)
     assert first.sample.weights.tolist() == [1 / n] * n
-    assert first.log_evidence() == pytest.approx(np.log(n / tries), abs=1e-12)
+    assert first.log_evidence() == pytest.approx(np.log((n - 1) / (tries - 1)), abs=1e-12)
     if not ended:
         rng, second = default_rng(4), first.update(datum, default_rng(4))
         kept = []
@@ -187,6 +189,74 @@ def test_rejection_gives_up(monkeypatch):
     with pytest.raises(ImpossibleEvidence, match="nor did up to 32 from the episode's start"):
         POMDPParticles(Rare(), particles=4, rescue=True).update(b.Transition(-1, 0, 0.0, 1), default_rng(0))
     assert len(tried) == 124 + 3 * (4 + 8 + 16 + 32)
+
+
+class Scripted:
+    """The i-th step leads to state i; it shows 1, or does so with a given probability, as a script says."""
+
+    n_actions, gamma = 1, 0.9
+
+    def __init__(self, script):
+        self.script, self.steps = script, 0
+
+    def reset(self, rng):
+        return 0, -1
+
+    def step(self, state, action, rng):
+        self.steps += 1
+        return self.steps, int(self.script[self.steps - 1] > 0.0), 0.0, False
+
+
+class Weighing(Scripted):
+    def observation_probability(self, next_state, action, observation):
+        return self.script[next_state - 1]
+
+
+BOTH, THREE = {0.0: 0.8, 1.0: 0.2}, {0.0: 0.8, 0.9: 0.05, 0.3: 0.15}
+
+
+@pytest.mark.parametrize(
+    "world, n, tries, chances",
+    [(Weighing, 1, 1, THREE), (Weighing, 2, 1, THREE), (Weighing, 3, 1, BOTH),
+     (Scripted, 1, 2, BOTH), (Scripted, 2, 2, BOTH), (Scripted, 3, 1, BOTH)],
+)  # fmt: skip
+def test_the_evidence_of_a_rescue_is_unbiased(world, n, tries, chances, monkeypatch):
+    """Over all outcomes of all draws that a rescue may make, the mean estimate is the probability of what came.
+
+    An error counts as zero. The particles are the draws that fit, and the estimate is that of the docstring.
+    """
+    monkeypatch.setattr(pomdp_particles, "MOST_RESCUES", 1)
+    monkeypatch.setattr(pomdp_particles, "MOST_TRIES", tries)
+    mean, first, most = 0.0, n * tries, 3 * n * tries
+    for script in product(chances, repeat=most):
+        made, chance = world(script), np.prod([chances[x] for x in script])
+        datum = b.Transition(-1, 0, 0.0, 1)
+        fits = [i for i, x in enumerate(script, 1) if x]
+        if not fits:
+            with pytest.raises(ImpossibleEvidence, match=f"nor did up to {2 * n} from"):
+                POMDPParticles(made, n, rescue=True).update(datum, default_rng(0))
+            assert made.steps == most
+            continue
+        belief = POMDPParticles(made, n, rescue=True).update(datum, default_rng(0))
+        fits = [i for i in fits if i <= made.steps]
+        early = sum(i <= first for i in fits) > 1
+        assert (made.steps <= first) is early
+        if len(fits) == 1:
+            share = 1 / most
+        elif not early:
+            share = 1 / (fits[1] - 1)
+        elif world is Scripted and len(fits) == max(n, 2):
+            share = (len(fits) - 1) / (made.steps - 1)
+        else:
+            share = len(fits) / first
+        likely = np.mean([script[i - 1] for i in fits])
+        assert np.exp(belief.log_evidence()) == pytest.approx(share * likely, rel=1e-12)
+        mean += chance * np.exp(belief.log_evidence())
+        held = {s for s, w in zip(*belief.sample, strict=True) if w > 0.0}
+        assert held <= set(fits)
+        if chances is BOTH:
+            assert len(held) == min(n, len(fits))
+    assert mean == pytest.approx(sum(x * chance for x, chance in chances.items()), rel=1e-12)
 
 
 def test_samples_that_do_not_fit():

@@ -3,6 +3,7 @@
 import pytest
 
 FILTER, PARTICLES = "tests/hidden/test_pomdp_filter.py::", "tests/hidden/test_pomdp_particles.py::"
+RESCUE = "tests/hidden/test_particles_by_hand.py::test_the_evidence_of_a_rescue_is_unbiased"
 POMCP, BAPOMCP = "tests/bapomdp/test_pomcp.py::", "tests/bapomdp/test_ba_pomcp.py::"
 HIDDEN, SEARCH = "bayesrl.beliefs.hidden.", "bayesrl.kernels.search."
 PATHS = FILTER + "test_equals_the_sum_over_hidden_paths"
@@ -35,8 +36,8 @@ MUTANTS = {
         "bayesrl.models.pomdp", "            paid = paid[P if self.rewards.ndim == 3 else", "            _ = paid[P if self.rewards.ndim == 3 else",
         [FILTER + "test_rewards_of_possible_steps"]),
     "particles keep their old weights": (
-        HIDDEN + "pomdp_particles", "return reweighted(states, old.weights * likelihood, rng)",
-        "return reweighted(states, np.where(likelihood > 0, old.weights, 0.0), rng)",
+        HIDDEN + "pomdp_particles", "return Drawn(states, old.weights * likelihood)",
+        "return Drawn(states, np.where(likelihood > 0, old.weights, 0.0))",
         [PARTICLES + "test_the_error_falls_as_the_root_of_the_particles"]),
     "resampling keeps the weights": (
         HIDDEN + "_weighted_states", "return Sample(states, frozen(np.full(n, 1.0 / n)))",
@@ -48,6 +49,15 @@ MUTANTS = {
     "a rescue replays only the last step": (
         HIDDEN + "pomdp_particles", "            steps.insert(0, step)\n", "            steps = [steps[0] if steps else step]\n",
         [PARTICLES + "test_a_rescue_replays_the_whole_episode"]),
+    "a rescue counts the draws of its last part only": (
+        HIDDEN + "_weighted_states", "draws + np.array(new, np.int64)", "np.array(new, np.int64)",
+        [RESCUE]),
+    "a rescue forgets the draws that failed": (
+        HIDDEN + "pomdp_particles", "all_drawn = [first]", "all_drawn = [first] if first.fitting else []", [RESCUE]),
+    "a rescue keeps the first draw that fits": (
+        HIDDEN + "pomdp_particles", "self.rescue and drawn.fitting < 2", "self.rescue and drawn.fitting < 1", [RESCUE]),
+    "a rescue divides by the draw of the second": (
+        HIDDEN + "_weighted_states", "1.0 / (numbers[1] - 1)", "1.0 / numbers[1]", [RESCUE]),
     "the root is always the likeliest state": (
         SEARCH + "hidden_model", "return model.states[draw_by(model.below, 0, len(model.states), rng)]\n\n\n@implements(step, H",
         "return model.states[0]\n\n\n@implements(step, H",

@@ -24,9 +24,32 @@ class Sample(NamedTuple):
     """They sum to one."""
 
 
+class Drawn(NamedTuple):
+    """Draws of a step."""
+
+    states: Any
+    """As those of a sample: all that were drawn or, by rejection, those that are kept."""
+    weights: Floats
+    """The weight of each before, times the probability of what was seen there; their sum estimates that probability."""
+    counted: tuple[list[int], int] | None = None
+    """By rejection: which draws fitted, counted from 1, and the number of draws."""
+
+    @property
+    def fitting(self) -> int:
+        """How many draws fitted what was seen."""
+        return int(np.count_nonzero(self.weights)) if self.counted is None else len(self.counted[0])
+
+    def sample(self, rng: Generator) -> tuple[Sample | None, float]:
+        """The sample that they make, and the estimate; (None, 0) if none fitted."""
+        if self.counted is None or not self.counted[0]:
+            return reweighted(self.states, self.weights, rng)
+        n = len(self.states)
+        return Sample(self.states, frozen(np.full(n, 1.0 / n))), float(self.weights.sum())
+
+
 def reweighted(states: Any, weights: Floats, rng: Generator) -> tuple[Sample | None, float]:
     """The states with these weights, resampled below half the effective sample size, and the sum of the weights."""
-    p = float(weights.sum())
+    p = float(np.add.reduce(weights))
     if not p > 0.0:
         return None, 0.0
     weights = weights / p
@@ -42,6 +65,31 @@ def thinned(old: Sample, n: int, rng: Generator) -> Sample:
     chosen = np.minimum(chosen, len(below) - 1)
     states = old.states[chosen] if isinstance(old.states, np.ndarray) else tuple(old.states[i] for i in chosen.tolist())
     return Sample(states, frozen(np.full(n, 1.0 / n)))
+
+
+def drawn_together(parts: list[Drawn], n: int, rng: Generator) -> tuple[Sample | None, float]:
+    """A sample of n of all draws that fit, and an estimate of the probability of what was seen.
+
+    Draws go on until the second fits, at draw m, and then to the end of its part: the share that fits is 1 / (m - 1),
+    or 1 / draws if only one fits in all parts. The probability is this share times the mean of those that fit.
+    """
+    states: list[Any] = []
+    numbers, likelihood, draws = np.zeros(0), np.zeros(0), 0
+    for part in parts:
+        fit = np.flatnonzero(part.weights)
+        states += [part.states[i] for i in fit]
+        if part.counted is None:
+            new, tries, likely = (fit + 1).tolist(), len(part.weights), part.weights[fit] * len(part.weights)
+        else:
+            (new, tries), likely = part.counted, np.ones(len(fit))
+        numbers, likelihood = np.append(numbers, draws + np.array(new, np.int64)), np.append(likelihood, likely)
+        draws += tries
+    if not states:
+        return None, 0.0
+    share = 1.0 / (numbers[1] - 1) if len(states) > 1 else 1.0 / draws
+    weights = frozen(likelihood / likelihood.sum())
+    alike = np.array(states) if isinstance(parts[0].states, np.ndarray) else tuple(states)
+    return thinned(Sample(alike, weights), n, rng), float(share * likelihood.mean())
 
 
 @njit

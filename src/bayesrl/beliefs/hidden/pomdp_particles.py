@@ -8,22 +8,28 @@ particle is weighted by it; if not, particles are drawn until enough of them sho
 The end of an episode is evidence in the same way. Weighted particles are resampled systematically below half the
 effective sample size. Before the first update of an episode the belief is the start itself.
 Deviations: no particles are added afterwards to avoid depletion. If no particle explains what came, the error says what
-to do, or `rescue` draws the episode's start again and replays the episode, with more and more particles.
+to do. With `rescue` the belief goes on until two draws explain it: it draws the episode's start again and replays the
+episode, with more and more particles, and keeps all draws that fit.
+The probability of what came is the mean probability over the draws. If draws stop at the k-th that fits, the share that
+fits is taken to be (k - 1) / (n - 1) for n draws (Girshick, Mosteller and Savage 1946): a rescue takes 1 / (n - 1) if
+the second fits at draw n. Where all draws have the same law, as in the first step of an episode, this is unbiased.
+Over several steps it is approximate: particles depend on each other, and a replay draws them anew.
 Cost: O(N) steps of the world for each update, by rejection O(N / p) for an observation of probability p.
-Claims: the error to the exact filter falls as N^-1/2, by weights and by rejection.
+Claims: the error to the exact filter falls as N^-1/2, by weights and by rejection; the evidence of a step is unbiased.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
+from math import log
 from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.beliefs.hidden._weighted_states import Sample, followed, moved, reweighted, thinned
+from bayesrl.beliefs.hidden._weighted_states import Drawn, Sample, drawn_together, followed, moved, thinned
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter, predicted
 from bayesrl.checks import DEEPEST, Bools, Floats, array, frozen, generator, indices, integer, rows_sum_to_one, truth
 from bayesrl.core import Transition, World
@@ -53,6 +59,7 @@ def _example() -> POMDPParticles:
     example=_example,
     evidence=(
         "tests/hidden/test_pomdp_particles.py::test_the_error_falls_as_the_root_of_the_particles",
+        "tests/hidden/test_particles_by_hand.py::test_the_evidence_of_a_rescue_is_unbiased",
         "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )
@@ -76,7 +83,9 @@ class POMDPParticles:
 
     world: Annotated[World | TabularPOMDP, "A world that can be simulated (reset, step), or a POMDP."]
     particles: Annotated[int, AtLeast(1), "States in the sample, N."] = 1000
-    rescue: Annotated[bool, "Whether an episode is replayed from its start if no particle explains what came."] = False
+    rescue: Annotated[
+        bool, "Whether an episode is replayed from its start if fewer than two particles explain what came."
+    ] = False
     sample: Sample | None = field(init=False, repr=False)
     """None at the start of an episode."""
     episode: tuple[Any, ...] = field(init=False, repr=False)
@@ -142,12 +151,14 @@ class POMDPParticles:
             o = integer(owner, "next_observation", o, 0, self.pomdp.n_observations - 1)
         step = (a, o, ended)
         episode = (step, self.episode) if self.rescue else ()
-        found, p = self._after(self.sample, step, self.particles, rng)
-        if found is None and self.rescue:
-            found, p = self._replayed(episode, rng)
+        drawn = self._drawn(self.sample, step, self.particles, rng)
+        if self.rescue and drawn.fitting < 2:
+            found, p = self._rescued(drawn, episode, rng)
+        else:
+            found, p = drawn.sample(rng)
         if found is None:
             raise self._impossible(step)
-        return unchecked(self, sample=found, episode=episode, log_probability=self.log_probability + float(np.log(p)))
+        return unchecked(self, sample=found, episode=episode, log_probability=self.log_probability + log(p))
 
     def update_many(self, log: Log, rng: Generator | None = None) -> POMDPParticles:
         """The sample after a log of transitions. It restarts after each end of an episode, as an agent does."""
@@ -161,41 +172,43 @@ class POMDPParticles:
         """The belief at the start of a new episode. The evidence is kept."""
         return unchecked(self, sample=None, episode=())
 
-    def _after(self, old: Sample | None, step: tuple[Any, Any, bool], n: int, rng: Generator) -> tuple[Any, float]:
-        """The sample of size n after a step, and an estimate of its probability; (None, 0) if no particle is left."""
+    def _drawn(self, old: Sample | None, step: tuple[Any, Any, bool], n: int, rng: Generator) -> Drawn:
+        """Draws of a step from a sample, or from the start, n of them; by rejection n that fit."""
+        a, o, ended = step
         if self.pomdp is not None:
             old = self._start(n, rng) if old is None else old
             states, likelihood = moved(self._filter._hidden_model, self._filter._tables, old.states, *step, rng)
-            return reweighted(states, old.weights * likelihood, rng)
+            return Drawn(states, old.weights * likelihood)
         if not hasattr(self.world, "observation_probability"):
             return self._accepted(old, step, n, rng)
-        a, o, ended = step
         old = self._start(n, rng) if old is None else old
         world = cast(Any, self.world)
         if hasattr(world, "simulator"):
             after, done = followed(world.simulator(), old.states, a, rng)
             seen = np.asarray(world.observation_probability(after, a, o), np.float64)
-            return reweighted(after, old.weights * np.where(done == ended, seen, 0.0), rng)
+            return Drawn(after, old.weights * np.where(done == ended, seen, 0.0))
         drawn = [world.step(s, a, rng) for s in old.states]
         likelihood = np.array(
             [float(world.observation_probability(x[0], a, o)) if bool(x[3]) == ended else 0.0 for x in drawn]
         )
-        return reweighted(tuple(x[0] for x in drawn), old.weights * likelihood, rng)
+        return Drawn(tuple(x[0] for x in drawn), old.weights * likelihood)
 
-    def _accepted(self, old: Sample | None, step: tuple[Any, Any, bool], n: int, rng: Generator) -> tuple[Any, float]:
-        """Draw steps until n of them show the observation; fewer are kept after MOST_TRIES draws for each."""
+    def _accepted(self, old: Sample | None, step: tuple[Any, Any, bool], n: int, rng: Generator) -> Drawn:
+        """Draw steps until n of them, and two, show the observation; fewer are kept after MOST_TRIES draws for each."""
         kept: list[Any] = []
-        (a, o, ended), tries = step, 0
+        numbers: list[int] = []
+        (a, o, ended), tries, enough = step, 0, max(n, 2)
         world = cast(World, self.world)
-        while len(kept) < n and tries < MOST_TRIES * n:
+        while len(kept) < enough and tries < MOST_TRIES * n:
             s = world.reset(rng)[0] if old is None else old.states[int(rng.random() * len(old.states))]
             after, seen, _, done = world.step(s, a, rng)[:4]
             tries += 1
             if bool(done) == ended and np.array_equal(seen, o):
                 kept.append(after)
-        if not kept:
-            return None, 0.0
-        return Sample(tuple(kept), frozen(np.full(len(kept), 1.0 / len(kept)))), len(kept) / tries
+                numbers.append(tries)
+        share = (enough - 1) / (tries - 1) if len(kept) == enough else len(kept) / tries
+        kept = kept[:n]
+        return Drawn(tuple(kept), np.full(len(kept), share / max(len(kept), 1)), (numbers, tries))
 
     def _start(self, n: int, rng: Generator) -> Sample:
         """The start of an episode as a sample of size n."""
@@ -205,22 +218,28 @@ class POMDPParticles:
             return Sample(np.array(states) if hasattr(self.world, "simulator") else tuple(states), weights)
         return Sample(rng.choice(self.pomdp.n_states, size=n, p=self.pomdp.start), weights)
 
-    def _replayed(self, episode: tuple[Any, ...], rng: Generator) -> tuple[Any, float]:
-        """The sample after the whole episode, drawn from its start with more particles, and the last probability."""
+    def _rescued(self, first: Drawn, episode: tuple[Any, ...], rng: Generator) -> tuple[Sample | None, float]:
+        """The sample after the episode, and an estimate of the last step's probability, from draws until two fit.
+
+        The last step has been drawn from the belief. Then the episode is replayed from its start.
+        """
         steps: list[tuple[Any, Any, bool]] = []
         while episode:
             step, episode = episode
             steps.insert(0, step)
+        all_drawn = [first]
         for doubling in range(1, MOST_RESCUES + 1):
-            found: Any = None
-            p = 0.0
-            for step in steps:
-                found, p = self._after(found, step, self.particles * 2**doubling, rng)
-                if found is None:
+            n = self.particles * 2**doubling
+            old: Sample | None = None
+            for step in steps[:-1]:
+                old, _ = self._drawn(old, step, n, rng).sample(rng)
+                if old is None:
                     break
             else:
-                return thinned(found, self.particles, rng), p
-        return None, 0.0
+                all_drawn.append(self._drawn(old, steps[-1], n, rng))
+                if sum(drawn.fitting for drawn in all_drawn) > 1:
+                    break
+        return drawn_together(all_drawn, self.particles, rng)
 
     def _impossible(self, step: tuple[Any, Any, bool]) -> ImpossibleEvidence:
         a, o, ended = step
