@@ -333,6 +333,25 @@ def test_planner_of_normal_arms_at_a_small_discount():
     np.testing.assert_allclose(q, expected, atol=1e-6)
 
 
+def test_memory_of_other_arms_or_discounts_is_a_fresh_one():
+    """Indices hold for one kind of arms and one discount; a belief that replaces another gets its own."""
+    planner, rng = Gittins(surrogate=0.5), default_rng(0)
+    beliefs = [
+        BetaBernoulli(np.array([1.0, 2.0]), np.ones(2), 0.7),
+        BetaBernoulli(np.array([1.0, 2.0]), np.ones(2), 0.9),
+        BetaBernoulli(np.array([1.0, 2.0]), np.ones(2), 1.0),
+        NormalArm(np.zeros(2), np.array([1.0, 2.0]), 0.7, 0.5),
+        NormalArm(np.zeros(2), np.array([1.0, 2.0]), 0.7, 0.3),
+        BetaBernoulli(np.array([1.0, 2.0, 1.0]), np.ones(3), 0.7),
+    ]
+    memory = planner.start()
+    for belief in beliefs + beliefs[::-1]:
+        action, memory, info = planner.plan(belief, 0, memory, rng)
+        alone = planner.plan(belief, 0, planner.start(), rng)
+        np.testing.assert_array_equal(info["q"], alone.info["q"])
+        assert action == alone.action
+
+
 def test_planner_in_lockstep_is_the_planner_alone():
     world = make_world("bernoulli", arms=3, gamma=0.7)
     block = run(BayesAgent(world.default_prior(), Gittins()), world, 25, lockstep=4)

@@ -63,6 +63,8 @@ BLOCK = 64
 class Known(NamedTuple):
     """The indices of all states met so far, and those of the arms' present states."""
 
+    about: tuple[str, float, tuple[int, ...]] | None
+    """The kind of arms, the discount and the shape of `q`; indices of other arms or discounts do not serve."""
     table: dict[tuple[float, ...], float]
     key: Floats | None
     """The present states, shape (..., K, 2) or (..., K, 1)."""
@@ -107,7 +109,7 @@ class Gittins:
 
     def start(self) -> Known:
         """No index is known."""
-        return Known({}, None, None)
+        return Known(None, {}, None, None)
 
     def plan(
         self, belief: HasArmStates, observation: Any, memory: Known, rng: Generator, last: Transition | None = None
@@ -116,6 +118,8 @@ class Gittins:
         gamma = belief.gamma if belief.gamma < 1.0 else self.surrogate
         kind, state, base, scale = belief.arm_states()
         key = np.round(state, 9)  # counts that differ by rounding only are the same state
+        about = (kind, gamma, key.shape[:-1])
+        memory = memory if memory.about == about else self.start()
         table, q = memory.table, np.empty(key.shape[:-1]) if memory.q is None else memory.q.copy()
         new = np.ones(q.shape, np.bool_) if memory.key is None else (key != memory.key).any(axis=-1)
         states = [tuple(state) for state in key[new].tolist()]
@@ -124,7 +128,7 @@ class Gittins:
             table = table | (_bernoulli(missing, gamma) if kind == "bernoulli" else _normal(missing, gamma))
         q[new] = [table[state] for state in states]
         index = base + scale * q
-        return Decision(best(index), Known(table, key, q), {"q": index})
+        return Decision(best(index), Known(about, table, key, q), {"q": index})
 
 
 def _bernoulli(states: list[tuple[float, ...]], gamma: float) -> dict[tuple[float, ...], float]:
