@@ -1,14 +1,22 @@
 """Checks of values at their limits: the value at a limit is accepted or refused as said, and the sentence says why."""
 
 import math
+import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from bayesrl import checks
+from bayesrl import BayesAgent, checks, make_world, run
+from bayesrl.beliefs import GPTD, GPDynamics, NormalWishart
+from bayesrl.beliefs.covariances import Gaussian
 from bayesrl.checks import LARGEST, ROW_SUM_TOLERANCE, SINGLE_ROW_SUM_TOLERANCE, SMALLEST, TINY, WORD
-from bayesrl.errors import InvalidArgument
+from bayesrl.continuous import GPPOMDP, ContinuousForwardSearch, LazyPSRL, NormalWishartDynamics
+from bayesrl.core import Transition
+from bayesrl.errors import BrokenContract, InvalidArgument
+from bayesrl.models.policy import GaussianPolicy, SoftmaxPolicy
+from bayesrl.pacbayes import select
 
 INF = math.inf
 
@@ -256,3 +264,93 @@ def test_equal_values():
     assert not z.flags.writeable
     assert checks.frozen(w := np.zeros(1)) is w
     assert not w.flags.writeable
+
+
+def failing(kind, said):
+    def f(*given):
+        raise kind(said)
+
+    return f
+
+
+@pytest.mark.parametrize("kind", [ValueError, KeyError, ZeroDivisionError, np.linalg.LinAlgError, AssertionError])
+def test_errors_of_a_users_function_are_quoted_and_kept(kind):
+    """One sentence that names the function and what it was given; the user's own error is its cause."""
+    with pytest.raises(BrokenContract) as error:
+        checks.called("Owner", "f", failing(kind, "two\n lines."), np.zeros((2, 1)), default_rng(0))
+    expected = "Owner: the function 'f' does not take an array of shape (2, 1), a numpy Generator: it raised "
+    assert str(error.value).startswith(expected + kind.__name__ + ": ")
+    assert "\n" not in str(error.value)
+    cause = error.value.__cause__
+    assert type(cause) is kind
+    assert "failing" in cause.__traceback__.tb_next.tb_frame.f_code.co_qualname
+    assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
+    silent = pytest.raises(BrokenContract, match=r"take 3\.0: it raised ValueError\.$")
+    with silent:
+        checks.called("Owner", "f", failing(ValueError, ""), 3.0)
+
+
+def test_errors_that_are_not_the_functions():
+    for ours in (InvalidArgument("Other", "x", "good", 3), MemoryError("full"), KeyboardInterrupt()):
+        with pytest.raises(type(ours)) as error:
+            checks.called("Owner", "f", lambda ours=ours: (_ for _ in ()).throw(ours))
+        assert error.value is ours
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (1.0, "an array of shape (2,): it gave 1.0."),
+        ([1.0, 2.0, 3.0], "an array of shape (2,): it gave an array of shape (3,)."),
+        ("ab", "an array of numbers: it gave 'ab'."),
+        (None, "an array of numbers: it gave None."),
+        ([1.0, np.nan], "numbers finite everywhere: it gave nan."),
+    ],
+)
+def test_results_of_a_users_function(given, said):
+    with pytest.raises(BrokenContract) as error:
+        checks.returned("Owner", "f", lambda x: given, (2,), np.zeros(2))
+    assert str(error.value) == "Owner: the function 'f' does not return " + said
+    assert checks.returned("Owner", "f", lambda x: x + 1.0, (2,), np.zeros(2)).tolist() == [1.0, 1.0]
+
+
+def broken(*given):
+    return {}["price"]
+
+
+K, LQ = Gaussian(scale=1.0), make_world("lq")
+NOISE = NormalWishart([0.0], 1.0, 3.0, [[1.0]])
+STEP = Transition([0.0], [0.0], 0.0, [0.0])
+SEEN = GPDynamics(Gaussian(scale=[1.0, 1.0]), reward=lambda s, a: s[:, 0]).update(STEP)
+HIDDEN = GPPOMDP(Gaussian(scale=[1.0, 1.0]), K, 0.1, 0.1, "state", "state", ([0.0], 1.0), particles=2)
+
+
+def searched(**given):
+    return lambda: ContinuousForwardSearch(**({"actions": [0.0]} | given)).plan(SEEN, [0.0], None, default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("features", lambda: SoftmaxPolicy([[0.0]], broken).sample(0, default_rng(0))),
+        ("features", lambda: SoftmaxPolicy([0.0], broken).sample(0, default_rng(0))),
+        ("features", lambda: GaussianPolicy(broken, [0.0]).sample(0, default_rng(0))),
+        ("noise", lambda: GPTD(K, broken).update(STEP)),
+        ("actions", searched(actions=broken)),
+        ("leaf", searched(leaf=broken)),
+        ("reward", lambda: replace(SEEN, reward=broken).expected_reward([0.0], [0.0])),
+        ("reward", lambda: replace(HIDDEN, reward=broken).expected_reward([0.0], [0.0])),
+        ("transition_mean", lambda: replace(HIDDEN, transition_mean=broken).update(STEP, default_rng(0))),
+        ("observation_mean", lambda: replace(HIDDEN, observation_mean=broken)),
+        ("inverse", lambda: NormalWishartDynamics(np.add, NOISE, inverse=broken).update(STEP)),
+        ("bound", lambda: select([0.0, 1.0], [0.5, 0.5], [1.0], broken)),
+        ("accept", lambda: run(BayesAgent(LQ.default_prior(), LazyPSRL(accept=broken)), LQ, 1)),
+    ],
+)  # fmt: skip
+def test_every_users_function_is_named(name, call):
+    """The sentence names it, and the user's KeyError is its cause."""
+    with pytest.raises(
+        BrokenContract, match=rf"the function '{name}' does not take .* raised KeyError: 'price'\.$"
+    ) as e:
+        call()
+    assert isinstance(e.value.__cause__, KeyError)

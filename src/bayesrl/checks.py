@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import BayesRLError, BrokenContract, InvalidArgument, show
 
 T = TypeVar("T")
 A = TypeVar("A", bound=NDArray[Any])
@@ -146,16 +146,30 @@ def as_array(x: Any) -> NDArray[Any]:
         return np.asarray(None)
 
 
-def called(owner: str, name: str, function: Callable[..., Any] | None, *given: Floats | Generator) -> Any:
-    """What a user's function gives; an error that it raises about shapes or types is quoted."""
+def called(owner: str, name: str, function: Callable[..., Any] | None, *given: Any) -> Any:
+    """What a user's function gives. What it raises is quoted in one sentence, whose cause it is."""
     if function is None:
         raise InvalidArgument(owner, name, "given for this question", None)
     try:
         return function(*given)
-    except (ValueError, TypeError, IndexError) as wrong:
-        shapes = ", ".join(str(x.shape) for x in given if isinstance(x, np.ndarray))
-        expected = f"a function that takes arrays of shapes {shapes}" if shapes else "a function of a numpy Generator"
-        raise InvalidArgument(owner, name, expected, function, f"It said: {wrong}.") from wrong
+    except (BayesRLError, MemoryError):
+        raise
+    except Exception as wrong:
+        things = ", ".join("a numpy Generator" if isinstance(x, Generator) else show(x) for x in given)
+        said = f"{type(wrong).__name__}: {' '.join(str(wrong).split())}".removesuffix(".").removesuffix(": ")
+        raise BrokenContract(f"{owner}: the function '{name}'", f"take {things}", None, said) from wrong
+
+
+def returned(
+    owner: str, name: str, function: Callable[..., Any] | None, shape: Sequence[int | None], *given: Any
+) -> Floats:
+    """The finite numbers of this shape that a user's function gives."""
+    found = called(owner, name, function, *given)
+    try:
+        return array(owner, name, found, shape)
+    except InvalidArgument as wrong:
+        duty = f"return {'' if wrong.expected.startswith('a') else 'numbers '}{wrong.expected}"
+        raise BrokenContract(f"{owner}: the function '{name}'", duty, wrong.got) from None
 
 
 def broadcast(owner: str, **named: Floats) -> tuple[Floats, ...]:

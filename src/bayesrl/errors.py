@@ -59,7 +59,7 @@ class Incompatible(BayesRLError, TypeError):
 
 
 class BrokenContract(BayesRLError, TypeError):
-    """A user's class does not do what its protocol requires.
+    """A user's class or function does not do what is required of it. `raised` says what it raised, if it did.
 
     >>> raise BrokenContract("MyPlanner.plan", "return a Decision", None)
     Traceback (most recent call last):
@@ -67,12 +67,12 @@ class BrokenContract(BayesRLError, TypeError):
     bayesrl.errors.BrokenContract: MyPlanner.plan does not return a Decision: it gave None.
     """
 
-    def __init__(self, who: str, duty: str, got: Any) -> None:
-        self.who, self.duty, self.got = who, duty, got
-        super().__init__(f"{who} does not {duty}: it gave {show(got)}.")
+    def __init__(self, who: str, duty: str, got: Any, raised: str = "") -> None:
+        self.who, self.duty, self.got, self.raised = who, duty, got, raised
+        super().__init__(f"{who} does not {duty}: it " + (f"raised {raised}." if raised else f"gave {show(got)}."))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.who, self.duty, self.got)
+        return type(self), (self.who, self.duty, self.got, self.raised)
 
 
 class UnknownName(BayesRLError, LookupError):

@@ -12,7 +12,7 @@ from bayesrl.beliefs.continuous._gp_arrays import learn, predict
 from bayesrl.beliefs.covariances import Gaussian, Linear, Matern
 from bayesrl.continuous import GPDynamics
 from bayesrl.core import Transition
-from bayesrl.errors import Incompatible, InvalidArgument
+from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
 from bayesrl.io.store import load, save
 from bayesrl.parameters import unchecked
 
@@ -413,3 +413,20 @@ def test_incompatible():
     assert np.isfinite(rough.sample_paths(S0, [[0.0], [1.0]], RNG, 2)).all()
     with pytest.raises(Incompatible, match="'reward'"):
         rough.expected_reward(S0, ACTION)
+
+
+@pytest.mark.parametrize(
+    ("reward", "said"),
+    [
+        (lambda s, a: s[:, 9], "take an array of shape (1, 2), an array of shape (1,): it raised IndexError: index 9"),
+        (lambda s, a: {}["price"], "take an array of shape (1, 2), an array of shape (1,): it raised KeyError: 'pr"),
+        (lambda s, a: 1.0, "return an array of shape (1,): it gave 1.0."),
+        (lambda s, a: [np.nan], "return numbers finite everywhere: it gave nan."),
+        (lambda s, a: None, "return an array of numbers: it gave None."),
+    ],
+)
+def test_a_reward_function_that_fails_is_named(reward, said):
+    belief = GPDynamics(SAME, 0.2, reward=reward).update_many(log(3))
+    with pytest.raises(BrokenContract) as error:
+        belief.expected_reward(S0, ACTION)
+    assert str(error.value).startswith("GPDynamics.expected_reward: the function 'reward' does not " + said)

@@ -15,7 +15,7 @@ from bayesrl.continuous._pairs import between, slopes
 from bayesrl.continuous._slices import Innovations, around, joint_densities, rebuilt, slice_moved
 from bayesrl.continuous._trajectories import Sample
 from bayesrl.core import BayesAgent, Transition, run
-from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
+from bayesrl.errors import BrokenContract, ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.io.store import load, save
 from bayesrl.parameters import unchecked
 from bayesrl.registry import make_world
@@ -626,6 +626,6 @@ def test_methods_refuse():
         scalar(20, reward=lambda x, a: np.zeros(3)).expected_reward([0.0], 0.0)
     with pytest.raises(InvalidArgument, match="'transition_mean' must be a function that gives finite numbers"):
         scalar(20, transition_mean=lambda x, a: NAN * x).update(step, rng)
-    with pytest.raises(InvalidArgument, match="'transition_mean' must be a function that takes arrays of shapes"):
+    with pytest.raises(BrokenContract, match="the function 'transition_mean' does not take an array of shape"):
         scalar(20, transition_mean=lambda x: x).update(step, rng)
     np.testing.assert_array_equal(belief.sample.states, before)

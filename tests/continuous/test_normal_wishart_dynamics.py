@@ -10,7 +10,7 @@ from numpy.random import default_rng
 from bayesrl.beliefs import NormalWishart
 from bayesrl.continuous import NormalWishartDynamics
 from bayesrl.core import Transition
-from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
+from bayesrl.errors import BrokenContract, ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.io.store import save
 from bayesrl.testing import check_belief
 from bayesrl.testing.continuous_probes import HiddenNoiseProbe
@@ -442,7 +442,7 @@ def test_bad_data(changed, said):
         with pytest.raises(InvalidArgument, match=said):
             belief.update(good._replace(**changed), rng)
         assert pickle.dumps(belief) == before
-    with pytest.raises(InvalidArgument, match="'transition' must be a function that takes arrays of shapes"):
+    with pytest.raises(BrokenContract, match="the function 'transition' does not take an array of shape"):
         plane(20).update(good._replace(action=[1.0, 2.0, 3.0]), rng)
     with pytest.raises(InvalidArgument, match="'rng' must be a numpy Generator"):
         plane(20).update(good)

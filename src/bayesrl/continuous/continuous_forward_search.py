@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 from bayesrl.beliefs.continuous._strata import OVER, one_of_each_stratum
 from bayesrl.beliefs.covariances import points
 from bayesrl.capabilities import DrawsObservations, GrowsTrees, RewardsStates, Thins, offers
-from bayesrl.checks import Floats, Ints, array, called, frozen
+from bayesrl.checks import Floats, Ints, called, frozen, returned
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import AtLeast, value
@@ -129,8 +129,7 @@ class Tree(NamedTuple):
     def leaves(self, observations: Floats) -> Floats:
         """The value of observations, (n, d), after the last decision."""
         assert self.leaf is not None
-        found = called("ContinuousForwardSearch", "leaf", self.leaf, observations)
-        return array("ContinuousForwardSearch", "leaf", found, (len(observations),))
+        return returned("ContinuousForwardSearch", "leaf", self.leaf, (len(observations),), observations)
 
 
 def action_values(

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.capabilities import SamplesSystems
-from bayesrl.checks import Bools, Floats, Ints, frozen
+from bayesrl.checks import Bools, Floats, Ints, called, frozen
 from bayesrl.continuous._linear_control import action_of, gains_of_means, state_of
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
@@ -146,7 +146,7 @@ def drawn(rule: LazyPSRL, belief: SamplesSystems, new: Bools, K: Floats, rng: Ge
         A, B = A.reshape(-1, *A.shape[-2:]), B.reshape(-1, *B.shape[-2:])
         inside = np.ones(len(left), np.bool_)
         if rule.accept is not None:
-            inside = np.array([bool(rule.accept(A[i], B[i])) for i in range(len(left))])
+            inside = np.array([bool(called("LazyPSRL", "accept", rule.accept, A[i], B[i])) for i in range(len(left))])
         found = gains(A[inside], B[inside], belief.Q, belief.R)
         inside[inside] = found.stable
         gain[left[inside]] = found.gain[found.stable]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl._explained import explain_failures
-from bayesrl.checks import Floats, array, frozen
+from bayesrl.checks import Floats, array, called, frozen
 from bayesrl.errors import InvalidArgument
 from bayesrl.pacbayes._divergence import divergence, probabilities
 from bayesrl.parameters import value
@@ -77,7 +77,7 @@ def _number(bound: Any, kl: float) -> float:
     expected = "a function of KL that returns a number of at least 0"
     if not callable(bound):
         raise InvalidArgument("select", "bound", expected, bound)
-    width = bound(kl)
+    width = called("select", "bound", bound, kl)
     try:
         if not float(width) >= 0.0:
             raise ValueError

@@ -255,7 +255,7 @@ def evaluate(g: Callable[[Any], Any], x: Floats) -> Floats:
         return np.array([float(g(float(point))) for point in x.ravel()]).reshape(x.shape)
     except Exception as error:
         expected, hint = "a function of x in [0, 1]", f"It raised {type(error).__name__}: {error}."
-        raise InvalidArgument("Measure.from_density", "g", expected, g, hint) from None
+        raise InvalidArgument("Measure.from_density", "g", expected, g, hint) from error
 
 
 def integrate(g: Callable[[Any], Any]) -> tuple[Floats, Floats]:

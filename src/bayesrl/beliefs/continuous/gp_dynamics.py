@@ -42,7 +42,7 @@ from bayesrl.beliefs.covariances import Covariance, Gaussian
 from bayesrl.beliefs.values._gaussian import nonnegative
 from bayesrl.beliefs.values._observations import Observations, Rows
 from bayesrl.beliefs.values.gp_regression import GPRegression
-from bayesrl.checks import Floats, Ints, array, generator, integer, number, sequence
+from bayesrl.checks import Floats, Ints, array, generator, integer, number, returned, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.parameters import DISCOUNT, unchecked, value
@@ -271,7 +271,7 @@ class GPDynamics:
         S, a = self.inputs(owner, observations, action)
         if self.learns_reward:
             return self._predicted(owner, S, a)[0][:, -1]
-        return array(owner, "reward", self.reward(S, a), (len(S),))
+        return returned(owner, "reward", self.reward, (len(S),), S, a)
 
     def grow_tree(self, observation: ArrayLike, actions: Floats, width: int, seeds: tuple[Ints, ...]) -> list[Floats]:
         """The observations of each level of a forward search's tree, in which every path learns what it draws."""

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.checks import Floats, array, generator
+from bayesrl.checks import Floats, array, called, generator
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 
@@ -41,7 +41,7 @@ def draw_action(owner: str, p: Floats, rng: Generator) -> int:
 def feature_row(owner: str, features: Any, observation: Any, k: int) -> Floats:
     """phi(s) of one state, shape (k,). Features with a `size` take states as rows, other functions take a state."""
     state = np.reshape(observation, (1, -1)) if hasattr(features, "size") else observation
-    row = array(owner, "features", features(state)).ravel()
+    row = array(owner, "features", called(owner, "features", features, state)).ravel()
     if len(row) != k:
         raise InvalidArgument(owner, "features", f"a function that returns {k} numbers", row)
     return row

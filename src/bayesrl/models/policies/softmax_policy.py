@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl._explained import explain_failures
-from bayesrl.checks import Floats, array, integer
+from bayesrl.checks import Floats, array, integer, returned
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.policies._sampling import Memoryless, draw_action, feature_row
 from bayesrl.parameters import Above, Shape, value
@@ -132,10 +132,9 @@ class SoftmaxPolicy(Memoryless):
             x = phi @ self.theta
         else:
             if callable(self.features):
-                given = self.features(observation)
+                phi = returned("SoftmaxPolicy", "features", self.features, (None, len(self.theta)), observation)
             else:
-                given = self.features[integer("SoftmaxPolicy", "observation", observation, 0, self.n_states - 1)]
-            phi = array("SoftmaxPolicy", "features", given, (None, len(self.theta)))
+                phi = self.features[integer("SoftmaxPolicy", "observation", observation, 0, self.n_states - 1)]
             x = phi @ self.theta
         x = (x - x.max()) / self.temperature
         return phi, np.asarray(x - np.log(np.exp(x).sum()))
