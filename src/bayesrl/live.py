@@ -10,13 +10,22 @@
 All other objects of this library are immutable values. In a service one part of the program asks for a suggestion, and
 another part reports a purchase later; passing a mind and a generator between them would be inconvenient. `LiveAgent` is
 therefore mutable. It holds a mind and the streams of `run`, and a loop of `act` and `learn` gives the same actions as
-`run(agent, world, seed=seed)`. A call that fails changes nothing. Use it from one thread at a time.
+`run(agent, world, seed=seed)`. A call that fails changes nothing.
+
+Threads may share it. `act`, `learn` and `warm_start` wait for each other, so that no reward is lost. Questions
+(`probability`, `explain`, `belief`) read one mind and wait for nobody. With several threads, the order of calls is that
+of their arrival, so a seed fixes the actions only together with that order. A copy, a pickle, a file and a forked
+process hold an agent between two calls.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Sequence
+from copy import deepcopy
+from threading import RLock
 from typing import Any, NamedTuple, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 from numpy.random import Generator
@@ -78,6 +87,7 @@ class LiveAgent:
         self._number = {name: a for a, name in enumerate(self.actions or ())}
         self.mind: Any = agent.start()
         self.streams = Streams.of(self.seed)
+        self._guard()
         known = _number_of_arms(self._belief)
         if self.actions is not None and known not in (None, len(self.actions)):
             raise InvalidArgument("LiveAgent", "actions", f"{known} names, one for each arm", list(self.actions))
@@ -85,17 +95,37 @@ class LiveAgent:
     def __repr__(self) -> str:
         return f"LiveAgent({self.agent!r}, seed={self.seed}, actions={self.actions})"
 
+    def _guard(self) -> None:
+        """Make the lock that `act`, `learn` and `warm_start` take in turn, and that a fork waits for."""
+        self._lock = RLock()
+        with _FORKS:
+            _AGENTS.add(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            state = self.__dict__ | {"streams": deepcopy(self.streams)}
+        del state["_lock"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._guard()
+
     @property
     def _belief(self) -> object:
         """The belief, or None if the agent has none."""
-        return self.mind.belief if isinstance(self.mind, Mind) else None
+        mind = self.mind
+        return mind.belief if isinstance(mind, Mind) else None
 
     @property
     def belief(self) -> Any:
         """The current belief."""
-        if not isinstance(self.mind, Mind):
+        return self._belief_of(self.mind)
+
+    def _belief_of(self, mind: Any) -> Any:
+        if not isinstance(mind, Mind):
             raise InvalidArgument("LiveAgent", "agent", "a BayesAgent to have a belief", self.agent)
-        return self.mind.belief
+        return mind.belief
 
     # Choosing and learning -------------------------------------------------------------------------------------------
 
@@ -107,7 +137,8 @@ class LiveAgent:
             action, mind, _ = self.agent.act(self.mind, seen, rng)
             return self._named(action), mind
 
-        action, self.mind = _call_or_restore(self.streams.thought, choose)
+        with self._lock:
+            action, self.mind = _call_or_restore(self.streams.thought, choose)
         return action
 
     def learn(self, action: Any, reward: Any, context: Any = None) -> None:
@@ -116,7 +147,8 @@ class LiveAgent:
         The reward of a set of actions is a list of their rewards, in the same order, or the sum if only that is known.
         """
         step = self._step(action, reward, context)
-        self.mind = _call_or_restore(self.streams.learning, lambda rng: self.agent.learn(self.mind, step, rng))
+        with self._lock:
+            self.mind = _call_or_restore(self.streams.learning, lambda rng: self.agent.learn(self.mind, step, rng))
 
     def warm_start(
         self, log: Log, action: str = "action", reward: str = "reward", context: str | Sequence[str] | None = None
@@ -125,9 +157,11 @@ class LiveAgent:
 
         `context` names the column of contexts, or the columns that form a vector about the customer.
         """
-        belief, table = self.belief, self._columns(log, action, reward, context)
+        self._belief_of(self.mind)
+        table = self._columns(log, action, reward, context)
 
         def learnt(rng: Generator) -> Any:
+            belief = self.belief
             if offers(belief, LearnsLogs):
                 return belief.update_many(table, rng)
             new = belief
@@ -137,7 +171,8 @@ class LiveAgent:
                 )
             return new
 
-        self.mind = self.mind._replace(belief=_call_or_restore(self.streams.learning, learnt))
+        with self._lock:
+            self.mind = self.mind._replace(belief=_call_or_restore(self.streams.learning, learnt))
 
     # Inspection: nothing below changes the agent ---------------------------------------------------------------------
 
@@ -148,16 +183,20 @@ class LiveAgent:
         with standard error sqrt(p (1 - p) / draws). The draws come from a separate stream, so that repeated calls give
         the same result and do not change what `act` does next.
         """
+        return self._probability(self.mind, context, draws)
+
+    def _probability(self, mind: Any, context: Any, draws: int) -> Floats:
         draws = integer("LiveAgent.probability", "draws", draws, 1)
         seen, rng = self.observation(context), Streams.of(self.seed).draw
         untouched = rng.bit_generator.state
-        action, _, info = self.agent.act(self.mind, seen, rng)
+        action, _, info = self.agent.act(mind, seen, rng)
         if "probability" in info:
             return np.array(info["probability"], np.float64)
-        K = len(self.actions) if self.actions else np.shape(info["q"])[-1] if "q" in info else self.belief.n_actions
+        known = len(self.actions) if self.actions else np.shape(info["q"])[-1] if "q" in info else None
+        K = self._belief_of(mind).n_actions if known is None else known
         chosen = [action]
         if rng.bit_generator.state != untouched:
-            chosen += [self.agent.act(self.mind, seen, rng).action for _ in range(draws - 1)]
+            chosen += [self.agent.act(mind, seen, rng).action for _ in range(draws - 1)]
         return np.bincount(np.ravel(chosen), minlength=K) / len(chosen)
 
     def observation(self, context: Any) -> Any:
@@ -182,7 +221,9 @@ class LiveAgent:
         `pandas.DataFrame(agent.explain())` makes a table of it. If a belief has no quantiles, draws estimate them.
         """
         confidence = number("LiveAgent.explain", "confidence", confidence, 0.0, 1.0, above=True, below=True)
-        chance, seen, belief = self.probability(context, draws), self.observation(context), self.belief
+        mind = self.mind
+        chance, seen = self._probability(mind, context, draws), self.observation(context)
+        belief = self._belief_of(mind)
         ends = (0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence)
         if not offers(belief, HasMeans):
             raise Incompatible("LiveAgent.explain", type(belief).__name__, ["mean"])
@@ -287,6 +328,35 @@ class LiveAgent:
         rows = np.zeros((n, K, d))
         rows[np.arange(n), arm] = x
         return {"action": np.zeros(n, np.int64), "reward": table["reward"], "observation": rows.reshape(n, 1, K * d)}
+
+
+# Forks ---------------------------------------------------------------------------------------------------------------
+#
+# A forked process has only the thread that forked. A lock that another thread held would stay locked in it, and the
+# call under the lock would never end. So a fork waits until no call is running.
+
+_AGENTS: WeakSet[LiveAgent] = WeakSet()
+"""Every agent of this process."""
+_FORKS = RLock()
+_HELD: list[Any] = []
+"""The locks that a fork holds."""
+
+
+def _before_fork() -> None:
+    _FORKS.acquire()
+    for agent in _AGENTS:
+        agent._lock.acquire()
+        _HELD.append(agent._lock)
+
+
+def _after_fork() -> None:
+    while _HELD:
+        _HELD.pop().release()
+    _FORKS.release()
+
+
+if hasattr(os, "register_at_fork"):  # where processes fork
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 def _call_or_restore(rng: Generator, call: Callable[[Generator], T]) -> T:

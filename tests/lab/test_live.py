@@ -1,6 +1,15 @@
 """A LiveAgent is `run` by hand, takes names, vectors and logs, is not changed by questions, and fails without trace."""
 
 import copy
+import os
+import pickle
+import signal
+import threading
+import time
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -548,3 +557,126 @@ def test_an_agent_without_a_plain_belief_acts_but_does_not_show_one():
         _ = live.belief
     with pytest.raises(UnknownName):
         LiveAgent(live.agent, actions=["a", "b"]).learn("c", 1.0)
+
+
+# Threads, copies, forks ----------------------------------------------------------------------------------------------
+
+
+class Slow:
+    """An agent whose mind is a list of what happened, and whose calls let other threads run in between."""
+
+    def start(self):
+        return ()
+
+    def act(self, mind, observation, rng):
+        time.sleep(1e-3)
+        return b.Decision(0, (*mind, "acted"), {})
+
+    def learn(self, mind, transition, rng):
+        time.sleep(1e-3)
+        return (*mind, transition.reward)
+
+
+def in_threads(*jobs):
+    threads = [threading.Thread(target=job) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_threads_lose_nothing():
+    live = LiveAgent(Slow())
+
+    def work(n):
+        for i in range(3):
+            live.act()
+            live.learn(0, 10.0 * n + i)
+
+    in_threads(*(partial(work, n) for n in range(8)))
+    happened = Counter(live.mind)
+    assert happened == Counter({"acted": 24} | {10.0 * n + i: 1 for n in range(8) for i in range(3)})
+
+
+def test_a_log_is_learnt_whole_beside_other_threads():
+    live = LiveAgent(BayesAgent(Yielding(BETAS), Thompson()))
+    log = {"action": [1] * 5, "reward": [1.0] * 5}
+    in_threads(*[partial(live.warm_start, log)] * 4, *[partial(live.learn, 0, 0.0)] * 4)
+    assert live.belief.inside.alpha.tolist() == [3.0, 21.0, 8.0]
+    assert live.belief.inside.beta.tolist() == [6.0, 1.0, 4.0]
+
+
+@dataclass(frozen=True)
+class Yielding:
+    """A belief whose updates let other threads run in between."""
+
+    inside: BetaBernoulli
+    n_actions = 3
+
+    def update(self, datum, rng=None):
+        time.sleep(1e-3)
+        return Yielding(self.inside.update(datum))
+
+    def sample_means(self, observation, rng):
+        return self.inside.sample_means(observation, rng)
+
+
+@dataclass(frozen=True)
+class Interrupting:
+    """A planner that is interrupted: while it plans, another thread learns."""
+
+    meanwhile: list
+    needs = ()
+
+    def start(self):
+        return None
+
+    def plan(self, belief, observation, memory, rng, last=None):
+        for call in self.meanwhile:
+            in_threads(call)
+        return b.Decision(0, None, {"probability": belief.mean()})
+
+
+def test_an_answer_belongs_to_one_mind():
+    meanwhile = []
+    live = LiveAgent(BayesAgent(BETAS, Interrupting(meanwhile)))
+    meanwhile.append(lambda: live.learn(0, 1.0))
+    for row, mean in zip(live.explain(), BETAS.mean(), strict=True):
+        assert row.probability == row.mean == mean
+    assert live.belief.alpha[0] == BETAS.alpha[0] + 1.0
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda live: pickle.loads(pickle.dumps(live))])
+def test_a_copy_goes_on_alone_from_the_same_mind(again):
+    live = shop(seed=3)
+    live.learn(live.act(), 1.0)
+    copied = again(live)
+    expected = copy.deepcopy(live.streams.thought).random()
+    assert [copied.act() for _ in range(5)] == [live.act() for _ in range(5)]
+    copied.learn(0, 1.0)
+    copied.act()
+    assert copied.belief != live.belief
+    assert again(shop(seed=3)).streams.thought.random() == shop(seed=3).streams.thought.random() != expected
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
+def test_a_fork_waits_for_the_call_that_runs():
+    """The child of a fork has no other thread, so a lock held in the parent would never be released in it."""
+    live, inside, go = LiveAgent(Slow()), threading.Event(), threading.Event()
+    Held = type("Held", (Slow,), {"learn": lambda self, mind, step, rng: (inside.set(), go.wait(), (*mind, "held"))[2]})
+    live.agent = Held()
+    other = threading.Thread(target=live.learn, args=(0, 1.0))
+    other.start()
+    inside.wait()
+    threading.Timer(0.05, go.set).start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 3.12 warns of forks in programs with threads
+        child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        live.agent = Slow()
+        live.learn(0, 2.0)
+        os._exit(0 if live.mind == ("held", 2.0) else 1)
+    other.join()
+    assert os.waitpid(child, 0)[1] == 0
+    assert live.mind == ("held",)

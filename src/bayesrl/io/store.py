@@ -28,6 +28,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from copy import copy
 from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
@@ -95,6 +96,7 @@ Arrays = dict[tuple[Any, ...], tuple[int, NDArray[Any]]]
 def _pack(thing: Any) -> bytes:
     arrays: Arrays = {}
     if isinstance(thing, LiveAgent):
+        thing = copy(thing)  # between two calls of other threads
         value = {name: _encode(getattr(thing, name), arrays) for name in ("agent", "seed", "actions", "mind")}
         value |= {name: getattr(thing.streams, name).bit_generator.state for name in STREAMS}
         page = {"kind": "live agent", "value": value}

@@ -100,7 +100,7 @@ def count_balls(urn: Urn | SparseUrn, row: Any, k: int) -> int:
 def _put_ball_sparse(urn: SparseUrn, g: int, k: int) -> None:
     row = urn.rows[g]
     if count_balls(urn, row, k) == 0:
-        urn.kinds[row.kinds_first + row.kinds] = k
+        urn.kinds[row.first + row.kinds] = k
         row.kinds += ONE
     urn.balls[row.first + row.count] = k
     row.count += ONE

@@ -9,26 +9,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from bayesrl.kernels.arrays import B1, F1, F2, I1, I2, I3, Records
 from bayesrl.kernels.jit import inlined, njit
 from bayesrl.kernels.simulator import begin, forget, implements, rollout_action, step
 from bayesrl.kernels.stream import uniform
-from bayesrl.kernels.urn import INDEX, ONE, Moves, begin_urn, draw, greedy_rollout, index, record, step_urn
+from bayesrl.kernels.urn import INDEX, ONE, Moves, begin_urn, draw, greedy_rollout, index, moved, record, step_urn
 
 SparseRow = record(
     ("among", np.float64),  # number of outcomes, L; `size` would be that of the record without compilation
     ("total", np.float64),  # T(k0, N)
     ("total_seen", np.float64),  # T(k0, N) of the data alone
-    ("first", INDEX),  # index of its first ball in `balls`
+    ("first", INDEX),  # index of its first ball in `balls`, and of its first distinct outcome in `kinds`
     ("count", INDEX),  # number of balls N, from the data and from the running simulation
     ("seen", INDEX),  # number of balls from the data
     ("limit", INDEX),  # largest number of balls
-    ("kinds_first", INDEX),  # index of its first distinct outcome in `kinds`
+    ("room", INDEX),  # number of places from `first` on that are its own
     ("kinds", INDEX),  # number of distinct outcomes, k0
     ("kinds_seen", INDEX),  # number of distinct outcomes in the data
 )
@@ -45,7 +46,7 @@ class SparseUrnRow(Protocol):
     count: int
     seen: int
     limit: int
-    kinds_first: int
+    room: int
     kinds: int
     kinds_seen: int
 
@@ -60,7 +61,7 @@ class SparseUrn(NamedTuple):
     terminal: B1
     rows: Records[SparseUrnRow]  # (G,) of SparseRow
     balls: I1  # outcomes of all urns, one urn after the other, with room for D more in each
-    kinds: I1  # distinct outcomes of all urns, one urn after the other, with room for D more in each
+    kinds: I1  # distinct outcomes of all urns, in the same places
     prior: F1  # (4,) alpha, exponent, the size L to which the table of weights belongs, 1 / alpha
     weights: F2  # table of T(k0, N), nan where it is not computed yet
 
@@ -86,26 +87,73 @@ def _fill_sparse(rows: Records[SparseUrnRow], entries: I1, K: int, depth: int) -
     """Sort the entries by urn, and list the distinct outcomes of each urn in the order in which they were seen."""
     for e in entries:
         rows[e // K].seen += ONE
-    n = m = 0
+    n = 0
     for g in range(len(rows)):
         row = rows[g]
-        row.first, row.limit, row.kinds_first = n, row.seen + depth, m
+        row.first, row.limit, row.room = n, row.seen + depth, row.seen + depth
         n += row.limit
-        m += min(row.seen + depth, int(row.among))
-    balls, kinds = np.empty(n, INDEX), np.empty(m, INDEX)
+    balls, kinds = np.empty(n, INDEX), np.empty(n, INDEX)
     for e in entries:
-        row, k = rows[e // K], index(e % K)
-        balls[row.first + row.count] = k
-        row.count += ONE
-        j = 0
-        while j < row.kinds and kinds[row.kinds_first + j] != k:
-            j += 1
-        if j == row.kinds:
-            kinds[row.kinds_first + j] = k
-            row.kinds += ONE
-    for g in range(len(rows)):
-        rows[g].kinds_seen = rows[g].kinds
+        _add_ball(rows[e // K], balls, kinds, index(e % K))
     return balls, kinds
+
+
+@inlined
+def _add_ball(row: SparseUrnRow, balls: I1, kinds: I1, k: int) -> None:
+    """Add a ball of the data."""
+    balls[row.first + row.count] = k
+    row.count += ONE
+    j = 0
+    while j < row.kinds and kinds[row.first + j] != k:
+        j += 1
+    if j == row.kinds:
+        kinds[row.first + j] = k
+        row.kinds += ONE
+        row.kinds_seen = row.kinds
+
+
+def more_sparse_urns(
+    urn: SparseUrn, rows: NDArray[Any], end: I1, entries: I1, depth: int, table: Callable[[int, int], F2]
+) -> SparseUrn:
+    """Add entries to filled rows and urns, as `more_urns` does."""
+    balls, kinds, k0, N = add_sparse_entries(rows, urn, end, entries, int(urn.prior[2]), depth)
+    weights = table(k0 + depth, N + depth)
+    if balls is not urn.balls or weights is not urn.weights:
+        urn = urn._replace(balls=balls, kinds=kinds, weights=weights)
+    weigh_rows(urn, rows, entries, int(urn.prior[2]))
+    return urn
+
+
+@njit
+def add_sparse_entries(
+    rows: Records[SparseUrnRow], urn: SparseUrn, end: I1, entries: I1, K: int, depth: int
+) -> tuple[I1, I1, int, int]:
+    """Add entries, as `add_entries` does.
+
+    Returns the balls, the distinct outcomes, and the largest k0 and N of the urns that got entries.
+    """
+    balls, kinds, most_kinds, most = urn.balls, urn.kinds, 0, 0
+    for e in entries:
+        row = rows[e // K]
+        if row.seen + depth >= row.room:
+            room = depth + 2 * (row.seen + 1)
+            balls = moved(balls, row.first, row.seen, end[0], room)
+            kinds = moved(kinds, row.first, row.kinds, end[0], room)
+            row.first, row.room = end[0], room
+            end[0] += room
+        _add_ball(row, balls, kinds, index(e % K))
+        row.seen, row.limit = row.count, row.count + depth
+        most_kinds, most = max(most_kinds, int(row.kinds)), max(most, int(row.seen))
+    return balls, kinds, most_kinds, most
+
+
+@njit
+def weigh_rows(urn: SparseUrn, rows: Records[SparseUrnRow], entries: I1, K: int) -> None:
+    """Set the totals of the rows that got entries."""
+    for e in entries:
+        row = rows[e // K]
+        weigh(urn, row)
+        row.total_seen = row.total
 
 
 @inlined
@@ -187,13 +235,13 @@ def draw_sparse(urn: SparseUrn, g: int, rng: Generator) -> int:
     n, k0 = row.count, row.kinds
     u = uniform(rng) * row.total - k0 * alpha
     if u < 0.0:  # each distinct outcome has weight alpha
-        k = urn.kinds[row.kinds_first + min(index(-u * urn.prior[3]), k0 - ONE)]
+        k = urn.kinds[row.first + min(index(-u * urn.prior[3]), k0 - ONE)]
     elif u < n or k0 == row.among:  # each ball has weight 1
         k = urn.balls[row.first + min(index(u), n - ONE)]
     else:
         k = _draw_unseen(urn, row, rng)
         if n < row.limit:
-            urn.kinds[row.kinds_first + k0] = k
+            urn.kinds[row.first + k0] = k
             row.kinds = k0 + ONE
     if n < row.limit:
         urn.balls[row.first + n] = k
@@ -208,7 +256,7 @@ def _draw_unseen(urn: SparseUrn, row: SparseUrnRow, rng: Generator) -> int:
     while True:
         k = index(uniform(rng) * row.among)
         j = 0
-        while j < row.kinds and urn.kinds[row.kinds_first + j] != k:
+        while j < row.kinds and urn.kinds[row.first + j] != k:
             j += 1
         if j == row.kinds:
             return k

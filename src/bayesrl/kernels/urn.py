@@ -58,6 +58,7 @@ Row = record(
     ("count", INDEX),  # number of balls, from the data and from the running simulation
     ("seen", INDEX),  # number of balls from the data
     ("limit", INDEX),  # largest number of balls; equal to `seen` in a known row, where draws add no balls
+    ("room", INDEX),  # number of places from `first` on that are its own
 )
 """An urn of a Dirichlet belief."""
 
@@ -74,6 +75,7 @@ class UrnRow(Protocol):
     count: int
     seen: int
     limit: int
+    room: int
 
 
 Moves = tuple[I2, F2, I3, bool, B1]
@@ -112,13 +114,49 @@ def _fill(rows: Records[UrnRow], entries: I1, K: int, depth: int) -> I1:
         row = rows[g]
         room = depth if row.limit > 0 else 0
         row.first, row.limit = n, row.seen + room
-        row.total = row.mass + row.seen
+        row.total, row.room = row.mass + row.seen, row.limit
         n += row.limit
     balls = np.empty(n, INDEX)
     for e in entries:
         row = rows[e // K]
         balls[row.first + row.count] = e % K
         row.count += ONE
+    return balls
+
+
+def more_urns(urn: Urn, rows: NDArray[Any], end: I1, entries: I1, depth: int) -> Urn:
+    """Add entries to filled rows and to the balls of urns, which are used up to `end`, (1,)."""
+    balls = add_entries(rows, urn.balls, end, entries, urn.cdf.shape[1], depth)
+    return urn if balls is urn.balls else urn._replace(balls=balls)
+
+
+@njit
+def add_entries(rows: Records[UrnRow], balls: I1, end: I1, entries: I1, K: int, depth: int) -> I1:
+    """Add entries to rows and balls. Returns the balls, which are a longer array if that was too short.
+
+    An urn without room moves to the end, where it gets room for as many balls again: O(1) for each entry on average.
+    """
+    for e in entries:
+        row = rows[e // K]
+        if row.seen + depth >= row.room:
+            room = depth + 2 * (row.seen + 1)
+            balls = moved(balls, row.first, row.seen, end[0], room)
+            row.first, row.room = end[0], room
+            end[0] += room
+        balls[row.first + row.seen] = e % K
+        row.seen += ONE
+        row.count, row.limit, row.total = row.seen, row.seen + depth, row.mass + row.seen
+    return balls
+
+
+@njit
+def moved(balls: I1, first: int, n: int, end: int, room: int) -> I1:
+    """Copy n balls to the end, which gets `room` places; a longer array if there are not as many."""
+    if end + room > len(balls):
+        longer = np.empty(2 * (end + room), INDEX)
+        longer[:end] = balls[:end]
+        balls = longer
+    balls[end : end + n] = balls[first : first + n]
     return balls
 
 

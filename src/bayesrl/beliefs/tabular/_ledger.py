@@ -20,6 +20,7 @@ from bayesrl.checks import Floats, frozen
 
 if TYPE_CHECKING:
     from bayesrl.beliefs.tabular._kept_mean import KeptMean
+    from bayesrl.beliefs.tabular._kept_urns import KeptUrns
 
 Entries = NDArray[np.int64]
 
@@ -32,10 +33,12 @@ DENSE = 2**20
 class _Book:
     """The shared buffer; entries below `fill` are never written again."""
 
-    __slots__ = ("entries", "fill", "kept_mean", "lock")
+    __slots__ = ("entries", "fill", "kept_mean", "kept_urns", "lock")
 
-    def __init__(self, entries: Entries, fill: int, kept_mean: KeptMean | None = None) -> None:
-        self.entries, self.fill, self.lock, self.kept_mean = entries, fill, Lock(), kept_mean
+    def __init__(self, entries: Entries, fill: int) -> None:
+        self.entries, self.fill, self.lock = entries, fill, Lock()
+        self.kept_mean: KeptMean | None = None
+        self.kept_urns: KeptUrns | None = None
 
 
 class Ledger:
@@ -58,6 +61,10 @@ class Ledger:
         view = self._book.entries[: self._n]
         view.setflags(write=False)
         return view
+
+    def since(self, n: int) -> Entries:
+        """The entries after the first n, which must not be written."""
+        return self._book.entries[n : self._n]
 
     def counts(self) -> Floats:
         """The count of each cell, as a new array."""
@@ -83,6 +90,15 @@ class Ledger:
     def kept_mean(self, kept: KeptMean) -> None:
         self._book.kept_mean = kept
 
+    @property
+    def kept_urns(self) -> KeptUrns | None:
+        """The urns that the posteriors of this book share (`_kept_urns.py`)."""
+        return self._book.kept_urns
+
+    @kept_urns.setter
+    def kept_urns(self, kept: KeptUrns) -> None:
+        self._book.kept_urns = kept
+
     def append(self, cell: int) -> Ledger:
         """A ledger with one more entry. This ledger does not change."""
         book, n = self._book, self._n
@@ -94,10 +110,10 @@ class Ledger:
                 grown = np.empty(max(64, 2 * n), np.int64)
                 grown[:n] = book.entries[:n]
                 grown[n] = cell
-                kept = None
-                if book.fill == n:  # the newest version continues in the new book
-                    kept, book.kept_mean = book.kept_mean, None
-                book = _Book(grown, n + 1, kept)
+                old, book = book, _Book(grown, n + 1)
+                if old.fill == n:  # the newest version continues in the new book
+                    book.kept_mean, book.kept_urns = old.kept_mean, old.kept_urns
+                    old.kept_mean = old.kept_urns = None
         new = object.__new__(Ledger)
         new._book, new._n, new._cells = book, n + 1, self._cells
         new._dense, new._counted = self._dense, self._counted

@@ -33,6 +33,7 @@ from scipy.special import betaincinv, gammaln
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows, even_counts
 from bayesrl.beliefs.tabular._kept_mean import SMALL, Rows, mean_of
+from bayesrl.beliefs.tabular._kept_urns import urns_of
 from bayesrl.beliefs.tabular._known_rewards import (
     ExactRow,
     ExactRows,
@@ -60,7 +61,7 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.counts import Counts
 from bayesrl.kernels.stick_breaking import dense_rows, listed_rows
-from bayesrl.kernels.urn import Urn, empty_urns, urns
+from bayesrl.kernels.urn import Urn, empty_urns, more_urns, urns
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, unchecked, value
@@ -338,7 +339,11 @@ class DirichletMDP(KnownRewards):
     def simulate(self, depth: int) -> Urn:
         """The belief as urns for compiled simulations of at most `depth` steps; see `kernels/urn.py`."""
         depth = integer("DirichletMDP.simulate", "depth", depth, 0, DEEPEST)
-        return urns(self.outcomes.distinct_lists, *self.prior_urns(), self._ledger.entries, depth)
+
+        def fill(entries: Ints, depth: int) -> Urn:
+            return urns(self.outcomes.distinct_lists, *self.prior_urns(), entries, depth)
+
+        return urns_of(self._ledger, depth, fill, more_urns)
 
     def prior_urns(self) -> tuple[Any, Floats]:
         """The rows of empty urns, and cumulative prior counts. They are computed once for a prior."""

@@ -29,6 +29,7 @@ from scipy.special import gammaln, logsumexp
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
 from bayesrl.beliefs.tabular._kept_mean import Rows, mean_of
+from bayesrl.beliefs.tabular._kept_urns import urns_of
 from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards, with_diagonal
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import outcome_of, read_problem
@@ -36,7 +37,14 @@ from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.counts import DRAWS, KINDS, Counts, weigh_all
-from bayesrl.kernels.sparse_urn import SparseUrn, log_weights, sparse_urns, unseen_probability, weight_of_all
+from bayesrl.kernels.sparse_urn import (
+    SparseUrn,
+    log_weights,
+    more_sparse_urns,
+    sparse_urns,
+    unseen_probability,
+    weight_of_all,
+)
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, unchecked, value
@@ -241,7 +249,14 @@ class SparseDirichletMDP(KnownRewards):
         depth = integer("SparseDirichletMDP.simulate", "depth", depth, 0, DEEPEST)
         o, K = self.outcomes, self.outcomes.n_outcomes
         prior = np.array([self.concentration, self.size_exponent, K, 1.0 / self.concentration])
-        return sparse_urns(o.distinct_lists, o.size, self._ledger.entries, depth, prior, self._table)
+
+        def fill(entries: Ints, depth: int) -> SparseUrn:
+            return sparse_urns(o.distinct_lists, o.size, entries, depth, prior, self._table)
+
+        def add(urn: SparseUrn, rows: Any, end: Ints, entries: Ints, depth: int) -> SparseUrn:
+            return more_sparse_urns(urn, rows, end, entries, depth, self._table)
+
+        return urns_of(self._ledger, depth, fill, add)
 
     def enumerable(self, depth: int) -> Counts:
         """The belief as counts, with a table of weights large enough for a search of `depth` steps."""
