@@ -341,7 +341,7 @@ def test_two_points_against_a_search():
     """The least ratio over pairs of arms, with a fine grid of q; where it is known, the pair and q."""
     rng = default_rng(4)
     delta, g = rng.uniform(0.05, 1.0, (6, 4)), rng.uniform(0.01, 0.8, (6, 4)) ** 2
-    first, second, chance = two_points(delta, g)
+    first, second, chance = two_points(delta, g, delta, True)
     grid = np.linspace(0.0, 1.0, 4001)
     for r in range(6):
         least = min(
@@ -354,12 +354,13 @@ def test_two_points_against_a_search():
         assert 0.0 <= q <= 1.0
         assert found == pytest.approx(least, rel=1e-5)
     # By hand: D = (1, 2), g = (.1, 1): q of the first is 2 / (1 - 2) - 2 * 1 / (.1 - 1) = .2222.
-    first, second, chance = two_points(np.array([[1.0, 2.0]]), np.array([[0.1, 1.0]]))
+    first, second, chance = two_points(np.array([[1.0, 2.0]]), np.array([[0.1, 1.0]]), np.ones((1, 2)), True)
     q = chance[0] if first[0] == 0 else 1.0 - chance[0]
     assert {int(first[0]), int(second[0])} == {0, 1}
     assert q == pytest.approx(2.0 / 0.9 - 2.0)
     # Nothing to learn: the least shortfall. Nothing to lose: that arm, also if nothing is learnt from it.
-    first, second, chance = two_points(np.array([[0.5, 0.2, 0.4], [0.5, 0.0, 0.4]]), np.array([[0.0] * 3, [0.3, 0, 1]]))
+    delta, g = np.array([[0.5, 0.2, 0.4], [0.5, 0.0, 0.4]]), np.array([[0.0] * 3, [0.3, 0, 1]])
+    first, second, chance = two_points(delta, g, np.ones((2, 3)), True)
     assert (first[0], second[0]) == (1, 1)
     assert np.where(chance[1] == 1.0, first[1], second[1]) == 1
 
@@ -386,7 +387,9 @@ def test_information_directed_plays_its_distribution(form):
     decision = planner.plan(belief, 0, None, default_rng(1))
     assert_allclose(decision.info["probability"], pi, atol=1e-3)
     assert_allclose(decision.info["q"], belief.mean())
-    first, second, chance = (x[0] for x in two_points(known.shortfall[None], gain[None]))
+    first, second, chance = (
+        x[0] for x in two_points(known.shortfall[None], gain[None], known.mean[None], form == "information")
+    )
     for seed in range(12):
         drawn = planner.plan(belief, 0, None, default_rng(seed)).action
         assert type(drawn) is int
@@ -446,6 +449,9 @@ def test_ucb1_by_hand():
     assert UCB1().plan(prior, None, None, default_rng(0)).action == 0
     assert best(np.array([0.1, 0.7, 0.7])) == 1
     assert_array_equal(best(np.array([[0.1, 0.7, 0.7], [0.3, 0.2, 0.1]])), [1, 0])
+    assert best(np.array([0.1, 0.7 - 1e-16, 0.7])) == 1
+    assert_array_equal(best(np.array([[0.1, 0.7 - 1e-16, 0.7], [0.3 - 1e-16, 0.3, 0.1]])), [1, 0])
+    assert_array_equal(best(np.array([[-np.inf, np.inf, np.inf]])), [1])
 
 
 # Bounds ---------------------------------------------------------------------------------------------------------------

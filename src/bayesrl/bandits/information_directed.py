@@ -18,7 +18,8 @@ for rewards that are 0 or 1 and for Gaussian rewards.
 
 Deviations: g of Gaussian rewards is the mutual information itself; the paper uses the variance form. An estimate of g
 by sampling is too large by about K / (2 samples). Ties go to the first arm. Cost: for Beta arms 16 microseconds a
-decision with 10 arms; for linear beliefs O(samples K d); for the information of Gaussian arms about 10 ms. Claims:
+decision with 10 arms; for linear beliefs O(samples K d). For the information of Gaussian arms .12 ms with 2 arms and
+2 ms with 10; time and memory, O(K^3), do not grow with the gaps between the arms and the plays of them. Claims:
 ratio within its bounds; two-point optimum against a fine search over the simplex; integrals against quadrature and
 sampling.
 """
@@ -37,6 +38,7 @@ from bayesrl.core import Decision, Transition
 from bayesrl.errors import BrokenContract, Incompatible
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.ties import better, equal, first_best, size
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -65,7 +67,7 @@ class InformationDirected:
     >>> shop = b.make_world("online-shop")
     >>> agent = b.BayesAgent(shop.default_prior(), InformationDirected())
     >>> b.run(agent, shop, steps=50).action[:10]
-    array([0, 3, 5, 1, 4, 7, 2, 6, 2, 0])
+    array([0, 1, 2, 3, 4, 5, 6, 7, 0, 1])
     """
 
     form: Annotated[
@@ -92,7 +94,8 @@ class InformationDirected:
         known = belief.best_arm(observation, self.samples, rng)
         gain = known.variance if self.form == "variance" else _information("InformationDirected", belief, known)
         K = known.p.shape[-1]
-        first, second, chance = two_points(known.shortfall.reshape(-1, K), gain.reshape(-1, K))
+        delta, g, mean = (x.reshape(-1, K) for x in (known.shortfall, gain, known.mean))
+        first, second, chance = two_points(delta, g, mean, self.form == "information")
         action = np.where(rng.random(len(chance)) < chance, first, second)
         pi = np.zeros((len(chance), K))
         pi[np.arange(len(pi)), second] += 1.0 - chance
@@ -138,25 +141,31 @@ def _check_information(owner: str, belief: HasBestArm, hint: str = "") -> None:
 
 
 @njit
-def two_points(delta: F2, g: F2) -> tuple[I1, I1, F1]:
+def two_points(delta: F2, g: F2, mean: F2, nats: bool) -> tuple[I1, I1, F1]:
     """The arms i, j and the probability q of i that minimise (q D_i + (1 - q) D_j)^2 / (q g_i + (1 - q) g_j) by row.
 
-    The ratio is convex in q. Its minimum is at q = D_j / (D_i - D_j) - 2 g_j / (g_i - g_j), clipped to [0, 1].
+    The ratio is convex in q. Its minimum is at q = D_j / (D_i - D_j) - 2 g_j / (g_i - g_j), clipped to [0, 1]. Arms
+    with equal D or equal g are not mixed, since the better one alone is as good. Ties go to the first pair. D is a
+    difference of means, and g one of nats or of squared means: they are equal, or zero, up to the rounding of those.
     """
     R, K = delta.shape
     first, second, chance = np.zeros(R, np.int64), np.zeros(R, np.int64), np.ones(R)
     for r in range(R):
-        least = np.inf
+        least, scale = np.inf, size(mean[r])
+        unit = 1.0 if nats else scale * scale
         for i in range(K):
             for j in range(i + 1):
                 dD, dg = delta[r, i] - delta[r, j], g[r, i] - g[r, j]
                 q = 1.0
-                if i != j and dD != 0.0 and dg != 0.0:
+                if not equal(delta[r, i], delta[r, j], scale) and not equal(g[r, i], g[r, j], unit):
                     q = min(max(delta[r, j] / dD - 2.0 * g[r, j] / dg, 0.0), 1.0)
                 D, G = delta[r, j] + q * dD, g[r, j] + q * dg
-                ratio = D * D / G if G > 0.0 else (0.0 if D == 0.0 else np.inf)
-                if ratio < least:
+                ratio, rounding = 0.0, 0.0
+                if not equal(D, 0.0, scale):
+                    ratio = D * D / G if not equal(G, 0.0, unit) else np.inf
+                    rounding = ratio * (2.0 * scale / D + unit / G) if ratio < np.inf else 0.0
+                if better(least, ratio, rounding):
                     least, first[r], second[r], chance[r] = ratio, i, j, q
         if least == np.inf:  # no arm gives information
-            first[r] = second[r] = np.argmin(delta[r])
+            first[r] = second[r] = first_best(-delta[r], scale)
     return first, second, chance

@@ -19,6 +19,7 @@ from numpy.random import Generator
 from bayesrl.capabilities import SamplesMeans
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.ties import first_best, greedy
 from bayesrl.parameters import declared
 from bayesrl.registry import register
 
@@ -64,5 +65,5 @@ class Thompson:
 
 
 def best(q: Floats) -> Any:
-    """The first arm of largest index: an integer, or one integer for each replicate."""
-    return int(q.argmax()) if q.ndim == 1 else q.argmax(axis=-1)
+    """The first arm of largest index: an integer, or one integer for each replicate. Rounding decides no tie."""
+    return first_best(q) if q.ndim == 1 else greedy(q)

@@ -8,11 +8,12 @@ Then
     E[theta_b | A* = a] P(A* = a) = int m_b f_a prod_{c != a} F_c.
 
 The integrals are computed on panels of eight Gauss-Legendre nodes. A panel is about three standard deviations of the
-narrowest arm wide. The panels cover the range of the best arm's mean up to a probability of 1e-10. Beta distribution
-functions are integrated together with the densities, by the matrix that integrates the polynomial through a panel's
-nodes up to each node. The variable of integration is phi, x = sin^2 phi: in phi Betas have nearly equal widths and, if
-their parameters are at least 1/2, no poles. The error is below 1e-8. It is up to 1e-4 if parameters are below 1 and are
-not halves.
+narrowest arm wide, for Gaussian arms of the narrowest that lives there: K arms need at most 7 K panels, however far
+apart and however narrow they are. The panels cover the range of the best arm's mean up to a probability of 1e-10. Beta
+distribution functions are integrated together with the densities, by the matrix that integrates the polynomial through
+a panel's nodes up to each node. The variable of integration is phi, x = sin^2 phi: in phi Betas have nearly equal
+widths and, if their parameters are at least 1/2, no poles. The error is below 1e-8. It is up to 1e-4 if parameters are
+below 1 and are not halves.
 """
 
 import math
@@ -27,12 +28,15 @@ from bayesrl.kernels.jit import njit
 Floats = NDArray[np.float64]
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
-_powers = NODES[:, None] ** np.arange(8)
-UP_TO = (NODES[:, None] ** np.arange(1, 9) - (-1.0) ** np.arange(1, 9)) / np.arange(1, 9) @ np.linalg.inv(_powers)
+OF_NODES = np.linalg.inv(NODES[:, None] ** np.arange(8))
+"""OF_NODES[n, k]: the coefficient of x^n in the polynomial that is 1 at node k and 0 at the others."""
+UP_TO = (NODES[:, None] ** np.arange(1, 9) - (-1.0) ** np.arange(1, 9)) / np.arange(1, 9) @ OF_NODES
 """UP_TO[k, l]: weight of the value at node l in the integral from -1 to node k."""
 TAIL = 25.0
 """-log of the probability that is neglected at each end of an arm's range."""
 DEVIATIONS = math.sqrt(2.0 * TAIL)
+PANELS = 5
+"""Panels of a Gaussian density."""
 
 
 def best_beta(alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:
@@ -44,6 +48,39 @@ def best_beta(alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:
     p, M = np.empty((len(alpha), K)), np.empty((len(alpha), K, K))
     beta_arms(alpha, beta, low, high, width, below, p, M)
     return p.reshape(shape), M.reshape(*shape, K)
+
+
+@njit
+def panels(mean: F1, deviation: F1, low: float, high: float, each: int) -> tuple[F1, F1, F1]:
+    """Nodes and weights (8 P,), and half widths (P,), of panels from low to high that resolve Gaussian densities.
+
+    A density lives within DEVIATIONS of its mean. Where it lives no panel is wider than that range over `each`, and a
+    panel of wider ones ends where it begins. Where none lives there is no panel. So each density has at most each + 2.
+    """
+    begin, end, width = (
+        mean - DEVIATIONS * deviation,
+        mean + DEVIATIONS * deviation,
+        2.0 * DEVIATIONS / each * deviation,
+    )
+    most = (each + 3) * len(mean)
+    x, w, half = np.empty(8 * most), np.empty(8 * most), np.empty(most)
+    left, n = low, 0
+    while left < high and n < most:
+        widest = np.inf
+        for a in range(len(mean)):
+            if begin[a] <= left < end[a]:
+                widest = min(widest, width[a])
+        right = min(left + widest, high)
+        for a in range(len(mean)):
+            if left < begin[a] < right and width[a] < widest:
+                right = begin[a]
+        if widest < np.inf:
+            half[n] = 0.5 * (right - left)
+            for k in range(8):
+                x[8 * n + k], w[8 * n + k] = left + half[n] * (1.0 + NODES[k]), half[n] * WEIGHTS[k]
+            n += 1
+        left = right
+    return x[: 8 * n], w[: 8 * n], half[:n]
 
 
 def best_normal(mean: Floats, deviation: Floats) -> tuple[Floats, Floats]:
@@ -124,29 +161,22 @@ def beta_arms(alpha: F2, beta: F2, low: F1, high: F1, width: F1, below: F2, p: F
 @njit
 def normal_arms(mean: F2, deviation: F2, p: F2, M: F3) -> None:
     """Write P(A* = a) into p[i, a] and E[theta_b | A* = a] into M[i, a, b] for Gaussian arms."""
+    K = mean.shape[1]
     for i in range(len(mean)):
-        K = mean.shape[1]
-        low, high = (mean[i] - DEVIATIONS * deviation[i]).max(), (mean[i] + DEVIATIONS * deviation[i]).max()
-        width = np.inf
-        for a in range(K):
-            if mean[i, a] + DEVIATIONS * deviation[i, a] > low:
-                width = min(width, 3.0 * deviation[i, a])
-        panels = max(math.ceil((high - low) / width), 1)
-        half = 0.5 * (high - low) / panels
-        X = panels * 8
-        x, w = np.empty(X), np.empty(X)
+        s = deviation[i]
+        zero = mean[i, np.argmax(mean[i] - DEVIATIONS * s)]  # x and means count from it, since s may be small beside it
+        mu = mean[i] - zero
+        x, w, _ = panels(mu, s, (mu - DEVIATIONS * s).max(), (mu + DEVIATIONS * s).max(), PANELS)
+        X = len(x)
         f, F, m = np.empty((K, X)), np.empty((K, X)), np.empty((K, X))
-        for j in range(panels):
-            for k in range(8):
-                o = 8 * j + k
-                x[o], w[o] = low + half * (2 * j + 1 + NODES[k]), half * WEIGHTS[k]
         for a in range(K):
             for o in range(X):
-                z = (x[o] - mean[i, a]) / deviation[i, a]
-                f[a, o] = math.exp(-0.5 * z * z) / (deviation[i, a] * math.sqrt(2.0 * math.pi))
+                z = (x[o] - mu[a]) / s[a]
+                f[a, o] = math.exp(-0.5 * z * z) / (s[a] * math.sqrt(2.0 * math.pi))
                 F[a, o] = 0.5 * math.erfc(-z / math.sqrt(2.0))
-                m[a, o] = mean[i, a] - deviation[i, a] ** 2 * f[a, o] / F[a, o] if F[a, o] > 1e-300 else x[o]
+                m[a, o] = mu[a] - s[a] ** 2 * f[a, o] / F[a, o] if F[a, o] > 1e-300 else x[o]
         condition(x, w, f, F, m, p[i], M[i])
+        M[i] += zero
 
 
 @njit

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -26,10 +26,15 @@ from scipy import special
 from bayesrl.capabilities import SamplesMeans
 from bayesrl.checks import Floats, integer
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.best_arm import DEVIATIONS, NODES, UP_TO, WEIGHTS, best_beta, best_normal
+from bayesrl.kernels.best_arm import DEVIATIONS, NODES, OF_NODES, PANELS, UP_TO, WEIGHTS, best_beta, best_normal, panels
+from bayesrl.kernels.ties import greedy
 
 Law = Literal["bernoulli"] | float | None
 """The distribution of a reward given its mean: Bernoulli, Gaussian with this standard deviation, or other (None)."""
+FEW, FINE = 7, 15
+"""Panels of a Gaussian density: few, or fine if rewards have less noise, as it is then interpolated."""
+FIVE = 0.1 * (2.0 * np.arange(5)[:, None] + 1.0 + NODES).ravel(), 0.1 * np.tile(WEIGHTS, 5)
+"""Nodes and weights of five panels of [0, 1]."""
 DRAWS = 10_000
 """Default number of draws from a belief that can be neither integrated nor listed."""
 
@@ -75,7 +80,8 @@ def best_arm_of_normals(mean: Floats, deviation: Floats, noise: float) -> BestAr
 
 def best_arm_of_list(theta: Floats, weight: Floats, law: Law) -> BestArm:
     """The best arm for a list of possible means theta (..., N, K) with weights (..., N)."""
-    hit = weight[..., None] * np.eye(theta.shape[-1])[theta.argmax(axis=-1)]  # (..., N, K)
+    K = theta.shape[-1]
+    hit = weight[..., None] * np.eye(K)[greedy(theta.reshape(-1, K))].reshape(theta.shape)  # (..., N, K)
     p, sums = hit.sum(axis=-2), np.swapaxes(hit, -1, -2) @ theta
     mean = np.einsum("...n,...nk->...k", weight, theta)
     given = np.where(p[..., None] > 0.0, sums / np.where(p > 0.0, p, 1.0)[..., None], mean[..., None, :])
@@ -117,7 +123,7 @@ def _listed_information(theta: Floats, weight: Floats, noise: float) -> Floats:
     N, K = theta.shape[-2:]
     gains = []
     for means, w in zip(theta.reshape(-1, N, K), weight.reshape(-1, N), strict=True):
-        hit = w * np.eye(K)[means.argmax(axis=-1)].T
+        hit = w * np.eye(K)[greedy(means)].T
         gains.append([_mutual_information(means[:, b], hit, noise) for b in range(K)])
     return np.array(gains).reshape(*theta.shape[:-2], K)
 
@@ -125,49 +131,90 @@ def _listed_information(theta: Floats, weight: Floats, noise: float) -> Floats:
 def _normal_information(mean: Floats, deviation: Floats, noise: float) -> Floats:
     """I(A*; Y_b) if Y_b is N(theta_b, noise^2), for independent Gaussian arms."""
     K = mean.shape[-1]
-    pairs = [_gaussian_joint(m, s, noise) for m, s in zip(mean.reshape(-1, K), deviation.reshape(-1, K), strict=True)]
-    gains = [[_mutual_information(x, J[:, b], noise) for b in range(K)] for x, J in pairs]
-    return np.array(gains).reshape(mean.shape)
+    rows = zip(mean.reshape(-1, K), deviation.reshape(-1, K), strict=True)
+    return np.array([_gaussian_information(m, s, noise) for m, s in rows]).reshape(mean.shape)
 
 
-def _gaussian_joint(mean: Floats, deviation: Floats, noise: float) -> tuple[Floats, Floats]:
-    """Nodes x and weights J[a, b, x] of the joint distribution of (A* = a, theta_b = x) for independent Gaussian arms.
+def _gaussian_information(mean: Floats, deviation: Floats, noise: float) -> Floats:
+    """The same of K arms. Those that cannot be the best tell nothing and do not matter to the others."""
+    gains, worst = np.zeros(len(mean)), mean - DEVIATIONS * deviation
+    rivals = np.flatnonzero(mean + DEVIATIONS * deviation > worst.max())
+    m, s = mean[rivals] - mean[worst.argmax()], deviation[rivals]
+    if len(rivals) > 1:
+        fine = 2.0 * DEVIATIONS * s.max() > FEW * 3.0 * noise
+        x, v, half, J = _gaussian_joint(m, s, FINE if fine else FEW)
+        spread = np.hypot(s, noise)  # an arm c changes the law of Y within its spread
+        for b, arm in enumerate(rivals):
+            low, high = m[b] - DEVIATIONS * spread[b], m[b] + DEVIATIONS * spread[b]
+            y, w, _ = panels(m, spread, low, high, PANELS)
+            T = (v / (noise * math.sqrt(2.0 * math.pi)))[:, None] * np.exp(-0.5 * ((y - x[:, None]) / noise) ** 2)
+            if fine:
+                _interpolate(T, x, half, noise, y)
+            gains[arm] = _nats(J[:, b] @ T, J[:, b] @ v, w)
+    return gains
 
-    The density is f_a(x) prod_{c != a} F_c(x) for b = a, else f_b(x) int_x^inf f_a prod_{c != a, b} F_c.
+
+def _gaussian_joint(mean: Floats, deviation: Floats, each: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Nodes x, weights and half widths of panels, and the joint density J[a, b, x] of A* = a and theta_b = x.
+
+    It is f_a(x) prod_{c != a} F_c(x) for b = a, else f_b(x) int_x^inf f_a prod_{c != a, b} F_c.
     """
     low, high = (mean - DEVIATIONS * deviation).min(), (mean + DEVIATIONS * deviation).max()
-    panels = math.ceil((high - low) / (3.0 * min(deviation.min(), noise)))
-    half = 0.5 * (high - low) / panels
-    x = (low + half * (2.0 * np.arange(panels)[:, None] + 1.0 + NODES)).ravel()
-    w = np.tile(half * WEIGHTS, panels)
+    x, w, half = panels(mean, deviation, low, high, each)
     z = (x - mean[:, None]) / deviation[:, None]
     f = np.exp(-0.5 * z * z) / (deviation[:, None] * math.sqrt(2.0 * math.pi))
     log_F = np.asarray(special.log_ndtr(z))
-    K = len(mean)
-    J = np.empty((K, K, len(x)))
+    K, together = len(mean), log_F.sum(axis=0)
+    J = np.empty((K, K, z.shape[1]))
     for a in range(K):
+        others = together - log_F[a]
+        J[a, a] = f[a] * np.exp(others)
         for b in range(K):
-            others = log_F.sum(axis=0) - log_F[a] - (log_F[b] if b != a else 0.0)
-            h = f[a] * np.exp(others)
-            J[a, b] = w * (h if b == a else f[b] * _above(h.reshape(panels, 8), half))
-    return x, J
+            if b != a:
+                J[a, b] = f[b] * _above((f[a] * np.exp(others - log_F[b])).reshape(-1, 8), half)
+    return x, w, half, J
 
 
-def _above(h: Floats, half: float) -> Floats:
-    """The integral of h from each node to the right end, h given at the nodes of panels of this half width."""
+def _above(h: Floats, half: Floats) -> Floats:
+    """The integral of h from each node to the right end, h given at the nodes of panels of these half widths."""
     panel = half * (h @ WEIGHTS)
-    from_left = np.concatenate([[0.0], np.cumsum(panel)[:-1]])[:, None] + half * (h @ UP_TO.T)
+    from_left = np.concatenate([[0.0], np.cumsum(panel)[:-1]])[:, None] + half[:, None] * (h @ UP_TO.T)
     return np.maximum(panel.sum() - from_left, 0.0).ravel()  # not below 0 by rounding: no probability is
+
+
+def _interpolate(T: Floats, x: Floats, half: Floats, noise: float, y: Floats) -> None:
+    """Correct T[x, y], the weight of J(x) in int J(x) N(y | x, noise^2) dx, in panels that are wide beside the noise.
+
+    There it is the integral of the polynomial that is 1 at x and 0 at the panel's other nodes, over five panels around
+    y.
+    """
+    wide = 2.0 * half > 3.0 * noise
+    h, middle = half[wide, None], x.reshape(-1, 8)[wide][:, [0, 7]].mean(axis=1, keepdims=True)
+    v, tau = (y - middle) / h, np.broadcast_to(noise / h, (len(h), len(y)))  # in units of the panel
+    low, high = np.maximum(v - DEVIATIONS * tau, -1.0), np.minimum(v + DEVIATIONS * tau, 1.0)
+    meet = low < high
+    low, high, v, tau = (q[meet][:, None] for q in (low, high, v, tau))
+    u = low + (high - low) * FIVE[0]
+    density = (high - low) * FIVE[1] * np.exp(-0.5 * ((u - v) / tau) ** 2) / (tau * math.sqrt(2.0 * math.pi))
+    inside = np.zeros((*meet.shape, 8))
+    inside[meet] = np.einsum("pt,ptn->pn", density, u[:, :, None] ** np.arange(8)) @ OF_NODES
+    T[np.repeat(wide, 8)] = inside.transpose(0, 2, 1).reshape(-1, len(y))
 
 
 def _mutual_information(x: Floats, J: Floats, noise: float) -> float:
     """I(A; Y) of Y = theta + N(0, noise^2); J[a, x] is the probability of A = a and theta = x."""
-    J = J[J.sum(axis=1) > 0.0]
-    p = J.sum(axis=1)  # Y is divided by it, since a product with a tiny p may be 0
     low, high = x.min() - DEVIATIONS * noise, x.max() + DEVIATIONS * noise
-    panels = math.ceil((high - low) / (3.0 * noise))
-    half = 0.5 * (high - low) / panels
-    y = (low + half * (2.0 * np.arange(panels)[:, None] + 1.0 + NODES)).ravel()
+    n = math.ceil((high - low) / (3.0 * noise))
+    half = 0.5 * (high - low) / n
+    near: Any = np.arange(n) if n <= 7 * len(x) else ((x - low) // (2.0 * half))[:, None] + np.arange(-3, 4)
+    kept = np.unique(np.clip(near, 0, n - 1))
+    y, w = (low + half * (2.0 * kept[:, None] + 1.0 + NODES)).ravel(), np.tile(half * WEIGHTS, len(kept))
     density = J @ (np.exp(-0.5 * ((y - x[:, None]) / noise) ** 2) / (noise * math.sqrt(2.0 * math.pi)))  # (K, Y)
-    nats = p @ special.rel_entr(density / p[:, None], density.sum(axis=0))
-    return max(float(nats @ np.tile(half * WEIGHTS, panels)), 0.0)
+    return _nats(density, J.sum(axis=1), w)
+
+
+def _nats(density: Floats, p: Floats, w: Floats) -> float:
+    """I(A; Y) from the density of A = a and Y = y, (A, Y), the probability of A, (A,), and the weights of the y."""
+    density, p = np.maximum(density[p > 0.0], 0.0), p[p > 0.0]
+    given = density / p[:, None]  # not the product of p and the marginal, since with a tiny p that may be 0
+    return max(float(p @ special.rel_entr(given, density.sum(axis=0)) @ w), 0.0)
