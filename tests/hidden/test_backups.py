@@ -1,5 +1,6 @@
 """The parts of solvers of POMDPs, each against dense arrays: seven states, of which one is an end."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -269,8 +270,9 @@ def test_settling():
         if np.abs(after - v).max() < tol * 0.17 / 0.83:
             break
         v = after
-    mine = settle(m, points, lowest(pomdp, "test")[None], np.zeros(1, np.int64), tol)
+    mine = settle(m, points, lowest(pomdp, "test")[None], np.zeros(1, np.int64), tol, 99)
     assert mine[2] == n > 5
+    assert mine[3] == pytest.approx(np.abs(after - v).max() * 0.83 / 0.17, rel=1e-9)
     np.testing.assert_array_equal(mine[0], vectors)
     np.testing.assert_array_equal(mine[1], actions)
 
@@ -282,13 +284,48 @@ def test_how_far_values_may_move():
         assert settled_below(m, 0.3) == pytest.approx(move, rel=1e-14)
 
 
-def test_sweeps_have_a_limit(monkeypatch):
-    """As many sweeps as the limit says, and no more."""
+def test_sweeps_have_a_limit():
+    """As many sweeps as the budget says and no more; the error tells how far the last one moved a value."""
     pomdp, (points, _) = sparse(), points_and_vectors()
-    monkeypatch.setattr(point_based, "SWEEPS", 3)
-    monkeypatch.setattr(perseus, "SWEEPS", 3)
-    assert settle(arrays_of(pomdp), points, lowest(pomdp, "test")[None], np.zeros(1, np.int64), 1e-9)[2] == 3
-    assert Perseus(beliefs=points, tol=1e-9).solve(pomdp).iterations == 3
+    m, first = arrays_of(pomdp), lowest(pomdp, "test")[None]
+    vectors, _, n, left = settle(m, points, first, np.zeros(1, np.int64), 1e-9, 3)
+    assert n == 3
+    w, before = successors(m, points), settle(m, points, first, np.zeros(1, np.int64), 1e-9, 2)
+    moved = np.abs(sweep(m, points, w, *before[:2])[2] - (points @ before[0].T).max(axis=1)).max()
+    assert left == pytest.approx(moved * 0.83 / 0.17, rel=1e-9)
+    with pytest.raises(NotConverged, match="pbvi: not converged after 3 sweeps") as error:
+        PBVI(beliefs=points, tol=1e-9, sweeps=3).solve(pomdp)
+    np.testing.assert_array_equal(error.value.best.vectors, vectors)
+    assert (error.value.residual, error.value.best.iterations) == (left, 3)
+    with pytest.raises(NotConverged, match="perseus: not converged after 3 stages") as error:
+        Perseus(beliefs=points, tol=1e-9, sweeps=3).solve(pomdp)
+    assert error.value.best.iterations == 3
+    assert error.value.residual > 1e-9
+    for solver in (PBVI(beliefs=points, tol=1e-9), Perseus(beliefs=points, tol=1e-9)):
+        n = solver.solve(pomdp).iterations
+        assert replace(solver, sweeps=n).solve(pomdp) == solver.solve(pomdp)  # the whole budget was needed
+        with pytest.raises(NotConverged):
+            replace(solver, sweeps=n - 1).solve(pomdp)
+
+
+def test_sets_of_beliefs_share_a_budget(monkeypatch):
+    """A set that has not settled by its limit grows all the same; the last one gets what is left."""
+    pomdp, full = sparse(), PBVI(size=5, tol=1e-9)
+    monkeypatch.setattr(point_based, "SWEEPS", 4)
+    solution = full.solve(pomdp)
+    m, rng, points = arrays_of(pomdp), default_rng(0), np.array(pomdp.start[None])
+    vectors, actions, n, _ = settle(m, points, lowest(pomdp, "test")[None], np.zeros(1, np.int64), 1e-9, 4)
+    while len(points) < 5:
+        points = expand(m, points, 5, rng)
+        vectors, actions, more, _ = settle(m, points, vectors, actions, 1e-9, 4)
+        n += more
+    vectors, actions, more, left = settle(m, points, vectors, actions, 1e-9, 10_000)
+    assert left < 1e-9
+    np.testing.assert_array_equal(solution.vectors, vectors)
+    assert solution.iterations == n + more > n
+    for budget in (2, 4, 7, n, n + 1):
+        with pytest.raises(NotConverged, match=f"after {budget} sweeps"):
+            replace(full, sweeps=budget).solve(pomdp)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 9])
@@ -297,10 +334,10 @@ def test_pbvi_from_its_parts(size):
     pomdp = sparse(2, gamma=1.0 if size == 5 else 0.83)
     m, rng, same = arrays_of(pomdp), default_rng(8), default_rng(8)
     points = np.array(pomdp.start[None])
-    vectors, actions, n = settle(m, points, lowest(pomdp, "test")[None], np.zeros(1, np.int64), 0.02)
+    vectors, actions, n, _ = settle(m, points, lowest(pomdp, "test")[None], np.zeros(1, np.int64), 0.02, 999)
     while len(points) < size:
         points = expand(m, points, size, rng)
-        vectors, actions, more = settle(m, points, vectors, actions, 0.02)
+        vectors, actions, more, _ = settle(m, points, vectors, actions, 0.02, 999)
         n += more
     solution = PBVI(size=size, tol=0.02).solve(pomdp, same)
     assert solution.iterations == n
@@ -310,7 +347,7 @@ def test_pbvi_from_its_parts(size):
     assert PBVI(size=size, tol=0.02).solve(pomdp) == PBVI(size=size, tol=0.02).solve(pomdp, default_rng(0))
     points = points_and_vectors()[0]  # beliefs that are given do not grow
     given = PBVI(beliefs=points, size=20, tol=0.02).solve(pomdp)
-    alone = settle(m, points, lowest(pomdp, "test")[None], np.zeros(1, np.int64), 0.02)
+    alone = settle(m, points, lowest(pomdp, "test")[None], np.zeros(1, np.int64), 0.02, 999)
     np.testing.assert_array_equal(given.vectors, alone[0])
     np.testing.assert_array_equal(given.actions, alone[1])
 
@@ -546,14 +583,22 @@ def test_bounds_without_a_horizon(monkeypatch, gamma, tol):
     pomdp, rises, asked, plain = small(gamma), iter([8.0, 0.5, 0.02]), [], exact_iteration.sweep
     monkeypatch.setattr(exact_iteration, "sweep", lambda p, v: (plain(p, v)[0], 0.001))
     monkeypatch.setattr(exact_iteration, "largest_excess", lambda upper, lower: next(rises))
-    monkeypatch.setattr(exact_iteration, "improved", lambda pomdp, p, v, tol: asked.append(tol) or v)
+    monkeypatch.setattr(exact_iteration, "improved", lambda pomdp, p, v, tol, left: asked.append(tol) or (v, 1))
     solved = POMDPValueIteration(tol=tol).solve(pomdp)
     bound = 0.02 * 0.83 / 0.17 + 0.001 / 0.17 if gamma < 1.0 else 0.02 + 0.001 + 3 * 0.001
     assert solved.error_bound == pytest.approx(bound, rel=1e-9)
     assert solved.iterations == 3
-    assert asked == [pytest.approx(tol, rel=1e-12)] * 2
-    rises = iter([8.0, 0.0, 0.0])  # a tolerance that losses do not allow
-    solved = POMDPValueIteration(tol=1e-9).solve(pomdp)
-    lost = 0.001 / 0.17 if gamma < 1.0 else 0.003
-    assert (solved.error_bound, solved.iterations) == (pytest.approx(lost, rel=1e-9), 2)
-    assert asked[2:] == [pytest.approx(2.0 * (lost if gamma < 1.0 else 0.002), rel=1e-9)]
+    assert asked == [pytest.approx(tol / 4, rel=1e-12)] * 2
+    for accepted in (True, False):  # a tolerance that losses do not allow
+        rises, asked = iter([8.0, 0.0, 0.0]), []
+        lost = 0.001 / 0.17 if gamma < 1.0 else 0.003
+        monkeypatch.setattr(exact_iteration, "LEAST", 1.0 if accepted else 1e-9)
+        if accepted:
+            solved = POMDPValueIteration(tol=1e-9).solve(pomdp)
+            assert (solved.error_bound, solved.iterations) == (pytest.approx(lost, rel=1e-9), 2)
+        else:
+            with pytest.raises(NotConverged, match="after 2 sweeps and 1 over witnesses") as error:
+                POMDPValueIteration(tol=1e-9).solve(pomdp)
+            assert error.value.residual == pytest.approx(lost, rel=1e-9)
+            assert error.value.best.error_bound == error.value.residual
+        assert asked == [pytest.approx(0.5 * (lost if gamma < 1.0 else 0.002), rel=1e-9)]

@@ -8,7 +8,7 @@ from known_pomdps import expectimax, hallway, random_pomdp, tiger
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.models import (
     PBVI,
     AlphaVectors,
@@ -291,6 +291,40 @@ def test_a_solution_is_kept_and_pickled():
     np.testing.assert_array_equal(solution.q([[0.3, 0.7], [0.5, 0.5]])[0], solution.q([0.3, 0.7]))
     assert solution.error_bound > 0.0
     assert not solution.vectors.flags.writeable
+
+
+def scaled(unit, gamma=0.95):
+    P, O, r = tiger().dense()
+    return b.TabularPOMDP.from_dense(P, O, unit * r, gamma, tiger().start)
+
+
+@pytest.mark.parametrize("solver", [PBVI, Perseus, POMDPValueIteration])
+def test_values_that_no_number_holds_are_refused(solver):
+    """Rewards that may add up beyond 1e300 are refused, whatever their sign; below, there is only rounding."""
+    says = r"'problem' must be one whose values are at most 1e\+300, got 'rewards up to"
+    for unit, gamma in ((1e305, 0.95), (-1e305, 0.95), (6e296, 0.95), (1e290, 1.0 - 1e-15)):
+        with pytest.raises(InvalidArgument, match=says):
+            solver().solve(scaled(unit, gamma))
+    with pytest.raises(NotConverged):
+        solver(sweeps=2, tol=1e100).solve(scaled(4e296))
+    if solver is POMDPValueIteration:
+        with pytest.raises(InvalidArgument, match=says):
+            solver(horizon=3).solve(scaled(4e297))
+        found, plain = solver(horizon=3).solve(scaled(3e297)), solver(horizon=3).solve(tiger(gamma=0.95))
+        assert found.start_value / 3e297 == pytest.approx(plain.start_value, rel=1e-9)
+
+
+def test_solve_has_a_budget():
+    """`sweeps` is that of each method; the error carries the best solution, its error and the budget."""
+    for method, most in (("pbvi", 2), ("perseus", 2), ("pomdp-value-iteration", 1), ("auto", 1)):
+        with pytest.raises(NotConverged, match=f"not converged after {most} s") as error:
+            b.solve(tiger(), method=method, sweeps=most)
+        best = error.value.best
+        assert best.iterations == most
+        assert best.start_value <= b.solve(tiger()).start_value
+        assert error.value.residual > 1e-3
+    with pytest.raises(InvalidArgument, match="'sweeps' must be None for an MDP"):
+        b.solve(b.make_world("chain"), sweeps=3)
 
 
 @pytest.mark.parametrize(

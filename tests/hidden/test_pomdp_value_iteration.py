@@ -199,6 +199,29 @@ def test_too_many_vectors():
     assert "more than 300" in str(error.value)
 
 
+def test_errors_that_rounding_leaves():
+    """A tolerance below rounding is met as well as rounding allows, or refused: at 1 - 1e-6 it is as large as V."""
+    P, O, r = tiger().dense()
+    near, nearer = (b.TabularPOMDP.from_dense(P, O, r, gamma, tiger().start) for gamma in (0.999, 1.0 - 1e-6))
+    solved = POMDPValueIteration().solve(near)
+    assert 1e-6 < solved.error_bound < 1e-6 * solved.start_value
+    assert solved.iterations < 10
+    with pytest.raises(NotConverged, match="and 20000 over witnesses") as error:
+        POMDPValueIteration(sweeps=1).solve(nearer)
+    assert error.value.residual == error.value.best.error_bound > 1.0
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-100, 1e100])
+def test_units_of_reward_change_nothing(unit):
+    """Sets of vectors are those of the problem in other units; with tiny rewards the filter did not end."""
+    pomdp = random_pomdp(3, S=4)
+    P, O, r = pomdp.dense()
+    small = b.TabularPOMDP.from_dense(P, O, unit * r, pomdp.gamma, pomdp.start)
+    plain, other = (POMDPValueIteration(horizon=3).solve(one) for one in (pomdp, small))
+    points = default_rng(0).dirichlet(np.ones(4), 50)
+    np.testing.assert_allclose(other.value(points) / unit, plain.value(points), rtol=1e-9)
+
+
 def test_too_many_linear_programs():
     """The best so far is a solution with a true bound. The shuttle takes 2.5 billion entries to converge.
 

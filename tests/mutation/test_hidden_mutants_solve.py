@@ -89,14 +89,14 @@ MUTANTS = {
         SOLVERS + "pbvi", "distance[j] = min(distance[j], np.abs(found[j] - found[i]).sum())", "distance[j] = distance[j] + 0.0",
         [POINTS + "test_the_farthest_successor_is_added"]),
     "a sweep is enough": (
-        SOLVERS + "pbvi", "while moved >= move and n < SWEEPS:", "while n < 1:", [POINTS + "test_fixed_point_on_given_beliefs"]),
+        SOLVERS + "pbvi", "while moved >= move and n < most:", "while n < 1:", [POINTS + "test_fixed_point_on_given_beliefs"]),
     "Perseus keeps what lowers a belief": (
         SOLVERS + "perseus", "        if np.dot(new[n], points[i]) < values[i, best]:", "        if False:",
         [POINTS + "test_stages_never_fall"]),
     "Perseus backs up every belief": (
         SOLVERS + "perseus", "        if v[i] >= values[i, best]:\n            continue\n", "", [PERSEUS]),
     "a stage that moves nothing is the end": (
-        SOLVERS + "perseus", "                if (v - before).max() < move:\n                    break", "                break",
+        SOLVERS + "perseus", "                if moved < move:\n                    return", "                if True:\n                    return",
         [POINTS + "test_perseus_goes_on_after_an_idle_stage"]),
     "the fast informed bound as QMDP": (
         SOLVERS + "_bounds", "x[m.sign[y, a, l], b] += p * m.sign_prob[h, l] * alpha[b, y]",

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast, overload
 
 from numpy.typing import ArrayLike
@@ -41,7 +42,7 @@ short lists, and for a matrix."""
 
 @overload  # a POMDP has the hidden MDP as `.mdp`, and comes first
 def solve(  # type: ignore[overload-overlap]
-    problem: POMDPProblem, tol: float | None = None, *, method: str = "auto"
+    problem: POMDPProblem, tol: float | None = None, *, method: str = "auto", sweeps: int | None = None
 ) -> AlphaVectors: ...
 @overload
 def solve(
@@ -59,6 +60,7 @@ def solve(
     initial: ArrayLike | None = None,
     bonus: ArrayLike | None = None,
     method: str = "auto",
+    sweeps: int | None = None,
 ) -> Solution | AlphaVectors:
     """The optimal values, action values and policy of a known MDP, or of a world that has one.
 
@@ -68,8 +70,10 @@ def solve(
     With discount 1 episodes must end (see `bayesrl.models.solvers._episodic`).
 
     The solution of a POMDP, or of a world or a filter that has one, is `AlphaVectors`, a planner. `method` is then
-    "pomdp-value-iteration", "pbvi" or "perseus"; "auto" is the first for two states, and PBVI for more. `tol` None is
-    the method's own.
+    "pomdp-value-iteration", "pbvi" or "perseus"; "auto" is the first for two states, and PBVI for more. `tol` and
+    `sweeps`, the budget, are None for the method's own. A method that has not reached its tolerance by then raises
+    `NotConverged` with its best solution, the error and the budget. `tol` bounds the error of all values in the first
+    method, up to rounding; the others settle at their beliefs only (see there, and `error_bound`).
 
     >>> from bayesrl.models.mdp import TabularMDP
     >>> stay_or_go = TabularMDP.from_dense([[[1, 0], [0, 1]], [[0, 1], [0, 1]]], [[0, 0], [1, 1]], gamma=0.5)
@@ -82,12 +86,14 @@ def solve(
         for name, given in (("initial", initial), ("bonus", bonus)):
             if given is not None:
                 raise InvalidArgument("solve", name, "None for a POMDP", given)
-        return solve_pomdp(pomdp, tol, method)
+        return solve_pomdp(pomdp, tol, method, sweeps)
+    if sweeps is not None:
+        raise InvalidArgument("solve", "sweeps", "None for an MDP", sweeps)
     algorithm = METHODS[choice("solve", "method", method, tuple(METHODS))]
     return solve_by(cast(Problem, problem), algorithm, method, 1e-9 if tol is None else tol, initial, bonus)
 
 
-def solve_pomdp(pomdp: TabularPOMDP, tol: float | None, method: str) -> AlphaVectors:
+def solve_pomdp(pomdp: TabularPOMDP, tol: float | None, method: str, sweeps: int | None = None) -> AlphaVectors:
     """`solve` for a POMDP."""
     from bayesrl.models.pomdp_solvers.pbvi import PBVI
     from bayesrl.models.pomdp_solvers.perseus import Perseus
@@ -100,8 +106,10 @@ def solve_pomdp(pomdp: TabularPOMDP, tol: float | None, method: str) -> AlphaVec
         "pbvi": PBVI,
         "perseus": Perseus,
     }
-    solver = solvers[choice("solve", "method", method, tuple(solvers))]
-    return (solver() if tol is None else solver(tol=tol)).solve(pomdp)
+    solver = solvers[choice("solve", "method", method, tuple(solvers))]()
+    solver = solver if tol is None else replace(solver, tol=tol)
+    solver = solver if sweeps is None else replace(solver, sweeps=sweeps)
+    return solver.solve(pomdp)
 
 
 def fastest(m: Model, v: Floats | None, target: float) -> Iterate:

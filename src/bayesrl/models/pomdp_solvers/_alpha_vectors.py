@@ -25,6 +25,9 @@ from bayesrl.models.solution import model_of
 from bayesrl.models.solvers._episodic import policy_to_the_end
 from bayesrl.parameters import value
 
+LARGEST_VALUE = 1e300
+"""Sums of larger numbers overflow."""
+
 
 @runtime_checkable
 class HasPOMDP(Protocol):
@@ -166,6 +169,15 @@ def without(vectors: F2, actions: I1) -> tuple[F2, I1]:
     return vectors[kept], actions[kept]
 
 
+def refuse_overflow(pomdp: TabularPOMDP, owner: str, decisions: float) -> None:
+    """Refuse rewards whose sum over so many decisions is no number in double precision."""
+    most = float(np.abs(pomdp.mean_reward[~pomdp.terminal]).max(initial=0.0))
+    if most > LARGEST_VALUE / decisions:
+        got = f"rewards up to {most:g} with discount {pomdp.gamma:g}"
+        hint = "Divide the rewards by a constant."
+        raise InvalidArgument(owner, "problem", f"one whose values are at most {LARGEST_VALUE:g}", got, hint)
+
+
 def lowest(pomdp: TabularPOMDP, owner: str) -> F1:
     """An alpha-vector below the optimum, (S,), which a backup never lowers.
 
@@ -175,6 +187,7 @@ def lowest(pomdp: TabularPOMDP, owner: str) -> F1:
     ends, r = pomdp.terminal, pomdp.mean_reward[~pomdp.terminal]
     alpha = np.zeros(pomdp.n_states)
     if pomdp.gamma < 1.0:
+        refuse_overflow(pomdp, owner, 1.0 / (1.0 - pomdp.gamma))
         worst = float(r.min(initial=np.inf if not ends.any() else 0.0))
         alpha[~ends] = worst / (1.0 - pomdp.gamma)
         return alpha

@@ -154,6 +154,7 @@ def lark(vectors: F2, guesses: F2, slack: float, left: I1) -> tuple[I1, F2]:
                 state[i] = OUT
             elif low > 0.0:
                 j = best_at(vectors, state, b)
+                j = i if state[j] == IN else j  # i exceeds those that are in by less than a tie
                 state[j], witness[j] = IN, b
             else:
                 break

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from bayesrl.checks import Floats, frozen
+from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.models.pomdp import TabularPOMDP
@@ -37,7 +38,7 @@ from bayesrl.parameters import Above, AtLeast, Shape, declared
 from bayesrl.registry import register
 
 SWEEPS = 20_000
-"""Sweeps for one set of beliefs."""
+"""Sweeps for one set of beliefs before B grows."""
 PATIENCE = 20
 """Expansions without a new belief before B is taken to be complete."""
 NEAR = 1e-9
@@ -77,16 +78,23 @@ class PBVI:
         1e-3
     )
 
+    sweeps: Annotated[int, AtLeast(1), "Sweeps before giving up, for all sets of beliefs together."] = 250_000
+
     yields: ClassVar[str] = "planner"
 
     def solve(self, problem: POMDPProblem, rng: Generator | None = None) -> AlphaVectors:
-        """Solve a POMDP, or that of a world or a filter. Without `rng` the simulated steps are always the same ones."""
+        """Solve a POMDP, or that of a world or a filter. Without `rng` the simulated steps are always the same ones.
+
+        If the values at the last B still move by `tol` (1 - gamma) / gamma, `NotConverged` carries the solution found.
+        """
         pomdp = pomdp_of(problem, "PBVI")
         m, first = arrays_of(pomdp), lowest(pomdp, "PBVI")
         points = points_of("PBVI", self.beliefs, pomdp)
-        vectors, actions, n = settle(m, points, first[None], np.zeros(1, np.int64), self.tol)
+        vectors, actions, n, error = settle(
+            m, points, first[None], np.zeros(1, np.int64), self.tol, min(SWEEPS, self.sweeps)
+        )
         rng = default_rng(0) if rng is None else rng
-        while self.beliefs is None and len(points) < self.size:
+        while self.beliefs is None and len(points) < self.size and n < self.sweeps:
             before = len(points)
             for _ in range(PATIENCE):
                 points = expand(m, points, self.size, rng)
@@ -94,9 +102,15 @@ class PBVI:
                     break
             else:
                 break
-            vectors, actions, more = settle(m, points, vectors, actions, self.tol)
+            vectors, actions, more, error = settle(m, points, vectors, actions, self.tol, min(SWEEPS, self.sweeps - n))
             n += more
-        return AlphaVectors(pomdp, frozen(vectors), frozen(actions), iterations=n, method="pbvi")
+        if error >= self.tol and n < self.sweeps:
+            vectors, actions, more, error = settle(m, points, vectors, actions, self.tol, self.sweeps - n)
+            n += more
+        found = AlphaVectors(pomdp, frozen(vectors), frozen(actions), iterations=n, method="pbvi")
+        if error >= self.tol:
+            raise NotConverged("pbvi", found, error, f"{n} sweeps")
+        return found
 
 
 def points_of(owner: str, beliefs: Floats | None, pomdp: TabularPOMDP) -> F2:
@@ -106,16 +120,19 @@ def points_of(owner: str, beliefs: Floats | None, pomdp: TabularPOMDP) -> F2:
     return np.array(beliefs_of(owner, "beliefs", beliefs, (None, pomdp.n_states)))
 
 
-def settle(m: Arrays, points: F2, vectors: F2, actions: I1, tol: float) -> tuple[F2, I1, int]:
-    """Sweep until the values at the beliefs move by less than tol (1 - gamma) / gamma; counts the sweeps."""
+def settle(m: Arrays, points: F2, vectors: F2, actions: I1, tol: float, most: int) -> tuple[F2, I1, int, float]:
+    """Sweep until the values at the beliefs move by less than tol (1 - gamma) / gamma, or `most` times.
+
+    Also returns the number of sweeps, and the tolerance that the last move would meet.
+    """
     move, w, v = settled_below(m, tol), successors(m, points), (points @ vectors.T).max(axis=1)
     n, moved = 0, np.inf
-    while moved >= move and n < SWEEPS:
+    while moved >= move and n < most:
         before = v
         vectors, actions, v = sweep(m, points, w, vectors, actions)
         vectors, actions = without(vectors, actions)
         n, moved = n + 1, np.abs(v - before).max()
-    return vectors, actions, n
+    return vectors, actions, n, float(moved / move * tol)
 
 
 def settled_below(m: Arrays, tol: float) -> float:

@@ -23,11 +23,12 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from bayesrl.checks import Floats
+from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors, POMDPProblem, lowest, pomdp_of, without
 from bayesrl.models.pomdp_solvers._backups import Arrays, Successors, arrays_of, assemble, look_ahead, successors, sweep
-from bayesrl.models.pomdp_solvers.pbvi import NEAR, PATIENCE, SWEEPS, nearest, points_of, settled_below, simulate
+from bayesrl.models.pomdp_solvers.pbvi import NEAR, PATIENCE, nearest, points_of, settled_below, simulate
 from bayesrl.parameters import Above, AtLeast, Shape, declared
 from bayesrl.registry import register
 
@@ -66,10 +67,15 @@ class Perseus:
         1e-3
     )
 
+    sweeps: Annotated[int, AtLeast(1), "Stages before giving up."] = 250_000
+
     yields: ClassVar[str] = "planner"
 
     def solve(self, problem: POMDPProblem, rng: Generator | None = None) -> AlphaVectors:
-        """Solve a POMDP, or that of a world or a filter. Without `rng` the random numbers are always the same ones."""
+        """Solve a POMDP, or that of a world or a filter. Without `rng` the random numbers are always the same ones.
+
+        If the values at B still move by `tol` (1 - gamma) / gamma, `NotConverged` carries the solution found.
+        """
         pomdp = pomdp_of(problem, "Perseus")
         m, vectors = arrays_of(pomdp), lowest(pomdp, "Perseus")[None]
         actions: I1 = np.zeros(1, np.int64)
@@ -78,16 +84,19 @@ class Perseus:
         if self.beliefs is None:
             points = explore(m, points[0], self.size, rng)
         w, v, move = successors(m, points), (points @ vectors.T).max(axis=1), settled_below(m, self.tol)
-        for n in range(1, SWEEPS + 1):  # noqa: B007
+        for n in range(1, self.sweeps + 1):
             before = v
             vectors, actions, v = stage(m, points, w, vectors, actions, rng.permutation(len(points)))
-            if (v - before).max() < move:
+            moved = (v - before).max()
+            if moved < move:
                 before = v
                 vectors, actions, v = sweep(m, points, w, vectors, actions)
                 vectors, actions = without(vectors, actions)
-                if (v - before).max() < move:
-                    break
-        return AlphaVectors(pomdp, vectors, actions, iterations=n, method="perseus")
+                moved = (v - before).max()
+                if moved < move:
+                    return AlphaVectors(pomdp, vectors, actions, iterations=n, method="perseus")
+        best = AlphaVectors(pomdp, vectors, actions, iterations=self.sweeps, method="perseus")
+        raise NotConverged("perseus", best, float(moved / move * self.tol), f"{self.sweeps} stages")
 
 
 @njit

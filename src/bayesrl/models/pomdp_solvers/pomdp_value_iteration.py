@@ -12,6 +12,9 @@ is at most W + gamma / (1 - gamma) max (W - V). The maximum over the whole simpl
 of W. With discount 1 a second set is swept, from the values of the MDP downwards, and the bound is the gap of the two.
 
 Paper to code: Gamma and cross-sums `sweep`; the linear programs `_pruning.py`; the upper envelope for two states there.
+Pruning leaves out what rounding hides, and the bound counts it. Where `tol` is too small for that, twice this loss is
+accepted, up to a millionth of the largest entry of V.
+
 Deviations: between sweeps, point-based backups at the witnesses of the vectors bring V nearer to V* (Zhang and Zhang
 2001). V stays a lower bound, and is never below what sweeps alone would give.
 Cost: in the worst case |V|^Z vectors for each action before they are pruned; a program for each candidate. `limit`
@@ -29,15 +32,19 @@ from numpy.random import Generator
 from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import B1, F2, F3, I1
 from bayesrl.models.pomdp import TabularPOMDP
-from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors, POMDPProblem, lowest, pomdp_of
+from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors, POMDPProblem, lowest, pomdp_of, refuse_overflow
 from bayesrl.models.pomdp_solvers._backups import arrays_of
 from bayesrl.models.pomdp_solvers._pruning import SLACK, TooMany, largest_excess, prune
-from bayesrl.models.pomdp_solvers.pbvi import settle
+from bayesrl.models.pomdp_solvers.pbvi import SWEEPS, settle
 from bayesrl.models.solve import solve
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register
 
 NAME = "pomdp-value-iteration"
+POINT_SWEEPS = 250_000
+"""Sweeps over witnesses, in all, between those over the simplex."""
+LEAST = 1e-6
+"""An error that rounding leaves is accepted up to this share of the largest entry."""
 
 
 class Vectors(NamedTuple):
@@ -92,7 +99,7 @@ class POMDPValueIteration:
     limit: Annotated[
         int, AtLeast(1), "Largest number of vectors of a set before it is pruned; for two states, its square root."
     ] = 5000
-    sweeps: Annotated[int, AtLeast(1), "Sweeps before giving up, without a horizon."] = 10_000
+    sweeps: Annotated[int, AtLeast(1), "Sweeps over the simplex before giving up, without a horizon."] = 10_000
     entries: Annotated[
         int, AtLeast(1), "Entries of tables that linear programs may change, in all, before giving up."
     ] = 20_000_000_000
@@ -108,6 +115,7 @@ class POMDPValueIteration:
         return self._finite(pomdp, p, self.horizon) if self.horizon is not None else self._endless(pomdp, p)
 
     def _finite(self, pomdp: TabularPOMDP, p: Live, horizon: int) -> AlphaVectors:
+        refuse_overflow(pomdp, "POMDPValueIteration", float(horizon))
         v, error = constant(np.zeros(p.r.shape[1])), 0.0
         for n in range(horizon):
             try:
@@ -122,9 +130,9 @@ class POMDPValueIteration:
     def _endless(self, pomdp: TabularPOMDP, p: Live) -> AlphaVectors:
         v, bound, n = constant(lowest(pomdp, "POMDPValueIteration")[p.live]), np.inf, 0
         upper = constant(solve(pomdp.mdp).values[p.live]) if p.gamma == 1.0 else None
-        tol = self.tol
+        tol, left = self.tol, POINT_SWEEPS
         try:
-            while bound > tol and n < self.sweeps:
+            while bound > tol and n < self.sweeps and left > 0:
                 w, lost = sweep(p, v)
                 n += 1
                 if upper is None:
@@ -135,12 +143,13 @@ class POMDPValueIteration:
                     lost += n * gained
                     bound = largest_excess(upper.alpha, w.alpha) + lost
                 tol = max(self.tol, 2.0 * lost)  # as accurate as rounding allows
-                v = w if bound <= tol else improved(pomdp, p, w, tol)
+                v, used = (w, 0) if bound <= tol else improved(pomdp, p, w, 0.25 * tol, left)
+                left -= used
         except TooMany as many:
             raise NotConverged(NAME, solution(pomdp, p, v, bound, n), bound, f"{n} sweeps, then {many}") from None
         best = solution(pomdp, p, v, bound, n)
-        if bound > tol:
-            raise NotConverged(NAME, best, bound, f"{n} sweeps")
+        if bound > max(self.tol, LEAST * float(np.abs(v.alpha).max())):
+            raise NotConverged(NAME, best, bound, f"{n} sweeps and {POINT_SWEEPS - left} over witnesses")
         return best
 
 
@@ -184,14 +193,14 @@ def refuse(p: Live, alpha: F2) -> F2:
     return alpha
 
 
-def improved(pomdp: TabularPOMDP, p: Live, v: Vectors, tol: float) -> Vectors:
-    """The vectors with those that point-based backups at the witnesses give, pruned."""
+def improved(pomdp: TabularPOMDP, p: Live, v: Vectors, tol: float, most: int) -> tuple[Vectors, int]:
+    """The vectors with those that at most `most` sweeps over the witnesses give, pruned, and the sweeps."""
     points, vectors = np.zeros((2, len(v.alpha), pomdp.n_states))
     points[:, p.live], vectors[:, p.live] = v.witness, v.alpha
-    more, actions, _ = settle(arrays_of(pomdp), points, vectors, v.action, tol)
+    more, actions, n, _ = settle(arrays_of(pomdp), points, vectors, v.action, tol, min(SWEEPS, most))
     alpha, action = np.vstack([more[:, p.live], v.alpha]), np.concatenate([actions, v.action])
     kept, witness = prune(alpha, v.witness, SLACK * max(float(np.abs(alpha).max()), 1e-300), p.left)
-    return Vectors(alpha[kept], action[kept], witness)
+    return Vectors(alpha[kept], action[kept], witness), n
 
 
 def solution(pomdp: TabularPOMDP, p: Live, v: Vectors, bound: float, sweeps: int) -> AlphaVectors:
