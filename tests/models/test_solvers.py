@@ -279,6 +279,31 @@ def test_a_world_is_a_problem():
     assert solve(World()).values.tolist() == solve(chain()).values.tolist()
 
 
+@pytest.mark.parametrize("left", [1e-6, 1e-9, 1e-10, 1e-12])
+def test_the_program_near_discount_one(left):
+    """It is feasible, and nearly right, as HiGHS sees coefficients of order one; policy iteration does the rest."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        mdp = TabularMDP.from_dense(rng.dirichlet(np.ones(5), (5, 2)), rng.normal(size=(5, 2)), 1.0 - left)
+        right = solve(mdp, method="policy-iteration", tol=1e-6 / left).values
+        np.testing.assert_allclose(program(model_of(mdp)), right, rtol=1e-3)
+        found = solve(mdp, method="mdp-lp", tol=1e-6 / left)
+        np.testing.assert_allclose(found.values, right, rtol=1e-6)
+
+
+def test_a_program_that_double_precision_cannot_hold():
+    """Two states that never meet have two gains: near discount 1 the error is said, with a point above the optimum."""
+    apart = TabularMDP.from_dense(np.eye(2)[:, None], [[1.0], [-2.0]], 1.0 - 1e-12)
+    with pytest.raises(
+        NotConverged, match="mdp-lp: not converged after one linear program, which HiGHS gave up"
+    ) as error:
+        solve(apart, method="mdp-lp")
+    assert (error.value.best >= solve(apart, tol=1e3).values - 1e3).all()
+    assert error.value.residual == pytest.approx(3e12, rel=1e-3)
+    near = TabularMDP.from_dense(np.eye(2)[:, None], [[1.0], [-2.0]], 1.0 - 1e-7)
+    np.testing.assert_allclose(solve(near, method="mdp-lp", tol=1e-3).values, [1e7, -2e7], rtol=1e-6)
+
+
 def test_the_program_alone_is_right():
     # HiGHS without the polish, to its own tolerance of 1e-7 on the constraints.
     for seed in range(5):
