@@ -33,7 +33,7 @@ def nested(models):
     return [(m.dense()[0].tolist(), m.mean_reward.tolist()) for m in models]
 
 
-def k_of_n(models, draws, k, horizon, gamma, start, plus=True):
+def k_of_n(models, draws, k, horizon, gamma, start, plus=False):
     """The sum of weighted realisation plans, {history: [x of each action]}; one iteration for each row of `draws`.
 
     Also the strategy of the next iteration, as a function of the history.

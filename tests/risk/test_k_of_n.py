@@ -144,7 +144,7 @@ def test_rate(variant, steepest):
     assert np.polyfit(np.log(budgets), np.log(loss), 1)[0] < steepest
 
 
-def check_against_the_program(belief, horizon, k, n, variant="plus"):
+def check_against_the_program(belief, horizon, k, n, variant="plain"):
     made = b.make("k-of-n", k=k, n=n, horizon=horizon, iterations=20_000, variant=variant)
     solution = made.solve(belief, default_rng(0))
     best = Program(belief, horizon).best(k, n)

@@ -14,11 +14,11 @@ average of the realisation plans of all iterations. An average of action probabi
 
 Paper to code (_regret_matching.py): regret matching `match`, evaluation `returns_of`, the k worst `worst_of` and values
 against them `values_against`, regrets and average `iterate`; the number of iterations `k_of_n_iterations`.
-Deviations: by default regrets are cut at zero and iteration t has weight t in the average (regret matching+, Tammelin
-2014), which has a bound of the same order; `variant="plain"` is the paper's. On small finite posteriors the paper's
-variant came closer to the optimum: regrets that cannot be negative follow the noise of fresh draws (docs/risk.md has
-figures). Rewards are discounted by the belief's discount. Where transitions are known and shared, information sets are
-pairs (t, s) as in the paper, and plans are occupancies. Next states that no model can reach are left out.
+Deviations: with `variant="plus"` regrets are cut at zero and iteration t has weight t in the average (regret matching+,
+Tammelin 2014), which has a bound of the same order. On small finite posteriors the paper's variant, the default, came
+closer to the optimum: regrets that cannot be negative follow the noise of fresh draws (docs/risk.md has figures).
+Rewards are discounted by the belief's discount. Where transitions are known and shared, information sets are pairs (t,
+s) as in the paper, and plans are occupancies. Next states that no model can reach are left out.
 Cost: O(N A (n + k)) per iteration for N information sets, and n draws of a model.
 Claims: equal to a plain transcription; below the linear program and within .02 of it; k = n is the Bayes-adaptive
 optimum; the error falls about like T^-1/2 ("plus") or faster ("plain").
@@ -79,7 +79,7 @@ class KOfN:
     n: Annotated[int, Within(1, MOST), "Models drawn, n."]
     horizon: Annotated[int, AtLeast(1), "Decisions of an episode, T."]
     iterations: Annotated[int, AtLeast(1), "Iterations of regret minimisation."] = 10_000
-    variant: Annotated[Literal["plus", "plain"], "Regrets cut at zero and linear averaging, or the paper's."] = "plus"
+    variant: Annotated[Literal["plus", "plain"], "Regrets cut at zero and linear averaging, or the paper's."] = "plain"
     strategy: Annotated[
         Literal["average", "random"], "The average of all iterations, or the strategy of one drawn iteration."
     ] = "average"
