@@ -25,7 +25,7 @@ demo: install  ## the main job: the methods so far on the Chain, beside referenc
 	$(BIN)/bayesrl demo
 
 test: install  ## every test but the planted bugs and the long runs
-	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/mutation -m "not long"
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/mutation -m "not long and not soak"
 
 figures: install  ## the long runs, most of them beside published figures
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/mutation -m long

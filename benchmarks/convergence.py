@@ -20,7 +20,9 @@ import numpy as np
 from numpy.random import default_rng
 
 import bayesrl as b
+from bayesrl._files import read_text, write_text
 from bayesrl.bamdp import exact_q
+from bayesrl.lab.plots._sheet import write
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.solve import finite_horizon
@@ -354,7 +356,7 @@ def draw(panels: list[tuple[Problem, list[Curve]]], path: Path) -> None:
         ax.set_ylabel("mean |error| of the best root value")
     labels = {label: line for ax in axes[0] for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     sheet.legend(labels.values(), labels.keys(), loc="outside lower center", ncols=4, frameon=False, fontsize=9)
-    sheet.savefig(path, dpi=110)
+    write("convergence", sheet, path, dpi=110)
 
 
 def main(docs: Path | None = None) -> None:
@@ -383,9 +385,9 @@ def main(docs: Path | None = None) -> None:
         draw(panels[:3], docs / "images" / "convergence.png")
         draw([panels[3], *panels[5:]], docs / "images" / "convergence-offline.png")
         page = docs / "convergence.md"
-        before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+        before, _, rest = read_text(page).partition(BEGIN)
         parts = [before + BEGIN, *text, END + rest.partition(END)[2]]
-        page.write_text("\n\n".join(parts), encoding="utf-8")
+        write_text(page, "\n\n".join(parts))
 
 
 if __name__ == "__main__":

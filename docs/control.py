@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import default_rng
 
+from bayesrl._files import read_text, write_text
 from bayesrl.beliefs.covariances import Discrete, Gaussian, StateAction
 from bayesrl.beliefs.features import Polynomial
 from bayesrl.core import Streams, Transition, play
 from bayesrl.errors import NotConverged
 from bayesrl.lab.build import agent_for, named, world_for
+from bayesrl.lab.plots import _sheet
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.statistics import Interval, mean_interval
 from bayesrl.value import GPRL
@@ -121,7 +123,7 @@ NEAR, CLOSE, SOON, STEPS = 0.3, 0.2, 10, 30
 
 def read() -> Curves:
     """The curves measured so far."""
-    return json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
+    return json.loads(read_text(DATA)) if DATA.exists() else {}
 
 
 def write(curves: Curves) -> None:
@@ -133,7 +135,7 @@ def write(curves: Curves) -> None:
             lines = ",\n".join(f"   {json.dumps(one)}" for one in runs)
             methods.append(f"  {json.dumps(name)}: [\n{lines}\n  ]")
         worlds.append(f" {json.dumps(world)}: {{\n" + ",\n".join(methods) + "\n }")
-    DATA.write_text("{\n" + ",\n".join(worlds) + "\n}\n", encoding="utf-8")
+    write_text(DATA, "{\n" + ",\n".join(worlds) + "\n}\n")
 
 
 def short(x: float) -> float:
@@ -363,7 +365,7 @@ def draw_exact(curves: Curves) -> None:
     left.axhline(-8.648, color="0.7", lw=0.8, ls=":")
     left.set(ylabel="expected discounted return of the policy", ylim=(-30.0, -8.0))
     right.set(ylabel="expected cost above the least", yscale="log", ylim=(1e-4, 10.0))
-    sheet.savefig(IMAGES / "control-gradients.png", dpi=110)
+    _sheet.write("docs", sheet, IMAGES / "control-gradients.png", dpi=110)
 
 
 def draw_episodes(curves: Curves) -> None:
@@ -392,7 +394,7 @@ def draw_episodes(curves: Curves) -> None:
     for ax in axes:
         ax.title.set_size(10)
         ax.spines[["top", "right"]].set_visible(False)
-    sheet.savefig(IMAGES / "control-episodes.png", dpi=110)
+    _sheet.write("docs", sheet, IMAGES / "control-episodes.png", dpi=110)
 
 
 def tell() -> None:
@@ -400,7 +402,7 @@ def tell() -> None:
     curves = read()
     draw_exact(curves)
     draw_episodes(curves)
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), tables(curves)), encoding="utf-8")
+    write_text(PAGE, page(read_text(PAGE), tables(curves)))
 
 
 if __name__ == "__main__":

@@ -15,8 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesrl._files import read_text, write_text
 from bayesrl.core import run
 from bayesrl.lab.build import agent_for, named, world_for
+from bayesrl.lab.plots import _sheet
 from bayesrl.statistics import Interval, mean_interval
 from bayesrl.worlds._settings import setting_of
 
@@ -53,7 +55,7 @@ Returns = dict[str, dict[str, list[float]]]
 
 def read() -> Returns:
     """Returns by world and by constant, those measured so far."""
-    return json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
+    return json.loads(read_text(DATA)) if DATA.exists() else {}
 
 
 def write(returns: Returns) -> None:
@@ -62,7 +64,7 @@ def write(returns: Returns) -> None:
     for world, found in returns.items():
         lines = ",\n".join(f'  "{name}": {json.dumps([round(x, 6) for x in values])}' for name, values in found.items())
         worlds.append(f' "{world}": {{\n{lines}\n }}')
-    DATA.write_text("{\n" + ",\n".join(worlds) + "\n}\n", encoding="utf-8")
+    write_text(DATA, "{\n" + ",\n".join(worlds) + "\n}\n")
 
 
 def missing(returns: Returns) -> Iterator[tuple[Place, str, range]]:
@@ -127,7 +129,7 @@ def draw(found: dict[str, dict[str, Interval]]) -> None:
         ax.spines[["top", "right"]].set_visible(False)
     axes[-1].axis("off")
     axes[-1].legend(*axes[0].get_legend_handles_labels(), loc="center", frameon=False)
-    sheet.savefig(PICTURE, dpi=110)
+    _sheet.write("docs", sheet, PICTURE, dpi=110)
 
 
 def sweep() -> None:
@@ -143,9 +145,9 @@ def tell() -> None:
     """Make the picture and the table again."""
     found = intervals(read())
     draw(found)
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    before, _, rest = read_text(PAGE).partition(BEGIN)
     text = f"{before}{BEGIN}\n\n{table(found)}\n\n{END}{rest.partition(END)[2]}"
-    PAGE.write_text(text, encoding="utf-8")
+    write_text(PAGE, text)
 
 
 if __name__ == "__main__":

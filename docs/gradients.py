@@ -21,6 +21,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from bayesrl import make_world
+from bayesrl._files import read_text, write_text
 from bayesrl.beliefs.covariances import Discrete
 from bayesrl.beliefs.features import Tabular
 from bayesrl.checks import Floats
@@ -290,7 +291,7 @@ SECTIONS: dict[str, Callable[[], Data]] = {
 
 def read() -> Data:
     """What has been measured so far."""
-    return json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
+    return json.loads(read_text(DATA)) if DATA.exists() else {}
 
 
 def keep(data: Data) -> None:
@@ -302,7 +303,7 @@ def keep(data: Data) -> None:
             open_ + " ".join(inside.split()) + close + rest
             for inside, _, rest in (part.partition(close) for part in parts[1:])
         )
-    DATA.write_text(text + "\n", encoding="utf-8")
+    write_text(DATA, text + "\n")
 
 
 # The page ------------------------------------------------------------------------------------------------------------
@@ -437,7 +438,7 @@ def main() -> None:
             keep(data)
             print(name, flush=True)
     draw(data)
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), tables(data)), encoding="utf-8")
+    write_text(PAGE, page(read_text(PAGE), tables(data)))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bayesrl as b
+from bayesrl._files import read_text, write_text
 from bayesrl.core import Streams, meet
 from bayesrl.lab.build import agent_for, named, world_for
 from bayesrl.lab.measures.regret import regret
@@ -79,7 +80,7 @@ def measured(row: Row, systems: int = SYSTEMS, steps: int | None = None) -> dict
 
 def read() -> dict[str, Any]:
     """What was measured so far."""
-    return json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
+    return json.loads(read_text(DATA)) if DATA.exists() else {}
 
 
 def write(found: dict[str, Any]) -> None:
@@ -88,7 +89,7 @@ def write(found: dict[str, Any]) -> None:
     for label, one in found.items():
         lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(x)}" for key, x in one.items())
         rows.append(f" {json.dumps(label)}: {{\n{lines}\n }}")
-    DATA.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
+    write_text(DATA, "{\n" + ",\n".join(rows) + "\n}\n")
 
 
 def measure(found: dict[str, Any]) -> None:
@@ -152,4 +153,4 @@ if __name__ == "__main__":
     if sys.argv[1:] != ["draw"]:
         measure(kept)
     draw(kept)
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), kept), encoding="utf-8")
+    write_text(PAGE, page(read_text(PAGE), kept))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bayesrl._files import write_text
 from bayesrl.registry import PACKAGES, entries
 
 PAGE = Path(__file__).with_suffix(".md")
@@ -88,4 +89,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    write_text(PAGE, page())

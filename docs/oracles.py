@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bayesrl as b
+from bayesrl._files import read_text, write_text
 from bayesrl.statistics import mean_interval
 
 DOCS = Path(__file__).parent
@@ -55,7 +56,7 @@ Runs = dict[str, list[dict[str, list[float]]]]
 
 def read() -> Runs:
     """The runs measured so far."""
-    return json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
+    return json.loads(read_text(DATA)) if DATA.exists() else {}
 
 
 def write(runs: Runs) -> None:
@@ -64,7 +65,7 @@ def write(runs: Runs) -> None:
     for label, found in runs.items():
         lines = ",\n".join(f"  {json.dumps(one)}" for one in found)
         rows.append(f" {json.dumps(label)}: [\n{lines}\n ]")
-    DATA.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
+    write_text(DATA, "{\n" + ",\n".join(rows) + "\n}\n")
 
 
 def measured(row: Row, replicate: int) -> dict[str, list[float]]:
@@ -134,4 +135,4 @@ if __name__ == "__main__":
     kept = read()
     if sys.argv[1:] != ["draw"]:
         measure(kept)
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), tables(kept)), encoding="utf-8")
+    write_text(PAGE, page(read_text(PAGE), tables(kept)))

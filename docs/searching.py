@@ -17,6 +17,7 @@ import numpy as np
 from numpy.random import default_rng
 
 import bayesrl as b
+from bayesrl._files import read_text, write_text
 from bayesrl.beliefs.covariances import Gaussian
 from bayesrl.continuous import GPPOMDP, ContinuousForwardSearch, GPSparseSampling, NormalWishartDynamics
 from bayesrl.lab.measures.regret import regret
@@ -253,7 +254,7 @@ def picture_of_a_bandit() -> None:
 
 def read() -> Kept:
     """What was measured so far."""
-    return json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
+    return json.loads(read_text(DATA)) if DATA.exists() else {}
 
 
 def keep(kept: Kept) -> None:
@@ -262,7 +263,7 @@ def keep(kept: Kept) -> None:
     for name, rows in kept.items():
         lines = ",\n".join(f"  {json.dumps(label)}: {json.dumps(found)}" for label, found in rows.items())
         parts.append(f" {json.dumps(name)}: {{\n{lines}\n }}")
-    DATA.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
+    write_text(DATA, "{\n" + ",\n".join(parts) + "\n}\n")
 
 
 def interval(x: Any, digits: int = 3) -> str:
@@ -321,4 +322,4 @@ if __name__ == "__main__":
     if {"bandits", "widths", "control"} <= kept.keys():
         picture_of_widths(kept)
         picture_of_a_bandit()
-        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), tables(kept)), encoding="utf-8")
+        write_text(PAGE, page(read_text(PAGE), tables(kept)))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from bayesrl import make_world
+from bayesrl._files import read_text, write_text
 from bayesrl.beliefs.covariances import Discrete, Gaussian
 from bayesrl.checks import Floats
 from bayesrl.core import Streams, Transition, play
@@ -156,13 +157,13 @@ def surface() -> str:
 
 def main() -> None:
     """Make the pictures, and put the numbers between their marks."""
-    text = PAGE.read_text(encoding="utf-8")
+    text = read_text(PAGE)
     for name, made in (("surface", surface()), ("bands", bands()), ("weights", weights())):
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         before, found, rest = text.partition(begin)
         assert found, f"the page has no mark {begin}"
         text = f"{before}{begin}\n\n{made}\n\n{end}{rest.partition(end)[2]}"
-    PAGE.write_text(text, encoding="utf-8")
+    write_text(PAGE, text)
 
 
 if __name__ == "__main__":

@@ -851,7 +851,8 @@ def test_file_names(tmp_path):
         ),
         (
             lambda: b.save(T.record, "no/such/place"),
-            "save: 'path' must be a file that can be written, got 'no/such/place'. No such file or directory.",
+            "save: 'path' must be a file that can be written, got 'no/such/place'. No such file or directory: "
+            "make the folder first.",
         ),
     ]:
         with pytest.raises(InvalidArgument) as error:

@@ -82,7 +82,7 @@ def test_regrets_are_drawn(tmp_path):
         (
             lambda: plot_posteriors(BETAS, "no/such/place.png"),
             "plot_posteriors: 'path' must be a file that can be written, got 'no/such/place.png'. "
-            "No such file or directory.",
+            "No such file or directory: make the folder first.",
         ),
         (lambda: plot_regret({}, "x.png"), "plot_regret: 'regrets' must be of at least one method, got {}."),
     ],

@@ -171,7 +171,7 @@ def test_arrow_has_a_row_for_each_method_run_and_step():
 # Whole or not at all -------------------------------------------------------------------------------------------------
 
 
-def test_a_failed_save_leaves_the_file_alone(path, monkeypatch):
+def test_a_failed_save_leaves_the_file_alone(path):
     save(odd_record(), path)
     before = path.read_bytes()
     bad = Record({"reward": np.zeros(2), "state": np.array([None, {}])}, 1.0, {})
@@ -179,16 +179,6 @@ def test_a_failed_save_leaves_the_file_alone(path, monkeypatch):
         save(bad, path)
     assert str(error.value) == "save: 'state' must be a column of plain numbers or text, got 'dtype object'."
 
-    def torn(self, data):
-        with open(self, "wb") as file:
-            file.write(data[:100])
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("pathlib.Path.write_bytes", torn)
-    with pytest.raises(
-        InvalidArgument, match=r"'path' must be a file that can be written, .* No space left on device\."
-    ):
-        save(run(Always(), ARMS, 3), path)
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 

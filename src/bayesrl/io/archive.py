@@ -2,6 +2,10 @@
 
 Numpy alone can read the arrays. All time stamps are equal, so equal contents give equal files (with the same zlib). A
 file that cannot be read is refused with one sentence.
+
+A file is checked before memory is allocated: what its members declare against its size, the page against `PAGE`, and
+the dtype and shape of each array against the page and against the member's size. An array is read when it is asked for,
+straight into its own memory. What the page does not name is never read.
 """
 
 from __future__ import annotations
@@ -10,18 +14,30 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Mapping
-from typing import Any
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
+
+from bayesrl.checks import frozen
 
 FORMAT, VERSION = "bayesrl", 1
 TIME_STAMP = (1980, 1, 1, 0, 0, 0)
 """The time stamp of every member, the earliest possible in a zip."""
 PLAIN = "?biufcSU"
 """Kinds of dtype that are plain data: numbers and text."""
+
+
+DENSEST = 1032
+"""Bytes that a byte of a compressed member can stand for, by the format."""
+PAGE = 2**23
+"""Bytes of the largest page that is compressed: a short file cannot hold a page that fills the memory."""
+CHUNK = 2**20
+"""Bytes that are read at once."""
 
 
 class Refused(Exception):
@@ -61,13 +77,12 @@ def pack(page: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     return buffer.getvalue()
 
 
-def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The page and all members; the format and every checksum are verified."""
-    members = _members(data)
-    if "meta.json" not in members:
-        raise Refused("it has no meta.json, so it is not one of ours")
+def unpack(file: BinaryIO) -> tuple[dict[str, Any], Members]:
+    """The page of an open file, and its arrays, which are not read yet."""
+    members = Members(file)
+    text = members.page()
     try:
-        page = json.loads(members["meta.json"])
+        page = json.loads(text)
     except (ValueError, RecursionError):
         raise Refused("its meta.json is not JSON") from None
     if not isinstance(page, dict) or page.get("format") != FORMAT:
@@ -77,39 +92,102 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     return page, members
 
 
-def array_in(members: Mapping[str, bytes], name: str, dtype: Any, shape: list[int]) -> NDArray[Any]:
-    """The array of that member; its dtype and shape must be those on the page."""
-    if name not in members:
-        raise Refused(f"its member {name} is missing")
-    member = io.BytesIO(members[name])
+class Members:
+    """The members of a zip. Their declared sizes are those that the file can hold."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        with _damage(file):
+            self.archive = zipfile.ZipFile(file)
+        self.file, self.known = file, {member.filename: member for member in self.archive.infolist()}
+        self.arrays: dict[str, NDArray[Any]] = {}
+        """Those that have been read: what a page names twice takes memory once."""
+        if sum(member.compress_size for member in self.known.values()) > file.seek(0, io.SEEK_END):
+            raise Refused("its members overlap, or it is cut short")
+        for name, member in self.known.items():
+            packed = member.compress_type == zipfile.ZIP_DEFLATED
+            if not packed and member.compress_type != zipfile.ZIP_STORED:
+                raise Refused(f"its member {name} is compressed in another way than ours")
+            if member.file_size > member.compress_size * (DENSEST if packed else 1):
+                raise Refused(f"its member {name} declares more bytes than it can hold")
+
+    def page(self) -> bytes:
+        """The contents of meta.json."""
+        if "meta.json" not in self.known:
+            raise Refused("it has no meta.json, so it is not one of ours")
+        member = self.known["meta.json"]
+        if member.file_size > PAGE and member.compress_type != zipfile.ZIP_STORED:
+            raise Refused(f"its meta.json has {member.file_size} bytes, and a page above {PAGE} is not compressed")
+        with _damage(self.file):
+            return self.archive.read("meta.json")
+
+    def array(self, name: str, dtype: Any, shape: list[int]) -> NDArray[Any]:
+        """The array of that member, read-only; its dtype and shape must be those on the page."""
+        if name not in self.known:
+            raise Refused(f"its member {name} is missing")
+        if name not in self.arrays:
+            with _damage(self.file), self.archive.open(name) as member:
+                self.arrays[name] = frozen(self._read(name, member, dtype, shape))
+        found = self.arrays[name]
+        _check_form(name, found.dtype, found.shape, dtype, shape)
+        return found
+
+    def _read(self, name: str, member: IO[bytes], dtype: Any, shape: list[int]) -> NDArray[Any]:
+        """Read an array after its form and its length have been compared with the page and with the member."""
+        found, fortran, kind = _header(name, member)
+        if not is_plain(kind):
+            raise Refused(f"its member {name} holds something else than numbers or text")
+        _check_form(name, kind, found, dtype, shape)
+        length = kind.itemsize * math.prod(shape)
+        if length != self.known[name].file_size - member.tell():
+            raise Refused(f"its member {name} has the wrong length")
+        return _filled(name, member, length).view(kind).reshape(shape, order="F" if fortran else "C")
+
+
+def _check_form(name: str, kind: np.dtype[Any], found: tuple[int, ...], dtype: Any, shape: list[int]) -> None:
+    """Refuse an array that is another than the page says."""
+    if (dtype_to_json(kind), list(found)) != (dtype, shape) or not shape or min(shape) < 0:
+        said = f"{dtype_to_json(kind)} {found}, not {dtype} {tuple(shape)} as meta.json says"
+        raise Refused(f"its member {name} is {said}")
+
+
+def _header(name: str, member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     try:
         npy.read_magic(member)
-        found, fortran, kind = npy.read_array_header_1_0(member)
-    except (ValueError, EOFError):
+        return npy.read_array_header_1_0(member)
+    except (zipfile.BadZipFile, zlib.error):
+        raise
+    except Exception:  # a damaged header makes numpy raise many kinds of errors
         raise Refused(f"its member {name} is not a .npy array") from None
-    if not is_plain(kind):
-        raise Refused(f"its member {name} holds something else than numbers or text")
-    if (dtype_to_json(kind), list(found)) != (dtype, shape) or not shape:
-        raise Refused(
-            f"its member {name} is {dtype_to_json(kind)} {found}, not {dtype} {tuple(shape)} as meta.json says"
-        )
-    rest = member.read()
-    if len(rest) != kind.itemsize * math.prod(shape):
-        raise Refused(f"its member {name} has the wrong length")
-    return np.frombuffer(rest, kind).reshape(shape, order="F" if fortran else "C")
+
+
+def _filled(name: str, member: IO[bytes], length: int) -> NDArray[np.uint8]:
+    """The rest of a member, whose length is known."""
+    try:
+        data = np.empty(length, np.uint8)
+    except MemoryError:
+        raise Refused(f"its member {name} needs {length} bytes of memory, more than there are") from None
+    for begin in range(0, max(length, 1), CHUNK):  # a last read of nothing compares the checksum
+        part = member.read(min(CHUNK, length - begin))
+        data[begin : begin + CHUNK] = np.frombuffer(part, np.uint8)
+    return data
+
+
+@contextmanager
+def _damage(file: BinaryIO) -> Iterator[None]:
+    """A file that is no whole zip is refused."""
+    try:
+        yield
+    except (Refused, MemoryError):
+        raise
+    except Exception:  # a damaged zip makes zipfile raise many kinds of errors
+        file.seek(0)
+        whole = file.read(4) == b"PK\x03\x04"
+        raise Refused("it is damaged or cut short" if whole else "it is not a zip file") from None
 
 
 def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     member = zipfile.ZipInfo(name, TIME_STAMP)
     member.external_attr = 0o644 << 16
-    member.compress_type = zipfile.ZIP_DEFLATED
+    too_long = name == "meta.json" and len(data) > PAGE
+    member.compress_type = zipfile.ZIP_STORED if too_long else zipfile.ZIP_DEFLATED
     archive.writestr(member, data)
-
-
-def _members(data: bytes) -> dict[str, bytes]:
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return {name: archive.read(name) for name in archive.namelist()}
-    except Exception:  # a damaged zip makes zipfile raise many kinds of errors
-        whole = data.startswith(b"PK\x03\x04")
-        raise Refused("it is damaged or cut short" if whole else "it is not a zip file") from None

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesrl._files import file_name, read, write
+from bayesrl._files import reading, write
 from bayesrl.errors import InvalidArgument, UnreadableFile, from_extra
-from bayesrl.io.archive import Refused, array_in, dtype_to_json, is_plain, pack, unpack
+from bayesrl.io.archive import Members, Refused, dtype_to_json, is_plain, pack, unpack
 from bayesrl.lab.comparison import Comparison
 from bayesrl.record import Record, as_tuples
 
@@ -36,16 +36,16 @@ def save(thing: Record | Comparison, path: str | os.PathLike[str]) -> None:
     if not isinstance(thing, (Record, Comparison)):
         raise InvalidArgument("save", "thing", "a Record or a Comparison", thing)
     data = _pack(thing)
-    write(file_name("save", path), data)
+    write(path, data)
 
 
 def load(path: str | os.PathLike[str]) -> Record | Comparison:
     """Read what `save` wrote, or refuse with one sentence."""
-    data = read(path)
-    try:
-        return records(*unpack(data))
-    except Refused as refused:
-        raise UnreadableFile(path, str(refused)) from None
+    with reading(path) as file:
+        try:
+            return records(*unpack(file))
+        except Refused as refused:
+            raise UnreadableFile(path, str(refused)) from None
 
 
 def to_arrow(thing: Record | Comparison) -> pa.Table:
@@ -155,7 +155,7 @@ def _stored(column: NDArray[Any]) -> NDArray[Any]:
 # Reading -------------------------------------------------------------------------------------------------------------
 
 
-def records(page: Mapping[str, Any], members: Mapping[str, bytes]) -> Record | Comparison:
+def records(page: Mapping[str, Any], members: Members) -> Record | Comparison:
     """The record or comparison that a page and its members describe."""
     try:
         found = {method["label"]: _record(members, k, method) for k, method in enumerate(page["methods"])}
@@ -169,16 +169,16 @@ def records(page: Mapping[str, Any], members: Mapping[str, bytes]) -> Record | C
     raise Refused("its meta.json does not describe a record")
 
 
-def _record(members: Mapping[str, bytes], k: int, method: Mapping[str, Any]) -> Record:
+def _record(members: Members, k: int, method: Mapping[str, Any]) -> Record:
     columns = {name: _column(members, f"{k}/{name}.npy", *kind) for name, kind in method["columns"].items()}
     if len({len(column) for column in columns.values()}) != 1 or "reward" not in columns:
         raise Refused("its columns have different lengths" if "reward" in columns else "it has no column of rewards")
     return Record(columns, float(method["gamma"]), dict(method["provenance"]))
 
 
-def _column(members: Mapping[str, bytes], name: str, dtype: Any, shape: list[int], padded: str = "") -> NDArray[Any]:
+def _column(members: Members, name: str, dtype: Any, shape: list[int], padded: str = "") -> NDArray[Any]:
     """The column of that member; tuples that `_stored` wrote as a structured array are tuples again."""
-    table = array_in(members, name, dtype, shape)
+    table = members.array(name, dtype, shape)
     if not padded:
         return table
     flat, parts = table.ravel(), []

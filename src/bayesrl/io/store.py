@@ -15,13 +15,15 @@ arrays. Records and comparisons can be saved too (records.py). In the page
 Reading a file calls only constructors of this library, which check their arguments. Classes are looked up inside the
 package only; a class that has moved since the file was written is found by its name. Fields that constructors derive
 (priors, evidence, ledgers) must have the type and shape that the constructor gives them. Fields that a class lists in
-`grows` may have grown with data; its `check_grown` checks them. A damaged or foreign file is refused with one sentence.
+`grows` may have grown with data: the constructor finds them set already, and `check_grown` checks them. Nothing is made
+whose size the file does not pay for. A damaged or foreign file is refused with one sentence.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import io
 import math
 import os
 import re
@@ -36,14 +38,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesrl._files import file_name, read, write
+from bayesrl._files import reading, write
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.values._observations import Observations
-from bayesrl.checks import frozen
+from bayesrl.core import BayesAgent
 from bayesrl.errors import BayesRLError, InvalidArgument, UnreadableFile
 from bayesrl.io import archive
 from bayesrl.io import records as record
-from bayesrl.io.archive import PLAIN, Refused
+from bayesrl.io.archive import PLAIN, Members, Refused
 from bayesrl.lab.comparison import Comparison
 from bayesrl.live import LiveAgent
 from bayesrl.record import Record
@@ -52,6 +54,8 @@ from bayesrl.registry import entries
 NAME = re.compile(r"(bayesrl(?:\.[a-z_]\w*)+):([A-Za-z]\w*)")
 STREAMS = ("thought", "learning")
 """The generators of a LiveAgent whose states are saved."""
+TABLE = ("n_states", "n_actions")
+"""The sizes of the table with which an agent that keeps one starts."""
 
 
 def save(thing: Any, path: str | os.PathLike[str]) -> None:
@@ -66,9 +70,8 @@ def save(thing: Any, path: str | os.PathLike[str]) -> None:
         expected = "a record, a comparison, or a belief, planner or agent of this library"
         raise InvalidArgument("save", "thing", expected, thing)
     data = _pack(thing)
-    path = file_name("save", path)
     try:
-        _unpack(*archive.unpack(data))
+        _unpack(*archive.unpack(io.BytesIO(data)))
     except Refused as refused:
         raise InvalidArgument(
             "save", "thing", "one that can be read back", type(thing).__name__, f"But {refused}."
@@ -78,12 +81,12 @@ def save(thing: Any, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read what `save` wrote, or refuse with one sentence."""
-    data = read(path)
-    try:
-        page, members = archive.unpack(data)
-        return _unpack(page, members) if "value" in page else record.records(page, members)
-    except Refused as refused:
-        raise UnreadableFile(path, str(refused)) from None
+    with reading(path) as file:
+        try:
+            page, members = archive.unpack(file)
+            return _unpack(page, members) if "value" in page else record.records(page, members)
+        except Refused as refused:
+            raise UnreadableFile(path, str(refused)) from None
 
 
 # Writing -------------------------------------------------------------------------------------------------------------
@@ -160,7 +163,7 @@ def _is_ours(kind: type) -> bool:
 # Reading -------------------------------------------------------------------------------------------------------------
 
 
-def _unpack(page: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
+def _unpack(page: Mapping[str, Any], members: Members) -> Any:
     try:
         with np.errstate(all="ignore"):
             if page["kind"] == "live agent":
@@ -170,12 +173,16 @@ def _unpack(page: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
         raise Refused(f"it holds a value that is refused ({str(error).removesuffix('.')})") from None
     except Refused:
         raise
+    except MemoryError:
+        raise Refused("it needs more memory than there is") from None
     except Exception:  # a foreign page can cause any error
         raise Refused("its meta.json does not describe a saved value") from None
 
 
-def _live(page: Mapping[str, Any], members: Mapping[str, bytes]) -> LiveAgent:
+def _live(page: Mapping[str, Any], members: Members) -> LiveAgent:
     agent, seed, actions, mind = (_decode(page[name], members) for name in ("agent", "seed", "actions", "mind"))
+    if not isinstance(agent, BayesAgent) and _entries(mind) < math.prod(getattr(agent, n, 1) for n in TABLE):
+        raise Refused("its mind is not one of its agent's")  # whose `start` makes the whole table
     live = LiveAgent(agent, seed, actions)
     prior, belief = (getattr(x, "belief", None) for x in (live.mind, mind))
     if type(mind) is not type(live.mind) or type(belief) is not type(prior):
@@ -186,7 +193,12 @@ def _live(page: Mapping[str, Any], members: Mapping[str, bytes]) -> LiveAgent:
     return live
 
 
-def _decode(node: Any, members: Mapping[str, bytes]) -> Any:
+def _entries(x: Any) -> int:
+    """The number of entries of all arrays of a mind."""
+    return sum(map(_entries, x)) if isinstance(x, tuple) else int(np.size(x))
+
+
+def _decode(node: Any, members: Members) -> Any:
     """The value that a node of the page describes."""
 
     def inside(y: Any) -> Any:
@@ -201,8 +213,8 @@ def _decode(node: Any, members: Mapping[str, bytes]) -> Any:
         return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[content]
     if tag in ("array", "scalar"):
         n, dtype, shape = content
-        x = archive.array_in(members, f"arrays/{int(n)}.npy", dtype, shape or [1]).reshape(shape)
-        return frozen(x.copy(order="K")) if tag == "array" else x[()]
+        x = members.array(f"arrays/{int(n)}.npy", dtype, shape or [1]).reshape(shape)
+        return x if tag == "array" else x[()]
     if tag in ("tuple", "list"):
         return (tuple if tag == "tuple" else list)(inside(y) for y in content)
     if tag == "dict":
@@ -217,7 +229,7 @@ def _decode(node: Any, members: Mapping[str, bytes]) -> Any:
     raise Refused(f"it holds something called {tag!r}, which this library does not know")
 
 
-def _build(node: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
+def _build(node: Mapping[str, Any], members: Members) -> Any:
     """Build an object with its constructor, then set the derived fields to the saved values."""
     kind = _class(node["type"])
     if issubclass(kind, tuple):
@@ -226,7 +238,11 @@ def _build(node: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
     stored = {name: _decode(y, members) for name, y in node["fields"].items()}
     init = {f.name for f in dataclasses.fields(kind) if f.init}
     renamed = getattr(kind, "renamed", {})
-    made = kind(**{renamed.get(name, name): stored[name] for name in init})
+    grown = set(getattr(kind, "grows", ())) & stored.keys()
+    made = object.__new__(kind)
+    for name in grown:  # what the file holds, the constructor need not make
+        object.__setattr__(made, name, stored[name])
+    made.__init__(**{renamed.get(name, name): stored[name] for name in init})
     if stored.keys() != _state(made).keys():
         raise Refused(f"its {kind.__name__} has other fields than this library's")
     held = {}
@@ -236,7 +252,7 @@ def _build(node: Mapping[str, Any], members: Mapping[str, bytes]) -> Any:
             if saved.size and not 0 <= saved.min() <= saved.max() < len(fresh.counts()):
                 raise Refused("its ledger has cells that do not exist")
             saved = fresh.extend(saved)
-        elif name not in getattr(kind, "grows", ()) and not _same_kind(fresh, saved):
+        elif name not in grown and not _same_kind(fresh, saved):
             raise Refused(f"its {kind.__name__} has a field {name} of the wrong kind")
         held[name] = saved
     if held:  # values computed from the replaced fields are dropped

@@ -9,8 +9,8 @@ The long text on a method is the docstring of its file, which each entry links t
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
+from bayesrl._files import write_text
 from bayesrl.lab.build import parameters
 from bayesrl.registry import PACKAGES, Entry, entries
 
@@ -64,4 +64,4 @@ def section(entry: Entry) -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page(), encoding="utf-8")
+    write_text(sys.argv[1], page(), "catalogue")

@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesrl._files import read
 from bayesrl.capabilities import Batches, offers
 from bayesrl.checks import choice, integer
 from bayesrl.core import Copies, Family, World, names_to_keep, run
@@ -293,7 +294,7 @@ def _check_main_guard() -> None:
     if frame is None or path is None:
         return
     try:
-        script = ast.parse(Path(path).read_bytes())
+        script = ast.parse(read(path))
     except (OSError, SyntaxError, ValueError):
         return
     for statement in script.body:

@@ -65,6 +65,10 @@ ALL = -1
 """The place that `*` means."""
 MOST = 2**28
 """The largest number of entries of a table. More would not fit into the memory of most machines."""
+NAMES = 2**18
+"""The most states that a short file may have. A longer one may have as many as words."""
+PER_WORD = 64
+"""Entries of a table for each word of the file, beyond `DENSE`: a short file does not fill the memory."""
 DENSE = 2**24
 """Entries of T beyond which only those that are not zero are kept, if they are given one by one."""
 TABLES = {
@@ -305,7 +309,7 @@ class _Reading:
             if not (said.isdecimal() and said.isascii() and said.strip("0")):
                 raise _Wrong(f"'{keyword}:' must be followed by names or their number, not '{said}'", begin - 1)
             digits = said.lstrip("0")
-            if len(digits) > len(str(MOST)) or int(digits) > MOST:
+            if len(digits) > len(str(MOST)) or int(digits) > min(MOST, max(NAMES, len(self.words))):
                 raise _Wrong(f"{_short(said)} {keyword} are too many", begin)
             return tuple(map(str, range(int(digits))))
         known: set[str] = set()
@@ -351,8 +355,9 @@ class _Reading:
         depth = whole
         while head == "R" and depth > 2 and entry.all() and (places[:, depth - 1] == ALL).all():
             depth -= 1
-        if prod(shape[:depth]) > MOST:
-            raise _Wrong(f"the table {head} has {prod(shape[:depth])} entries, more than {MOST}")
+        most = min(MOST, max(DENSE, PER_WORD * len(self.words)))
+        if prod(shape[:depth]) > most:
+            raise _Wrong(f"the table {head} has {prod(shape[:depth])} entries, more than {most}")
         table = np.zeros((shape[1], shape[0], *shape[2:depth]))
         by_action = table.swapaxes(0, 1)
         pattern = np.where(entry, (places == ALL)[:, :depth] @ 2 ** np.arange(depth), -1 - np.arange(len(entry)))

@@ -89,7 +89,7 @@ class FinitePOMDPs(OneOfMany):
 
     def __post_init__(self) -> None:
         def form(m: TabularPOMDP) -> tuple[object, ...]:
-            return m.seen.shape, m.gamma, m.terminal.tolist()
+            return m.n_states, m.n_actions, m.n_observations, m.gamma, m.terminal.tolist()
 
         self._begin(TabularPOMDP, form, "states, actions, observations, discount and terminal states")
         object.__setattr__(self, "now", self._starts)

@@ -91,7 +91,8 @@ class InfinitePOMDP:
             if len(np.unique(paid)) < max(len(paid), 1):
                 raise InvalidArgument(OWNER, "rewards", "different numbers, at least one", self.rewards)
             object.__setattr__(self, "rewards", frozen(paid))
-        object.__setattr__(self, "data", begun(self._sizes, self.chains))
+        if "data" not in vars(self):  # else a file holds it
+            object.__setattr__(self, "data", begun(self._sizes, self.chains))
 
     def check_grown(self) -> None:
         """Refuse chains that do not fit, when a file is read."""

@@ -75,7 +75,8 @@ class PolicyPrior:
     grows: ClassVar[tuple[str, ...]] = ("data",)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "data", begun(self._sizes, self.chains))
+        if "data" not in vars(self):  # else a file holds it
+            object.__setattr__(self, "data", begun(self._sizes, self.chains))
 
     def check_grown(self) -> None:
         """Refuse chains that do not fit, when a file is read."""

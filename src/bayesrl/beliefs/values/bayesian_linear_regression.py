@@ -91,8 +91,10 @@ class BayesianLinearRegression(LinearPosterior):
 
     def __post_init__(self) -> None:
         check_features("BayesianLinearRegression", self.features)
-        k = self.features.size
-        object.__setattr__(self, "sums", Sums(0, np.zeros((k, k)), np.zeros(k), 0.0, np.zeros((0, k)), np.zeros(0)))
+        if "sums" not in vars(self):  # else a file holds them
+            k = self.features.size
+            begun = Sums(0, np.zeros((k, k)), np.zeros(k), 0.0, np.zeros((0, k)), np.zeros(0))
+            object.__setattr__(self, "sums", begun)
 
     def check_grown(self) -> None:
         """Refuse fields that do not belong together."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesrl._files import read_text, write_text
 from bayesrl._version import code_version
 from bayesrl.lab.build import named
 from bayesrl.lab.literature.figures import FAMILY_RATE, Figure
@@ -157,10 +158,10 @@ are the least that were measured, on a core that other work shared: some are sev
 def main(arguments: Sequence[str]) -> None:
     """Make the page from a file of scores; notes written by hand (between the marks) stay."""
     source, page = (Path(name) for name in arguments)
-    old = page.read_text("utf-8") if page.exists() else ""
+    old = read_text(page) if page.exists() else ""
     begin, end = "<!-- notes -->\n", "<!-- end of notes -->\n"
     inner = old.partition(begin)[2].partition(end)[0]
-    page.write_text(markdown(read(source), begin + inner + end), encoding="utf-8")
+    write_text(page, markdown(read(source), begin + inner + end), "page")
 
 
 if __name__ == "__main__":

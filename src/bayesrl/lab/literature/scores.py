@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesrl._files import read_text, write_text
 from bayesrl._version import code_version
 from bayesrl.core import Streams, meet, run
 from bayesrl.errors import UnreadableFile
@@ -115,17 +116,17 @@ def _identity(row: Row, runs: int, seed: int) -> tuple[Any, ...]:
 
 
 def write(scores: Iterable[Score], path: Path) -> None:
-    """Keep scores in a file of JSON, one in a line."""
+    """Keep scores in a file of JSON, one in a line; an existing file is replaced only by a complete one."""
     lines = [json.dumps(score.to_json()) for score in scores]
-    path.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+    write_text(path, "[\n" + ",\n".join(lines) + "\n]\n", "scores.write")
 
 
 def read(path: Path) -> list[Score]:
     """Scores from a file that `write` made."""
+    text = read_text(path)
     try:
-        pages = json.loads(path.read_text("utf-8"))
-        return [_score(page) for page in pages]
-    except (OSError, ValueError, TypeError, KeyError):
+        return [_score(page) for page in json.loads(text)]
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise UnreadableFile(str(path), "it does not hold scores") from None
 
 

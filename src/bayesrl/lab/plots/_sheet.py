@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from bayesrl import _files
 from bayesrl.errors import InvalidArgument, from_extra
 
 if TYPE_CHECKING:
@@ -45,13 +47,15 @@ def open_axes(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def write(owner: str, sheet: Figure, path: str | Path, title: str | None = None) -> None:
+def write(
+    owner: str, sheet: Figure, path: str | Path, title: str | None = None, dpi: float | Literal["figure"] = "figure"
+) -> None:
     """Write a figure to a file; the suffix decides the format."""
     if title:
         sheet.suptitle(title, fontsize="medium")
+    to, picture = _files.file_name(owner, path), BytesIO()
     try:
-        sheet.savefig(path)
+        sheet.savefig(picture, format=to.suffix[1:], dpi=dpi)
     except ValueError:
         raise InvalidArgument(owner, "path", "a file that ends in .png, .pdf or .svg", str(path)) from None
-    except OSError as error:
-        raise InvalidArgument(owner, "path", "a file that can be written", str(path), f"{error.strerror}.") from None
+    _files.write(to, picture.getvalue(), owner)

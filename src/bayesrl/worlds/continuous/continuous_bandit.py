@@ -141,7 +141,7 @@ class ContinuousBanditFamily(BoxBandit):
     setting: Annotated[Setting, "How the family is usually run."] = field(default=OURS, repr=False)
 
     def __post_init__(self) -> None:
-        if self.per_axis**self.dims > MOST:
+        if self.per_axis ** min(self.dims, MOST.bit_length()) > MOST:
             expected = f"so large that a grid with a quarter of it between points has at most {MOST} points"
             raise InvalidArgument(self.registered, "scale", expected, self.scale)
 
