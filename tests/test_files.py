@@ -155,11 +155,6 @@ def test_what_cannot_be_written(name, why, tmp_path):
     assert names(tmp_path) == ["file", "pipe"]
 
 
-def test_a_device_is_not_replaced():
-    assert "It is a pipe, a device or a socket." in refusal(WRITERS["a record"], "/dev/null")
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-
-
 def test_the_longest_name(tmp_path):
     b.save(RECORD, tmp_path / ("n" * 255))
     assert b.load(tmp_path / ("n" * 255)) == RECORD

@@ -4,6 +4,13 @@ A package calls `export` once, at the end of its `__init__.py`, with the modules
 
     export(__name__, {"search.bamcp": ("BAMCP",), "sampling.psrl": ("PSRL", "psrl_bound")})
 
+Several threads may use names for the first time at once: they import one after the other. Python has a lock for each
+module. Two threads that import modules in opposite orders wait for each other, and Python then lets one of them go on
+with a module that is only partly there. `LOCK` prevents this for all imports through lazy names. Nobody waits for ever:
+a thread that imports a module directly never asks for `LOCK`, because no module of this library uses a lazy name while
+it is imported. A test checks this. Imports of other libraries are not under this lock, and NumPy itself must not be
+imported by several threads at once.
+
 Type checkers do not run this, so the package also imports the same names under `if TYPE_CHECKING`. A test checks that
 the two lists agree.
 """
@@ -13,7 +20,27 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from threading import RLock
+from types import ModuleType
 from typing import Any
+
+
+class _Package(ModuleType):
+    """A package whose lazy names are not replaced by submodules of the same name when these are imported."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (isinstance(value, ModuleType) and name in self.__dict__["_names"]):
+            super().__setattr__(name, value)
+
+
+LOCK = RLock()
+"""Held by the thread that imports."""
+
+
+def imported(module: str) -> ModuleType:
+    """The module of that name, whole also if several threads ask for modules at once."""
+    with LOCK:
+        return import_module(module)
 
 
 def export(package: str, homes: Mapping[str, Sequence[str]], modules: Sequence[str] = ()) -> None:
@@ -24,12 +51,10 @@ def export(package: str, homes: Mapping[str, Sequence[str]], modules: Sequence[s
 
     def get(name: str) -> Any:
         if name in home:
-            return getattr(import_module(home[name]), name)
+            return getattr(imported(home[name]), name)
         if name in modules:
-            return import_module(f"{package}.{name}")
+            return imported(f"{package}.{name}")
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    here.__dict__.update(__getattr__=get, __dir__=lambda: public, __all__=public)
-    for name, module in home.items():
-        if module == f"{package}.{name}":  # otherwise a later import of the module would replace the function
-            here.__dict__[name] = getattr(import_module(module), name)
+    here.__dict__.update(_names=home, __getattr__=get, __dir__=lambda: public, __all__=public)
+    here.__class__ = _Package

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
@@ -403,6 +403,7 @@ def run(
     horizon: int | None = None,
     lockstep: int | None = None,
     keep: Sequence[str] = (),
+    watch: Callable[[Iterator[Step]], Iterable[Step]] | None = None,
 ) -> Record:
     """Let an agent act in a world for a number of steps, and record what happened.
 
@@ -413,7 +414,8 @@ def run(
     An episode lasts at most `horizon` steps; None: the world\'s own `horizon`, if it has one.
 
     `keep` names further columns of the record: "state" is the true state, and any other name is an entry of the
-    decisions' `info`, for example keep=("state", "q").
+    decisions' `info`, for example keep=("state", "q"). `watch` takes the steps and passes them on, as a progress bar
+    does.
     """
     _check_run(agent, world, steps, seed, replicate, horizon, lockstep, keep)
     made_of = {"agent": describe(agent), "world": describe(world)}
@@ -432,7 +434,8 @@ def run(
     taken: list[Transition] = []
     states: list[Any] = []
     kept: dict[str, list[Any]] = {name: [] for name in keep if name != "state"}
-    for state, transition, decision, _, _ in islice(play(agent, world, streams, horizon=horizon), steps):
+    happening = islice(play(agent, world, streams, horizon=horizon), steps)
+    for state, transition, decision, _, _ in happening if watch is None else watch(happening):
         taken.append(transition)
         if keep:
             states.append(state)

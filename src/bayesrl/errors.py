@@ -5,7 +5,7 @@ Errors are raised where a value enters the library. They leave the caller's obje
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
@@ -134,6 +134,21 @@ class MissingMainGuard(BayesRLError, RuntimeError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.owner, self.script, self.line)
+
+
+class LostWorkers(BayesRLError, RuntimeError):
+    """Worker processes were killed again and again. `kept` has the finished records of each method, by its label."""
+
+    def __init__(self, owner: str, what: str, tries: int, kept: Mapping[str, Sequence[Any]]) -> None:
+        self.owner, self.what, self.tries, self.kept = owner, what, tries, kept
+        each = ", ".join(f"{label} {len(records)}" for label, records in kept.items())
+        super().__init__(
+            f"{owner}: a worker process was killed {tries} times while it did {what}. The error's `kept` has the "
+            f"finished records ({each}). If the memory ran out, use fewer workers."
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.owner, self.what, self.tries, self.kept)
 
 
 class NotConverged(BayesRLError, RuntimeError):

@@ -23,6 +23,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
+from bayesrl._lazy import LOCK
 from bayesrl.errors import InvalidArgument, UnknownName
 
 T = TypeVar("T")
@@ -111,9 +112,10 @@ def entries(packages: tuple[str, ...] = PACKAGES) -> dict[str, Entry]:
 
 @cache
 def _import_all(package: str) -> None:
-    spec = find_spec(f"bayesrl.{package}")
-    for module in pkgutil.walk_packages((spec and spec.submodule_search_locations) or [], f"bayesrl.{package}."):
-        import_module(module.name)
+    with LOCK:
+        spec = find_spec(f"bayesrl.{package}")
+        for module in pkgutil.walk_packages((spec and spec.submodule_search_locations) or [], f"bayesrl.{package}."):
+            import_module(module.name)
 
 
 def methods() -> list[Entry]:

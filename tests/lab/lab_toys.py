@@ -4,7 +4,9 @@ import dataclasses
 import os
 import signal
 import threading
+import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -200,6 +202,34 @@ class Dies(Always):
 
     def act(self, mind, seen, rng):
         os._exit(1)
+
+
+@dataclass(frozen=True)
+class DiesOnce(Always):
+    """Ends its process in two replicates, once in each; files in a folder say that it has."""
+
+    folder: str = ""
+
+    def act(self, mind, seen, rng):
+        luck = f"{rng.random():.9f}"
+        if luck[2] in "234567" and len(os.listdir(self.folder)) < 2 and luck not in os.listdir(self.folder):
+            (Path(self.folder) / luck).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Decision(0, mind, {})
+
+
+@dataclass(frozen=True)
+class Busy(Always):
+    """Takes a short time for each of endless steps; a file in a folder says that a run has begun."""
+
+    folder: str = ""
+
+    def start(self):
+        (Path(self.folder) / f"{os.getpid()}-{threading.get_ident()}").touch()
+
+    def act(self, mind, seen, rng):
+        time.sleep(0.01)
+        return Decision(0, mind, {})
 
 
 class Seen(NamedTuple):

@@ -1,12 +1,13 @@
 """Comparisons: what depends on the seed alone, what methods share, what happens when something fails."""
 
 import dataclasses
+import pickle
+import re
 import signal
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from lab_toys import (
     Betas,
     Counts,
     Dies,
+    DiesOnce,
     Draws,
     DrawsTogether,
     Fails,
@@ -29,7 +31,7 @@ from bayesrl.bamdp import Exploit
 from bayesrl.bandits import Thompson
 from bayesrl.beliefs import BetaBernoulli, DirichletMDP
 from bayesrl.core import BayesAgent, Streams, run
-from bayesrl.errors import InvalidArgument, MissingExtra, UnknownName
+from bayesrl.errors import InvalidArgument, LostWorkers, MissingExtra, UnknownName
 from bayesrl.io.records import save, to_arrow
 from bayesrl.lab import compare as module
 from bayesrl.lab.compare import BLOCK, compact, compare
@@ -254,9 +256,23 @@ def test_a_failure_surfaces_as_it_was(workers, backend):
     assert str(error.value) == "Fails: 'thought' must be large, got 0.25. On purpose."
 
 
-def test_a_worker_that_dies_does_not_hang_the_rest():
-    with pytest.raises(BrokenProcessPool):
-        compare({"dies": Dies(), "good": Always()}, FIXED, 3, 20, workers=2, backend="processes")
+def test_a_worker_that_dies_again_and_again():
+    """The error says what was running and has what is finished, bit for bit as without the deaths."""
+    with pytest.raises(LostWorkers) as error:
+        compare({"good": Always(), "dies": Dies()}, FIXED, 3, 20, workers=2, backend="processes")
+    assert re.search(r"killed 3 times while it did runs \d+ to \d+ of dies\. .* \(good \d+, dies 0\)", str(error.value))
+    assert {record.provenance["replicate"] for record in error.value.kept["good"]} <= set(range(20))
+    for record in error.value.kept["good"]:
+        assert record == run(Always(), FIXED, 3, replicate=record.provenance["replicate"])
+    assert pickle.loads(pickle.dumps(error.value)).kept == error.value.kept
+
+
+def test_the_runs_of_a_killed_worker_begin_again(tmp_path):
+    """Two workers are killed, in different runs; nothing is lost and nothing changes."""
+    agents = {"dies": DiesOnce(folder=str(tmp_path)), "good": Always()}
+    found = compare(agents, FIXED, 3, 20, workers=2, backend="processes")
+    assert len(list(tmp_path.iterdir())) == 2
+    assert found == compare(agents, FIXED, 3, 20)
 
 
 @pytest.fixture
@@ -434,10 +450,10 @@ def test_seconds_per_step_are_the_median_of_the_runs(monkeypatch):
     """Three runs of twenty steps that took 2, 12 and 4 seconds: 4 / 20."""
     took = iter((2.0, 12.0, 4.0))
 
-    def timed(jobs, advance):
-        return [[dataclasses.replace(r, seconds=next(took)) for r in records] for records in inline(jobs, advance)]
+    def timed(job, watch):
+        return [dataclasses.replace(record, seconds=next(took)) for record in work(job, watch)]
 
-    inline = sys.modules["bayesrl.lab.compare"]._inline
-    monkeypatch.setattr("bayesrl.lab.compare._inline", timed)
+    work = module.work
+    monkeypatch.setattr("bayesrl.lab.compare.work", timed)
     found = compare({"a": Always(1)}, Arms(np.array([0.2, 0.9])), 20, 3)
     assert found.seconds_per_step == {"a": 0.2}

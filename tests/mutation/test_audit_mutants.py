@@ -79,7 +79,7 @@ MUTANTS = {
         "bayesrl.bamdp.baselines.random", "rng.random() * A", "np.random.random() * A",
         [RANDOMNESS + "test_methods_use_their_streams_alone[random]"]),
     "nothing is cancelled after a failure": (
-        "bayesrl.lab.compare", "pool.shutdown(cancel_futures=True)", "pool.shutdown()",
+        "bayesrl.lab._pool", "pool.shutdown(cancel_futures=True)", "pool.shutdown()",
         [COMPARE + "test_the_rest_is_cancelled_after_a_failure"]),
     "a chunk may take all the time": (
         "bayesrl.kernels.search.uct_on_histories", "0.1 * seconds / lap", "10.0 * seconds / lap",

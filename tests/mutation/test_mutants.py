@@ -119,7 +119,7 @@ MUTANTS = {
         "bayesrl.bamdp.offline.bamdp_exact", "left - 1, {", "left, {",
         [EXACT + "::test_the_solution_earns_what_it_promises"]),
     "compare keeps nothing": (
-        "bayesrl.lab.compare", "lockstep=lockstep, keep=keep)", "lockstep=lockstep)",
+        "bayesrl.lab.compare", "lockstep=lockstep, keep=keep, watch=watch)", "lockstep=lockstep, watch=watch)",
         ["tests/lab/test_compare.py::test_kept_columns_are_those_of_the_runs"]),
     "thought and world share a stream": (
         "bayesrl.core", "agent.act(mind, seen, thought)", "agent.act(mind, seen, streams.world)",

@@ -58,7 +58,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     except BayesRLError as error:
         print(error, file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        print(*getattr(stop, "__notes__", ()), sep="\n", end="", file=sys.stderr)
         return 130
     except OSError:
         raise

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from bayesrl._lazy import export
-from bayesrl.beliefs import GPDynamics, LinearGaussianDynamics
+from bayesrl.beliefs.continuous.gp_dynamics import GPDynamics
+from bayesrl.beliefs.continuous.linear_gaussian_dynamics import LinearGaussianDynamics
 from bayesrl.models._riccati import LQSolution, lq_solution
 
 if TYPE_CHECKING:

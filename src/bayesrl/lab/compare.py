@@ -10,22 +10,19 @@ then cut, so replicate i does not depend on the number of runs. Methods in locks
 other, but not with methods that run one by one; `Comparison.difference` takes this into account.
 
 Threads help if time is spent in compiled code, which releases the GIL; processes (agents and worlds are pickled) help
-if it is spent in Python. Ctrl-C ends processes at once, threads at the end of their present replicate.
+if it is spent in Python. Ctrl-C ends processes at once, and threads after their present step; it says how many runs
+were finished. Worker processes end with the process that started them. If one is killed, its runs begin again; if that
+happens again and again, `LostWorkers` has the records of the finished runs.
 """
 
 from __future__ import annotations
 
 import ast
-import multiprocessing
 import pickle
-import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Thread
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -36,14 +33,14 @@ from bayesrl._files import read
 from bayesrl.capabilities import Batches, offers
 from bayesrl.checks import choice, integer
 from bayesrl.core import Copies, Family, World, names_to_keep, run
-from bayesrl.errors import InvalidArgument, MissingMainGuard
+from bayesrl.errors import InvalidArgument, LostWorkers, MissingMainGuard
+from bayesrl.lab._pool import TRIES, Lost, context, on_processes, on_threads
+from bayesrl.lab._progress import Progress, Watch
 from bayesrl.lab.comparison import Comparison
 from bayesrl.record import Record, as_tuples
 
 BLOCK = 256
 """Replicates in one lockstep block, enough to make numpy's overhead per call negligible."""
-
-Advance = Callable[[str, int], None]
 
 
 def compare(
@@ -62,8 +59,9 @@ def compare(
     """Run every agent `runs` times for `steps` steps (the world's own number, if it has one).
 
     `agents` is a mapping from labels to agents, a sequence of agents, or one agent. `backend` is "threads" or
-    "processes". `keep` names further columns of the records, as in `run`. `progress` draws a bar on standard error; the
-    default is to draw it on a terminal.
+    "processes". `keep` names further columns of the records, as in `run`. `progress` shows on standard error how far
+    each method is: a bar on a terminal, else a line for each tenth, at most every five seconds. The default is a bar on
+    a terminal, and lines if it takes more than half a minute.
     """
     agents = _labelled(agents)
     steps = integer("compare", "steps", getattr(world, "steps", None) if steps is None else steps, 1)
@@ -87,11 +85,22 @@ def compare(
         for lockstep in [BLOCK if broadcasts(agent, world) else None]
         for part in _parts(-(-runs // BLOCK) if lockstep else runs, chunk)
     ]
-    with _bar(agents, runs, progress) as advance:
-        results = _pooled(jobs, workers, backend, advance) if pooled else _inline(jobs, advance)
+    results: dict[int, list[Record]] = {}
+    forked = pooled and backend == "processes"
+    done = context().RawArray("q", len(jobs)) if forked else [0] * len(jobs)
+    steps_of = [steps * len(job.replicates) for job in jobs]
+    shown = Progress([job.label for job in jobs], steps_of, done)
+    with _telling(jobs, results, runs), shown.shown(progress):
+        if forked:
+            on_processes(jobs, work, workers, shown, results)
+        elif pooled:
+            on_threads(jobs, work, workers, shown, results)
+        else:
+            for k, job in enumerate(jobs):
+                results[k] = work(job, shown.watched(k, ticking=True))
     found: dict[str, list[Record]] = {label: [] for label in agents}
-    for job, records in zip(jobs, results, strict=True):
-        found[job.label] += records
+    for k, job in enumerate(jobs):
+        found[job.label] += results[k]
     pace = {label: [r.seconds / r.columns["reward"].size for r in records] for label, records in found.items()}
     return Comparison(
         {label: gather(records, runs) for label, records in found.items()},
@@ -127,71 +136,35 @@ class Job(NamedTuple):
         return len(self.replicates) * (self.lockstep or 1)
 
 
-def work(job: Job) -> list[Record]:
+def work(job: Job, watch: Watch | None = None) -> list[Record]:
     """The records of a job, in order."""
     _, agent, world, steps, seed, horizon, keep, lockstep, replicates = job
     places = (world.fresh() if isinstance(world, Copies) else world for _ in replicates)  # each run has its own
     return [
-        run(agent, place, steps, seed, replicate=i, horizon=horizon, lockstep=lockstep, keep=keep)
+        run(agent, place, steps, seed, replicate=i, horizon=horizon, lockstep=lockstep, keep=keep, watch=watch)
         for i, place in zip(replicates, places, strict=True)
     ]
 
 
-def _inline(jobs: Sequence[Job], advance: Advance) -> list[list[Record]]:
-    results = []
-    for job in jobs:
-        results.append(work(job))
-        advance(job.label, job.runs)
-    return results
-
-
-def _pooled(jobs: Sequence[Job], workers: int, backend: str, advance: Advance) -> list[list[Record]]:
-    """Run all jobs on a pool; an error is raised unchanged, and the remaining jobs are cancelled.
-
-    A separate thread manages the pool and communicates with this one through queues only. Ctrl-C is raised in the main
-    thread, between any two instructions, and the main thread must not hold one of the pool's locks then.
-    """
-    news: SimpleQueue[tuple[int, Future[list[Record]]]] = SimpleQueue()
-    enough: SimpleQueue[None] = SimpleQueue()
-
-    def told(k: int) -> Callable[[Future[list[Record]]], None]:
-        return lambda future: news.put((k, future))
-
-    def manage() -> None:
-        pool = _pool(workers, backend)
-        try:
-            for k, job in enumerate(jobs):
-                pool.submit(work, job).add_done_callback(told(k))
-        except BaseException as error:  # a pool that cannot start or has broken
-            failed: Future[list[Record]] = Future()
-            failed.set_exception(error)
-            news.put((0, failed))
-        enough.get()
-        pool.shutdown(cancel_futures=True)
-
-    manager = Thread(target=manage, name="bayesrl-manager")
-    results: list[list[Record]] = [[]] * len(jobs)
-    manager.start()
+@contextmanager
+def _telling(jobs: Sequence[Job], results: Mapping[int, list[Record]], runs: int) -> Iterator[None]:
+    """Say what was finished, if Ctrl-C is pressed or workers are killed again and again."""
     try:
-        for _ in jobs:
-            k, future = news.get()
-            results[k] = future.result()
-            advance(jobs[k].label, jobs[k].runs)
-        return results
-    finally:
-        enough.put(None)
-        manager.join()
-
-
-def _pool(workers: int, backend: str) -> Executor:
-    if backend == "threads":
-        return ThreadPoolExecutor(workers, thread_name_prefix="bayesrl")
-    # Not fork: it copies locks that other threads hold. Ctrl-C, unless ignored, ends a worker without a traceback.
-    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    context = multiprocessing.get_context(method)
-    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    at_ctrl_c = signal.SIG_IGN if ignored else signal.SIG_DFL
-    return ProcessPoolExecutor(workers, context, signal.signal, (signal.SIGINT, at_ctrl_c))
+        yield
+    except KeyboardInterrupt as stop:
+        finished = dict.fromkeys((job.label for job in jobs), 0)
+        for k in results:
+            finished[jobs[k].label] = min(finished[jobs[k].label] + jobs[k].runs, runs)
+        each = ", ".join(f"{label} {n}" for label, n in finished.items())
+        stop.add_note(f"compare: {sum(finished.values())} of {runs * len(finished)} runs were finished ({each}).")
+        raise
+    except Lost as lost:
+        kept: dict[str, tuple[Record, ...]] = {job.label: () for job in jobs}
+        for k in sorted(results):
+            kept[jobs[k].label] += tuple(results[k])
+        job = jobs[lost.jobs[0]]
+        begin = job.replicates[0] * (job.lockstep or 1)
+        raise LostWorkers("compare", f"runs {begin} to {begin + job.runs - 1} of {job.label}", TRIES, kept) from None
 
 
 def _parts(n: int, size: int) -> Iterator[range]:
@@ -244,7 +217,7 @@ def compact(column: NDArray[Any]) -> NDArray[Any]:
     return column.copy(order="K")
 
 
-# Arguments, and the progress bar --------------------------------------------------------------------------------------
+# Arguments -----------------------------------------------------------------------------------------------------------
 
 
 def _labelled(agents: Any) -> dict[str, Any]:
@@ -301,17 +274,3 @@ def _check_main_guard() -> None:
         here = statement.lineno <= frame.f_lineno <= (statement.end_lineno or statement.lineno)
         if here and not isinstance(statement, ast.If):
             raise MissingMainGuard("compare", Path(path).name, frame.f_lineno)
-
-
-@contextmanager
-def _bar(agents: Mapping[str, Any], runs: int, progress: bool | None) -> Iterator[Advance]:
-    """A function of (label, runs done) that advances a progress bar on standard error, or does nothing."""
-    if not (sys.stderr.isatty() if progress is None else progress):
-        yield lambda label, n: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), redirect_stdout=False) as bar:
-        tasks = {label: bar.add_task(label, total=runs) for label in agents}
-        yield lambda label, n: bar.advance(tasks[label], n)

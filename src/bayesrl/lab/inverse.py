@@ -16,7 +16,7 @@ from numpy.random import Generator
 
 from bayesrl.checks import Floats, generator, integer
 from bayesrl.errors import InvalidArgument, UnknownName
-from bayesrl.inverse import value_loss
+from bayesrl.inverse._experts import value_loss
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solution import Problem, table_of
 from bayesrl.models.solve import solve

@@ -21,9 +21,10 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solve import solve
 from bayesrl.registry import make
-from bayesrl.risk import Measure, value_samples
 from bayesrl.risk._guarantee import guaranteed, samples_needed
+from bayesrl.risk._measure import Measure
 from bayesrl.risk._models import require_belief, require_discount
+from bayesrl.risk._samples import value_samples
 from bayesrl.risk._stationary import ascended, drawn
 
 CRITERIA = ("percentile", "cvar", "max-min", "mean")

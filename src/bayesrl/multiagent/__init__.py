@@ -3,8 +3,11 @@
 from typing import TYPE_CHECKING
 
 from bayesrl._lazy import export
-from bayesrl.beliefs import DirichletGame, FiniteGames, JointTransition, RepeatedGame
-from bayesrl.models import StochasticGame
+from bayesrl.beliefs.games._dirichlet_game import DirichletGame
+from bayesrl.beliefs.games._finite_games import FiniteGames
+from bayesrl.beliefs.games._joint import JointTransition
+from bayesrl.beliefs.games._repeated_game import RepeatedGame
+from bayesrl.models.stochastic_game import StochasticGame
 
 if TYPE_CHECKING:
     from bayesrl.multiagent._formation import Formation as Formation

@@ -3,15 +3,13 @@
 from typing import TYPE_CHECKING
 
 from bayesrl._lazy import export
-from bayesrl.beliefs import (
-    GPTD,
-    LSTD,
-    KernelSelection,
-    LambdaGPTD,
-    ParametricGPTD,
-    SparseGPTD,
-    WhiteGPTD,
-)
+from bayesrl.beliefs.values.gptd import GPTD
+from bayesrl.beliefs.values.gptd_deterministic import WhiteGPTD
+from bayesrl.beliefs.values.gptd_lambda import LambdaGPTD
+from bayesrl.beliefs.values.gptd_parametric import ParametricGPTD
+from bayesrl.beliefs.values.gptd_sparse import SparseGPTD
+from bayesrl.beliefs.values.kernel_selection import KernelSelection
+from bayesrl.beliefs.values.lstd_lambda import LSTD
 
 if TYPE_CHECKING:
     from bayesrl.value.gprl import GPRL as GPRL

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl.checks import array, indices, number
 from bayesrl.errors import InvalidArgument, from_extra
-from bayesrl.gradient import Gradient
+from bayesrl.gradient._bpg import Gradient
 from bayesrl.lab.plots._sheet import PALETTE, look, new_sheet, open_axes, write
 from bayesrl.statistics import mean_band
 

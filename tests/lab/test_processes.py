@@ -1,0 +1,157 @@
+"""Comparisons on processes and threads end as they should: with their parent, at Ctrl-C, and saying what was done."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lab_toys import Always, Arms
+
+from bayesrl.core import run
+from bayesrl.lab import _progress
+from bayesrl.lab.compare import compare
+
+HERE = Path(__file__).parent
+FIXED = Arms(np.array([0.3, 0.6, 0.5]))
+SCRIPT = """
+import sys
+sys.path.insert(0, {here!r})
+import numpy as np
+from lab_toys import Always, Arms, Busy
+from bayesrl.lab.compare import compare
+
+if __name__ == "__main__":
+    agents = dict(quick=Always(), busy=Busy(folder={folder!r}))
+    compare(agents, Arms(np.array([0.3, 0.6])), 10**4, 4, workers=2, backend={backend!r})
+"""
+
+
+def started(folder, backend):
+    """A script that compares, when two of its runs have begun. They would last for ever."""
+    program = SCRIPT.format(here=str(HERE), folder=str(folder), backend=backend)
+    (folder.parent / "script.py").write_text(program)
+    kinds = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    script = subprocess.Popen([sys.executable, folder.parent / "script.py"], **kinds)
+    deadline = time.monotonic() + 60
+    while len(list(folder.iterdir())) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return script
+
+
+def left(session):
+    """The processes of a session that still run."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                state, _, _, of = (entry / "stat").read_text().rpartition(")")[2].split()[:4]
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if int(of) == session and state != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+def ends(session):
+    """Whether all processes of a session end."""
+    deadline = time.monotonic() + 20
+    while left(session) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not left(session)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "begun"
+    made.mkdir()
+    return made
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_workers_end_with_their_parent(number, folder):
+    script = started(folder, "processes")
+    try:
+        assert len(left(script.pid)) >= 3
+        script.send_signal(number)
+        assert script.wait() == -number
+        assert ends(script.pid)
+    finally:
+        for process in left(script.pid):
+            os.kill(process, signal.SIGKILL)
+        script.stderr.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc")
+@pytest.mark.parametrize("backend", ["processes", "threads"])
+def test_ctrl_c_to_the_parent_alone(backend, folder):
+    script = started(folder, backend)
+    try:
+        script.send_signal(signal.SIGINT)
+        _, said = script.communicate(timeout=60)
+        assert script.returncode == -signal.SIGINT
+        assert ends(script.pid)
+        assert "KeyboardInterrupt" in said
+        assert said.endswith("of 8 runs were finished (quick 4, busy 0).\n")
+    finally:
+        for process in left(script.pid):
+            os.kill(process, signal.SIGKILL)
+
+
+# How far it is -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers, backend", [(1, "threads"), (2, "threads")])
+def test_lines_where_there_is_no_terminal(workers, backend, capsys, monkeypatch):
+    """A line for each tenth, by steps within runs; nothing on standard output."""
+    monkeypatch.setattr(_progress, "LINES", 0.0)
+    monkeypatch.setattr(_progress, "EVERY", 0.0)
+    compare({"long": Always()}, FIXED, 2000, 1, workers=workers, backend=backend, progress=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    assert lines[-1].startswith("compare: long 100% after ")
+    if workers == 1:
+        shares = [int(line.split("%")[0].rpartition(" ")[2]) for line in lines]
+        assert shares == [*range(10, 101, 10), 100]
+
+
+def test_lines_that_nobody_asked_for(capsys, monkeypatch):
+    for after, some in ((1000.0, False), (0.0, True)):
+        monkeypatch.setattr(_progress, "LONG", after)
+        monkeypatch.setattr(_progress, "EVERY", 0.0)
+        compare(Always(), FIXED, 100, 2)
+        assert ("compare: Always" in capsys.readouterr().err) == some
+        compare(Always(), FIXED, 100, 2, progress=False)
+        assert capsys.readouterr() == ("", "")
+
+
+def test_the_steps_of_processes_are_counted():
+    """Each job has a cell, and each of its steps is counted once; a job that begins again begins at nothing."""
+    counts = []
+    before = _progress.Progress.shares
+
+    def shares(self):
+        counts.append(list(self.done))
+        return before(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_progress.Progress, "shares", shares)
+        compare(Always(), FIXED, 50, 4, workers=2, backend="processes", progress=True)
+    assert counts[-1] == [51, 51, 51, 51]  # one for the beginning, and fifty steps
+
+
+def test_a_run_can_be_watched():
+    seen = []
+
+    def watch(steps):
+        for step in steps:
+            seen.append(step.transition.action)
+            yield step
+
+    assert run(Always(1), FIXED, 5, watch=watch) == run(Always(1), FIXED, 5)
+    assert seen == [1] * 5
