@@ -5,7 +5,7 @@ thread, between any two instructions, and the main thread must not hold one of t
 
 After a failure or Ctrl-C threads stop between two steps, and processes are ended at once. A worker process also ends
 with the process that started it, however that ends: it holds one end of a pipe, and the other end is closed then. If a
-worker is killed, the jobs that were running begin again in a new pool, `TRIES` times at most.
+worker is killed, each job that was running begins again in a pool of its own, until `TRIES` workers were lost with it.
 """
 
 from __future__ import annotations
@@ -71,13 +71,14 @@ def on_threads(
 def on_processes(
     jobs: list[Job], work: Work[Job, Result], workers: int, progress: Progress, results: dict[int, Result]
 ) -> None:
-    """Do the same with processes, again for the jobs that are lost with a killed worker."""
+    """Do the same with processes. Jobs that are lost with a killed worker begin again, each alone: one is to blame."""
     lost: Counter[int] = Counter()
     while todo := [k for k in range(len(jobs)) if k not in results]:
-        if broken := _one_pool(jobs, todo, work, workers, progress, results):
-            lost.update([k for k in broken if progress.done[k]] or broken)
-            for k in broken:
-                progress.done[k] = 0
+        suspect = [k for k in todo if lost[k]][:1]
+        broken = _one_pool(jobs, suspect or todo, work, workers, progress, results)
+        lost.update([k for k in broken if progress.done[k]] or broken)
+        for k in broken:
+            progress.done[k] = 0
         if hopeless := [k for k in broken if lost[k] >= TRIES]:
             raise Lost(hopeless)
 
