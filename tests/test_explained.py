@@ -1,5 +1,6 @@
 """Errors found after a call has failed: which argument is named, for every kind of declared type."""
 
+import pickle
 import sys
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.random import Generator, default_rng
 from bayesrl._explained import _is_array, _is_number, explain_failures, explained, may_not_fit, misfit_of
 from bayesrl.checks import WORD, Floats
 from bayesrl.core import Transition
-from bayesrl.errors import Incompatible, InvalidArgument
+from bayesrl.errors import Incompatible, InvalidArgument, OutOfMemory
 
 STEP = Transition(0, 1, 2.0, 3)
 RNG = default_rng(0)
@@ -134,7 +135,7 @@ def test_the_first_argument_that_does_not_fit_is_named():
 
 def test_sizes_are_named_if_all_types_fit():
     row = Example.row
-    for kind in (IndexError, ValueError, OverflowError, MemoryError):
+    for kind in (IndexError, ValueError, OverflowError):
         assert said(kind("too   big\nhere"), row, 3, X) == (
             "Example.call: 'rows' must be one that fits (too big here), got an array of shape (2,)."
         )
@@ -143,6 +144,44 @@ def test_sizes_are_named_if_all_types_fit():
     typing_error = type("TypingError", (Exception,), {})
     assert said(typing_error("axes"), row, 3, X).startswith("Example.call: 'rows' must be one that fits (axes)")
     assert said(ValueError("x"), Example.maybe, None, 4) == "Example.call: 'y' must be one that fits (x), got 4."
+
+
+def test_memory_that_runs_out_is_no_wrong_argument():
+    """Nor is Ctrl-C or the end of the program. What was asked for is said, whatever the arguments are."""
+
+    class Greedy:
+        def plan(self, belief, observation, memory, rng, last=None):
+            raise belief
+
+        def update(self, datum, rng=None):
+            raise datum
+
+        def step(self, state, action, rng):
+            raise state
+
+        def rows(self, state: int):
+            raise state
+
+    made = explain_failures(Greedy)()
+    calls = {
+        "plan": lambda error: made.plan(error, 0, None, RNG),
+        "update": lambda error: made.update(error, RNG),
+        "step": lambda error: made.step(error, 0, RNG),
+        "rows": made.rows,
+    }
+    for name, call in calls.items():
+        with pytest.raises(OutOfMemory) as error:
+            call(MemoryError("Unable to allocate 298. GiB"))
+        assert str(error.value) == (
+            f"Greedy.{name} needs more memory than there is (Unable to allocate 298. GiB). "
+            "Use a sparser prior, or fewer states or samples."
+        )
+        assert isinstance(error.value, MemoryError)
+        assert isinstance(error.value.__cause__, MemoryError)
+        assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
+        for kind in (KeyboardInterrupt, SystemExit):
+            with pytest.raises(kind):
+                call(kind())
 
 
 def test_a_planner_says_what_a_belief_lacks():

@@ -4,7 +4,8 @@ The public methods of registered classes declare their arguments in their signat
 `datum: Transition`, `rng: Generator`. Checking arguments before every call would cost time in every step. Instead, if a
 call fails with a foreign exception, its arguments are compared with the signature, and `InvalidArgument` names the
 first that does not fit. If all types fit, and the exception is about sizes or shapes (an index, a shape that does
-not broadcast, memory), it names the first array or number that may have the wrong size, and quotes Python's message.
+not broadcast), it names the first array or number that may have the wrong size, and quotes Python's message.
+If memory runs out, the arguments are not blamed: `OutOfMemory` says so.
 The original exception is the cause. Any other exception is a bug of ours and is raised unchanged.
 """
 
@@ -24,7 +25,7 @@ from numpy.random import Generator
 from bayesrl.capabilities import demand
 from bayesrl.checks import WORD
 from bayesrl.core import Planner, Transition
-from bayesrl.errors import BayesRLError, InvalidArgument, show
+from bayesrl.errors import BayesRLError, InvalidArgument, OutOfMemory, show
 
 T = TypeVar("T")
 HOT = frozenset({"sample_means", "quantile", "reward_of"})
@@ -33,7 +34,7 @@ ARRAYS = ("Floats", "Ints", "Bools", "NDArray", "ArrayLike", "F1", "F2", "F3", "
 """Names of array types in signatures."""
 COUNTED = {"state": "n_states", "s": "n_states", "action": "n_actions", "a": "n_actions"}
 """Arguments that are indices, and the attributes that hold their number."""
-DOES_NOT_FIT = (IndexError, ValueError, OverflowError, MemoryError)
+DOES_NOT_FIT = (IndexError, ValueError, OverflowError)
 """Exceptions for an argument of the right type and the wrong size."""
 
 
@@ -140,6 +141,8 @@ def explained(
     owner: str, method: FunctionType, args: tuple[Any, ...], kwargs: Mapping[str, Any], wrong: Exception
 ) -> BayesRLError | None:
     """The error that names the argument of a failed call that does not fit its signature; None if all fit."""
+    if isinstance(wrong, MemoryError):
+        return OutOfMemory(owner, str(wrong))
     signature = inspect.signature(method)
     try:
         bound = signature.bind(*args, **kwargs)

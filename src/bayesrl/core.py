@@ -372,7 +372,7 @@ def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None
     _check_play(agent, world, streams, horizon)
     _, luck, thought, learning = streams
     mind = agent.start()
-    state, seen = world.reset(luck)
+    state, seen = _first(world, luck)
     age, task = 0, 0
     while True:
         decision = agent.act(mind, seen, thought)
@@ -380,17 +380,39 @@ def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None
             decision = _read(agent, "act", decision)
         action, mind, _ = decision
         answer = world.step(state, action, luck)
+        if not isinstance(answer, (tuple, list)) or not 4 <= len(answer) <= 5:
+            raise BrokenContract(f"{type(world).__name__}.step", STEP, answer)
         after, new, reward, terminated = answer if len(answer) == 4 else answer[:4]
+        if not isinstance(reward, (float, int)) and not _numeric(reward):
+            raise BrokenContract(f"{type(world).__name__}.step", "return a number as reward", reward)
+        if terminated is not False and terminated is not True and not _numeric(terminated):
+            raise BrokenContract(f"{type(world).__name__}.step", "return True or False as end", terminated)
         age += 1
         truncated = age == horizon and not terminated
         transition = tuple_new(Transition, (seen, action, reward, new, terminated, truncated, task))
         mind = agent.learn(mind, transition, learning)
         task = answer[4] if len(answer) > 4 else 0
         if terminated or truncated:
-            after, new = world.reset(luck)
+            after, new = _first(world, luck)
             age = task = 0
         yield tuple_new(Step, (state, transition, decision, mind, new))
         state, seen = after, new
+
+
+STEP = "return a state, an observation, a reward, whether the episode ended, and perhaps a task"
+
+
+def _first(world: World, rng: Generator) -> tuple[Any, Any]:
+    """The first state and observation of an episode."""
+    answer = world.reset(rng)
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise BrokenContract(f"{type(world).__name__}.reset", "return a state and an observation", answer)
+    return answer[0], answer[1]
+
+
+def _numeric(x: object) -> bool:
+    """Whether this is a number, or in lockstep an array of numbers."""
+    return isinstance(x, (np.ndarray, np.generic, int)) and np.asarray(x).dtype.kind in "biuf" and np.ndim(x) < 2
 
 
 def run(
@@ -445,6 +467,8 @@ def run(
                     raise InvalidArgument("run", "keep", expected, name, f"There are {', '.join(decision.info)}.")
                 values.append(decision.info[name])
     columns = columns_of(taken)
+    if lockstep is None and columns["reward"].ndim > 1:
+        raise BrokenContract(f"{type(world).__name__}.step", "return a number as reward", taken[0].reward)
     if "state" in keep:
         columns = {"state": column("state", states), **columns}
     columns |= {name: column(name, values) for name, values in kept.items()}

@@ -162,6 +162,25 @@ class NotConverged(BayesRLError, RuntimeError):
         return type(self), (self.owner, self.best, self.residual, self.budget)
 
 
+class OutOfMemory(BayesRLError, MemoryError):
+    """A computation needs more memory than there is.
+
+    >>> raise OutOfMemory("PSRL")
+    Traceback (most recent call last):
+    ...
+    bayesrl.errors.OutOfMemory: PSRL needs more memory than there is. Use a sparser prior, or fewer states or samples.
+    """
+
+    def __init__(self, owner: str, what: str = "") -> None:
+        self.owner, self.what = owner, " ".join(what.split())
+        said = f" ({self.what})" if self.what else ""
+        remedy = "Use a sparser prior, or fewer states or samples."
+        super().__init__(f"{owner} needs more memory than there is{said}. {remedy}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.owner, self.what)
+
+
 class UnreadableFile(BayesRLError, OSError):
     """A file is missing, truncated or not one of ours."""
 

@@ -33,12 +33,12 @@ def program(tmp_path_factory):
 
 
 def workers_of(session):
-    """The processes of a session that have a pool's worker as their command, by the forkserver that made them."""
+    """The other processes of a session: workers, and those that Python needs to start them."""
     found = []
-    for entry in Path("/proc").iterdir():
+    for entry in Path("/proc").glob("[0-9]*"):
         try:
             fields = (entry / "stat").read_text().rpartition(")")[2].split()
-        except (FileNotFoundError, NotADirectoryError, ProcessLookupError):
+        except (FileNotFoundError, ProcessLookupError):
             continue
         if int(fields[3]) == session and fields[0] != "Z" and int(entry.name) != session:
             found.append(int(entry.name))

@@ -50,19 +50,28 @@ class Progress:
             self._paint(self.shares(), False)
 
     def watched(self, job: int, ticking: bool) -> Watch:
-        """Count the steps of a job; `ticking` also shows them, and is for one thread only. A step costs .1 µs."""
+        """Count the steps of a job; `ticking` also shows them, and is for one thread only."""
 
-        def watch(steps: Iterator[Step]) -> Iterator[Step]:
-            done = self.done
-            for step in steps:
+        def stoppable(steps: Iterator[Step]) -> Iterator[Step]:
+            for n, step in enumerate(steps, self.done[job] + 1):
                 yield step
-                done[job] += 1
-                if ticking:
-                    self.tick()
-                elif self.stopped:
+                self.done[job] = n
+                if self.stopped:
                     raise Stopped
 
-        return watch
+        def showing(steps: Iterator[Step]) -> Iterator[Step]:
+            n, due, stride, looked = self.done[job], 0, 1, monotonic()
+            for step in steps:
+                yield step
+                n += 1
+                if n >= due:  # the clock is read a few times in EVERY seconds, not in every step
+                    self.done[job], now = n, monotonic()
+                    stride = 2 * stride if now - looked < 0.1 * EVERY else max(stride // 2, 1)
+                    due, looked = n + stride, now
+                    self.tick()
+            self.done[job] = n
+
+        return showing if ticking else stoppable
 
     @contextmanager
     def shown(self, progress: bool | None) -> Iterator[None]:
