@@ -27,6 +27,8 @@ from bayesrl.kernels.jit import inlined, njit
 from bayesrl.kernels.stream import uniform
 
 X = TypeVar("X", F1, I1)
+PIECES = 64
+"""Room for pieces of each row at first."""
 LEFT = 2.0**-54
 """Stick breaking stops below this part of a row: half of the last digit of one."""
 
@@ -38,8 +40,8 @@ def listed_rows(rows: I1, a: F1, size: I1, alpha: F2, rng: Generator) -> tuple[I
     Returns the lengths of the lists (n,), the outcomes (n, L) and their probabilities (n, L).
     """
     end = np.zeros(len(rows) + 1, np.int64)
-    k: I1 = np.empty(64 * len(rows), np.int32)
-    p: F1 = np.empty(64 * len(rows))
+    k: I1 = np.empty(PIECES * len(rows), np.int32)
+    p: F1 = np.empty(PIECES * len(rows))
     for i in range(len(rows)):
         g = rows[i]
         K, j, mass = size[g], end[i], size[g] * a[g]

@@ -26,6 +26,8 @@ Entries = NDArray[np.int64]
 
 CHUNK = 256
 """Number of entries after which the counts of all cells are updated."""
+FIRST = 64
+"""Room for entries in a new book, at least."""
 DENSE = 2**20
 """The largest number of cells whose counts are stored."""
 
@@ -107,7 +109,7 @@ class Ledger:
                 book.entries[n] = cell
                 book.fill = n + 1
             else:
-                grown = np.empty(max(64, 2 * n), np.int64)
+                grown = np.empty(max(FIRST, 2 * n), np.int64)
                 grown[:n] = book.entries[:n]
                 grown[n] = cell
                 old, book = book, _Book(grown, n + 1)

@@ -50,6 +50,9 @@ from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, unchecked, value
 from bayesrl.registry import register
 
+FIRST_COLUMNS = 256
+"""Numbers of observations for which the table of weights has room at first."""
+
 
 def _example() -> SparseDirichletMDP:
     P = np.full((3, 1, 3), 1 / 3)
@@ -288,7 +291,7 @@ class SparseDirichletMDP(KnownRewards):
         k0 = min(k0, self.outcomes.n_outcomes)
         table = self._weights[0]
         if table.shape[0] <= k0 or table.shape[1] <= N:
-            grown = np.full((max(k0 + 1, table.shape[0]), max(2 * N, 256, table.shape[1])), np.nan)
+            grown = np.full((max(k0 + 1, table.shape[0]), max(2 * N, N + 1, FIRST_COLUMNS, table.shape[1])), np.nan)
             grown[: table.shape[0], : table.shape[1]] = table
             self._weights[0] = table = grown
         return table
