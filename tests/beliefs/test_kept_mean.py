@@ -76,6 +76,15 @@ def test_the_kept_model_equals_one_made_anew(name):
         assert np.array_equal(old.mean_mdp().prob, prob)
 
 
+def test_an_earlier_posterior_is_asked_after_a_later_one():
+    for name, belief in PRIORS.items():
+        line = [belief]
+        for datum in steps(belief, 6, seed=3):
+            line.append(line[-1].update(datum))
+        for i in (5, 2, 6, 3, 1, 4):
+            assert np.array_equal(line[i].mean_mdp().prob, anew(line[i])[0]), name
+
+
 def test_a_buffer_is_written_only_if_nobody_looks():
     belief = PRIORS["flat"]
     data = list(steps(belief, 4))

@@ -559,6 +559,27 @@ def test_an_agent_without_a_plain_belief_acts_but_does_not_show_one():
         LiveAgent(live.agent, actions=["a", "b"]).learn("c", 1.0)
 
 
+@dataclass(frozen=True)
+class Remembering:
+    """A belief that remembers its data."""
+
+    data: tuple = ()
+    n_actions = 4
+
+    def update(self, datum, rng=None):
+        return Remembering((*self.data, datum))
+
+
+def test_the_reward_of_a_set_is_the_sum_of_its_rewards():
+    live = LiveAgent(BayesAgent(Remembering(), b.make("random")), actions=["a", "b", "c", "d"])
+    live.learn(["b", "d"], [0.5, 2.0])
+    live.learn(["b", "d"], 2.5)
+    live.warm_start({"action": [["a", "c"], ["c", "d"]], "reward": [[1.0, 0.25], [3.0, 4.0]]})
+    assert [step.reward for step in live.belief.data] == [2.5, 2.5, 1.25, 7.0]
+    assert [np.ravel(step.action).tolist() for step in live.belief.data] == [[1, 3], [1, 3], [0, 2], [2, 3]]
+    assert [np.ravel(step.next_observation).tolist() for step in live.belief.data] == [[0.5, 2], [0], [1, 0.25], [3, 4]]
+
+
 # Threads, copies, forks ----------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.search.history_tree import Tree, subtree
 from bayesrl.kernels.search.uct_on_histories import Budget, best_action
 from bayesrl.kernels.tree import AUTO
+from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
 
 Leaf = Literal["zero", "mean"]
@@ -30,7 +31,7 @@ class Memory(NamedTuple):
     """What may be used again: the tree of the last search, and the values of leaves with the model they belong to."""
 
     tree: Tree | None
-    leaf: tuple[Floats, Floats] | None
+    leaf: tuple[TabularMDP, Floats] | None
 
 
 class Settings(Planner[Any, Any], Protocol):
@@ -94,14 +95,19 @@ def _kept(planner: Settings, memory: Memory | None, last: Transition | None) -> 
     return subtree(memory.tree, last.next_observation, last.action)
 
 
-def _leaf(planner: Settings, belief: Asked, memory: Memory | None) -> tuple[Floats, Floats] | None:
-    """The mean model, as its probabilities, and its values if states are seen, (S,); kept while it is the same."""
+def _leaf(planner: Settings, belief: Asked, memory: Memory | None) -> tuple[TabularMDP, Floats] | None:
+    """The mean model, and its values if states are seen, (S,); kept while it is the same."""
     if planner.leaf == "zero":
         return None
     if not offers(belief, HasMeanPOMDP):
         demand(planner, belief)  # which refuses it
         return None
     mdp = belief.mean_pomdp().mdp
-    if memory is not None and memory.leaf is not None and memory.leaf[0] is mdp.prob:
+    if memory is not None and memory.leaf is not None and _same(memory.leaf[0], mdp):
         return memory.leaf
-    return mdp.prob, np.array(solve(mdp).values)
+    return mdp, np.array(solve(mdp).values)
+
+
+def _same(one: TabularMDP, two: TabularMDP) -> bool:
+    """Whether two models share their arrays and their discount."""
+    return one.prob is two.prob and one.outcomes is two.outcomes and one.gamma == two.gamma

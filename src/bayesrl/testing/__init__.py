@@ -16,7 +16,9 @@ from bayesrl.testing import (  # noqa: F401 (they register probes)
 from bayesrl.testing.laws import (
     check_agent,
     check_belief,
+    check_cache,
     check_hidden_world,
+    check_kept_answers,
     check_needs,
     check_planner,
     check_point_belief,
@@ -36,6 +38,6 @@ from bayesrl.testing.statistics import (
 __all__ = [
     "Probe", "assert_chain_mean", "assert_frequencies", "assert_mean_equal", "assert_quantiles", "assert_uniform_ranks",
     "check_agent",
-    "check_belief", "check_episodes", "check_hidden_world", "check_moments", "check_needs", "check_planner",
-    "check_point_belief", "check_streams", "check_world", "probe_for",
+    "check_belief", "check_cache", "check_episodes", "check_hidden_world", "check_kept_answers", "check_moments",
+    "check_needs", "check_planner", "check_point_belief", "check_streams", "check_world", "probe_for",
 ]  # fmt: skip

@@ -39,8 +39,9 @@ FEW = 3
 def check_belief(belief: Belief[Any], probe: Probe | None = None, *, rng: Generator, exact: bool = True) -> None:
     """Purity, martingale, calibration, concentration, moments; exact beliefs also ignore the order of data, and rng.
 
-    A probe may declare its belief `random` (it uses rng), `approximate` (only purity, concentration and moments
-    hold) or `moving` (the truth changes with each datum: their order matters, and nothing concentrates).
+    What a belief keeps of its answers changes none of them. A probe may declare its belief `random` (it uses rng),
+    `approximate` (only purity, concentration, moments and what is kept hold) or `moving` (the truth changes with each
+    datum: their order matters, and nothing concentrates).
     """
     probe = probe_for(belief) if probe is None else probe
     approximate = getattr(probe, "approximate", False)
@@ -54,6 +55,7 @@ def check_belief(belief: Belief[Any], probe: Probe | None = None, *, rng: Genera
         check_concentration(belief, probe, rng=rng)
     if not getattr(probe, "point", False):  # an estimate without a distribution has no moments
         check_moments(belief, probe, rng=rng)
+    check_kept_answers(belief, probe, rng=rng)
 
 
 def _data(belief: Belief[Any], probe: Probe, n: int, rng: Generator) -> tuple[Any, list[Any]]:
@@ -74,6 +76,24 @@ def check_purity(belief: Belief[Any], probe: Probe, *, rng: Generator) -> None:
         assert np.array_equal(probe.expect(left), probe.expect(again)), "two posteriors of one belief affect each other"
         assert pickle.loads(pickle.dumps(right)) == right, "a belief changes when it is pickled"
         belief = left
+
+
+def check_kept_answers(belief: Belief[Any], probe: Probe, *, rng: Generator) -> None:
+    """A belief that was asked at every age answers as one that was never asked and came from a file each time.
+
+    Other posteriors of the same ages are asked too, before and after.
+    """
+    _, data = _data(belief, probe, 12, rng)
+    asked = silent = belief
+    for datum in data:
+        luck, other = deepcopy(rng), asked
+        probe.expect(learned(probe, other, data[0], deepcopy(luck)))
+        probe.expect(asked)
+        asked = learned(probe, asked, datum, deepcopy(luck))
+        silent = learned(probe, pickle.loads(pickle.dumps(silent)), datum, luck)
+        probe.expect(learned(probe, other, data[-1], deepcopy(rng)))
+    assert np.array_equal(probe.expect(asked), probe.expect(silent)), "what a belief keeps changes its answers"
+    assert np.array_equal(probe.expect(deepcopy(asked)), probe.expect(silent)), "a copy of a belief answers differently"
 
 
 def check_exactness(belief: Belief[Any], probe: Probe, *, rng: Generator) -> None:
@@ -197,6 +217,27 @@ def check_planner(
             np.testing.assert_array_equal(one.info[key], two.info[key])
         memory = one.memory
     assert pickle.loads(before) == belief, "plan changed the belief"
+
+
+def check_cache(
+    planner: Planner[Any, Any],
+    belief: Belief[Any],
+    observation: Any,
+    memory: Any,
+    *,
+    seed: int = 0,
+    rounding: float = 0.0,
+) -> None:
+    """A memory that is only a cache, from whatever belief, plans like a fresh one.
+
+    Numbers in `info` may differ by `rounding`, relative and absolute, if the memory only says where a solver starts.
+    """
+    kept = planner.plan(belief, observation, memory, default_rng(seed), None)
+    fresh = planner.plan(belief, observation, planner.start(), default_rng(seed), None)
+    assert np.array_equal(kept.action, fresh.action), "a kept memory chose another action than a fresh one"
+    assert kept.info.keys() == fresh.info.keys(), "a kept memory reports other things than a fresh one"
+    for key in fresh.info:
+        np.testing.assert_allclose(kept.info[key], fresh.info[key], rounding, rounding, err_msg=f"kept {key}")
 
 
 class Box(Protocol):

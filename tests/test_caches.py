@@ -1,0 +1,124 @@
+"""The law of caches: a memory that is only a cache decides as a fresh one, whatever belief it comes from.
+
+Every registered planner acts for some steps. Its memory is then used with the same belief, with a belief about another
+run, with the prior, and with a belief of another discount. Planners whose memory is more than a cache are listed with
+the reason, and what can be checked of them is.
+"""
+
+import dataclasses
+import pickle
+from functools import cache
+from itertools import islice
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+import bayesrl as b
+from bayesrl.core import BayesAgent, Streams, meet, play
+from bayesrl.lab.build import agent_for
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.registry import entries, make_world
+from bayesrl.testing.laws import check_cache
+
+HOMES = {"bamdp": "chain", "bandits": "bernoulli", "bapomdp": "tiger", "continuous": "blimp", "risk": "machine-repair"}
+OWN_HOMES = {"thompson-combinatorial": "combinatorial", "medusa": "asking-for-state"}
+OWN_HOMES |= {"gp-sparse-sampling": "continuous-bandit", "lazy-psrl": "lq-system", "certainty-equivalence": "lq-system"}
+OWN_PRIORS = {"ba-pomcp": "particle:20", "bapomdp-forward-search": "bounded:9", "bapomdp-branch-and-bound": "bounded:9"}
+SETTINGS = {name: {"models": 4, "size": 5} for name in ("sampled-pomdps", "medusa")}
+SETTINGS |= {"gp-sparse-sampling": {"candidates": 8, "simulations": 50}}
+SETTINGS |= {"continuous-forward-search": {"depth": 2, "width": 2}}
+SETTINGS |= {name: {"leaf": "mean", "simulations": 50, "depth": 2} for name in ("pomcp", "ba-pomcp")}
+TIME = "it counts the decisions"
+DRAWN = "it acts on models that it has drawn, for a while"
+MORE = {
+    "bamcp": "its rollouts are learnt from all transitions",
+    "bayes-ucb": TIME,
+    "finite-horizon-index": TIME,
+    "hmdp": "its leaves are learnt from all transitions",
+    "boss": DRAWN,
+    "lazy-psrl": DRAWN,
+    "psrl": DRAWN,
+    "sampled-pomdps": DRAWN,
+    "sboss": DRAWN,
+    "tsmdp": DRAWN,
+    "value-of-information": "it weights models that it has drawn before",
+    "mbie-eb": "it plans again after some steps only",
+    "rmax": "it plans again when a pair becomes known",
+}
+"""Planners whose memory changes what they do, with the reason."""
+WARM = {"bolt", "pot", "gittins"}
+"""Planners whose memory says where a solver starts: values then agree within its tolerance, 1e-6."""
+PLANNERS = [
+    n for n, e in entries().items() if e.kind == "planner" and e.package in HOMES and n != "coalition-formation"
+]
+
+
+@cache
+def agent_of(name):
+    world = make_world(OWN_HOMES.get(name, HOMES[entries()[name].package]))
+    return agent_for(name, world, OWN_PRIORS.get(name), SETTINGS.get(name)), world
+
+
+@cache
+def after(name, seed, steps=5):
+    """The mind and the next observation after some steps of a run."""
+    agent, world = agent_of(name)
+    streams = Streams.of(seed)
+    *_, step = islice(play(agent, meet(world, streams), streams), steps)
+    return step.mind, step.observation
+
+
+def situations(name):
+    """Beliefs and observations to plan with."""
+    prior, (mind, seen), (other, elsewhere) = agent_of(name)[0].prior, after(name, 1), after(name, 2)
+    yield from ((mind.belief, seen), (other.belief, elsewhere), (prior, elsewhere))
+    if any(field.name == "gamma" for field in dataclasses.fields(prior)):
+        yield dataclasses.replace(other.belief, gamma=0.4), elsewhere
+
+
+@pytest.mark.parametrize("name", [name for name in PLANNERS if name not in MORE])
+def test_a_kept_memory_plans_like_a_fresh_one(name):
+    agent, _ = agent_of(name)
+    assert isinstance(agent, BayesAgent)
+    for belief, seen in situations(name):
+        check_cache(agent.planner, belief, seen, after(name, 1)[0].memory, rounding=1e-6 * (name in WARM))
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_memories_that_are_more_than_caches(name):
+    """The reason is needed, since some decision or value differs; and it is the content of the memory that counts."""
+    agent, memory = agent_of(name)[0], after(name, 1)[0].memory
+    wrong = 0
+    for belief, seen in situations(name):
+        try:
+            check_cache(agent.planner, belief, seen, memory)
+        except AssertionError:
+            wrong += 1
+        again = pickle.loads(pickle.dumps(memory))
+        one, two = (agent.planner.plan(belief, seen, m, default_rng(0)) for m in (memory, again))
+        assert np.array_equal(one.action, two.action)
+    assert wrong
+
+
+@pytest.mark.parametrize("name", [name for name, reason in MORE.items() if reason is TIME])
+def test_a_count_of_decisions_knows_no_belief(name):
+    assert after(name, 1)[0].memory == after(name, 2)[0].memory == 5
+
+
+def test_leaf_values_are_those_of_the_present_mean_model():
+    """Of a posterior, and of a known model with the same probabilities and another discount or other rewards."""
+    planner = b.make("ba-pomcp", leaf="mean", simulations=50, depth=2)
+    belief = entries()["bapomdp-particle"].example()
+    memory = planner.plan(belief, None, None, default_rng(0)).memory
+    for seen in (0, 1, 1):
+        belief = belief.update(b.Transition(None, 0, 0.0, seen), default_rng(1))
+        check_cache(planner, belief, None, memory)
+    planner = b.make("pomcp", leaf="mean", simulations=50, depth=2)
+    known = entries()["pomdp-filter"].example()
+    memory = planner.plan(known, None, None, default_rng(0)).memory
+    mdp = known.pomdp.mdp
+    doubled = mdp.outcomes.with_rewards(mdp.outcomes.reward * 2.0)
+    for outcomes, gamma in ((mdp.outcomes, mdp.gamma), (mdp.outcomes, 0.3), (doubled, mdp.gamma)):
+        other = dataclasses.replace(known.pomdp, mdp=TabularMDP.unchecked(outcomes, mdp.prob, gamma))
+        check_cache(planner, dataclasses.replace(known, pomdp=other), None, memory)
