@@ -12,7 +12,7 @@ COMPILED += $(addprefix tests/risk/test_,k_of_n.py scenario_max_min.py sigma_poi
 COMPILED += $(addprefix tests/inverse/test_,birl.py bnirl.py em_irl.py) tests/multiagent/test_bayesian_marl.py
 COMPILED += $(addprefix tests/multitask/test_,hierarchical_mdp.py multitask_gptd_dp.py)
 
-.PHONY: install demo test figures bounds mutants mutants-random check package bench docs clean
+.PHONY: install demo test soak soak-short figures bounds mutants mutants-random check package bench docs clean
 
 install: .venv/installed
 
@@ -26,6 +26,12 @@ demo: install  ## the main job: the methods so far on the Chain, beside referenc
 
 test: install  ## every test but the planted bugs and the long runs
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/mutation -m "not long and not soak"
+
+soak: install  ## minutes of kills, full disks, flipped bits, threads, forks, and runs of 20,000 decisions
+	$(BIN)/python -m pytest -n 0 -m soak tests/soak
+
+soak-short: install  ## the part of it that CI runs, in less than 40 seconds
+	BAYESRL_SOAK=short $(BIN)/python -m pytest -n 0 -m "soak and short" tests/soak
 
 figures: install  ## the long runs, most of them beside published figures
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/mutation -m long

@@ -28,7 +28,10 @@ SLOWER = 1.6
 """The later parts of a run may take this much longer than the earlier ones."""
 PER_STEP, AT_ONCE = 400, 24 * 2**20
 """Bytes that a step may keep, such as its outcome, and bytes that the allocator may take whenever it likes."""
-GROWING = {}
+SMALL = {"bamcp": {"simulations": 20, "depth": 15}}
+"""Settings with which a method decides within a millisecond."""
+REPLAY = "it replays the past, also what it was told, for models that it draws anew"
+GROWING = {"action-oracle": REPLAY, "bayes-risk": REPLAY}
 """Methods whose cost follows what was seen, with the reason."""
 
 
@@ -54,7 +57,7 @@ def long_run(name):
     """(steps of a part, seconds of processor time of each part, memory after each part)."""
     package = entries()[name].package
     world = make_world(GOLDEN.OWN_HOMES.get(name, GOLDEN.HOMES[package]))
-    agent = agent_for(name, world, GOLDEN.OWN_PRIORS.get(name), GOLDEN.OWN_SETTINGS.get(name))
+    agent = agent_for(name, world, GOLDEN.OWN_PRIORS.get(name), SMALL.get(name) or GOLDEN.OWN_SETTINGS.get(name))
     streams = Streams.of(0)
     steps = play(agent, meet(world, streams), streams, horizon=GOLDEN.LENGTHS.get(package, (0, None))[1])
     for _ in islice(steps, WARM_UP):  # compiles
