@@ -17,6 +17,7 @@ from bayesrl.models import (
     read_pomdp,
     write_alpha_vectors,
 )
+from bayesrl.models.solve import finite_horizon
 from bayesrl.testing import assert_mean_equal
 
 TIGER = tiger()
@@ -40,6 +41,56 @@ def test_it_plans_on_a_filter(exact):
         np.testing.assert_allclose(decision.info["q"], exact.q(belief.states()))
         assert decision.info["value"] == pytest.approx(exact.value(belief.states()))
         assert decision.info["value"] <= decision.info["q"].max() + 1e-9  # one step ahead is never less
+
+
+class Here:
+    """A belief that is only a distribution over states."""
+
+    def __init__(self, states):
+        self.now = states
+
+    def states(self):
+        return self.now
+
+
+def test_at_the_horizon_all_answers_agree():
+    """Tiger at .97 with one decision left: the door is opened, by `action` and by `plan`, and is worth the same."""
+    last = POMDPValueIteration(horizon=1).solve(TIGER)
+    decision = last.plan(Here([0.97, 0.03]), -1, None, default_rng(0))
+    assert decision.action == last.action([0.97, 0.03]) == 2
+    assert decision.info["q"].max() == decision.info["value"] == pytest.approx(0.97 * 10 - 0.03 * 100)
+    np.testing.assert_allclose(last.q([0.97, 0.03]), TIGER.mean_reward.T @ [0.97, 0.03])
+
+
+@pytest.mark.parametrize("made", [TIGER, tiger(episodic=True), random_pomdp(1), random_pomdp(2, S=4, A=3, ends=1)])
+@pytest.mark.parametrize("horizon", [1, 2, 3, None])
+def test_value_action_and_plan_agree(made, horizon):
+    """The largest q of `plan` is its value and `value`, and its action is `action`, except where actions tie."""
+    solution = POMDPValueIteration(horizon=horizon, tol=1e-8).solve(made)
+    slack = 1e-9 if horizon else solution.error_bound + 1e-9
+    for states in default_rng(0).dirichlet(np.ones(made.n_states), 40):
+        states = np.where(made.terminal, 0.0, states) / states[~made.terminal].sum()
+        decision = solution.plan(Here(states), -1, None, default_rng(0))
+        q = decision.info["q"]
+        np.testing.assert_array_equal(q, solution.q(states))
+        assert decision.info["value"] == solution.value(states)
+        assert q.max() == pytest.approx(solution.value(states), abs=slack)
+        gap = np.diff(np.sort(q))[-1]
+        assert gap <= 2.0 * slack or decision.action == solution.action(states) == np.argmax(q)
+
+
+def test_other_answers_to_a_horizon_agree():
+    """The values of `finite_horizon` are the largest of its q, where its first actions are. The same for the BAMDP."""
+    chain = b.make_world("chain")
+    found = finite_horizon(chain, 4)
+    np.testing.assert_allclose(found.q.max(axis=1), found.values[-1], rtol=1e-15)
+    np.testing.assert_array_equal(found.q.argmax(axis=1), found.policy[0])
+    prior = b.DirichletMDP.structured(b.make_world("chain-tied"))
+    solved = b.make("bamdp-exact", horizon=3).solve(prior)
+    for s in range(prior.n_states):
+        decision = solved.plan(prior, s, solved.start(), default_rng(0))
+        np.testing.assert_array_equal(decision.info["q"], solved.q[s])
+        assert decision.action == solved.q[s].argmax()
 
 
 def test_a_step_ahead_is_better_than_the_vectors():

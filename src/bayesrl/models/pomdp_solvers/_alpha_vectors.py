@@ -1,7 +1,9 @@
 """Solutions of known POMDPs: V(b) = max_i b . alpha_i, each alpha-vector with the action that it begins with.
 
-A solution is a planner on every belief with `states()`. It looks one step ahead of its vectors, so its choices are at
-least as good as the values say, where no vector promises more than can be had.
+A solution is a planner on every belief with `states()`. Without a horizon it looks one step ahead of its vectors, so
+its choices are at least as good as the values say, where no vector promises more than can be had. With a horizon h, h
+decisions are left whenever it is asked: `value`, `action`, `q` and `plan` are all about them, and `q` looks one step
+ahead of the vectors of h - 1 decisions. A file holds the vectors alone, so what is read from it has no horizon.
 """
 
 from __future__ import annotations
@@ -69,6 +71,8 @@ class AlphaVectors:
     """Sweeps over the beliefs, or over the simplex."""
     method: str = ""
     """The solver that was used."""
+    later: F2 | None = None
+    """With a horizon: the alpha-vectors of one decision fewer, (M, S). Without: None, which means `vectors`."""
 
     needs: ClassVar[tuple[type, ...]] = (HasStates,)
 
@@ -79,6 +83,11 @@ class AlphaVectors:
         vectors = array(owner, "vectors", self.vectors, (None, self.pomdp.n_states))
         if vectors[:, self.pomdp.terminal].any():
             raise InvalidArgument(owner, "vectors", "zero in terminal states", vectors)
+        if self.later is not None:
+            later = array(owner, "later", self.later, (None, self.pomdp.n_states))
+            if later[:, self.pomdp.terminal].any():
+                raise InvalidArgument(owner, "later", "zero in terminal states", later)
+            object.__setattr__(self, "later", later)
         actions = indices(owner, "actions", self.actions, (len(vectors),), self.pomdp.n_actions)
         if self.proved is not None and self.proved != np.inf:
             number(owner, "proved", self.proved, 0.0)
@@ -98,7 +107,7 @@ class AlphaVectors:
         return v if b.ndim == 2 else float(v)
 
     def q(self, states: ArrayLike) -> Floats:
-        """Q(b, a), one step ahead of the vectors: (A,) for a belief (S,), (n, A) for several (n, S)."""
+        """Q(b, a), one step ahead: (A,) for a belief (S,), (n, A) for several (n, S)."""
         b = self._beliefs(states)
         q = values_ahead(self._arrays, np.array(np.atleast_2d(b)), self._columns)
         return q if b.ndim == 2 else q[0]
@@ -133,7 +142,7 @@ class AlphaVectors:
 
     @cached_property
     def _columns(self) -> F2:
-        return frozen(np.array(self.vectors.T, order="C"))
+        return frozen(np.array((self.vectors if self.later is None else self.later).T, order="C"))
 
     # Planning --------------------------------------------------------------------------------------------------------
 

@@ -94,7 +94,7 @@ class POMDPValueIteration:
     ([[1.9, 0.0], [1.72, 0.72], [0.72, 1.72], [0.0, 1.9]], [0, 0, 1, 1])
     """
 
-    horizon: Annotated[int | None, AtLeast(1), "Number of decisions; None: endlessly many."] = None
+    horizon: Annotated[int | None, AtLeast(1), "Number of decisions that are left; None: endlessly many."] = None
     tol: Annotated[float, Above(0), "How far the values may be from the optimum, without a horizon."] = 1e-6
     limit: Annotated[
         int, AtLeast(1), "Largest number of vectors of a set before it is pruned; for two states, its square root."
@@ -117,15 +117,16 @@ class POMDPValueIteration:
     def _finite(self, pomdp: TabularPOMDP, p: Live, horizon: int) -> AlphaVectors:
         refuse_overflow(pomdp, "POMDPValueIteration", float(horizon))
         v, error = constant(np.zeros(p.r.shape[1])), 0.0
+        later = v
         for n in range(horizon):
             try:
-                v, lost = sweep(p, v)
+                later, (v, lost) = v, sweep(p, v)
             except TooMany as many:
                 missing = float(np.abs(p.r).max(initial=0.0)) * sum(p.gamma**i for i in range(n, horizon))
-                best = solution(pomdp, p, v, error + missing, n)
+                best = solution(pomdp, p, v, error + missing, n, later)
                 raise NotConverged(NAME, best, error + missing, f"{n} of {horizon} decisions, then {many}") from None
             error = p.gamma * error + lost
-        return solution(pomdp, p, v, error, horizon)
+        return solution(pomdp, p, v, error, horizon, later)
 
     def _endless(self, pomdp: TabularPOMDP, p: Live) -> AlphaVectors:
         v, bound, n = constant(lowest(pomdp, "POMDPValueIteration")[p.live]), np.inf, 0
@@ -203,8 +204,16 @@ def improved(pomdp: TabularPOMDP, p: Live, v: Vectors, tol: float, most: int) ->
     return Vectors(alpha[kept], action[kept], witness), n
 
 
-def solution(pomdp: TabularPOMDP, p: Live, v: Vectors, bound: float, sweeps: int) -> AlphaVectors:
+def solution(
+    pomdp: TabularPOMDP, p: Live, v: Vectors, bound: float, sweeps: int, later: Vectors | None = None
+) -> AlphaVectors:
     """The vectors over all states."""
-    vectors = np.zeros((len(v.alpha), pomdp.n_states))
-    vectors[:, p.live] = v.alpha
-    return AlphaVectors(pomdp, vectors, v.action, float(bound), sweeps, NAME)
+    after = None if later is None else everywhere(pomdp, p, later.alpha)
+    return AlphaVectors(pomdp, everywhere(pomdp, p, v.alpha), v.action, float(bound), sweeps, NAME, after)
+
+
+def everywhere(pomdp: TabularPOMDP, p: Live, alpha: F2) -> F2:
+    """Vectors over all states: zero in terminal ones."""
+    vectors = np.zeros((len(alpha), pomdp.n_states))
+    vectors[:, p.live] = alpha
+    return vectors
