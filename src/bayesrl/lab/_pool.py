@@ -104,7 +104,7 @@ def _one_pool(
 
     broken = []
     with held, holding, _managed(pool, begun, todo, holding.close) as news:
-        for k, future in _arriving(news, len(todo), progress):
+        for k, future in _arriving(news, len(todo), progress, lambda: _check_workers(pool, holding)):
             try:
                 results[k] = future.result()
             except BrokenProcessPool:
@@ -151,13 +151,24 @@ def _managed(
         manager.join()
 
 
-def _arriving(news: News, n: int, progress: Progress) -> Iterator[tuple[int, Future[Any]]]:
-    """The next n jobs that are done. Between them, progress is shown."""
+def _check_workers(pool: Any, holding: Connection) -> None:
+    """End a pool in which a worker was killed while it sent a result: else the pool waits for the rest for ever."""
+    if any(process.exitcode is not None for process in list((pool._processes or {}).values())):
+        holding.close()
+        with suppress(AttributeError, OSError):
+            pool._result_queue._writer.close()  # the last writer, when the workers have ended
+
+
+def _arriving(
+    news: News, n: int, progress: Progress, check: Callable[[], None] = lambda: None
+) -> Iterator[tuple[int, Future[Any]]]:
+    """The next n jobs that are done. Between them, progress is shown, and `check` is called while nothing comes."""
     while n:
         progress.tick()
         try:
             done = news.get(timeout=EVERY)
         except Empty:
+            check()
             continue
         yield done
         n -= 1
