@@ -9,6 +9,7 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.registry import make_world
 from bayesrl.value import GPRL
+from bayesrl.value.gprl import TOLERANCE
 
 SUPPORT = np.linspace(-1.2, 1.2, 13)
 
@@ -166,6 +167,41 @@ def test_backups_that_do_not_settle_stop_after_one_evaluation(monkeypatch):
         weights = np.linalg.solve(best.solver.covariance(SUPPORT, SUPPORT) + 1e-4 * np.eye(13), V)
         V = np.clip((R + 0.8 * W @ weights).max(axis=1), 0.0, 5.0)
     np.testing.assert_allclose(best.values, V, atol=1e-9)
+
+
+@pytest.mark.parametrize(("low", "high", "target", "points", "noise"), [
+    (0.0, 1.0, 0.55, 11, 0.0), (-1.0, 1.0, 0.0, 11, 0.0), (-2.0, 2.0, 1.0, 17, 0.02),
+])  # fmt: skip
+@pytest.mark.parametrize("seed", range(2))
+def test_defaults_converge_and_steer(low, high, target, points, noise, seed):
+    """x' = x + .3 u from 40 transitions: values solve their backup, and the path ends within half a step of the target.
+
+    In the first set-up policies of refitted covariances go round between actions that are nearly as good.
+    """
+    rng = default_rng(seed)
+    log = [
+        Transition([x], [u], 0.0, [x + 0.3 * u + noise * rng.normal()])
+        for x, u in zip(rng.uniform(low, high, 40), rng.choice([-1.0, 0.0, 1.0], 40), strict=True)
+    ]
+    found = GPRL(np.linspace(low, high, points), [-1.0, 0.0, 1.0], [target]).solve(log, rng)
+    assert np.abs(np.clip(found.q.max(axis=1), 0.0, 10.0) - found.values).max() <= TOLERANCE
+    for x in (low, 0.5 * (low + high), high):
+        for _ in range(18):
+            x += 0.3 * found.solver.actions[found.act(None, [x], rng).action][0]
+        assert abs(x - target) < 0.151
+
+
+def test_scales_for_which_values_do_not_settle_are_made_shorter():
+    """Long scales on close support states: backups grow to the limits. It is said, or repaired by a fit."""
+    rng = default_rng(0)
+    log = line(rng)
+    given = {"gamma": 0.9, "covariance": Gaussian(scale=1.0), "jitter": 1e-6}
+    with pytest.raises(NotConverged) as raised:
+        GPRL(np.linspace(-1.0, 1.0, 21), [[-0.4], [0.4]], [0.0], 0.1, fit=False, **given).solve(log, rng)
+    assert raised.value.residual > TOLERANCE
+    found = GPRL(np.linspace(-1.0, 1.0, 21), [[-0.4], [0.4]], [0.0], 0.1, **given).solve(log, rng)
+    assert found.solver.covariance.scale < 1.0
+    assert np.abs(np.clip(found.q.max(axis=1), 0.0, 10.0) - found.values).max() <= TOLERANCE
 
 
 BAD = {

@@ -9,7 +9,8 @@ improve greedily over the listed actions, until actions repeat.
 
 Deviations: W K_v^-1 is not a contraction. The linear solve of the paper settled in 4 of 40 cases, value backups kept
 inside [0, 1/(1 - gamma)] in 30 (reference figures). So kept backups are the default, and `evaluate="solve"` is the
-paper's. If neither settles, `NotConverged` brings the last solution along. Cost: O(n^2 A d + n^3) for n support states.
+paper's. Fitted scales for which values do not settle are made shorter. Fits stop when a policy returns; the values
+solve the backup of the last fit within TOLERANCE, or `NotConverged` brings the last solution along. Cost: O(n^2 A d + n^3) for n support states.
 Claims: R and W against Monte Carlo; the hill is climbed.
 """
 
@@ -31,6 +32,7 @@ from bayesrl.beliefs.values.gp_regression import GPRegression
 from bayesrl.checks import Floats, Ints, array, as_array, frozen, generator, integer, sequence
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.kernels.ties import first_best, greedy
 from bayesrl.parameters import Above, Within, value
 from bayesrl.registry import register
 
@@ -39,7 +41,9 @@ MOST_POLICIES = 50
 MOST_BACKUPS = 2000
 """Backups of one evaluation at most."""
 TOLERANCE = 1e-6
-"""Backups stop when values change by less than this."""
+"""Backups stop when values change by less than this, and a solution's values are its backups within this."""
+SHORTER = 0.7
+"""Share of the scales that is kept when fitted scales do not let values settle."""
 
 
 class Solution(NamedTuple):
@@ -67,7 +71,7 @@ class Solution(NamedTuple):
     def act(self, mind: None, observation: Any, rng: Generator) -> Decision:
         """The best action in a state."""
         q = self.action_values(np.asarray(observation, np.float64).reshape(1, -1))[0]
-        return Decision(int(np.argmax(q)), None, {"q": q})
+        return Decision(first_best(q), None, {"q": q})
 
     def learn(self, mind: None, transition: Transition, rng: Generator) -> None:
         """No memory."""
@@ -148,28 +152,27 @@ class GPRL:
         """Learn the dynamics from transitions, then the values of the support states and a policy."""
         owner = "GPRL.solve"
         model = self.learn_model(problem, rng)
-        R, W = self.expectations(model, self.support)
         solver, policy, seen = self, np.zeros(len(self.support), np.int64), set()
         values = np.zeros(len(self.support))
         for _ in range(MOST_POLICIES):
+            R, W = solver.expectations(model, self.support)
             V, settled = solver._evaluated(R, W, policy, values)
             weights = solver._factored()(V)
             q = solver._q(R, W, weights)
-            improved = q.argmax(axis=1)
-            solution = Solution(frozen(V), frozen(improved), frozen(q), frozen(weights), solver, model)
-            repeats = improved.tobytes() in seen
-            if settled and ((self.evaluate == "backups" and not self.fit) or np.array_equal(improved, policy)):
+            policy, gap = greedy(q), float(np.abs(solver._best(q) - V).max())
+            solution = Solution(frozen(V), frozen(policy), frozen(q), frozen(weights), solver, model)
+            repeats, solved = policy.tobytes() in seen, settled and gap <= TOLERANCE
+            if solved and (repeats or not self.fit):
                 return solution
-            if repeats and not np.array_equal(improved, policy):
+            if settled and repeats:
                 break  # the policies go round
             if not settled and not self.fit:
                 break  # backups do not depend on the policy: another evaluation would only continue this one
-            seen.add(improved.tobytes())
-            policy, values = improved, V
+            values = V if settled else np.zeros(len(V))
+            if settled:
+                seen.add(policy.tobytes())
             if self.fit:
-                solver = solver._refitted(V, generator(owner, rng))
-                R, W = solver.expectations(model, self.support)
-        gap = float(np.abs(q.max(axis=1) - V).max())
+                solver = solver._refitted(V, generator(owner, rng)) if settled else solver._shorter()
         budget = f"{MOST_POLICIES} policies at most" if settled else f"{MOST_BACKUPS} backups at most"
         raise NotConverged(owner, solution, gap, budget)
 
@@ -213,7 +216,7 @@ class GPRL:
             A = np.eye(len(policy)) - self.gamma * solve_K(W[rows, policy].T).T
             return np.asarray(np.linalg.solve(A, R[rows, policy]), np.float64), True
         for _ in range(MOST_BACKUPS):
-            new = np.clip(self._q(R, W, solve_K(V)).max(axis=1), 0.0, 1.0 / (1.0 - self.gamma))
+            new = self._best(self._q(R, W, solve_K(V)))
             change, V = float(np.abs(new - V).max()), new
             if change < TOLERANCE:
                 return V, True
@@ -222,6 +225,11 @@ class GPRL:
     def _q(self, R: Floats, W: Floats, weights: Floats) -> Floats:
         """R + gamma W K_v^-1 V, shape (n, A), from the weights K_v^-1 V."""
         return np.asarray(R + self.gamma * (W @ weights))
+
+    def _best(self, q: Floats) -> Floats:
+        """The value of the best action, kept inside the range of values unless it is solved for, shape (n,)."""
+        best = q.max(axis=1)
+        return np.clip(best, 0.0, 1.0 / (1.0 - self.gamma)) if self.evaluate == "backups" else best
 
     def _factored(self) -> Callable[[Floats], Floats]:
         """The map x -> K_v^-1 x."""
@@ -240,3 +248,7 @@ class GPRL:
         fitted = process.fit(rng, starts=1).prior
         assert isinstance(fitted, Gaussian)
         return replace(self, covariance=fitted)
+
+    def _shorter(self) -> GPRL:
+        """The same solver with shorter scales: W K_v^-1 is nearer to an average of values, and backups settle."""
+        return replace(self, covariance=replace(self.covariance, scale=SHORTER * self.covariance.scale))

@@ -34,6 +34,8 @@ from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 
 ROUNDING = 1e-16
+LOST = 1e12
+"""Prior variance, as a multiple of a datum's least variance given the others, at which the matrices lose all digits."""
 MOST = 1000
 """Terms of an expansion at most, and four for each datum."""
 
@@ -138,6 +140,9 @@ def dense(owner: str, groups: list[Group], mu: Floats, S: Floats, d: int) -> Mom
     P = sum(len(group.columns) for group in groups)
     mean, second, cross = np.zeros(P), np.zeros((P, P)), np.zeros((d, P))
     factors = [unpacked(group.data.factor, len(group.data)) for group in groups]
+    for C, group in zip(factors, groups, strict=True):
+        if len(C) and group.prior.variances(mu[None])[0] > LOST * np.diagonal(C).min() ** 2:
+            raise _too_wide(owner, S)
     for i, (prior, data, columns, noise) in enumerate(groups):
         assert isinstance(prior, Gaussian)
         nu, here = data.points - mu, list(columns)
@@ -153,12 +158,16 @@ def dense(owner: str, groups: list[Group], mu: Floats, S: Floats, d: int) -> Mom
             if i == j:
                 rest = float(prior.variance - np.trace(Q))
                 if rest < -NEGATIVE * prior.variance:
-                    expected = "smaller against the scales, as the noise is too small for the matrices"
-                    raise InvalidArgument(owner, "covariance", expected, S, "Sampled paths have no such limit.")
+                    raise _too_wide(owner, S)
                 block += (max(rest, 0.0) + noise**2) * np.eye(len(here))
             second[np.ix_(here, other.columns)] = block
             second[np.ix_(other.columns, here)] = block.T
     return mean, 0.5 * (second + second.T) - np.outer(mean, mean), cross
+
+
+def _too_wide(owner: str, S: Floats) -> InvalidArgument:
+    expected = "smaller against the scales, as the noise is too small for the matrices"
+    return InvalidArgument(owner, "covariance", expected, S, "Sampled paths have no such limit.")
 
 
 def _solved(C: Floats, B: Floats) -> Floats:

@@ -10,7 +10,10 @@ Mean l'w, covariance k(x, y) - l(x)'(I - P) l(y). Engel's variables are alpha = 
 
 Deviations: the papers carry the inverse of the dictionary's covariance, which is worthless below threshold 1e-4. A
 growing Cholesky factor is exact at 1e-10. `residuals="white"` is the model of `gptd_deterministic`. Cost: O(m^2) for a
-transition with m states in the dictionary. Claims: threshold 0 equals `gptd`; otherwise equal to the projected model.
+transition with m states in the dictionary. Claims: equal to the projected model; threshold 0 is `gptd` up to rounding
+where states are apart. A state whose variance given the dictionary is below 1e-10 of its own is never admitted, since
+the rounding of later columns is divided by that variance: then values differ from `gptd` by up to 2e-6 (40 to 200
+random states in [-2, 2], scales .1 to 3, noise .3).
 """
 
 from __future__ import annotations

@@ -34,6 +34,8 @@ MOST = 2000
 """The most points of the grid on which a function is drawn."""
 CUT = 1e-12
 """Eigenvalues of the grid's covariance below this share of the largest are left out."""
+NEWTON = 3
+"""Newton's steps that polish the best action."""
 FINE = 400
 """Points of a line on which the best action is looked for; then it is improved."""
 
@@ -95,7 +97,7 @@ class ContinuousBandit(BoxBandit):
 
     @cached_property
     def best(self) -> Floats:
-        """The best action, (e,): the best point of a fine grid, improved by a search around it."""
+        """The best action, (e,): the best point of a fine grid, improved by a search and by Newton's steps."""
         from scipy.optimize import minimize
 
         per_axis = ceil(FINE ** (1.0 / self.dims))
@@ -104,7 +106,23 @@ class ContinuousBandit(BoxBandit):
         start = grid[np.argmax(self.mean(grid))]
         bounds = [(0.0, 1.0)] * self.dims
         found = minimize(lambda a: -float(self.mean(a[None])[0]), start, bounds=bounds, options={"ftol": 1e-14}).x
-        return frozen(max((start, found), key=lambda a: float(self.mean(a[None])[0])))
+        return frozen(max((start, found, self._polished(found)), key=lambda a: float(self.mean(a[None])[0])))
+
+    def _polished(self, a: Floats) -> Floats:
+        """Newton's steps from an action near a maximum of f; coordinates at the edge of the box stay there.
+
+        The derivatives are closed. Differences of f are not exact enough: large weights cancel, up to 1e-10 of f.
+        """
+        for _ in range(NEWTON):
+            L = np.broadcast_to(np.square(self.covariance.scale), a.shape)
+            D, paid = (a - self.centres) / L, self.covariance(a[None], self.centres)[0] * self.weights
+            slope, curved = -paid @ D, (D.T * paid) @ D - paid.sum() * np.diag(1.0 / L)
+            free = np.flatnonzero((a > 0.0) & (a < 1.0))
+            if not len(free) or np.linalg.eigvalsh(curved[np.ix_(free, free)])[-1] >= 0.0:
+                break
+            a = a.copy()
+            a[free] = np.clip(a[free] - np.linalg.solve(curved[np.ix_(free, free)], slope[free]), 0.0, 1.0)
+        return a
 
     def gap(self, state: object, action: Any) -> float:
         """The best mean reward minus that of an action: the regret of a step."""
