@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -389,3 +390,12 @@ def test_bad_input(call, sentence):
     with pytest.raises(InvalidArgument) as error:
         call()
     assert sentence in str(error.value)
+
+
+def test_states_are_eliminated_in_blocks_of_any_size(monkeypatch):
+    rng = default_rng(8)
+    P, r = rng.dirichlet(np.ones(9), 9), rng.normal(size=9)
+    whole = gittins_index_process(P, r, 0.9)
+    for size in (1, 2, 4, 8):
+        monkeypatch.setattr(sys.modules["bayesrl.bandits.gittins"], "BLOCK", size)
+        np.testing.assert_allclose(gittins_index_process(P, r, 0.9), whole, rtol=1e-10)

@@ -323,3 +323,26 @@ def test_futures_of_one_belief_do_not_disturb_each_other(kind):
         np.testing.assert_allclose(future.mean(states), fresh.mean(states), atol=1e-10)
         np.testing.assert_allclose(future.covariance(states), fresh.covariance(states), atol=1e-10)
         assert future.log_evidence() == pytest.approx(fresh.log_evidence(), abs=1e-9)
+
+
+@pytest.mark.parametrize("residuals", ["coloured", "white"])
+def test_sparse_gptd_learns_the_same_in_small_chunks(monkeypatch, residuals):
+    """A trajectory that goes on, and one that ends, in chunks of 1, 2, 3 and 7 transitions."""
+    rng = default_rng(3)
+    states, rewards = rng.uniform(-2.0, 2.0, 15), rng.normal(size=14)
+    belief = SparseGPTD(Gaussian(scale=0.7), lambda x: 0.3 + 0.1 * np.cos(x[:, 0]), 0.9, 0.1, residuals)
+    ended = [
+        Transition([x], None, r, [y], terminated=i == 13)
+        for i, (x, y, r) in enumerate(zip(states, states[1:], rewards, strict=False))
+    ]
+    for log in ((states, rewards), ended):
+        whole = belief.update_many(log)
+        for size in (1, 2, 3, 7):
+            monkeypatch.setattr("bayesrl.beliefs.values.gptd_sparse.CHUNK", size)
+            found = belief.update_many(log)
+            np.testing.assert_array_equal(found.dictionary, whole.dictionary)
+            np.testing.assert_allclose(found.mean(states), whole.mean(states), rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(found.variance(states), whole.variance(states), rtol=1e-9, atol=1e-12)
+            assert found.log_evidence() == pytest.approx(whole.log_evidence(), rel=1e-10)
+            assert (found.tail is None) == (whole.tail is None)
+        monkeypatch.undo()

@@ -1,5 +1,7 @@
 """Agents: an update by hand, directions and lengths, the line search, Newton steps, and that all of them improve."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from gradient_toys import Walk
@@ -464,3 +466,31 @@ def test_a_call_that_fails_changes_nothing():
     with pytest.raises(InvalidArgument, match="'reward' must be a finite number, got nan"):
         agent.learn(mind, Transition(0, 0, np.nan, 0, terminated=True), np.random.default_rng(0))
     assert mind == agent.start()
+
+
+class Bounded:
+    """A policy with parameters below 1."""
+
+    def __init__(self, parameters):
+        self.parameters = np.array(parameters, float)
+
+    def with_parameters(self, parameters):
+        if np.max(parameters) > 1.0:
+            raise InvalidArgument("Bounded", "parameters", "at most 1", parameters)
+        return Bounded(parameters)
+
+
+def test_a_line_search_remembers_the_step_that_was_taken():
+    """A step of 8 is refused and halved to 1/2: the next probe doubles or halves 1/2, and knows the slope there."""
+    rule = SimpleNamespace(direction="conjugate", length="fixed", rate=8.0, half_life=None)
+    first = improve(rule, Bounded([0.25, 0.0]), SimpleNamespace(mean=np.array([1.0, -1.0])), np.eye(2), 0, None)
+    assert first.policy.parameters.tolist() == [0.75, -0.5]
+    assert first.search.step == 0.5
+    assert first.search.base.tolist() == [0.25, 0.0]
+    up = improve(rule, first.policy, SimpleNamespace(mean=np.array([1.0, 0.0])), np.eye(2), 1, first.search)
+    assert up.search.uphill == (0.5, 1.0)
+    assert up.search.step == 0.5  # doubled to 1, which is refused
+    down = improve(rule, first.policy, SimpleNamespace(mean=np.array([-1.0, 0.0])), np.eye(2), 1, first.search)
+    assert down.search.downhill == (0.5, -1.0)
+    assert down.search.step == 0.25
+    assert down.policy.parameters.tolist() == [0.5, -0.25]

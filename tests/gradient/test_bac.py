@@ -1,5 +1,7 @@
 """Bayesian actor-critic: integrals by exact sums, dense conditioning, exact limits, squared errors, calibration."""
 
+import sys
+
 import numpy as np
 import pytest
 from gradient_toys import EXACT, POLICY, WALK, paired
@@ -11,6 +13,7 @@ from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.gradient import bac, fisher_information, reinforce_gradient
 from bayesrl.gradient._bpg import Whitened
 from bayesrl.gradient._critic import StatePlusScore
+from bayesrl.models.policy import SoftmaxPolicy
 
 V, Q, NU, GRADIENT, G = EXACT
 K_S = Discrete(variance=100.0)
@@ -200,3 +203,26 @@ def test_defaults_of_the_estimate():
     np.testing.assert_array_equal(plain.mean, said.mean)
     np.testing.assert_array_equal(plain.covariance, said.covariance)
     np.testing.assert_array_equal(G, fisher_information(log, POLICY, "pairs", 1.0))
+
+
+@pytest.mark.parametrize("threshold", [None, 0.0])
+def test_small_batches_of_episodes_are_one_batch(monkeypatch, threshold):
+    """Truncated and terminated episodes of different lengths, with batches of each size, and noise that differs."""
+    rng, paths = np.random.default_rng(5), []
+    policy = SoftmaxPolicy(rng.normal(size=(3, 2)))
+    for length, truncated in ((4, True), (3, False), (1, True), (5, True), (2, False), (6, True)):
+        states = rng.integers(3, size=length + 1)
+        for t in range(length):
+            last = t == length - 1
+            paths.append(
+                Transition(int(states[t]), int(rng.integers(2)), float(rng.normal()), int(states[t + 1]),
+                           terminated=last and not truncated, truncated=last and truncated)
+            )  # fmt: skip
+    G = fisher_information(paths, policy)
+    given = paths, policy, G, Gaussian(scale=1.0, variance=4.0), lambda s: 0.5 + 0.2 * s[:, 0], 0.9, threshold
+    whole = bac(*given)
+    for size in (1, 2, 4, 7, 8, 12):
+        monkeypatch.setattr(sys.modules["bayesrl.gradient.bac"], "BATCH", size)
+        found = bac(*given)
+        np.testing.assert_allclose(found.mean, whole.mean, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found.covariance, whole.covariance, rtol=1e-9, atol=1e-12)

@@ -10,8 +10,8 @@ improve greedily over the listed actions, until actions repeat.
 Deviations: W K_v^-1 is not a contraction. The linear solve of the paper settled in 4 of 40 cases, value backups kept
 inside [0, 1/(1 - gamma)] in 30 (reference figures). So kept backups are the default, and `evaluate="solve"` is the
 paper's. Fitted scales for which values do not settle are made shorter. Fits stop when a policy returns; the values
-solve the backup of the last fit within TOLERANCE, or `NotConverged` brings the last solution along. Cost: O(n^2 A d + n^3) for n support states.
-Claims: R and W against Monte Carlo; the hill is climbed.
+solve the backup of the last fit within TOLERANCE, or `NotConverged` brings the last solution along.
+Cost: O(n^2 A d + n^3) for n support states. Claims: R and W against Monte Carlo; the hill is climbed.
 """
 
 from __future__ import annotations
@@ -152,7 +152,8 @@ class GPRL:
         """Learn the dynamics from transitions, then the values of the support states and a policy."""
         owner = "GPRL.solve"
         model = self.learn_model(problem, rng)
-        solver, policy, seen = self, np.zeros(len(self.support), np.int64), set()
+        solver, seen = self, set()
+        policy: Ints = np.zeros(len(self.support), np.int64)
         values = np.zeros(len(self.support))
         for _ in range(MOST_POLICIES):
             R, W = solver.expectations(model, self.support)
