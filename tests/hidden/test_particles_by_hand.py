@@ -38,7 +38,7 @@ def test_weights_are_evened_out_if_few_count():
     """Below half of the effective sample size, which is 1 / sum w^2; exactly half is kept. The sum is returned."""
     states = np.arange(4)
     for weights, resampled in (
-        ([0.2, 0.2, 0.0, 0.0], False), ([0.2, 0.2 + 1e-9, 0.0, 0.0], True), ([0.1, 0.1, 0.1, 0.1], False),
+        ([0.2, 0.2, 0.0, 0.0], False), ([0.2, 0.2 + 1e-4, 0.0, 0.0], True), ([0.1, 0.1, 0.1, 0.1], False),
         ([0.5, 0.1, 0.1, 0.0], True), ([0.3, 0.3, 0.1, 0.0], False),
     ):  # fmt: skip
         weights = np.array(weights)

@@ -34,6 +34,7 @@ from bayesrl.capabilities import ListsPosteriors, MergesReplicates, offers
 from bayesrl.checks import Floats, as_array, choice, frozen, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels import ties
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -169,7 +170,7 @@ def thompson(known: Posteriors) -> Floats:
 
 def greedy(index: Callable[[Posteriors], Floats]) -> Policy:
     """The policy that plays the first arm of largest index: `greedy(lambda known: known.mean)`."""
-    return lambda known: np.eye(known.seen.shape[1])[index(known).argmax(axis=-1)]
+    return lambda known: np.eye(known.seen.shape[1])[ties.greedy(index(known))]
 
 
 def _backwards(

@@ -66,5 +66,5 @@ class ThompsonCombinatorial:
         M, K = self.suggestions, q.shape[-1]
         if M > K:
             raise InvalidArgument("ThompsonCombinatorial", "suggestions", f"at most {K}, the number of arms", M)
-        chosen = np.sort(np.argpartition(-q, M - 1, axis=-1)[..., :M], axis=-1)
+        chosen = np.sort(np.argsort(-q, axis=-1, kind="stable")[..., :M], axis=-1)
         return Decision(chosen, None, {"q": q})

@@ -18,6 +18,7 @@ from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs
 from bayesrl.checks import Floats, Ints
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence
+from bayesrl.kernels.ties import greedy
 from bayesrl.models.pomdp import NOTHING
 from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors
 
@@ -47,7 +48,7 @@ class Drawn(NamedTuple):
 
     def best(self) -> Ints:
         """Each model's own best action, (N,); of equal actions the first."""
-        return np.asarray(np.argmax(self.q(), axis=1))
+        return greedy(self.q())
 
 
 class Asking(NamedTuple):

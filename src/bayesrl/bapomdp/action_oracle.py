@@ -26,6 +26,7 @@ from bayesrl.bapomdp._models import check_counts, check_query, read
 from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP
 from bayesrl.checks import Floats, Ints
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.ties import better, first_best
 from bayesrl.models.pomdp import NOTHING
 from bayesrl.parameters import PROBABILITY, value
 from bayesrl.registry import register
@@ -82,10 +83,10 @@ class ActionOracle:
             return Decision(mind.chosen, mind, {"asked": False, "agreement": 1.0})
         drawn, A = present_models(self, mind, rng), self.prior.n_actions
         w = drawn.belief.posterior()
-        votes = np.bincount(drawn.best(), w, A)
-        asked = bool(votes.max() < self.agreement)
+        votes = np.bincount(drawn.best(), w, A).astype(np.float64)
+        asked = better(self.agreement, votes.max())
         info = {"asked": asked, "agreement": float(votes.max()), "votes": votes, "weights": w}
-        return Decision(A if asked else int(np.argmax(votes)), mind._replace(drawn=drawn), info)
+        return Decision(A if asked else first_best(votes), mind._replace(drawn=drawn), info)
 
     def learn(self, mind: "Asking", transition: Transition, rng: Generator) -> Asking:
         """Weigh the models by the answer, or by what was seen."""

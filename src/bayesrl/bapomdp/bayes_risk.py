@@ -27,6 +27,7 @@ from bayesrl.bapomdp._models import check_counts, check_query, read
 from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP
 from bayesrl.checks import Floats, Ints, integer
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.ties import better, first_best, sizes
 from bayesrl.models.pomdp import NOTHING
 from bayesrl.parameters import AtLeast, value
 from bayesrl.registry import register
@@ -88,8 +89,8 @@ class BayesRisk:
         w, q = drawn.belief.posterior(), drawn.q()
         risk = bayes_risk(q, w)
         left = np.where(np.isin(np.arange(len(risk)), mind.refused), -np.inf, risk)
-        a = int(np.argmax(left))
-        asked = bool(mind.refused) or bool(risk[a] < -self.cost)
+        a = first_best(left, sizes(q))
+        asked = bool(mind.refused) or better(-self.cost, risk[a], sizes(q))
         info = {"q": w @ q, "asked": asked, "risk": float(risk[a]), "risks": risk, "weights": w}
         return Decision(a + self.prior.n_actions * asked, mind._replace(drawn=drawn), info)
 

@@ -28,6 +28,7 @@ from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.ties import better, first_best, sizes
 from bayesrl.models.pomdp import NOTHING
 from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors
 from bayesrl.parameters import Above, AtLeast, value
@@ -105,9 +106,9 @@ class Medusa:
         """Draw a model by its weight, do its best action, and ask if the models disagree about it."""
         mind = self._drawn(rng) if mind is None else mind
         w, q = mind.weights(), model_values(mind.belief, mind.solutions)
-        a = int(np.argmax(q[rng.choice(len(w), p=w)]))
+        a = first_best(q[rng.choice(len(w), p=w)], sizes(q))
         deviation = float(np.sqrt(w @ (q[:, a] - w @ q[:, a]) ** 2))
-        asked = deviation > self.threshold
+        asked = better(deviation, self.threshold, sizes(q))
         info = {"q": w @ q, "asked": asked, "deviation": deviation, "weights": w}
         return Decision(a + self.prior.n_actions * asked, mind, info)
 
@@ -134,7 +135,7 @@ class Medusa:
 
     def _renewed(self, mind: Learning, state: int, rng: Generator) -> Learning:
         """The model of least weight is drawn from the present counts. The others keep their weights."""
-        i = int(np.argmin(mind.weights()))
+        i = first_best(-mind.weights())
         model = mind.counts.sample_pomdp(rng)
         models = (*mind.belief.models[:i], model, *mind.belief.models[i + 1 :])
         solutions = (*mind.solutions[:i], *solved([model], self.size, rng), *mind.solutions[i + 1 :])

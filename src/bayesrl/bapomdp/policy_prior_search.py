@@ -25,6 +25,7 @@ from bayesrl.capabilities import ListsActions
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.ties import first_best, size
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register
@@ -111,7 +112,7 @@ class PolicyPriorSearch:
         t = np.inf if self.temperature is None else self.temperature
         w = joint_posterior(v, np.zeros(len(models)), np.zeros(len(controllers)), t)
         total = np.einsum("mp,mpa->a", w, q)
-        return Decision(int(np.argmax(total)), memory, {"q": total, "weights": w})
+        return Decision(first_best(total, size(q.ravel())), memory, {"q": total, "weights": w})
 
 
 def node_now(chain: Chain, episode: tuple[Transition, ...]) -> Floats:

@@ -25,6 +25,7 @@ from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter
 from bayesrl.capabilities import HasStates, ListsActions, Restarts, offers
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import ImpossibleEvidence
+from bayesrl.kernels.ties import first_best, sizes
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors
 from bayesrl.models.pomdp_solvers.pbvi import PBVI
@@ -105,7 +106,7 @@ class SampledPOMDPs:
         q = np.array([solution.q(f.states()) for f, solution, _ in memory.models])
         w = special.softmax(np.array([f.log_evidence() - before for f, _, before in memory.models]))
         risk = bayes_risk(q, w)
-        return Decision(int(np.argmax(risk)), memory, {"q": w @ q, "risks": risk, "weights": w})
+        return Decision(first_best(risk, sizes(q)), memory, {"q": w @ q, "risks": risk, "weights": w})
 
     def _drawn(self, belief: Asked, episode: tuple[Transition, ...], rng: Generator) -> tuple[Model, ...]:
         """Draw and solve models. If it is known how episodes start, each filters this one."""

@@ -10,6 +10,7 @@ import typer
 from bayesrl._version import code_version
 from bayesrl.cli.app import METHOD, WORLD, Json, Prior, Seed, Set, app, check_plot
 from bayesrl.cli.output import put, put_json, put_table
+from bayesrl.kernels.ties import first_best
 
 if TYPE_CHECKING:
     from bayesrl.lab.explain import Hidden
@@ -148,8 +149,8 @@ def _solve_hidden(world: POMDPWorld, method: str, as_json: bool) -> None:
         page |= {"error_bound": error, "method": by, "q": q.tolist()}
         page |= {"actions": solved.actions.tolist(), "vectors": solved.vectors.tolist(), "version": code_version()}
         return put_json(page)
-    actions = world.actions or tuple(map(str, range(world.n_actions)))
-    rows = [(("> " if a == q.argmax() else "  ") + name, f"{q[a]:.6g}") for a, name in enumerate(actions)]
+    best, actions = first_best(q), world.actions or tuple(map(str, range(world.n_actions)))
+    rows = [(("> " if a == best else "  ") + name, f"{q[a]:.6g}") for a, name in enumerate(actions)]
     put_table(("  first action", "value"), rows)
     put(f"Value of the start {low:.6g} at discount {world.gamma:g}, by {by} with {len(solved.vectors)} vectors.")
     return put(f"The optimal value is at most {high:.6g}.")

@@ -37,6 +37,7 @@ from bayesrl.capabilities import DrawsObservations, GrowsTrees, RewardsStates, T
 from bayesrl.checks import Floats, Ints, called, frozen, returned
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.ties import first_best
 from bayesrl.parameters import AtLeast, value
 from bayesrl.registry import register
 
@@ -113,7 +114,7 @@ class ContinuousForwardSearch:
             rewards = np.array([belief.expected_reward(observation, a) for a in A])  # of all particles
             small = belief.thinned(self.inner, rng) if offers(belief, Thins) else belief
             q = action_values(tree, small, observation, rewards, 0, 0)
-        return Decision(A[int(np.argmax(q))].copy(), None, {"q": q})
+        return Decision(A[first_best(q)].copy(), None, {"q": q})
 
 
 class Tree(NamedTuple):

@@ -37,6 +37,7 @@ from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.ties import first_best
 from bayesrl.parameters import AtLeast, value
 from bayesrl.registry import register
 
@@ -120,16 +121,16 @@ class GPSparseSampling:
         X = self.points()
         m, S = belief.action_moments(X)
         if self.depth == 1:
-            return self._decision(X, int(np.argmax(m)), {"q": m})
+            return self._decision(X, first_best(m), {"q": m})
         root = covariance_root(S)
         if self.depth == 0:
             function = drawn(rng, m, root)
-            return self._decision(X, int(np.argmax(function)), {"q": m, "sample": function})
+            return self._decision(X, first_best(function), {"q": m, "sample": function})
         shifts = rng.random(self.depth - 1)[:, None] + GOLDEN * np.arange(min(self.width, self.simulations))
         z = ndtri(np.clip(shifts % 1.0, 1e-15, 1.0 - 1e-15))
         q, visits = search(rng, m, S, root, belief.noise, z, self.simulations)
         tried = visits > 0
-        best = int(np.argmax(np.where(tried, q, -np.inf)))
+        best = first_best(np.where(tried, q, -np.inf))
         return self._decision(X, best, {"q": np.where(tried, q, m + (self.depth - 1) * m.max()), "visits": visits})
 
     @staticmethod
@@ -180,7 +181,7 @@ def search(rng: Generator, m: F1, S: F2, root: F2, noise: float, z: F2, K: int) 
                     y = (f[b] + noise * rng.standard_normal() - mean[j, b]) / np.sqrt(v[j])
                     for i in range(n):
                         f[i] += c[j, i] * (seen[j] - y)
-            a, e = int(np.argmax(f)), t.edge[node]
+            a, e = first_best(f), t.edge[node]
             while e >= 0 and t.action[e] != a:
                 e = t.next[e]
             if e < 0:

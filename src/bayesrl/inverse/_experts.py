@@ -13,6 +13,7 @@ from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, numb
 from bayesrl.core import Policy
 from bayesrl.errors import InvalidArgument
 from bayesrl.inverse._rewards import rewarded
+from bayesrl.kernels.ties import tied
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solution import Problem, table_of
@@ -56,7 +57,7 @@ def demonstrate(
     rng = generator(owner, rng)
     found = solve(mdp, 1e-12)
     if confidence is None:
-        best = found.q >= found.q.max(axis=1, keepdims=True) - 1e-9 * (1.0 + np.abs(found.q).max())
+        best = tied(found.q)
         expert = best / best.sum(axis=1, keepdims=True)
     else:
         expert = special.softmax(number(owner, "confidence", confidence, 0.0, above=True) * found.q, axis=1)

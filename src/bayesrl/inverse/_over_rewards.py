@@ -21,6 +21,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.inverse._demonstrations import pairs_of
 from bayesrl.inverse._likelihood import Counts, log_likelihood, slope
 from bayesrl.inverse._rewards import AboutRewards, LinearRewards
+from bayesrl.kernels.ties import greedy
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import TabularPolicy
 from bayesrl.models.solve import solve
@@ -96,7 +97,7 @@ class OverRewards(AboutRewards):
         prior = self.prior.gradient(w)
         found = self.rewards.solve(w)
         y = slope(found.q, self.counts, self.confidence)
-        return prior + self.rewards.adjoint(found.q.argmax(axis=1), y)
+        return prior + self.rewards.adjoint(greedy(found.q), y)
 
     def _weights(self, method: str, weights: ArrayLike) -> Floats:
         return self.rewards.weights(f"{type(self).__name__}.{method}", weights)

@@ -13,6 +13,7 @@ from bayesrl.checks import Floats
 from bayesrl.inverse._langevin import langevin
 from bayesrl.inverse._likelihood import log_softmax
 from bayesrl.inverse._several import SeveralExperts
+from bayesrl.kernels.ties import greedy
 from bayesrl.models.solution import Solution
 
 
@@ -71,7 +72,7 @@ class Target:
                 return slope
         n = self.taken.reshape(found.solution.q.shape)
         y = c * (n - n.sum(axis=1, keepdims=True) * np.exp(found.log_p.reshape(n.shape)))
-        policy = found.solution.q.argmax(axis=1)
+        policy = greedy(found.solution.q)
         slope = np.asarray(self.prior.gradient(w) + self.belief.rewards.adjoint(policy, y))
         self.slopes = [*(kept for kept in self.slopes if kept[0] is self.solved[0]), (found, slope)]
         return slope

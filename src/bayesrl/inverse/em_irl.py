@@ -36,6 +36,7 @@ from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.inverse._ascent import ascend
 from bayesrl.inverse._boltzmann import BoltzmannBackup
 from bayesrl.inverse._likelihood import Counts, log_softmax
+from bayesrl.kernels.ties import first_best
 from bayesrl.parameters import Above, AtLeast, Shape, declared, value
 from bayesrl.registry import register
 
@@ -105,7 +106,7 @@ class EMIRL:
                 failed = error
         if failed is not None and not found:
             raise failed
-        return max(found, key=lambda one: one.log_likelihood)
+        return found[first_best(np.array([one.log_likelihood for one in found]))]
 
     def _run(self, mixture: MixtureOfExperts, rng: Generator) -> EMSolution:
         """EM from one start."""
@@ -171,6 +172,6 @@ class MixtureOfExperts:
         """Weights with a larger sum_i z_i ln L_i(w); with a finite prior, those with the largest."""
         if self.listed is not None:
             weights, log_l = self.listed
-            return np.asarray(weights[int(np.argmax(log_l @ z))])
+            return np.asarray(weights[first_best(log_l @ z)])
         n = Counts(self.states, np.tensordot(z, self.taken, 1))
         return ascend(lambda x: self.backup.log_likelihood(x, n), w, self.prior.low, self.prior.high, self.inner, 1)[0]

@@ -33,6 +33,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.inverse._ascent import ascend
 from bayesrl.inverse._likelihood import Counts, log_likelihood, slope
 from bayesrl.inverse._rewards import LinearRewards
+from bayesrl.kernels.ties import first_best, greedy, within
 from bayesrl.models._stationary import StationarySolution
 from bayesrl.parameters import AtLeast, Shape, declared, value
 from bayesrl.registry import register
@@ -98,10 +99,10 @@ class MAPBIRL:
         at = Posterior(belief.rewards, belief.demonstrations, belief.prior, belief.confidence)
         if listed := finite(belief.prior):
             values = [at.value(w) for w in listed.weights]
-            return self._solution(at, np.array(listed.weights[int(np.argmax(values))]), [max(values)])
+            return self._solution(at, np.array(listed.weights[first_best(np.array(values))]), [max(values)])
         low, high, d = belief.prior.low, belief.prior.high, belief.rewards.n_weights
         found = [ascend(at, belief.prior.draw(d, rng), low, high, self.steps) for _ in range(self.restarts)]
-        return self._solution(at, *max(found, key=lambda one: one[1][-1]))
+        return self._solution(at, *found[first_best(np.array([trace[-1] for _, trace in found]))])
 
     def _solution(self, at: Posterior, w: Floats, trace: list[float]) -> MAPSolution:
         policy = np.eye(at.maps.shape[1])[at.maps.at(w)[0]]
@@ -139,14 +140,15 @@ class LinearMaps:
     def at(self, w: Floats) -> tuple[Ints, Floats]:
         """An optimal policy (S,) and Q* (S, A), by policy iteration from the policy that was optimal before."""
         R = self.rewards.table(w)
-        pi = R.argmax(axis=1) if self.last is None else self.last
+        pi = greedy(R) if self.last is None else self.last
         for _ in range(POLICIES):
             Q = R + self.rewards.mdp.gamma * (self.rewards.P @ (self.values(pi) @ w)).reshape(self.shape)
             best = Q.max(axis=1)
-            worse = Q[self.states, pi] < best - TIE * (1e-300 + np.abs(best).max())
+            slack = TIE * (1e-300 + np.abs(best).max())
+            worse = Q[self.states, pi] < best - slack
             if not worse.any():
                 break
-            pi = np.where(worse, Q.argmax(axis=1), pi)
+            pi = np.where(worse, within(Q, 0.5 * slack), pi)
         self.last = pi
         return pi, Q
 

@@ -45,7 +45,7 @@ def margin(most: float, scale: float = 0.0) -> float:
 
 
 @njit
-def lowest(x: F1, scale: float = 0.0) -> float:
+def threshold(x: F1, scale: float = 0.0) -> float:
     """The smallest number that ties with the largest entry."""
     top = -np.inf
     for v in x:
@@ -57,7 +57,7 @@ def lowest(x: F1, scale: float = 0.0) -> float:
 @njit
 def best(x: F1, scale: float = 0.0) -> tuple[int, int]:
     """The first of the best entries, and how many there are."""
-    cut, first, n = lowest(x, scale), 0, 0
+    cut, first, n = threshold(x, scale), 0, 0
     for i in range(len(x)):
         if x[i] >= cut:
             if n == 0:
@@ -75,7 +75,7 @@ def first_best(x: F1, scale: float = 0.0) -> int:
 @njit
 def pick(x: F1, u: float, scale: float = 0.0) -> int:
     """One of the best entries, each with the same probability if u is uniform on [0, 1)."""
-    cut, n = lowest(x, scale), best(x, scale)[1]
+    cut, n = threshold(x, scale), best(x, scale)[1]
     left, last = int(u * n), 0
     for i in range(len(x)):
         if x[i] >= cut or n == len(x):
@@ -90,6 +90,14 @@ def any_best(x: F1, rng: Generator, scale: float = 0.0) -> int:
     """One of the best entries at random. A clear choice draws no number."""
     first, n = best(x, scale)
     return first if n == 1 else pick(x, rng.random(), scale)
+
+
+def largest(x: F1, n: int) -> I1:
+    """The places of the n largest of non-negative numbers, in order. Where the n-th ties, the first ones are taken."""
+    cut = np.sort(x)[-n]
+    clear, near = x > cut + margin(cut), abs(x - cut) <= margin(cut)
+    near[np.flatnonzero(near)[n - int(clear.sum()) :]] = False
+    return np.flatnonzero(clear | near)
 
 
 @njit
@@ -109,7 +117,7 @@ def equal(x: float, y: float, scale: float = 0.0) -> bool:
 
 
 @njit
-def greedy(q: F2, scale: float = 0.0) -> I1:
+def greedy(q: F2, scale: float = 0.0) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """The first best action of every state, for action values q[s, a]. The scale is at least the size of the table."""
     scale, policy = max(scale, sizes(q)), np.empty(len(q), np.int64)
     for s in range(len(q)):
@@ -118,11 +126,21 @@ def greedy(q: F2, scale: float = 0.0) -> I1:
 
 
 @njit
+def within(q: F2, slack: float) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The first action of every state that falls short of the best by at most the slack: inside of iterations."""
+    policy = np.zeros(len(q), np.int64)
+    for s in range(len(q)):
+        while not q[s, policy[s]] >= q[s].max() - slack and policy[s] < q.shape[1] - 1:
+            policy[s] += 1
+    return policy
+
+
+@njit
 def tied(q: F2, scale: float = 0.0) -> B2:
     """Which actions of every state are best. The scale is at least the size of the table."""
     scale, mask = max(scale, sizes(q)), np.zeros(q.shape, np.bool_)
     for s in range(len(q)):
-        cut = lowest(q[s], scale)
+        cut = threshold(q[s], scale)
         for a in range(q.shape[1]):
             mask[s, a] = q[s, a] >= cut
     return mask

@@ -13,15 +13,15 @@ from bayesrl.kernels.jit import inlined, njit
 from bayesrl.kernels.replay import likelihood, undo
 from bayesrl.kernels.simulator import step
 from bayesrl.kernels.stream import uniform
-from bayesrl.kernels.ties import margin, size
+from bayesrl.kernels.ties import better, equal, margin, size
 
 # Rules of choice -----------------------------------------------------------------------------------------------------
 
 
 @njit
-def highest(rng: Generator, x: F1) -> int:
+def highest(rng: Generator, x: F1, scale: float = 0.0) -> int:
     """The index of the largest entry. Ties are broken at random."""
-    best, ties, place, apart = -np.inf, 0, 0, margin(size(x))
+    best, ties, place, apart = -np.inf, 0, 0, margin(size(x), scale)
     for i in range(len(x)):
         if x[i] > best + apart:
             best, ties, place = x[i], 1, i
@@ -33,19 +33,19 @@ def highest(rng: Generator, x: F1) -> int:
 
 
 @njit
-def select(rng: Generator, Q: F2, N: I2, n: int, h: int, c: float, e: float = 0.0) -> int:
+def select(rng: Generator, Q: F2, N: I2, n: int, h: int, c: float, e: float = 0.0, apart: float = 0.0) -> int:
     """UCB: argmax_a Q(h, a) + c sqrt(x) + e x, where x = log N(h) / N(h, a); UCB1 if e is zero.
 
-    Untried actions come first; ties are broken at random.
+    Untried actions come first. Values that differ by at most `apart` are ties, which are broken at random.
     """
     best, ties, action = -np.inf, 0, 0
     log_n = np.log(n)
     for a in range(Q.shape[1]):
         x = np.inf if N[h, a] == 0 else log_n / N[h, a]
         value = np.inf if N[h, a] == 0 else Q[h, a] + c * np.sqrt(x) + e * x
-        if value > best:
+        if value > best + apart:
             best, ties, action = value, 1, a
-        elif value == best:
+        elif value >= best - apart:
             ties += 1
             if uniform(rng) * ties < 1.0:
                 action = a
@@ -71,6 +71,12 @@ def ucb_constants(c: float, spread: F1, n: int) -> tuple[float, float]:
     if c >= 0.0:
         return c, 0.0
     return np.sqrt(2.0 * spread[SQUARES] / max(n - 1, 1)), (spread[HIGHEST] - spread[LOWEST]) / 3.0
+
+
+@inlined
+def apart(spread: F1) -> float:
+    """How far apart values of actions may be and still tie, by the size of the returns."""
+    return margin(max(abs(spread[LOWEST]), abs(spread[HIGHEST])))
 
 
 @inlined
@@ -202,7 +208,7 @@ def back_up(tree: Sparse, leaves: LeafBounds, h: int, a: int, d: int) -> None:
 
 
 @njit
-def widest_child(rng: Generator, tree: Sparse, leaves: LeafBounds, h: int, a: int, d: int) -> int:
+def widest_child(rng: Generator, tree: Sparse, leaves: LeafBounds, h: int, a: int, d: int, scale: float = 0.0) -> int:
     """The child of (h, a) with the largest n (U - L), ties at random; -1 if U = L for every child."""
     best, ties, place = 0.0, 0, -1
     for i in range(tree.size[h, a]):
@@ -211,10 +217,10 @@ def widest_child(rng: Generator, tree: Sparse, leaves: LeafBounds, h: int, a: in
             L, U = tree.value[c, LOWER], tree.value[c, UPPER]
         else:
             L, U = leaf_bounds(leaves, tree.edge[h, a, i, STATE], d - 1, tree.edge[h, a, i, DONE] != 0)
-        gap = tree.weight[h, a, i, DRAWN] * (U - L)
-        if gap > best:
+        gap = tree.weight[h, a, i, DRAWN] * (U - L) if better(U, L, scale) else 0.0
+        if better(gap, best):
             best, ties, place = gap, 1, i
-        elif gap == best and place >= 0:
+        elif equal(gap, best) and place >= 0:
             ties += 1
             if uniform(rng) * ties < 1.0:
                 place = i

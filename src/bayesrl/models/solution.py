@@ -16,6 +16,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F2, I1
 from bayesrl.kernels.bellman import BLOCK, Model, largest, rounding_error
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.ties import margin, size, sizes
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import TabularPolicy
 
@@ -119,9 +120,9 @@ def bound_of(rate: float, rounding: float, low: float, high: float) -> float:
 @njit
 def first_best(q: F2, error: float) -> I1:
     """The first action of each state whose true value may be the largest, if every q has at most this error."""
-    best = np.zeros(len(q), np.int32)
+    best, scale = np.zeros(len(q), np.int32), sizes(q)
     for s in range(len(q)):
-        cut = largest(q, s) - 2.0 * error
+        cut = largest(q, s) - max(2.0 * error, margin(size(q[s]), scale))
         for a in range(q.shape[1]):
             if q[s, a] >= cut:
                 best[s] = a

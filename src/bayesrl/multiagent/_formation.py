@@ -22,11 +22,9 @@ from bayesrl._explained import explain_failures
 from bayesrl.beliefs._coalitions import Coalition, Option, TypeBelief
 from bayesrl.checks import Floats, frozen, generator, integer, number, sequence
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.ties import better, first_best
 from bayesrl.multiagent.coalition_formation import CoalitionFormation
 from bayesrl.parameters import Shape, value
-
-SLACK = 1e-12
-"""A difference of values below this share of the larger one is rounding."""
 
 
 @explain_failures
@@ -94,13 +92,9 @@ Worth = dict[Option, float]
 
 def best_reply(state: dict[Coalition, int], worth: Sequence[Worth], i: int) -> Option | None:
     """The accepted proposal that agent i values most; None if it has nothing better than its present option."""
-    now = worth[i][_of(state, i)]
-    for option in sorted(_proposals(state, worth[i], i), key=lambda option: -worth[i][option]):  # stable: first of ties
-        if not _more(worth[i][option], now):
-            return None
-        if _accepted(state, worth, option, i):
-            return option
-    return None
+    now, mine = worth[i][_of(state, i)], worth[i]
+    open_ = [x for x in _proposals(state, mine, i) if better(mine[x], now) and _accepted(state, worth, x, i)]
+    return open_[first_best(np.array([mine[x] for x in open_]))] if open_ else None
 
 
 def _proposals(state: dict[Coalition, int], worth: Worth, i: int) -> list[Option]:
@@ -111,7 +105,7 @@ def _proposals(state: dict[Coalition, int], worth: Worth, i: int) -> list[Option
 
 def _accepted(state: dict[Coalition, int], worth: Sequence[Worth], option: Option, i: int) -> bool:
     """Whether every other member values the option no less than what it has."""
-    return all(not _more(worth[j][_of(state, j)], worth[j][option]) for j in option[0] if j != i)
+    return all(not better(worth[j][_of(state, j)], worth[j][option]) for j in option[0] if j != i)
 
 
 def _moved(state: dict[Coalition, int], option: Option, i: int) -> dict[Coalition, int]:
@@ -125,12 +119,9 @@ def _of(state: dict[Coalition, int], i: int) -> Option:
     return next((members, action) for members, action in state.items() if i in members)
 
 
-def _more(x: float, y: float) -> bool:
-    return x - y > SLACK * max(abs(x), abs(y))
-
-
 def _best_alone(worth: Worth, i: int) -> int:
-    return max((option for option in worth if option[0] == (i,)), key=lambda option: worth[option])[1]
+    alone = [option for option in worth if option[0] == (i,)]
+    return alone[first_best(np.array([worth[option] for option in alone]))][1]
 
 
 def _worth(agents: Sequence[CoalitionFormation], beliefs: Sequence[TypeBelief] | None) -> list[Worth]:

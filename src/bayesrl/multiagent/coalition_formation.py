@@ -32,6 +32,7 @@ from bayesrl.beliefs._coalitions import CoalitionProblem, TypeBelief
 from bayesrl.checks import Floats, frozen
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.ties import first_best
 from bayesrl.parameters import AtLeast, value
 from bayesrl.registry import register
 
@@ -103,7 +104,7 @@ class CoalitionFormation:
         q, vpi = self.values(mind)
         score = q + vpi if self.choose == "vpi" else q
         options = mind.problem.options
-        return Decision(options[int(np.argmax(score))], mind, {"options": options, "q": q, "vpi": vpi})
+        return Decision(options[first_best(score)], mind, {"options": options, "q": q, "vpi": vpi})
 
     def learn(self, mind: TypeBelief, transition: Transition, rng: Generator) -> TypeBelief:
         """Update the joint belief by (coalition, action, outcome); the outcome is the next observation."""

@@ -22,6 +22,7 @@ from bayesrl.beliefs.covariances import points
 from bayesrl.beliefs.features import Features
 from bayesrl.checks import Floats, array, frozen, indices, integer, number, sequence
 from bayesrl.errors import BrokenContract, InvalidArgument
+from bayesrl.kernels import ties
 from bayesrl.multitask._value_tasks import Steps, ValueTask, matrices, steps_of
 from bayesrl.parameters import AtLeast, Shape, unchecked, value
 
@@ -56,13 +57,13 @@ class TaskPolicies:
 
     def act(self, task: int, state: Any) -> int:
         """The greedy action of a task; ties go to the first action."""
-        return int(np.argmax(self.q(task, np.asarray(state)[None])[0]))
+        return ties.first_best(self.q(task, np.asarray(state)[None])[0])
 
     def policy(self, task: int) -> Floats:
         """The greedy policy of a task as a table of probabilities, (S, A), if the features are a table."""
         if isinstance(self.features, Features):
             raise InvalidArgument("TaskPolicies.policy", "features", "a table (S, A, d)", self.features)
-        return frozen(np.eye(self.n_actions)[np.argmax(self.q(task, np.arange(len(self.features))), axis=1)])
+        return frozen(np.eye(self.n_actions)[ties.greedy(self.q(task, np.arange(len(self.features))))])
 
 
 def policy_iteration(
@@ -146,7 +147,7 @@ def greedy(at: TaskPolicies, m: int, x: Steps) -> Floats:
     """The greedy policy of a task in the next state of each step, (n, A); uniform without weights of the task."""
     if m >= len(at.weights) or not at.rounds:
         return uniform(len(x.reward), at.n_actions)
-    return np.asarray(np.eye(at.n_actions)[np.argmax(at.q(m, x.next_state), axis=1)])
+    return np.asarray(np.eye(at.n_actions)[ties.greedy(at.q(m, x.next_state))])
 
 
 def evaluation(x: Steps, now: Floats, after: Floats, mu: Floats, gamma: float) -> ValueTask:

@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, Ints, array, frozen, integer
 from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.kernels.ties import first_best, greedy, within
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solution import table_of
 from bayesrl.parameters import AtLeast, Shape, unchecked, value
@@ -143,7 +144,7 @@ class VariableReward:
         """The number of the cached policy that is best in a state for these weights, the first of equal ones."""
         owner = "VariableReward.best"
         w, s = self._weights(owner, weights), integer(owner, "state", state, 0, len(self.features) - 1)
-        return int(np.argmax(self._cached(owner, w)[:, s]))
+        return first_best(self._cached(owner, w)[:, s])
 
     # Learning --------------------------------------------------------------------------------------------------------
 
@@ -170,10 +171,10 @@ class VariableReward:
         R, states = F @ w, np.arange(len(F))
         known = len(self.policies) > 0
         if known:
-            c = np.argmax(self._cached("VariableReward.update", w), axis=0)  # of each state; the same for all by gains
+            c = greedy(self._cached("VariableReward.update", w).T)  # of each state; the same for all by gains
             pi, vectors, gain = self.policies[c, states], self.vectors[c, states], self.gains[c[0]]
         else:
-            pi, vectors, gain = np.argmax(R, axis=1), np.zeros((len(F), F.shape[2])), np.zeros(F.shape[2])
+            pi, vectors, gain = greedy(R), np.zeros((len(F), F.shape[2])), np.zeros(F.shape[2])
         for n in range(POLICIES):
             q = R + gamma * (P @ (vectors @ w))
             kept, slack = q[states, pi], ROUNDING * (1.0 + float(np.abs(q).max()))
@@ -183,7 +184,7 @@ class VariableReward:
             if solved and not len(better):
                 return pi, vectors, gain, n
             pi = pi.copy()
-            pi[better] = np.argmax(q[better], axis=1)
+            pi[better] = within(q[better], 0.5 * slack)
             vectors, gain = self._evaluate(pi)
         q = R + gamma * (P @ (vectors @ w))
         residual = float((q.max(axis=1) - q[states, pi]).max())

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, array, called, frozen
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.ties import first_best
 from bayesrl.pacbayes._divergence import divergence, probabilities
 from bayesrl.parameters import value
 
@@ -59,7 +60,8 @@ def select(values: ArrayLike, prior: ArrayLike, temperatures: ArrayLike, bound: 
     if len(V) != len(p):
         raise InvalidArgument(owner, "prior", f"of length {len(V)}, as values are", p)
     tried = np.unique(array(owner, "temperatures", temperatures, (None,), low=0.0, moderate=True))
-    return max((gibbs(V, p, float(t), bound) for t in tried), key=lambda one: one.lower)
+    found = [gibbs(V, p, float(t), bound) for t in tried]
+    return found[first_best(np.array([one.lower for one in found]))]
 
 
 def gibbs(V: Floats, p: Floats, temperature: float, bound: Callable[[float], float]) -> Selection:

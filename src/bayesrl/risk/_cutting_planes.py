@@ -21,7 +21,9 @@ from scipy import sparse
 
 from bayesrl.checks import Floats, frozen
 from bayesrl.errors import NotConverged
+from bayesrl.kernels.ties import sizes, within
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solution import UNIT
 from bayesrl.models.solve import solve
 from bayesrl.risk._information_sets import (
     InformationSets,
@@ -90,7 +92,7 @@ class SetPlans:
     def respond(self, c: Floats) -> tuple[float, Floats]:
         """Backward in time."""
         q = backward(self.sets, c, self.flow)
-        return float(self.first @ q.max(axis=1)), np.eye(q.shape[1])[q.argmax(axis=1)]
+        return float(self.first @ q.max(axis=1)), np.eye(q.shape[1])[within(q, 8.0 * UNIT * sizes(q))]
 
 
 class StationaryPlans:
@@ -118,7 +120,9 @@ class StationaryPlans:
         """Solve the model with rewards c."""
         solution = solve(self.model, tol=PRECISION * self.largest or None, bonus=c - self.model.mean_reward)
         q = solution.q
-        return float(self.first @ solution.values) + solution.error_bound, np.eye(q.shape[1])[q.argmax(axis=1)]
+        return float(self.first @ solution.values) + solution.error_bound, np.eye(q.shape[1])[
+            within(q, 8.0 * UNIT * sizes(q))
+        ]
 
 
 class Best(NamedTuple):

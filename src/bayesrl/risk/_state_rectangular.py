@@ -14,6 +14,8 @@ import numpy as np
 
 from bayesrl.checks import Floats
 from bayesrl.kernels.arrays import F3
+from bayesrl.kernels.ties import size, within
+from bayesrl.models.solution import UNIT
 from bayesrl.risk._rectangular import Backup, Robust, Scenarios, iterate
 
 
@@ -38,8 +40,9 @@ def state_rectangular(x: Scenarios, tol: float) -> Robust:
 def games(q: Floats) -> tuple[Floats, Floats]:
     """Optimal strategies of the agent, (S, A), and of nature, (S, n), in the games q (n, S, A)."""
     n, _, A = q.shape
-    mu, y = np.eye(A)[q.min(axis=0).argmax(axis=1)], np.eye(n)[q.max(axis=2).argmin(axis=0)]
-    open_ = q.min(axis=0).max(axis=1) < q.max(axis=2).min(axis=0)  # where pure strategies do not meet
+    low, high, rounding = q.min(axis=0), q.max(axis=2), 8.0 * UNIT * size(q.ravel())
+    mu, y = np.eye(A)[within(low, rounding)], np.eye(n)[within(-high.T, rounding)]
+    open_ = low.max(axis=1) + rounding < high.min(axis=0)  # where pure strategies do not meet
     if A == 2:
         mu[open_], y[open_] = two_actions(q[:, open_])
     else:

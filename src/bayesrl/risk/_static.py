@@ -13,6 +13,7 @@ from numpy.random import Generator
 from scipy import sparse
 
 from bayesrl.checks import Bools, Floats
+from bayesrl.kernels.ties import better, first_best
 from bayesrl.risk._rectangular import Scenarios, rectangular
 
 EXACT = 1e-9
@@ -106,7 +107,7 @@ def best_deterministic(d: Dense, branches: int, start: Floats) -> tuple[Floats, 
     upper = _limit(found.mip_dual_bound, d)
     if found.x is not None:
         chosen = np.eye(d.r.shape[2])[found.x[: d.r[0].size].reshape(d.r.shape[1:]).argmax(axis=1)]
-        start = max((start, chosen), key=lambda mu: worst_return(d, mu))
+        start = chosen if better(worst_return(d, chosen), worst_return(d, start)) else start
     return start, max(upper, worst_return(d, start)), found.status == 0
 
 
@@ -202,7 +203,7 @@ def ascend(d: Dense, starts: list[Floats]) -> Floats:
         new = np.maximum(result.x[:-1].reshape(S, A), 0.0)
         if np.isfinite(new).all() and (new.sum(axis=1) > 0.0).all():
             found.append(new / new.sum(axis=1, keepdims=True))
-    return max(found, key=lambda mu: worst_return(d, mu))
+    return found[first_best(np.array([worst_return(d, mu) for mu in found]))]
 
 
 def random_policies(n: int, S: int, A: int, rng: Generator) -> list[Floats]:

@@ -20,6 +20,7 @@ from scipy.special import softmax
 
 from bayesrl.capabilities import SamplesMDPs
 from bayesrl.checks import Floats
+from bayesrl.kernels.ties import first_best
 from bayesrl.risk._measure import Measure
 
 INSIDE = 0.1
@@ -68,7 +69,7 @@ def ascended(starts: Sequence[Floats], d: Drawn, measure: Measure) -> Floats:
         mu = softmax(end.x.reshape(shape), axis=1)
         rounded = np.where(mu < ROUNDED, 0.0, mu)
         tried += [mu, rounded / rounded.sum(axis=1, keepdims=True)]
-    best = max(tried, key=lambda mu: worth_and_gradient(mu, d, measure)[0])
+    best = tried[first_best(np.array([worth_and_gradient(mu, d, measure)[0] for mu in tried]))]
     unreached = ~worth_and_gradient(best, d, measure)[1].any(axis=1)
     return merged(np.where(unreached[:, None], starts[0], best), d)
 

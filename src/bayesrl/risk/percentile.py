@@ -27,6 +27,7 @@ percentile shrinks with data.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from itertools import product
 from typing import Annotated, ClassVar, Literal, Protocol
@@ -39,6 +40,7 @@ from bayesrl._explained import explain_failures
 from bayesrl.capabilities import HasRowCovariance, SamplesMDPs
 from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.ties import greedy
 from bayesrl.models._stationary import StationarySolution
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import policy_matrix
@@ -216,11 +218,15 @@ def best_vertex(near: list[Floats], m: UncertainModel, z: float) -> Floats:
     def score(actions: Ints) -> float:
         return objective(unit[actions], m, z)
 
+    def best_of(found: Sequence[Ints] | Ints) -> Ints:
+        F = np.array([score(actions) for actions in found])
+        return found[int(np.argmax(F >= F.max() - EQUAL * scale(m)))]
+
     if A ** len(live) <= VERTICES:
-        every = np.tile(near[0].argmax(axis=1), (A ** len(live), 1))
+        every = np.tile(greedy(near[0]), (A ** len(live), 1))
         every[:, live] = list(product(range(A), repeat=len(live)))
-        return np.asarray(unit[max(every, key=score)])
-    best = max((mu.argmax(axis=1) for mu in near), key=score)
+        return np.asarray(unit[best_of(every)])
+    best = best_of([greedy(mu) for mu in near])
     top, least_gain, improved = score(best), EQUAL * scale(m), True
     while improved:
         improved = False

@@ -39,6 +39,7 @@ from bayesrl.beliefs.tabular._gaussian_rewards import covariance_root
 from bayesrl.capabilities import HasRewardMoments
 from bayesrl.checks import Floats, frozen, number
 from bayesrl.errors import InvalidArgument, NotConverged, from_extra
+from bayesrl.kernels.ties import better
 from bayesrl.models._stationary import StationarySolution
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
@@ -122,7 +123,7 @@ class PercentileRewards:
             upper = min(upper, upper_bound(p, z, u))
             for cut in (UNUSED, 0.0):  # an action that is rarely used may matter if its deviation is large
                 new = self._solution(p, z, policy_of(p, x, nominal, cut), upper)
-                best = new if best is None or new.value > best.value else best
+                best = new if best is None or better(new.value, best.value) else best
                 if best.error_bound <= ENOUGH * size_of(best, z):
                     return best
         best = max(filter(None, (best, self._solution(p, z, nominal, upper))), key=lambda one: one.value)

@@ -34,6 +34,7 @@ from bayesrl._explained import explain_failures
 from bayesrl.capabilities import ListsMDPs, SamplesMDPs
 from bayesrl.checks import Floats, frozen, generator, number
 from bayesrl.errors import NotConverged
+from bayesrl.kernels.ties import first_best
 from bayesrl.models._stationary import StationarySolution
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import Above, AtLeast, Shape, declared, value
@@ -146,7 +147,7 @@ class ScenarioMaxMin:
             starts += random_policies(self.restarts, S, A, generator(OWNER, rng)) if self.restarts else []
             mu, limit, solved = ascend(d, starts), relaxed_bound(d), True
         V = values_of(d, mu)
-        worst = V[(V @ d.start).argmin()]
+        worst = V[first_best(-(V @ d.start))]
         value = float(worst @ d.start)
         upper = max(value, min(upper, limit))
         solution = MaxMin(frozen(mu), frozen(worst), value, value, upper, self.form, self.policies, len(V))

@@ -33,6 +33,7 @@ from bayesrl.beliefs.values.gptd_sparse import SparseGPTD
 from bayesrl.checks import Floats, array, frozen, generator, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.ties import pick
 from bayesrl.parameters import DISCOUNT, PROBABILITY, Above, AtLeast, value
 from bayesrl.registry import register
 
@@ -168,8 +169,7 @@ class GPSARSA:
             decay = 1.0 if self.half_life is None else self.half_life / (self.half_life + mind.episodes)
             explores = rng.random() < self.epsilon * decay
             score = np.zeros(len(q)) if explores else q
-        best = np.flatnonzero(score == score.max())
-        i = int(best[int(rng.random() * len(best))])
+        i = pick(score, rng.random())
         action = frozen(tried[i].copy()) if isinstance(self.actions, Box) else i
         return action, frozen(pairs[i].copy()), {"q": q}
 

@@ -45,6 +45,7 @@ from bayesrl.beliefs._normal_gamma import NormalGamma, increments, sample_means,
 from bayesrl.checks import Floats, frozen, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.ties import first_best
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Within, declared
 from bayesrl.registry import register
 
@@ -136,7 +137,7 @@ class BayesianQLearning:
         s = integer("BayesianQLearning", "observation", observation, 0, self.n_states - 1)
         here = NormalGamma(*(x[s] for x in mind))
         if self.choose == "sampling":
-            return Decision(int(np.argmax(sample_means(here, rng))), mind, {"q": here.mean})
+            return Decision(first_best(sample_means(here, rng)), mind, {"q": here.mean})
         gain = vpi(here)
         return Decision(best_action(here.mean + gain, "random", rng), mind, {"q": here.mean, "vpi": gain})
 
@@ -147,7 +148,7 @@ class BayesianQLearning:
         if y is None:
             new = conjugate(cell, r, r * r)
         else:
-            best = int(np.argmax(mind.mean[y]))
+            best = first_best(mind.mean[y])
             after = NormalGamma(*(float(x[y, best]) for x in mind))
             learnt = moment_update if self.update == "moment" else mixture_update
             new = learnt(cell, after, r, self.gamma)

@@ -16,6 +16,7 @@ from bayesrl.bamdp._greedy import OnMeanModel, Ties, best_action
 from bayesrl.capabilities import HasMeanMDP
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.ties import size, tied
 from bayesrl.parameters import PROBABILITY, declared
 from bayesrl.registry import register
 
@@ -61,7 +62,7 @@ class EpsilonGreedy(OnMeanModel):
         if rng.random() < self.epsilon:
             action = int(rng.random() * len(here))
         else:
-            action = best_action(here, self.ties, rng)
-        greedy = here >= here.max()
+            action = best_action(here, self.ties, rng, size(values))
+        greedy = tied(here[None], size(values))[0]
         probability = self.epsilon / len(here) + (1.0 - self.epsilon) * greedy / greedy.sum()
         return Decision(action, values, {"q": here, "probability": np.asarray(probability)})

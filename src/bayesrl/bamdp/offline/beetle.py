@@ -59,6 +59,7 @@ from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import B1, F1, F2, F3, I1, I2, I3
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.ties import better, first_best
 from bayesrl.parameters import AtLeast, declared, value
 from bayesrl.registry import register
 
@@ -267,13 +268,13 @@ def sweep(order: I1, points: Points, old: Alphas, problem: Problem, basis: Basis
     for j in order:
         s, i = j // B, j % B
         v_old = v[i, best[i, s]]
-        if v_new[s, i] >= v_old:
+        if not better(v_old, v_new[s, i]):
             continue
         rows = rows_after(s, i, points.seen, problem)
         q, pick = look_ahead(s, rows, points.moment[i], v[i], best[i], old, problem, basis.exponent)
-        a = int(np.argmax(q))
+        a = first_best(q)
         c[m], state[m] = backup(s, a, pick[a], old, problem, basis), s
-        if problem.terminal[s] or np.dot(c[m], points.moment[i]) < v_old:
+        if problem.terminal[s] or better(v_old, np.dot(c[m], points.moment[i])):
             c[m] = old.coefficient[best[i, s]]
         v_new[s] = np.maximum(v_new[s], np.dot(points.moment, c[m]))
         m += 1
@@ -287,7 +288,7 @@ def best_of_each_state(v: F1, first: I1) -> I1:
     best = first[:-1].copy()
     for s in range(len(best)):
         for l in range(first[s] + 1, first[s + 1]):
-            if v[l] > v[best[s]]:
+            if better(v[l], v[best[s]]):
                 best[s] = l
     return best
 
@@ -344,7 +345,7 @@ def look_ahead(
                     w[i] += e[i] * n / (mass + total[i])
                     j += 1
                 x = np.dot(alphas.coefficient[alphas.first[y] : alphas.first[y + 1]], w)
-                pick[a, k] = alphas.first[y] + np.argmax(x)
+                pick[a, k] = alphas.first[y] + first_best(x)
                 later = x.max()
             q[a] += p * problem.reward[s, a, k] + problem.gamma * later
     return q, pick

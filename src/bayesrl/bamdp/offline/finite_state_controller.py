@@ -38,6 +38,7 @@ from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, numb
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F3, F4
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.ties import first_best
 from bayesrl.parameters import AtLeast, Shape, declared, value
 from bayesrl.registry import register
 
@@ -100,7 +101,7 @@ class FiniteStateController:
         models = models_of(prior, self.models, rng)
         found = [self._ascend(start(nodes, models, rng), models, prior, rng) for nodes in self._sizes()]
         values = [evaluate(logits, models).J for logits in found]
-        best = int(np.argmax(values))
+        best = first_best(np.array(values))
         psi, eta = found[best].controller()
         return Controller(self, frozen(psi), frozen(eta), values[best])
 

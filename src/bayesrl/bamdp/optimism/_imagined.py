@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesrl.kernels.arrays import B1, F1, F2, F3, I1, I2, I3
+from bayesrl.kernels.bellman import improve
 from bayesrl.kernels.jit import njit
 
 Indices = NDArray[np.int64]
@@ -114,8 +115,8 @@ def infinite_horizon(m: Imagined, v: F1, tol: float, limit: int) -> tuple[F1, F2
         rounding = UNIT * (m.succ.shape[2] + 8) * (np.abs(v).max() + np.abs(m.reward).max()) / (1.0 - m.gamma)
         if error <= max(tol, 3.0 * rounding) or sweeps >= limit:
             return v, q, error
+        improve(q, pi, rounding * (1.0 - m.gamma))
         for s in range(S):
-            pi[s] = np.argmax(q[s])
             v[s] = q[s, pi[s]] + (0.0 if m.terminal[s] else shift * (low + high))
         goal = 0.05 * (high - low if shift > 0.0 else max(high, -low))
         for _ in range(100):

@@ -27,6 +27,7 @@ from bayesrl.bamdp.optimism.pac_bounds import THEORY, beb_beta, effective_horizo
 from bayesrl.capabilities import CountsPairs, HasInverseRewardCounts, HasMeanMDP, HasRewardRange
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.ties import sizes
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -87,7 +88,7 @@ class BEB:
         size = self.size(belief)
         bonus = np.maximum(size / (1.0 + belief.counts()), size * belief.inverse_reward_counts())
         q, values = mean_model_q(belief, memory, bonus)
-        return Decision(best_action(q[s], self.ties, rng), values, {"q": q[s]})
+        return Decision(best_action(q[s], self.ties, rng, sizes(q)), values, {"q": q[s]})
 
     def size(self, belief: Asked) -> float:
         """beta, or what the theorem prescribes for this belief's discount and rewards."""

@@ -34,6 +34,7 @@ from bayesrl.capabilities import CountsPairs, HasOptimisticRewards
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.kernels.ties import sizes
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -97,7 +98,7 @@ class BOLT:
         s, H = state_in("BOLT", belief, observation), self.horizon
         eta = bolt_eta(H or effective_horizon(belief.gamma)) if self.eta == THEORY else float(self.eta)
         q, values = extended_q("BOLT", imagined_model(belief, np.full((1, 1), eta), eta), H, memory)
-        return Decision(best_action(q[s], self.ties, rng), values, {"q": q[s]})
+        return Decision(best_action(q[s], self.ties, rng, sizes(q)), values, {"q": q[s]})
 
 
 def imagined_model(belief: Asked, eta: Floats, extra: Floats | float) -> Imagined:

@@ -26,6 +26,7 @@ from bayesrl.bamdp.optimism._optimistic_state import Asked, best_value, optimist
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, mbie_eb_beta
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.ties import sizes
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -92,7 +93,7 @@ class MBIEEB:
         worth = best_value("MBIEEB", belief, self.r_max) if memory is None else memory.worth
         bonus = self._beta(belief) / np.sqrt(np.maximum(n, 1.0))
         q, values = optimistic_q(belief, n == 0.0, worth, bonus, None if memory is None else memory.values)
-        return Decision(best_action(q[s], self.ties, rng), Plan(values, visits, worth), {"q": q[s]})
+        return Decision(best_action(q[s], self.ties, rng, sizes(q)), Plan(values, visits, worth), {"q": q[s]})
 
     def _beta(self, belief: Asked) -> float:
         if self.beta != THEORY:

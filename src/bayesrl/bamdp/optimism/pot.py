@@ -32,6 +32,7 @@ from bayesrl.bamdp.optimism.pac_bounds import THEORY, bolt_eta, effective_horizo
 from bayesrl.capabilities import BoundsBestRewards, CountsPairs, HasOptimisticRewards, HasRowVariance
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.ties import sizes
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -95,7 +96,7 @@ class POT:
         extra = eta * belief.best_reward_share(self.beta)
         model = imagined_model(belief, eta * probable_share(belief, self.beta), extra)
         q, values = extended_q("POT", model, H, memory)
-        return Decision(best_action(q[s], self.ties, rng), values, {"q": q[s]})
+        return Decision(best_action(q[s], self.ties, rng, sizes(q)), values, {"q": q[s]})
 
 
 def probable_share(belief: Asked, beta: float) -> Floats:

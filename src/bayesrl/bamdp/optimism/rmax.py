@@ -26,6 +26,7 @@ from bayesrl.bamdp.optimism._optimistic_state import Asked, best_value, optimist
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, effective_horizon, rmax_knownness
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.ties import size
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -93,7 +94,9 @@ class RMax:
             worth, warm = best_value("RMax", belief, self.r_max), None if memory is None else memory.values
             memory = Plan(*optimistic_q(belief, unknown, worth, np.zeros(unknown.shape), warm), visits)
         here = memory.q[s]
-        return Decision(best_action(here, self.ties, rng), memory._replace(visits=visits), {"q": here})
+        return Decision(
+            best_action(here, self.ties, rng, size(memory.values)), memory._replace(visits=visits), {"q": here}
+        )
 
     def _knownness(self, belief: Asked) -> int:
         if self.knownness != THEORY:

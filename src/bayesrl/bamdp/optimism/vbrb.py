@@ -30,6 +30,7 @@ from bayesrl.capabilities import HasMeanMDP, HasRewardRange, HasRewardVariance, 
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.ties import sizes
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -93,7 +94,7 @@ class VBRB:
         """Solve the mean model with the bonus and act greedily."""
         s = state_in("VBRB", belief, observation)
         q, values = mean_model_q(belief, memory, self.bonus(belief))
-        return Decision(best_action(q[s], self.ties, rng), values, {"q": q[s]})
+        return Decision(best_action(q[s], self.ties, rng, sizes(q)), values, {"q": q[s]})
 
     def bonus(self, belief: Asked) -> Floats:
         """The bonus of each pair, (S, A)."""

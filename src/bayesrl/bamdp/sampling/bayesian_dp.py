@@ -12,22 +12,23 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, NamedTuple
 
-import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import draws_must_end, state_in
 from bayesrl.capabilities import SamplesMDPs
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.ties import first_best, sizes
 from bayesrl.models.solve import solve
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
 class Plan(NamedTuple):
-    """The action values of the model in use, and for how many more steps it is used."""
+    """The action values of the model in use, their size, and for how many more steps it is used."""
 
     q: Floats
+    size: float
     left: int
 
 
@@ -81,6 +82,7 @@ class BayesianDP:
         s = state_in("BayesianDP", belief, observation)
         if memory is None or memory.left == 0:
             warm = None if memory is None else memory.q.max(axis=1)
-            memory = Plan(solve(belief.sample_mdp(rng), initial=warm).q, self.every)
+            q = solve(belief.sample_mdp(rng), initial=warm).q
+            memory = Plan(q, sizes(q), self.every)
         here = memory.q[s]
-        return Decision(int(np.argmax(here)), Plan(memory.q, memory.left - 1), {"q": here})
+        return Decision(first_best(here, memory.size), Plan(memory.q, memory.size, memory.left - 1), {"q": here})

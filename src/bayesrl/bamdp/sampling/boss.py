@@ -27,6 +27,7 @@ from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs, hyper_q
 from bayesrl.capabilities import GroupsVisits
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.ties import first_best, size
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -100,7 +101,7 @@ class BOSS:
             sizes = np.full(belief.outcomes.n_groups, self.samples)
             memory = Plan(*hyper_q(belief, sizes, warm, rng), visits)
         here = memory.q[s]
-        return Decision(int(np.argmax(here)), memory._replace(visits=visits), {"q": here})
+        return Decision(first_best(here, size(memory.values)), memory._replace(visits=visits), {"q": here})
 
     def _knownness(self, belief: Asked) -> int:
         if self.knownness != THEORY:

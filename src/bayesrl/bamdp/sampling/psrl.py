@@ -26,6 +26,7 @@ from bayesrl.bamdp.optimism.pac_bounds import checked
 from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.kernels.ties import first_best, size
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import finite_horizon, solve
 from bayesrl.parameters import AtLeast, declared
@@ -33,9 +34,10 @@ from bayesrl.registry import register
 
 
 class Plan(NamedTuple):
-    """Action values of the episode's model, (tau, S, A) or (1, S, A), and the step within the episode."""
+    """Action values of the episode's model, (tau, S, A) or (1, S, A), their size, and the step within the episode."""
 
     q: Floats
+    size: float
     step: int
 
 
@@ -94,9 +96,10 @@ class PSRL:
             over |= bool(rng.random() < 1.0 - belief.gamma)
         if memory is None or over or memory.step == self.horizon:
             model = belief.sample_mdp(rng)
-            memory = Plan(solve(model).q[None] if self.horizon is None else episode_q(model, self.horizon), 0)
+            q = solve(model).q[None] if self.horizon is None else episode_q(model, self.horizon)
+            memory = Plan(q, size(q.ravel()), 0)
         here = memory.q[0 if self.horizon is None else memory.step, s]
-        return Decision(int(np.argmax(here)), Plan(memory.q, memory.step + 1), {"q": here})
+        return Decision(first_best(here, memory.size), Plan(memory.q, memory.size, memory.step + 1), {"q": here})
 
 
 def episode_q(model: TabularMDP, tau: int) -> Floats:

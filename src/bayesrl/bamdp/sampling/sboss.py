@@ -29,6 +29,7 @@ from bayesrl.capabilities import HasPairMoments
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.ties import first_best, size
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -103,7 +104,7 @@ class SBOSS:
             sizes = np.full(belief.outcomes.n_groups, self.samples)
             memory = Plan(*hyper_q(belief, sizes, warm, rng), moments_of(belief))
         here = memory.q[s]
-        return Decision(int(np.argmax(here)), memory, {"q": here})
+        return Decision(first_best(here, size(memory.values)), memory, {"q": here})
 
 
 def moments_of(belief: HasPairMoments) -> Moments:

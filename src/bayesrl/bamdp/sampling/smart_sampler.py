@@ -29,6 +29,7 @@ from bayesrl.bamdp.sampling.sboss import Plan, distance_moved, moments_of
 from bayesrl.capabilities import HasPairMoments, HasRowVariance
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.ties import first_best, size
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register
 
@@ -90,7 +91,9 @@ class SmartSampler:
             warm = None if memory is None else memory.values
             memory = Plan(*hyper_q(belief, sizes, warm, rng), moments_of(belief))
         here = memory.q[s]
-        return Decision(int(np.argmax(here)), memory, {"q": here, "samples": sizes[belief.outcomes.group[s]]})
+        return Decision(
+            first_best(here, size(memory.values)), memory, {"q": here, "samples": sizes[belief.outcomes.group[s]]}
+        )
 
 
 def sample_sizes(belief: Asked, epsilon: float) -> Sizes:

@@ -37,6 +37,7 @@ from bayesrl.capabilities import KnowsRewards, SamplesMDPs
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.ties import better, size
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import PROBABILITY, AtLeast, declared
 from bayesrl.registry import register
@@ -115,7 +116,7 @@ class ValueOfInformation:
         q, vpi = value_of_perfect_information(sample.q[:, s], sample.weight)
         if self.update == "fresh":
             sample = sample._replace(models=())
-        return Decision(best_action(q + vpi, self.ties, rng), sample, {"q": q, "vpi": vpi})
+        return Decision(best_action(q + vpi, self.ties, rng, size(sample.values)), sample, {"q": q, "vpi": vpi})
 
     def draw(self, belief: Asked, warm: Floats | None, rng: Generator) -> Sample:
         """A new sample from the belief."""
@@ -133,7 +134,7 @@ class ValueOfInformation:
         if last is None:
             return sample
         weight = sample.weight * np.array([likelihood(m, last) for m in sample.models])
-        if weight.sum() ** 2 <= self.renew * self.samples * (weight**2).sum():
+        if not better(weight.sum() ** 2, self.renew * self.samples * (weight**2).sum()):
             return None
         return sample._replace(weight=weight / weight.sum())
 

@@ -36,6 +36,7 @@ from bayesrl.kernels.arrays import F2
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.replay import replay, undo
 from bayesrl.kernels.simulator import begin, borrowed
+from bayesrl.kernels.ties import better
 from bayesrl.kernels.tree import (
     CHANCE,
     CHILD,
@@ -164,16 +165,16 @@ def run_trajectories(rng: Generator, tree: Sparse, model: object, leaves: LeafBo
     """Run at most n trajectories of D decisions from the root (s0, phi); the model holds phi. Return their number."""
     path_h, path_s = np.empty(D, np.int64), np.empty(D, np.int64)
     path_a, path_k = np.empty(D, np.int64), np.empty(D, np.int64)
-    done = 0
-    while done < n and tree.value[0, LOWER] < tree.value[0, UPPER]:
+    done, scale = 0, max(abs(leaves.range[D, 0]), abs(leaves.range[D, 1]))
+    while done < n and better(tree.value[0, UPPER], tree.value[0, LOWER], scale):
         h, s, t = 0, s0, 0
         while True:
             if tree.size[h, 0] == 0:
                 sample(rng, tree, model, h, s)
                 for a in range(tree.q.shape[2]):
                     back_up(tree, leaves, h, a, D - t)
-            a = highest(rng, tree.q[h, UPPER])
-            i = widest_child(rng, tree, leaves, h, a, D - t)
+            a = highest(rng, tree.q[h, UPPER], scale)
+            i = widest_child(rng, tree, leaves, h, a, D - t, scale)
             path_h[t], path_s[t], path_a[t] = h, s, a
             if i < 0:
                 break

@@ -32,6 +32,7 @@ from bayesrl.kernels.arrays import F1, F2, F3, I1, I3
 from bayesrl.kernels.counts import Counts, add, branches, read_outcome
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed, inlined
+from bayesrl.kernels.ties import better
 from bayesrl.kernels.tree import LeafBounds, leaf_bounds
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
@@ -145,7 +146,7 @@ def search(m: Counts, s0: int, leaves: LeafBounds, n: int) -> tuple[F2, int]:
             for i in range(branches(m, s, a)):
                 y = read_outcome(m, s, a, i)[1]
                 w = t.chance[h, a, i] * child_bounds(m, t, t.child[h, a, i], y, D - depth - 1, leaves)[2]
-                if w > best:
+                if better(w, best):
                     best, e = w, i
             path[depth, 0], path[depth, 1], path[depth, 2], path[depth, 3] = h, s, a, e
             y = read_outcome(m, s, a, e)[1]
@@ -188,7 +189,7 @@ def evaluate(m: Counts, t: Tree, h: int, s: int, d: int, leaves: LeafBounds) -> 
             leaf = max(leaf, leaves.gamma * p * w)
         t.q[h, a, 0], t.q[h, a, 1] = lower, upper
         t.value[h, 0] = max(t.value[h, 0], lower)
-        if upper > t.value[h, 1]:
+        if better(upper, t.value[h, 1]):
             t.value[h, 1], t.star[h], t.leaf[h] = upper, a, leaf
 
 

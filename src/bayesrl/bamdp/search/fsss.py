@@ -33,6 +33,7 @@ from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F2, I2
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed
+from bayesrl.kernels.ties import better
 from bayesrl.kernels.tree import (
     CHILD,
     DONE,
@@ -121,8 +122,8 @@ def search(rng: Generator, model: Urn, leaves: LeafBounds, s0: int, K: int, D: i
     node = np.full((D, S), -1, np.int64)  # the node of a state after t decisions
     path_h, path_a = np.empty(D, np.int64), np.empty(D, np.int64)
     low, high = leaf_bounds(leaves, s0, D, model.terminal[s0])
-    root, done = add_node(tree, low, high), 0
-    while done < K and tree.value[root, LOWER] < tree.value[root, UPPER]:
+    root, done, scale = add_node(tree, low, high), 0, max(abs(low), abs(high))
+    while done < K and better(tree.value[root, UPPER], tree.value[root, LOWER], scale):
         h, s, t = root, s0, 0
         while True:
             if tree.size[h, 0] == 0:
@@ -130,8 +131,8 @@ def search(rng: Generator, model: Urn, leaves: LeafBounds, s0: int, K: int, D: i
                 link(tree, node, leaves, h, t)
                 for a in range(A):
                     back_up(tree, leaves, h, a, D - t)
-            a = highest(rng, tree.q[h, UPPER])
-            i = widest_child(rng, tree, leaves, h, a, D - t)
+            a = highest(rng, tree.q[h, UPPER], scale)
+            i = widest_child(rng, tree, leaves, h, a, D - t, scale)
             path_h[t], path_a[t] = h, a
             if i < 0:
                 break

@@ -32,7 +32,7 @@ from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulator import borrowed, step
-from bayesrl.kernels.tree import add_return, select, ucb_constants
+from bayesrl.kernels.tree import add_return, apart, select, ucb_constants
 from bayesrl.kernels.urn import Urn, model_urn
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
@@ -99,10 +99,10 @@ def search(rng: Generator, model: Urn, s0: int, settings: F1, V0: F1, K: int, D:
     spread = np.zeros(4)
     for k in range(K):
         s, t, done = s0, 0, model.terminal[s0]
-        c, e = ucb_constants(given, spread, k)
+        (c, e), near = ucb_constants(given, spread, k), apart(spread)
         while t < D and not done:
             h = t * S + s
-            a = select(rng, Q, N, max(total[h], 1), h, c, e)
+            a = select(rng, Q, N, max(total[h], 1), h, c, e, near)
             path_h[t], path_a[t] = h, a
             _k, s, path_r[t], done, _mark = step(model, s, a, rng)
             t += 1

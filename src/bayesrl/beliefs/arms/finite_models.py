@@ -29,6 +29,7 @@ from bayesrl.beliefs.arms._states import ArmPosteriors
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, probability, rows_sum_to_one
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.kernels.ties import RELATIVE
 from bayesrl.parameters import DISCOUNT, value
 from bayesrl.registry import register
 
@@ -159,7 +160,7 @@ class FiniteModels:
         p = probability("FiniteModels.quantile", "p", p)
         order = np.argsort(self.models.means, axis=0)  # (N, K)
         below = np.cumsum(self.posterior()[..., order], axis=-2)
-        first = np.argmax(below >= p * below[..., -1:, :], axis=-2)  # (..., K)
+        first = np.argmax(below >= (p - RELATIVE) * below[..., -1:, :], axis=-2)  # (..., K)
         K = np.arange(self.n_actions)
         return np.asarray(self.models.means[order[first, K], K])
 

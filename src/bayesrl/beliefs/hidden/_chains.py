@@ -16,6 +16,7 @@ from bayesrl.beliefs.hidden import _beam
 from bayesrl.beliefs.hidden._beam import Model, Rates, Sizes
 from bayesrl.checks import TINY, Floats, Ints, array, frozen, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.ties import first_best
 
 
 class Chain(NamedTuple):
@@ -91,7 +92,7 @@ def appended(data: Chains, step: tuple[int, int, int, int, int]) -> Chains:
         total = joint.sum()
         now = joint / total if total > 0.0 else now @ model.moves[:, m]
         log_weight[i] += np.log(max(total, TINY))  # draws underflow, but the prior calls nothing impossible
-        last = int(np.argmax(model.moves[x[-1], m] * shown))
+        last = first_best(model.moves[x[-1], m] * shown)
         chains.append(Chain(frozen(np.append(x, last)), model, frozen(now)))
     length = data.length.copy()
     length[-1] += 1
@@ -103,7 +104,7 @@ def restarted(data: Chains) -> Chains:
     if data.length[-1] == 0:
         return data
     chains = tuple(
-        Chain(frozen(np.append(x, int(np.argmax(model.beta)))), model, model.beta) for x, model, _ in data.chains
+        Chain(frozen(np.append(x, first_best(model.beta))), model, model.beta) for x, model, _ in data.chains
     )
     return data._replace(length=frozen(np.append(data.length, 0)), chains=chains)
 

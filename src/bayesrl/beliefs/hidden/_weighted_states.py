@@ -13,6 +13,7 @@ from bayesrl.kernels.arrays import B1, F1, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.search.hidden_model import HiddenModel, draw_by
 from bayesrl.kernels.simulator import step as simulated
+from bayesrl.kernels.ties import better
 
 
 class Sample(NamedTuple):
@@ -53,7 +54,7 @@ def reweighted(states: Any, weights: Floats, rng: Generator) -> tuple[Sample | N
     if not p > 0.0:
         return None, 0.0
     weights = weights / p
-    if weights @ weights * len(weights) > 2.0:
+    if better(float(weights @ weights) * len(weights), 2.0):
         return thinned(Sample(states, weights), len(weights), rng), p
     return Sample(states, frozen(weights)), p
 

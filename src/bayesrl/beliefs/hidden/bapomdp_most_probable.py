@@ -14,13 +14,13 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated
 
-import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.hidden._hyper_states import Branches, HyperStates, roots, step
 from bayesrl.beliefs.hidden._over_hyper_states import OverHyperStates, example_prior
 from bayesrl.core import Transition
+from bayesrl.kernels.ties import largest
 from bayesrl.parameters import AtLeast, value
 from bayesrl.registry import register
 
@@ -65,7 +65,7 @@ class MostProbableBAPOMDP(OverHyperStates):
             raise self._impossible(seen, "no hyper-state that was kept allows it, and more particles may")
         probability = float(new.weight.sum())
         if len(new.weight) > self.particles:
-            kept = np.sort(np.argsort(-new.weight, kind="stable")[: self.particles])
+            kept = largest(new.weight, self.particles)
             new = Branches(new.weight[kept], new.state[kept], new.root[kept], new.path[kept], new.key[kept])
         return self._with(new, probability)
 

@@ -27,6 +27,7 @@ from bayesrl.beliefs.hidden._hyper_states import FRESH, HyperStates
 from bayesrl.beliefs.hidden._over_hyper_states import OverHyperStates, example_prior
 from bayesrl.checks import all_frozen, generator
 from bayesrl.core import Transition
+from bayesrl.kernels.ties import better
 from bayesrl.parameters import AtLeast, unchecked, value
 from bayesrl.registry import register
 
@@ -77,7 +78,7 @@ class ParticleBAPOMDP(OverHyperStates):
         if probability == 0.0:
             why = f"none of {self.particles} particles explains it, and more particles may"
             raise self._impossible(seen, why)
-        if probability**2 < 0.5 * self.particles * float(new.weight @ new.weight):
+        if better(0.5 * self.particles * float(new.weight @ new.weight), probability**2):
             new = resampled(new, rng)
         return self._with(new, probability)
 

@@ -20,8 +20,8 @@ from bayesrl.kernels.jit import njit
 from bayesrl.kernels.search.history_tree import Tree, child_of, new_tree
 from bayesrl.kernels.simulator import bar, begin, borrowed, forget, rollout_action, root, step
 from bayesrl.kernels.stream import stream
-from bayesrl.kernels.ties import lowest, pick, sizes
-from bayesrl.kernels.tree import add_return, select, ucb_constants
+from bayesrl.kernels.ties import pick, sizes, threshold
+from bayesrl.kernels.tree import add_return, apart, select, ucb_constants
 from bayesrl.kernels.urn import REDRAW
 
 FIRST_CAPACITY = 1000
@@ -79,12 +79,12 @@ def search(
     for _ in range(K):
         begin(model, rng)
         h, s, a, d, depth_of_tree, done = 0, root(model, s0, rng), -1, 0, 0, False
-        c, e = ucb_constants(given, tree.spread, total[0])
+        (c, e), near = ucb_constants(given, tree.spread, total[0]), apart(tree.spread)
         while d < D and not done:  # Simulate
             fresh = total[h] == 0
             if fresh:
                 bar(model, s, Q, N, h)
-            a = rollout_action(model, P, s, a, epsilon, rng) if fresh else select(rng, Q, N, total[h], h, c, e)
+            a = rollout_action(model, P, s, a, epsilon, rng) if fresh else select(rng, Q, N, total[h], h, c, e, near)
             path_h[d], path_a[d] = h, a
             k, s, path_r[d], done, marks[d] = step(model, s, a, rng)
             d += 1
@@ -131,7 +131,7 @@ def best_actions(Q: F2) -> I2:
     P = np.full((S + 1, M), REDRAW)
     for s in range(S + 1):
         known = s < S and not np.isnan(Q[s]).any()
-        cut, ties = lowest(Q[s], scale) if known else np.inf, 0
+        cut, ties = threshold(Q[s], scale) if known else np.inf, 0
         for a in range(A):
             ties += known and Q[s, a] >= cut
         all_alike = ties == 0  # in the last row, and if a value is not a number

@@ -21,6 +21,7 @@ from bayesrl.checks import Floats, array, frozen, indices, integer, number, rows
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1
+from bayesrl.kernels.ties import first_best, sizes, threshold
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.models.pomdp_solvers._backups import Arrays, arrays_of, values_ahead
 from bayesrl.models.solution import model_of
@@ -113,9 +114,10 @@ class AlphaVectors:
         return q if b.ndim == 2 else q[0]
 
     def action(self, states: ArrayLike) -> int:
-        """The action of the best vector at a belief (S,); ties go to the first."""
+        """The action of the best vector at a belief (S,); ties go to the first action."""
         b = beliefs_of("AlphaVectors.action", "states", states, (self.pomdp.n_states,))
-        return int(self.actions[np.argmax(self.vectors @ b)])
+        v = self.vectors @ b
+        return int(self.actions[v >= threshold(v, self._size)].min())
 
     @property
     def start_value(self) -> float:
@@ -141,6 +143,10 @@ class AlphaVectors:
         return arrays_of(self.pomdp)
 
     @cached_property
+    def _size(self) -> float:
+        return sizes(self._columns)
+
+    @cached_property
     def _columns(self) -> F2:
         return frozen(np.array((self.vectors if self.later is None else self.later).T, order="C"))
 
@@ -163,7 +169,7 @@ class AlphaVectors:
         if b.shape != (self.pomdp.n_states,):
             raise InvalidArgument("AlphaVectors", "belief", "about the problem that was solved", belief)
         q = values_ahead(self._arrays, b[None], self._columns)[0]
-        return Decision(int(np.argmax(q)), None, {"q": q, "value": float((self.vectors @ b).max())})
+        return Decision(first_best(q, self._size), None, {"q": q, "value": float((self.vectors @ b).max())})
 
 
 def beliefs_of(owner: str, name: str, states: ArrayLike, shape: tuple[int | None, ...]) -> Floats:

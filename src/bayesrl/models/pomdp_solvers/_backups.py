@@ -17,6 +17,7 @@ import numpy as np
 from bayesrl.checks import frozen
 from bayesrl.kernels.arrays import B1, F1, F2, I1, I2, I3
 from bayesrl.kernels.jit import any_order, njit
+from bayesrl.kernels.ties import better, first_best
 from bayesrl.models.pomdp import TabularPOMDP
 
 
@@ -138,11 +139,11 @@ def look_ahead(m: Arrays, i: int, b: F1, w: Successors, columns: F2) -> tuple[F1
                         if y[s] > 0.0:
                             for j in range(N):
                                 v[j] += y[s] * columns[s, j]
-                    blind = int(np.argmax(v))
+                    blind = first_best(v)
                 pick[a, o] = blind
                 continue
             products(w, c, columns, v)
-            pick[a, o] = np.argmax(v)
+            pick[a, o] = first_best(v)
             q[a] += m.gamma * v[pick[a, o]]
     return q, pick
 
@@ -187,11 +188,12 @@ def sweep(m: Arrays, points: F2, w: Successors, vectors: F2, actions: I1) -> tup
     new, chosen, picks = np.empty((B, S)), np.empty(B, np.int64), np.empty((B, m.Z), np.int64)
     for i in range(B):
         q, pick = look_ahead(m, i, points[i], w, columns)
-        a = int(np.argmax(q))
+        a = first_best(q)
         new[i], chosen[i], picks[i] = assemble(m, a, pick[a], vectors), a, pick[a]
         old = np.dot(vectors, points[i])
-        if np.dot(new[i], points[i]) < old.max():
-            new[i], chosen[i] = vectors[np.argmax(old)], actions[np.argmax(old)]
+        best = first_best(old)
+        if better(old[best], np.dot(new[i], points[i])):
+            new[i], chosen[i] = vectors[best], actions[best]
     stays, v = still_needed(m, w, new, chosen, picks, vectors), np.empty(B)
     new, chosen = np.concatenate((new, vectors[stays])), np.concatenate((chosen, actions[stays].astype(np.int64)))
     for i in range(B):

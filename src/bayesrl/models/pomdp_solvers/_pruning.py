@@ -93,6 +93,9 @@ def envelope(vectors: F2, slack: float) -> tuple[I1, F2]:
     kept, n = np.empty(N, np.int64), 0
     for i in order:
         x = vectors[i]
+        if n > 0 and np.abs(x - vectors[kept[n - 1]]).max() <= slack:  # of lines that agree the first one stays
+            kept[n - 1] = min(kept[n - 1], i)
+            continue
         while n > 0:
             y = vectors[kept[n - 1]]
             above = x[0] >= y[0] - slack  # and so everywhere, as its slope is not smaller

@@ -24,6 +24,7 @@ from bayesrl.checks import Floats, frozen
 from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.ties import better, first_best
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.models.pomdp_solvers._alpha_vectors import (
     AlphaVectors,
@@ -149,12 +150,12 @@ def expand(m: Arrays, points: F2, size: int, rng: Generator) -> F2:
         for a in range(A):
             b = simulate(m, points[i], a, rng)
             d = nearest(points, B, b) if b.sum() > 0.0 else 0.0
-            if d > distance[i]:
+            if better(d, distance[i], 1.0):
                 found[i], distance[i] = b, d
     n, new = B, np.empty((size, S))
     new[:B] = points
     while n < size:
-        i = int(np.argmax(distance))
+        i = first_best(distance, 1.0)
         if distance[i] <= NEAR:
             break
         new[n] = found[i]

@@ -26,6 +26,7 @@ from bayesrl.checks import Floats
 from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.ties import better, first_best
 from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors, POMDPProblem, lowest, pomdp_of, without
 from bayesrl.models.pomdp_solvers._backups import Arrays, Successors, arrays_of, assemble, look_ahead, successors, sweep
 from bayesrl.models.pomdp_solvers.pbvi import NEAR, PATIENCE, nearest, points_of, settled_below, simulate
@@ -126,13 +127,13 @@ def stage(m: Arrays, points: F2, w: Successors, vectors: F2, actions: I1, order:
     columns, values = vectors.T.copy(), np.dot(points, vectors.T)
     new, chosen, v, n = np.empty((B, S)), np.empty(B, np.int64), np.full(B, -np.inf), 0
     for i in order:
-        best = int(np.argmax(values[i]))
-        if v[i] >= values[i, best]:
+        best = first_best(values[i])
+        if not better(values[i, best], v[i]):
             continue
         q, pick = look_ahead(m, i, points[i], w, columns)
-        a = int(np.argmax(q))
+        a = first_best(q)
         new[n], chosen[n] = assemble(m, a, pick[a], vectors), a
-        if np.dot(new[n], points[i]) < values[i, best]:
+        if better(values[i, best], np.dot(new[n], points[i])):
             new[n], chosen[n] = vectors[best], actions[best]
         v = np.maximum(v, np.dot(points, new[n]))
         v[i] = max(v[i], values[i, best])  # in spite of rounding

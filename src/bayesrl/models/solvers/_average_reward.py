@@ -20,6 +20,7 @@ from scipy import sparse
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.bellman import Model, backup, improve, policy_backup, rounding_error
+from bayesrl.kernels.ties import greedy
 from bayesrl.models.policy import TabularPolicy
 from bayesrl.models.solution import Indices, Problem, first_best, model_of, table_of
 from bayesrl.models.solvers._evaluation import policy_rows
@@ -58,7 +59,7 @@ def average_reward(problem: Problem) -> AverageReward:
     if not m.shiftable:
         raise InvalidArgument("average_reward", "problem", "one without terminal states", "one that ends")
     v, q, *_ = policy_iteration(m._replace(gamma=NEARLY_ONE), None, 1e-9)
-    pi = np.asarray(q.argmax(axis=1), dtype=np.int64)
+    pi = greedy(q)
     h = v - v[-1]
     iterations = 0
     while iterations < POLICIES:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, array, number
 from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.kernels import ties
 from bayesrl.kernels.bellman import Model, backup, rounding_error
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import TabularPolicy
@@ -87,7 +88,7 @@ def solve_undiscounted(
     q = np.empty(m.r.shape)
     backup(m, values, q)
     slack = 2.0 * bound if np.isfinite(bound) else 0.0
-    tied = q >= q.max(axis=1, keepdims=True) - slack
+    tied = (q >= q.max(axis=1, keepdims=True) - slack) | ties.tied(q)
     ended = (small.size[small.group] == 0).all(axis=1) | (stop & (start <= slack))
     policy = TabularPolicy.unchecked(optimal_policy(m, tied, ended[label]), m.r.shape[1])
     solution = Solution(values, q, policy, bound, total, method)

@@ -16,6 +16,7 @@ from bayesrl.checks import Floats, Ints, integer, number
 from bayesrl.core import Policy
 from bayesrl.kernels.bellman import Model, backup, largest, policy_backup
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.ties import greedy
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solution import Indices, Problem, model_of, table_of
 from bayesrl.models.solvers._evaluation import mixture
@@ -48,7 +49,7 @@ def finite_horizon(problem: Problem, horizon: int, gamma: float | None = None) -
     q, values, policy = np.empty(m.r.shape), np.zeros((horizon + 1, len(m.r))), np.empty((horizon, len(m.r)), np.int32)
     for n in range(horizon):
         backup(m, values[n], q)
-        values[n + 1], policy[horizon - 1 - n] = q.max(axis=1), q.argmax(axis=1)
+        values[n + 1], policy[horizon - 1 - n] = q.max(axis=1), greedy(q)
     return FiniteHorizon(values, q, policy, float(mdp.outcomes.start @ values[horizon]))
 
 

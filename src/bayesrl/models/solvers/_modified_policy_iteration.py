@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesrl.checks import Floats
 from bayesrl.kernels.arrays import F1, F2, I1, I2
-from bayesrl.kernels.bellman import Model, backup, converged, improve, policy_backup
+from bayesrl.kernels.bellman import Model, backup, converged, improve, policy_backup, rounding_error
 from bayesrl.kernels.jit import any_order, njit
 from bayesrl.models.solvers._driver import Iterate
 from bayesrl.models.solvers.policy_iteration import policy_iteration
@@ -87,7 +87,7 @@ def iterate_sweeps(
             least, since = gap(low, high, shiftable), n
         elif n - since > patience:
             return -n, low, high
-        improve(q, pi, 0.0)
+        improve(q, pi, rounding_error(m, v))
         for s in range(S):
             v[s] = q[s, pi[s]] + c * (low + high)
         goal = max(0.05 * gap(low, high, shiftable), 0.5 * target)

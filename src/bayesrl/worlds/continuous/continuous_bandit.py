@@ -24,6 +24,7 @@ from bayesrl.beliefs.values.gp_regression import GPRegression
 from bayesrl.checks import Floats, array, frozen, generator
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.ties import first_best
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Published, Setting
@@ -103,7 +104,7 @@ class ContinuousBandit(BoxBandit):
         per_axis = ceil(FINE ** (1.0 / self.dims))
         line = np.linspace(0.0, 1.0, max(per_axis, 20))
         grid = np.array(list(product(line, repeat=self.dims)))
-        start = grid[np.argmax(self.mean(grid))]
+        start = grid[first_best(self.mean(grid))]
         bounds = [(0.0, 1.0)] * self.dims
         found = minimize(lambda a: -float(self.mean(a[None])[0]), start, bounds=bounds, options={"ftol": 1e-14}).x
         return frozen(max((start, found, self._polished(found)), key=lambda a: float(self.mean(a[None])[0])))

@@ -18,6 +18,7 @@ from bayesrl.beliefs.hidden.pomdp_filter import Tables, filtered, tables_of
 from bayesrl.checks import array, generator, integer, rows_sum_to_one
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
+from bayesrl.kernels.ties import first_best
 from bayesrl.models.pomdp import NOTHING, TabularPOMDP
 from bayesrl.models.pomdp_solvers.pbvi import PBVI
 from bayesrl.registry import make_world
@@ -92,7 +93,7 @@ class Advisor(Oracle, Protocol):
 
     def advised(self, state: Any) -> int:
         """The best action of the true model at the oracle's belief; of equal actions the first."""
-        return int(np.argmax(self._q(np.asarray(self._watched(state).belief))))
+        return first_best(self._q(np.asarray(self._watched(state).belief)))
 
     def _answered(self, state: Any, action: Any, answer: Callable[[Any], int], rng: Generator) -> WorldStep:
         """A step, or the answer to a question: an action of at least A."""
