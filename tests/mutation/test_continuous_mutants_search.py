@@ -96,7 +96,7 @@ MUTANTS = {
     "the same reward again and again": (
         GP, "t.reward[node] = z[d, t.children[e]]", "t.reward[node] = z[d, 0]", [CLOSED]),
     "Thompson's action is the greedy one": (
-        GP, 'int(np.argmax(function)), {"q": m', 'int(np.argmax(m)), {"q": m',
+        GP, 'first_best(function), {"q": m', 'first_best(m), {"q": m',
         [SPARSE + "test_thompson_takes_an_action_with_its_probability_of_being_best"]),
     "the observation is learnt instead of the action": (
         "bayesrl.beliefs.values.gp_regression", '"action", datum.action, self.dims', '"action", datum.observation, self.dims',

@@ -70,7 +70,7 @@ MUTANTS = {
         "log_drawn[i], log_now[i] = self.prior.log_density(model), mind.counts.log_density(model)",
         [MEDUSA + "test_weights_are_kept_at_a_renewal"]),
     "the best model is renewed": (
-        HOME + "medusa", "i = int(np.argmin(mind.weights()))", "i = int(np.argmax(mind.weights()))",
+        HOME + "medusa", "i = first_best(-mind.weights())", "i = first_best(mind.weights())",
         [MEDUSA + "test_weights_are_kept_at_a_renewal"]),
     "a renewed model comes from the prior": (
         HOME + "medusa", "model = mind.counts.sample_pomdp(rng)", "model = self.prior.sample_pomdp(rng)",
@@ -108,10 +108,10 @@ MUTANTS = {
         HOME + "action_oracle", "Answer(NOTHING, said), said)", "Answer(NOTHING, said), NOTHING)",
         [ASKING + "test_the_answer_is_done"]),
     "the largest loss is chosen": (
-        HOME + "bayes_risk", "a = int(np.argmax(left))", "a = int(np.argmin(risk))",
+        HOME + "bayes_risk", "a = first_best(left, sizes(q))", "a = first_best(-risk)",
         [ASKING + "test_the_choice_of_least_risk"]),
     "a refused action is asked about again": (
-        HOME + "bayes_risk", "a = int(np.argmax(left))", "a = int(np.argmax(risk))",
+        HOME + "bayes_risk", "a = first_best(left, sizes(q))", "a = first_best(risk, sizes(q))",
         [ASKING + "test_after_a_no_the_next_is_asked_about"]),
     "the last action is asked about too": (
         HOME + "bayes_risk", "left[0] if len(left) == 1 else NOTHING", "NOTHING",

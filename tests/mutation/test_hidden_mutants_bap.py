@@ -75,7 +75,7 @@ MUTANTS = {
         "        probability = float(np.sort(new.weight)[-2:].sum())\n        if len",
         [BELIEFS + "test_bounded_and_pruned_beliefs_are_exact_while_nothing_is_left_out"]),
     "the lightest are kept": (
-        HIDDEN + "bapomdp_most_probable", "np.argsort(-new.weight", "np.argsort(new.weight",
+        HIDDEN + "bapomdp_most_probable", "largest(new.weight", "largest(-new.weight",
         [BELIEFS + "test_the_heaviest_are_kept"]),
     "a state and a model are drawn apart": (
         HIDDEN + "_over_hyper_states", "return self.prior.drawn(*self.counts_of(i), rng, point)",

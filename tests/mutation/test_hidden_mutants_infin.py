@@ -115,7 +115,7 @@ MUTANTS = {
     "pairs of equal weight": (SEARCH, "np.inf if self.temperature is None else self.temperature", "np.inf", PAIRS),
     "values of new episodes": (
         SEARCH, "[node_now(chain, memory) for", "[node_now(chain, ()) for", PAIRS),
-    "the worst action": (SEARCH, "np.argmax(total)", "np.argmin(total)", PAIRS),
+    "the worst action": (SEARCH, "first_best(total", "first_best(-total", PAIRS),
 }  # fmt: skip
 
 

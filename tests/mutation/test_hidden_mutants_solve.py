@@ -69,7 +69,7 @@ MUTANTS = {
         SOLVERS + "_backups", "stays[j] = x.max() < before - slack", "stays[j] = False",
         [POINTS + "test_values_at_the_beliefs_never_fall"]),
     "a sweep lowers what Perseus has kept": (
-        SOLVERS + "_backups", "        if np.dot(new[i], points[i]) < old.max():", "        if False:",
+        SOLVERS + "_backups", "        if better(old[best], np.dot(new[i], points[i])):", "        if False:",
         [POINTS + "test_a_sweep_lowers_nothing_that_was_kept"]),
     "the first vector is no lower bound": (
         SOLVERS + "_alpha_vectors", "alpha[~ends] = worst / (1.0 - pomdp.gamma)", "alpha[~ends] = 0.0 * worst",
@@ -78,12 +78,12 @@ MUTANTS = {
         SOLVERS + "_alpha_vectors", "np.inf if not ends.any() else 0.0", "np.inf",
         [POINTS + "test_the_first_vector_is_a_lower_bound"]),
     "the vector's own action instead of the best one ahead": (
-        SOLVERS + "_alpha_vectors", "return Decision(int(np.argmax(q)), None", "return Decision(self.action(b), None",
+        SOLVERS + "_alpha_vectors", "return Decision(first_best(q, self._size), None", "return Decision(self.action(b), None",
         [ALPHA + "test_a_step_ahead_is_better_than_the_vectors"]),
     "no expansion": (
-        SOLVERS + "pbvi", "            if d > distance[i]:", "            if d > 2.0:", [POINTS + "test_tiger_by_points"]),
+        SOLVERS + "pbvi", "            if better(d, distance[i], 1.0):", "            if d > 2.0:", [POINTS + "test_tiger_by_points"]),
     "the nearest successor is added": (
-        SOLVERS + "pbvi", "            if d > distance[i]:", "            if d > NEAR and (distance[i] == 0.0 or d < distance[i]):",
+        SOLVERS + "pbvi", "            if better(d, distance[i], 1.0):", "            if d > NEAR and (distance[i] == 0.0 or d < distance[i]):",
         [POINTS + "test_the_farthest_successor_is_added"]),
     "new beliefs that are near each other": (
         SOLVERS + "pbvi", "distance[j] = min(distance[j], np.abs(found[j] - found[i]).sum())", "distance[j] = distance[j] + 0.0",
@@ -91,10 +91,10 @@ MUTANTS = {
     "a sweep is enough": (
         SOLVERS + "pbvi", "while moved >= move and n < most:", "while n < 1:", [POINTS + "test_fixed_point_on_given_beliefs"]),
     "Perseus keeps what lowers a belief": (
-        SOLVERS + "perseus", "        if np.dot(new[n], points[i]) < values[i, best]:", "        if False:",
+        SOLVERS + "perseus", "        if better(values[i, best], np.dot(new[n], points[i])):", "        if False:",
         [POINTS + "test_stages_never_fall"]),
     "Perseus backs up every belief": (
-        SOLVERS + "perseus", "        if v[i] >= values[i, best]:\n            continue\n", "", [PERSEUS]),
+        SOLVERS + "perseus", "        if not better(values[i, best], v[i]):\n            continue\n", "", [PERSEUS]),
     "a stage that moves nothing is the end": (
         SOLVERS + "perseus", "                if moved < move:\n                    return", "                if True:\n                    return",
         [POINTS + "test_perseus_goes_on_after_an_idle_stage"]),

@@ -29,7 +29,7 @@ MUTANTS = {
         INVERSE + "em_irl", "n = Counts(self.states, np.tensordot(z, self.taken, 1))",
         "n = Counts(self.states, self.taken.sum(axis=0))", [EM + "test_a_fixed_point_is_a_maximum"]),
     "the worst entry of a finite prior": (
-        INVERSE + "em_irl", "int(np.argmax(log_l @ z))", "int(np.argmin(log_l @ z))",
+        INVERSE + "em_irl", "first_best(log_l @ z)", "first_best(-(log_l @ z))",
         [EM + "test_finite_prior_by_enumeration"]),
     "an old policy's map is used where it is not optimal": (
         INVERSE + "map_birl", "            if not worse.any():\n", "            if True:\n",
@@ -44,7 +44,7 @@ MUTANTS = {
         INVERSE + "map_birl", "return prior if prior == -np.inf else prior + log", "return prior if prior == -np.inf else log",
         [MAP + "test_finite_prior"]),
     "the worst start is kept": (
-        INVERSE + "map_birl", "*max(found, key", "*min(found, key", [MAP + "test_restarts_leave_local_maxima"]),
+        INVERSE + "map_birl", "np.array([trace[-1] for", "-np.array([trace[-1] for", [MAP + "test_restarts_leave_local_maxima"]),
     "maps are never kept": (
         INVERSE + "map_birl", "            self.kept[key] = X\n", "            self.kept = {key: X}\n",
         [MAP + "test_maps_are_kept_and_used_while_their_policy_is_optimal"]),

@@ -26,7 +26,7 @@ MUTANTS = {
     "vpi is not added": (
         AGENT, 'score = q + vpi if self.choose == "vpi" else q', "score = q", [TESTS + "test_values_equal_enumeration"]),
     "the others are not asked": (
-        PROCESS, "        if _accepted(state, worth, option, i):\n            return option", "        return option",
+        PROCESS, " and _accepted(state, worth, x, i)]", "]",
         [FORM + "test_replies_are_the_best_accepted_ones"]),
 }  # fmt: skip
 

@@ -73,10 +73,10 @@ MUTANTS = {
     "an urn remembers another row": (
         MONOMIALS, "            before[:] = 0\n", "", [ALPHA + "test_moments_against_quadrature"]),
     "a backup that the projection spoils is kept": (
-        BEETLE, "problem.terminal[s] or np.dot(c[m], points.moment[i]) < v_old", "False",
+        BEETLE, "problem.terminal[s] or better(v_old, np.dot(c[m], points.moment[i]))", "False",
         [ALPHA + "test_stages_equal_a_naive_transcription"]),
     "points no worse than before are backed up all the same": (
-        BEETLE, "if v_new[s, i] >= v_old:", "if False:", [ALPHA + "test_stages_equal_a_naive_transcription"]),
+        BEETLE, "if not better(v_old, v_new[s, i]):", "if False:", [ALPHA + "test_stages_equal_a_naive_transcription"]),
     "the planner takes the worst action": (
         BEETLE, "best_action(q, ", "best_action(-q, ", [ALPHA + "test_the_arm_is_left_for_a_better_wage"]),
 }  # fmt: skip

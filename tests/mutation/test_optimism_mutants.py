@@ -109,7 +109,7 @@ MUTANTS = {
         "bayesrl.bamdp.sampling.value_of_information", "weight = sample.weight * np.array(", "weight = np.array(",
         [VOI + "test_reweighting_equals_its_transcription"]),
     "a sample is never renewed": (
-        "bayesrl.bamdp.sampling.value_of_information", "<= self.renew * self.samples * (weight**2).sum()", "< 0.0",
+        "bayesrl.bamdp.sampling.value_of_information", "self.renew * self.samples * (weight**2).sum()", "0.0",
         [VOI + "test_reweighting_equals_its_transcription"]),
     "the future is certain": (
         "bayesrl.bamdp.baselines.bayesian_q_learning", "mu * mu + (lam + 1.0) / lam * beta / (alpha - 1.0)", "mu * mu",

@@ -41,7 +41,7 @@ MUTANTS = {
         HOME + "pac_bayes_function_approximation", "mdp.outcomes.start @ L)", "mdp.outcomes.start)",
         [BOUNDS + "test_decomposition_sums_over_all_transitions"]),
     "selection forgets the bound": (
-        HOME + "_select", "key=lambda one: one.lower", "key=lambda one: one.empirical",
+        HOME + "_select", "np.array([one.lower for", "np.array([one.empirical for",
         [SELECT + "test_selection_is_the_best_of_those_tried"]),
     "Gibbs forgets the prior": (
         HOME + "_select", "weights = p * np.exp(", "weights = np.exp(", [SELECT + "test_selection_is_the_best_of_those_tried"]),

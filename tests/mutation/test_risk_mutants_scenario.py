@@ -32,7 +32,7 @@ MUTANTS = {
         RISK + "_static", "return V @ d.start, visits * q", "return V @ d.start, q + 0.0 * visits",
         [MAX_MIN + "test_gradients_of_returns"]),
     "the best scenario of a policy is reported": (
-        RISK + "scenario_max_min", "worst = V[(V @ d.start).argmin()]", "worst = V[(V @ d.start).argmax()]",
+        RISK + "scenario_max_min", "worst = V[first_best(-(V @ d.start))]", "worst = V[first_best(V @ d.start)]",
         [MAX_MIN + "test_three_scenarios_of_two_states"]),
     "clipped sigma points": (
         RISK + "_sigma_points", "return np.concatenate([p[None], p + steps, p - steps])",

@@ -113,7 +113,7 @@ MUTANTS = {
         "bayesrl.bamdp.search.bop", "leaf = max(leaf, leaves.gamma * p * w)", "leaf = max(leaf, p * w)",
         [ENUMERATING + "test_bop_equals_a_naive_transcription[tied-None]"]),
     "BOP's tree is pessimistic": (
-        "bayesrl.bamdp.search.bop", "if upper > t.value[h, 1]:", "if lower >= t.value[h, 0]:",
+        "bayesrl.bamdp.search.bop", "if better(upper, t.value[h, 1]):", "if lower >= t.value[h, 0]:",
         [ENUMERATING + "test_bop_equals_a_naive_transcription[tied-None]"]),
     "BOP presumes rewards from nought": (
         "bayesrl.bamdp.search._lookahead", "low, high = reward_range", "low, high = 0.0, reward_range[1]",
@@ -200,7 +200,7 @@ MUTANTS = {
         TREE, "gap = tree.weight[h, a, i, DRAWN] * (U - L)", "gap = U - L",
         [KNOWN + "test_fsss_equals_its_transcription_draw_for_draw[10-0.8]"]),
     "FSSS follows the lower bound": (
-        "bayesrl.bamdp.search.fsss", "a = highest(rng, tree.q[h, UPPER])", "a = highest(rng, tree.q[h, LOWER])",
+        "bayesrl.bamdp.search.fsss", "a = highest(rng, tree.q[h, UPPER], scale)", "a = highest(rng, tree.q[h, LOWER], scale)",
         [KNOWN + "test_fsss_equals_its_transcription_draw_for_draw[10-0.8]"]),
     "FSSS takes what was not drawn for impossible": (
         TREE, "rest = max(rest, 0.0)", "rest = 0.0", [KNOWN + "test_fsss_bounds_bracket_and_tighten[1]"]),
