@@ -12,7 +12,7 @@ COMPILED += $(addprefix tests/risk/test_,k_of_n.py scenario_max_min.py sigma_poi
 COMPILED += $(addprefix tests/inverse/test_,birl.py bnirl.py em_irl.py) tests/multiagent/test_bayesian_marl.py
 COMPILED += $(addprefix tests/multitask/test_,hierarchical_mdp.py multitask_gptd_dp.py)
 
-.PHONY: install demo test soak soak-short figures bounds mutants mutants-random check package bench docs clean
+.PHONY: install demo test soak soak-short figures bounds machines machines-short mutants mutants-random check package bench docs clean
 
 install: .venv/installed
 
@@ -39,6 +39,12 @@ figures: install  ## the long runs, most of them beside published figures
 bounds: install  ## the suites of compiled code, with every index checked, those below zero too
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds PYTHONPATH=tests/kernels \
 	$(BIN)/python -m pytest -n $(WORKERS) -p negative_indices -m "not long" $(COMPILED)
+
+machines: install  ## every test under simulated processors; those that cannot run here are named
+	$(BIN)/python tests/machines/machines.py --workers $(WORKERS)
+
+machines-short: install  ## golden traces, docstrings, beliefs and planners under two other kernels of BLAS
+	$(BIN)/python tests/machines/machines.py --short --workers $(WORKERS)
 
 mutants: install  ## planted bugs: each must make the tests named with it fail
 	$(BIN)/python -m pytest -n $(WORKERS) tests/mutation

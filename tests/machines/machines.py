@@ -28,10 +28,11 @@ OUT = "build/machines"
 SHORT = [
     "tests/golden",
     "tests/docs/test_doctests.py",
-    "tests/beliefs",
-    "tests/bandits",
-    "tests/bapomdp",
     "tests/machines",
+    "tests/beliefs",
+    "tests/bamdp/test_planners.py",
+    "tests/bandits/test_planners.py",
+    "tests/bapomdp/test_oracle_agents.py",
 ]
 """What the short form runs: golden traces, docstrings, beliefs and planners."""
 
