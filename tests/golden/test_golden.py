@@ -59,4 +59,6 @@ def test_trace(name):
         lines = [f'  "{n}": {json.dumps(t)}' for n, t in sorted(TRACES.items())]
         FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     assert name in TRACES, "no golden trace: write it with BAYESRL_GOLDEN=write"
-    assert found == TRACES[name]
+    known = TRACES[name]
+    assert (found["world"], found["action"]) == (known["world"], known["action"])
+    np.testing.assert_allclose(found["reward"], known["reward"], atol=2e-9)  # the ninth decimal is rounded
