@@ -29,6 +29,7 @@ from bayesrl.worlds.continuous._box import Bounds, check_action
 
 LIMITS = {
     "bamdp.optimism.bolt.SWEEPS": 1_000_000,
+    "_files.LARGEST": 2**30,
     "bamdp.sampling.smart_sampler.MOST": 1_000_000,
     "bandits.bayes_optimal_bandit.LARGEST": 20_000_000,
     "bandits.gittins.LARGEST": 1e12,

@@ -272,9 +272,9 @@ def test_information_of_gaussian_rewards_over_a_list():
 
 def test_joint_law_of_the_best_of_gaussian_arms():
     """Its weights for A* = a and theta_b in an interval, against quadrature of the density in the docstring."""
-    m, s, noise = np.array([0.3, -0.4, 0.9]), np.array([0.8, 0.5, 1.1]), 0.6
+    m, s = np.array([0.3, -0.4, 0.9]), np.array([0.8, 0.5, 1.1])
     arms = [stats.norm(*arm) for arm in zip(m, s, strict=True)]
-    x, J = _best_arm._gaussian_joint(m, s, noise)
+    x, w, _, J = _best_arm._gaussian_joint(m, s, _best_arm.FEW)
     grid = np.linspace(-7.0, 9.0, 8001)
     pdf, cdf = np.array([d.pdf(grid) for d in arms]), np.array([d.cdf(grid) for d in arms])
     for a, b in itertools.product(range(3), range(3)):
@@ -285,15 +285,16 @@ def test_joint_law_of_the_best_of_gaussian_arms():
             inner = integrate.cumulative_simpson(pdf[a] * rest, x=grid, initial=0.0)
             density = pdf[b] * (inner[-1] - inner)
         for k in range(4):  # moments of theta_b where a is best
-            assert J[a, b] @ x**k == pytest.approx(integrate.simpson(density * grid**k, x=grid), abs=1e-7)
-    deviation = 2.5  # panels are no wider than three of the smaller deviation, here the noise
-    x, _ = _best_arm._gaussian_joint(m, np.full(3, deviation), noise)
+            assert (w * J[a, b]) @ x**k == pytest.approx(integrate.simpson(density * grid**k, x=grid), abs=1e-7)
+    deviation = 2.5  # equal arms: the middle panels are those of one density, cut where another one begins
+    x, w, half, _ = _best_arm._gaussian_joint(m, np.full(3, deviation), 5)
     low, high = m.min() - _best_arm.DEVIATIONS * deviation, m.max() + _best_arm.DEVIATIONS * deviation
-    panels = math.ceil((high - low) / (3.0 * noise))
-    assert len(x) == 8 * panels
-    nodes = np.polynomial.legendre.leggauss(8)[0]
-    width = (high - low) / panels
-    assert_allclose(np.sort(x), np.concatenate([low + width * (j + 0.5 * (1.0 + nodes)) for j in range(panels)]))
+    assert 2.0 * half.sum() == pytest.approx(high - low)
+    assert half.max() <= _best_arm.DEVIATIONS * deviation / 5 * (1.0 + 1e-12)
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    left = low + 2.0 * np.concatenate([[0.0], np.cumsum(half)[:-1]])
+    assert_allclose(x, (left[:, None] + half[:, None] * (1.0 + nodes)).ravel(), atol=1e-12)
+    assert_allclose(w, (half[:, None] * weights).ravel())
 
 
 def test_information_of_gaussian_arms_against_quadrature():

@@ -23,8 +23,8 @@ from bayesrl.testing import assert_mean_equal
 
 
 def test_ties_are_relative_to_the_largest_size():
-    """1e-9 of 1 + the largest absolute value, here 101e-9; among ties the first, or one for each part of [0, 1)."""
-    q = np.array([-100.0, 3.0 - 102e-9, 3.0 - 100e-9, 3.0, 2.0, 3.0 - 50e-9])
+    """1e-9 of the largest absolute value, here 100e-9; among ties the first, or one for each part of [0, 1)."""
+    q = np.array([-100.0, 3.0 - 101e-9, 3.0 - 99e-9, 3.0, 2.0, 3.0 - 50e-9])
     assert best_action(q, "first", default_rng(0)) == 2
     rng, same = default_rng(1), default_rng(1)
     for _ in range(30):
@@ -32,8 +32,10 @@ def test_ties_are_relative_to_the_largest_size():
     assert best_action(q, "first", rng) == 2
     assert best_action(np.array([0.5, 2.0, 1.0]), "random", rng) == 1
     assert rng.random() == same.random()  # without a tie, and for the first, no number was drawn
-    small = np.array([0.0, -1.1e-9, -0.9e-9])  # near zero the unit is 1
-    assert {best_action(small, "random", rng) for _ in range(40)} == {0, 2}
+    small = 1e-12 * q  # in any unit
+    assert {best_action(small, "random", rng) for _ in range(40)} == {2, 3, 5}
+    cancelled = np.array([0.0, -1.1e-9, -0.9e-9])  # what is left of numbers of this size
+    assert {best_action(cancelled, "random", rng, scale=1e4) for _ in range(40)} == {0, 2}
 
 
 @pytest.mark.parametrize("actions", [1, 2, 4])

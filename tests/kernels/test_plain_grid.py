@@ -7,8 +7,8 @@ import pytest
 from numpy.random import default_rng
 
 from bayesrl.beliefs.tabular.row_column_beta import RowColumnBeta
-from bayesrl.kernels import row_column
 from bayesrl.kernels.replay import likelihood, replay, undo
+from bayesrl.kernels.search import row_column
 from bayesrl.kernels.simulator import begin, forget, rollout_action, step
 
 ROWS, COLUMNS = (2.3, 1.4), (0.6, 1.1)

@@ -69,7 +69,7 @@ MUTANTS = {
         "bayesrl.core", "agent.learn(mind, transition, learning)", "agent.learn(mind, transition, thought)",
         [RANDOMNESS + "test_worlds_use_their_stream_alone[chain]"]),
     "a new episode uses the stream of thought": (
-        "bayesrl.core", "after, new = world.reset(luck)", "after, new = world.reset(thought)",
+        "bayesrl.core", "after, new = _first(world, luck)", "after, new = _first(world, thought)",
         [RANDOMNESS + "test_worlds_use_their_stream_alone[chain]"]),
     "two streams are one": (
         "bayesrl.core", "map(default_rng, SeedSequence(seed, spawn_key=key).spawn(4))",

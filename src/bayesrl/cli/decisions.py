@@ -10,7 +10,6 @@ import typer
 from bayesrl._version import code_version
 from bayesrl.cli.app import METHOD, WORLD, Json, Prior, Seed, Set, app, check_plot
 from bayesrl.cli.output import put, put_json, put_table
-from bayesrl.kernels.ties import first_best
 
 if TYPE_CHECKING:
     from bayesrl.lab.explain import Hidden
@@ -137,6 +136,7 @@ def solve(
 
 def _solve_hidden(world: POMDPWorld, method: str, as_json: bool) -> None:
     """Solve a world whose state is hidden, and print what is known about its start."""
+    from bayesrl.kernels.ties import first_best
     from bayesrl.models.pomdp_solvers._bounds import fast_informed_bound
     from bayesrl.models.solve import solve as solved_by
 
