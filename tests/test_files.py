@@ -278,6 +278,7 @@ def test_a_text_that_is_too_long_is_not_read(tmp_path):
 
 
 MUCH = 10**8
+TWO = b.beliefs.features.Tabular(2)
 
 
 def rewritten(thing, path, change):
@@ -327,16 +328,20 @@ def planted(folder):
         b.make("policy-prior", n_actions=2, n_observations=2),
     )
     many, length = 10**9, "its member arrays/0.npy has the wrong length"
+    size = field("n", 30_000, "fields", "features")
     cases = {
         "actions": (hidden, field("n_actions", many), "'a chain' must be an array of shape (1, 1000000000, 1)"),
         "observations": (hidden, field("n_observations", many), "'a chain' must be an array of shape"),
         "chains": (hidden, field("chains", many), "'data' must be 1000000000 chains"),
         "a policy": (expert, field("n_actions", many), "'a chain' must be an array of shape"),
         "features": (
-            b.make("bayesian-linear-regression", features=b.beliefs.features.Tabular(2)),
-            field("n", 30_000, "fields", "features"),
+            b.make("bayesian-linear-regression", features=TWO),
+            size,
             "'sums' must be an array of shape (30000, 30000)",
         ),
+        "traces": (b.make("lstd-lambda", features=TWO), size, "'traces' must be an array of shape (30000, 30000)"),
+        "traces of gptd": (b.make("gptd-lambda", features=TWO), size, "'traces' must be an array of shape"),
+        "weights": (b.make("gptd-parametric", features=TWO), size, "'weights' must be finite, of 30000 coordinates"),
         "a table": (table_agent(), field("n_states", many, "agent"), "its mind is not one of its agent's"),
         "dimensions": (b.make_world("continuous-bandit"), field("dims", many), "must be so large that a grid"),
         "an array": (arms, longer("arrays/0.npy"), length),

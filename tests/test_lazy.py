@@ -54,6 +54,7 @@ assert bac is bayesrl.gradient.bac
 
 THREADS = """
 import json, random, sys, threading
+import numpy  # the rule for threads: docs/simulation.md
 import bayesrl
 
 sys.setswitchinterval(1e-6)

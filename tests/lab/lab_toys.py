@@ -1,11 +1,13 @@
 """Small worlds and agents for the lab's tests; a module of its own, because worker processes must import them."""
 
+import contextlib
 import dataclasses
 import os
 import signal
 import threading
 import time
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -216,6 +218,24 @@ class DiesOnce(Always):
             (Path(self.folder) / luck).touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return Decision(0, mind, {})
+
+
+@dataclass(frozen=True)
+class DiesSending(Always):
+    """Ends its process once, in the middle of a message; a file in a folder says that it has."""
+
+    folder: str = ""
+
+    def act(self, mind, seen, rng):
+        with contextlib.suppress(FileExistsError):
+            (Path(self.folder) / "sending").touch(exist_ok=False)
+            Connection._send = send_half_and_die
+        return Decision(0, mind, {})
+
+
+def send_half_and_die(pipe, message, *_):
+    os.write(pipe.fileno(), message[: len(message) // 2])
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from lab_toys import (
     Counts,
     Dies,
     DiesOnce,
+    DiesSending,
     Draws,
     DrawsTogether,
     Fails,
@@ -34,6 +35,7 @@ from bayesrl.core import BayesAgent, Streams, run
 from bayesrl.errors import InvalidArgument, LostWorkers, MissingExtra, UnknownName
 from bayesrl.io.records import save, to_arrow
 from bayesrl.lab import compare as module
+from bayesrl.lab._progress import Progress
 from bayesrl.lab.compare import BLOCK, compact, compare
 from bayesrl.lab.explain import explain
 from bayesrl.lab.plots.explanation import plot_explanation, plot_policy
@@ -52,7 +54,7 @@ TOGETHER = BayesAgent(Betas.ones(3), DrawsTogether())
 def test_same_bytes_whatever_the_workers(tmp_path):
     agents = {"one by one": ONE_BY_ONE, "together": TOGETHER, "always": Always(1)}
     files = {}
-    for workers, backend in [(1, "threads"), (2, "threads"), (4, "threads"), (2, "processes"), (4, "processes")]:
+    for workers, backend in [(1, "threads"), (2, "threads"), (4, "threads"), (3, "processes")]:
         found = compare(agents, UniformArms(), 20, BLOCK + 5, seed=3, workers=workers, backend=backend)
         save(found, tmp_path / "file")
         files[workers, backend] = (tmp_path / "file").read_bytes()
@@ -267,11 +269,20 @@ def test_a_worker_that_dies_again_and_again():
     assert pickle.loads(pickle.dumps(error.value)).kept == error.value.kept
 
 
-def test_the_runs_of_a_killed_worker_begin_again(tmp_path):
-    """Two workers are killed, in different runs; nothing is lost and nothing changes."""
-    agents = {"dies": DiesOnce(folder=str(tmp_path)), "good": Always()}
-    found = compare(agents, FIXED, 3, 20, workers=2, backend="processes")
-    assert len(list(tmp_path.iterdir())) == 2
+def test_the_runs_of_a_killed_worker_begin_again(tmp_path, monkeypatch):
+    """Two workers are killed in different runs, a third one while it sends; nothing is lost and nothing changes.
+
+    Each job has a cell, and each of its steps is counted once; a job that begins again begins at nothing.
+    """
+    counts, before = [], Progress.shares
+    monkeypatch.setattr(Progress, "shares", lambda self: counts.append(list(self.done)) or before(self))
+    (tmp_path / "runs").mkdir()
+    agents = {"dies": DiesOnce(folder=str(tmp_path / "runs")), "sends": DiesSending(folder=str(tmp_path))}
+    agents["good"] = Always()
+    found = compare(agents, FIXED, 3, 20, workers=2, backend="processes", progress=True)
+    assert counts[-1] == [4] * 60  # one for the beginning, and three steps
+    assert len(list((tmp_path / "runs").iterdir())) == 2
+    assert (tmp_path / "sending").exists()
     assert found == compare(agents, FIXED, 3, 20)
 
 
@@ -396,19 +407,21 @@ CALL = 'print(b.compare(agent, world, 5, 4, workers=2, backend="processes").runs
     ("call", "code", "out", "err"),
     [
         (
-            CALL,
+            f"{CALL.replace('processes', 'threads')}\n{CALL}",
             1,
-            "",
-            "bayesrl.errors.MissingMainGuard: compare: every worker process runs 'script.py' again, so put what line 5 "
+            "4\n",
+            "bayesrl.errors.MissingMainGuard: compare: every worker process runs 'script.py' again, so put what line 6 "
             'does under `if __name__ == "__main__":`, or use backend="threads".',
         ),
         (f'def main():\n    {CALL}\nif __name__ == "__main__":\n    main()', 0, "4\n", ""),
-        (CALL.replace("processes", "threads"), 0, "4\n", ""),
     ],
-    ids=["no guard", "guard", "threads"],
+    ids=["no guard", "guard"],
 )
 def test_processes_need_a_main_guard(tmp_path, call, code, out, err):
-    """Worker processes import the script: without a guard that is refused in one sentence, before anything starts."""
+    """Worker processes import the script: without a guard that is refused in one sentence, before anything starts.
+
+    Threads need no guard.
+    """
     (tmp_path / "script.py").write_text(SCRIPT.format(call=call))
     done = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (code, out)

@@ -72,13 +72,12 @@ def folder(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_workers_end_with_their_parent(number, folder):
+def test_workers_end_with_their_parent(folder):
     script = started(folder, "processes")
     try:
         assert len(left(script.pid)) >= 3
-        script.send_signal(number)
-        assert script.wait() == -number
+        script.kill()
+        assert script.wait() == -signal.SIGKILL
         assert ends(script.pid)
     finally:
         for process in left(script.pid):
@@ -128,21 +127,6 @@ def test_lines_that_nobody_asked_for(capsys, monkeypatch):
         assert ("compare: Always" in capsys.readouterr().err) == some
         compare(Always(), FIXED, 100, 2, progress=False)
         assert capsys.readouterr() == ("", "")
-
-
-def test_the_steps_of_processes_are_counted():
-    """Each job has a cell, and each of its steps is counted once; a job that begins again begins at nothing."""
-    counts = []
-    before = _progress.Progress.shares
-
-    def shares(self):
-        counts.append(list(self.done))
-        return before(self)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_progress.Progress, "shares", shares)
-        compare(Always(), FIXED, 50, 4, workers=2, backend="processes", progress=True)
-    assert counts[-1] == [51, 51, 51, 51]  # one for the beginning, and fifty steps
 
 
 def test_a_run_can_be_watched():

@@ -20,7 +20,8 @@ import bayesrl as b
 if __name__ == "__main__":
     world = b.make_world("chain")
     agents = {name: b.BayesAgent(b.DirichletMDP.flat(world), b.make(name)) for name in ("psrl", "exploit")}
-    b.save(b.compare(agents, world, 3000, 30, workers=int(sys.argv[2]), backend=sys.argv[3]), sys.argv[1])
+    found = b.compare(agents, world, 1500, 20, workers=int(sys.argv[2]), backend=sys.argv[3], progress=False)
+    b.save(found, sys.argv[1])
 """
 
 
@@ -30,6 +31,15 @@ def program(tmp_path_factory):
     (folder / "compares.py").write_text(COMPARES)
     subprocess.run([sys.executable, folder / "compares.py", folder / "undisturbed", "1", "threads"], check=True)
     return folder
+
+
+@pytest.fixture(scope="module")
+def seconds(program):
+    """How long a comparison with two processes lasts here and now."""
+    began = time.monotonic()
+    subprocess.run([sys.executable, program / "compares.py", program / "processes", "2", "processes"], check=True)
+    assert (program / "processes").read_bytes() == (program / "undisturbed").read_bytes()
+    return time.monotonic() - began
 
 
 def workers_of(session):
@@ -45,31 +55,32 @@ def workers_of(session):
     return found
 
 
-def test_killed_workers_change_nothing(program, tmp_path):
-    """In each of twenty comparisons one or two processes are killed: the result is the same, bit for bit."""
-    rng, wrong = random.Random(0), []
-    for trial in range(20):
+def test_killed_workers_change_nothing(program, seconds, tmp_path):
+    """In each of twelve comparisons two processes are killed: the result is the same, bit for bit."""
+    rng, killed = random.Random(0), 0
+    for trial in range(12):
         path = tmp_path / f"{trial}"
         command = [sys.executable, program / "compares.py", path, "2", "processes"]
         script = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
-        for _ in range(rng.randint(1, 2)):
-            time.sleep(rng.uniform(1.0, 4.0))
+        for _ in range(2):
+            time.sleep(rng.uniform(0.2, 0.6) * seconds)
             if victims := sorted(workers_of(script.pid))[-2:]:  # the newest are workers
                 os.kill(rng.choice(victims), signal.SIGKILL)
-        _, said = script.communicate(timeout=120)
-        same = path.exists() and path.read_bytes() == (program / "undisturbed").read_bytes()
-        if not same:
-            wrong.append(said.splitlines()[-1:])
-    assert wrong == []
+                killed += 1
+        _, said = script.communicate(timeout=20 * seconds)
+        assert said == ""
+        assert path.read_bytes() == (program / "undisturbed").read_bytes()
+    print(f"{killed} processes were killed")
+    assert killed >= 12
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_nobody_is_left_behind(number, program, tmp_path):
+def test_nobody_is_left_behind(number, program, seconds, tmp_path):
     rng = random.Random(int(number))
-    for trial in range(10):
+    for trial in range(6):
         command = [sys.executable, program / "compares.py", tmp_path / f"{trial}", "2", "processes"]
         script = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
-        time.sleep(rng.uniform(0.5, 4.0))
+        time.sleep(rng.uniform(0.1, 0.9) * seconds)
         script.send_signal(number)
         script.wait(timeout=60)
         deadline = time.monotonic() + 30
@@ -80,6 +91,6 @@ def test_nobody_is_left_behind(number, program, tmp_path):
 
 def test_first_uses_from_eight_threads():
     program = runpy.run_path(str(TESTS / "test_lazy.py"))["THREADS"]
-    for seed in range(1, 41):
+    for seed in range(1, 21):
         done = subprocess.run([sys.executable, "-c", program, str(seed)], capture_output=True, text=True)
         assert (done.stdout, done.stderr) == ("[] []\n", ""), seed

@@ -1,11 +1,9 @@
 """Jobs on several threads or processes, which end when they are not needed any more.
 
-A separate thread manages the pool and communicates with the main one through queues only. Ctrl-C is raised in the main
-thread, between any two instructions, and the main thread must not hold one of the pool's locks then.
-
 After a failure or Ctrl-C threads stop between two steps, and processes are ended at once. A worker process also ends
-with the process that started it, however that ends: it holds one end of a pipe, and the other end is closed then. If a
-worker is killed, each job that was running begins again in a pool of its own, until `TRIES` workers were lost with it.
+with the process that started it, however that ends: they share a pipe, and the other end is closed then. No worker
+shares a pipe or a lock with another one. So if one is killed, only its job is lost. The job begins again alone, since
+memory may have run out, until it has lost `TRIES` workers.
 """
 
 from __future__ import annotations
@@ -13,14 +11,15 @@ from __future__ import annotations
 import ctypes
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, MutableSequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+import traceback
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, MutableSequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -33,22 +32,29 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 Work = Callable[[Job, Watch | None], Result]
 TRIES = 3
-"""How often a job may be running while a worker is killed."""
+"""How often a job may be running while its worker is killed."""
 SET_DEATH_SIGNAL = 1
 """The number of prctl's option PR_SET_PDEATHSIG."""
 
 
 class Lost(Exception):
-    """A worker was killed whenever one of these jobs was running."""
+    """The worker was killed whenever this job was running."""
 
-    def __init__(self, jobs: list[int]) -> None:
-        self.jobs = jobs
+    def __init__(self, job: int) -> None:
+        self.job = job
+
+
+class InWorker(Exception):
+    """Where a worker process failed: its traceback, the cause of the error that comes back."""
 
 
 def context() -> BaseContext:
     """How processes are started. Not by fork: it copies locks that other threads hold."""
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     return multiprocessing.get_context(method)
+
+
+# Threads -------------------------------------------------------------------------------------------------------------
 
 
 def on_threads(
@@ -59,57 +65,16 @@ def on_threads(
     def begun(k: int) -> tuple[Any, ...]:
         return work, jobs[k], progress.watched(k, ticking=False)
 
-    def stop() -> None:
-        progress.stopped = True
-
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="bayesrl")
-    with _managed(pool, begun, range(len(jobs)), stop) as news:
-        for k, future in _arriving(news, len(jobs), progress):
-            results[k] = future.result()
-
-
-def on_processes(
-    jobs: list[Job], work: Work[Job, Result], workers: int, progress: Progress, results: dict[int, Result]
-) -> None:
-    """Do the same with processes. Jobs that are lost with a killed worker begin again, each alone: one is to blame."""
-    lost: Counter[int] = Counter()
-    while todo := [k for k in range(len(jobs)) if k not in results]:
-        suspect = [k for k in todo if lost[k]][:1]
-        broken = _one_pool(jobs, suspect or todo, work, workers, progress, results)
-        lost.update([k for k in broken if progress.done[k]] or broken)
-        for k in broken:
-            progress.done[k] = 0
-        if hopeless := [k for k in broken if lost[k] >= TRIES]:
-            raise Lost(hopeless)
-
-
-def _one_pool(
-    jobs: list[Job],
-    todo: list[int],
-    work: Work[Job, Result],
-    workers: int,
-    progress: Progress,
-    results: dict[int, Result],
-) -> list[int]:
-    """Run jobs on a new pool. The numbers of those that a killed worker took along."""
-    how = context()
-    held, holding = how.Pipe(duplex=False)
-    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    at_ctrl_c = signal.SIG_IGN if ignored else signal.SIG_DFL  # which ends a worker without a traceback
-
-    pool = ProcessPoolExecutor(workers, how, _enter, (held, at_ctrl_c, progress.done))
-
-    def begun(k: int) -> tuple[Any, ...]:
-        return _in_process, work, jobs[k], k
-
-    broken = []
-    with held, holding, _managed(pool, begun, todo, holding.close) as news:
-        for k, future in _arriving(news, len(todo), progress, lambda: _check_workers(pool, holding)):
+    left = len(jobs)
+    with _managed(ThreadPoolExecutor(workers, thread_name_prefix="bayesrl"), begun, left, progress) as news:
+        while left:
+            progress.tick()
             try:
-                results[k] = future.result()
-            except BrokenProcessPool:
-                broken.append(k)
-    return broken
+                k, future = news.get(timeout=EVERY)
+            except Empty:
+                continue
+            results[k] = future.result()
+            left -= 1
 
 
 News = SimpleQueue[tuple[int, Future[Any]]]
@@ -117,9 +82,13 @@ News = SimpleQueue[tuple[int, Future[Any]]]
 
 @contextmanager
 def _managed(
-    pool: Executor, begun: Callable[[int], tuple[Any, ...]], todo: Iterable[int], stop: Callable[[], None]
+    pool: ThreadPoolExecutor, begun: Callable[[int], tuple[Any, ...]], jobs: int, progress: Progress
 ) -> Iterator[News]:
-    """A queue of jobs that are done. If the body fails, `stop` ends what is running, and the rest is cancelled."""
+    """A queue of jobs that are done. If the body fails, what is running is stopped, and the rest is cancelled.
+
+    A separate thread manages the pool and communicates with the main one through queues only. Ctrl-C is raised in the
+    main thread, between any two instructions, and the main thread must not hold one of the pool's locks then.
+    """
     news: News = SimpleQueue()
     enough: SimpleQueue[None] = SimpleQueue()
 
@@ -127,15 +96,14 @@ def _managed(
         return lambda future: news.put((k, future))
 
     def manage() -> None:
-        left = list(todo)
+        k = 0
         try:
-            while left:
-                pool.submit(*begun(left[0])).add_done_callback(told(left.pop(0)))
-        except BaseException as error:  # a pool that cannot start or has broken
-            for k in left:
-                failed: Future[Any] = Future()
-                failed.set_exception(error)
-                news.put((k, failed))
+            for k in range(jobs):
+                pool.submit(*begun(k)).add_done_callback(told(k))
+        except BaseException as error:  # a thread that cannot start
+            failed: Future[Any] = Future()
+            failed.set_exception(error)
+            news.put((k, failed))
         enough.get()
         pool.shutdown(cancel_futures=True)
 
@@ -144,64 +112,132 @@ def _managed(
     try:
         yield news
     except BaseException:
-        stop()
+        progress.stopped = True
         raise
     finally:
         enough.put(None)
         manager.join()
 
 
-def _check_workers(pool: Any, holding: Connection) -> None:
-    """End a pool in which a worker was killed while it sent a result: else the pool waits for the rest for ever."""
-    if any(process.exitcode is not None for process in list((pool._processes or {}).values())):
-        holding.close()
-        with suppress(AttributeError, OSError):
-            pool._result_queue._writer.close()  # the last writer, when the workers have ended
+# Processes -----------------------------------------------------------------------------------------------------------
 
 
-def _arriving(
-    news: News, n: int, progress: Progress, check: Callable[[], None] = lambda: None
-) -> Iterator[tuple[int, Future[Any]]]:
-    """The next n jobs that are done. Between them, progress is shown, and `check` is called while nothing comes."""
-    while n:
-        progress.tick()
-        try:
-            done = news.get(timeout=EVERY)
-        except Empty:
-            check()
-            continue
-        yield done
-        n -= 1
+def on_processes(
+    jobs: list[Job], work: Work[Job, Result], workers: int, progress: Progress, results: dict[int, Result]
+) -> None:
+    """Do the same with processes."""
+    todo, lost = deque(range(len(jobs))), Counter[int]()
+    crew: dict[Any, _Worker] = {}
+    try:
+        while len(results) < len(jobs):
+            room = workers if lost.keys() <= results.keys() else 1
+            while todo and len(crew) < room:
+                worker = _Worker(todo.popleft())
+                crew[worker.pipe] = worker
+                worker.start(work, progress.done)
+            progress.tick()
+            for pipe in wait(list(crew), EVERY):
+                worker = crew[pipe]
+                try:
+                    message = worker.pipe.recv_bytes()
+                except (EOFError, OSError):  # it was killed, perhaps in the middle of a message
+                    crew.pop(pipe).end()
+                    lost[worker.job] += 1
+                    if lost[worker.job] == TRIES:
+                        raise Lost(worker.job) from None
+                    progress.done[worker.job] = 0
+                    todo.appendleft(worker.job)
+                    room = 1
+                    continue
+                if message != READY:
+                    results[worker.job] = _result(message)
+                    if not todo or len(crew) > room:
+                        crew.pop(pipe).end()
+                        continue
+                    worker.job = todo.popleft()
+                with suppress(OSError):  # killed: the next look at its pipe finds out
+                    worker.pipe.send((worker.job, jobs[worker.job]))
+    finally:
+        for pipe in crew:
+            pipe.close()
+        for worker in crew.values():
+            worker.end()
+
+
+READY = b"ready"
+"""What a worker sends before its first job."""
+
+
+def _result(message: bytes) -> Any:
+    result, error, trace = pickle.loads(message)
+    if error is not None:
+        raise error from InWorker(trace)
+    return result
+
+
+class _Worker:
+    """A process and the number of its job."""
+
+    def __init__(self, job: int) -> None:
+        self.job = job
+        self.how: Any = context()
+        self.pipe, self.theirs = self.how.Pipe()
+        self.process: Any = None
+
+    def start(self, work: Work[Job, Result], done: MutableSequence[int]) -> None:
+        ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        at_ctrl_c = signal.SIG_IGN if ignored else signal.SIG_DFL  # which ends a worker without a traceback
+        with self.theirs, suppress(EOFError, ConnectionError):  # Python's starter of processes was killed
+            process = self.how.Process(target=_serve, args=(self.theirs, at_ctrl_c, work, done))
+            process.start()
+            self.process = process
+
+    def end(self) -> None:
+        """End the process at once. One that Ctrl-C left half started ends with its pipe."""
+        self.pipe.close()
+        if self.process is not None:
+            self.process.kill()
+            self.process.join()
 
 
 # In a worker process -------------------------------------------------------------------------------------------------
 
 
-_done: MutableSequence[int] = []
-"""Steps done by each job, shared by all processes."""
-
-
-def _enter(held: Connection, at_ctrl_c: Any, done: MutableSequence[int]) -> None:
-    """Prepare a worker: it ends as soon as the other end of the pipe `held` is closed."""
-    global _done
-    _done = done
+def _serve(pipe: Connection, at_ctrl_c: Any, work: Work[Job, Result], done: MutableSequence[int]) -> None:
+    """Do jobs and send their results, until the other end of the pipe is closed."""
     signal.signal(signal.SIGINT, at_ctrl_c)
     if sys.platform == "linux":  # also in compiled code that does not let other threads run
         ctypes.CDLL(None).prctl(SET_DEATH_SIGNAL, signal.SIGKILL)
-    Thread(target=_end_with, args=(held,), daemon=True).start()
+    messages: SimpleQueue[bytes] = SimpleQueue()
+    Thread(target=_receive, args=(pipe, messages), daemon=True).start()
+    with suppress(OSError):
+        pipe.send_bytes(READY)
+        while True:
+            pipe.send_bytes(_answer(messages.get(), work, done))
 
 
-def _end_with(held: Connection) -> None:
+def _receive(pipe: Connection, messages: SimpleQueue[bytes]) -> None:
+    """Pass messages on. The process ends with the pipe, whatever it is doing."""
     with suppress(EOFError, OSError):
-        held.recv_bytes()
+        while True:
+            messages.put(pipe.recv_bytes())
     os._exit(1)
 
 
-def _in_process(work: Work[Job, Result], job: Job, k: int) -> Result:
-    def watch(steps: Iterator[Step]) -> Iterator[Step]:
-        for step in steps:
-            yield step
-            _done[k] += 1
+def _answer(message: bytes, work: Work[Job, Result], done: MutableSequence[int]) -> bytes:
+    """(result, error, traceback) of a job. An error that cannot be sent is the cause of one that can."""
+    try:
+        k, job = pickle.loads(message)
+        done[k] = 1  # the job has begun
 
-    _done[k] = 1  # the job has begun
-    return work(job, watch)
+        def watch(steps: Iterator[Step]) -> Iterator[Step]:
+            for step in steps:
+                yield step
+                done[k] += 1
+
+        return pickle.dumps((work(job, watch), None, ""))
+    except BaseException as error:
+        try:
+            return pickle.dumps((None, error, traceback.format_exc()))
+        except Exception as unsaid:
+            return pickle.dumps((None, unsaid, traceback.format_exc()))

@@ -162,7 +162,7 @@ def _telling(jobs: Sequence[Job], results: Mapping[int, list[Record]], runs: int
         kept: dict[str, tuple[Record, ...]] = {job.label: () for job in jobs}
         for k in sorted(results):
             kept[jobs[k].label] += tuple(results[k])
-        job = jobs[lost.jobs[0]]
+        job = jobs[lost.job]
         begin = job.replicates[0] * (job.lockstep or 1)
         raise LostWorkers("compare", f"runs {begin} to {begin + job.runs - 1} of {job.label}", TRIES, kept) from None
 

@@ -81,7 +81,8 @@ class LambdaGPTD(LeastSquares, LinearPosterior):
 
     def __post_init__(self) -> None:
         check_features("LambdaGPTD", self.features)
-        object.__setattr__(self, "traces", Traces.none(self.features.size))
+        if "traces" not in vars(self):  # else a file holds them
+            object.__setattr__(self, "traces", Traces.none(self.features.size))
 
     @cached_property
     def posterior(self) -> Posterior:

@@ -57,7 +57,8 @@ class ParametricGPTD(LinearPosterior):
     def __post_init__(self) -> None:
         check_features("ParametricGPTD", self.features)
         check_noise("ParametricGPTD", self.noise)
-        object.__setattr__(self, "weights", Weights.prior(self.features.size, self.prior_variance))
+        if "weights" not in vars(self):  # else a file holds them
+            object.__setattr__(self, "weights", Weights.prior(self.features.size, self.prior_variance))
 
     grows: ClassVar[tuple[str, ...]] = ("weights", "tail")
 

@@ -124,7 +124,8 @@ class LSTD(LeastSquares):
 
     def __post_init__(self) -> None:
         check_features("LSTD", self.features)
-        object.__setattr__(self, "traces", Traces.none(self.features.size))
+        if "traces" not in vars(self):  # else a file holds them
+            object.__setattr__(self, "traces", Traces.none(self.features.size))
 
     @cached_property
     def weights(self) -> Floats:
