@@ -10,6 +10,7 @@ from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.models import POMDPValueIteration
 from bayesrl.models.pomdp_solvers import _pruning
 from bayesrl.models.pomdp_solvers._pruning import by_highs, largest_excess, prune, solve_game
+from bayesrl.models.pomdp_solvers.pomdp_value_iteration import evaluated, live_of
 
 
 def beliefs(S, n, seed=0):
@@ -63,6 +64,37 @@ def test_tiger():
     ending = POMDPValueIteration().solve(tiger(episodic=True, gamma=1.0))
     assert ending.start_value == pytest.approx(5.159919, abs=2e-6)
     assert ending.error_bound <= 1e-6
+
+
+def test_discounts_near_one():
+    """A controller for the witnesses is evaluated by a linear system; sweeps alone need 1 / (1 - gamma) of them.
+
+    The bound is at most a millionth of the largest entry; what `NotConverged` carries is not worse than it says.
+    """
+    gained = []
+    for gamma in (0.999, 0.99999):
+        solution = POMDPValueIteration().solve(tiger(gamma=gamma))
+        assert solution.iterations < 20
+        assert solution.error_bound <= 1e-6 * np.abs(solution.vectors).max()
+        gained.append((1.0 - gamma) * solution.start_value)
+    assert gained == pytest.approx([1.081511, 1.083766], abs=2e-6)
+    with pytest.raises(NotConverged) as caught:  # rounding leaves more
+        POMDPValueIteration().solve(tiger(gamma=0.999999))
+    assert caught.value.best.error_bound < 20.0
+    assert 1e-6 * caught.value.best.start_value == pytest.approx(1.083786, abs=2e-5)
+
+
+def test_controllers_are_evaluated():
+    """The values of a controller solve its equations up to rounding."""
+    pomdp = tiger(gamma=0.99999)
+    p = live_of(pomdp, 100, 10**6)
+    chosen, after = np.array([0, 1, 2]), np.array([[1, 2], [0, 0], [0, 1]])
+    alpha = evaluated(p, chosen, after)
+    backup = [
+        p.r[a] + p.gamma * sum(p.P[a] @ (p.seen[a, o] * alpha[j]) for o, j in enumerate(after[i]))
+        for i, a in enumerate(chosen)
+    ]
+    np.testing.assert_allclose(alpha, backup, rtol=1e-14)
 
 
 def test_tiger_thresholds():

@@ -57,6 +57,17 @@ def test_infinite_values_and_values_that_are_no_numbers(x, first, n):
     assert ties.size(x) == max([abs(v) for v in x if np.isfinite(v)], default=0.0)
 
 
+def test_a_table_of_many_states_is_read_like_its_rows():
+    """The fast pass over a table agrees with the choice in each row, at ties, at NaN and at infinite values."""
+    rng = default_rng(0)
+    entries = np.array([0.0, 1.0, 1.0 - 1e-10, 1.0 + 1e-10, 1e-14, 1e5, 1e5 - 5e-5, -1.0, NAN, INF, -INF])
+    for trial in range(600):
+        q = rng.choice(entries[: 8 if trial % 2 else 11], (3, 3))
+        size = ties.sizes(q)
+        assert ties.greedy(q).tolist() == [ties.first_best(row, size) for row in q]
+        assert ties.greedy(q, 1e4).tolist() == [ties.first_best(row, max(1e4, size)) for row in q]
+
+
 def test_pairs_of_infinite_values():
     assert ties.equal(INF, INF)
     assert ties.better(INF, 1e300)

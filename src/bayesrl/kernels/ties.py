@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.kernels.arrays import B2, F1, F2, I1
-from bayesrl.kernels.jit import njit
+from bayesrl.kernels.jit import inlined, njit
 
 RELATIVE = 1e-9
 """Tolerance in units of the values that are compared."""
@@ -119,10 +119,42 @@ def equal(x: float, y: float, scale: float = 0.0) -> bool:
 @njit
 def greedy(q: F2, scale: float = 0.0) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """The first best action of every state, for action values q[s, a]. The scale is at least the size of the table."""
-    scale, policy = max(scale, sizes(q)), np.empty(len(q), np.int64)
+    policy, most, least = leaders(q)
+    if least > margin(most, max(scale, most)):
+        return policy
+    most = most if most < np.inf else sizes(q)
+    scale = max(scale, most)
+    slack = margin(most, scale)  # at least that of any state
     for s in range(len(q)):
-        policy[s] = first_best(q[s], scale)
+        cut, a = q[s, policy[s]] - slack, 0
+        while q[s, a] < cut:
+            a += 1
+        if a != policy[s] or not q[s, a] > -np.inf:
+            policy[s] = first_best(q[s], scale)
     return policy
+
+
+@inlined
+def leaders(q: F2) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], float, float]:
+    """The first largest entry of every row, the largest |q|, infinite or not, and the least lead over a smaller entry.
+
+    One pass without branches.
+    """
+    (S, A), policy = q.shape, np.empty(len(q), np.int64)
+    most, least = 0.0, np.inf
+    for s in range(S):
+        first, top, second, largest = 0, -np.inf, -np.inf, 0.0
+        for a in range(A):
+            v = q[s, a]
+            lower = top if v > top else (v if v < top else second)
+            second = lower if lower > second else second
+            first = a if v > top else first
+            top = v if v > top else top
+            largest = abs(v) if abs(v) > largest else largest
+        policy[s] = first
+        most = largest if largest > most else most
+        least = least if top - second >= least else top - second
+    return policy, most, least
 
 
 @njit

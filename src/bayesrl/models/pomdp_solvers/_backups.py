@@ -166,6 +166,23 @@ def assemble(m: Arrays, a: int, pick: I1, vectors: F2) -> F1:
 
 
 @njit
+def controller(m: Arrays, points: F2, w: Successors, vectors: F2) -> tuple[I1, I2]:
+    """A node for each belief: its action, and the node after each observation (B, Z); greedy for the next vectors."""
+    B, columns = len(points), vectors.T.copy()
+    new, chosen, after = np.empty(points.shape), np.empty(B, np.int64), np.empty((B, m.Z), np.int64)
+    for i in range(B):
+        q, pick = look_ahead(m, i, points[i], w, columns)
+        a = first_best(q)
+        new[i] = assemble(m, a, pick[a], vectors)
+    columns = new.T.copy()
+    for i in range(B):
+        q, pick = look_ahead(m, i, points[i], w, columns)
+        chosen[i] = first_best(q)
+        after[i] = pick[chosen[i]]
+    return chosen, after
+
+
+@njit
 def values_ahead(m: Arrays, points: F2, columns: F2) -> F2:
     """Q(b, a) of each belief, (B, A)."""
     q: F2 = np.empty((len(points), m.r.shape[1]))

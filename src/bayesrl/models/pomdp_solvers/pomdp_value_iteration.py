@@ -16,7 +16,8 @@ Pruning leaves out what rounding hides, and the bound counts it. Where `tol` is 
 accepted, up to a millionth of the largest entry of V.
 
 Deviations: between sweeps, point-based backups at the witnesses of the vectors bring V nearer to V* (Zhang and Zhang
-2001). V stays a lower bound, and is never below what sweeps alone would give.
+2001). V stays a lower bound, and is never below what sweeps alone would give. A controller with a node for each witness
+is evaluated now and then by a linear system, if that is small: sweeps alone need 1 / (1 - gamma) of them.
 Cost: in the worst case |V|^Z vectors for each action before they are pruned; a program for each candidate. `limit`
 bounds the vectors, `entries` the programs, so that a problem that is too large is given up, whatever the machine.
 Claims: equal to expectimax over histories; sets are parsimonious; the error is at most `error_bound`.
@@ -30,10 +31,10 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.errors import NotConverged
-from bayesrl.kernels.arrays import B1, F2, F3, I1
+from bayesrl.kernels.arrays import B1, F2, F3, I1, I2
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors, POMDPProblem, lowest, pomdp_of, refuse_overflow
-from bayesrl.models.pomdp_solvers._backups import arrays_of
+from bayesrl.models.pomdp_solvers._backups import arrays_of, controller, successors
 from bayesrl.models.pomdp_solvers._pruning import SLACK, TooMany, largest_excess, prune
 from bayesrl.models.pomdp_solvers.pbvi import SWEEPS, settle
 from bayesrl.models.solve import solve
@@ -43,6 +44,10 @@ from bayesrl.registry import register
 NAME = "pomdp-value-iteration"
 POINT_SWEEPS = 250_000
 """Sweeps over witnesses, in all, between those over the simplex."""
+BETWEEN = 50
+"""Sweeps over witnesses before a controller is evaluated; twice as many before the next one."""
+UNKNOWNS = 1000
+"""Largest linear system that is solved for it."""
 LEAST = 1e-6
 """An error that rounding leaves is accepted up to this share of the largest entry."""
 
@@ -198,10 +203,33 @@ def improved(pomdp: TabularPOMDP, p: Live, v: Vectors, tol: float, most: int) ->
     """The vectors with those that at most `most` sweeps over the witnesses give, pruned, and the sweeps."""
     points, vectors = np.zeros((2, len(v.alpha), pomdp.n_states))
     points[:, p.live], vectors[:, p.live] = v.witness, v.alpha
-    more, actions, n, _ = settle(arrays_of(pomdp), points, vectors, v.action, tol, min(SWEEPS, most))
-    alpha, action = np.vstack([more[:, p.live], v.alpha]), np.concatenate([actions, v.action])
+    m, actions, n, most, error = arrays_of(pomdp), v.action, 0, min(SWEEPS, most), np.inf
+    between = BETWEEN
+    while error >= tol and n < most:
+        vectors, actions, used, error = settle(m, points, vectors, actions, tol, min(between, most - n))
+        n, between = n + used, 2 * between
+        if error >= tol and p.gamma < 1.0 and v.alpha.size <= UNKNOWNS:
+            chosen, after = controller(m, points, successors(m, points), vectors)
+            alpha = everywhere(pomdp, p, evaluated(p, chosen, after))
+            vectors, actions = np.vstack([alpha, vectors]), np.concatenate([chosen, actions])
+    alpha, action = np.vstack([vectors[:, p.live], v.alpha]), np.concatenate([actions, v.action])
     kept, witness = prune(alpha, v.witness, SLACK * max(float(np.abs(alpha).max()), 1e-300), p.left)
     return Vectors(alpha[kept], action[kept], witness), n
+
+
+def evaluated(p: Live, chosen: I1, after: I2) -> F2:
+    """The values of a controller that takes action chosen[i] in node i and goes to node after[i, o], from below (n, S).
+
+    Values alpha that exceed their backup by at most x exceed the true ones by at most x / (1 - gamma).
+    """
+    n, S = len(chosen), p.r.shape[1]
+    blocks, r = np.zeros((n, S, n, S)), p.r[chosen].ravel()
+    for i, a in enumerate(chosen):
+        for o, j in enumerate(after[i]):
+            blocks[i, :, j] += p.gamma * p.P[a] * p.seen[a, o]
+    step = blocks.reshape(n * S, n * S)
+    alpha = np.linalg.solve(np.eye(n * S) - step, r)
+    return np.asarray(alpha - max((alpha - r - step @ alpha).max(), 0.0) / (1.0 - p.gamma)).reshape(n, S)
 
 
 def solution(
