@@ -27,7 +27,7 @@ demo: install  ## the main job: the methods so far on the Chain, beside referenc
 test: install  ## every test but the planted bugs and the long runs
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/mutation -m "not long and not soak"
 
-soak: install  ## minutes of kills, full disks, flipped bits, threads, forks, and runs of 20,000 decisions
+soak: install  ## minutes of kills, full disks, flipped bits, threads, forks, and runs of up to 20,000 decisions
 	$(BIN)/python -m pytest -n 0 -m soak tests/soak
 
 soak-short: install  ## the part of it that CI runs, in less than 40 seconds
