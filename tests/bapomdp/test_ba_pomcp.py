@@ -14,6 +14,7 @@ from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.simulator import begin, root, step
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.pomdp import Signs
+from bayesrl.models.solve import solve
 from bayesrl.testing import assert_frequencies, assert_mean_equal
 
 MILD = b.make_world("tiger", wrong=-20.0, correct=2.0, incorrect=1.0)
@@ -272,3 +273,15 @@ def test_a_filter_is_refused():
 def test_bad_settings_are_refused(bad):
     with pytest.raises(InvalidArgument, match=f"BAPOMCP: '{next(iter(bad))}' must be"):
         BAPOMCP(**bad)
+
+
+def test_leaf_values_of_an_older_mean_model_are_not_kept():
+    """They are those of the belief's own mean model."""
+    planner = b.make("ba-pomcp", leaf="mean", simulations=5, depth=1)
+    belief = ExactBAPOMDP(uneven())
+    memory = planner.plan(belief, None, None, default_rng(0)).memory
+    later = belief.update(b.Transition(None, 0, 0.0, 1), default_rng(1))
+    mdp, values = planner.plan(later, None, memory, default_rng(0)).memory.leaf
+    np.testing.assert_array_equal(mdp.prob, later.mean_pomdp().mdp.prob)
+    np.testing.assert_array_equal(values, solve(later.mean_pomdp().mdp).values)
+    assert np.abs(values - memory.leaf[1]).max() > 1e-6

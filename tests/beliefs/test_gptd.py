@@ -129,6 +129,17 @@ def test_threshold_zero_is_the_full_posterior(residuals, gamma):
     assert len(prior.update_many(log).dictionary) == len({s for states, _, _ in EPISODES for s in states})
 
 
+@pytest.mark.parametrize(("n", "scale", "seed"), [(80, 0.3, 4), (40, 0.3, 2), (200, 1.0, 4)])
+def test_threshold_zero_where_states_are_close(n, scale, seed):
+    """States that are never admitted cost accuracy: the worst of the cases that the docstring speaks of, and others."""
+    rng, kernel, queries = default_rng(seed), Gaussian(scale=scale), np.linspace(-2.0, 2.0, 50)
+    log = rng.uniform(-2.0, 2.0, n + 1), rng.normal(size=n)
+    sparse, full = (prior.update_many(log) for prior in (SparseGPTD(kernel, threshold=0.0), GPTD(kernel)))
+    assert len(sparse.dictionary) < n
+    np.testing.assert_allclose(sparse.mean(queries), full.mean(queries), atol=1e-4)
+    assert sparse.log_evidence() == pytest.approx(full.log_evidence(), abs=1e-3)
+
+
 def test_sparse_is_the_projected_model():
     """With a dictionary of some states the belief is that of V projected on it, found here by dense algebra."""
     rng, kernel, gamma, noise = default_rng(1), Gaussian(scale=1.0), 0.9, 0.3

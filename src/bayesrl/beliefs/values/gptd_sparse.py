@@ -12,8 +12,8 @@ Deviations: the papers carry the inverse of the dictionary's covariance, which i
 growing Cholesky factor is exact at 1e-10. `residuals="white"` is the model of `gptd_deterministic`. Cost: O(m^2) for a
 transition with m states in the dictionary. Claims: equal to the projected model; threshold 0 is `gptd` up to rounding
 where states are apart. A state whose variance given the dictionary is below 1e-10 of its own is never admitted, since
-the rounding of later columns is divided by that variance: then values differ from `gptd` by up to 2e-6 (40 to 200
-random states in [-2, 2], scales .1 to 3, noise .3).
+the rounding of later columns is divided by that variance: then values were up to 4e-5 and the log evidence up to 6e-4
+away from those of `gptd` (40 to 200 random states in [-2, 2], scales .1 to 3, noise .3).
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ CHUNK = 1024
     example=lambda: SparseGPTD(Gaussian(scale=1.0), noise=0.3, gamma=0.9, threshold=0.1),
     evidence=(
         "tests/beliefs/test_gptd.py::test_threshold_zero_is_the_full_posterior",
+        "tests/beliefs/test_gptd.py::test_threshold_zero_where_states_are_close",
         "tests/beliefs/test_gptd.py::test_sparse_is_the_projected_model",
     ),
 )

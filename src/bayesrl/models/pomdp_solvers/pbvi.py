@@ -8,6 +8,7 @@ the successor that is farthest from B (L1) is added. The vectors are values of p
 Paper to code: backup `look_ahead` and `assemble` (_backups.py), sweep `sweep`, expansion `expand`.
 Deviations: old vectors on which the new values rest are kept, if no new vector replaces them (`still_needed`). With one
 vector for each belief alone, V may fall between the points of B, and then at B too: values can oscillate.
+Of vectors that tie at a belief the first is taken: V at B does not depend on it, V beside B does.
 Steps into a terminal state are not added. Where there is no room for all new beliefs, the farthest are taken.
 Cost: O(B A Z S N) for a sweep with N vectors, not many more than B; sparse in transitions, signs and beliefs.
 Claims: below the exact value everywhere, never falling at B, the fixed point on given beliefs, exact as B grows.
