@@ -12,7 +12,7 @@ COMPILED += $(addprefix tests/risk/test_,k_of_n.py scenario_max_min.py sigma_poi
 COMPILED += $(addprefix tests/inverse/test_,birl.py bnirl.py em_irl.py) tests/multiagent/test_bayesian_marl.py
 COMPILED += $(addprefix tests/multitask/test_,hierarchical_mdp.py multitask_gptd_dp.py)
 
-.PHONY: install demo test soak soak-short figures bounds machines machines-short mutants mutants-random check package bench docs clean
+.PHONY: install demo test soak soak-short figures bounds machines machines-short lowest mutants mutants-random check package bench docs clean
 
 install: .venv/installed
 
@@ -45,6 +45,9 @@ machines: install  ## every test under simulated processors; those that cannot r
 
 machines-short: install  ## golden traces, docstrings, beliefs and planners under two other kernels of BLAS
 	$(BIN)/python tests/machines/machines.py --short --workers $(WORKERS)
+
+lowest: install  ## a part of the tests with the lowest versions allowed, and with the newest on later Pythons
+	$(BIN)/python tests/machines/lowest.py --workers $(WORKERS)
 
 mutants: install  ## planted bugs: each must make the tests named with it fail
 	$(BIN)/python -m pytest -n $(WORKERS) tests/mutation

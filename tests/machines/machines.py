@@ -125,14 +125,13 @@ def why_not(machine: Machine, here: dict[str, list]) -> str:
 # The tests -----------------------------------------------------------------------------------------------------------
 
 
-def run(machine: Machine, tests: list[str], workers: int) -> tuple[int, int, float]:
-    """Run tests on a machine: (passed, failed, seconds). Failures are printed, and the log is kept."""
-    log = ROOT / OUT / f"{machine.name}.log"
+def tested(python: str, options: list[str], log: Path, variables: dict[str, str]) -> tuple[int, int, float]:
+    """Run pytest: (passed, failed, seconds). Failures are printed, and the log is kept."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "pytest", "-n", str(workers), "-p", "no:cacheprovider", "-rfE", *tests]
+    command = [python, "-m", "pytest", "-p", "no:cacheprovider", "-rfE", *options]
     began = time.monotonic()
     with log.open("w") as file:
-        environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"} | machine.variables
+        environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"} | variables
         end = subprocess.run(command, cwd=ROOT, env=environment, stdout=file, stderr=subprocess.STDOUT, check=False)
     text = log.read_text()
     passed, failed = (
@@ -173,7 +172,9 @@ def main() -> int:
             parts["figures"] = []
         for part, paths in parts.items():
             marks = ["-m", "long" if part == "figures" else "not long", "--ignore=tests/mutation"]
-            passed, failed, seconds = run(machine, [*marks, *paths], options.workers)
+            marks += ["-n", str(options.workers)]
+            log = ROOT / OUT / f"{machine.name}.log"
+            passed, failed, seconds = tested(sys.executable, [*marks, *paths], log, machine.variables)
             failures += failed
             print(f"{machine.name:<14}{part:<12}{passed:>7}{failed:>7}{seconds:>9.0f}", flush=True)
     if options.short and ran < 2:
