@@ -124,11 +124,12 @@ def test_episodes_differ_where_the_world_is_random(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "random"), [("FrozenLake-v1", True), ("Taxi-v4", True), ("CliffWalking-v1", False), ("CartPole-v1", True)]
+    ("name", "random"), [("FrozenLake", True), ("Taxi", True), ("CliffWalking", False), ("CartPole", True)]
 )
 def test_episodes_of_gymnasium_worlds(name, random):
     """The lake is slippery, the taxi and the pole start anywhere, the cliff leaves nothing to chance."""
-    world = GymWorld(gymnasium.make(name))
+    newest = max(known for known in gymnasium.registry if known.startswith(f"{name}-v"))
+    world = GymWorld(gymnasium.make(newest))
     assert check_episodes(world, actions_of(world)) == random
     assert check_streams(Scripted(actions_of(world)), world) == {"world"}
 

@@ -140,8 +140,9 @@ class TabularPOMDP:
 
         The other arguments are those of `from_dense`. With R of shape (S, A), no array of shape (S, A, S) is made.
 
-        >>> from scipy.sparse import eye_array
-        >>> stay = TabularPOMDP.from_sparse([eye_array(1000)], np.ones((1000, 1, 1)), np.zeros((1000, 1)), gamma=0.5)
+        >>> from scipy.sparse import csr_array
+        >>> P = csr_array(np.eye(1000))
+        >>> stay = TabularPOMDP.from_sparse([P], np.ones((1000, 1, 1)), np.zeros((1000, 1)), gamma=0.5)
         >>> stay
         TabularPOMDP(states=1000, actions=1, observations=1, gamma=0.5)
         """
