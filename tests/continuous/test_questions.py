@@ -30,7 +30,7 @@ from bayesrl.continuous._log_joint import log_joint
 from bayesrl.continuous.gp_sparse_sampling import GOLDEN, covariance_root, learned
 from bayesrl.continuous.lazy_psrl import Plan, due
 from bayesrl.core import Transition
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import BrokenContract, InvalidArgument
 from bayesrl.parameters import unchecked
 from bayesrl.registry import make_world
 
@@ -91,7 +91,7 @@ def test_draws_and_rewards_of_hidden_trajectories():
         other = unchecked(belief, reward=reward)
         near(other.expected_reward(None, 0.7), p @ np.broadcast_to(np.ravel(reward(X[:, 2:], [0.7])), 7))
     for reward in (lambda x, a: np.where(x[:, 0] > X[:, 2].mean(), np.nan, 1.0), lambda x, a: np.zeros((7, 2))):
-        with pytest.raises(InvalidArgument, match="'reward' must be finite numbers of shape"):
+        with pytest.raises(BrokenContract, match="the function 'reward' does not return"):
             unchecked(belief, reward=reward).expected_reward(None, 0.7)
 
 

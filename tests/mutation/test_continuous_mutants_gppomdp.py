@@ -3,6 +3,7 @@
 import pytest
 
 BELIEF, PATHS = "bayesrl.continuous.gp_pomdp", "bayesrl.continuous._trajectories"
+GIVEN = "bayesrl.continuous._gp_pomdp_model"
 SLICES, JOINT, PAIRS = (f"bayesrl.continuous.{name}" for name in ("_slices", "_log_joint", "_pairs"))
 TESTS = "tests/continuous/test_gp_pomdp.py::"
 SAME = [TESTS + "test_transcription"]
@@ -10,6 +11,9 @@ DENSE = [TESTS + "test_log_joint_equals_dense_normals"]
 SLOPE = [TESTS + "test_gradient_equals_finite_differences"]
 FACTORS = [TESTS + "test_factors_of_particles_equal_dense_normals"]
 POSTERIOR = [TESTS + "test_slices_reach_the_posterior_of_the_grid"]
+REWARDS = "tests/continuous/test_gp_pomdp_rewards.py::"
+EARNED = [REWARDS + "test_weights_are_densities_of_observations_and_rewards"]
+JOINED = [REWARDS + "test_log_joint_with_rewards[each its own]"]
 KALMAN = [TESTS + "test_known_functions_give_kalmans_filter"]
 
 MUTANTS = {
@@ -37,7 +41,7 @@ MUTANTS = {
     "half the gradient of a covariance": (JOINT, '2.0 * np.einsum("kl', 'np.einsum("kl', SLOPE),
     "gradient without the mean": (JOINT, "in_inputs[:, axis] += ", "in_inputs[:, axis] += 0.0 * ", SLOPE),
     "a shared factor counts once": (
-        SLICES, "(f.outputs / len(f.prior))", "1.0", [TESTS + "test_one_covariance_serves_all_coordinates"]),
+        SLICES, "(D / L.shape[1])", "1.0", [TESTS + "test_one_covariance_serves_all_coordinates"]),
     "slope without the scale": (
         PAIRS, "(X[:, None] - Y) / np.square(k.scale)", "(X[:, None] - Y)", [TESTS + "test_pairs"]),
     "one start of the maximum": (JOINT, "for x in starts]", "for x in starts[1:2]]",
@@ -53,7 +57,7 @@ MUTANTS = {
         SLICES, "return densities(self.model, sample)", "return joint_densities(self.model, self.history, sample)",
         POSTERIOR),
     "given states with drawn innovations": (
-        PATHS, "self.move.add(e if drawn else (e - mean) / sd)", "self.move.add(e)",
+        PATHS, "w[:, :d] = e if drawn else (e - mean[:, :d]) / sd[:, :d]", "w[:, :d] = e",
         [TESTS + "test_moved_particles_keep_their_factors"]),
     "draws before the first observation": (
         BELIEF, 'given.seen_in(owner, self._model, "observation", z), rng)', "None, rng)", KALMAN),
@@ -61,6 +65,21 @@ MUTANTS = {
         BELIEF, "weights, _ = observed(walk, weights, z)", "observed(walk, weights, z)", KALMAN),
     "evidence of the last observation": (
         BELIEF, "self.log_probability + gained", "gained", [TESTS + "test_filter_equals_the_grid"]),
+    "a reward that weighs nothing": (BELIEF, "weights, earned = weighed(", "_, earned = weighed(", EARNED),
+    "evidence without rewards": (BELIEF, "gained + earned", "gained", EARNED),
+    "a reward that its particle forgets": (PATHS, "w[:, d:] = (reward - mean[:, d:]) / sd[:, d:]", "pass", JOINED),
+    "a reward with the first noise": (GIVEN, "reward), np.square(noise)", "reward), np.square(noise[::-1])", JOINED),
+    "rewards one step late": (
+        JOINT, "np.column_stack([data, history.rewards])", "np.column_stack([data, np.roll(history.rewards, 1)])", JOINED),
+    "innovations without rewards": (
+        SLICES, "return seen + _log_density(sample.move[:, -1:], sample.move_w[:, -1:]) if model.learns_reward else seen",
+        "return seen", [REWARDS + "test_slices_with_rewards_keep_the_posterior[innovations]"]),
+    "a sequence begins without what was paid": (
+        BELIEF, "walk.begin(given.spread(", "walk = Walk(self._model, nothing_yet(0, 1), None, np.arange(self.particles), 1)"
+        "; walk.begin(given.spread(", [REWARDS + "test_expected_rewards_of_hidden_states"]),
+    "rewards of a file not counted": (
+        SLICES, "history.rewards.shape != (len(history.actions) * model.learns_reward,)", "False",
+        [REWARDS + "test_saved_and_pickled_beliefs_go_on_as_before"]),
 }  # fmt: skip
 
 

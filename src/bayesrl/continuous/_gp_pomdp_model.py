@@ -24,8 +24,10 @@ class Given(NamedTuple):
     mean: Callable[..., Any] | str
 
 
-def model_of(transition: Given, observation: Given, state: tuple[Floats, Floats]) -> Model:
-    """Both functions and the start, with sizes that fit.
+def model_of(
+    transition: Given, observation: Given, state: tuple[Floats, Floats], reward: Covariance | None = None
+) -> Model:
+    """The functions and the start, with sizes that fit; a reward that has a covariance is learned.
 
     A sensor has as many coordinates as its mean gives. If its mean is one number, "state" or "zero", it has as many as
     its lists of covariances and noise say, or as the state.
@@ -39,7 +41,8 @@ def model_of(transition: Given, observation: Given, state: tuple[Floats, Floats]
         e = seen[1]
     elif seen == () and e == 1:
         e = d
-    move, see = function(transition, d, d), function(observation, e, d)
+    move = function(transition, d, d) if reward is None else with_reward(transition, reward, d)
+    see = function(observation, e, d)
     see.mean(tried)
     for k in see.prior:
         k.matrix(tried, tried)
@@ -69,6 +72,21 @@ def function(given: Given, D: int, d: int) -> Function:
 
     C = max(len(prior), len(noise))
     return Function(prior * (C // len(prior)), np.square(np.broadcast_to(noise, C)), rows, D)
+
+
+def with_reward(transition: Given, reward: Covariance, d: int) -> Function:
+    """The dynamics of d coordinates, and the reward as one more, with a prior mean of zero and the last noise."""
+    given = np.atleast_1d(transition.noise)
+    if len(given) not in (1, d + 1):
+        expected = f"one, or one for each of {d} coordinates and the learned reward"
+        raise InvalidArgument(OWNER, "transition_noise", expected, len(given))
+    noise = np.broadcast_to(given, d + 1)
+    move = function(transition._replace(noise=noise[:d]), d, d)
+
+    def rows(U: Floats) -> Floats:
+        return np.column_stack([move.mean(U), np.zeros(len(U))])
+
+    return Function((*move.prior * (d // len(move.prior)), reward), np.square(noise), rows, d + 1)
 
 
 def covariances(name: str, given: Any) -> tuple[Covariance, ...]:

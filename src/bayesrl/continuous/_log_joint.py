@@ -1,12 +1,12 @@
-"""The log joint of a hidden trajectory and its observations, its gradient in the states, and its maximum.
+"""The log joint of a hidden trajectory, observations and learned rewards, its gradient in the states, and its maximum.
 
 A process with inputs U, data y, prior mean m(U) and covariance A = K(U) + noise has the log density
 -r'A^-1 r/2 - log|A|/2 - (n/2) log 2 pi with r = y - m(U). With b = A^-1 r and W = (bb' - A^-1)/2 its derivatives are
 
     in the data  -b,   in input k  sum_i b_ki dm_i/du_k + 2 sum_l W_kl dk(u_k, u_l)/du_k.
 
-Inputs are states, and the data of the dynamics are the states after them. Derivatives of covariances are exact; those
-of a user's mean are central differences.
+Inputs are states, and the data of the dynamics are the states after them. Learned rewards are data of the same inputs.
+Derivatives of covariances are exact; those of a user's mean are central differences.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ def log_joint(owner: str, model: Model, history: History, X: Floats) -> tuple[fl
     gradient[history.first] -= np.linalg.solve(model.root.T, white).T
     before = history.before
     inputs = np.concatenate([X[before], history.actions], axis=1)
-    value, in_data, in_inputs = _process(owner, model.move, inputs, X[before + 1], d)
-    gradient[before + 1] += in_data
+    data = X[before + 1]
+    if model.learns_reward:
+        data = np.column_stack([data, history.rewards])
+    value, in_data, in_inputs = _process(owner, model.move, inputs, data, d)
+    gradient[before + 1] += in_data[:, :d]
     gradient[before] += in_inputs
     seen, _, in_states = _process(owner, model.see, X[history.seen], history.observations, d)
     gradient[history.seen] += in_states

@@ -3,7 +3,8 @@
 The method needs coordinates whose prior is standard normal, and any likelihood. The prior of a trajectory is not
 Gaussian: the covariance of its later states depends on its earlier ones. There are two charts with such coordinates.
 
-`Innovations`: the standard normal numbers that make a trajectory. The likelihood is the density of the observations.
+`Innovations`: the standard normal numbers that make a trajectory. The likelihood is the density of the observations
+and of learned rewards.
 `Around`: a normal law around the most probable trajectory stands for the prior, and the likelihood is the log joint
 less the log density of that law (Nishihara, Murray and Adams 2014). The law is Laplace's approximation, a little wider.
 It is made from the data alone, and not from the particles.
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 from bayesrl.checks import Floats, frozen
 from bayesrl.continuous._log_joint import log_joint, maximised
 from bayesrl.continuous._pairs import steps
-from bayesrl.continuous._trajectories import LOG_2_PI, NOTHING_YET, Function, History, Model, Sample, Walk
+from bayesrl.continuous._trajectories import LOG_2_PI, NOTHING_YET, History, Model, Sample, Walk
 from bayesrl.errors import InvalidArgument
 
 SHRINKINGS = 200
@@ -114,7 +115,7 @@ def innovations(model: Model, history: History, sample: Sample) -> Floats:
     e = np.zeros(sample.states.shape)
     away = sample.states[:, history.first] - model.start
     e[:, history.first] = np.linalg.solve(model.root, away[..., None])[..., 0]
-    e[:, history.before + 1] = np.swapaxes(sample.move_w, 1, 2)
+    e[:, history.before + 1] = np.swapaxes(sample.move_w[:, : len(model.start)], 1, 2)
     return e
 
 
@@ -126,7 +127,8 @@ def rebuilt(model: Model, history: History, e: Floats, drawn: bool = True) -> Wa
         if t in first:
             walk.begin(e[:, t], drawn)
         else:
-            walk.step(history.actions[moved], e[:, t], drawn)
+            reward = float(history.rewards[moved]) if model.learns_reward else None
+            walk.step(history.actions[moved], e[:, t], drawn, reward)
             moved += 1
         if looked < len(history.seen) and history.seen[looked] == t:
             walk.observe(history.observations[looked])
@@ -136,6 +138,8 @@ def rebuilt(model: Model, history: History, e: Floats, drawn: bool = True) -> Wa
 
 def belongs(model: Model, history: History, sample: Sample) -> bool:
     """Whether the factors of a sample are those of its trajectories and of the history."""
+    if history.rewards.shape != (len(history.actions) * model.learns_reward,):
+        return False
     try:
         walk = rebuilt(model, history, sample.states, drawn=False)
     except (ValueError, IndexError, TypeError):
@@ -193,21 +197,22 @@ def slice_moved(chart: Chart, sample: Sample, inside: NDArray[np.bool_], rng: Ge
 
 
 def densities(model: Model, sample: Sample) -> Floats:
-    """The log density of all observations given each trajectory, (P,), from its factors."""
-    return _log_density(model.see, sample.see, sample.see_w)
+    """The log density of all observations and learned rewards given each trajectory, (P,), from its factors."""
+    seen = _log_density(sample.see, sample.see_w)
+    return seen + _log_density(sample.move[:, -1:], sample.move_w[:, -1:]) if model.learns_reward else seen
 
 
 def joint_densities(model: Model, history: History, sample: Sample) -> Floats:
-    """The log joint of each trajectory and the observations, (P,), from its factors."""
+    """The log joint of each trajectory, the observations and learned rewards, (P,), from its factors."""
     e = innovations(model, history, sample)[:, history.first]
     starts = -0.5 * np.sum(e * e, axis=(1, 2)) - len(history.first) * float(np.log(np.diagonal(model.root)).sum())
     starts -= 0.5 * e[0].size * LOG_2_PI
-    return starts + _log_density(model.move, sample.move, sample.move_w) + densities(model, sample)
+    return starts + _log_density(sample.move, sample.move_w) + _log_density(sample.see, sample.see_w)
 
 
-def _log_density(f: Function, L: Floats, w: Floats) -> Floats:
-    """-w'w/2 - sum log pivots - (n/2) log 2 pi for each particle. A factor of all coordinates counts D times."""
-    n = w.shape[2]
+def _log_density(L: Floats, w: Floats) -> Floats:
+    """-w'w/2 - sum log pivots - (n/2) log 2 pi for each particle. A factor of all D coordinates counts D times."""
+    D, n = w.shape[1:]
     pivots = L[:, :, np.arange(n) * (np.arange(n) + 3) // 2]
-    logs = np.log(pivots).sum(axis=(1, 2)) * (f.outputs / len(f.prior))
-    return np.asarray(-0.5 * np.sum(w * w, axis=(1, 2)) - logs - 0.5 * n * f.outputs * LOG_2_PI)
+    logs = np.log(pivots).sum(axis=(1, 2)) * (D / L.shape[1])
+    return np.asarray(-0.5 * np.sum(w * w, axis=(1, 2)) - logs - 0.5 * n * D * LOG_2_PI)

@@ -8,6 +8,9 @@ mean). A new input with covariances a to the old ones, and variance v with the n
 
 For the dynamics w_new is the standard normal number e that drew the next state. A trajectory is therefore a function of
 independent standard normal numbers, its innovations: those of the first states and w. `_slices.py` moves in them.
+
+A learned reward, r = g_R(x, a) + noise with a prior mean of zero, is one more coordinate of the dynamics, the last one.
+It has the same inputs, but its datum is seen.
 """
 
 from __future__ import annotations
@@ -48,13 +51,21 @@ class Model(NamedTuple):
     """What is known before the data."""
 
     move: Function
-    """The next state from rows (state, action)."""
+    """The next state from rows (state, action), and the reward last if it is learned."""
     see: Function
     """The observation from states."""
     start: Floats
     """Mean of the first state, (d,)."""
     root: Floats
     """Lower Cholesky factor of its covariance, (d, d)."""
+
+    @property
+    def learns_reward(self) -> bool:
+        """Whether the reward is one more process."""
+        return self.move.outputs > len(self.start)
+
+
+NO_REWARDS = frozen(np.zeros(0))
 
 
 class History(NamedTuple):
@@ -72,6 +83,8 @@ class History(NamedTuple):
     """States of which an observation came, (M,)."""
     observations: Floats
     """These observations, (M, e)."""
+    rewards: Floats = NO_REWARDS
+    """Rewards of the actions, (N - S,), if they are learned."""
 
     @property
     def before(self) -> Places:
@@ -81,16 +94,18 @@ class History(NamedTuple):
         acted[self.length - 1 :] = False
         return np.flatnonzero(acted)
 
-    def grown(self, action: Floats | None, z: Floats | None) -> History:
+    def grown(self, action: Floats | None, z: Floats | None, reward: float | None = None) -> History:
         """After one more state, which is the first of a sequence if there is no action, and which may be seen."""
-        first, actions, seen, observations = self[2:]
+        first, actions, seen, observations, rewards = self[2:]
+        rewards = rewards if reward is None else frozen(np.append(rewards, reward))
         if action is None:
             first = np.append(first, self.length)
         else:
             actions = np.append(actions.reshape(len(actions), len(action)), action[None], axis=0)
         if z is not None:
             seen, observations = np.append(seen, self.length), np.append(observations, z[None], axis=0)
-        return History(self.length + 1, True, frozen(first), frozen(actions), frozen(seen), frozen(observations))
+        data = frozen(first), frozen(actions), frozen(seen), frozen(observations), rewards
+        return History(self.length + 1, True, *data)
 
 
 def nothing_yet(actions: int, observations: int) -> History:
@@ -110,7 +125,7 @@ class Sample(NamedTuple):
     move: Floats
     """Packed factors of the dynamics, (P, C, n (n + 1)/2) with n = N - S."""
     move_w: Floats
-    """(P, d, n)."""
+    """(P, d, n); (P, d + 1, n) if the reward is learned."""
     see: Floats
     """Packed factors of the sensor, (P, C, M (M + 1)/2)."""
     see_w: Floats
@@ -178,14 +193,33 @@ class Walk:
         self.X[:, self.n] = self.model.start + e @ self.model.root.T if drawn else e
         self.n += 1
 
-    def step(self, action: Floats, e: Floats, drawn: bool = True) -> None:
-        """Extend each trajectory under its own process, by standard normal numbers, (P, d), or by given states."""
+    def step(self, action: Floats, e: Floats, drawn: bool = True, reward: float | None = None) -> None:
+        """Extend each trajectory under its own process, by standard normal numbers, (P, d), or by given states.
+
+        A learned reward is a datum of the action. Without one (None) it is what each particle expects.
+        """
         mean, sd = self.move.given(with_action(self.state, action), self._inputs())
-        self.X[:, self.n] = mean + sd * e if drawn else e
-        self.move.add(e if drawn else (e - mean) / sd)
+        w, d = np.zeros(mean.shape), e.shape[1]
+        w[:, :d] = e if drawn else (e - mean[:, :d]) / sd[:, :d]
+        if reward is not None:
+            w[:, d:] = (reward - mean[:, d:]) / sd[:, d:]
+        self.X[:, self.n] = mean[:, :d] + sd[:, :d] * e if drawn else e
+        self.move.add(w)
         self.before.append(self.n - 1)
         self.actions.append(action)
         self.n += 1
+
+    def paid(self, action: Floats) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the learned reward of an action now, given each particle's past, (P,)."""
+        mean, sd = self.move.given(with_action(self.state, action), self._inputs())
+        return mean[:, -1], sd[:, -1]
+
+    def earned(self) -> Floats:
+        """The log density of the last learned reward in each particle, given its past, (P,)."""
+        n = self.move.n
+        w, sd = self.move.w[:, -1, n - 1], self.move.L[:, -1, n * (n + 1) // 2 - 1]
+        with np.errstate(over="ignore"):
+            return np.asarray(-0.5 * w * w - np.log(sd) - 0.5 * LOG_2_PI)
 
     def sensed(self) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the observation of the last state, given each particle's past, (P, e)."""
@@ -255,10 +289,17 @@ def observed(walk: Walk, weights: Floats, z: Floats | None) -> tuple[Floats, flo
     if z is None:
         return weights, 0.0
     with np.errstate(all="ignore"):
-        logs = np.log(weights) + walk.observe(z)
+        densities = walk.observe(z)
+    return weighed(weights, densities, f"the observation {z.tolist()}")
+
+
+def weighed(weights: Floats, densities: Floats, evidence: str) -> tuple[Floats, float]:
+    """The weights after evidence with these log densities, (P,), and the log of its mean density."""
+    with np.errstate(all="ignore"):
+        logs = np.log(weights) + densities
     top = float(np.max(logs))
     if not math.isfinite(top):
-        raise ImpossibleEvidence("GPPOMDP", f"the observation {z.tolist()}", "its density is zero in every particle")
+        raise ImpossibleEvidence("GPPOMDP", evidence, "its density is zero in every particle")
     new = np.exp(logs - top)
     return new / new.sum(), top + math.log(float(new.sum()))
 

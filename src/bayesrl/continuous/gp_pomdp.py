@@ -6,29 +6,35 @@ out, the log joint of a trajectory and the observations is
 
     log N(x_1) + log N(x_2..N | means, K_T + noise) + log N(z | means, K_Z + noise),
 
-where the covariances are evaluated on the trajectory itself.
+where the covariances are evaluated on the trajectory itself. The reward is a known function, or a process of its own
+(`reward` is its covariance): r_t = g_R(x_t, a_t) + noise, with a prior mean of zero. It adds log N(r | 0, K_R + noise).
 
 Algorithm: `update` extends each particle's trajectory by a draw from its own process given its own past, and weights it
-by the density of the observation given that past. Particles are resampled systematically, before they move, if their
-effective number is below `resample` of them. `map_states` maximises the log joint, the estimate of the paper. `refresh`
-moves trajectories by elliptical slice sampling. The prior of a trajectory is not Gaussian, since the covariance of
-later states depends on earlier ones. The slices are taken in coordinates whose prior is (`_slices.py`): the standard
-normal numbers that draw a trajectory, and a normal law around the most probable trajectory. Both leave the posterior
-invariant.
+by the densities of the observation and of a learned reward given that past. Particles are resampled systematically,
+before they move, if their effective number is below `resample` of them. `map_states` maximises the log joint, the
+estimate of the paper. `refresh` moves trajectories by elliptical slice sampling. The prior of a trajectory is not
+Gaussian, since the covariance of later states depends on earlier ones. The slices are taken in coordinates whose prior
+is (`_slices.py`): the standard normal numbers that draw a trajectory, and a normal law around the most probable
+trajectory. Both leave the posterior invariant.
 
 Symmetry: with means of zero and covariances that are even, such as Gaussian ones, x and -x have the same log joint. The
 posterior then has two equal modes, and a filter picks one by chance. Hidden states are identified only by mean
-functions, by an anchored start, or by a known reward, which is no evidence here. The constructor refuses none of it.
+functions, by an anchored start, or by a known reward, which is no evidence here. A learned reward with such a
+covariance does not tell x from -x. The constructor refuses none of it.
 
 Evidence: the first transition of a sequence brings two observations, one of each of its two states. Later transitions
-bring `next_observation`. An observation of None is missing. Rewards and ends of episodes do not count.
+bring `next_observation`. An observation of None is missing. Every reward is evidence about states if it is learned, and
+none otherwise. Ends of episodes do not count.
 `restart` begins a sequence with a new first state. Earlier sequences stay: within a particle all sequences are data of
 the same two functions, and the covariances join them. A particle therefore keeps what it learned.
 
 Deviations: the paper maximises the log joint; the particles and their moves are ours. Derivatives of the mean functions
-are central differences. Particles that are drawn from few ancestors know few pasts: `ancestors` reports how many.
+are central differences. With a learned reward each coordinate has a factor of its own, though covariances be equal. In
+the tree of a forward search the expected reward stands for the one that is learned, as with `gp-dynamics`. Particles
+that are drawn from few ancestors know few pasts: `ancestors` reports how many.
 Cost: O(P N^2) time and memory for a step with N states so far, O(P N^3) for a slice of `refresh`.
-Claims: equal to dense densities and to a grid over three states; slices leave the posterior on the grid as it is.
+Claims: equal to dense densities and to a grid over three states, with rewards too; slices leave the posterior on the
+grid as it is; rewards of known states are those of Gaussian-process regression.
 """
 
 from __future__ import annotations
@@ -43,8 +49,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._log import Log, transitions
-from bayesrl.beliefs.covariances import Gaussian
-from bayesrl.checks import Floats, array, as_array, called, generator, integer
+from bayesrl.beliefs.covariances import Covariance, Gaussian
+from bayesrl.checks import Floats, array, as_array, called, generator, integer, number, returned
 from bayesrl.continuous import _gp_pomdp_model as given
 from bayesrl.continuous._gp_pomdp_model import OWNER
 from bayesrl.continuous._log_joint import log_joint, maximised
@@ -58,6 +64,7 @@ from bayesrl.continuous._trajectories import (
     nothing_yet,
     observed,
     systematic,
+    weighed,
 )  # fmt: skip
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
@@ -78,6 +85,9 @@ from bayesrl.registry import register
         "tests/continuous/test_gp_pomdp.py::test_log_joint_equals_dense_normals",
         "tests/continuous/test_gp_pomdp.py::test_filter_equals_the_grid",
         "tests/continuous/test_gp_pomdp.py::test_slices_reach_the_posterior_of_the_grid",
+        "tests/continuous/test_gp_pomdp_rewards.py::test_log_joint_with_rewards",
+        "tests/continuous/test_gp_pomdp_rewards.py::test_filter_with_rewards_equals_the_grid",
+        "tests/continuous/test_gp_pomdp_rewards.py::test_known_states_give_regression",
     ),
 )  # fmt: skip
 @value
@@ -104,13 +114,21 @@ class GPPOMDP:
 
     transition: Annotated[Any, "Covariance of the dynamics on rows (x, a): one, or a list, one for each coordinate."]
     observation: Annotated[Any, "Covariance of the sensor on rows x, in the same forms."]
-    transition_noise: Annotated[Any, "Noise of the dynamics: an sd, one for each coordinate, or a diagonal covariance."]
+    transition_noise: Annotated[
+        Any,
+        "Noise of the dynamics: an sd, one for each coordinate, or a diagonal covariance; that of a learned reward "
+        "comes last.",
+    ]
     observation_noise: Annotated[Any, "Noise of the sensor, in the same forms."]
     transition_mean: Annotated[Any, 'Prior mean: a function of rows x, (n, d), and a, (n, k); "state" or "zero".']
     observation_mean: Annotated[Any, 'Prior mean: a function of rows x, (n, d); "state" or "zero".']
     state: Annotated[Any, "Mean and covariance of the first state of a sequence."]
     particles: Annotated[int, AtLeast(1), "Trajectories in the sample, P."] = 1000
-    reward: Annotated[Callable[..., ArrayLike] | None, "Reward of rows x and one action, (n,); None if unknown."] = None
+    reward: Annotated[
+        Callable[..., ArrayLike] | Covariance | None,
+        "Reward of rows x and one action, (n,); or the covariance of a process on rows (x, a) that learns it; None: "
+        "not known.",
+    ] = None
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95
     resample: Annotated[float, PROBABILITY, "Effective number below which particles are resampled, as a share."] = 0.5
     history: History = field(init=False, repr=False)
@@ -130,7 +148,8 @@ class GPPOMDP:
             if not callable(mean) and not (isinstance(mean, str) and mean in ("state", "zero")):
                 raise InvalidArgument(OWNER, f"{name}_mean", 'a function, "state" or "zero"', mean)
         if self.reward is not None and not callable(self.reward):
-            raise InvalidArgument(OWNER, "reward", "a function of states and an action, or None", self.reward)
+            expected = "a function of states and an action, a covariance, or None"
+            raise InvalidArgument(OWNER, "reward", expected, self.reward)
         e = self._model.see.outputs  # checks the sizes of everything
         for name, new in (("history", nothing_yet(0, e)), ("sample", None), ("log_probability", 0.0)):
             set_(self, name, new)
@@ -139,7 +158,12 @@ class GPPOMDP:
     def _model(self) -> Model:
         moving = given.Given("transition", self.transition, self.transition_noise, self.transition_mean)
         seeing = given.Given("observation", self.observation, self.observation_noise, self.observation_mean)
-        return given.model_of(moving, seeing, self.state)
+        return given.model_of(moving, seeing, self.state, self.reward if isinstance(self.reward, Covariance) else None)
+
+    @property
+    def learns_reward(self) -> bool:
+        """Whether the reward is one more process."""
+        return isinstance(self.reward, Covariance)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: x for name, x in vars(self).items() if name != "_model"}
@@ -165,7 +189,8 @@ class GPPOMDP:
         rng = generator(owner, rng)
         a = given.action_in(owner, self.history, datum.action)
         z = given.seen_in(owner, self._model, "next_observation", datum.next_observation)
-        return self._begun(owner, datum.observation, rng)._grown(a, z, rng)
+        reward = number(owner, "reward", datum.reward, moderate=True) if self.learns_reward else None
+        return self._begun(owner, datum.observation, rng)._grown(a, z, rng, reward)
 
     def update_many(self, log: Log, rng: Generator | None = None) -> GPPOMDP:
         """The trajectories after a log of transitions. It restarts after each end of an episode, as an agent does."""
@@ -179,17 +204,19 @@ class GPPOMDP:
         """The belief at the start of a new trajectory. Earlier ones stay, as data of the two functions."""
         return unchecked(self, history=self.history._replace(running=False))
 
-    def _grown(self, action: Floats | None, z: Floats | None, rng: Generator) -> GPPOMDP:
+    def _grown(self, action: Floats | None, z: Floats | None, rng: Generator, reward: float | None = None) -> GPPOMDP:
         """The trajectories with one more state, which is the first of a sequence if there is no action."""
-        weights, chosen = self._weights, np.arange(self.particles)
+        weights, chosen, earned = self._weights, np.arange(self.particles), 0.0
         if self.effective < self.resample * self.particles:
             chosen, weights = systematic(weights, self.particles, rng), np.full(self.particles, 1.0 / self.particles)
         walk = Walk(self._model, self.history, self.sample, chosen, 1)
         e = rng.standard_normal(walk.X[:, 0].shape)
-        walk.begin(e) if action is None else walk.step(action, e)
+        walk.begin(e) if action is None else walk.step(action, e, reward=reward)
+        if reward is not None:
+            weights, earned = weighed(weights, walk.earned(), f"the reward {reward}")
         weights, gained = observed(walk, weights, z)
-        changed = {"history": self.history.grown(action, z), "log_probability": self.log_probability + gained}
-        return unchecked(self, sample=walk.sample(weights), **changed)
+        changed = {"history": self.history.grown(action, z, reward), "sample": walk.sample(weights)}
+        return unchecked(self, log_probability=self.log_probability + gained + earned, **changed)
 
     def _begun(self, owner: str, z: Any, rng: Generator) -> GPPOMDP:
         """The belief within a sequence. Before one, its first state is drawn and weighted by its observation."""
@@ -237,11 +264,14 @@ class GPPOMDP:
         return self.particles if self.sample is None else len(np.unique(self.sample.states[:, 0], axis=0))
 
     def log_evidence(self) -> float:
-        """An estimate of the log density of all observations, given the actions: the product of mean weights."""
+        """An estimate of the log density of all data, given the actions: the product of mean weights."""
         return self.log_probability
 
     def log_joint(self, states: ArrayLike) -> float:
-        """The log density of a trajectory, (N, d), and the observations. Sequences follow each other."""
+        """The log density of a trajectory, (N, d), and the observations, and rewards if they are learned.
+
+        Sequences follow each other.
+        """
         owner = f"{OWNER}.log_joint"
         self._trajectories(owner)
         X = array(owner, "states", states, moderate=True)
@@ -303,7 +333,7 @@ class GPPOMDP:
         return np.asarray(mean + sd * rng.standard_normal(mean.shape))
 
     def expected_reward(self, observation: Any, action: Any) -> float:
-        """The reward of an action now, averaged over the hidden state.
+        """The reward of an action now, averaged over the hidden state, and over the function if it is learned.
 
         Before a sequence the first states are points spread evenly over their prior, weighted by the observation.
         """
@@ -311,16 +341,19 @@ class GPPOMDP:
         if self.reward is None:
             raise Incompatible(owner, OWNER, ["reward"], self.unsupported["expected_reward"])
         a, weights = given.action_in(owner, self.history, action), self._weights
-        if self.history.running:
-            X = self._trajectories(owner).states[:, -1]
-        else:
+        if self.history.running and not self.learns_reward:
+            return float(weights @ self._rewards(owner, self._trajectories(owner).states[:, -1], a))
+        walk = Walk(self._model, self.history, self.sample, np.arange(self.particles), 1)
+        if not self.history.running:
             z = given.seen_in(owner, self._model, "observation", observation)
-            walk = Walk(self._model, self.history, self.sample, np.arange(self.particles), 1)
             walk.begin(given.spread(self.particles, len(self._model.start)))
             weights, _ = observed(walk, weights, z)
-            X = walk.state
-        r = as_array(called(owner, "reward", self.reward, X, a))
-        r = r[:, 0] if r.shape == (len(X), 1) else r
-        if r.shape not in ((), (len(X),)) or r.dtype.kind not in "biuf" or not np.isfinite(r).all():
-            raise InvalidArgument(owner, "reward", f"finite numbers of shape {(len(X),)} for {len(X)} states", r)
-        return float(weights @ np.broadcast_to(r, len(X)))
+        return float(weights @ (walk.paid(a)[0] if self.learns_reward else self._rewards(owner, walk.state, a)))
+
+    def _rewards(self, owner: str, X: Floats, action: Floats) -> Floats:
+        """The user's rewards of an action in these states. One number will do for all, and a column for (n,)."""
+        n, found = len(X), as_array(called(owner, "reward", self.reward, X, action))
+        found = found[:, 0] if found.shape == (n, 1) else found
+        if found.shape not in ((), (n,)) or found.dtype.kind not in "biuf" or not np.isfinite(found).all():
+            found = returned(owner, "reward", lambda: found, (n,))  # says what is wrong
+        return np.broadcast_to(found, n)

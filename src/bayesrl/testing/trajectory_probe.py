@@ -33,9 +33,15 @@ class Trajectory:
     def step(self, rng: Generator) -> Transition:
         """A step with a random action."""
         action, before = rng.integers(-1, 2, size=1).astype(np.float64), self.seen
-        self.walk.step(action, rng.standard_normal(self.walk.state.shape))
+        reward = self.paid(action, rng) if self.walk.model.learns_reward else None
+        self.walk.step(action, rng.standard_normal(self.walk.state.shape), reward=reward)
         self.seen = self.look(rng)
-        return Transition(before, action, 0.0, self.seen)
+        return Transition(before, action, reward or 0.0, self.seen)
+
+    def paid(self, action: Floats, rng: Generator) -> float:
+        """The learned reward of an action now."""
+        mean, sd = self.walk.paid(action)
+        return float(mean[0] + sd[0] * rng.standard_normal())
 
 
 class TrajectoryProbe:
