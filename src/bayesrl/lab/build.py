@@ -24,6 +24,7 @@ from numpy.random import default_rng
 
 from bayesrl.core import BayesAgent, Family, World
 from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.lab.priors import prior_for
 from bayesrl.parameters import declarations
 from bayesrl.registry import Entry, entries, make, make_world, with_article, worlds
@@ -69,13 +70,13 @@ def agent_for(
 
 
 def suggested(world: World | Family, entry: Entry) -> dict[str, Any]:
-    """The arguments that a world suggests for a method: its own, and those of its package that it takes.
+    """The arguments that suit a method in a world: its own, and those of its package that it takes.
 
     >>> from bayesrl.registry import make_world
     >>> sorted(suggested(make_world("random-walk"), entries()["bac"]))
     ['covariance', 'policy']
     """
-    given = getattr(world, "defaults", {})
+    given = suggestions_for(world)
     shared = {name: x for name, x in given.get(entry.package, {}).items() if name in entry.parameters}
     return shared | dict(given.get(entry.name, {}))
 

@@ -15,7 +15,7 @@ If the state is hidden, a prior is NAME or NAME:NUMBER; `counts` of the world sa
     bounded:30       rows are counted up to this total; default 20 more than the largest total of the world's counts
     particle:500     a sample of 500 hyper-states; default 1000
 
-A world of vectors names a belief, and has its arguments among its `defaults`: `normal-wishart-dynamics`, ...
+A world of vectors names a belief, whose arguments are in `literature/suggestions.py`: `normal-wishart-dynamics`, ...
 
 A family of worlds has the two priors of its literature: `accurate` (the counts that worlds are drawn from) and
 `inaccurate` (a count of 1 for every state). A bandit or a family of bandits has one named prior (`default_prior`).
@@ -32,6 +32,7 @@ from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.core import Family, World
 from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.registry import make
 
@@ -82,7 +83,7 @@ def prior_for(world: World | Family, spec: str | None = None) -> Any:
         if colon or name != world.prior:
             raise UnknownName("prior of this world", name + colon + amount, [world.prior])
         return world.default_prior()
-    if name in (suggested := getattr(world, "defaults", {})):
+    if name in (suggested := suggestions_for(world)):
         if colon:
             raise InvalidArgument("prior", name, "given without a concentration", amount)
         return make(name, **suggested[name])
