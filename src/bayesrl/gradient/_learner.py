@@ -18,6 +18,7 @@ from bayesrl.gradient._bpg import Gradient
 from bayesrl.gradient._fisher import RunningInformation, Unit, information
 from bayesrl.gradient._improve import Improved, LineSearch, ParametricPolicy
 from bayesrl.gradient._paths import Path, demand_policy, path_of
+from bayesrl.problems import may_end
 
 
 class Learning(NamedTuple):
@@ -61,13 +62,13 @@ class PolicyGradient(Protocol):
     def start(self) -> Learning:
         """The given policy, before any episode."""
         if self.policy is None:
-            hint = "Worlds that have one keep it in world.defaults['gradient']['policy']."
+            hint = "For a world that has one, agent_for(method, world) gives it."
             raise InvalidArgument(type(self).__name__, "policy", "given", None, hint)
         return Learning(self.policy)
 
     def check_world(self, world: object, horizon: int | None) -> None:
         """Refuse a world without ends whose episodes are not cut off, or whose values would be infinite."""
-        if getattr(world, "ends", True):
+        if may_end(world):
             return
         owner = type(self).__name__
         if self.gamma == 1.0 and (self.bootstraps or horizon is None):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesrl._version import code_version
+from bayesrl.capabilities import offers
 from bayesrl.checks import Floats
 from bayesrl.core import Family, World
 from bayesrl.errors import InvalidArgument, UnknownName
@@ -23,6 +24,8 @@ from bayesrl.lab.literature.figures import Figure, lookup
 from bayesrl.lab.literature.gradients import gradients_of
 from bayesrl.lab.measures._episodes import episodes
 from bayesrl.lab.measures.regret import Regret, optimal_totals
+from bayesrl.models.reading import find_mdp
+from bayesrl.problems import HasDiscount
 from bayesrl.provenance import describe
 from bayesrl.registry import find, parameters_of
 from bayesrl.statistics import Interval
@@ -101,7 +104,7 @@ class Experiment:
 
     def optimum(self) -> Floats | None:
         """The largest expected total of the first t steps, (steps,); None unless the world is a single known MDP."""
-        mdp = getattr(self.world, "mdp", None) if self.regrets and not isinstance(self.world, Family) else None
+        mdp = find_mdp(self.world) if self.regrets and not offers(self.world, Family) else None
         return None if mdp is None else optimal_totals(mdp, self.comparison.steps, self.horizon)
 
     def figures(self) -> dict[str, list[Figure]]:
@@ -112,7 +115,7 @@ class Experiment:
         usual = find(world).parameters
         if any(usual[k].default != v for k, v in params.items() if k != "gamma"):
             world = self.world_name  # figures of this variant, if there are any
-        gamma = getattr(self.world, "gamma", None)
+        gamma = self.world.gamma if offers(self.world, HasDiscount) else None
         return {
             label: lookup(e.name, world, e.prior, e.params, self.comparison.steps, gamma=gamma)
             for label, e in self.entrants.items()

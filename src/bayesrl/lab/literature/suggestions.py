@@ -10,10 +10,10 @@ A user's world may state suggestions of its own, in an attribute `defaults`; the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from bayesrl.capabilities import offers
-from bayesrl.problems import StatesArguments, name_of
+from bayesrl.problems import Registered, StatesArguments, name_of
 
 Arguments = Mapping[str, Mapping[str, Any]]
 
@@ -21,15 +21,6 @@ ENDLESS_TIGER: Arguments = {"pomcp": {"exploration": "auto"}}
 """Rollouts open doors, so returns vary by hundreds. The range of one reward, 110, is too small a constant for them."""
 OF_POMDPS: Mapping[str, Arguments] = {"tiger": ENDLESS_TIGER, "tiger-tied": ENDLESS_TIGER}
 """By the name of a `POMDPWorld` that states no arguments of its own."""
-
-
-@runtime_checkable
-class Registered(Protocol):
-    """A world of the library whose class has a name in the registry."""
-
-    @property
-    def registered(self) -> str:
-        """The name."""
 
 
 def suggestions_for(world: object) -> Arguments:
