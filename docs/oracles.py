@@ -73,10 +73,10 @@ def measured(row: Row, replicate: int) -> dict[str, list[float]]:
     if row.world:
         world = b.make_world(row.world, world=row.inside)
         particles = {} if row.method == "medusa" else {"particles": PARTICLES}
-        agent, keep = b.make(row.method, prior=world.counts(), **SMALL, **particles, **row.settings), ("asked",)
+        agent, keep = b.make(row.method, prior=world.model_prior(), **SMALL, **particles, **row.settings), ("asked",)
     else:
         world = b.make_world(row.inside)
-        prior = b.beliefs.ParticleBAPOMDP(world.counts(), PARTICLES)
+        prior = b.beliefs.ParticleBAPOMDP(world.model_prior(), PARTICLES)
         agent, keep = b.BayesAgent(prior, b.make(row.method, **SMALL, **row.settings)), ()
     record = b.run(agent, world, STEPS, seed=0, replicate=replicate, keep=keep)
     asked = record.asked if row.world else np.zeros(STEPS)

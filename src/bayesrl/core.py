@@ -15,7 +15,8 @@ the loop:
     ...                                                        # take it in the world
     mind = agent.learn(decision.memory, transition, rng)       # learn from the transition
 
-`capabilities.py` lists what a planner may ask of a belief. `record.py` defines records.
+`capabilities.py` lists what a planner may ask of a belief, and `problems.py` what else a world may offer. `record.py`
+defines records.
 """
 
 from __future__ import annotations
@@ -31,9 +32,13 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
-from bayesrl.capabilities import Batches, Restarts, demand
+from bayesrl.capabilities import Batches, Restarts, demand, offers
 from bayesrl.checks import integer, number
 from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
+from bayesrl.problems import Copies as Copies
+from bayesrl.problems import Family as Family
+from bayesrl.problems import HasDiscount, is_hidden
+from bayesrl.problems import Limited as Limited
 from bayesrl.provenance import describe, provenance
 from bayesrl.record import Record as Record
 from bayesrl.record import column
@@ -219,36 +224,11 @@ class World(Protocol):
 
 
 @runtime_checkable
-class Limited(Protocol):
-    """A world whose episodes are cut off after a number of steps, unless `run` is told otherwise."""
-
-    @property
-    def horizon(self) -> int | None:
-        """The most steps of an episode; None: no limit."""
-
-
-@runtime_checkable
 class ChecksWorld(Protocol):
     """An agent that cannot act in every world."""
 
     def check_world(self, world: object, horizon: int | None) -> None:
         """Raise an error for a world, with episodes of at most `horizon` steps, that it cannot act in."""
-
-
-@runtime_checkable
-class Copies(Protocol):
-    """A world with internal state, such as an environment of another library. Parallel runs need copies of it."""
-
-    def fresh(self) -> World:
-        """A new copy of the same world."""
-
-
-@runtime_checkable
-class Family(Protocol):
-    """A distribution over worlds; `run` draws one for each run."""
-
-    def draw(self, rng: Generator) -> World:
-        """Draw a world."""
 
 
 # The usual agent -----------------------------------------------------------------------------------------------------
@@ -441,7 +421,7 @@ def run(
     """
     _check_run(agent, world, steps, seed, replicate, horizon, lockstep, keep)
     made_of = {"agent": describe(agent), "world": describe(world)}
-    discount = getattr(world, "gamma", 1.0)
+    discount = world.gamma if offers(world, HasDiscount) else 1.0
     streams = Streams.of(seed, replicate, lockstep is not None)
     if lockstep is not None and isinstance(agent, Batches):  # which `_check_run` has made sure of
         agent = agent.batch(lockstep)
@@ -475,7 +455,7 @@ def run(
     given = {"steps": steps, "seed": seed, "replicate": replicate, "horizon": horizon, "lockstep": lockstep}
     numbers = {name: None if x is None else int(x) for name, x in given.items()}
     seconds = time.perf_counter() - began
-    return Record(columns, gamma, provenance(made_of, numbers, bool(getattr(world, "hidden", False))), seconds)
+    return Record(columns, gamma, provenance(made_of, numbers, is_hidden(world)), seconds)
 
 
 def names_to_keep(owner: str, keep: Sequence[str]) -> Sequence[str]:

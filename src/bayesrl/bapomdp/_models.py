@@ -41,7 +41,7 @@ def read(owner: str, transition: Transition, n: int) -> tuple[int, ...]:
 def check_counts(owner: str, counts: object) -> None:
     """Refuse a prior that is not a set of counts."""
     if not isinstance(counts, DirichletPOMDP):
-        hint = "A world with a hidden state has it as counts()."
+        hint = "A world with a hidden state has it as model_prior()."
         raise InvalidArgument(owner, "prior", "a DirichletPOMDP", counts, hint)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.parameters import PROBABILITY, AtLeast
 
-Prior = Annotated[Any, "Prior counts, a DirichletPOMDP; a world with a hidden state has it as counts()."]
+Prior = Annotated[Any, "Prior counts, a DirichletPOMDP; a world with a hidden state has it as model_prior()."]
 Models = Annotated[int, AtLeast(1), "Number of models drawn."]
 Size = Annotated[int, AtLeast(1), "Most beliefs of point-based value iteration, which solves each model."]
 Particles = Annotated[int, AtLeast(1), "Hyper-states of the belief that models are drawn from."]

@@ -52,7 +52,7 @@ class ActionOracle:
     --------
     >>> import bayesrl as b
     >>> world = b.make_world("asking-for-action", world="tiger")
-    >>> agent = b.make("action-oracle", prior=world.counts(), models=5, size=20, particles=100)
+    >>> agent = b.make("action-oracle", prior=world.model_prior(), models=5, size=20, particles=100)
     >>> record = b.run(agent, world, steps=20, seed=0, keep=("asked",))
     >>> record.action[record.asked].tolist() == [3] * record.asked.sum()
     True

@@ -52,7 +52,7 @@ class BAPOMCP:
 
     >>> import bayesrl as b
     >>> from numpy.random import default_rng
-    >>> belief = b.beliefs.ExactBAPOMDP(b.make_world("tiger").counts())
+    >>> belief = b.beliefs.ExactBAPOMDP(b.make_world("tiger").model_prior())
     >>> decision = BAPOMCP(simulations=2000, depth=20).plan(belief, -1, None, default_rng(0))
     >>> decision.action, int(decision.info["visits"].sum())
     (0, 2000)

@@ -68,7 +68,7 @@ class BAPOMDPBranchAndBound:
 
     >>> import bayesrl as b
     >>> from numpy.random import default_rng
-    >>> belief = b.beliefs.ExactBAPOMDP(b.make_world("tiger", wrong=-20.0).counts())
+    >>> belief = b.beliefs.ExactBAPOMDP(b.make_world("tiger", wrong=-20.0).model_prior())
     >>> pruned, full = (
     ...     planner.plan(belief, -1, None, default_rng(0)).info
     ...     for planner in (BAPOMDPBranchAndBound(depth=4), b.make("bapomdp-forward-search", depth=4))

@@ -59,7 +59,7 @@ class BAPOMDPForwardSearch:
 
     >>> import bayesrl as b
     >>> from numpy.random import default_rng
-    >>> belief = b.beliefs.ExactBAPOMDP(b.make_world("tiger", wrong=-20.0).counts())
+    >>> belief = b.beliefs.ExactBAPOMDP(b.make_world("tiger", wrong=-20.0).model_prior())
     >>> decision = BAPOMDPForwardSearch(depth=3).plan(belief, -1, None, default_rng(0))
     >>> decision.action, decision.info["q"].round(3)
     (0, array([-1.574, -6.852, -6.852]))

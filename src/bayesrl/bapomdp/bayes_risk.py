@@ -56,7 +56,7 @@ class BayesRisk:
     --------
     >>> import bayesrl as b
     >>> world = b.make_world("asking-for-confirmation", world="tiger")
-    >>> agent = b.make("bayes-risk", prior=world.counts(), models=5, size=20, particles=100)
+    >>> agent = b.make("bayes-risk", prior=world.model_prior(), models=5, size=20, particles=100)
     >>> record = b.run(agent, world, steps=20, seed=0, keep=("asked",))
     >>> bool((record.action[record.asked] >= 3).all())
     True

@@ -78,7 +78,7 @@ class Medusa:
     --------
     >>> import bayesrl as b
     >>> world = b.make_world("asking-for-state", world="tiger")
-    >>> agent = b.make("medusa", prior=world.counts(), models=5, size=20)
+    >>> agent = b.make("medusa", prior=world.model_prior(), models=5, size=20)
     >>> record = b.run(agent, world, steps=20, seed=0, keep=("asked",))
     >>> record.asked.tolist() == (record.action >= 3).tolist()
     True

@@ -78,7 +78,7 @@ class SampledPOMDPs:
     --------
     >>> import bayesrl as b
     >>> world = b.make_world("tiger")
-    >>> prior = b.beliefs.ParticleBAPOMDP(world.counts(), particles=100)
+    >>> prior = b.beliefs.ParticleBAPOMDP(world.model_prior(), particles=100)
     >>> agent = b.BayesAgent(prior, SampledPOMDPs(models=5, size=20))
     >>> b.run(agent, world, steps=5, seed=0).action.tolist()
     [0, 0, 0, 0, 0]

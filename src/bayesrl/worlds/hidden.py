@@ -216,8 +216,8 @@ class POMDPWorld(Published):
         """Z."""
         return self.pomdp.n_observations
 
-    def counts(self) -> DirichletPOMDP:
-        """What the world's Bayes-adaptive set-up leaves unknown: Dirichlet counts of its groups.
+    def model_prior(self) -> DirichletPOMDP:
+        """The Dirichlet prior over models: what the world's Bayes-adaptive set-up leaves unknown.
 
         Without declared counts, one for each outcome and each sign that is possible; what is certain is known.
         """
@@ -231,6 +231,10 @@ class POMDPWorld(Published):
             )
         known = (None if counts is None else ~counts.any(axis=1) for counts in (phi, psi))
         return DirichletPOMDP.structured(self.pomdp, phi, psi, *known)
+
+    def counts(self) -> DirichletPOMDP:
+        """The old word for `model_prior`. The `counts()` of a belief are what it has counted."""
+        return self.model_prior()
 
     @property
     def ends(self) -> bool:

@@ -12,6 +12,7 @@ cannot be drawn again.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
 from typing import Annotated, NoReturn
@@ -30,6 +31,7 @@ from bayesrl.worlds.tabular import MDPWorld
 
 BBRL = Setting("accurate", steps=250, runs=500)
 """The published set-up: the prior is the distribution from which worlds are drawn."""
+NO_TABLE = "That is a family of worlds, which has no table: draw(rng) a world first."
 
 
 @explain_failures
@@ -95,6 +97,11 @@ class DirichletFamily(Published):
         return self.counts.shape[1]
 
     @property
+    def unsupported(self) -> Mapping[str, str]:
+        """A family has no table; its worlds have."""
+        return dict.fromkeys(("mdp", "dense"), NO_TABLE)
+
+    @property
     def mdp(self) -> NoReturn:
         """A family has no table; its worlds have."""
         raise self._no_table("mdp")
@@ -104,5 +111,4 @@ class DirichletFamily(Published):
         raise self._no_table("dense")
 
     def _no_table(self, asked: str) -> InvalidArgument:
-        hint = "That is a family of worlds, which has no table: draw(rng) a world first."
-        return InvalidArgument(asked, "world", "a single world", self.name, hint)
+        return InvalidArgument(asked, "world", "a single world", self.name, NO_TABLE)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.hidden.pomdp_filter import Tables, filtered, tables_of
 from bayesrl.checks import array, generator, integer, rows_sum_to_one
 from bayesrl.core import WorldStep
@@ -59,9 +60,13 @@ class Oracle(Published, Protocol):
         """The model of the world inside, which takes no questions."""
         return self.inside.pomdp
 
-    def counts(self) -> Any:
-        """The prior counts of the world inside."""
-        return self.inside.counts()
+    def model_prior(self) -> DirichletPOMDP:
+        """The prior over models of the world inside."""
+        return self.inside.model_prior()
+
+    def counts(self) -> DirichletPOMDP:
+        """The old word for `model_prior`."""
+        return self.model_prior()
 
     @property
     def gamma(self) -> float:
