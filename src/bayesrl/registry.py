@@ -58,6 +58,8 @@ class Entry:
     """Makes a small instance for the law suite."""
     ways: Mapping[str, Callable[..., Any]] = dataclasses.field(default_factory=dict)
     """How a belief is made for a problem: functions (problem, **parameters), by the name that `--prior` takes."""
+    taken_by: str = ""
+    """What takes a belief that is no prior of an agent, since it is about rewards, values or tasks."""
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -89,10 +91,12 @@ def register(
     evidence: tuple[str, ...] = (),
     example: Callable[[], Any] | None = None,
     prior_for: Callable[..., Any] | Mapping[str, Callable[..., Any]] | None = None,
+    taken_by: str = "",
 ) -> Callable[[T], T]:
     """Register a class or a function under its name.
 
-    `prior_for` says how a belief is made for a problem: a function (problem, **parameters), or several by name.
+    `prior_for` says how a belief is made for a problem: a function (problem, **parameters), or several by name. A
+    belief that no agent acts on names in `taken_by` what takes it.
     """
     if kind not in KINDS:
         raise InvalidArgument("register", "kind", "one of " + ", ".join(KINDS), kind)
@@ -112,7 +116,7 @@ def register(
         summary = " ".join(doc.split("\n\n")[0].split())
         home = made.__module__.split(".")
         package = home[1] if home[0] == "bayesrl" else home[0]
-        _entries[name] = Entry(name, kind, package, survey, paper, summary, evidence, made, example, ways)
+        _entries[name] = Entry(name, kind, package, survey, paper, summary, evidence, made, example, ways, taken_by)
         return thing
 
     return enter

@@ -60,13 +60,16 @@ class PolicyGradient(Protocol):
 
     def start(self) -> Learning:
         """The given policy, before any episode."""
+        return Learning(self._given_policy())
+
+    def _given_policy(self) -> LearnablePolicy:
         if self.policy is None:
-            hint = "Worlds that have one keep it in world.defaults['gradient']['policy']."
-            raise InvalidArgument(type(self).__name__, "policy", "given", None, hint)
-        return Learning(self.policy)
+            raise InvalidArgument(type(self).__name__, "policy", "given", None, "No policy is suggested for this world.")
+        return self.policy
 
     def check_world(self, world: object, horizon: int | None) -> None:
         """Refuse a world without ends whose episodes are not cut off, or whose values would be infinite."""
+        self._given_policy()
         if getattr(world, "ends", True):
             return
         owner = type(self).__name__

@@ -19,13 +19,20 @@ from typing import Annotated
 
 from numpy.random import Generator
 
+from bayesrl.beliefs._problems import needed
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.hidden._hyper_states import HyperStates, roots, step
 from bayesrl.beliefs.hidden._over_hyper_states import OverHyperStates, example_prior
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import AtLeast, value
+from bayesrl.problems import LeavesUnknown
 from bayesrl.registry import register
+
+
+def exact(problem: object) -> ExactBAPOMDP:
+    """All hyper-states; the world says which counts are unknown."""
+    return ExactBAPOMDP(needed("exact", problem, LeavesUnknown).model_prior())
 
 
 @register(
@@ -34,6 +41,7 @@ from bayesrl.registry import register
     survey="4.9",
     paper="ross11",
     example=lambda: ExactBAPOMDP(example_prior()),
+    prior_for={"exact": exact},
     evidence=(
         "tests/hidden/test_bapomdp_beliefs.py::test_equals_the_sum_over_hidden_paths",
         "tests/beliefs/test_laws.py::test_belief_laws",

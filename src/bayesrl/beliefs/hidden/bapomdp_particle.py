@@ -21,6 +21,7 @@ from typing import Annotated
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.beliefs._problems import Particles, needed
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.hidden._hyper_samples import draw_step, resampled
 from bayesrl.beliefs.hidden._hyper_states import FRESH, HyperStates
@@ -29,7 +30,13 @@ from bayesrl.checks import all_frozen, generator
 from bayesrl.core import Transition
 from bayesrl.kernels.ties import better
 from bayesrl.parameters import AtLeast, unchecked, value
+from bayesrl.problems import LeavesUnknown
 from bayesrl.registry import register
+
+
+def particle(problem: object, particles: Particles = 1000) -> ParticleBAPOMDP:
+    """A number of hyper-states; the world says which counts are unknown."""
+    return ParticleBAPOMDP(needed("particle", problem, LeavesUnknown).model_prior(), particles)
 
 
 @register(
@@ -38,6 +45,7 @@ from bayesrl.registry import register
     survey="4.9",
     paper="Ross08BAPOMDP",
     example=lambda: ParticleBAPOMDP(example_prior(), particles=200),
+    prior_for={"particle": particle},
     evidence=(
         "tests/hidden/test_bapomdp_particle.py::test_the_error_falls_as_the_root_of_the_particles",
         "tests/hidden/test_bapomdp_particle.py::test_the_observation_that_came_is_weighed_and_counted",

@@ -21,14 +21,22 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy import special
 
+from bayesrl.beliefs._problems import needed
 from bayesrl.beliefs.hidden._beam import Rates, Sizes
 from bayesrl.beliefs.hidden._chains import Chain, Chains, appended, begun, check_chains, refreshed, restarted, weights
 from bayesrl.checks import Floats, Ints, array, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.parameters import Above, AtLeast, unchecked, value
+from bayesrl.problems import HasPOMDP
 from bayesrl.registry import register
 
 OWNER = "PolicyPrior"
+
+
+def prior_for(problem: object, chains: Annotated[int, AtLeast(1), "Chains of the sampler."] = 20) -> PolicyPrior:
+    """The actions and observations of a POMDP."""
+    world = needed("policy-prior", problem, HasPOMDP)
+    return PolicyPrior(world.pomdp.n_actions, world.pomdp.n_observations, chains=chains)
 
 
 @register(
@@ -37,6 +45,7 @@ OWNER = "PolicyPrior"
     survey="4.10",
     paper="doshi10",
     example=lambda: PolicyPrior(2, 3, chains=4),
+    prior_for=prior_for,
     evidence=(
         "tests/hidden/test_policy_prior.py::test_equal_nodes_follow_the_posterior",
         "tests/hidden/test_policy_prior.py::test_predictive_follows_the_posterior",
