@@ -62,10 +62,13 @@ class PolicyGradient(Protocol):
         """The given policy, before any episode."""
         return Learning(self._given_policy())
 
-    def _given_policy(self) -> LearnablePolicy:
-        if self.policy is None:
-            raise InvalidArgument(type(self).__name__, "policy", "given", None, "No policy is suggested for this world.")
-        return self.policy
+    def _given_policy(self) -> ParametricPolicy:
+        policy: ParametricPolicy | None = self.policy
+        if policy is None:
+            raise InvalidArgument(
+                type(self).__name__, "policy", "given", None, "No policy is suggested for this world."
+            )
+        return policy
 
     def check_world(self, world: object, horizon: int | None) -> None:
         """Refuse a world without ends whose episodes are not cut off, or whose values would be infinite."""

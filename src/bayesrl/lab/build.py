@@ -11,17 +11,19 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from numpy.random import default_rng
 
 from bayesrl.capabilities import demand, offers
 from bayesrl.core import BayesAgent, ChecksWorld, World
 from bayesrl.errors import BayesRLError, InvalidArgument, UnknownName
-from bayesrl.lab.names import FILE, merged, named
+from bayesrl.lab.names import FILE
+from bayesrl.lab.names import merged as merged
+from bayesrl.lab.names import named as named
 from bayesrl.lab.names import scalar as scalar
 from bayesrl.lab.names import settings as settings
-from bayesrl.lab.priors import prior_for, suggestions, usual_prior, ways
+from bayesrl.lab.priors import prior_for, suggestions, ways
 from bayesrl.parameters import declarations
 from bayesrl.problems import (
     Family,
@@ -32,6 +34,7 @@ from bayesrl.problems import (
     Limited,
     NumbersActions,
     NumbersStates,
+    StatesPrior,
     is_hidden,
     name_of,
 )
@@ -42,6 +45,14 @@ SOLVE_SEED = 0
 """The seed of solvers; all runs of an experiment share one solution, whatever their own seeds are."""
 OF_THE_WORLD = ("n_states", "n_actions")
 """Parameters that the world determines."""
+
+
+class NamesPriors(Protocol):
+    """A planner for which some priors suit better than others that also fit."""
+
+    @property
+    def priors_first(self) -> tuple[str, ...]:
+        """The names of these priors, tried in this order after the world's own."""
 
 
 class Choice(NamedTuple):
@@ -85,7 +96,7 @@ def choose(method: str, world: World | Family, prior: Any, params: Mapping[str, 
     entry = acting(method)
     if not believes(entry):
         return Choice(_without_prior(entry, world, prior, params), None)
-    made = make(method, **(suggested(world, entry) | params))
+    made = make(method, **{**suggested(world, entry), **params})
     name, belief = believed(made, world, prior)
     return Choice(
         BayesAgent(belief, made if entry.kind == "planner" else made.solve(belief, default_rng(SOLVE_SEED))), name
@@ -102,7 +113,7 @@ def believed(made: Any, world: World | Family, prior: Any = None) -> tuple[str |
         demand(made, belief)
         return (prior if isinstance(prior, str) else None), belief
     refused: BayesRLError | None = None
-    for name in candidates(world):
+    for name in candidates(world, made):
         try:
             belief = prior_for(world, name)
             demand(made, belief)
@@ -114,11 +125,19 @@ def believed(made: Any, world: World | Family, prior: Any = None) -> tuple[str |
     raise refused
 
 
-def candidates(world: World | Family) -> Iterator[str]:
-    """The names of the priors of a world: its own, then every other one. Some cannot be made for it."""
-    own = usual_prior(world)
-    yield own
-    yield from (way.name for way in ways() if way.name != own)
+def candidates(world: World | Family, made: object = None) -> Iterator[str]:
+    """The names of the priors to try: the world's own, those that the planner names, and all others."""
+    own = (world.prior,) if offers(world, StatesPrior) else ()
+    named_first = made.priors_first if offers(made, NamesPriors) else ()
+    yield from dict.fromkeys((*own, *named_first))
+    yield from (way.name for way in ways() if way.name not in (*own, *named_first))
+
+
+def note_on_prior(method: str, world: str, own: str | None, given: object, chosen: str | None) -> str:
+    """A sentence about a prior that is not the world's own although none was given; else nothing."""
+    if given is not None or own is None or chosen in (None, own):
+        return ""
+    return f"{method}: the prior {own} of {world} does not fit it; {chosen} is the first that does."
 
 
 def _without_prior(entry: Entry, world: World | Family, prior: object, params: Mapping[str, Any]) -> Any:

@@ -67,7 +67,7 @@ def _fit(method: str, place: str, prior: str | None) -> Fit | None:
         made = make(name, **(suggested(world, entry) | params))
     except BayesRLError:
         return None
-    for spec in candidates(world) if prior is None else [prior]:
+    for spec in candidates(world, made) if prior is None else [prior]:
         if (belief := _prior(place, spec)) is not None and _satisfies(made, belief):
             return Fit(method, place, spec)
     return None

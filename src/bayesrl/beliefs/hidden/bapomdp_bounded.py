@@ -17,13 +17,12 @@ from typing import Annotated
 
 from numpy.random import Generator
 
-from bayesrl.beliefs._problems import needed
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.hidden._hyper_states import HyperStates, roots, step
 from bayesrl.beliefs.hidden._over_hyper_states import OverHyperStates, example_prior
+from bayesrl.beliefs.hidden._problems import unknown_part
 from bayesrl.core import Transition
 from bayesrl.parameters import Above, AtLeast, value
-from bayesrl.problems import LeavesUnknown
 from bayesrl.registry import register
 
 MORE = 20
@@ -37,7 +36,7 @@ def bounded(
     ] = None,
 ) -> BoundedBAPOMDP:
     """Hyper-states with bounded counts; the world says which counts are unknown."""
-    prior = needed("bounded", problem, LeavesUnknown).model_prior()
+    prior = unknown_part("bounded", problem)
     largest = max(float(counts.sum(axis=1).max()) for counts in (prior.phi, prior.psi))
     return BoundedBAPOMDP(prior, largest + MORE if bound is None else bound)
 

@@ -19,20 +19,19 @@ from typing import Annotated
 
 from numpy.random import Generator
 
-from bayesrl.beliefs._problems import needed
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.hidden._hyper_states import HyperStates, roots, step
 from bayesrl.beliefs.hidden._over_hyper_states import OverHyperStates, example_prior
+from bayesrl.beliefs.hidden._problems import unknown_part
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import AtLeast, value
-from bayesrl.problems import LeavesUnknown
 from bayesrl.registry import register
 
 
 def exact(problem: object) -> ExactBAPOMDP:
     """All hyper-states; the world says which counts are unknown."""
-    return ExactBAPOMDP(needed("exact", problem, LeavesUnknown).model_prior())
+    return ExactBAPOMDP(unknown_part("exact", problem))
 
 
 @register(

@@ -22,7 +22,8 @@ from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs._one_of_many import OneOfMany
-from bayesrl.beliefs._problems import Draws, needed
+from bayesrl.beliefs._problems import Draws
+from bayesrl.beliefs.hidden._problems import unknown_part
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter, Tables, filtered, predicted, tables_of
 from bayesrl.checks import DEEPEST, Floats, array, frozen, generator, integer, rows_sum_to_one, truth
 from bayesrl.core import Transition
@@ -30,7 +31,6 @@ from bayesrl.errors import ImpossibleEvidence
 from bayesrl.kernels.search.hidden_model import HiddenModel
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.parameters import unchecked, value
-from bayesrl.problems import LeavesUnknown
 from bayesrl.registry import register
 
 
@@ -50,7 +50,7 @@ def _example() -> FinitePOMDPs:
 
 def prior_for(problem: object, models: Draws = 20, rng: Generator | None = None) -> FinitePOMDPs:
     """Models drawn from the counts that the world leaves unknown."""
-    prior, rng = needed("finite-pomdps", problem, LeavesUnknown).model_prior(), generator("finite-pomdps", rng)
+    prior, rng = unknown_part("finite-pomdps", problem), generator("finite-pomdps", rng)
     return FinitePOMDPs(tuple(prior.sample_pomdp(rng) for _ in range(models)))
 
 

@@ -27,15 +27,14 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from bayesrl.beliefs._problems import needed
 from bayesrl.beliefs.hidden._beam import Rates, Sizes
 from bayesrl.beliefs.hidden._chains import Chains, appended, begun, check_chains, refreshed, restarted, weights
+from bayesrl.beliefs.hidden._problems import table_of
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, unchecked, value
-from bayesrl.problems import HasPOMDP
 from bayesrl.registry import register
 
 OWNER = "InfinitePOMDP"
@@ -43,7 +42,7 @@ OWNER = "InfinitePOMDP"
 
 def prior_for(problem: object, chains: Annotated[int, AtLeast(1), "Chains of the sampler."] = 20) -> InfinitePOMDP:
     """The actions and observations of a POMDP, and its possible rewards."""
-    pomdp = needed("infinite-pomdp", problem, HasPOMDP).pomdp
+    pomdp = table_of("infinite-pomdp", problem)
     rewards = np.unique(pomdp.rewards)
     return InfinitePOMDP(pomdp.n_actions, pomdp.n_observations, chains=chains, rewards=rewards, gamma=pomdp.gamma)
 

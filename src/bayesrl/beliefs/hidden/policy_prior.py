@@ -21,13 +21,12 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy import special
 
-from bayesrl.beliefs._problems import needed
 from bayesrl.beliefs.hidden._beam import Rates, Sizes
 from bayesrl.beliefs.hidden._chains import Chain, Chains, appended, begun, check_chains, refreshed, restarted, weights
+from bayesrl.beliefs.hidden._problems import table_of
 from bayesrl.checks import Floats, Ints, array, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.parameters import Above, AtLeast, unchecked, value
-from bayesrl.problems import HasPOMDP
 from bayesrl.registry import register
 
 OWNER = "PolicyPrior"
@@ -35,8 +34,8 @@ OWNER = "PolicyPrior"
 
 def prior_for(problem: object, chains: Annotated[int, AtLeast(1), "Chains of the sampler."] = 20) -> PolicyPrior:
     """The actions and observations of a POMDP."""
-    world = needed("policy-prior", problem, HasPOMDP)
-    return PolicyPrior(world.pomdp.n_actions, world.pomdp.n_observations, chains=chains)
+    pomdp = table_of("policy-prior", problem)
+    return PolicyPrior(pomdp.n_actions, pomdp.n_observations, chains=chains)
 
 
 @register(

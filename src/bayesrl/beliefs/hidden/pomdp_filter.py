@@ -21,6 +21,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs.hidden._problems import refuse_oracle
 from bayesrl.capabilities import offers
 from bayesrl.checks import DEEPEST, Bools, Floats, all_frozen, choices, frozen, generator, integer, truth
 from bayesrl.core import Transition
@@ -55,6 +56,7 @@ def known(
     particles: Annotated[int | None, AtLeast(1), "States in a sample, where the model is no table; None: 1000."] = None,
 ) -> POMDPFilter | POMDPParticles:
     """The known model; the state is filtered. Where the model is no table, a sample of states is kept."""
+    refuse_oracle("known", problem)
     if not offers(problem, HasPOMDP):
         from bayesrl.beliefs.hidden.pomdp_particles import prior_for
 

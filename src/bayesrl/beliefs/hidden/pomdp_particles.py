@@ -30,6 +30,7 @@ from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs._problems import Particles
+from bayesrl.beliefs.hidden._problems import refuse_oracle
 from bayesrl.beliefs.hidden._weighted_states import Drawn, Sample, drawn_together, followed, moved, thinned
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter, predicted
 from bayesrl.capabilities import offers
@@ -56,6 +57,7 @@ def _example() -> POMDPParticles:
 
 def prior_for(problem: object, particles: Particles = 1000) -> POMDPParticles:
     """The known dynamics; the state is a sample. Episodes are replayed if the sample dies out."""
+    refuse_oracle("pomdp-particles", problem)
     simulated = offers(problem, HasPOMDP) or offers(problem, Simulable)
     if not (is_hidden(problem) and simulated and isinstance(problem, World)):
         expected = "a world with a hidden state and a table or a compiled simulator"
