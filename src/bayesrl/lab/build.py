@@ -63,7 +63,7 @@ class Choice(NamedTuple):
     """None: it has none, or was given an object."""
 
 
-def agent(method: str, world: Any, prior: Any = None, /, **parameters: Any) -> Any:
+def agent(method: str, world: str | World | Family, prior: Any = None, /, **parameters: Any) -> Any:
     """An agent by name: a planner on a prior, a solver's solution, or an agent that learns without a belief.
 
     `world` and `prior` are names or objects, and `parameters` are those of the method. Without a prior it is the
@@ -103,15 +103,16 @@ def choose(method: str, world: World | Family, prior: Any, params: Mapping[str, 
     )
 
 
-def believed(made: Any, world: World | Family, prior: Any = None) -> tuple[str | None, Any]:
+def believed(made: Any, world: World | Family, given: Any = None) -> tuple[str | None, Any]:
     """The name and the belief of the prior for a planner or a solver in this world.
 
     Without a given prior it is the world's own, else the first that fits; if none fits, the error is that of the own.
     """
-    if prior is not None:
-        belief = prior_for(world, prior) if isinstance(prior, str) else prior
+    if given is not None:
+        name = given if isinstance(given, str) else None
+        belief = given if name is None else prior_for(world, name)
         demand(made, belief)
-        return (prior if isinstance(prior, str) else None), belief
+        return name, belief
     refused: BayesRLError | None = None
     for name in candidates(world, made):
         try:

@@ -11,14 +11,17 @@ the world's own if it satisfies the method, else the first that does.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
 from bayesrl.capabilities import demand
+from bayesrl.core import World
 from bayesrl.errors import BayesRLError, InvalidArgument
 from bayesrl.lab.build import acting, acts, believes, candidates, choose, suggested, world_for
 from bayesrl.lab.names import named
 from bayesrl.lab.priors import parsed, prior_for, way_of
+from bayesrl.problems import Family
 from bayesrl.registry import entries, make, worlds
 
 
@@ -48,56 +51,59 @@ def fits(method: str | None = None, world: str | None = None, prior: str | None 
         acting(named(text)[0])
     if prior is not None and prior not in _own_names(places):
         way_of(parsed(prior)[0])
-    found = (_fit(text, place, prior) for place in places for text in methods)
+    found = (fit for place in places for fit in _fits_in(place, methods, prior))
     return tuple(fit for fit in found if fit is not None)
 
 
 def _own_names(places: list[str]) -> set[str]:
     """The names of the worlds' own priors."""
-    return {next(candidates(_world(place))) for place in places}
+    return {next(candidates(world_for(place))) for place in places}
 
 
-@cache
-def _fit(method: str, place: str, prior: str | None) -> Fit | None:
+KNOWN: dict[tuple[str, str, str | None], Fit | None] = {}
+"""What was found in this process, by method, world and given prior."""
+
+
+def _fits_in(place: str, methods: list[str], prior: str | None) -> list[Fit | None]:
+    """The fit of each method in a world. The priors of the world are kept until all methods have been asked."""
+    missing = [method for method in methods if (method, place, prior) not in KNOWN]
+    if missing:
+        world = world_for(place)
+
+        @cache
+        def make_prior(spec: str) -> Any:
+            try:
+                return prior_for(world, spec)
+            except BayesRLError:
+                return None
+
+        for method in missing:
+            fits, chosen = _chosen(method, world, prior, make_prior)
+            KNOWN[method, place, prior] = Fit(method, place, chosen) if fits else None
+    return [KNOWN[method, place, prior] for method in methods]
+
+
+def _chosen(
+    method: str, world: World | Family, prior: str | None, make_prior: Callable[[str], Any]
+) -> tuple[bool, str | None]:
+    """Whether a method acts in a world with this prior, or with any if none is given, and the prior."""
     name, params = named(method)
-    entry, world = acting(name), _world(place)
+    entry = acting(name)
     if not believes(entry):
-        return Fit(method, place, None) if prior is None and _acts_without_prior(name, world, params) else None
-    try:
-        made = make(name, **(suggested(world, entry) | params))
-    except BayesRLError:
-        return None
+        return prior is None and _accepted(lambda: choose(name, world, None, params)), None
+    if not _accepted(lambda: make(name, **(suggested(world, entry) | params))):
+        return False, None
+    made = make(name, **(suggested(world, entry) | params))
     for spec in candidates(world, made) if prior is None else [prior]:
-        if (belief := _prior(place, spec)) is not None and _satisfies(made, belief):
-            return Fit(method, place, spec)
-    return None
+        if (belief := make_prior(spec)) is not None and _accepted(lambda belief=belief: demand(made, belief)):
+            return True, spec
+    return False, None
 
 
-def _acts_without_prior(method: str, world: Any, params: dict[str, Any]) -> bool:
+def _accepted(attempt: Callable[[], object]) -> bool:
+    """Whether something can be done without an error of the library."""
     try:
-        choose(method, world, None, params)
+        attempt()
     except BayesRLError:
         return False
     return True
-
-
-def _satisfies(made: Any, belief: object) -> bool:
-    try:
-        demand(made, belief)
-    except BayesRLError:
-        return False
-    return True
-
-
-@cache
-def _world(text: str) -> Any:
-    return world_for(text)
-
-
-@cache
-def _prior(place: str, spec: str) -> Any:
-    """The prior of that name for a world; None if it cannot be made for it."""
-    try:
-        return prior_for(_world(place), spec)
-    except BayesRLError:
-        return None

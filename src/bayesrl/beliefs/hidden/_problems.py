@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bayesrl.beliefs._problems import needed
 from bayesrl.capabilities import offers
 from bayesrl.errors import InvalidArgument
-from bayesrl.problems import HasPOMDP, LeavesUnknown, TakesQueries, name_of
+from bayesrl.problems import HasPOMDP, LeavesUnknown, Simulable, TakesQueries, name_of
 
 if TYPE_CHECKING:
     from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
@@ -23,7 +23,8 @@ def table_of(prior: str, problem: object) -> TabularPOMDP:
 def unknown_part(prior: str, problem: object) -> DirichletPOMDP:
     """What such a problem leaves unknown."""
     refuse_oracle(prior, problem)
-    return needed(prior, problem, LeavesUnknown).model_prior()
+    hint = "Its model is known: the prior is known or known:PARTICLES." if offers(problem, Simulable) else ""
+    return needed(prior, problem, LeavesUnknown, hint).model_prior()
 
 
 def refuse_oracle(prior: str, problem: object) -> None:
