@@ -533,24 +533,25 @@ CALLS = {
     ),
     "a prior of zero": (
         lambda: prior_for(T.chain, "flat:0"),
-        "prior: 'concentration' must be a positive number or fraction, got '0'.",
+        "flat: 'concentration' must be greater than 0, got 0.",
     ),
     "a prior divided by zero": (
         lambda: prior_for(T.chain, "flat:1/0"),
-        "prior: 'concentration' must be a positive number or fraction, got '1/0'.",
+        "flat: 'concentration' must be greater than 0, got '1/0'.",
     ),
     "a prior that is a number": (
         lambda: prior_for(T.chain, 3),
-        "prior: 'spec' must be NAME or NAME:CONCENTRATION, got 3.",
+        "prior: 'spec' must be NAME, NAME:VALUE or NAME:KEY=VALUE,..., got 3.",
     ),
     "a flat prior of a family": (
         lambda: prior_for(T.gc, "flat:1"),
-        UnknownName,
-        "There is no prior of a family of worlds called 'flat'. Known: accurate, inaccurate.",
+        Incompatible,
+        "The prior 'flat' needs a problem with 'mdp', which gc lacks. That is a family of worlds, which has no table: "
+        "draw(rng) a world first.",
     ),
     "an accurate prior with a concentration": (
         lambda: prior_for(T.gc, "accurate:2"),
-        "prior: 'accurate' must be given without a concentration, got '2'.",
+        "prior: 'accurate' must be given without a value, got 2.",
     ),
     "a belief that should act": (
         lambda: agent_for("dirichlet-mdp", T.chain),

@@ -68,19 +68,16 @@ def test_unknown_names_are_answered_with_near_ones():
         b.make("beb", bta=3)
     with pytest.raises(UnknownName):
         find("nothing")
-    with pytest.raises(UnknownName, match=r"^There is no method called 'PSRL'\. Did you mean psrl\?$"):
+    with pytest.raises(UnknownName, match=r"^There is no method or world called 'PSRL'\. Did you mean psrl\?$"):
         b.make("PSRL")
 
 
-def test_a_world_is_no_method_and_the_other_way_round():
-    with pytest.raises(
-        UnknownName, match=r"There is no method called 'chain'\. chain is a world: make_world\(\"chain\"\)\."
-    ):
-        b.make("chain")
+def test_methods_and_worlds_have_one_namespace():
+    assert b.make("chain", gamma=0.9) == b.make_world("chain", gamma=0.9)
     with pytest.raises(UnknownName, match=r"There is no world called 'psrl'\. psrl is a planner: make\(\"psrl\"\)\."):
         b.make_world("psrl")
     for name in ([], None, 3, {}):
-        for build, of in ((b.make, "a method"), (b.make_world, "a world"), (find, "a method or a world")):
+        for build, of in ((b.make, "a method or a world"), (b.make_world, "a world"), (find, "a method or a world")):
             with pytest.raises(InvalidArgument, match=f"'name' must be the name of {of}, got"):
                 build(name)
 

@@ -108,10 +108,11 @@ ABOUT_WORLDS = {"world", "place", "problem", "truth", "family", "rules", "game",
 
 
 def questions(path, names):
-    """Calls of isinstance, hasattr and getattr about a thing of one of these names."""
+    """Calls of isinstance, hasattr and getattr about a thing of one of these names; whether it is text may be asked."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "hasattr", "getattr"):
-            if ast.unparse(node.args[0]).removeprefix("self.") in names:
+            about, what = ast.unparse(node.args[0]).removeprefix("self."), ast.unparse(node.args[1])
+            if about in names and what != "str":
                 yield f"{place(path)}:{node.lineno} {ast.unparse(node)}"
 
 
@@ -131,6 +132,16 @@ def test_exceptions_are_still_needed():
     for asking, names in ((ASKING, ABOUT_BELIEFS), (ASKING_WORLDS, ABOUT_WORLDS)):
         for name in asking:
             assert list(questions(ROOT / name, names)), f"{name} needs no exception"
+
+
+METHODS_OWN = re.compile(r"bayesrl\.(beliefs\.(covariances|features)|models\.polic)")
+DRAWN = {"continuous/continuous_bandit.py": "its reward functions are drawn from a Gaussian process: that is the world"}
+
+
+def test_worlds_know_no_arguments_of_methods():
+    """Covariances, features and policies that suit a method in a world are data of lab/literature/suggestions.py."""
+    knowing = {p for p in (ROOT / "worlds").rglob("*.py") if METHODS_OWN.search(p.read_text("utf-8"))}
+    assert {p.relative_to(ROOT / "worlds").as_posix() for p in knowing} == set(DRAWN)
 
 
 def test_contracts_are_named():

@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
     from bayesrl.core import BayesAgent, Decision, Transition, play, run
     from bayesrl.io.store import load, save
+    from bayesrl.lab.build import agent
     from bayesrl.lab.compare import compare
+    from bayesrl.lab.fits import fits
     from bayesrl.live import LiveAgent
     from bayesrl.models.mdp import TabularMDP
     from bayesrl.models.pomdp import TabularPOMDP
@@ -53,9 +55,10 @@ if TYPE_CHECKING:
 __all__ = [
     "BayesAgent", "Decision", "DirichletMDP", "LiveAgent", "Record", "TabularMDP", "TabularPOMDP", "Transition",
     "__version__",
-    "adapters", "bamdp", "bandits", "bapomdp", "beliefs", "capabilities", "compare", "continuous", "core", "errors",
-    "gradient", "inverse", "io", "lab", "load", "make", "make_world", "methods", "models", "multiagent", "multitask",
-    "pacbayes", "play", "registry", "risk", "run", "save", "solve", "testing", "value", "worlds",
+    "adapters", "agent", "bamdp", "bandits", "bapomdp", "beliefs", "capabilities", "compare", "continuous", "core",
+    "errors", "fits", "gradient", "inverse", "io", "lab", "load", "make", "make_world", "methods", "models",
+    "multiagent", "multitask", "pacbayes", "play", "registry", "risk", "run", "save", "solve", "testing", "value",
+    "worlds",
 ]  # fmt: skip
 
 export(
@@ -68,7 +71,9 @@ export(
         "models.solve": ("solve",),
         "beliefs.tabular.dirichlet_mdp": ("DirichletMDP",),
         "registry": ("make", "make_world", "methods"),
+        "lab.build": ("agent",),
         "lab.compare": ("compare",),
+        "lab.fits": ("fits",),
         "live": ("LiveAgent",),
         "io.store": ("load", "save"),
     },

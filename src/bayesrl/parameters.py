@@ -122,11 +122,12 @@ def _fields(thing: type | Callable[..., Any]) -> tuple[Declaration, ...]:
 
 
 def _hints(thing: type | Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a class or a function that are `Annotated`."""
+    """The annotations of a class or a function that are `Annotated`, or names of such."""
     own = vars(thing) if isinstance(thing, type) else {"__annotations__": getattr(thing, "__annotations__", {})}
     scope = {**vars(sys.modules[thing.__module__]), **own}
     found = {}
     for name, hint in own.get("__annotations__", {}).items():
+        hint = scope.get(hint, hint) if isinstance(hint, str) else hint
         if "Annotated" in str(hint):
             found[name] = eval(hint, scope) if isinstance(hint, str) else hint
     return found

@@ -9,12 +9,18 @@ The command line, the documentation, the benchmark and the law suite read the re
 The package of an entry is the folder of `bayesrl` that contains the file. The summary is the first paragraph of the
 docstring. `evidence` names the tests that would fail if the method were wrong. A method without evidence counts as
 missing.
+
+A belief also says how it is made for a problem: `prior_for=function`, or `prior_for={"flat": ..., "structured": ...}`
+where there are several ways. `lab/priors.py` calls these functions.
+
+A registered name has a file of its own, named after it, so `make("psrl")` imports that file and what the file needs.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import os
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +29,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
-from bayesrl._lazy import LOCK
+from bayesrl._lazy import LOCK, imported
 from bayesrl.errors import InvalidArgument, UnknownName
 
 T = TypeVar("T")
@@ -50,6 +56,10 @@ class Entry:
     factory: Callable[..., Any]
     example: Callable[[], Any] | None
     """Makes a small instance for the law suite."""
+    ways: Mapping[str, Callable[..., Any]] = dataclasses.field(default_factory=dict)
+    """How a belief is made for a problem: functions (problem, **parameters), by the name that `--prior` takes."""
+    taken_by: str = ""
+    """What takes a belief that is no prior of an agent, since it is about rewards, values or tasks."""
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -76,14 +86,23 @@ def register(
     name: str,
     *,
     kind: str,
-    survey: str,
+    survey: str = "",
     paper: str = "",
     evidence: tuple[str, ...] = (),
     example: Callable[[], Any] | None = None,
+    prior_for: Callable[..., Any] | Mapping[str, Callable[..., Any]] | None = None,
+    taken_by: str = "",
 ) -> Callable[[T], T]:
-    """Register a class or a function under its name in METHODS.md."""
+    """Register a class or a function under its name.
+
+    `prior_for` says how a belief is made for a problem: a function (problem, **parameters), or several by name. A
+    belief that no agent acts on names in `taken_by` what takes it.
+    """
     if kind not in KINDS:
         raise InvalidArgument("register", "kind", "one of " + ", ".join(KINDS), kind)
+    if prior_for is not None and kind != "belief":
+        raise InvalidArgument("register", "prior_for", "given for a belief only", kind)
+    ways = {name: prior_for} if callable(prior_for) else dict(prior_for or {})
 
     def enter(thing: T) -> T:
         made: Any = thing
@@ -97,7 +116,7 @@ def register(
         summary = " ".join(doc.split("\n\n")[0].split())
         home = made.__module__.split(".")
         package = home[1] if home[0] == "bayesrl" else home[0]
-        _entries[name] = Entry(name, kind, package, survey, paper, summary, evidence, made, example)
+        _entries[name] = Entry(name, kind, package, survey, paper, summary, evidence, made, example, ways, taken_by)
         return thing
 
     return enter
@@ -118,45 +137,64 @@ def _import_all(package: str) -> None:
             import_module(module.name)
 
 
+@cache
+def _files() -> Mapping[str, tuple[str, ...]]:
+    """The modules of each file name in the packages. Nothing is imported."""
+    found: dict[str, tuple[str, ...]] = {}
+    top = os.path.dirname(__file__)
+    for package in PACKAGES:
+        for folder, _, files in os.walk(os.path.join(top, package)):
+            inside = ".".join(["bayesrl", *os.path.relpath(folder, top).split(os.sep)])
+            for file in files:
+                stem, end = os.path.splitext(file)
+                if end == ".py" and not stem.startswith("_"):
+                    found[stem] = (*found.get(stem, ()), f"{inside}.{stem}")
+    return found
+
+
+def lookup(name: str) -> Entry | None:
+    """The entry of that name, if there is one. A file of that name is imported first, and everything if none has it."""
+    for module in () if name in _entries else _files().get(name.replace("-", "_"), ()):
+        imported(module)
+    return _entries.get(name) or entries().get(name)
+
+
 def methods() -> list[Entry]:
     """All registered methods (beliefs, planners, agents, solvers, tools), by name."""
-    return [e for e in entries().values() if e.kind not in ("world", "family")]
+    return [e for e in entries().values() if not _is_world(e)]
 
 
 def worlds() -> list[Entry]:
     """All registered worlds and families of worlds, by name."""
-    return [e for e in entries(("worlds",)).values() if e.kind in ("world", "family")]
+    return [e for e in entries(("worlds",)).values() if _is_world(e)]
 
 
 def make(name: str, **parameters: Any) -> Any:
-    """Build a method by its name: `make("beb", beta=3.0)`."""
-    _check_name("make", "a method", name)
-    known = {entry.name: entry for entry in methods()}
-    if name not in known:
-        is_world = any(entry.name == name for entry in worlds())
-        hint = f'{name} is a world: make_world("{name}").' if is_world else ""
-        raise UnknownName("method", name, known, hint)
-    return _build(known[name], parameters)
+    """Build a method or a world by its name: `make("beb", beta=3.0)`, `make("chain", gamma=0.95)`."""
+    return _build(find(name, "make"), parameters)
 
 
 def make_world(name: str, **parameters: Any) -> Any:
     """Build a world or a family of worlds by its name: `make_world("chain", gamma=0.95)`."""
     _check_name("make_world", "a world", name)
-    known = {entry.name: entry for entry in worlds()}
-    if name not in known:
-        other = entries().get(name)
-        hint = "" if other is None else f'{name} is {with_article(other.kind)}: make("{name}").'
-        raise UnknownName("world", name, known, hint)
-    return _build(known[name], parameters)
+    entry = lookup(name)
+    if entry is None or not _is_world(entry):
+        hint = "" if entry is None else f'{name} is {with_article(entry.kind)}: make("{name}").'
+        raise UnknownName("world", name, [world.name for world in worlds()], hint)
+    return _build(entry, parameters)
 
 
-def find(name: str) -> Entry:
-    """The entry of that name, whatever its kind."""
-    _check_name("find", "a method or a world", name)
-    known = entries()
-    if name not in known:
-        raise UnknownName("method or world", name, known)
-    return known[name]
+def find(name: str, owner: str = "find") -> Entry:
+    """The entry of that name, whatever its kind. An error names the `owner` of the call."""
+    _check_name(owner, "a method or a world", name)
+    entry = lookup(name)
+    if entry is None:
+        raise UnknownName("method or world", name, entries())
+    return entry
+
+
+def _is_world(entry: Entry) -> bool:
+    return entry.kind in ("world", "family")
 
 
 def with_article(kind: str) -> str:

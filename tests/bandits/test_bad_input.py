@@ -25,7 +25,7 @@ from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm
 from bayesrl.beliefs.arms.poisson_arm import PoissonArm
 from bayesrl.beliefs.arms.semi_bandit import SemiBandit
 from bayesrl.core import Transition
-from bayesrl.errors import BayesRLError, ImpossibleEvidence, InvalidArgument, UnknownName
+from bayesrl.errors import BayesRLError, ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.lab.priors import prior_for
 from bayesrl.worlds.bandits.bernoulli import BernoulliBandit, bernoulli
 from bayesrl.worlds.bandits.combinatorial import CombinatorialBandit
@@ -141,7 +141,7 @@ def test_calls_that_are_refused(call, sentence):
 
 
 def test_a_prior_that_a_bandit_does_not_have_is_refused():
-    with pytest.raises(UnknownName, match=r"There is no prior of this world called 'flat:1'\. Known: uniform\."):
+    with pytest.raises(Incompatible, match="The prior 'flat' needs a problem with 'mdp', which BernoulliFamily lacks"):
         prior_for(bernoulli(), "flat:1")
 
 

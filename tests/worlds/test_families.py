@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kstest
 
 from bayesrl.core import Family, Transition
-from bayesrl.errors import BayesRLError, InvalidArgument, UnknownName
+from bayesrl.errors import BayesRLError, Incompatible, InvalidArgument
 from bayesrl.lab.priors import prior_for
 from bayesrl.models.solve import evaluate_policy, finite_horizon, solve
 from bayesrl.registry import make_world
@@ -152,9 +152,9 @@ def test_a_family_has_no_table():
 
 
 def test_prior_specs_of_families():
-    with pytest.raises(UnknownName, match="There is no prior of a family of worlds called 'flat'"):
+    with pytest.raises(Incompatible, match="The prior 'flat' needs a problem with 'mdp', which gc lacks"):
         prior_for(make_world("gc"), "flat:1")
-    with pytest.raises(InvalidArgument, match=r"prior: 'accurate' must be given without a concentration, got '2'\."):
+    with pytest.raises(InvalidArgument, match=r"prior: 'accurate' must be given without a value, got 2\."):
         prior_for(make_world("gc"), "accurate:2")
 
 

@@ -7,7 +7,7 @@ from numpy.random import default_rng
 
 import bayesrl.adapters.gymnasium  # noqa: F401 (registers the environments)
 from bayesrl.core import BayesAgent, run
-from bayesrl.errors import InvalidArgument, NotConverged, UnknownName
+from bayesrl.errors import Incompatible, InvalidArgument, NotConverged
 from bayesrl.lab.build import agent_for
 from bayesrl.lab.measures.regret import regret
 from bayesrl.lab.priors import prior_for
@@ -112,7 +112,8 @@ def test_the_optimal_controller_has_no_regret():
 def test_priors_by_name():
     world = make_world("lq-system")
     assert prior_for(world) == prior_for(world, "linear") == world.default_prior()
-    with pytest.raises(UnknownName, match="no prior of this world called 'flat'"):
+    assert prior_for(world, "linear-gaussian-dynamics") == world.default_prior()
+    with pytest.raises(Incompatible, match="The prior 'flat' needs a problem with 'mdp', which lq-system lacks"):
         prior_for(world, "flat")
     assert LinearSystem([[0.5]], [[1.0]], [[1.0]], [[1.0]], [[0.1]]).default_prior().theta.tolist() == [[1.0], [0.0]]
 

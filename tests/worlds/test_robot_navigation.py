@@ -53,7 +53,7 @@ def test_its_belief_learns_the_drift():
     belief = prior_for(world)
     assert belief.gamma == world.gamma
     assert belief.expected_reward(None, world.moves[0]) == pytest.approx(-5.0 - 2.0 * 0.01)
-    with pytest.raises(InvalidArgument, match="without a concentration"):
+    with pytest.raises(InvalidArgument, match="'transition' must be a function of rows, got 3"):
         prior_for(world, "normal-wishart-dynamics:3")
     (state, z), belief = world.reset(rng), belief.thinned(1000, rng)
     for t in range(60):

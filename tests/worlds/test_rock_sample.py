@@ -263,7 +263,7 @@ def test_priors_of_a_large_map(large):
     assert prior_for(large) == POMDPParticles(large, particles=1000, rescue=True)
     assert prior_for(large, "known:50").particles == 50
     for name in ("exact", "particle:10", "bounded"):
-        with pytest.raises(InvalidArgument, match="'spec' must be known or known:PARTICLES in a world without a table"):
+        with pytest.raises(Incompatible, match="Its model is known: the prior is known or known:PARTICLES"):
             prior_for(large, name)
     with pytest.raises(Incompatible):
         b.BayesAgent(prior_for(large), POMCP(leaf="mean"))

@@ -70,6 +70,8 @@ class BAPOMDPForwardSearch:
 
     needs: ClassVar[tuple[type, ...]] = (Asked,)
     elsewhere: ClassVar[str] = HYPER_STATES
+    priors_first: ClassVar[tuple[str, ...]] = ("bounded",)
+    """The tree has a branch for each hyper-state; this prior begins with few of them."""
 
     def start(self) -> None:
         """Nothing to remember."""

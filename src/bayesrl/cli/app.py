@@ -38,9 +38,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print only JSON on standard 
 Prior = Annotated[
     str | None,
     typer.Option(
-        help="flat:1/9, structured:0.5, sparse:0.2, ...; for families accurate or inaccurate.",
+        help="NAME, NAME:VALUE or NAME:KEY=VALUE,..., e.g. flat:1/9, structured, sparse, particle:50, crp-dynamics.",
         metavar="PRIOR",
-        show_default="the world's own",
+        show_default="the world's own if it fits, else the first that does",
     ),
 ]
 Steps = Annotated[int | None, typer.Option(help="Length of a run.", show_default="as published for the world")]

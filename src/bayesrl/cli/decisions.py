@@ -9,7 +9,7 @@ import typer
 
 from bayesrl._version import code_version
 from bayesrl.cli.app import METHOD, WORLD, Json, Prior, Seed, Set, app, check_plot
-from bayesrl.cli.output import put, put_json, put_table
+from bayesrl.cli.output import put, put_json, put_notes, put_table
 
 if TYPE_CHECKING:
     from bayesrl.lab.explain import Hidden
@@ -44,6 +44,7 @@ def explain(
         from bayesrl.lab.plots.explanation import plot_explanation
 
         plot_explanation(why, plot)
+    put_notes([why.note] if why.note else [])
     if as_json:
         return put_json({**why.page(), "version": code_version()})
     put(f"{why.title}: {why.actions[why.action]}.\n", style="bold")

@@ -27,7 +27,7 @@ from bayesrl.cli.app import (
     check_file,
     check_plot,
 )
-from bayesrl.cli.output import console, put, put_json, put_results
+from bayesrl.cli.output import console, put, put_json, put_notes, put_results
 from bayesrl.errors import InvalidArgument
 
 DEMO = (
@@ -66,6 +66,7 @@ def run(
     )  # fmt: skip
     if save is not None:
         write(done.comparison, save)
+    put_notes(done.notes())
     if as_json:
         put_json(done.pages()[0])
     else:
@@ -108,6 +109,7 @@ def compare(
         write(done.comparison, save)
     if plot is not None:
         done.comparison.plot(plot, done.regrets, done.bounds, done.optimum())
+    put_notes(done.notes())
     if as_json:
         put_json(done.pages())
     else:

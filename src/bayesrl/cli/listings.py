@@ -15,29 +15,52 @@ if TYPE_CHECKING:
     from bayesrl.registry import Entry
 
 
-@app.command()
-def methods(as_json: Json = False) -> None:
-    """List every method: beliefs, planners, agents, solvers and tools."""
-    from bayesrl import registry
-
-    found = registry.methods()
-    if as_json:
-        return put_json([entry.card() for entry in found])
-    rows = [(e.name, e.kind, e.package, e.survey, e.summary) for e in found]
-    return put_table(("method", "kind", "package", "§", "what it does"), rows)
+World = Annotated[str | None, typer.Option(help="Only methods that act in this world.", metavar="WORLD")]
+Method = Annotated[str | None, typer.Option(help="Only worlds in which this method acts.", metavar="METHOD")]
 
 
 @app.command()
-def worlds(as_json: Json = False) -> None:
-    """List every world and family of worlds."""
+def methods(world: World = None, as_json: Json = False) -> None:
+    """List every method: beliefs, planners, agents, solvers and tools. With --world, those that fit."""
     from bayesrl import registry
 
-    found = registry.worlds()
+    if world is None:
+        found = registry.methods()
+        if as_json:
+            return put_json([entry.card() for entry in found])
+        rows = [(e.name, e.kind, e.package, e.survey, e.summary) for e in found]
+        return put_table(("method", "kind", "package", "§", "what it does"), rows)
+
+    from bayesrl.lab.fits import fits
+
+    fitting = [(registry.find(fit.method), fit) for fit in fits(world=world)]
     if as_json:
-        return put_json([{"name": e.name, "kind": e.kind, "summary": e.summary} for e in found])
-    made = [(e, registry.make_world(e.name)) for e in found]
-    rows = [(e.name, e.kind, w.prior, str(w.steps), e.summary) for e, w in made]
-    return put_table(("world", "kind", "prior", "steps", "what it is"), rows)
+        return put_json([{**e.card(), "prior": fit.prior} for e, fit in fitting])
+    rows = [(e.name, fit.prior or "-", e.kind, e.survey, e.summary) for e, fit in fitting]
+    return put_table(("method", "prior", "kind", "§", "what it does"), rows)
+
+
+@app.command()
+def worlds(method: Method = None, as_json: Json = False) -> None:
+    """List every world and family of worlds. With --method, those in which it acts."""
+    from bayesrl import registry
+
+    if method is None:
+        found = registry.worlds()
+        if as_json:
+            return put_json([{"name": e.name, "kind": e.kind, "summary": e.summary} for e in found])
+        made = [(e, registry.make_world(e.name)) for e in found]
+        rows = [(e.name, e.kind, w.prior, str(w.steps), e.summary) for e, w in made]
+        return put_table(("world", "kind", "prior", "steps", "what it is"), rows)
+
+    from bayesrl.lab.fits import fits
+
+    fitting = [(registry.find(fit.world), fit) for fit in fits(method)]
+    if as_json:
+        cards = [{"name": e.name, "kind": e.kind, "summary": e.summary, "prior": fit.prior} for e, fit in fitting]
+        return put_json(cards)
+    chosen = [(e.name, e.kind, fit.prior or "-", e.summary) for e, fit in fitting]
+    return put_table(("world", "kind", "prior", "what it is"), chosen)
 
 
 @app.command()

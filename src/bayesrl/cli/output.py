@@ -55,6 +55,12 @@ def put_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
     console().print(table)
 
 
+def put_notes(notes: Iterable[str]) -> None:
+    """Print sentences on standard error."""
+    for note in notes:
+        print(note, file=sys.stderr)
+
+
 def put_json(page: object) -> None:
     """Print strict JSON; a number that is not finite becomes null."""
     print(json.dumps(_finite(page), indent=2, allow_nan=False))

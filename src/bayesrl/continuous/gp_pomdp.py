@@ -49,6 +49,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs._problems import own_prior
 from bayesrl.beliefs.covariances import Covariance, Gaussian
 from bayesrl.checks import Floats, array, as_array, called, generator, integer, number, returned
 from bayesrl.continuous import _gp_pomdp_model as given
@@ -72,6 +73,11 @@ from bayesrl.parameters import DISCOUNT, PROBABILITY, AtLeast, unchecked, value
 from bayesrl.registry import register
 
 
+def prior_for(problem: object) -> GPPOMDP:
+    """The usual prior of a problem that has one of this kind."""
+    return own_prior("gp-pomdp", problem, GPPOMDP)
+
+
 @register(
     "gp-pomdp",
     kind="belief",
@@ -81,6 +87,7 @@ from bayesrl.registry import register
         Gaussian(scale=[1.5, 1.0], variance=0.1), Gaussian(scale=2.0, variance=0.05), 0.3, 0.2, "state", "state",
         ([0.5], [[0.3]]), particles=60,
     ),
+    prior_for=prior_for,
     evidence=(
         "tests/continuous/test_gp_pomdp.py::test_log_joint_equals_dense_normals",
         "tests/continuous/test_gp_pomdp.py::test_filter_equals_the_grid",

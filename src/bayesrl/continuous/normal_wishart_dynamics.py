@@ -31,6 +31,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs._problems import own_prior
 from bayesrl.beliefs.continuous._normal_wishart import NormalWishart, repeated
 from bayesrl.beliefs.continuous._vectors import vector
 from bayesrl.checks import Floats, array, called, frozen, generator, integer
@@ -59,6 +60,11 @@ from bayesrl.registry import register
 OWNER = "NormalWishartDynamics"
 
 
+def prior_for(problem: object) -> NormalWishartDynamics:
+    """The usual prior of a problem that has one of this kind."""
+    return own_prior("normal-wishart-dynamics", problem, NormalWishartDynamics)
+
+
 @register(
     "normal-wishart-dynamics",
     kind="belief",
@@ -67,6 +73,7 @@ OWNER = "NormalWishartDynamics"
     example=lambda: NormalWishartDynamics(
         add, NormalWishart(np.array([0.3, 0.0]), 2.0, 6.0, np.eye(2)), inverse=remove
     ),
+    prior_for=prior_for,
     evidence=(
         "tests/continuous/test_normal_wishart_dynamics.py::test_hidden_system_equals_a_kalman_filter_on_a_grid",
         "tests/continuous/test_normal_wishart_dynamics.py::test_seen_states_are_conjugate",

@@ -61,13 +61,19 @@ class PolicyGradient(Protocol):
 
     def start(self) -> Learning:
         """The given policy, before any episode."""
-        if self.policy is None:
-            hint = "For a world that has one, agent_for(method, world) gives it."
-            raise InvalidArgument(type(self).__name__, "policy", "given", None, hint)
-        return Learning(self.policy)
+        return Learning(self._given_policy())
+
+    def _given_policy(self) -> ParametricPolicy:
+        policy: ParametricPolicy | None = self.policy
+        if policy is None:
+            raise InvalidArgument(
+                type(self).__name__, "policy", "given", None, "No policy is suggested for this world."
+            )
+        return policy
 
     def check_world(self, world: object, horizon: int | None) -> None:
         """Refuse a world without ends whose episodes are not cut off, or whose values would be infinite."""
+        self._given_policy()
         if may_end(world):
             return
         owner = type(self).__name__

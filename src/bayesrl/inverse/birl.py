@@ -47,6 +47,7 @@ def _example() -> BIRL:
     survey="7.2",
     paper="Ramachandran07BI",
     example=_example,
+    taken_by="bayesrl irl",
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/inverse/test_birl.py::test_exact_values_of_the_facts",

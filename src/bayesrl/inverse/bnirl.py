@@ -61,6 +61,7 @@ def _example() -> BNIRL:
     survey="7.2",
     paper="Michini12BN",
     example=_example,
+    taken_by="bayesrl irl",
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/inverse/test_bnirl.py::test_draws_follow_the_enumerated_partitions",

@@ -1,72 +1,189 @@
-"""Agents and worlds by name: `agent_for("beb", world, "flat:1/9", {"beta": 3})` and `world_for("chain:gamma=0.9")`.
+"""Agents and worlds by name: `agent("beb", "chain", "flat:1/9", beta=3)` and `world_for("chain:gamma=0.9")`.
 
-The command line, scripts and configuration files use the same names:
+The command line, scripts and configuration files use the same names; `names.py` has their grammar, `priors.py` that of
+priors. `fits.py` lists what fits what.
 
-    NAME                      beb                  with default parameters
-    NAME:KEY=VALUE,...        beb:beta=3           with other parameters
-                              chain:gamma=9/10
-
-    FILE.pomdp                tiger.pomdp          the POMDP in a file, as a world
-    FILE.pomdp:KEY=VALUE,...  4x3.pomdp:gamma=.9   with another discount, or with a `terminal` state (name or number)
-
-A value is a whole number, a decimal, a fraction, true, false, none, or otherwise a word.
+A planner without a given prior takes the world's own if it fits, else the first that does (`choose` says which).
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable, Mapping
-from fractions import Fraction
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from numpy.random import default_rng
 
-from bayesrl.core import BayesAgent, Family, World
-from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.capabilities import demand, offers
+from bayesrl.core import BayesAgent, ChecksWorld, World
+from bayesrl.errors import BayesRLError, InvalidArgument, UnknownName
 from bayesrl.lab.literature.suggestions import suggestions_for
-from bayesrl.lab.priors import prior_for
+from bayesrl.lab.names import FILE
+from bayesrl.lab.names import merged as merged
+from bayesrl.lab.names import named as named
+from bayesrl.lab.names import scalar as scalar
+from bayesrl.lab.names import settings as settings
+from bayesrl.lab.priors import prior_for, ways
 from bayesrl.parameters import declarations
-from bayesrl.registry import Entry, entries, make, make_world, with_article, worlds
+from bayesrl.problems import (
+    Family,
+    HasDiscount,
+    HasMDP,
+    HasOutcomes,
+    LeavesUnknown,
+    Limited,
+    NumbersActions,
+    NumbersStates,
+    StatesPrior,
+    is_hidden,
+    name_of,
+)
+from bayesrl.registry import Entry, entries, lookup, make, make_world, with_article
 from bayesrl.worlds.hidden import POMDPWorld
 
 SOLVE_SEED = 0
 """The seed of solvers; all runs of an experiment share one solution, whatever their own seeds are."""
-FILE = ".pomdp"
-"""The end of the name of a file that is a world."""
 OF_THE_WORLD = ("n_states", "n_actions")
 """Parameters that the world determines."""
+
+
+class NamesPriors(Protocol):
+    """A planner for which some priors suit better than others that also fit."""
+
+    @property
+    def priors_first(self) -> tuple[str, ...]:
+        """The names of these priors, tried in this order after the world's own."""
+
+
+class Choice(NamedTuple):
+    """An agent, and the name of its prior."""
+
+    agent: Any
+    prior: str | None
+    """None: it has none, or was given an object."""
+
+
+def agent(method: str, world: str | World | Family, prior: Any = None, /, **parameters: Any) -> Any:
+    """An agent by name: a planner on a prior, a solver's solution, or an agent that learns without a belief.
+
+    `world` and `prior` are names or objects, and `parameters` are those of the method. Without a prior it is the
+    world's own if it fits the method, else the first that does.
+
+    >>> agent("beb", "double-loop", beta=2).planner
+    BEB(beta=2, ties='first')
+    >>> type(agent("ba-pomcp", "tiger", simulations=50).prior).__name__
+    'ParticleBAPOMDP'
+    """
+    place = world_for(world) if isinstance(world, str) else world
+    name, own = named(method) if isinstance(method, str) else (method, {})
+    return choose(name, place, prior, merged(name, own, parameters)).agent
 
 
 def agent_for(
     method: str, world: World | Family, prior: str | None = None, params: Mapping[str, Any] | None = None
 ) -> Any:
-    """An agent for this world from a method's name: a planner on a prior (default: the world's), or an agent itself.
-
-    A solver that yields a planner is run on the prior here.
+    """`agent` for a world that is an object, with the parameters in a mapping.
 
     >>> from bayesrl.registry import make_world
     >>> agent_for("beb", make_world("double-loop"), params={"beta": 2}).planner
     BEB(beta=2, ties='first')
     """
-    entry, params = acting(method), dict(params or {})
-    if believes(entry):
-        made, belief = make(method, **(suggested(world, entry) | params)), prior_for(world, prior)
-        return BayesAgent(belief, made if entry.kind == "planner" else made.solve(belief, default_rng(SOLVE_SEED)))
+    return choose(method, world, prior, params or {}).agent
+
+
+def choose(method: str, world: World | Family, prior: Any, params: Mapping[str, Any]) -> Choice:
+    """An agent for this world, and the name of the prior that was chosen for it. A solver is run here."""
+    entry = acting(method)
+    if not believes(entry):
+        return Choice(_without_prior(entry, world, prior, params), None)
+    made = make(method, **{**suggested(world, entry), **params})
+    name, belief = believed(made, world, prior)
+    return Choice(
+        BayesAgent(belief, made if entry.kind == "planner" else made.solve(belief, default_rng(SOLVE_SEED))), name
+    )
+
+
+def believed(made: Any, world: World | Family, given: Any = None) -> tuple[str | None, Any]:
+    """The name and the belief of the prior for a planner or a solver in this world.
+
+    Without a given prior it is the world's own, else the first that fits; if none fits, the error is that of the own.
+    """
+    if given is not None:
+        name = given if isinstance(given, str) else None
+        belief = given if name is None else prior_for(world, name)
+        demand(made, belief)
+        return name, belief
+    refused: BayesRLError | None = None
+    for name in candidates(world, made):
+        try:
+            belief = prior_for(world, name)
+            demand(made, belief)
+        except BayesRLError as error:
+            refused = refused or error
+        else:
+            return name, belief
+    assert refused is not None
+    raise refused
+
+
+def candidates(world: World | Family, made: object = None) -> Iterator[str]:
+    """The names of the priors to try: the world's own, those that the planner names, and all others."""
+    own = (world.prior,) if offers(world, StatesPrior) else ()
+    named_first = made.priors_first if offers(made, NamesPriors) else ()
+    yield from dict.fromkeys((*own, *named_first))
+    yield from (way.name for way in ways() if way.name not in (*own, *named_first))
+
+
+def note_on_prior(method: str, world: str, own: str | None, given: object, chosen: str | None) -> str:
+    """A sentence about a prior that is not the world's own although none was given; else nothing."""
+    if given is not None or own is None or chosen in (None, own):
+        return ""
+    return f"{method}: the prior {own} of {world} does not fit it; {chosen} is the first that does."
+
+
+def _without_prior(entry: Entry, world: World | Family, prior: object, params: Mapping[str, Any]) -> Any:
+    """An agent that has no belief about the world, or one of its own."""
     if prior is not None:
-        raise InvalidArgument(method, "prior", "left out", prior, "It has no belief, so it takes no prior.")
+        raise InvalidArgument(entry.name, "prior", "left out", prior, "It has no belief, so it takes no prior.")
     for name in OF_THE_WORLD:
         if name in params:
-            raise InvalidArgument(method, name, "left to the world", params[name])
-    told = {name: getattr(world, name, None) for name in (*OF_THE_WORLD, "gamma") if name in entry.parameters}
-    for name, known in told.items():
-        if known is None:
-            raise InvalidArgument(method, "world", f"one with '{name}'", type(world).__name__)
-    told |= {name: paid for name, paid in rewards_of(world).items() if name in entry.parameters}
-    if "prior" in entry.parameters and hasattr(world, "counts"):
-        told["prior"] = world.counts()
-    told |= suggested(world, entry)
-    return make(method, **(told | params))
+            raise InvalidArgument(entry.name, name, "left to the world", params[name])
+    if "n_states" in entry.parameters and is_hidden(world):
+        raise InvalidArgument(entry.name, "world", "one whose state is observed", name_of(world))
+    told = _sizes(entry, world) | {n: x for n, x in rewards_of(world).items() if n in entry.parameters}
+    if "prior" in entry.parameters and offers(world, LeavesUnknown):
+        told["prior"] = world.model_prior()
+    told |= suggested(world, entry) | dict(params)
+    if "prior" in entry.parameters and "prior" not in told:
+        raise InvalidArgument(entry.name, "world", "one that leaves a model unknown", name_of(world))
+    made = make(entry.name, **told)
+    check_place(made, world)
+    return made
+
+
+def _sizes(entry: Entry, world: object) -> dict[str, Any]:
+    """The numbers of states and actions and the discount of a world, if the method takes them."""
+    known = {
+        "n_states": world.n_states if offers(world, NumbersStates) else None,
+        "n_actions": world.n_actions if offers(world, NumbersActions) else None,
+        "gamma": world.gamma if offers(world, HasDiscount) else None,
+    }
+    told = {name: x for name, x in known.items() if name in entry.parameters}
+    for name, x in told.items():
+        if x is None:
+            raise InvalidArgument(entry.name, "world", f"one with '{name}'", name_of(world))
+    return told
+
+
+def check_place(made: object, world: World | Family) -> None:
+    """Raise the error of an agent that cannot act in this world, in episodes of the world's own length.
+
+    A world without such a length is taken to be cut off, as `run` may be told.
+    """
+    if isinstance(made, ChecksWorld):
+        place = world.draw(default_rng(SOLVE_SEED)) if offers(world, Family) else world
+        made.check_world(place, place.horizon if offers(place, Limited) else 1)
 
 
 def suggested(world: World | Family, entry: Entry) -> dict[str, Any]:
@@ -88,9 +205,10 @@ def rewards_of(world: World | Family) -> dict[str, float]:
     >>> rewards_of(make_world("chain"))
     {'r_min': 0.0, 'r_max': 10.0}
     """
-    o = world.outcomes if hasattr(world, "outcomes") else getattr(getattr(world, "mdp", None), "outcomes", None)
-    if o is None:
+    known = world if offers(world, HasOutcomes) else world.mdp if offers(world, HasMDP) else None
+    if known is None:
         return {}
+    o = known.outcomes
     paid = o.reward[o.valid[o.group]]
     return {"r_min": float(paid.min()), "r_max": float(paid.max())}
 
@@ -106,7 +224,7 @@ def world_for(text: str, params: Mapping[str, Any] | None = None) -> Any:
         for key in told.keys() - {"gamma", "terminal"}:
             raise UnknownName("parameter of a file", key, ("gamma", "terminal"))
         return POMDPWorld.from_file(name, **told)
-    if all(name != entry.name for entry in worlds()) and (other := entries().get(name)) is not None:
+    if (other := lookup(name)) is not None and other.kind not in ("world", "family"):
         hint = f"It is {with_article(other.kind)}."
         raise InvalidArgument("world_for", "world", "a world or a family of worlds", name, hint)
     return make_world(name, **merged(name, own, params or {}))
@@ -124,64 +242,13 @@ def acts(entry: Entry) -> bool:
 
 def acting(method: str) -> Entry:
     """The entry of a method that can act."""
-    known = entries()
-    if method not in known:
-        raise UnknownName("method", method, [entry.name for entry in known.values() if acts(entry)])
-    if not acts(known[method]):
-        hint = f"It is {with_article(known[method].kind)}, not something that acts."
+    entry = lookup(method) if isinstance(method, str) else None
+    if entry is None:
+        raise UnknownName("method", method, [entry.name for entry in entries().values() if acts(entry)])
+    if not acts(entry):
+        hint = f"It is {with_article(entry.kind)}, not something that acts."
         raise InvalidArgument("agent_for", "method", "a planner or an agent", method, hint)
-    return known[method]
-
-
-# Names and values -----------------------------------------------------------------------------------------------------
-
-
-def named(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the parameters of NAME or NAME:KEY=VALUE,KEY=VALUE.
-
-    >>> named("q-learning:rate=1/5,temperature=none")
-    ('q-learning', {'rate': 0.2, 'temperature': None})
-    """
-    path, file, rest = text.partition(FILE)
-    name, colon, rest = (path + file, *rest.partition(":")[1:]) if file else text.partition(":")
-    return name, settings(name, rest.split(",")) if colon else {}
-
-
-def settings(owner: str, pairs: Iterable[str]) -> dict[str, Any]:
-    """The parameters of KEY=VALUE pairs."""
-    found: dict[str, Any] = {}
-    for pair in pairs:
-        key, equals, text = pair.partition("=")
-        if not (equals and key.strip().isidentifier() and text.strip()):
-            raise InvalidArgument(owner, "setting", "KEY=VALUE", pair)
-        if key.strip() in found:
-            raise InvalidArgument(owner, key.strip(), "set once", pair)
-        found[key.strip()] = scalar(text.strip())
-    return found
-
-
-def merged(owner: str, own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Both sets of parameters; refuse a parameter that is in both."""
-    for key in own.keys() & more.keys():
-        raise InvalidArgument(owner, key, "set once", more[key])
-    return {**own, **more}
-
-
-def scalar(text: str) -> Any:
-    """The value of a word.
-
-    >>> [scalar(word) for word in ("3", ".5", "1/9", "true", "none", "first")]
-    [3, 0.5, 0.1111111111111111, True, None, 'first']
-    """
-    words = {"true": True, "false": False, "none": None, "null": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    for read in (int, float, lambda word: float(Fraction(word))):
-        try:
-            return read(text)
-        except (ValueError, ZeroDivisionError, OverflowError):
-            continue
-    return text
+    return entry
 
 
 # Parameters -----------------------------------------------------------------------------------------------------------

@@ -17,19 +17,19 @@ from bayesrl.capabilities import offers
 from bayesrl.checks import Floats
 from bayesrl.core import Family, World
 from bayesrl.errors import InvalidArgument, UnknownName
-from bayesrl.lab.build import FILE, acting, agent_for, believes, merged, named, world_for
+from bayesrl.lab.build import acting, believes, choose, note_on_prior, world_for
 from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
 from bayesrl.lab.literature.figures import Figure, lookup
 from bayesrl.lab.literature.gradients import gradients_of
 from bayesrl.lab.measures._episodes import episodes
 from bayesrl.lab.measures.regret import Regret, optimal_totals
+from bayesrl.lab.names import FILE, merged, named
 from bayesrl.models.reading import find_mdp
-from bayesrl.problems import HasDiscount
+from bayesrl.problems import HasDiscount, StatesPrior
 from bayesrl.provenance import describe
 from bayesrl.registry import find, parameters_of
 from bayesrl.statistics import Interval
-from bayesrl.worlds._settings import setting_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -67,6 +67,8 @@ class Experiment:
     """Bounds on the regret in this world, by name; empty unless it is a bandit."""
     seed: int
     horizon: int | None
+    prior: str | None = None
+    """The prior that was asked for; None: the methods chose."""
 
     def pages(self) -> list[dict[str, Any]]:
         """One page for each method, ready for JSON."""
@@ -94,6 +96,12 @@ class Experiment:
             }
             for label, entrant in self.entrants.items()
         ]
+
+    def notes(self) -> list[str]:
+        """A sentence for each prior that is not the world's own although none was given."""
+        own = self.world.prior if offers(self.world, StatesPrior) else None
+        said = (note_on_prior(e.name, self.world_name, own, self.prior, e.prior) for e in self.entrants.values())
+        return [note for note in said if note]
 
     def _episodes(self, label: str) -> dict[str, Any]:
         """How many episodes ended and what the last ones paid, if any ended."""
@@ -166,7 +174,7 @@ def experiment(
     except InvalidArgument:  # all else was checked before, so the optimum of this world is not known
         regrets = {}
     bounds = comparison.bounds(place) if regrets else {}
-    return Experiment(world, place, entrants, comparison, regrets, bounds, seed, horizon)
+    return Experiment(world, place, entrants, comparison, regrets, bounds, seed, horizon, prior)
 
 
 def _entrants(
@@ -186,6 +194,6 @@ def _entrants(
     for text, (name, own) in parsed.items():
         shared = {key: value for key, value in params.items() if key in entries[text].parameters}
         believed = prior if believing[text] or not any(believing.values()) else None
-        agent = agent_for(name, world, believed, merged(name, own, shared))
-        entrants[text] = Entrant(name, (prior or setting_of(world).prior) if believing[text] else None, agent)
+        agent, chosen = choose(name, world, believed, merged(name, own, shared))
+        entrants[text] = Entrant(name, chosen, agent)
     return entrants

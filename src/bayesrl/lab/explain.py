@@ -24,10 +24,11 @@ from bayesrl.capabilities import HasMeanMDP, HasMeanPOMDP, HasRowQuantiles, HasS
 from bayesrl.checks import Floats, Ints, integer
 from bayesrl.core import Agent, Family, Mind, Streams, World, meet, play
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.build import agent_for, merged, named, world_for
+from bayesrl.lab.build import choose, note_on_prior, world_for
+from bayesrl.lab.names import merged, named
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
-from bayesrl.problems import NumbersStates, action_names, is_hidden, layout_of
+from bayesrl.problems import HasPOMDP, NumbersStates, StatesPrior, action_names, is_hidden, layout_of
 from bayesrl.registry import make
 from bayesrl.worlds.hidden import POMDPWorld
 from bayesrl.worlds.tabular import MDPWorld
@@ -102,6 +103,8 @@ class Explanation:
     """The world's map, or None."""
     hidden: Hidden | None = None
     """The belief over the state, if it is hidden."""
+    note: str = ""
+    """A sentence about the prior, if it was chosen since the world's own does not fit."""
 
     @property
     def title(self) -> str:
@@ -146,7 +149,8 @@ def explain(
         raise InvalidArgument("explain", "state", "left out, since it is hidden", state)
     s = None if state is None else integer("explain", "state", state, 0, place.n_states - 1)
     name, own = named(method)
-    agent = agent_for(name, place, prior, merged(name, own, params or {}))
+    agent, chosen = choose(name, place, prior, merged(name, own, params or {}))
+    usual = place.prior if offers(place, StatesPrior) else None
     streams = Streams.of(seed)
     met = cast(MDPWorld | POMDPWorld, meet(place, streams))  # the worlds whose states are listed
     layout = layout_of(met)
@@ -167,9 +171,8 @@ def explain(
         outcomes=() if modelled is None else posterior_row(modelled, s, int(action), streams.learning),
         mean_plan=None if modelled is None or layout is None else best_plan(modelled.mean_mdp()),
         layout=layout,
-        hidden=believed(belief, met, int(action))
-        if isinstance(met, POMDPWorld) and offers(belief, HasStates)
-        else None,
+        hidden=believed(belief, met, int(action)) if offers(met, HasPOMDP) and offers(belief, HasStates) else None,
+        note=note_on_prior(name, world, usual, prior, chosen),
     )
 
 

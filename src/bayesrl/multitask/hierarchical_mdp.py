@@ -47,6 +47,7 @@ from bayesrl.beliefs._crp import (
     weight_of_new,
 )
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs._problems import Concentration, needed
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.beliefs.tabular.dirichlet_mixture import DirichletMixture
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer
@@ -56,6 +57,7 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes, OverOutcomes
 from bayesrl.multitask._gibbs_of_counts import Steps, gibbs
 from bayesrl.parameters import Above, unchecked, value
+from bayesrl.problems import HasMDP
 from bayesrl.registry import register
 
 MOST_TASKS = 1_000_000
@@ -83,12 +85,22 @@ def _example() -> HierarchicalMDP:
     return HierarchicalMDP(TabularMDP.from_dense(P, [[0.0, 1.0], [0.5, 0.0]], gamma=0.9), 0.8, 0.7)
 
 
+def prior_for(
+    problem: object,
+    concentration: Annotated[float, Above(0), "Concentration of the process over classes of tasks, c."] = 1.0,
+    alpha: Concentration = 1.0,
+) -> HierarchicalMDP:
+    """One Dirichlet for each (s, a) over all states in every class of tasks."""
+    return HierarchicalMDP(needed("hierarchical-mdp", problem, HasMDP), concentration, alpha)
+
+
 @register(
     "hierarchical-mdp",
     kind="belief",
     survey="7.4",
     paper="Wilson07MR",
     example=_example,
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/multitask/test_hierarchical_mdp.py::test_draws_follow_the_enumerated_clusterings",

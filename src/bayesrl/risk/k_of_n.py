@@ -89,6 +89,7 @@ class KOfN:
     nodes: Annotated[int, AtLeast(1), "The largest number of information sets."] = 200_000
 
     yields: ClassVar[str] = "planner"
+    needs: ClassVar[tuple[type, ...]] = (SamplesMDPs,)
 
     def __post_init__(self) -> None:
         if self.k > self.n:

@@ -48,7 +48,7 @@ from bayesrl.models.solve import solve
 from bayesrl.parameters import AtLeast, Shape, Within, declared, value
 from bayesrl.registry import register
 from bayesrl.risk._guarantee import guaranteed, rank
-from bayesrl.risk._models import require_belief
+from bayesrl.risk._models import require_belief, require_discount
 from bayesrl.risk._moments import UncertainModel, expand, uncertain_model
 from bayesrl.risk._samples import value_samples
 from bayesrl.risk._second_order import criterion, objective
@@ -111,9 +111,14 @@ class Percentile:
     ] = 0.99
 
     yields: ClassVar[str] = "planner"
+    needs: ClassVar[tuple[type, ...]] = (Asked,)
 
     def __post_init__(self) -> None:
         rank("Percentile", self.samples, self.epsilon, self.confidence)
+
+    def check(self, belief: Asked) -> None:
+        """Refuse a discount of 1."""
+        require_discount("Percentile", belief.gamma)
 
     def solve(self, belief: Asked, rng: Generator | None = None) -> PercentileSolution:
         """Maximise the criterion, then draw models for the percentiles of the policy and of the mean model's."""

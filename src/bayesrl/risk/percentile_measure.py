@@ -85,6 +85,7 @@ class PercentileMeasure:
     nodes: Annotated[int, AtLeast(1), "Largest number of information sets."] = 200_000
 
     yields: ClassVar[str] = "planner"
+    needs: ClassVar[tuple[type, ...]] = (SamplesMDPs,)
 
     def __post_init__(self) -> None:
         if not isinstance(self.measure, Measure):

@@ -100,11 +100,16 @@ class PercentileRewards:
     tol: Annotated[float, Above(0), "Largest accepted error_bound, as a share of the largest risky return."] = 1e-6
 
     yields: ClassVar[str] = "planner"
+    needs: ClassVar[tuple[type, ...]] = (HasRewardMoments,)
 
     def __post_init__(self) -> None:
         if self.epsilon > 0.5:
             hint = "Above a half the program is not convex."
             raise InvalidArgument(OWNER, "epsilon", "in (0, 0.5]", self.epsilon, hint)
+
+    def check(self, belief: HasRewardMoments) -> None:
+        """Refuse a discount of 1."""
+        number(OWNER, "gamma", belief.gamma, 0.0, 1.0, below=True)
 
     def solve(self, problem: HasRewardMoments, rng: Generator | None = None) -> PercentileRewardsSolution:
         """The best policy of a belief with known transitions and Gaussian mean rewards, with a certificate."""

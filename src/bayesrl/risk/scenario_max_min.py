@@ -118,6 +118,11 @@ class ScenarioMaxMin:
     tol: Annotated[float, Above(0), "How far values of the rectangular forms may be from the optimum."] = 1e-9
 
     yields: ClassVar[str] = "planner"
+    needs: ClassVar[tuple[type, ...]] = (SamplesMDPs,)
+
+    def check(self, belief: SamplesMDPs) -> None:
+        """Refuse a discount of 1."""
+        number(OWNER, "gamma", belief.gamma, 0.0, 1.0, below=True)
 
     def solve(self, problem: SamplesMDPs | ListsMDPs | Sequence[TabularMDP], rng: Generator | None = None) -> MaxMin:
         """Solve the max-min problem over the scenarios of a belief or a sequence of models."""

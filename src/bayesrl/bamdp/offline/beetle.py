@@ -114,6 +114,11 @@ class BEETLE:
     ] = 1e-3
 
     yields: ClassVar[str] = "planner"
+    needs: ClassVar[tuple[type, ...]] = (SampledDirichletRows,)
+
+    def check(self, belief: SampledDirichletRows) -> None:
+        """Refuse a discount of 1."""
+        number("BEETLE", "gamma", belief.gamma, 0.0, 1.0, below=True)
 
     def solve(self, problem: SampledDirichletRows, rng: Generator | None = None) -> AlphaFunctions:
         """Compute alpha-functions for the beliefs that can follow this prior."""

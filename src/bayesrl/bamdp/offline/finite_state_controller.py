@@ -92,6 +92,11 @@ class FiniteStateController:
     ] = None
 
     yields: ClassVar[str] = "planner"
+    needs: ClassVar[tuple[type, ...]] = (SamplesListedMDPs,)
+
+    def check(self, belief: SamplesListedMDPs) -> None:
+        """Refuse a discount of 1."""
+        number("FiniteStateController", "gamma", belief.gamma, 0.0, 1.0, below=True)
 
     def solve(self, problem: SamplesListedMDPs, rng: Generator | None = None) -> Controller:
         """The controller of largest value on the models."""

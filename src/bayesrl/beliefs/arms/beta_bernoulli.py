@@ -31,6 +31,7 @@ from bayesrl.beliefs.arms._arms import (
     unchecked,
 )
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_of_betas
+from bayesrl.beliefs.arms._problems import pays_coins
 from bayesrl.beliefs.arms._states import ArmPosteriors, ArmStates
 from bayesrl.checks import Floats, Ints, frozen, generator, integer, probability
 from bayesrl.core import Transition
@@ -40,12 +41,22 @@ from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.registry import register
 
 
+def prior_for(
+    problem: object, count: Annotated[float, Above(0.0), "Prior count of ones, and of zeros."] = 1.0
+) -> BetaBernoulli:
+    """The same beta distribution for every arm of a bandit that pays 1 or 0."""
+    own = pays_coins("beta-bernoulli", problem)
+    counts = np.full(own.n_actions, count)
+    return BetaBernoulli(counts, counts, own.gamma)
+
+
 @register(
     "beta-bernoulli",
     kind="belief",
     survey="2.5",
     paper="Thompson33TS",
     example=lambda: BetaBernoulli(np.array([0.8, 1.5, 2.0]), np.array([1.3, 1.0, 0.7])),
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_arms.py::test_matches_quadrature",
         "tests/beliefs/test_laws.py::test_belief_laws",

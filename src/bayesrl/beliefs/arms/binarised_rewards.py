@@ -21,6 +21,7 @@ from numpy.random import Generator
 from bayesrl.beliefs._log import Log, columns
 from bayesrl.beliefs.arms._arms import arm_index, check_reward, check_rewards
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm
+from bayesrl.beliefs.arms._problems import pays_coins
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.checks import Floats, generator
 from bayesrl.core import Transition
@@ -29,12 +30,19 @@ from bayesrl.parameters import value
 from bayesrl.registry import register
 
 
+def prior_for(problem: object) -> BinarisedRewards:
+    """Uniform probabilities for the arms of a bandit that pays 1 or 0."""
+    own = pays_coins("binarised-rewards", problem)
+    return BinarisedRewards(BetaBernoulli.uniform(own.n_actions, own.gamma))
+
+
 @register(
     "binarised-rewards",
     kind="belief",
     survey="3.3",
     paper="Agrawal11AT",
     example=lambda: BinarisedRewards(BetaBernoulli.uniform(3)),
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_arms.py::test_binarised_coin_is_fair_to_the_mean",
         "tests/beliefs/test_arms.py::test_binarised_is_transparent_on_zeros_and_ones",

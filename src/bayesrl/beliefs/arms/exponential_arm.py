@@ -29,6 +29,7 @@ from bayesrl.beliefs.arms._arms import (
     unchecked,
 )
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_by_draws
+from bayesrl.beliefs.arms._problems import usual
 from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence
@@ -36,11 +37,18 @@ from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.registry import register
 
 
+def prior_for(problem: object) -> ExponentialArm:
+    """`weak` for the arms of a bandit."""
+    own = usual("exponential-arm", problem)
+    return ExponentialArm.weak(own.n_actions, own.gamma)
+
+
 @register(
     "exponential-arm",
     kind="belief",
     survey="2.5",
     example=lambda: ExponentialArm(np.array([3.0, 2.5, 4.0]), np.array([1.3, 0.5, 2.0])),
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_arms.py::test_matches_quadrature",
         "tests/beliefs/test_laws.py::test_belief_laws",

@@ -22,9 +22,11 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log, columns
+from bayesrl.beliefs._problems import Draws
 from bayesrl.beliefs.arms._arms import check_single, unchecked
 from bayesrl.beliefs.arms._bandit_models import BernoulliModels, Models
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_of_list
+from bayesrl.beliefs.arms._problems import pays_coins
 from bayesrl.beliefs.arms._states import ArmPosteriors
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, probability, rows_sum_to_one
 from bayesrl.core import Transition
@@ -34,12 +36,20 @@ from bayesrl.parameters import DISCOUNT, value
 from bayesrl.registry import register
 
 
+def prior_for(problem: object, models: Draws = 20, rng: Generator | None = None) -> FiniteModels:
+    """Bandits whose arms have means drawn from the usual prior of a bandit that pays 1 or 0."""
+    own, rng = pays_coins("finite-models", problem), generator("finite-models", rng)
+    means = np.array([own.sample_means(None, rng) for _ in range(models)])
+    return FiniteModels(BernoulliModels(means), gamma=own.gamma)
+
+
 @register(
     "finite-models",
     kind="belief",
     survey="3.3",
     paper="Gopalan14TS",
     example=lambda: FiniteModels(BernoulliModels(np.array([[0.1, 0.6, 0.3], [0.7, 0.2, 0.5], [0.4, 0.4, 0.8]]))),
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_finite_models.py::test_weights_are_bayes_rule",
         "tests/beliefs/test_finite_models.py::test_sums_match_enumeration",

@@ -29,11 +29,12 @@ from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.arms._arms import unchecked
+from bayesrl.beliefs.arms._problems import usual
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
-from bayesrl.capabilities import Batches, Fades, HasMeans, lacking
+from bayesrl.capabilities import Batches, Fades, HasMeans, lacking, offers
 from bayesrl.checks import Floats, frozen, same
 from bayesrl.core import Belief, Transition
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.parameters import Within, value
 from bayesrl.registry import register
 
@@ -58,11 +59,23 @@ class Inside(Fades, HasMeans, Batches, Belief[Transition], Protocol):
     """A belief about arms that can fade."""
 
 
+Keep = Annotated[float, Within(0.0, 1.0, open_low=True), "Weight of earlier rewards that is kept at each update."]
+
+
+def prior_for(problem: object, keep: Keep = 0.99) -> Forgetting:
+    """The usual prior of a bandit, which fades."""
+    own = usual("forgetting", problem)
+    if not offers(own, Inside):
+        raise Incompatible("The prior 'forgetting'", type(own).__name__, lacking(own, Inside))
+    return Forgetting(own, keep=keep)
+
+
 @register(
     "forgetting",
     kind="belief",
     survey="3.3",
     example=lambda: Forgetting(BetaBernoulli(np.array([0.8, 1.5, 2.0]), np.array([1.3, 1.0, 0.7])), keep=0.98),
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_forgetting.py::test_weights_each_reward_by_its_age",
         "tests/beliefs/test_forgetting.py::test_keeping_all_changes_nothing",
@@ -85,9 +98,7 @@ class Forgetting:
 
     belief: Annotated[Inside, "The current belief."]
     prior: Annotated[Inside | None, "The belief to fade towards, of the same class; None for the belief itself."] = None
-    keep: Annotated[
-        float, Within(0.0, 1.0, open_low=True), "Weight of earlier rewards that is kept at each update."
-    ] = 0.99
+    keep: Keep = 0.99
     evidence: Floats = field(init=False, repr=False)
     """Sum of the log predictive probabilities of the rewards."""
 

@@ -19,6 +19,7 @@ from numpy.random import Generator
 from bayesrl.beliefs._log import Log, columns
 from bayesrl.beliefs.arms._arms import check_reward, check_set
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_by_draws
+from bayesrl.beliefs.arms._problems import several
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Transition
@@ -27,12 +28,18 @@ from bayesrl.parameters import AtLeast, unchecked, value
 from bayesrl.registry import register
 
 
+def prior_for(problem: object) -> FullBandit:
+    """`uniform` for the arms of a bandit that shows the sum of the chosen arms' rewards."""
+    return FullBandit.uniform(*several("full-bandit", problem, "full"))
+
+
 @register(
     "full-bandit",
     kind="belief",
     survey="3.3",
     paper="Gopalan14TS",
     example=lambda: FullBandit.uniform(4, 2),
+    prior_for=prior_for,
     evidence=(
         "tests/bandits/test_planners.py::test_full_bandit_is_regression_on_indicators",
         "tests/beliefs/test_laws.py::test_belief_laws",

@@ -28,10 +28,21 @@ from bayesrl.beliefs._log import Log
 from bayesrl.beliefs.arms._arms import check_like, check_single, unchecked
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_of_list, check_draws
 from bayesrl.beliefs.arms._contexts import OverFeatures, apply, check_features, check_weights, fade_gaussian, read_log
+from bayesrl.beliefs.arms._problems import featured
 from bayesrl.checks import Floats, array, frozen, generator, integer, number, probability
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
 from bayesrl.registry import register
+
+
+def prior_for(
+    problem: object,
+    scale: Annotated[float, Above(0.0), "Standard deviation of a weight."] = 1.0,
+    noise: Annotated[float, Above(0.0), "Standard deviation of a reward."] = 1.0,
+) -> LinearGaussianArms:
+    """Independent weights of the known features of a bandit's arms."""
+    own = featured("linear-gaussian-arms", problem)
+    return LinearGaussianArms.prior(own.n_weights, scale, noise, own.features, own.gamma)
 
 
 @register(
@@ -40,6 +51,7 @@ from bayesrl.registry import register
     survey="3.3",
     paper="agrawal2013thompson",
     example=lambda: LinearGaussianArms.prior(2, noise=0.7, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]])),
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_contextual.py::test_linear_matches_batch_regression",
         "tests/beliefs/test_laws.py::test_belief_laws",

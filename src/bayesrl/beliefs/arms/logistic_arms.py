@@ -28,11 +28,20 @@ from scipy import special
 from bayesrl.beliefs._log import Log
 from bayesrl.beliefs.arms._arms import check_binary, check_like, check_single, fade_normal, unchecked
 from bayesrl.beliefs.arms._contexts import PaysClicks, apply, chance_at_mode, check_features, check_weights, read_log
+from bayesrl.beliefs.arms._problems import clicked
 from bayesrl.checks import Floats, array, frozen, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.kernels.logistic import mode_after_many
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
 from bayesrl.registry import register
+
+
+def prior_for(
+    problem: object, regularisation: Annotated[float, Above(0.0), "Inverse variance of a weight."] = 1.0
+) -> LogisticArms:
+    """Independent weights of the known features of a bandit's arms that pay 1 or 0."""
+    own = clicked("logistic-arms", problem)
+    return LogisticArms.prior(own.n_weights, regularisation, own.features, own.gamma)
 
 
 @register(
@@ -41,6 +50,7 @@ from bayesrl.registry import register
     survey="3.3",
     paper="Chapelle11EE",
     example=lambda: LogisticArms.prior(2, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]])),
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_contextual.py::test_logistic_update_is_the_mode_and_its_curvature",
         "tests/beliefs/test_contextual.py::test_logistic_moments_match_quadrature",

@@ -31,11 +31,20 @@ from bayesrl.beliefs.arms._contexts import (
     fade_gaussian,
     read_log,
 )
+from bayesrl.beliefs.arms._problems import clicked
 from bayesrl.checks import Floats, array, frozen, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.kernels.logistic import mode_after_many
-from bayesrl.parameters import DISCOUNT, AtLeast, Shape, value
+from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
 from bayesrl.registry import register
+
+
+def prior_for(
+    problem: object, regularisation: Annotated[float, Above(0.0), "Inverse variance of a weight."] = 1.0
+) -> LogisticLaplaceArms:
+    """Independent weights of the known features of a bandit's arms that pay 1 or 0."""
+    own = clicked("logistic-laplace-arms", problem)
+    return LogisticLaplaceArms.prior(own.n_weights, regularisation, own.features, own.gamma)
 
 
 @register(
@@ -44,6 +53,7 @@ from bayesrl.registry import register
     survey="3.3",
     paper="Chapelle11EE",
     example=lambda: LogisticLaplaceArms.prior(2, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]])),
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_contextual.py::test_laplace_update_is_the_mode_and_its_hessian",
         "tests/beliefs/test_contextual.py::test_logistic_moments_match_quadrature",

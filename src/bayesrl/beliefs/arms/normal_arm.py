@@ -29,6 +29,7 @@ from bayesrl.beliefs.arms._arms import (
     unchecked,
 )
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_of_normals
+from bayesrl.beliefs.arms._problems import usual
 from bayesrl.beliefs.arms._states import ArmStates
 from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
@@ -36,11 +37,18 @@ from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.registry import register
 
 
+def prior_for(problem: object) -> NormalArm:
+    """`standard` for the arms of a bandit."""
+    own = usual("normal-arm", problem)
+    return NormalArm.standard(own.n_actions, own.gamma)
+
+
 @register(
     "normal-arm",
     kind="belief",
     survey="2.5",
     example=lambda: NormalArm(np.array([0.0, 1.0, -0.5]), np.array([1.0, 0.5, 2.0]), noise=0.7),
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_arms.py::test_matches_quadrature",
         "tests/beliefs/test_laws.py::test_belief_laws",

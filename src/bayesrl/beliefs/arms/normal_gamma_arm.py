@@ -33,6 +33,7 @@ from bayesrl.beliefs.arms._arms import (
     unchecked,
 )
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_by_draws
+from bayesrl.beliefs.arms._problems import usual
 from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
@@ -41,12 +42,19 @@ from bayesrl.registry import register
 FIELDS = ("mean_", "strength", "shape", "rate")
 
 
+def prior_for(problem: object) -> NormalGammaArm:
+    """`weak` for the arms of a bandit."""
+    own = usual("normal-gamma-arm", problem)
+    return NormalGammaArm.weak(own.n_actions, own.gamma)
+
+
 @register(
     "normal-gamma-arm",
     kind="belief",
     survey="2.5",
     paper="strens00",
     example=lambda: NormalGammaArm(*np.array([[0.0, 1.0, -0.5], [1.0, 0.5, 2.0], [3.0, 2.5, 4.0], [2.0, 1.0, 3.0]])),
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_arms.py::test_matches_quadrature",
         "tests/beliefs/test_laws.py::test_belief_laws",

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, columns
+from bayesrl.beliefs.arms._problems import several
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.capabilities import Batches, HasMeans, SamplesMeans, lacking, offers
 from bayesrl.checks import Floats
@@ -38,12 +39,19 @@ class Arms(SamplesMeans, HasMeans, Protocol):
         """The posterior after a choice and its reward."""
 
 
+def prior_for(problem: object) -> SemiBandit:
+    """Uniform probabilities for the arms of a bandit that shows the reward of each chosen arm."""
+    own = several("semi-bandit", problem, "semi")
+    return SemiBandit(BetaBernoulli.uniform(own.n_actions, own.gamma))
+
+
 @register(
     "semi-bandit",
     kind="belief",
     survey="3.3",
     paper="Gopalan14TS",
     example=lambda: SemiBandit(BetaBernoulli.uniform(4)),
+    prior_for=prior_for,
     evidence=(
         "tests/bandits/test_planners.py::test_semi_bandit_is_single_updates",
         "tests/beliefs/test_laws.py::test_belief_laws",

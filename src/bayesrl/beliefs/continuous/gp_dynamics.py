@@ -26,6 +26,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from bayesrl.beliefs._problems import own_prior
 from bayesrl.beliefs.continuous._gp_arrays import Processes
 from bayesrl.beliefs.continuous._gp_moments import Group, Share, moments, shares
 from bayesrl.beliefs.continuous._gp_paths import (
@@ -51,12 +52,18 @@ from bayesrl.registry import register
 WANTED = "a covariance, such as covariances.Gaussian(scale=1.0), or one for each coordinate"
 
 
+def prior_for(problem: object) -> GPDynamics:
+    """The usual prior of a problem that has one of this kind."""
+    return own_prior("gp-dynamics", problem, GPDynamics)
+
+
 @register(
     "gp-dynamics",
     kind="belief",
     survey="4.8",
     paper="dallaire09",
     example=lambda: GPDynamics([Gaussian(scale=1.0), Gaussian(scale=2.0, variance=0.5)], noise=0.3),
+    prior_for=prior_for,
     evidence=(
         "tests/continuous/test_gp_dynamics.py::test_equal_to_dense_conditioning",
         "tests/continuous/test_gp_dynamics.py::test_moments_equal_quadrature",

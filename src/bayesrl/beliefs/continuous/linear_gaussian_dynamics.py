@@ -29,6 +29,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs._problems import own_prior
 from bayesrl.beliefs.features import Features
 from bayesrl.checks import LARGEST, Floats, Ints, array, frozen, generator, indices, integer
 from bayesrl.core import Transition
@@ -44,6 +45,11 @@ MOST = 10**8
 NAME = "LinearGaussianDynamics"
 
 
+def prior_for(problem: object) -> LinearGaussianDynamics:
+    """The usual prior of a problem that has one of this kind."""
+    return own_prior("linear-gaussian-dynamics", problem, LinearGaussianDynamics)
+
+
 @register(
     "linear-gaussian-dynamics",
     kind="belief",
@@ -56,6 +62,7 @@ NAME = "LinearGaussianDynamics"
         np.eye(2),
         np.array([[0.5]]),
     ),
+    prior_for=prior_for,
     evidence=(
         "tests/continuous/test_linear.py::test_posterior_equals_conditioning",
         "tests/continuous/test_linear.py::test_draws_have_the_posterior_covariance",

@@ -20,9 +20,25 @@ from numpy.random import Generator
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.hidden._hyper_states import HyperStates, roots, step
 from bayesrl.beliefs.hidden._over_hyper_states import OverHyperStates, example_prior
+from bayesrl.beliefs.hidden._problems import unknown_part
 from bayesrl.core import Transition
-from bayesrl.parameters import Above, value
+from bayesrl.parameters import Above, AtLeast, value
 from bayesrl.registry import register
+
+MORE = 20
+"""The default bound is the largest total of the prior's counts and this many."""
+
+
+def bounded(
+    problem: object,
+    bound: Annotated[
+        int | None, AtLeast(1), "Rows are counted up to this total; None: 20 more than the largest total of the prior."
+    ] = None,
+) -> BoundedBAPOMDP:
+    """Hyper-states with bounded counts; the world says which counts are unknown."""
+    prior = unknown_part("bounded", problem)
+    largest = max(float(counts.sum(axis=1).max()) for counts in (prior.phi, prior.psi))
+    return BoundedBAPOMDP(prior, largest + MORE if bound is None else bound)
 
 
 @register(
@@ -31,6 +47,7 @@ from bayesrl.registry import register
     survey="4.9",
     paper="ross11",
     example=lambda: BoundedBAPOMDP(example_prior(), bound=30),
+    prior_for={"bounded": bounded},
     evidence=(
         "tests/hidden/test_bapomdp_beliefs.py::test_rows_are_counted_up_to_the_bound",
         "tests/bapomdp/test_bapomdp_search.py::test_bounded_counts_have_exact_values_from_the_bound_on",

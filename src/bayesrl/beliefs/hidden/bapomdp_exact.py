@@ -22,10 +22,16 @@ from numpy.random import Generator
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.hidden._hyper_states import HyperStates, roots, step
 from bayesrl.beliefs.hidden._over_hyper_states import OverHyperStates, example_prior
+from bayesrl.beliefs.hidden._problems import unknown_part
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import AtLeast, value
 from bayesrl.registry import register
+
+
+def exact(problem: object) -> ExactBAPOMDP:
+    """All hyper-states; the world says which counts are unknown."""
+    return ExactBAPOMDP(unknown_part("exact", problem))
 
 
 @register(
@@ -34,6 +40,7 @@ from bayesrl.registry import register
     survey="4.9",
     paper="ross11",
     example=lambda: ExactBAPOMDP(example_prior()),
+    prior_for={"exact": exact},
     evidence=(
         "tests/hidden/test_bapomdp_beliefs.py::test_equals_the_sum_over_hidden_paths",
         "tests/beliefs/test_laws.py::test_belief_laws",

@@ -16,13 +16,20 @@ from typing import Annotated
 
 from numpy.random import Generator
 
+from bayesrl.beliefs._problems import Particles
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.hidden._hyper_states import Branches, HyperStates, roots, step
 from bayesrl.beliefs.hidden._over_hyper_states import OverHyperStates, example_prior
+from bayesrl.beliefs.hidden._problems import unknown_part
 from bayesrl.core import Transition
 from bayesrl.kernels.ties import largest
 from bayesrl.parameters import AtLeast, value
 from bayesrl.registry import register
+
+
+def most_probable(problem: object, particles: Particles = 1000) -> MostProbableBAPOMDP:
+    """A number of hyper-states; the world says which counts are unknown."""
+    return MostProbableBAPOMDP(unknown_part("most-probable", problem), particles)
 
 
 @register(
@@ -31,6 +38,7 @@ from bayesrl.registry import register
     survey="4.9",
     paper="ross11",
     example=lambda: MostProbableBAPOMDP(example_prior(), particles=50),
+    prior_for={"most-probable": most_probable},
     evidence=("tests/hidden/test_bapomdp_beliefs.py::test_the_heaviest_are_kept",),
 )
 @value

@@ -21,15 +21,22 @@ from typing import Annotated
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.beliefs._problems import Particles
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.hidden._hyper_samples import draw_step, resampled
 from bayesrl.beliefs.hidden._hyper_states import FRESH, HyperStates
 from bayesrl.beliefs.hidden._over_hyper_states import OverHyperStates, example_prior
+from bayesrl.beliefs.hidden._problems import unknown_part
 from bayesrl.checks import all_frozen, generator
 from bayesrl.core import Transition
 from bayesrl.kernels.ties import better
 from bayesrl.parameters import AtLeast, unchecked, value
 from bayesrl.registry import register
+
+
+def particle(problem: object, particles: Particles = 1000) -> ParticleBAPOMDP:
+    """A number of hyper-states; the world says which counts are unknown."""
+    return ParticleBAPOMDP(unknown_part("particle", problem), particles)
 
 
 @register(
@@ -38,6 +45,7 @@ from bayesrl.registry import register
     survey="4.9",
     paper="Ross08BAPOMDP",
     example=lambda: ParticleBAPOMDP(example_prior(), particles=200),
+    prior_for={"particle": particle},
     evidence=(
         "tests/hidden/test_bapomdp_particle.py::test_the_error_falls_as_the_root_of_the_particles",
         "tests/hidden/test_bapomdp_particle.py::test_the_observation_that_came_is_weighed_and_counted",

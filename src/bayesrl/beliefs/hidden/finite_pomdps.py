@@ -22,6 +22,8 @@ from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs._one_of_many import OneOfMany
+from bayesrl.beliefs._problems import Draws
+from bayesrl.beliefs.hidden._problems import unknown_part
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter, Tables, filtered, predicted, tables_of
 from bayesrl.checks import DEEPEST, Floats, array, frozen, generator, integer, rows_sum_to_one, truth
 from bayesrl.core import Transition
@@ -46,12 +48,19 @@ def _example() -> FinitePOMDPs:
     return FinitePOMDPs(tuple(models), np.array([0.4, 0.6]))
 
 
+def prior_for(problem: object, models: Draws = 20, rng: Generator | None = None) -> FinitePOMDPs:
+    """Models drawn from the counts that the world leaves unknown."""
+    prior, rng = unknown_part("finite-pomdps", problem), generator("finite-pomdps", rng)
+    return FinitePOMDPs(tuple(prior.sample_pomdp(rng) for _ in range(models)))
+
+
 @register(
     "finite-pomdps",
     kind="belief",
     survey="4.9",
     paper="atrash09",
     example=_example,
+    prior_for=prior_for,
     evidence=(
         "tests/hidden/test_finite_pomdps.py::test_equals_the_sum_over_models_and_hidden_paths",
         "tests/hidden/test_finite_pomdps.py::test_mean_and_drawn_models",

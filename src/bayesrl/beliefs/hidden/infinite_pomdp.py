@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.hidden._beam import Rates, Sizes
 from bayesrl.beliefs.hidden._chains import Chains, appended, begun, check_chains, refreshed, restarted, weights
+from bayesrl.beliefs.hidden._problems import table_of
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
@@ -39,12 +40,20 @@ from bayesrl.registry import register
 OWNER = "InfinitePOMDP"
 
 
+def prior_for(problem: object, chains: Annotated[int, AtLeast(1), "Chains of the sampler."] = 20) -> InfinitePOMDP:
+    """The actions and observations of a POMDP, and its possible rewards."""
+    pomdp = table_of("infinite-pomdp", problem)
+    rewards = np.unique(pomdp.rewards)
+    return InfinitePOMDP(pomdp.n_actions, pomdp.n_observations, chains=chains, rewards=rewards, gamma=pomdp.gamma)
+
+
 @register(
     "infinite-pomdp",
     kind="belief",
     survey="4.10",
     paper="doshi09",
     example=lambda: InfinitePOMDP(2, 3, chains=4, rewards=(0.0, 1.0)),
+    prior_for=prior_for,
     evidence=(
         "tests/hidden/test_infinite_pomdp.py::test_equal_states_follow_the_posterior",
         "tests/hidden/test_infinite_pomdp.py::test_geweke",

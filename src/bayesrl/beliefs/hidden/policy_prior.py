@@ -23,6 +23,7 @@ from scipy import special
 
 from bayesrl.beliefs.hidden._beam import Rates, Sizes
 from bayesrl.beliefs.hidden._chains import Chain, Chains, appended, begun, check_chains, refreshed, restarted, weights
+from bayesrl.beliefs.hidden._problems import table_of
 from bayesrl.checks import Floats, Ints, array, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.parameters import Above, AtLeast, unchecked, value
@@ -31,12 +32,19 @@ from bayesrl.registry import register
 OWNER = "PolicyPrior"
 
 
+def prior_for(problem: object, chains: Annotated[int, AtLeast(1), "Chains of the sampler."] = 20) -> PolicyPrior:
+    """The actions and observations of a POMDP."""
+    pomdp = table_of("policy-prior", problem)
+    return PolicyPrior(pomdp.n_actions, pomdp.n_observations, chains=chains)
+
+
 @register(
     "policy-prior",
     kind="belief",
     survey="4.10",
     paper="doshi10",
     example=lambda: PolicyPrior(2, 3, chains=4),
+    prior_for=prior_for,
     evidence=(
         "tests/hidden/test_policy_prior.py::test_equal_nodes_follow_the_posterior",
         "tests/hidden/test_policy_prior.py::test_predictive_follows_the_posterior",

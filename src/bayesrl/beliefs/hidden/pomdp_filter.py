@@ -14,13 +14,15 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs.hidden._problems import refuse_oracle
+from bayesrl.capabilities import offers
 from bayesrl.checks import DEEPEST, Bools, Floats, all_frozen, choices, frozen, generator, integer, truth
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
@@ -29,8 +31,12 @@ from bayesrl.kernels.jit import njit
 from bayesrl.kernels.search.hidden_model import HiddenModel, cumulative, rooted
 from bayesrl.kernels.urn import INDEX
 from bayesrl.models.pomdp import TabularPOMDP
-from bayesrl.parameters import Shape, unchecked, value
+from bayesrl.parameters import AtLeast, Shape, unchecked, value
+from bayesrl.problems import HasPOMDP, LegalInStates, PrefersInStates
 from bayesrl.registry import register
+
+if TYPE_CHECKING:
+    from bayesrl.beliefs.hidden.pomdp_particles import POMDPParticles
 
 
 def _example() -> POMDPFilter:
@@ -45,12 +51,30 @@ def _example() -> POMDPFilter:
     return POMDPFilter(pomdp, preferred=[[True, True], [False, True], [True, True]])
 
 
+def known(
+    problem: object,
+    particles: Annotated[int | None, AtLeast(1), "States in a sample, where the model is no table; None: 1000."] = None,
+) -> POMDPFilter | POMDPParticles:
+    """The known model; the state is filtered. Where the model is no table, a sample of states is kept."""
+    refuse_oracle("known", problem)
+    if not offers(problem, HasPOMDP):
+        from bayesrl.beliefs.hidden.pomdp_particles import prior_for
+
+        return prior_for(problem) if particles is None else prior_for(problem, particles)
+    if particles is not None:
+        hint = "The prior 'pomdp-particles' samples the states of any known model."
+        raise InvalidArgument("The prior 'known'", "particles", "left out where the model is a table", particles, hint)
+    preferred = problem.preferred if offers(problem, PrefersInStates) else None
+    return POMDPFilter(problem.pomdp, preferred, problem.legal if offers(problem, LegalInStates) else None)
+
+
 @register(
     "pomdp-filter",
     kind="belief",
     survey="2.3",
     paper="kaelbling98",
     example=_example,
+    prior_for={"known": known},
     evidence=(
         "tests/hidden/test_pomdp_filter.py::test_equals_the_sum_over_hidden_paths",
         "tests/beliefs/test_laws.py::test_belief_laws",

@@ -29,6 +29,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs._problems import Particles
+from bayesrl.beliefs.hidden._problems import refuse_oracle
 from bayesrl.beliefs.hidden._weighted_states import Drawn, Sample, drawn_together, followed, moved, thinned
 from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter, predicted
 from bayesrl.capabilities import offers
@@ -39,7 +41,16 @@ from bayesrl.kernels.search.hidden_model import Rooted, cumulative, rooted
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.models.reading import find_pomdp
 from bayesrl.parameters import AtLeast, unchecked, value
-from bayesrl.problems import BoundsRewards, Simulable, WeighsObservations, legal_of, preferred_of
+from bayesrl.problems import (
+    BoundsRewards,
+    HasPOMDP,
+    Simulable,
+    WeighsObservations,
+    is_hidden,
+    legal_of,
+    name_of,
+    preferred_of,
+)
 from bayesrl.registry import register
 
 MOST_TRIES = 100
@@ -54,12 +65,23 @@ def _example() -> POMDPParticles:
     return POMDPParticles(TabularPOMDP.from_dense(P, O, [[1.0, 0.0], [0.0, 2.0]], 0.9, start=[0.6, 0.4]), particles=300)
 
 
+def prior_for(problem: object, particles: Particles = 1000) -> POMDPParticles:
+    """The known dynamics; the state is a sample. Episodes are replayed if the sample dies out."""
+    refuse_oracle("pomdp-particles", problem)
+    simulated = offers(problem, HasPOMDP) or offers(problem, Simulable)
+    if not (is_hidden(problem) and simulated and isinstance(problem, World)):
+        expected = "a world with a hidden state and a table or a compiled simulator"
+        raise InvalidArgument("The prior 'pomdp-particles'", "problem", expected, name_of(problem))
+    return POMDPParticles(problem, particles, rescue=True)
+
+
 @register(
     "pomdp-particles",
     kind="belief",
     survey="2.3",
     paper="silver10",
     example=_example,
+    prior_for=prior_for,
     evidence=(
         "tests/hidden/test_pomdp_particles.py::test_the_error_falls_as_the_root_of_the_particles",
         "tests/hidden/test_particles_by_hand.py::test_the_evidence_of_a_rescue_is_unbiased",

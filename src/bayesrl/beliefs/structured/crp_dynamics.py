@@ -30,6 +30,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs._problems import Concentration, needed
 from bayesrl.beliefs.structured._partition_urn import PartitionUrn
 from bayesrl.beliefs.structured._partitions import ENUMERABLE, Enumerated, chain_moments, enumerate_partitions, gibbs
 from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
@@ -42,6 +43,7 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.reading import find_outcomes
 from bayesrl.parameters import DISCOUNT, Above, Within, unchecked, value
+from bayesrl.problems import HasMDP
 from bayesrl.registry import register
 
 
@@ -56,12 +58,23 @@ def _example() -> CRPDynamics:
     return CRPDynamics(ring, gamma=0.9, crp=0.8, concentration=0.6)
 
 
+def prior_for(
+    problem: object,
+    crp: Annotated[float, Above(0), "Concentration of the Chinese restaurant process."] = 1.0,
+    concentration: Concentration = 0.5,
+) -> CRPDynamics:
+    """The problem's own outcomes; outcome k of an action has the same probability in all states of a cluster."""
+    world = needed("crp-dynamics", problem, HasMDP)
+    return CRPDynamics(world.mdp.outcomes, world.mdp.gamma, crp, concentration)
+
+
 @register(
     "crp-dynamics",
     kind="belief",
     survey="4.10",
     paper="asmuth09",
     example=_example,
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/test_crp_dynamics.py::test_posterior_equals_enumeration",

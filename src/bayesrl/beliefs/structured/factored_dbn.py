@@ -23,6 +23,7 @@ on parents; Geweke's joint test; the belief laws; root values of BAMCP against e
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import field
 from functools import cached_property
@@ -33,6 +34,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy import special
 
+from bayesrl.beliefs._problems import needed
 from bayesrl.beliefs.structured._families import log_families, log_prior_total, masks_of, mean_row, metropolis
 from bayesrl.beliefs.structured._graph_urn import (
     GraphUrn,
@@ -49,6 +51,7 @@ from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Within, unchecked, value
+from bayesrl.problems import HasMDP, name_of
 from bayesrl.registry import register
 
 ENUMERABLE = 1024
@@ -64,12 +67,30 @@ def _example() -> FactoredDBN:
     return FactoredDBN((2, 2), 1, concentration=0.7, edge=0.6, rewards=np.array([[0.0], [0.3], [0.5], [1.0]]))
 
 
+def prior_for(
+    problem: object,
+    values: Annotated[int, AtLeast(2), "Number of values of each variable; the states are all their combinations."] = 2,
+    concentration: Annotated[float, Above(0), "Prior count of every value."] = 1.0,
+) -> FactoredDBN:
+    """Variables with equally many values, in a problem without ends whose rewards depend on state and action alone."""
+    owner, mdp = "The prior 'factored-dbn'", needed("factored-dbn", problem, HasMDP).mdp
+    o, V = mdp.outcomes, round(math.log(mdp.n_states, values))
+    if values**V != mdp.n_states:
+        raise InvalidArgument(owner, "values", f"a number of which {mdp.n_states} (states) is a power", values)
+    paid = np.where(o.valid[o.group], o.reward, o.reward[..., :1])
+    if o.terminal.any() or (paid != paid[..., :1]).any():
+        expected = "one without ends whose rewards depend on state and action alone"
+        raise InvalidArgument(owner, "problem", expected, name_of(problem))
+    return FactoredDBN((values,) * V, mdp.n_actions, concentration, rewards=paid[..., 0], gamma=mdp.gamma)
+
+
 @register(
     "factored-dbn",
     kind="belief",
     survey="4.10",
     paper="ross08uai",
     example=_example,
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/test_factored_dbn.py::test_posterior_equals_enumeration",

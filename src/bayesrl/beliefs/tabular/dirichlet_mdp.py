@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv, gammaln
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs._problems import Concentration, needed
 from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows, even_counts
 from bayesrl.beliefs.tabular._kept_mean import SMALL, Rows, mean_of
 from bayesrl.beliefs.tabular._kept_urns import urns_of
@@ -65,6 +66,7 @@ from bayesrl.kernels.urn import Urn, empty_urns, more_urns, urns
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, unchecked, value
+from bayesrl.problems import HasMDP, HasOutcomeCounts
 from bayesrl.registry import register
 
 
@@ -73,12 +75,34 @@ def _example() -> DirichletMDP:
     return DirichletMDP.flat(TabularMDP.from_dense(P, [[0.0, 1.0], [0.5, 0.0]], gamma=0.9), concentration=0.7)
 
 
+def flat(problem: object, concentration: Concentration = 1.0) -> DirichletMDP:
+    """One Dirichlet for each (s, a) over all states."""
+    return DirichletMDP.flat(needed("flat", problem, HasMDP), concentration)
+
+
+def structured(problem: object, concentration: Concentration = 1.0) -> DirichletMDP:
+    """The problem's own outcomes and groups, with unknown probabilities."""
+    return DirichletMDP.structured(needed("structured", problem, HasMDP), concentration)
+
+
+def accurate(problem: object) -> DirichletMDP:
+    """The counts that the worlds of a family are drawn from."""
+    family = needed("accurate", problem, HasOutcomeCounts)
+    return DirichletMDP(family.outcomes, family.alpha, family.gamma)
+
+
+def inaccurate(problem: object) -> DirichletMDP:
+    """A count of 1 for every state, in a family that draws worlds from other counts."""
+    return DirichletMDP.flat(needed("inaccurate", problem, HasOutcomeCounts))
+
+
 @register(
     "dirichlet-mdp",
     kind="belief",
     survey="4.1",
     paper="duff02",
     example=_example,
+    prior_for={"flat": flat, "structured": structured, "accurate": accurate, "inaccurate": inaccurate},
     evidence=(
         "tests/beliefs/test_dirichlet.py::test_posterior_matches_quadrature",
         "tests/beliefs/test_laws.py::test_belief_laws",

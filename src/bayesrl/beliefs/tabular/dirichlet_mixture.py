@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs._problems import needed
 from bayesrl.beliefs.tabular._known_rewards import KnownRewards
 from bayesrl.beliefs.tabular._outcome_reading import impossible, outcome_of
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
@@ -33,7 +34,8 @@ from bayesrl.kernels.mixture_urn import MixtureUrn
 from bayesrl.kernels.urn import urns
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.parameters import unchecked, value
+from bayesrl.parameters import Above, unchecked, value
+from bayesrl.problems import HasMDP
 from bayesrl.registry import register
 
 
@@ -44,12 +46,23 @@ def _example() -> DirichletMixture:
     return DirichletMixture((sure, unsure), np.array([0.6, 0.4]))
 
 
+def prior_for(
+    problem: object,
+    low: Annotated[float, Above(0), "Prior count of every outcome in the first component."] = 0.1,
+    high: Annotated[float, Above(0), "Prior count of every outcome in the second component."] = 10.0,
+) -> DirichletMixture:
+    """The problem's own outcomes, either nearly certain or nearly uniform in all rows."""
+    world = needed("dirichlet-mixture", problem, HasMDP)
+    return DirichletMixture((DirichletMDP.structured(world, low), DirichletMDP.structured(world, high)))
+
+
 @register(
     "dirichlet-mixture",
     kind="belief",
     survey="4.10",
     paper="poupart06beetle",
     example=_example,
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/test_dirichlet_mixture.py::test_weights_by_hand",

@@ -19,13 +19,17 @@ from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs._one_of_many import OneOfMany
+from bayesrl.beliefs._problems import Draws, needed
 from bayesrl.beliefs.tabular._outcome_reading import reached_state
+from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
+from bayesrl.capabilities import offers
 from bayesrl.checks import Floats, Ints, frozen, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import unchecked, value
+from bayesrl.problems import Family, HasMDP
 from bayesrl.registry import register
 
 
@@ -36,12 +40,23 @@ def _example() -> FiniteMDPs:
     return FiniteMDPs(tuple(TabularMDP.from_dense(P, R, 0.9) for P in rows), np.array([0.5, 0.3, 0.2]))
 
 
+def prior_for(problem: object, models: Draws = 20, rng: Generator | None = None) -> FiniteMDPs:
+    """Models drawn from a family, or with the outcomes of a known MDP and probabilities drawn uniformly."""
+    rng = generator("finite-mdps", rng)
+    if offers(problem, Family):
+        drawn = (needed("finite-mdps", problem.draw(rng), HasMDP).mdp for _ in range(models))
+        return FiniteMDPs(tuple(drawn))
+    rows = DirichletMDP.structured(needed("finite-mdps", problem, HasMDP))
+    return FiniteMDPs(tuple(rows.sample_mdp(rng) for _ in range(models)))
+
+
 @register(
     "finite-mdps",
     kind="belief",
     survey="3.3",
     paper="GopalanMannor15",
     example=_example,
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_finite_models.py::test_mdp_weights_are_bayes_rule",
         "tests/beliefs/test_finite_models.py::test_mean_mdp_is_the_weighted_model",

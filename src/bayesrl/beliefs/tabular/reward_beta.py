@@ -26,6 +26,7 @@ from bayesrl.registry import register
     survey="4.7",
     paper="wang05sparse",
     example=lambda: RewardBeta(np.full((2, 2), 0.8), np.full((2, 2), 1.3)),
+    taken_by="beliefs.UnknownRewards, beside a belief about transitions",
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/test_rewards.py::test_beta_matches_quadrature",

@@ -26,6 +26,7 @@ from bayesrl.registry import register
     survey="4.7",
     paper="strens00",
     example=lambda: RewardDirichlet(np.array([0.0, 2.0, 10.0]), np.full((2, 2, 3), 0.6)),
+    taken_by="beliefs.UnknownRewards, beside a belief about transitions",
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/test_rewards.py::test_dirichlet_moments",

@@ -36,6 +36,7 @@ from bayesrl.registry import register
     survey="4.7",
     paper="strens00",
     example=lambda: RewardNormal(np.zeros((2, 2)), np.ones((2, 2)), np.full((2, 2), 3.0), np.full((2, 2), 2.0)),
+    taken_by="beliefs.UnknownRewards, beside a belief about transitions",
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/test_rewards.py::test_strens_posterior_matches_quadrature",

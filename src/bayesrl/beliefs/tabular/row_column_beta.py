@@ -30,6 +30,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs._problems import own_prior
 from bayesrl.checks import DEEPEST, Floats, Ints, array, as_array, generator, integer, number, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
@@ -43,12 +44,18 @@ FAR = 2**30
 """Largest distance of a cell from the start, in each coordinate."""
 
 
+def prior_for(problem: object) -> RowColumnBeta:
+    """The usual prior of the infinite grid."""
+    return own_prior("row-column-beta", problem, RowColumnBeta)
+
+
 @register(
     "row-column-beta",
     kind="belief",
     survey="4.5",
     paper="guez12",
     example=lambda: RowColumnBeta(),
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_infinite_grid.py::test_posterior_matches_quadrature",
         "tests/beliefs/test_infinite_grid.py::test_simulations_have_the_law_of_the_predictive",

@@ -27,6 +27,7 @@ from numpy.random import Generator
 from scipy.special import gammaln, logsumexp
 
 from bayesrl.beliefs._log import Log, transitions
+from bayesrl.beliefs._problems import Concentration, needed
 from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
 from bayesrl.beliefs.tabular._kept_mean import Rows, mean_of
 from bayesrl.beliefs.tabular._kept_urns import urns_of
@@ -48,6 +49,7 @@ from bayesrl.kernels.sparse_urn import (
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, unchecked, value
+from bayesrl.problems import HasMDP
 from bayesrl.registry import register
 
 FIRST_COLUMNS = 256
@@ -59,12 +61,22 @@ def _example() -> SparseDirichletMDP:
     return SparseDirichletMDP.flat(TabularMDP.from_dense(P, [[0.0], [1.0], [0.5]], gamma=0.9), 0.6, 1.0)
 
 
+def sparse(
+    problem: object,
+    concentration: Concentration = 0.2,
+    size_exponent: Annotated[float, AtLeast(0), "A support of size k has prior weight k^-exponent."] = 2.0,
+) -> SparseDirichletMDP:
+    """For each (s, a) a Dirichlet over an unknown subset of the states."""
+    return SparseDirichletMDP.flat(needed("sparse", problem, HasMDP), concentration, size_exponent)
+
+
 @register(
     "sparse-dirichlet",
     kind="belief",
     survey="4.10",
     paper="friedman99",
     example=_example,
+    prior_for={"sparse": sparse},
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/test_sparse_dirichlet.py::test_predictive_against_enumerated_supports",

@@ -16,10 +16,12 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayesrl.beliefs._problems import Concentration, needed
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import Shape
+from bayesrl.problems import HasMDP
 from bayesrl.registry import register
 
 
@@ -31,12 +33,18 @@ def _example() -> DirichletMDP:
     return tied(TabularMDP(outcomes, np.array([[0.8, 0.2]]), 0.9), 0.7)
 
 
+def prior_for(problem: object, concentration: Concentration = 1.0) -> DirichletMDP:
+    """The problem's own groups, with unknown probabilities."""
+    return tied(needed("tied-dirichlet", problem, HasMDP), concentration)
+
+
 @register(
     "tied-dirichlet",
     kind="belief",
     survey="4.10",
     paper="poupart06beetle",
     example=_example,
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/test_laws.py::test_tied_and_partly_known_groups_obey_the_laws",

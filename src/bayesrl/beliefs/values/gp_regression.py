@@ -21,6 +21,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_solve
 
+from bayesrl.beliefs._problems import own_prior
 from bayesrl.beliefs.covariances import Covariance, Gaussian, points
 from bayesrl.beliefs.values._evidence import maximise_evidence
 from bayesrl.beliefs.values._exact import ExactPosterior
@@ -33,12 +34,18 @@ from bayesrl.parameters import AtLeast, unchecked, value
 from bayesrl.registry import register
 
 
+def prior_for(problem: object) -> GPRegression:
+    """The usual prior of a problem that has one of this kind."""
+    return own_prior("gp-regression", problem, GPRegression)
+
+
 @register(
     "gp-regression",
     kind="belief",
     survey="2.5",
     paper="Rasmussen06GP",
     example=lambda: GPRegression(Gaussian(scale=1.0), noise=0.3),
+    prior_for=prior_for,
     evidence=(
         "tests/beliefs/test_gp_regression.py::test_equal_to_dense_conditioning",
         "tests/beliefs/test_gp_regression.py::test_linear_statistical_model",

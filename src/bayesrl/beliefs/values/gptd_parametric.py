@@ -30,6 +30,7 @@ from bayesrl.registry import register
     survey="5.1",
     paper="Engel05AR",
     example=lambda: ParametricGPTD(Tabular(3), noise=1.0, gamma=0.9),
+    taken_by="update_many, which learns the values of states from a log",
     evidence=("tests/beliefs/test_gptd.py::test_parametric_is_gptd_with_the_covariance_of_its_features",),
 )
 @value

@@ -48,6 +48,7 @@ CHUNK = 1024
     survey="5.1",
     paper="Engel05RL",
     example=lambda: SparseGPTD(Gaussian(scale=1.0), noise=0.3, gamma=0.9, threshold=0.1),
+    taken_by="the agent gpsarsa",
     evidence=(
         "tests/beliefs/test_gptd.py::test_threshold_zero_is_the_full_posterior",
         "tests/beliefs/test_gptd.py::test_threshold_zero_where_states_are_close",

@@ -21,6 +21,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.random import Generator, default_rng
 
+from bayesrl.capabilities import HasStates
 from bayesrl.checks import Floats, frozen
 from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import F1, F2, I1
@@ -31,6 +32,7 @@ from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors, beliefs_of
 from bayesrl.models.pomdp_solvers._backups import Arrays, arrays_of, predict, successors, sweep
 from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.parameters import Above, AtLeast, Shape, declared
+from bayesrl.problems import HasPOMDP
 from bayesrl.registry import register
 
 SWEEPS = 20_000
@@ -77,6 +79,7 @@ class PBVI:
     sweeps: Annotated[int, AtLeast(1), "Sweeps before giving up, for all sets of beliefs together."] = 250_000
 
     yields: ClassVar[str] = "planner"
+    needs: ClassVar[tuple[type, ...]] = (HasPOMDP, HasStates)
 
     def solve(self, problem: POMDPProblem, rng: Generator | None = None) -> AlphaVectors:
         """Solve a POMDP, or that of a world or a filter. Without `rng` the simulated steps are always the same ones.

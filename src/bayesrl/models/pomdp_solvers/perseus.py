@@ -22,6 +22,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.random import Generator, default_rng
 
+from bayesrl.capabilities import HasStates
 from bayesrl.checks import Floats
 from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import F1, F2, I1
@@ -32,6 +33,7 @@ from bayesrl.models.pomdp_solvers._backups import Arrays, Successors, arrays_of,
 from bayesrl.models.pomdp_solvers.pbvi import NEAR, PATIENCE, nearest, points_of, settled_below, simulate
 from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.parameters import Above, AtLeast, Shape, declared
+from bayesrl.problems import HasPOMDP
 from bayesrl.registry import register
 
 
@@ -72,6 +74,7 @@ class Perseus:
     sweeps: Annotated[int, AtLeast(1), "Stages before giving up."] = 250_000
 
     yields: ClassVar[str] = "planner"
+    needs: ClassVar[tuple[type, ...]] = (HasPOMDP, HasStates)
 
     def solve(self, problem: POMDPProblem, rng: Generator | None = None) -> AlphaVectors:
         """Solve a POMDP, or that of a world or a filter. Without `rng` the random numbers are always the same ones.

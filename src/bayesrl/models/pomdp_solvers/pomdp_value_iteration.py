@@ -30,6 +30,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.capabilities import HasStates
 from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import B1, F2, F3, I1, I2
 from bayesrl.models.pomdp import TabularPOMDP
@@ -40,6 +41,7 @@ from bayesrl.models.pomdp_solvers.pbvi import SWEEPS, settle
 from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.models.solve import solve
 from bayesrl.parameters import Above, AtLeast, declared
+from bayesrl.problems import HasPOMDP
 from bayesrl.registry import register
 
 NAME = "pomdp-value-iteration"
@@ -111,6 +113,7 @@ class POMDPValueIteration:
     ] = 20_000_000_000
 
     yields: ClassVar[str] = "planner"
+    needs: ClassVar[tuple[type, ...]] = (HasPOMDP, HasStates)
 
     def solve(self, problem: POMDPProblem, rng: Generator | None = None) -> AlphaVectors:
         """Solve a POMDP, or that of a world or a filter. `NotConverged` carries the best solution found."""

@@ -1,0 +1,100 @@
+"""What beliefs about arms are made from: a bandit's usual prior, which knows the arms and how they pay."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from bayesrl.beliefs._problems import needed
+from bayesrl.capabilities import (
+    HasBetaArms,
+    HasMeans,
+    ListsArms,
+    SamplesMeans,
+    TakesFeatures,
+    offers,
+)
+from bayesrl.errors import InvalidArgument
+from bayesrl.problems import HasDiscount, MakesPrior, NumbersActions, name_of
+
+
+class Bandit(ListsArms, HasMeans, HasDiscount, Protocol):
+    """A belief about the arms of a bandit."""
+
+
+class Coins(HasBetaArms, SamplesMeans, ListsArms, Protocol):
+    """A belief about arms that pay 1 or 0."""
+
+
+class Featured(TakesFeatures, HasDiscount, Protocol):
+    """A belief about arms whose rewards depend on features."""
+
+
+class ChoosesSeveral(NumbersActions, HasDiscount, Protocol):
+    """A bandit of which several arms are chosen at once."""
+
+    @property
+    def suggestions(self) -> int:
+        """Number of arms that are chosen at once, M."""
+
+    @property
+    def feedback(self) -> str:
+        """Whether every chosen arm's reward is seen ("semi"), or only their sum ("full")."""
+
+
+class Noisy(Protocol):
+    """A bandit that says whether noise is added to its means."""
+
+    @property
+    def noise(self) -> float | None:
+        """Standard deviation of a reward; None: rewards are 0 or 1."""
+
+
+class Several(NamedTuple):
+    """The arguments of a belief about single arms of which several are chosen."""
+
+    n_actions: int
+    suggestions: int
+    gamma: float
+
+
+def usual(prior: str, problem: object) -> Bandit:
+    """The usual prior of a bandit of which one arm is chosen at a time."""
+    own = needed(prior, problem, MakesPrior).default_prior()
+    if offers(problem, ChoosesSeveral) or not offers(own, Bandit):
+        raise _refusal(prior, problem, "a bandit of which one arm is chosen at a time")
+    return own
+
+
+def pays_coins(prior: str, problem: object) -> Coins:
+    """The usual prior of a bandit that pays 1 or 0."""
+    own = usual(prior, problem)
+    if not offers(own, Coins):
+        raise _refusal(prior, problem, "a bandit that pays 1 or 0")
+    return own
+
+
+def featured(prior: str, problem: object) -> Featured:
+    """The usual prior of a bandit whose arms have known features."""
+    own = usual(prior, problem)
+    if not offers(own, Featured) or own.features is None:
+        raise _refusal(prior, problem, "a bandit whose arms have known features")
+    return own
+
+
+def clicked(prior: str, problem: object) -> Featured:
+    """The same, of a bandit whose arms pay 1 or 0."""
+    if offers(problem, Noisy) and problem.noise is not None:
+        raise _refusal(prior, problem, "a bandit that pays 1 or 0")
+    return featured(prior, problem)
+
+
+def several(prior: str, problem: object, feedback: str) -> Several:
+    """The size of a bandit of which several arms are chosen at once, with this feedback."""
+    bandit = needed(prior, problem, ChoosesSeveral)
+    if bandit.feedback != feedback:
+        raise _refusal(prior, problem, f"a bandit with {feedback} feedback")
+    return Several(bandit.n_actions, bandit.suggestions, bandit.gamma)
+
+
+def _refusal(prior: str, problem: object, expected: str) -> InvalidArgument:
+    return InvalidArgument(f"The prior {prior!r}", "problem", expected, name_of(problem))
