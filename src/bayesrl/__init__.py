@@ -39,29 +39,36 @@ if TYPE_CHECKING:
         value,
         worlds,
     )
+    from bayesrl.adapters.gymnasium import GymWorld
     from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
-    from bayesrl.core import BayesAgent, Decision, Transition, play, run
+    from bayesrl.core import Agent, BayesAgent, Belief, Decision, Planner, Policy, Transition, World, play, run
     from bayesrl.io.store import load, save
     from bayesrl.lab.compare import compare
+    from bayesrl.lab.comparison import Comparison
+    from bayesrl.lab.explain import explain
     from bayesrl.live import LiveAgent
     from bayesrl.models.mdp import TabularMDP
     from bayesrl.models.pomdp import TabularPOMDP
     from bayesrl.models.solve import solve
     from bayesrl.record import Record
     from bayesrl.registry import make, make_world, methods
+    from bayesrl.statistics import Interval
+    from bayesrl.worlds.tabular import MDPWorld
 
 __all__ = [
-    "BayesAgent", "Decision", "DirichletMDP", "LiveAgent", "Record", "TabularMDP", "TabularPOMDP", "Transition",
-    "__version__",
+    "Agent", "BayesAgent", "Belief", "Comparison", "Decision", "DirichletMDP", "GymWorld", "Interval", "LiveAgent",
+    "MDPWorld", "Planner", "Policy", "Record", "TabularMDP", "TabularPOMDP", "Transition", "World", "__version__",
     "adapters", "bamdp", "bandits", "bapomdp", "beliefs", "capabilities", "compare", "continuous", "core", "errors",
-    "gradient", "inverse", "io", "lab", "load", "make", "make_world", "methods", "models", "multiagent", "multitask",
-    "pacbayes", "play", "registry", "risk", "run", "save", "solve", "testing", "value", "worlds",
+    "explain", "gradient", "inverse", "io", "lab", "load", "make", "make_world", "methods", "models", "multiagent",
+    "multitask", "pacbayes", "play", "registry", "risk", "run", "save", "solve", "testing", "value", "worlds",
 ]  # fmt: skip
 
 export(
     __name__,
     {
-        "core": ("BayesAgent", "Decision", "Transition", "play", "run"),
+        "core": (
+            "Agent", "BayesAgent", "Belief", "Decision", "Planner", "Policy", "Transition", "World", "play", "run",
+        ),
         "record": ("Record",),
         "models.mdp": ("TabularMDP",),
         "models.pomdp": ("TabularPOMDP",),
@@ -69,6 +76,11 @@ export(
         "beliefs.tabular.dirichlet_mdp": ("DirichletMDP",),
         "registry": ("make", "make_world", "methods"),
         "lab.compare": ("compare",),
+        "lab.comparison": ("Comparison",),
+        "lab.explain": ("explain",),
+        "statistics": ("Interval",),
+        "worlds.tabular": ("MDPWorld",),
+        "adapters.gymnasium": ("GymWorld",),
         "live": ("LiveAgent",),
         "io.store": ("load", "save"),
     },
