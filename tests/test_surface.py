@@ -48,6 +48,7 @@ def test_every_registered_world_is_exported():
 ORDERS = """
 import sys
 from importlib import import_module
+from pathlib import Path
 import bayesrl
 
 root = Path(bayesrl.__file__).parent

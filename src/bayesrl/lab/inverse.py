@@ -1,4 +1,4 @@
-"""From demonstrations to weights and a policy, by the name of a method: what `bayesrl irl` does.
+"""From demonstrations to weights and a policy, by the name of a method: what `bayesrl infer-reward` does.
 
     infer("map-birl", world, demonstrations, {"confidence": 5.0}, rng=rng)
 
