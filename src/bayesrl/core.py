@@ -31,6 +31,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
+from bayesrl._shown import shown
 from bayesrl.capabilities import Batches, Restarts, demand
 from bayesrl.checks import integer, number
 from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
@@ -91,6 +92,9 @@ class Decision(NamedTuple):
     memory: Any
     info: Info
 
+    def __repr__(self) -> str:
+        return shown(self)
+
 
 class WorldStep(NamedTuple):
     """What a world's `step` returns. A plain tuple is accepted too."""
@@ -126,6 +130,9 @@ class Step(NamedTuple):
     """The agent's mind after learning from the transition."""
     observation: Any
     """The next observation; after the end of an episode, the first observation of the next episode."""
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 # The protocols -------------------------------------------------------------------------------------------------------
@@ -261,6 +268,9 @@ class Mind(NamedTuple, Generic[B]):
     memory: Any
     last: Transition | None
 
+    def __repr__(self) -> str:
+        return shown(self)
+
 
 @dataclass(frozen=True, slots=True)
 class BayesAgent(Generic[B]):
@@ -271,6 +281,8 @@ class BayesAgent(Generic[B]):
 
     prior: B
     planner: Planner[B, Any]
+
+    __repr__ = shown
 
     def __post_init__(self) -> None:
         if not isinstance(self.planner, Planner):

@@ -76,6 +76,12 @@ class Record:
 
     __hash__ = None  # type: ignore[assignment]  # not hashable
 
+    def __repr__(self) -> str:
+        names, reward = ", ".join(self.columns), self.columns.get("reward", np.zeros(0))
+        runs = f", runs={reward.shape[1]}" if reward.ndim > 1 else ""
+        total = f"{'mean_total' if runs else 'total'}={reward.sum(axis=0).mean():.6g}"
+        return f"Record(steps={len(reward)}{runs}, {total}, gamma={self.gamma:g}, columns=({names}))"
+
     @property
     def total(self) -> Any:
         """The undiscounted return."""

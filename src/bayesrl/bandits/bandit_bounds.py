@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from bayesrl._shown import shown
 from bayesrl.bandits.bayes_optimal_bandit import Arms, bayes_optimal_value
 from bayesrl.capabilities import (
     HasBestArm,
@@ -60,6 +61,9 @@ class Bound(NamedTuple):
     """Key in references.bib."""
     most: float = math.inf
     """The largest regret of one step."""
+
+    def __repr__(self) -> str:
+        return shown(self)
 
     @property
     def end(self) -> float:

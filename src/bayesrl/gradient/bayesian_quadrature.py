@@ -20,6 +20,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import ndtr
 
 from bayesrl._explained import explain_failures
+from bayesrl._shown import shown
 from bayesrl.beliefs.covariances import Covariance, Gaussian
 from bayesrl.beliefs.covariances import points as rows_of
 from bayesrl.beliefs.values._gaussian import nonnegative
@@ -116,6 +117,9 @@ class Integral(NamedTuple):
     variance: float
     weights: Floats
     """What each value counts for, shape (M,)."""
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 @register(

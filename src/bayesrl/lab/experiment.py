@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bayesrl._shown import shown
 from bayesrl._version import code_version
 from bayesrl.checks import Floats
 from bayesrl.core import Family, World
@@ -64,6 +65,8 @@ class Experiment:
     """Bounds on the regret in this world, by name; empty unless it is a bandit."""
     seed: int
     horizon: int | None
+
+    __repr__ = shown
 
     def pages(self) -> list[dict[str, Any]]:
         """One page for each method, ready for JSON."""

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 from numpy.random import Generator, default_rng
 
+from bayesrl._shown import shown
 from bayesrl.capabilities import HasMeanMDP, HasMeanPOMDP, HasRowQuantiles, HasStates, SamplesMDPs, offers
 from bayesrl.checks import Floats, Ints, integer
 from bayesrl.core import Agent, Mind, Streams, World, meet, play
@@ -101,6 +102,8 @@ class Explanation:
     """The world's map, or None."""
     hidden: Hidden | None = None
     """The belief over the state, if it is hidden."""
+
+    __repr__ = shown
 
     @property
     def title(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl._shown import shown
 from bayesrl.checks import Floats, generator, integer
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.inverse._experts import value_loss
@@ -44,6 +45,9 @@ class Inference(NamedTuple):
     """Of the weights, not normalised; em-irl: log likelihood; None where a method has none."""
     posterior: Any
     """The belief that was given the demonstrations, with its draws."""
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 def infer(

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesrl._shown import shown
 from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, frozen
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F2, I1
@@ -57,6 +58,9 @@ class Solution(NamedTuple):
     """Number of policies or sweeps, depending on the method."""
     method: str
     """The solver that was used."""
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 def table_of(problem: Problem, owner: str = "solve") -> TabularMDP:
