@@ -369,7 +369,11 @@ def _check_play(agent: object, world: object, streams: object, horizon: object) 
 
 
 def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None = None) -> Iterator[Step]:
-    """Let an agent act in a world, and yield the steps without end. This is the only loop of the library.
+    """Let an agent act in a world, and yield the steps without end.
+
+    This is the only loop in which an agent acts in a world. `bandits.simulate` repeats it in compiled form, bit for
+    bit. Two things that are not this have loops of their own: `multiagent.run_game`, where two agents act at the same
+    time, and the walks of an expert in `inverse.demonstrate`, which has no agent.
 
     An episode is truncated after `horizon` steps. After a terminated or truncated episode, another one starts in the
     same world.

@@ -106,7 +106,7 @@ class BayesianMARL:
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "random"
 
     sees_others: ClassVar[bool] = True
-    """`multiagent.play` gives it joint transitions."""
+    """`multiagent.run_game` gives it joint transitions."""
 
     def __post_init__(self) -> None:
         require("BayesianMARL", self.prior, PlaysGames)

@@ -1,7 +1,7 @@
 """A game against a player with a fixed strategy, as a world of one agent.
 
 The state is that of the game. An observation is the pair (state, the other's last action), -1 at a reset: the other's
-action is seen after each step. `multiagent.play` takes the game itself and two agents.
+action is seen after each step. `multiagent.run_game` takes the game itself and two agents.
 """
 
 from __future__ import annotations
