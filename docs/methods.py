@@ -15,8 +15,8 @@ HEAD = """\
 # Methods by name
 
 Every system of the survey has one name. It keeps this name in the registry, on the command line and in files. There are
-{there} methods and {worlds} worlds. The [catalogue](catalogue.md) describes them in full. § is the section of the survey.
-A paper is a key of [references.bib](references.bib). [Values with error bars](values.md) and
+{there} methods and {worlds} worlds. The [catalogue](catalogue.md) describes them in full. § is the section of the
+survey. A paper is a key of [references.bib](references.bib). [Values with error bars](values.md) and
 [Gradients with error bars](gradients.md) show how the methods of chapter 5 are used. `python docs/methods.py` writes
 this page; do not edit it.
 
