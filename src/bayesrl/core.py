@@ -97,12 +97,12 @@ class Decision(NamedTuple):
 
 
 class WorldStep(NamedTuple):
-    """What a world's `step` returns. A plain tuple is accepted too."""
+    """The result of a world's `step`. A plain tuple is accepted too."""
 
     state: Any
     """The true state after the step."""
     observation: Any
-    """What the agent observes of it."""
+    """The observation that the agent gets of it."""
     reward: Any
     """A number; in lockstep one for each replicate."""
     terminated: bool = False
@@ -110,7 +110,7 @@ class WorldStep(NamedTuple):
 
 
 class TaskStep(NamedTuple):
-    """What `step` returns in a world of several tasks: a `WorldStep`, and the task to which the next step belongs."""
+    """The result of `step` in a world of several tasks: a `WorldStep`, and the task to which the next step belongs."""
 
     state: Any
     observation: Any
@@ -140,7 +140,7 @@ class Step(NamedTuple):
 
 @runtime_checkable
 class Belief(Protocol[Datum]):
-    """What is known. A prior is a belief that has not been updated yet.
+    """The agent's knowledge. A prior is a belief that has not been updated yet.
 
     `update` is pure: it returns the posterior and does not change this belief. Exact beliefs never use `rng`. Separate
     protocols in `capabilities.py` state what else a planner may ask of a belief.
@@ -262,7 +262,7 @@ class Family(Protocol):
 
 
 class Mind(NamedTuple, Generic[B]):
-    """What a BayesAgent carries from step to step."""
+    """The mind of a BayesAgent, carried from step to step."""
 
     belief: B
     memory: Any

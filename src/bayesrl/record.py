@@ -23,7 +23,7 @@ READINGS = {
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What happened in one run: a column for each quantity, and the provenance of the run.
+    """The events of one run: a column for each quantity, and the provenance of the run.
 
     Columns are read as attributes: `record.reward`, `record.action`, `record.observation`. In a fully observed world
     `record.state` and `record.next_state` are the observations. If the true state is hidden, `state` is a column only

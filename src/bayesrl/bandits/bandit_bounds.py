@@ -80,7 +80,7 @@ class Bound(NamedTuple):
 
 
 class Integrated(HasBestArm, HasRewardDeviation, ListsArms, Protocol):
-    """What the bound of Russo and Van Roy needs from a belief."""
+    """A belief for the bound of Russo and Van Roy."""
 
 
 @register(

@@ -116,7 +116,7 @@ class Integral(NamedTuple):
     mean: float
     variance: float
     weights: Floats
-    """What each value counts for, shape (M,)."""
+    """The weight of each value, shape (M,)."""
 
     def __repr__(self) -> str:
         return shown(self)

@@ -135,7 +135,7 @@ class Experiment:
         return comparison_table(self.comparison, lost, figures, title, measures)
 
     def _measures(self, label: str) -> dict[str, Interval]:
-        """What figures may be about, besides returns and regrets."""
+        """Measures that published figures may have, besides returns and regrets."""
         ended, entrant = episodes(self.comparison[label]), self.entrants[label]
         final = {} if ended is None else {"final return": ended.final_return}
         return final | gradients_of(self.world, entrant.name, entrant.params)

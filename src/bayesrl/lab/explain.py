@@ -55,7 +55,7 @@ class Outcome(NamedTuple):
 
 
 class Hidden(NamedTuple):
-    """What is believed about a hidden state."""
+    """A belief about a hidden state, in numbers."""
 
     states: Mapping[str, float]
     """Probability of each state, by name."""
@@ -176,7 +176,7 @@ def explain(
 
 
 def believed(belief: HasStates, world: POMDPWorld, action: int) -> Hidden:
-    """What is believed about a hidden state before an action."""
+    """The belief about a hidden state before an action, in numbers."""
     numbers = tuple(map(str, range(max(world.n_states, world.n_observations))))
     names, signs = world.states or numbers[: world.n_states], world.observations or numbers[: world.n_observations]
     vectors = best = None

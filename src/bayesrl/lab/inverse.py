@@ -33,14 +33,14 @@ SWEEPS = 2000
 
 
 class Inference(NamedTuple):
-    """What a method found."""
+    """The result of a method."""
 
     weights: Floats
     """(d,), or (n, d) for several experts. Sub-goals: how probable it is that a step aims at a state, (S,)."""
     policy: Floats
     """Optimal for the weights, (S, A) or (n, S, A)."""
     value_loss: float
-    """What the policy loses from the start under the world's own reward; the mean over several experts."""
+    """The loss of the policy from the start under the world's own reward; the mean over several experts."""
     log_posterior: float | None
     """Of the weights, not normalised; em-irl: log likelihood; None where a method has none."""
     posterior: Any
@@ -126,7 +126,7 @@ def _optimal(world: Problem, R: Floats) -> Floats:
 
 
 def uniform_loss(world: Problem) -> float:
-    """What the policy loses that takes every action equally often."""
+    """The loss of the policy that takes every action equally often."""
     mdp = table_of(world, "uniform_loss")
     if mdp.gamma == 1.0:
         raise InvalidArgument("uniform_loss", "world", "one with a discount below 1", 1.0)

@@ -63,7 +63,7 @@ class LeavesUnknown(Protocol):
         """The true model."""
 
     def counts(self) -> DirichletPOMDP:
-        """What its Bayes-adaptive set-up leaves unknown."""
+        """The counts of what its Bayes-adaptive set-up leaves unknown."""
 
 
 def prior_for(world: World | Family, spec: str | None = None) -> Any:

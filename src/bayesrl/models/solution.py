@@ -39,7 +39,7 @@ class HasTable(Protocol):
 
 
 Problem = TabularMDP | HasTable
-"""What a solver takes."""
+"""The problems that a solver takes."""
 
 
 class Solution(NamedTuple):

@@ -38,7 +38,7 @@ from bayesrl.registry import register
 
 
 class PlaysGames(Protocol):
-    """What the agent asks of a belief about a game and the other player."""
+    """A belief about a game and the other player, for the agent."""
 
     @property
     def n_states(self) -> int:

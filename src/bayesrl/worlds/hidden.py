@@ -74,7 +74,9 @@ class POMDPWorld(Published):
         "Which actions rollouts prefer in each state; None: no preference.",
     ] = field(default=None, repr=False)
     legal: Annotated[
-        ArrayLike | None, Shape("(S, A)"), "Which actions a search may try in each state, if the past tells; None: all."
+        ArrayLike | None,
+        Shape("(S, A)"),
+        "The actions that a search may try in each state, if the history tells which; None: all.",
     ] = field(default=None, repr=False)
     defaults: Annotated[
         Mapping[str, Mapping[str, Any]], "Arguments that suit methods in this world, by their names."
@@ -217,7 +219,7 @@ class POMDPWorld(Published):
         return self.pomdp.n_observations
 
     def counts(self) -> DirichletPOMDP:
-        """What the world's Bayes-adaptive set-up leaves unknown: Dirichlet counts of its groups.
+        """Dirichlet counts of the groups that the world's Bayes-adaptive set-up leaves unknown.
 
         Without declared counts, one for each outcome and each sign that is possible; what is certain is known.
         """

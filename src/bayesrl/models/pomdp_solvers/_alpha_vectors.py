@@ -42,7 +42,7 @@ class HasPOMDP(Protocol):
 
 
 POMDPProblem = TabularPOMDP | HasPOMDP
-"""What a solver of POMDPs takes."""
+"""The problems that a solver of POMDPs takes."""
 
 
 def pomdp_of(problem: POMDPProblem, owner: str) -> TabularPOMDP:

@@ -1,4 +1,4 @@
-"""What worlds with vectors share: bounds, a time limit, and what agents are given unless told otherwise."""
+"""The common parts of worlds with vectors: bounds, a time limit, and what agents are given unless told otherwise."""
 
 from __future__ import annotations
 

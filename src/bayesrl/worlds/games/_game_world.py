@@ -61,7 +61,7 @@ class GameWorld(Published):
 
     @property
     def payoff(self) -> Floats:
-        """What the joint actions pay in a game of one state, (A, B)."""
+        """The rewards of the joint actions in a game of one state, (A, B)."""
         if self.game.n_states > 1 or self.game.R.ndim > 3:
             raise InvalidArgument("payoff", "world", "a game of one state", self.name)
         return np.asarray(self.game.R[0])
@@ -83,7 +83,7 @@ class GameWorld(Published):
 
     @property
     def answers(self) -> tuple[int, ...]:
-        """What is seen besides the state: one of the other's B actions."""
+        """The sizes of what is observed besides the state: one of the other's B actions."""
         return (self.game.n_others,)
 
     def default_prior(self) -> DirichletGame:

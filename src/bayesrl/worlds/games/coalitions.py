@@ -109,7 +109,7 @@ class CoalitionWorld(Published):
 
     @property
     def defaults(self) -> dict[str, dict[str, Any]]:
-        """What agents are told: the belief before the first round."""
+        """The arguments of agents: the belief before the first round."""
         return {"coalition-formation": {"prior": self.default_prior()}}
 
     def default_prior(self) -> TypeBelief:
@@ -165,7 +165,7 @@ class CoalitionFamily(Published):
 
     @property
     def defaults(self) -> dict[str, dict[str, Any]]:
-        """What agents are told: the belief before the first round."""
+        """The arguments of agents: the belief before the first round."""
         return {"coalition-formation": {"prior": self.default_prior()}}
 
     def default_prior(self) -> TypeBelief:
