@@ -5,7 +5,7 @@ import sys
 from scipy.stats import binomtest
 
 import bayesrl as b
-from bayesrl.multiagent import play
+from bayesrl.multiagent import run_game
 
 WORLDS = {"climbing": ("climbing-game", {}, 11.0)}
 WORLDS |= {f"penalty k = {k}": ("penalty-game", {"k": k}, 10.0) for k in (0, -20, -100)}
@@ -29,7 +29,7 @@ def main(runs: int) -> None:
         world, cells = b.make_world(name, **settings), []
         for chosen in CHOICES.values():
             agent = b.make("bayesian-marl", prior=world.default_prior(), **chosen)
-            ends = [play([agent, agent], world, steps=50, seed=0, replicate=i)[0] for i in range(runs)]
+            ends = [run_game([agent, agent], world, steps=50, seed=0, replicate=i)[0] for i in range(runs)]
             hits = sum(bool(one.reward[-1] == best) for one in ends)
             cells.append(f"{share(hits, runs)}, {sum(one.total for one in ends) / runs / 50:.1f}")
         print(f"| {label} | " + " | ".join(cells) + " |", flush=True)

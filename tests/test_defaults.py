@@ -309,6 +309,7 @@ DEFAULTS = {
     "models.stochastic_game.StochasticGame": {"start": 0},
     "models.stochastic_game.StochasticGame.rewards": {"player": 0},
     "multiagent._play.play": {"seed": 0, "replicate": 0},
+    "multiagent._play.run_game": {"seed": 0, "replicate": 0},
     "worlds.games._game_world.GameWorld": {"concentration": 0.1},
     "worlds.games.climbing_game.climbing_game": {"gamma": 0.95},
     "worlds.games.penalty_game.penalty_game": {"k": -100.0, "gamma": 0.95},

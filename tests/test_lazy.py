@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import bayesrl
-from bayesrl._lazy import _Package
+from bayesrl._lazy import Package
 
 ROOT = Path(bayesrl.__file__).parent
 
@@ -28,7 +28,7 @@ def test_no_module_uses_a_lazy_name_while_it_is_imported():
     lazy = {
         f"{name}.{one}"
         for name, package in sys.modules.items()
-        if isinstance(package, _Package)
+        if isinstance(package, Package)
         for one in package.__dict__["_names"]
     }
     assert "bayesrl.compare" in lazy

@@ -165,6 +165,12 @@ def signatures(thing):
                 continue
 
 
+def test_docstrings_name_the_thing():
+    """A docstring begins with a noun phrase or a verb: "The loss of a policy", and not "What a policy loses"."""
+    telling = re.compile(r'^\s*[rf]?"""What ', re.MULTILINE)
+    assert not [place(p) for p in FILES if telling.search(p.read_text("utf-8"))]
+
+
 CLASSES = [e for e in ENTRIES.values() if isinstance(e.factory, type)]
 
 

@@ -39,11 +39,14 @@ if TYPE_CHECKING:
         value,
         worlds,
     )
+    from bayesrl.adapters.gymnasium import GymWorld
     from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
-    from bayesrl.core import BayesAgent, Decision, Transition, play, run
+    from bayesrl.core import Agent, BayesAgent, Belief, Decision, Planner, Policy, Transition, World, play, run
     from bayesrl.io.store import load, save
     from bayesrl.lab.build import agent
     from bayesrl.lab.compare import compare
+    from bayesrl.lab.comparison import Comparison
+    from bayesrl.lab.explain import explain
     from bayesrl.lab.fits import fits
     from bayesrl.live import LiveAgent
     from bayesrl.models.mdp import TabularMDP
@@ -51,12 +54,14 @@ if TYPE_CHECKING:
     from bayesrl.models.solve import solve
     from bayesrl.record import Record
     from bayesrl.registry import make, make_world, methods
+    from bayesrl.statistics import Interval
+    from bayesrl.worlds.tabular import MDPWorld
 
 __all__ = [
-    "BayesAgent", "Decision", "DirichletMDP", "LiveAgent", "Record", "TabularMDP", "TabularPOMDP", "Transition",
-    "__version__",
+    "Agent", "BayesAgent", "Belief", "Comparison", "Decision", "DirichletMDP", "GymWorld", "Interval", "LiveAgent",
+    "MDPWorld", "Planner", "Policy", "Record", "TabularMDP", "TabularPOMDP", "Transition", "World", "__version__",
     "adapters", "agent", "bamdp", "bandits", "bapomdp", "beliefs", "capabilities", "compare", "continuous", "core",
-    "errors", "fits", "gradient", "inverse", "io", "lab", "load", "make", "make_world", "methods", "models",
+    "errors", "explain", "fits", "gradient", "inverse", "io", "lab", "load", "make", "make_world", "methods", "models",
     "multiagent", "multitask", "pacbayes", "play", "registry", "risk", "run", "save", "solve", "testing", "value",
     "worlds",
 ]  # fmt: skip
@@ -64,7 +69,9 @@ __all__ = [
 export(
     __name__,
     {
-        "core": ("BayesAgent", "Decision", "Transition", "play", "run"),
+        "core": (
+            "Agent", "BayesAgent", "Belief", "Decision", "Planner", "Policy", "Transition", "World", "play", "run",
+        ),
         "record": ("Record",),
         "models.mdp": ("TabularMDP",),
         "models.pomdp": ("TabularPOMDP",),
@@ -74,6 +81,11 @@ export(
         "lab.build": ("agent",),
         "lab.compare": ("compare",),
         "lab.fits": ("fits",),
+        "lab.comparison": ("Comparison",),
+        "lab.explain": ("explain",),
+        "statistics": ("Interval",),
+        "worlds.tabular": ("MDPWorld",),
+        "adapters.gymnasium": ("GymWorld",),
         "live": ("LiveAgent",),
         "io.store": ("load", "save"),
     },

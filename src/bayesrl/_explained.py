@@ -182,7 +182,7 @@ def may_not_fit(name: str, hint: str, self: Any, wrong: Exception) -> bool:
 
 
 def misfit_of(name: str, x: Any, hint: str, self: Any, method: FunctionType) -> str | None:
-    """What an argument must be; None if it fits, or if its declared type is too general."""
+    """The requirement that an argument fails; None if it fits, or if its declared type is too general."""
     parts = [part for part in (one.strip() for one in hint.split("|")) if part != "None"]
     if name == "rng" or "Generator" in parts:
         return None if isinstance(x, Generator) else "a numpy Generator, such as numpy.random.default_rng(0)"

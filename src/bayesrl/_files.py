@@ -42,7 +42,7 @@ REMEDIES = {
     errno.EDQUOT: "free some space; an existing file has not changed",
     errno.EFBIG: "it is larger than files may be here; an existing file has not changed",
 }
-"""What to do if the system refuses to write."""
+"""The remedy for each reason for which the system refuses to write."""
 
 
 def file_name(owner: str, path: Any) -> Path:
@@ -123,7 +123,7 @@ def write(path: str | os.PathLike[str], data: bytes, owner: str = "save") -> Non
 
 
 def _status(target: Path) -> os.stat_result | None:
-    """What is there now; an error if it must not be replaced."""
+    """The status of the file that is there now; an error if it must not be replaced."""
     try:
         old = os.stat(target, follow_symlinks=False)
     except FileNotFoundError:
@@ -177,7 +177,7 @@ def _flush_folder(folder: Path) -> None:
 
 
 def _said(error: OSError, remedies: dict[int, str] | None = None) -> str:
-    """What the system said, and what to do."""
+    """The system's message, and a remedy."""
     said = error.strerror or "The system refused"
     remedy = (remedies or {}).get(error.errno or 0)
     return f"{said}: {remedy}" if remedy else said

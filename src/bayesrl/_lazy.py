@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any
 
 
-class _Package(ModuleType):
+class Package(ModuleType):
     """A package whose lazy names are not replaced by submodules of the same name when these are imported."""
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -57,4 +57,4 @@ def export(package: str, homes: Mapping[str, Sequence[str]], modules: Sequence[s
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     here.__dict__.update(_names=home, __getattr__=get, __dir__=lambda: public, __all__=public)
-    here.__class__ = _Package
+    here.__class__ = Package

@@ -460,7 +460,7 @@ class EnumeratesHyperStates(HasStates, Protocol):
     """A belief over hyper-states that exact searches can expand."""
 
     def compiled_hyper_states(self) -> tuple[Any, Any]:
-        """What all hyper-states share, and the hyper-states (`beliefs/hidden/_hyper_states.py`)."""
+        """The arrays that all hyper-states share, and the hyper-states (`beliefs/hidden/_hyper_states.py`)."""
 
 
 # Continuous states ---------------------------------------------------------------------------------------------------
@@ -503,8 +503,9 @@ class GrowsTrees(Protocol):
     """A belief that grows the tree of a forward search in one call."""
 
     def grow_tree(self, observation: Any, actions: Floats, width: int, seeds: tuple[Ints, ...]) -> list[Floats]:
-        """Observations of each level, (1, d), (A C, d), ...: what `draw` would draw, every path learning what it draws.
+        """The observations of each level, (1, d), (A C, d), ..., distributed as draws of `draw`.
 
+        On each path the belief learns an observation before it draws the next one.
         Child i of action a of a node has row (node A + a) C + i. `seeds` are those of the nodes of each level, (1,),
         (C,), ...: one for all nodes that differ only in the actions before.
         """
@@ -519,7 +520,7 @@ class HasRewardFunction(Protocol):
         """Standard deviation of a reward."""
 
     def action_moments(self, actions: Any) -> tuple[Floats, Floats]:
-        """What actions, (n, e), pay on average: posterior mean, (n,), and covariance, (n, n)."""
+        """The mean rewards of actions, (n, e): posterior mean, (n,), and covariance, (n, n)."""
 
 
 @runtime_checkable
@@ -780,7 +781,7 @@ class HasDemonstrations(HasLinearRewards, Protocol):
 
     @property
     def demonstrations(self) -> Ints:
-        """What the expert did: pairs (state, action), (N, 2)."""
+        """The expert's choices: pairs (state, action), (N, 2)."""
 
 
 @runtime_checkable

@@ -147,7 +147,7 @@ def as_array(x: Any) -> NDArray[Any]:
 
 
 def called(owner: str, name: str, function: Callable[..., Any] | None, *given: Any) -> Any:
-    """What a user's function gives. What it raises is quoted in one sentence, whose cause it is."""
+    """Call a user's function. An error that it raises is quoted in one sentence, and is the cause of ours."""
     if function is None:
         raise InvalidArgument(owner, name, "given for this question", None)
     try:

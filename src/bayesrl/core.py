@@ -32,6 +32,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
+from bayesrl._shown import shown
 from bayesrl.capabilities import Batches, Restarts, demand, offers
 from bayesrl.checks import integer, number
 from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
@@ -96,14 +97,17 @@ class Decision(NamedTuple):
     memory: Any
     info: Info
 
+    def __repr__(self) -> str:
+        return shown(self)
+
 
 class WorldStep(NamedTuple):
-    """What a world's `step` returns. A plain tuple is accepted too."""
+    """The result of a world's `step`. A plain tuple is accepted too."""
 
     state: Any
     """The true state after the step."""
     observation: Any
-    """What the agent observes of it."""
+    """The observation that the agent gets of it."""
     reward: Any
     """A number; in lockstep one for each replicate."""
     terminated: bool = False
@@ -111,7 +115,7 @@ class WorldStep(NamedTuple):
 
 
 class TaskStep(NamedTuple):
-    """What `step` returns in a world of several tasks: a `WorldStep`, and the task to which the next step belongs."""
+    """The result of `step` in a world of several tasks: a `WorldStep`, and the task to which the next step belongs."""
 
     state: Any
     observation: Any
@@ -132,13 +136,16 @@ class Step(NamedTuple):
     observation: Any
     """The next observation; after the end of an episode, the first observation of the next episode."""
 
+    def __repr__(self) -> str:
+        return shown(self)
+
 
 # The protocols -------------------------------------------------------------------------------------------------------
 
 
 @runtime_checkable
 class Belief(Protocol[Datum]):
-    """What is known. A prior is a belief that has not been updated yet.
+    """The agent's knowledge. A prior is a belief that has not been updated yet.
 
     `update` is pure: it returns the posterior and does not change this belief. Exact beliefs never use `rng`. Separate
     protocols in `capabilities.py` state what else a planner may ask of a belief.
@@ -235,11 +242,14 @@ class ChecksWorld(Protocol):
 
 
 class Mind(NamedTuple, Generic[B]):
-    """What a BayesAgent carries from step to step."""
+    """The mind of a BayesAgent, carried from step to step."""
 
     belief: B
     memory: Any
     last: Transition | None
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +261,8 @@ class BayesAgent(Generic[B]):
 
     prior: B
     planner: Planner[B, Any]
+
+    __repr__ = shown
 
     def __post_init__(self) -> None:
         if not isinstance(self.planner, Planner):
@@ -337,7 +349,11 @@ def _check_play(agent: object, world: object, streams: object, horizon: object) 
 
 
 def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None = None) -> Iterator[Step]:
-    """Let an agent act in a world, and yield the steps without end. This is the only loop of the library.
+    """Let an agent act in a world, and yield the steps without end.
+
+    This is the only loop in which an agent acts in a world. `bandits.simulate` repeats it in compiled form, bit for
+    bit. Two things that are not this have loops of their own: `multiagent.run_game`, where two agents act at the same
+    time, and the walks of an expert in `inverse.demonstrate`, which has no agent.
 
     An episode is truncated after `horizon` steps. After a terminated or truncated episode, another one starts in the
     same world.

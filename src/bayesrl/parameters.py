@@ -27,6 +27,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, Union, dataclass_transform
 import numpy as np
 
 from bayesrl import checks
+from bayesrl._shown import shown
 from bayesrl.errors import InvalidArgument
 
 T = TypeVar("T")
@@ -197,7 +198,7 @@ def _whole(x: float, otherwise: int) -> int:
 def declared(cls: type[T]) -> type[T]:
     """Make a frozen dataclass with slots whose constructor checks its declared fields."""
     _prepare(cls)
-    return dataclasses.dataclass(frozen=True, slots=True)(cls)
+    return dataclasses.dataclass(frozen=True, slots=True, repr=False)(cls)
 
 
 @dataclass_transform(frozen_default=True)
@@ -222,7 +223,7 @@ def value(cls: type[T]) -> type[T]:
         cls.__eq__ = equal  # type: ignore[method-assign]  # as dataclass(eq=True) does
     cls.__hash__ = None  # type: ignore[assignment]  # not hashable
     _prepare(cls)
-    return dataclasses.dataclass(frozen=True, eq=False, init="__init__" not in vars(cls))(cls)
+    return dataclasses.dataclass(frozen=True, eq=False, init="__init__" not in vars(cls), repr=False)(cls)
 
 
 def unchecked(thing: T, /, **changed: Any) -> T:
@@ -239,7 +240,9 @@ def unchecked(thing: T, /, **changed: Any) -> T:
 
 
 def _prepare(cls: type) -> None:
-    """Put the checks into `__post_init__` and the Parameters section into `__doc__`."""
+    """Put the checks into `__post_init__`, the Parameters section into `__doc__`, and a short `__repr__`."""
+    if "__repr__" not in vars(cls):
+        cls.__repr__ = shown  # type: ignore[method-assign, assignment]
     told = _fields(cls)
     if not told:
         return

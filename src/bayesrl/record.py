@@ -23,7 +23,7 @@ READINGS = {
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What happened in one run: a column for each quantity, and the provenance of the run.
+    """The events of one run: a column for each quantity, and the provenance of the run.
 
     Columns are read as attributes: `record.reward`, `record.action`, `record.observation`. In a fully observed world
     `record.state` and `record.next_state` are the observations. If the true state is hidden, `state` is a column only
@@ -75,6 +75,12 @@ class Record:
         )
 
     __hash__ = None  # type: ignore[assignment]  # not hashable
+
+    def __repr__(self) -> str:
+        names, reward = ", ".join(self.columns), self.columns.get("reward", np.zeros(0))
+        runs = f", runs={reward.shape[1]}" if reward.ndim > 1 else ""
+        total = f"{'mean_total' if runs else 'total'}={reward.sum(axis=0).mean():.6g}"
+        return f"Record(steps={len(reward)}{runs}, {total}, gamma={self.gamma:g}, columns=({names}))"
 
     @property
     def total(self) -> Any:

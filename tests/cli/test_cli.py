@@ -14,7 +14,7 @@ import pytest
 import bayesrl as b
 from bayesrl import registry
 from bayesrl._version import code_version
-from bayesrl.cli import main
+from bayesrl.cli import ORDER, main
 from bayesrl.lab.build import scalar
 
 INTERVAL = {"mean", "low", "high", "n"}
@@ -55,11 +55,41 @@ def test_version(line):
     assert line("--version") == f"bayesrl {code_version()}\n"
 
 
-def test_help_names_every_command(line):
-    text = line("--help")
-    for command in ("methods", "worlds", "show", "run", "compare", "solve", "risk", "demo"):
-        assert f"  {command} " in text
-        assert "Usage: bayesrl" in line(f"{command} --help")
+def test_help_names_every_command_in_order(line):
+    listed = re.findall(r"(?m)^  (\S+)", line("--help").split("Commands:\n")[1].split("\n\n")[0])
+    assert listed == list(ORDER)
+    for command in listed:
+        assert f"Usage: bayesrl {command}" in line(f"{command} --help")
+
+
+@pytest.mark.parametrize("old, new", [("prior-check", "check-prior"), ("irl", "infer-reward")])
+def test_older_names_of_commands_work_and_are_not_listed(line, old, new):
+    assert line(f"{old} --help") == line(f"{new} --help").replace(f"bayesrl {new}", f"bayesrl {old}")
+
+
+# WORLD or --world ----------------------------------------------------------------------------------------------------
+
+ONE_WORLD = [
+    "run random {} --runs 2 --steps 5", "explain psrl {}", "solve {}", "risk {} --steps 5",
+    "check-prior {} --steps 5 --policies 5", "infer-reward birl {} --trajectories 2 --length 2 --sweeps 2",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ONE_WORLD)
+def test_a_command_takes_its_world_as_argument_or_option(line, text):
+    said = re.sub(r"\S+ [µmn]?s", "", line(text.format("chain:gamma=0.5")))  # not the time
+    assert said == re.sub(r"\S+ [µmn]?s", "", line(text.format("--world chain:gamma=0.5")))
+
+
+@pytest.mark.parametrize("text", ONE_WORLD)
+@pytest.mark.parametrize("given, got", [("", "None"), ("chain --world tiger", "'chain and tiger'")])
+def test_a_command_takes_one_world(capsys, text, given, got):
+    assert main(text.format(given).split()) == 2
+    sentence = f"bayesrl {text.split()[0]}: 'WORLD' must be given once, as an argument or by --world, got {got}.\n"
+    assert capsys.readouterr() == ("", sentence)
+
+
+# What the commands print ---------------------------------------------------------------------------------------------
 
 
 def test_no_arguments_show_help(capsys):

@@ -134,7 +134,7 @@ def test_solve(line, refused, file):
 def test_show(line):
     text = line("show tiger")
     assert "2 states, 3 actions, 2 observations" in text
-    assert "The optimal value of the start is between 19.3714 and 19.3714." in text
+    assert "The optimal value of the start is 19.3714." in text
 
 
 # Explanations --------------------------------------------------------------------------------------------------------

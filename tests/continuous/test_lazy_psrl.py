@@ -233,7 +233,7 @@ def test_regret_on_the_family():
 
 
 def test_the_command_line_says_the_regret():
-    done = b.lab.experiment.experiment(["lazy-psrl"], "lq", steps=30, runs=3)
+    done = b.lab.experiment(["lazy-psrl"], "lq", steps=30, runs=3)
     (page,) = done.pages()
     assert (page["prior"], page["steps"], page["runs"]) == ("linear", 30, 3)
     assert np.isfinite(page["regret"]["mean"])

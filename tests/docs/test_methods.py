@@ -1,4 +1,4 @@
-"""The list of names is what the registry says today, and what is still to come."""
+"""The list of names is what the registry says today."""
 
 import runpy
 from pathlib import Path

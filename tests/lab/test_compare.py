@@ -34,7 +34,6 @@ from bayesrl.beliefs import BetaBernoulli, DirichletMDP
 from bayesrl.core import BayesAgent, Streams, run
 from bayesrl.errors import InvalidArgument, LostWorkers, MissingExtra, UnknownName
 from bayesrl.io.records import save, to_arrow
-from bayesrl.lab import compare as module
 from bayesrl.lab._progress import Progress
 from bayesrl.lab.compare import BLOCK, compact, compare
 from bayesrl.lab.explain import explain
@@ -42,6 +41,8 @@ from bayesrl.lab.plots.explanation import plot_explanation, plot_policy
 from bayesrl.lab.plots.posteriors import plot_posteriors
 from bayesrl.registry import make_world
 from bayesrl.statistics import independent_difference, mean_interval, paired_difference
+
+module = sys.modules["bayesrl.lab.compare"]  # `bayesrl.lab.compare` is the function
 
 FIXED = Arms(np.array([0.3, 0.6, 0.5]))
 ONE_BY_ONE = BayesAgent(Betas.ones(3), Draws())
@@ -467,6 +468,6 @@ def test_seconds_per_step_are_the_median_of_the_runs(monkeypatch):
         return [dataclasses.replace(record, seconds=next(took)) for record in work(job, watch)]
 
     work = module.work
-    monkeypatch.setattr("bayesrl.lab.compare.work", timed)
+    monkeypatch.setattr(module, "work", timed)
     found = compare({"a": Always(1)}, Arms(np.array([0.2, 0.9])), 20, 3)
     assert found.seconds_per_step == {"a": 0.2}

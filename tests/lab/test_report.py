@@ -1,6 +1,7 @@
 """Tables and plots: the numbers in them, and that they can be drawn for any comparison."""
 
 import io
+from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
@@ -175,7 +176,7 @@ def test_curves_of_one_run_and_one_step(tmp_path):
 )
 def test_figures_are_sought_under_the_name_of_the_world_or_of_its_variant(monkeypatch, written, sought):
     """A parameter at its default makes no variant, nor does the discount, which is compared for itself."""
-    monkeypatch.setattr("bayesrl.lab.experiment.lookup", lambda *told, **named: (*told, named))
+    monkeypatch.setattr(import_module("bayesrl.lab.experiment"), "lookup", lambda *told, **named: (*told, named))
     entrants = {"x": Entrant("beb", "flat:2", make("beb", beta=3.0)), "y": Entrant("q-learning", None, Always())}
     comparison = Comparison({"x": [None] * 7})
     world = SimpleNamespace(gamma=0.8)

@@ -242,9 +242,9 @@ def test_limits_of_play():
     two = [Scripted(2, True), Scripted(3, True)]
     assert [len(record) for record in play(two, game, 1, 2**200)] == [1, 1]
     for bad, name in (((two, game, 0), "steps"), ((two, game, 1, -1), "seed"), (([two[0], 3], game, 1), "agents")):
-        with pytest.raises(BayesRLError, match=f"play: '{name}' must be"):
+        with pytest.raises(BayesRLError, match=f"run_game: '{name}' must be"):
             play(*bad)
-    with pytest.raises(BayesRLError, match="play: 'replicate' must be"):
+    with pytest.raises(BayesRLError, match="run_game: 'replicate' must be"):
         play(two, game, 1, replicate=-1)
     for i, top in ((0, 2), (1, 3)):
         wild = list(two)

@@ -35,7 +35,7 @@ LOG_2_PI = float(np.log(2.0 * np.pi))
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """A pivot's square below this share of the datum's variance, times the number of data, is rounding, as in `GPTD`."""
 Kind = tuple[Any, ...]
-"""What a covariance is, but for its hyper-parameters: its class, what is fixed in it, and the kinds of its parts."""
+"""A covariance without its hyper-parameters: its class, its fixed fields, and the kinds of its parts."""
 
 
 class Batch(NamedTuple):

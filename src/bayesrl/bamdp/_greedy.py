@@ -1,4 +1,4 @@
-"""What greedy planners share: values of the mean model, a rule for ties, and checks of states and discounts."""
+"""The common parts of greedy planners: values of the mean model, a rule for ties, checks of states and discounts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def mean_model_q(belief: HasMeanMDP, warm: Floats | None, bonus: Floats | None =
 
 
 class OnMeanModel(Protocol):
-    """What planners share that choose among the mean model's values in the present state."""
+    """A planner that chooses among the mean model's values in the present state."""
 
     __slots__ = ()
     needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)

@@ -1,4 +1,4 @@
-"""What optimistic planners share: bounds on rewards, and the planner's own counts of visits."""
+"""The common parts of optimistic planners: bounds on rewards, and the planner's own counts of visits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayesrl.errors import InvalidArgument
 
 
 class CountsVisits(GroupsVisits, HasCertainPairs, Protocol):
-    """What planners that count visits need from a belief."""
+    """A belief for planners that count visits."""
 
 
 def finite_reward_range(planner: str, belief: HasRewardRange) -> tuple[float, float]:

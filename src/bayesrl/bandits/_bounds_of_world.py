@@ -117,7 +117,7 @@ def _of_family(belief: object, T: Floats) -> dict[str, Bound]:
 
 
 class Linear(LinearInFeatures, HasRewardDeviation, Protocol):
-    """What the bounds for linear rewards need from a belief."""
+    """A belief for the bounds of linear rewards."""
 
 
 def _of_linear(belief: Linear, T: Floats) -> dict[str, Bound]:

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from bayesrl._shown import shown
 from bayesrl.bandits.bayes_optimal_bandit import Arms, bayes_optimal_value
 from bayesrl.capabilities import (
     HasBestArm,
@@ -61,6 +62,9 @@ class Bound(NamedTuple):
     most: float = math.inf
     """The largest regret of one step."""
 
+    def __repr__(self) -> str:
+        return shown(self)
+
     @property
     def end(self) -> float:
         """The bound at the last of the steps."""
@@ -76,7 +80,7 @@ class Bound(NamedTuple):
 
 
 class Integrated(HasBestArm, HasRewardDeviation, ListsArms, Protocol):
-    """What the bound of Russo and Van Roy needs from a belief."""
+    """A belief for the bound of Russo and Van Roy."""
 
 
 @register(

@@ -49,7 +49,7 @@ class Waiting(NamedTuple):
 
 
 class LearnsLate(Protocol):
-    """What agents that delay the learning of an agent inside share."""
+    """An agent that delays the learning of an agent inside."""
 
     __slots__ = ()
     agent: Agent[Any]

@@ -1,4 +1,4 @@
-"""What an oracle's answer says about finitely many models, and the Bayes risk that decides whether to ask.
+"""The evidence of an oracle's answer about finitely many models, and the Bayes risk that decides whether to ask.
 
 The models are weighted by w_i. Each has its own belief b_i over the state, its action values Q_i(b_i, a), and its own
 best action argmax_a Q_i(b_i, a). An oracle that knows the true model says which action is best, or whether an action

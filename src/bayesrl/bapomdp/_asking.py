@@ -1,4 +1,4 @@
-"""What agents share that draw models from a belief, solve them, and ask an oracle which of them is right.
+"""The common parts of agents that draw models from a belief, solve them, and ask an oracle which of them is right.
 
 The models are drawn from a belief over hyper-states, which learns from all observations. A drawn model is therefore
 weighted by the answers of the past only. After that, observations and answers both change its weight.
@@ -24,7 +24,7 @@ from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors
 
 
 class Answer(NamedTuple):
-    """What an oracle was asked, and what it said."""
+    """A question to an oracle, and its answer."""
 
     asked: int
     """The action that was asked about; NOTHING if the best action was asked for."""
@@ -55,13 +55,13 @@ class Asking(NamedTuple):
     """The mind of an agent that asks."""
 
     learned: ParticleBAPOMDP
-    """What all observations say about model and state. Models are drawn from it."""
+    """The posterior of model and state after all observations. Models are drawn from it."""
     past: tuple[Transition | Answer, ...] = ()
     """All steps and answers. They are replayed for models that are drawn."""
     drawn: Drawn | None = None
     """The present models; None before the first decision."""
     chosen: int = NOTHING
-    """What the oracle has decided, to be done next."""
+    """The action that the oracle has chosen, to be taken next."""
     refused: tuple[int, ...] = ()
     """Actions to which it has said no since the last step."""
 

@@ -1,4 +1,4 @@
-"""What POMCP and BA-POMCP share: from a belief over a hidden state to a search on histories, and back."""
+"""The common parts of POMCP and BA-POMCP: from a belief over a hidden state to a search on histories, and back."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Exploration = float | Literal["auto"] | None
 
 
 class Asked(SimulatesHidden, Restarts, Protocol):
-    """What POMCP asks."""
+    """A belief for POMCP."""
 
 
 class Memory(NamedTuple):
-    """What may be used again: the tree of the last search, and the values of leaves with the model they belong to."""
+    """The parts of the last search that may be used again: its tree, and the values of leaves with their model."""
 
     tree: Tree | None
     leaf: tuple[TabularMDP, Floats] | None

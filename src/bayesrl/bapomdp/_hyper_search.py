@@ -1,4 +1,4 @@
-"""What the exact searches of a Bayes-adaptive POMDP share: expected rewards, leaves, and the choice at the root.
+"""The common parts of exact searches of a Bayes-adaptive POMDP: expected rewards, leaves, the choice at the root.
 
 A node is a history, and its belief a list of branches (`beliefs/hidden/_hyper_states.py`), which are not normalised:
 they sum to the probability of the history. Values of nodes are multiplied by it too.
@@ -23,11 +23,11 @@ from bayesrl.models.solve import solve
 Leaf = Literal["zero", "mean"]
 """The value after the last decision: zero, or QMDP's, in the mean model at the root."""
 HYPER_STATES = "Beliefs over hyper-states fit (ExactBAPOMDP, ParticleBAPOMDP; on the command line --prior exact)."
-"""What is said to those who bring another belief."""
+"""The hint for a belief that does not fit."""
 
 
 class Asked(HasMeanPOMDP, EnumeratesHyperStates, Protocol):
-    """What the exact searches need from a belief."""
+    """A belief for the exact searches."""
 
 
 def leaf_values(planner: Planner[Any, Any], belief: Asked, leaf: Leaf) -> Floats:

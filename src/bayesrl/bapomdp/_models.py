@@ -1,4 +1,4 @@
-"""What agents share that hold solved models and listen to an oracle."""
+"""The common parts of agents that hold solved models and listen to an oracle."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from bayesrl.registry import register
 
 
 class Asked(SimulatesHidden, ListsHyperStates, Protocol):
-    """What BA-POMCP asks."""
+    """A belief for BA-POMCP."""
 
 
 @register(

@@ -34,7 +34,7 @@ OWNER = "PolicyPriorSearch"
 
 
 class Asked(ListsActions, Protocol):
-    """What the planner needs from a belief."""
+    """A belief for the planner."""
 
     def sample_pomdp(self, rng: Generator) -> TabularPOMDP:
         """A model drawn from the belief. Its `start` is certain: the state that was drawn with it."""

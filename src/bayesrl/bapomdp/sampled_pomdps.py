@@ -34,7 +34,7 @@ from bayesrl.registry import register
 
 
 class Asked(ListsActions, Restarts, Protocol):
-    """What the planner needs from a belief."""
+    """A belief for the planner."""
 
     def sample_pomdp(self, rng: Generator) -> TabularPOMDP:
         """A model drawn from the belief. Its `start` is certain: the state that was drawn with it."""
@@ -109,7 +109,7 @@ class SampledPOMDPs:
         return Decision(first_best(risk, sizes(q)), memory, {"q": w @ q, "risks": risk, "weights": w})
 
     def _drawn(self, belief: Asked, episode: tuple[Transition, ...], rng: Generator) -> tuple[Model, ...]:
-        """Draw and solve models. If it is known how episodes start, each filters this one."""
+        """Draw and solve models. If the first state of an episode is known, each model filters the present episode."""
         begun, found = belief.restart(), []
         start = begun.states() if offers(begun, HasStates) else None
         for _ in range(self.models):

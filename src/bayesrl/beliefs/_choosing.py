@@ -11,7 +11,7 @@ from bayesrl.checks import Floats
 from bayesrl.kernels.ties import any_best, first_best
 
 Ties = Literal["first", "random"]
-"""What to do with actions of equal value."""
+"""The rule for actions of equal value."""
 
 
 def best_action(q: Floats, ties: Ties, rng: Generator, scale: float = 0.0) -> int:

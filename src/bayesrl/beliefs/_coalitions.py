@@ -239,7 +239,7 @@ def _labels(entry: Any) -> list[Any]:
 
 
 def _probabilities(outcome: Callable[[int, tuple[Any, ...]], ArrayLike], a: int, types: Any, O: int) -> Floats:
-    """What a user's function says, checked."""
+    """The probabilities that a user's function gives, checked."""
     owner, expected = "CoalitionProblem", f"a function (action, types) that gives {O} probabilities"
     try:
         given = outcome(a, types)

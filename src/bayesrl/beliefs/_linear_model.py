@@ -18,7 +18,7 @@ def log_partition(P: Floats, eta: Floats) -> Floats:
 
 
 def seen_through(A: Floats, b: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """What data with information A (..., d, d), b (..., d) about w say about phi, if w = phi + N(0, covariance).
+    """The information about phi in data with information A (..., d, d), b (..., d) about w = phi + N(0, covariance).
 
     The information is (I + A C)^-1 A and (I + A C)^-1 b, which needs no inverse of A.
     """

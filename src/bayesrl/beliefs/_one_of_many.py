@@ -1,4 +1,4 @@
-"""What beliefs over finitely many MDPs or POMDPs share: checked models, and their weights."""
+"""The common parts of beliefs over finitely many MDPs or POMDPs: checked models, and their weights."""
 
 from __future__ import annotations
 

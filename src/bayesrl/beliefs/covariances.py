@@ -46,7 +46,7 @@ def points(owner: str, name: str, X: ArrayLike, dims: int | None = None) -> Floa
 
 
 class Covariance(ABC):
-    """What every covariance offers."""
+    """The base class of all covariances."""
 
     def __call__(self, X: ArrayLike, Y: ArrayLike) -> Floats:
         """The matrix of k(x, y), shape (n, m)."""

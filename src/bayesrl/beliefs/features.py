@@ -26,7 +26,7 @@ from bayesrl.parameters import Above, AtLeast, Shape, value
 
 
 class Features(ABC):
-    """What all features offer."""
+    """The base class of all features."""
 
     @property
     @abstractmethod

@@ -1,5 +1,4 @@
-"""The commands `bayesrl methods`, `worlds`, `show`, `run`, `compare`, `reproduce`, `explain`, `solve`, `risk`,
-`prior-check`, `irl`, `demo`.
+"""The commands of `bayesrl`, in the order of ORDER. Older names (`prior-check`, `irl`) work and are not listed.
 
 Results go to standard output, everything else (progress, notes, errors) to standard error. With --json standard output
 holds strict JSON and nothing else. A user error prints one sentence and gives exit code 2; an internal error gives exit
@@ -25,6 +24,12 @@ from bayesrl.errors import BayesRLError
 
 __all__ = ["app", "decisions", "experiments", "irl", "listings", "main", "prior_check", "risk"]
 
+ORDER = (
+    "demo", "methods", "worlds", "show", "run", "compare", "explain", "solve", "risk", "check-prior", "infer-reward",
+    "reproduce",
+)  # fmt: skip
+"""The commands as help lists them: what there is, experiments, decisions, then the work of whole chapters."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code; no exception escapes."""
@@ -46,8 +51,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @cache
 def _command() -> Callable[..., object]:
-    """The commands of `app`, made once."""
+    """The commands of `app`, made once. Those that ORDER does not name come last."""
+    places = {name: place for place, name in enumerate(ORDER)}
+    app.registered_commands.sort(key=lambda known: places.get(_name(known), len(ORDER)))
     return typer.main.get_command(app)
+
+
+def _name(command: typer.models.CommandInfo) -> str:
+    return str(command.name or getattr(command.callback, "__name__", ""))
 
 
 def _run(arguments: Sequence[str] | None) -> int:

@@ -34,6 +34,10 @@ def top(version: Annotated[bool, typer.Option("--version", help="Print the versi
 
 METHOD = "A method, NAME or NAME:KEY=VALUE,..., e.g. beb:beta=3 (see: bayesrl methods, bayesrl show NAME)."
 WORLD = "A world, NAME or NAME:KEY=VALUE,..., e.g. chain:gamma=0.99 (see: bayesrl worlds)."
+World = Annotated[str | None, typer.Argument(help=WORLD, metavar="WORLD", show_default=False)]
+WorldOption = Annotated[
+    str | None, typer.Option("--world", help="The world, in place of the argument WORLD.", metavar="WORLD")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
 Prior = Annotated[
     str | None,
@@ -58,6 +62,15 @@ Save = Annotated[Path | None, typer.Option(help="Save every step of every run in
 Plot = Annotated[
     Path | None, typer.Option(help="Draw rewards, regrets and bounds into this file (.png, .pdf or .svg).")
 ]
+
+
+def one_world(command: typer.Context, argument: str | None, option: str | None) -> str:
+    """The world of a command, which is named once: by the argument WORLD or by --world."""
+    given = [world for world in (argument, option) if world is not None]
+    if len(given) != 1:
+        expected = "given once, as an argument or by --world"
+        raise InvalidArgument(command.command_path, "WORLD", expected, " and ".join(given) or None)
+    return given[0]
 
 
 # Checks before the work begins ----------------------------------------------------------------------------------------

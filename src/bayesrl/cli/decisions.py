@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesrl._version import code_version
-from bayesrl.cli.app import METHOD, WORLD, Json, Prior, Seed, Set, app, check_plot
+from bayesrl.cli.app import METHOD, Json, Prior, Seed, Set, World, WorldOption, app, check_plot, one_world
 from bayesrl.cli.output import put, put_json, put_notes, put_table
 
 if TYPE_CHECKING:
@@ -21,8 +21,10 @@ STATES_SHOWN, ACTIONS_SHOWN, OUTCOMES_SHOWN = 30, 4, 10
 
 @app.command()
 def explain(
+    command: typer.Context,
     method: Annotated[str, typer.Argument(help=METHOD, metavar="METHOD")],
-    world: Annotated[str, typer.Argument(help=WORLD, metavar="WORLD")],
+    world: World = None,
+    world_: WorldOption = None,
     state: Annotated[
         int | None, typer.Option(help="The state of the decision.", show_default="the state after the steps")
     ] = None,
@@ -39,7 +41,8 @@ def explain(
     from bayesrl.lab.sketches import sketch, sketched_map, sketched_root, unlisted
 
     check_plot(plot)
-    why = ask(method, world, state, steps=steps, prior=prior, params=settings("--set", set_ or ()), seed=seed)
+    where = one_world(command, world, world_)
+    why = ask(method, where, state, steps=steps, prior=prior, params=settings("--set", set_ or ()), seed=seed)
     if plot is not None:
         from bayesrl.lab.plots.explanation import plot_explanation
 
@@ -90,7 +93,9 @@ def _put_hidden(hidden: Hidden, action: str) -> None:
 
 @app.command()
 def solve(
-    world: Annotated[str, typer.Argument(help=WORLD, metavar="WORLD")],
+    command: typer.Context,
+    world: World = None,
+    world_: WorldOption = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A parameter of the world; may be repeated.", metavar="KEY=VALUE")
     ] = None,
@@ -110,7 +115,7 @@ def solve(
     from bayesrl.problems import action_names
 
     check_plot(plot)
-    place = world_for(world, settings("--set", set_ or ()))
+    place = world_for(one_world(command, world, world_), settings("--set", set_ or ()))
     if find_pomdp(place) is not None and plot is None:
         return _solve_hidden(place, method, as_json)
     if plot is not None:

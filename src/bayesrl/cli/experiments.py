@@ -22,10 +22,13 @@ from bayesrl.cli.app import (
     Set,
     Steps,
     Workers,
+    World,
+    WorldOption,
     app,
     can_plot,
     check_file,
     check_plot,
+    one_world,
 )
 from bayesrl.cli.output import console, put, put_json, put_notes, put_results
 from bayesrl.errors import InvalidArgument
@@ -40,8 +43,10 @@ DEMO_PLOT = Path("out/chain.png")
 
 @app.command()
 def run(
+    command: typer.Context,
     method: Annotated[str, typer.Argument(help=METHOD, metavar="METHOD")],
-    world: Annotated[str, typer.Argument(help=WORLD, metavar="WORLD")],
+    world: World = None,
+    world_: WorldOption = None,
     prior: Prior = None,
     steps: Steps = None,
     runs: Runs = 20,
@@ -61,7 +66,7 @@ def run(
     check_file("--save", save)
     params = settings("--set", set_ or ())
     done = experiment(
-        [method], world, prior, params,
+        [method], one_world(command, world, world_), prior, params,
         steps=steps, runs=runs, seed=seed, horizon=horizon, workers=workers, backend=backend,
     )  # fmt: skip
     if save is not None:

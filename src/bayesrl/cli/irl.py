@@ -1,40 +1,50 @@
-"""What does an expert want? `bayesrl irl`."""
+"""Rewards inferred from an expert's behaviour: `bayesrl infer-reward`."""
 
 from __future__ import annotations
 
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayesrl._version import code_version
-from bayesrl.cli.app import WORLD, Json, Seed, Set, app, check_plot
+from bayesrl.cli.app import Json, Seed, Set, World, WorldOption, app, check_plot, one_world
 from bayesrl.cli.output import put, put_json, put_table
 from bayesrl.errors import InvalidArgument
 
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from bayesrl.lab.inverse import Inference
+
 WEIGHTS_SHOWN = 30
 """The largest number of weights in the table."""
+TRAJECTORIES, LENGTH = 10, 60
+"""Trajectories of the simulated expert, and the steps of each, unless told otherwise."""
 
 
-@app.command()
-def irl(
+@app.command("irl", hidden=True)
+@app.command("infer-reward")
+def infer_reward(
+    command: typer.Context,
     method: Annotated[
         str,
         typer.Argument(
             help="birl, modified-birl, map-birl, bnirl, multitask-birl, em-irl or dpm-birl.", metavar="METHOD"
         ),
     ],
-    world: Annotated[str, typer.Argument(help=WORLD, metavar="WORLD")],
+    world: World = None,
+    world_: WorldOption = None,
     data: Annotated[
         list[Path] | None,
         typer.Option(help="A log: FILE.csv or a record; may be repeated, one trajectory each."),
     ] = None,
     trajectories: Annotated[
-        int | None, typer.Option(help="Without --data: trajectories of an expert.", show_default="10")
+        int | None, typer.Option(help="Without --data: trajectories of an expert.", show_default=str(TRAJECTORIES))
     ] = None,
-    length: Annotated[int | None, typer.Option(help="Without --data: steps of each.", show_default="60")] = None,
+    length: Annotated[int | None, typer.Option(help="Without --data: steps of each.", show_default=str(LENGTH))] = None,
     sweeps: Annotated[int, typer.Option(help="Sweeps of a sampler.")] = 2000,
     setting: Set = None,
     seed: Seed = 0,
@@ -49,28 +59,17 @@ def irl(
     from numpy.random import SeedSequence, default_rng
 
     from bayesrl.checks import integer
-    from bayesrl.inverse import demonstrate
-    from bayesrl.io.logs import load_log
     from bayesrl.lab.build import settings, world_for
-    from bayesrl.lab.inverse import infer, uniform_loss
+    from bayesrl.lab.inverse import infer
 
-    owner = "bayesrl irl"
+    owner = command.command_path
     integer(owner, "--seed", seed, 0, any_length=True)
     integer(owner, "--sweeps", sweeps, 1)
     check_plot(plot)
-    for name, x in (("--trajectories", trajectories), ("--length", length)):
-        if x is not None and data:
-            raise InvalidArgument(owner, name, "left out if there is --data", x)
-        if x is not None:
-            integer(owner, name, x, 1)
-    place = _known(world_for(world))
+    _check_expert(owner, data, {"--trajectories": trajectories, "--length": length})
+    place = _known(owner, world_for(one_world(command, world, world_)))
     showing, thinking = map(default_rng, SeedSequence(seed).spawn(2))
-    demonstrations: list[Any]
-    if data:
-        demonstrations = [load_log(path) for path in data]
-    else:
-        N, L = 10 if trajectories is None else trajectories, 60 if length is None else length
-        demonstrations = list(demonstrate(place, place.mdp.mean_reward, N, L, showing))
+    demonstrations, source = _demonstrations(place, data, trajectories, length, showing)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         found = infer(method, place, demonstrations, settings(method, setting or ()), sweeps, rng=thinking)
@@ -81,17 +80,51 @@ def irl(
 
         plot_reward_map(place, found.posterior, plot, f"{place.name}: what {method} infers")
     if as_json:
-        return put_json(
-            {
-                "method": method, "world": place.name, "weights": found.weights.tolist(),
-                "policy": found.policy.tolist(), "value_loss": found.value_loss, "log_posterior": found.log_posterior,
-                "uniform_loss": uniform_loss(place), "seed": seed, "version": code_version(),
-            }
-        )  # fmt: skip
+        return put_json(_page(method, place, found, seed))
+    put(f"{place.name}: {method} after {source}.\n")
+    return _put_weights(place, found)
+
+
+def _check_expert(owner: str, data: list[Path] | None, numbers: dict[str, int | None]) -> None:
+    """Refuse options of the simulated expert that are no counts, or that stand beside --data."""
+    from bayesrl.checks import integer
+
+    for name, x in numbers.items():
+        if x is not None and data:
+            raise InvalidArgument(owner, name, "left out if there is --data", x)
+        if x is not None:
+            integer(owner, name, x, 1)
+
+
+def _demonstrations(
+    place: Any, data: list[Path] | None, trajectories: int | None, length: int | None, rng: Generator
+) -> tuple[list[Any], str]:
+    """The demonstrations from logs or of an optimal expert, and their source in words."""
+    from bayesrl.inverse import demonstrate
+    from bayesrl.io.logs import load_log
+
     if data:
-        put(f"{place.name}: {method} after {len(data)} log{'s' * (len(data) > 1)}.\n")
-    else:
-        put(f"{place.name}: {method} after {N} trajectories of {L} steps of an optimal expert.\n")
+        return [load_log(path) for path in data], f"{len(data)} log{'s' * (len(data) > 1)}"
+    N, L = TRAJECTORIES if trajectories is None else trajectories, LENGTH if length is None else length
+    shown = demonstrate(place, place.mdp.mean_reward, N, L, rng)
+    return list(shown), f"{N} trajectories of {L} steps of an optimal expert"
+
+
+def _page(method: str, place: Any, found: Inference, seed: int) -> dict[str, Any]:
+    """The result as JSON."""
+    from bayesrl.lab.inverse import uniform_loss
+
+    return {
+        "method": method, "world": place.name, "weights": found.weights.tolist(), "policy": found.policy.tolist(),
+        "value_loss": found.value_loss, "log_posterior": found.log_posterior, "uniform_loss": uniform_loss(place),
+        "seed": seed, "version": code_version(),
+    }  # fmt: skip
+
+
+def _put_weights(place: Any, found: Inference) -> None:
+    """Print a table of the weights and the loss of the policy."""
+    from bayesrl.lab.inverse import uniform_loss
+
     one = found.weights.ndim == 1
     columns = (found.weights,) if one else tuple(found.weights)
     d = len(columns[0])
@@ -100,20 +133,20 @@ def irl(
     put_table(("feature", *names), rows)
     if d > WEIGHTS_SHOWN:
         put(f"... and {d - WEIGHTS_SHOWN} more: --json prints them all.")
-    return put(
+    put(
         f"\nUnder the world's own rewards the policy loses {found.value_loss:.4g} from the start; "
         f"the uniform policy loses {uniform_loss(place):.4g}."
     )
 
 
-def _known(place: Any) -> Any:
+def _known(owner: str, place: Any) -> Any:
     """Refuse a world whose transitions are not listed."""
     from bayesrl.models.reading import find_mdp
     from bayesrl.problems import is_hidden, name_of
 
     if is_hidden(place) or find_mdp(place) is None:
         expected = "a single world whose states and transitions are listed"
-        raise InvalidArgument("bayesrl irl", "world", expected, name_of(place))
+        raise InvalidArgument(owner, "world", expected, name_of(place))
     if place.gamma == 1.0:
-        raise InvalidArgument("bayesrl irl", "world", "one with a discount below 1", place.gamma)
+        raise InvalidArgument(owner, "world", "one with a discount below 1", place.gamma)
     return place

@@ -77,7 +77,8 @@ def show(
         return put_json({**entry.card(), "doc": doc_of(entry), "parameters": [p._asdict() for p in takes]})
     paper = f", paper {entry.paper}" if entry.paper else ""
     put(f"{entry.name}: {entry.summary}", style="bold")
-    put(f"{entry.kind} of {entry.package}, survey §{entry.survey}{paper}\n")
+    role = entry.kind if entry.kind in ("world", "family") else f"{entry.kind} of {entry.package}"
+    put(f"{role}, survey §{entry.survey}{paper}\n")
     for paragraph in doc_of(entry).split("\n\n"):
         lines = paragraph.splitlines()
         drawn = any(line.startswith((" ", "- ", ">>>", "---")) for line in lines)  # a formula, a list, an example
@@ -97,7 +98,8 @@ def show(
         sizes = [f"{getattr(made, f'n_{what}')} {what}" for what in counted]
         put(", ".join([f"Default prior {made.prior}", f"{made.steps} steps", *sizes]) + ".\n")
         if getattr(made, "bracket", None) is not None:
-            put("The optimal value of the start is between {:.6g} and {:.6g}.\n".format(*made.bracket))
+            low, high = (f"{bound:.6g}" for bound in made.bracket)
+            put(f"The optimal value of the start is {low if low == high else f'between {low} and {high}'}.\n")
     put("Evidence, tests that fail if it is wrong:" if entry.evidence else "It has no tests of its own yet.")
     for test in entry.evidence:
         print(f"  {test}")

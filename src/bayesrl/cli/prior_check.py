@@ -1,4 +1,4 @@
-"""Prior or data: `bayesrl prior-check`."""
+"""Prior or data: `bayesrl check-prior`."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import Annotated, Any
 import typer
 
 from bayesrl._version import code_version
-from bayesrl.cli.app import WORLD, Json, Seed, app
+from bayesrl.cli.app import Json, Seed, World, WorldOption, app, one_world
 from bayesrl.cli.output import put, put_json, put_table
 from bayesrl.cli.risk import listed_prior
 from bayesrl.errors import InvalidArgument
 
 
-@app.command("prior-check")
-def prior_check(
-    world: Annotated[str, typer.Argument(help=WORLD, metavar="WORLD")],
+@app.command("prior-check", hidden=True)
+@app.command("check-prior")
+def check_prior(
+    command: typer.Context,
+    world: World = None,
+    world_: WorldOption = None,
     prior: Annotated[
         str | None,
         typer.Option(
@@ -36,7 +39,7 @@ def prior_check(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Say whether a prior or the data rule: which of the two has the better guarantee.
+    """Compare the guarantees of a prior and of the data, and say which is better.
 
     Policies are drawn from the prior, which must not have seen the data: the optimal policies of drawn models. The data
     estimate their returns. A PAC-Bayes bound says what the prior's policies, the policy that looks best in the data,
@@ -51,13 +54,13 @@ def prior_check(
     from bayesrl.pacbayes import prior_check as check
     from bayesrl.registry import make
 
-    owner = "bayesrl prior-check"
+    owner = command.command_path
     integer(owner, "--policies", policies, 1)
     number(owner, "--delta", delta, 0.0, 1.0, above=True, below=True)
     integer(owner, "--seed", seed, 0, any_length=True)
     if data is not None and steps is not None:
         raise InvalidArgument(owner, "--steps", "left out if there is --data", steps)
-    place = world_for(world)
+    place = world_for(one_world(command, world, world_))
     saved = prior is not None and Path(prior).is_file()
     belief = listed_prior(owner, place, None if saved else prior)
     if saved:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from bayesrl._version import code_version
-from bayesrl.cli.app import WORLD, Json, Prior, Seed, app, check_plot
+from bayesrl.cli.app import Json, Prior, Seed, World, WorldOption, app, check_plot, one_world
 from bayesrl.cli.output import put, put_json, put_table
 from bayesrl.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from bayesrl.checks import Floats
+    from bayesrl.lab.risk import Assessment
 
 STATES_SHOWN = 30
 """The largest number of states in the table of policies."""
@@ -21,9 +22,24 @@ ALWAYS = ("percentile", "max-min", "cvar")
 """Criteria whose policies are always shown; the later ones start from the earlier ones."""
 
 
+class Study(NamedTuple):
+    """The policies of all criteria for one posterior, and how good each is."""
+
+    place: Any
+    belief: Any
+    learnt: dict[str, Any]
+    """The origin of the posterior: {"data": file} or {"steps": number}."""
+    criterion: str
+    epsilon: float
+    policies: dict[str, Floats]
+    found: dict[str, Assessment]
+
+
 @app.command()
 def risk(
-    world: Annotated[str, typer.Argument(help=WORLD, metavar="WORLD")],
+    command: typer.Context,
+    world: World = None,
+    world_: WorldOption = None,
     criterion: Annotated[str, typer.Option(help="percentile, cvar, max-min or mean.")] = "percentile",
     epsilon: Annotated[float, typer.Option(help="The share of bad models, in (0, 1/2].")] = 0.05,
     data: Annotated[
@@ -41,57 +57,71 @@ def risk(
 ) -> None:
     """Find a policy with a guarantee, from a posterior over models, and compare it with others on common draws.
 
-    The posterior comes from a log (--data) or from random steps in the world (--steps). Policies are stationary:
-    nominal is optimal in the mean model; percentile maximises the second-order approximation; max-min is robust against
-    100 drawn models, anew for each state and action; cvar and mean are local optima on drawn models.
+    The posterior comes from a log (--data) or from random steps in the world (--steps). Policies are stationary. The
+    nominal policy is optimal in the mean model. The percentile policy maximises a second-order approximation. The
+    max-min policy is robust against 100 drawn models: an opponent chooses one of them for each state and action. The
+    policies of cvar and mean are local optima on drawn models.
     """
-    from numpy.random import SeedSequence, default_rng
-
     from bayesrl.checks import choice, integer, number
     from bayesrl.lab.build import world_for
-    from bayesrl.lab.risk import CONFIDENCE, CRITERIA, SAMPLES, SCENARIOS, assess, models_drawn, policies_for
+    from bayesrl.lab.risk import CRITERIA
 
-    owner = "bayesrl risk"
+    owner = command.command_path
     choice(owner, "--criterion", criterion, CRITERIA)
     number(owner, "--epsilon", epsilon, 0.0, 0.5, above=True)
     integer(owner, "--seed", seed, 0, any_length=True)
     check_plot(plot)
     if data is not None and steps is not None:
         raise InvalidArgument(owner, "--steps", "left out if there is --data", steps)
-    place = world_for(world)
+    place = world_for(one_world(command, world, world_))
     belief, learnt = _posterior(place, data, steps, prior, seed)
+    study = _study(place, belief, learnt, criterion, epsilon, seed)
+    if plot is not None:
+        from bayesrl.lab.plots.risk import draw_values
+
+        draw_values(study.found, epsilon, plot, f"{place.name}: returns under the posterior")
+    if as_json:
+        return put_json(_page(study, place.prior if prior is None else prior, seed))
+    return _put_study(study)
+
+
+def _study(place: Any, belief: Any, learnt: dict[str, Any], criterion: str, epsilon: float, seed: int) -> Study:
+    """Solve for each criterion, and assess all policies on common draws."""
+    from numpy.random import SeedSequence, default_rng
+
+    from bayesrl.lab.risk import assess, policies_for
+
     solving, drawing = map(default_rng, SeedSequence(seed).spawn(2))
     policies = policies_for(belief, [*ALWAYS, *({criterion} - set(ALWAYS))], epsilon, solving)
     found = assess(belief, policies, epsilon, rng=drawing)
-    if plot is not None:
-        from bayesrl.lab.plots._sheet import write
-        from bayesrl.lab.plots.risk import values_sheet
+    return Study(place, belief, learnt, criterion, epsilon, policies, found)
 
-        write(owner, values_sheet(found, epsilon), plot, f"{place.name}: returns under the posterior")
-    if as_json:
-        pages = {
-            name: {
-                "policy": policies[name].tolist(),
-                **{key: x for key, x in each._asdict().items() if key != "returns"},
-            }
-            for name, each in found.items()
-        }
-        chosen, nominal = pages[criterion], {key: x for key, x in pages["nominal"].items() if key != "guarantee"}
-        params = {"prior": place.prior if prior is None else prior, **learnt, "samples": SAMPLES}
-        params |= {
-            "confidence": CONFIDENCE,
-            "scenarios": SCENARIOS,
-            "models": models_drawn(belief),
-            "gamma": belief.gamma,
-        }
-        return put_json(
-            {
-                "world": place.name, "criterion": criterion, "epsilon": epsilon, "policy": chosen["policy"],
-                "value": chosen["quantile"], "guarantee": chosen["guarantee"], "nominal": nominal,
-                "alternatives": pages, "params": params, "seed": seed, "version": code_version(),
-            }
-        )  # fmt: skip
-    said = f"{learnt['steps']} random steps" if "steps" in learnt else str(data)
+
+def _page(study: Study, prior: str, seed: int) -> dict[str, Any]:
+    """The study as JSON."""
+    from bayesrl.lab.risk import CONFIDENCE, SAMPLES, SCENARIOS, models_drawn
+
+    pages = {name: {"policy": study.policies[name].tolist(), **each._asdict()} for name, each in study.found.items()}
+    for page in pages.values():
+        del page["returns"]
+    chosen, nominal = pages[study.criterion], {key: x for key, x in pages["nominal"].items() if key != "guarantee"}
+    params = {
+        "prior": prior, **study.learnt, "samples": SAMPLES, "confidence": CONFIDENCE, "scenarios": SCENARIOS,
+        "models": models_drawn(study.belief), "gamma": study.belief.gamma,
+    }  # fmt: skip
+    return {
+        "world": study.place.name, "criterion": study.criterion, "epsilon": study.epsilon, "policy": chosen["policy"],
+        "value": chosen["quantile"], "guarantee": chosen["guarantee"], "nominal": nominal,
+        "alternatives": pages, "params": params, "seed": seed, "version": code_version(),
+    }  # fmt: skip
+
+
+def _put_study(study: Study) -> None:
+    """Print a table of the assessments, a table of the policies and the guarantee."""
+    from bayesrl.lab.risk import CONFIDENCE, SAMPLES
+
+    place, belief, learnt, criterion, epsilon, policies, found = study
+    said = f"{learnt['steps']} random steps" if "steps" in learnt else learnt["data"]
     put(f"{place.name} after {said}, discount {belief.gamma:g}: return from the start in {SAMPLES} drawn models.\n")
     share = f"{100 * epsilon:g}%"
     put_table(
@@ -109,10 +139,8 @@ def risk(
     put_table(("state", *policies), rows[:STATES_SHOWN])
     if belief.n_states > STATES_SHOWN:
         put(f"... and {belief.n_states - STATES_SHOWN} more states: --json prints them all.")
-    kept = found[criterion]
-    return put(
-        f"\nWith posterior probability {1 - epsilon:g} the {criterion} policy returns at least {kept.guarantee:.6g}."
-    )
+    kept = found[criterion].guarantee
+    put(f"\nWith posterior probability {1 - epsilon:g} the {criterion} policy returns at least {kept:.6g}.")
 
 
 def _posterior(

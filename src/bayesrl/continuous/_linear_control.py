@@ -1,4 +1,4 @@
-"""What controllers of linear systems share: reading the state, and u = -Kx."""
+"""The common parts of controllers of linear systems: reading the state, and u = -Kx."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What particle filters of continuous states need: noises, resampling, and the checks of users' functions."""
+"""Parts of particle filters of continuous states: noises, resampling, and the checks of users' functions."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def remove(s: Floats, a: Floats, y: Floats) -> Floats:
 
 
 def rows_of(owner: str, name: str, found: Any, shape: tuple[int | None, ...], finite: bool = True) -> Floats:
-    """What a user's function gave, as an array of its own of this shape. A column will do for a vector."""
+    """The result of a user's function as a new array of this shape. A column will do for a vector."""
     try:
         y = np.array(found, np.float64, order="C")
     except (TypeError, ValueError):

@@ -48,7 +48,7 @@ class Function(NamedTuple):
 
 
 class Model(NamedTuple):
-    """What is known before the data."""
+    """The priors of all functions and of the first state."""
 
     move: Function
     """The next state from rows (state, action), and the reward last if it is learned."""
@@ -69,7 +69,7 @@ NO_REWARDS = frozen(np.zeros(0))
 
 
 class History(NamedTuple):
-    """What was done and seen. States are numbered through all sequences."""
+    """The actions, observations and rewards. States are numbered through all sequences."""
 
     length: int
     """Number of states, N."""

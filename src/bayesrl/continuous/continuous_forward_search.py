@@ -119,7 +119,7 @@ class ContinuousForwardSearch:
 
 
 class Tree(NamedTuple):
-    """What a search is told."""
+    """The settings of a search."""
 
     actions: Floats  # (A, e)
     depth: int

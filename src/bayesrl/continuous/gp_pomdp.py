@@ -322,7 +322,7 @@ class GPPOMDP:
 
     @property
     def unsupported(self) -> dict[str, str]:
-        """What a belief without a reward cannot say."""
+        """The members for which it lacks a reward, with the reason."""
         return {} if self.reward is not None else {"expected_reward": "It was given no 'reward'."}
 
     def draw(self, observation: Any, action: Any, rng: Generator, n: int = 1) -> Floats:

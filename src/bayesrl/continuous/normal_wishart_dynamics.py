@@ -147,7 +147,7 @@ class NormalWishartDynamics:
 
     @property
     def unsupported(self) -> dict[str, str]:
-        """What this belief cannot answer."""
+        """The members that this belief does not allow, with the reason."""
         asked = ("expected_reward", "expected_rewards") if self.reward is None else ()
         missing = dict.fromkeys(asked, "It was given no 'reward'.")
         if self.hidden:
@@ -240,7 +240,7 @@ class NormalWishartDynamics:
         return Sample(None, frozen(np.full(n, 1.0 / n)), cast(Any, noise), cast(Any, sensor), frozen(np.arange(n)))
 
     def _rows(self, name: str, shape: tuple[int | None, ...], *given: Floats) -> Floats:
-        """What one of the functions gives, of this shape."""
+        """The result of one of the functions, of this shape."""
         return rows_of(OWNER, name, called(OWNER, name, getattr(self, name), *given), shape)
 
     # Questions -------------------------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
+from bayesrl._shown import shown
 from bayesrl.beliefs.covariances import Covariance, Linear, Polynomial, root_of_inverse
 from bayesrl.beliefs.values._dictionary import Dictionary
 from bayesrl.beliefs.values._gaussian import nonnegative
@@ -51,6 +52,9 @@ class Gradient(NamedTuple):
     """Shape (n, n)."""
     natural: Floats
     """G^-1 times the mean, shape (n,)."""
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 class Whitened(NamedTuple):

@@ -85,7 +85,7 @@ class LineSearch(NamedTuple):
 
 
 class Improved(NamedTuple):
-    """What an update leads to."""
+    """The result of an update."""
 
     policy: ParametricPolicy
     gradient: Gradient
@@ -110,7 +110,7 @@ def improve(
 
 
 def step_length(length: str, rate: float, d: Floats, gradient: Gradient, G: Floats) -> float:
-    """What the direction is multiplied by."""
+    """The factor of the direction."""
     if length == "fisher":
         norm = math.sqrt(max(float(d @ G @ d), 0.0))
         return rate / norm if norm > 0.0 else 0.0

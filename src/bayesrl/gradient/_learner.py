@@ -1,4 +1,4 @@
-"""What all agents of this chapter share: act by a policy, gather a batch of paths, improve the policy.
+"""The common parts of all agents of this chapter: act by a policy, gather a batch of paths, improve the policy.
 
 The mind holds the present policy and the paths of the batch so far. Scores are computed when an episode ends, under the
 policy that acted. The policy is that suggested for the world unless it is given.

@@ -36,7 +36,7 @@ class Path(NamedTuple):
 
 
 Known = dict[tuple[int, int], Any]
-"""What was computed for a numbered state and action, to be used again."""
+"""Results for numbered states and actions, to be used again."""
 
 
 def path_of(owner: str, steps: Sequence[Transition], policy: DifferentiablePolicy, known: Known | None = None) -> Path:

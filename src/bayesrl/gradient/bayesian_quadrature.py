@@ -20,6 +20,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import ndtr
 
 from bayesrl._explained import explain_failures
+from bayesrl._shown import shown
 from bayesrl.beliefs.covariances import Covariance, Gaussian
 from bayesrl.beliefs.covariances import points as rows_of
 from bayesrl.beliefs.values._gaussian import nonnegative
@@ -115,7 +116,10 @@ class Integral(NamedTuple):
     mean: float
     variance: float
     weights: Floats
-    """What each value counts for, shape (M,)."""
+    """The weight of each value, shape (M,)."""
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 @register(

@@ -4,8 +4,9 @@ After every M paths the posterior of the gradient under model 2 of `_bpg.py` mov
 on the return rho(xi), with the linear Fisher kernel: Bayesian regression of returns on scores.
 
 Choices where the survey leaves them open: the prior mean of returns is the average of the batch, because the kernel
-takes a constant for noise; the information comes from the steps of present and past paths, because with the M paths
-alone the mean is Monte Carlo times M / (M + sigma^2); G^-1 is the pseudo-inverse. Cost: O(n^2 M) for an update with n
+takes a constant for noise; the information G comes from the steps of present and past paths; G^-1 is the
+pseudo-inverse. With a G of the M paths alone the posterior mean would be the Monte-Carlo estimate times M / (M +
+sigma^2). Cost: O(n^2 M) for an update with n
 parameters. Claims: the integrals; that identity; squared error below that of Monte Carlo with a baseline; calibrated.
 """
 

@@ -15,6 +15,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayesrl._shown import shown
 from bayesrl.checks import Floats, array, frozen
 from bayesrl.gradient import _settings as declares
 from bayesrl.gradient._bpg import Whitened, bpg, checked_paths, quadrature_weights
@@ -33,6 +34,9 @@ class Hessian(NamedTuple):
     """Shape (n, n)."""
     variance: float
     """Of each entry."""
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 def bpg_hessian(

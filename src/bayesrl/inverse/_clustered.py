@@ -1,4 +1,4 @@
-"""What beliefs about clusterings have in common, and collapsed Gibbs sampling where each cluster has one of G labels.
+"""The common parts of beliefs about clusterings, and collapsed Gibbs sampling where each cluster has one of G labels.
 
 Thing i has the probability L[i, g] if the label of its cluster is g. Clusters follow a Chinese restaurant process, and
 their labels are drawn independently with probabilities u. The labels are summed out: thing i joins cluster j, which has
@@ -39,7 +39,7 @@ class Clustered:
         return mean_clusters(drawn(self, "n_clusters", self.assignments))
 
     def _columns(self, what: str) -> Floats:
-        """What the diagnostics of clusterings are about: the number of clusters and the size of each thing's own."""
+        """The quantities whose diagnostics are computed: the number of clusters, and the size of each thing's own."""
         z = drawn(self, what, self.assignments)
         return np.column_stack([cluster_counts(z), *((z == z[:, [i]]).sum(axis=1) for i in range(z.shape[1]))])
 

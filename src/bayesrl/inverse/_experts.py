@@ -82,7 +82,7 @@ def _drawn(cumulative: Floats, rng: Generator) -> int:
 
 
 def value_loss(problem: Problem, reward: ArrayLike, policy: Policy | ArrayLike) -> float:
-    """What a policy loses under the true reward: P0 . (V* - V), where P0 is the distribution of the first state.
+    """The loss of a policy under the true reward: P0 . (V* - V), where P0 is the distribution of the first state.
 
     Parameters
     ----------

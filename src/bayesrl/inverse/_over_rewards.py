@@ -1,4 +1,4 @@
-"""What beliefs about one expert's reward have in common: learning, densities, exact posteriors, and models.
+"""The common parts of beliefs about one expert's reward: learning, densities, exact posteriors, and models.
 
 A subclass is a `@value` class. Its fields are `problem`, `features`, `prior`, `confidence`, and those of its sampler.
 It calls `_begin` in `__post_init__`. Draws of a posterior are dropped when the posterior changes.

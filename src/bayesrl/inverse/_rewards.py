@@ -151,7 +151,7 @@ class LinearRewards:
 
 
 class AboutRewards:
-    """What beliefs about linear rewards of a known problem have in common."""
+    """The base class of beliefs about linear rewards of a known problem."""
 
     problem: TabularMDP
     features: ArrayLike | None

@@ -1,4 +1,4 @@
-"""What beliefs about several experts have in common: they keep the trajectories apart.
+"""The common parts of beliefs about several experts, which keep the trajectories apart.
 
 A subclass is a `@value` class with the fields `problem`, `features`, `confidence` and `trajectories`. It calls `_begin`
 in `__post_init__` and says in `_after` what becomes of its chain when trajectories are added.

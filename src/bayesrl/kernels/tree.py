@@ -1,4 +1,4 @@
-"""What the tree searches share: rules of choice, bounds on leaves, and sparse trees with bounds.
+"""The common parts of tree searches: rules of choice, bounds on leaves, and sparse trees with bounds.
 
 Shapes: S states, A actions, D decisions, C draws of a (node, action), N nodes.
 """
@@ -93,7 +93,7 @@ def add_return(spread: F1, R: float, n: int) -> None:
 
 
 class LeafBounds(NamedTuple):
-    """What is known about values before the search: the discount, values of leaves, and the range of returns."""
+    """Knowledge about values before the search: the discount, values of leaves, and the range of returns."""
 
     gamma: float
     leaf: F1  # (S,) value after the last decision, zero in terminal states; empty if every leaf is worth zero

@@ -165,7 +165,7 @@ def on_processes(
 
 
 READY = b"ready"
-"""What a worker sends before its first job."""
+"""The message that a worker sends before its first job."""
 
 
 def _result(message: bytes) -> Any:

@@ -47,7 +47,7 @@ def overview(known: list[Entry]) -> str:
 
 
 def section(entry: Entry) -> str:
-    """What one entry takes and which tests vouch for it."""
+    """The section of one entry: its parameters, and the tests that vouch for it."""
     source = "/".join(entry.factory.__module__.split(".")) + ".py"
     paper = f", after {entry.paper}" if entry.paper else ""
     lines = [

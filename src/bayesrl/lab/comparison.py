@@ -7,8 +7,10 @@ steps take 6.5 MB. Curves, regrets and differences are computed on demand.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from bayesrl.bandits.bandit_bounds import Bound
     from bayesrl.lab.literature.figures import Figure
     from bayesrl.lab.measures.regret import Regret
+
+SHOWN, LONGEST = 18, 60
+"""The largest number of methods, and the longest label, in the representation of a comparison."""
 
 
 class Summary(NamedTuple):
@@ -51,6 +56,17 @@ class Comparison:
         if label not in self.records:
             raise UnknownName("method in this comparison", label, self.records)
         return self.records[label]
+
+    def __repr__(self) -> str:
+        from bayesrl.lab.report import counted, interval
+
+        size = f"{counted(self.runs, 'run')} of {counted(self.steps, 'step')}"
+        lines = [f"Comparison of {counted(len(self.records), 'method')}, {size}: mean return ± half the 95% interval"]
+        width = min(max(map(len, self.labels)), LONGEST)
+        for label, summary in islice(self.summary().items(), SHOWN):
+            lines.append(f"  {textwrap.shorten(label, LONGEST, placeholder='...'):{width}}  {interval(summary.total)}")
+        rest = len(self.records) - SHOWN
+        return "\n".join([*lines, f"  ... and {rest} more"] if rest > 0 else lines)
 
     @property
     def labels(self) -> tuple[str, ...]:

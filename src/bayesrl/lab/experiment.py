@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bayesrl._shown import shown
 from bayesrl._version import code_version
 from bayesrl.capabilities import offers
 from bayesrl.checks import Floats
@@ -69,6 +70,8 @@ class Experiment:
     horizon: int | None
     prior: str | None = None
     """The prior that was asked for; None: the methods chose."""
+
+    __repr__ = shown
 
     def pages(self) -> list[dict[str, Any]]:
         """One page for each method, ready for JSON."""
@@ -143,7 +146,7 @@ class Experiment:
         return comparison_table(self.comparison, lost, figures, title, measures)
 
     def _measures(self, label: str) -> dict[str, Interval]:
-        """What figures may be about, besides returns and regrets."""
+        """Measures that published figures may have, besides returns and regrets."""
         ended, entrant = episodes(self.comparison[label]), self.entrants[label]
         final = {} if ended is None else {"final return": ended.final_return}
         return final | gradients_of(self.world, entrant.name, entrant.params)

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 from numpy.random import Generator, default_rng
 
+from bayesrl._shown import shown
 from bayesrl.capabilities import HasMeanMDP, HasMeanPOMDP, HasRowQuantiles, HasStates, SamplesMDPs, offers
 from bayesrl.checks import Floats, Ints, integer
 from bayesrl.core import Agent, Family, Mind, Streams, World, meet, play
@@ -56,7 +57,7 @@ class Outcome(NamedTuple):
 
 
 class Hidden(NamedTuple):
-    """What is believed about a hidden state."""
+    """A belief about a hidden state, in numbers."""
 
     states: Mapping[str, float]
     """Probability of each state, by name."""
@@ -105,6 +106,8 @@ class Explanation:
     """The belief over the state, if it is hidden."""
     note: str = ""
     """A sentence about the prior, if it was chosen since the world's own does not fit."""
+
+    __repr__ = shown
 
     @property
     def title(self) -> str:
@@ -177,7 +180,7 @@ def explain(
 
 
 def believed(belief: HasStates, world: POMDPWorld, action: int) -> Hidden:
-    """What is believed about a hidden state before an action."""
+    """The belief about a hidden state before an action, in numbers."""
     numbers = tuple(map(str, range(max(world.n_states, world.n_observations))))
     names, signs = world.states or numbers[: world.n_states], world.observations or numbers[: world.n_observations]
     vectors = best = None

@@ -1,4 +1,4 @@
-"""From demonstrations to weights and a policy, by the name of a method: what `bayesrl irl` does.
+"""From demonstrations to weights and a policy, by the name of a method: what `bayesrl infer-reward` does.
 
     infer("map-birl", world, demonstrations, {"confidence": 5.0}, rng=rng)
 
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl._shown import shown
 from bayesrl.capabilities import offers
 from bayesrl.checks import Floats, generator, integer
 from bayesrl.errors import InvalidArgument, UnknownName
@@ -34,18 +35,21 @@ SWEEPS = 2000
 
 
 class Inference(NamedTuple):
-    """What a method found."""
+    """The result of a method."""
 
     weights: Floats
     """(d,), or (n, d) for several experts. Sub-goals: how probable it is that a step aims at a state, (S,)."""
     policy: Floats
     """Optimal for the weights, (S, A) or (n, S, A)."""
     value_loss: float
-    """What the policy loses from the start under the world's own reward; the mean over several experts."""
+    """The loss of the policy from the start under the world's own reward; the mean over several experts."""
     log_posterior: float | None
     """Of the weights, not normalised; em-irl: log likelihood; None where a method has none."""
     posterior: Any
     """The belief that was given the demonstrations, with its draws."""
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 def infer(
@@ -124,7 +128,7 @@ def _optimal(world: Problem, R: Floats) -> Floats:
 
 
 def uniform_loss(world: Problem) -> float:
-    """What the policy loses that takes every action equally often."""
+    """The loss of the policy that takes every action equally often."""
     mdp = mdp_of(world, "uniform_loss")
     if mdp.gamma == 1.0:
         raise InvalidArgument("uniform_loss", "world", "one with a discount below 1", 1.0)

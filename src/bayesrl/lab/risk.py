@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl._shown import shown
 from bayesrl.capabilities import HasMeanMDP, ListsOutcomes, SamplesMDPs
 from bayesrl.checks import Floats, generator, integer, number
 from bayesrl.errors import InvalidArgument
@@ -55,6 +56,9 @@ class Assessment(NamedTuple):
     """A lower limit of the percentile; it holds with the given confidence."""
     returns: Floats
     """The return in each drawn model; model i is the same for all policies that are assessed together."""
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 def assess(

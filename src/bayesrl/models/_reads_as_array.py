@@ -1,4 +1,4 @@
-"""What makes an object read like the array that it holds."""
+"""A base class of objects that read like the array that they hold."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayesrl._shown import shown
 from bayesrl.checks import Floats, array, frozen
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.arrays import B1, F2, F3
@@ -44,6 +45,9 @@ class LQSolution(NamedTuple):
     """The largest entry of Q + A'P(A - BK) - P, relative to that of P."""
     radius: float
     """The spectral radius of A - BK, below 1."""
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 def lq_solution(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, W: ArrayLike | None = None) -> LQSolution:

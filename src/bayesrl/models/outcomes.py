@@ -1,4 +1,4 @@
-"""What can happen in a finite MDP: outcomes and groups.
+"""The outcomes of a finite MDP, and the groups of pairs that share their probabilities.
 
 One representation serves flat, listed, known and tied models. Compiled planners read it:
 
@@ -224,7 +224,7 @@ class Outcomes:
         return (self.flat_rewards if self.made_flat else FlatRewards.of(self)).table()
 
     def described(self) -> dict[str, object] | None:
-        """What a record stores instead of the arrays, if there are too many outcomes; None if it stores the arrays."""
+        """The sizes that a record stores in place of too many outcomes; None if it stores the arrays."""
         if not self.made_flat or self.group.size * self.n_outcomes <= MANY_CELLS:
             return None
         return {"type": "Outcomes", "flat": self.flat_rewards._asdict(), "start": self.start}
@@ -254,7 +254,7 @@ class Outcomes:
 
 
 class OverOutcomes:
-    """What models and beliefs read off their outcomes."""
+    """A model or a belief with outcomes, and the readings of them."""
 
     outcomes: Outcomes
 

@@ -77,7 +77,7 @@ class TabularPOMDP:
     mdp: TabularMDP
     """The hidden part. Its rewards are the expected ones, given s, a and s'."""
     signs: Signs
-    """What can be seen."""
+    """The possible observations, in groups."""
     sign_prob: F2
     """Probability of outcome k in group g of `signs`, shape (G, K)."""
     rewards: Floats

@@ -76,7 +76,7 @@ TABLES = {
     "O": ("action", "state", "observation"),
     "R": ("action", "state", "state", "observation"),
 }
-"""What the names of a statement are."""
+"""The kinds of names in a statement."""
 LISTS = {"states": "state", "actions": "action", "observations": "observation"}
 KEYWORDS = ("discount", "values", *LISTS, "start", *TABLES)
 CHOICES = ("include", "exclude")
@@ -196,7 +196,7 @@ def _is_name(word: Any) -> bool:
 
 
 class _Wrong(Exception):
-    """What is wrong, and at which word of the file (None: at its end). A colon is a word."""
+    """A mistake, and the word of the file at which it is (None: at its end). A colon is a word."""
 
     def __init__(self, why: str, at: int | None = None) -> None:
         super().__init__(why)
@@ -253,7 +253,7 @@ class _Reading:
         raise _Wrong(f"'{_short(self.words[at])}' is none of the words {', '.join(KEYWORDS)}", at)
 
     def pomdp(self, terminal: Sequence[str | int]) -> NamedPOMDP:
-        """What the statements say."""
+        """The POMDP of the statements."""
         given: dict[str, tuple[str, int, int]] = {}
         for i in np.flatnonzero(~np.isin(self.keywords, list(TABLES))).tolist():
             keyword, begin, end = str(self.keywords[i]), int(self.begin[i]), int(self.end[i])

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesrl._shown import shown
 from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, frozen
 from bayesrl.kernels.arrays import F2, I1
 from bayesrl.kernels.bellman import BLOCK, Model, largest, rounding_error
@@ -43,6 +44,9 @@ class Solution(NamedTuple):
     """Number of policies or sweeps, depending on the method."""
     method: str
     """The solver that was used."""
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 def model_of(mdp: TabularMDP, bonus: Floats | None = None, gamma: float | None = None) -> Model:

@@ -72,7 +72,7 @@ class StochasticGame:
         return int(self.P.shape[2])
 
     def rewards(self, player: int = 0) -> Floats:
-        """What a joint action pays a player, (S, A, B, S)."""
+        """The rewards of a player for joint actions, (S, A, B, S)."""
         second = integer("StochasticGame", "player", player, 0, 1) == 1 and self.R_other is not None
         R: Any = self.R_other if second else self.R
         return np.broadcast_to(R if R.ndim == 4 else R[..., None], self.P.shape)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bayesrl.multiagent._formation import Formation as Formation
     from bayesrl.multiagent._formation import formation as formation
     from bayesrl.multiagent._play import play as play
+    from bayesrl.multiagent._play import run_game as run_game
     from bayesrl.multiagent.bayesian_marl import BayesianMARL as BayesianMARL
     from bayesrl.multiagent.coalition_formation import CoalitionFormation as CoalitionFormation
     from bayesrl.multiagent.coalition_formation import CoalitionProblem as CoalitionProblem
@@ -24,7 +25,7 @@ export(
     __name__,
     {
         "_formation": ("Formation", "formation"),
-        "_play": ("play",),
+        "_play": ("play", "run_game"),
         "bayesian_marl": ("BayesianMARL",),
         "coalition_formation": ("CoalitionFormation", "CoalitionProblem", "TypeBelief"),
     },

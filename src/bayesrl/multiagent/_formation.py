@@ -87,7 +87,7 @@ def formation(
 
 
 Worth = dict[Option, float]
-"""What an agent expects of each option that contains it."""
+"""The value that an agent expects of each option that contains it."""
 
 
 def best_reply(state: dict[Coalition, int], worth: Sequence[Worth], i: int) -> Option | None:

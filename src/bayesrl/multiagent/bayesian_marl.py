@@ -38,7 +38,7 @@ from bayesrl.registry import register
 
 
 class PlaysGames(Protocol):
-    """What the agent asks of a belief about a game and the other player."""
+    """A belief about a game and the other player, for the agent."""
 
     @property
     def n_states(self) -> int:
@@ -106,7 +106,7 @@ class BayesianMARL:
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "random"
 
     sees_others: ClassVar[bool] = True
-    """`multiagent.play` gives it joint transitions."""
+    """`multiagent.run_game` gives it joint transitions."""
 
     def __post_init__(self) -> None:
         require("BayesianMARL", self.prior, PlaysGames)

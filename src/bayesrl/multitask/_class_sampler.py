@@ -65,7 +65,7 @@ class Chain(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """What a block of sweeps leaves. The slots of a draw are its classes and, last, a new one from the base."""
+    """The draws of a block of sweeps. The slots of a draw are its classes and, last, a new one from the base."""
 
     z: I2
     """(n, M)."""

@@ -30,7 +30,7 @@ OWNER = "policy_iteration"
 
 
 class SolvesTasks(Protocol):
-    """What learns the weights of tasks together: `multitask-gptd` and `multitask-gptd-dp`."""
+    """A solver that learns the weights of tasks together: `multitask-gptd` and `multitask-gptd-dp`."""
 
     def solve(self, tasks: Any, rng: Generator | None = None) -> Any:
         """A solution with `weights` (M, d)."""

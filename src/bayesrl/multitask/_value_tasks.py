@@ -45,7 +45,7 @@ class Tasks(NamedTuple):
     y: Floats
     """(M, d)."""
     constant: Floats
-    """What the log density of the rewards has beside -|y - B w|^2 / 2, (M,)."""
+    """The terms of the log density of the rewards beside -|y - B w|^2 / 2, (M,)."""
 
 
 # From logs to tasks --------------------------------------------------------------------------------------------------

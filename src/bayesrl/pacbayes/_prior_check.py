@@ -8,11 +8,12 @@ compared with its two ends: p itself, and the policy with the best estimate.
 
 The guarantee holds for the log of an agent that learns. Think of the outcomes of each pair as a list, drawn ahead; the
 i-th visit reads entry i. For a fixed n the first n entries of each pair are independent draws, whatever the agent does.
-So the bound uses the first n visits of each pair, and `delta` / (n (n + 1)) for each n; these sum to `delta`, and n may
-be chosen with the data: the one with the best guarantee for which at least half of p can be estimated. A policy that
-uses a pair with fewer than n visits cannot be estimated. It keeps its prior probability but gets no weight in q: KL(q,
-p) is that from the other policies, plus minus the logarithm of their share. Values are in units of their range, since
-the bound depends on the unit (`_lemma.py`). Rewards that the belief knows and that pairs determine are not estimated.
+So the bound uses the first n visits of each pair, and `delta` / (n (n + 1)) for each n. These sum to `delta`, so n may
+be chosen after the data. It is the n with the best guarantee among those for which at least half of p can be
+estimated. A policy that uses a pair with fewer than n visits cannot be estimated. It keeps its prior probability but
+gets no weight in q: KL(q, p) is that from the other policies, minus the logarithm of their share. Values are in units
+of their range, since the bound depends on the unit (`_lemma.py`). Rewards that the belief knows and that pairs
+determine are not estimated.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ DOUBT = 0.05
 
 
 class Asked(SamplesMDPs, HasMeanMDP, HasRewardRange, LearnsLogs, Protocol):
-    """What a prior must offer."""
+    """A prior that can be checked."""
 
 
 @explain_failures
@@ -101,7 +102,7 @@ class PriorCheck:
 
     @property
     def sentence(self) -> str:
-        """What was found, in one sentence."""
+        """The result in one sentence."""
         sure = f"with probability {1.0 - self.delta:g}"
         if self.rules == "prior":
             return (

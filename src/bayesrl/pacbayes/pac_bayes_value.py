@@ -25,7 +25,7 @@ from bayesrl.registry import register
 
 
 class ValueBound(NamedTuple):
-    """What a distribution over value functions is worth."""
+    """A bound for a distribution over value functions, with its parts."""
 
     deviation: float
     """By how much the true Bellman error may exceed the empirical one, in the mean over q."""

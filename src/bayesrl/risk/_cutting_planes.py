@@ -54,7 +54,7 @@ class Plans(Protocol):
     """A space of policies in which returns are linear."""
 
     first: Floats
-    """What arrives in each of the N sets from outside, (N,)."""
+    """The inflow of each of the N sets from outside, (N,)."""
     returns: Floats
     """The coefficients c of the M models' returns, (M, N, A)."""
     largest: float

@@ -230,7 +230,7 @@ def forward(sets: InformationSets, strategy: Floats, flow: Flow) -> Floats:
 
 
 def backward(sets: InformationSets, c: Floats, flow: Flow, strategy: Floats | None = None) -> Floats:
-    """What an action earns from its set on, per unit of plan, q[i, a]; without a strategy the best one follows.
+    """The return of an action from its set on, per unit of plan, q[i, a]; without a strategy the best one follows.
 
     The return of the strategy is first . v, where v[i] is the average of q[i], or the maximum for the best strategy.
     """
@@ -264,7 +264,7 @@ class HistorySolution:
 
     needs: ClassVar[tuple[type, ...]] = ()
     sets: InformationSets
-    """What it may know when it decides."""
+    """The information on which it may decide."""
     strategy: Floats
     """The probability of each action in each information set, (N, A)."""
 

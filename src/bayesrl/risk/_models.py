@@ -1,4 +1,4 @@
-"""What the methods of this chapter plan for: a belief, or finitely many models with weights."""
+"""The models that the methods of this chapter plan for: a belief, or finitely many models with weights."""
 
 from __future__ import annotations
 

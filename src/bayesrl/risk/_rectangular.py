@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesrl._shown import shown
 from bayesrl.checks import ROW_SUM_TOLERANCE, Bools, Floats, Ints, frozen
 from bayesrl.kernels.arrays import F3, I2, I3
 from bayesrl.kernels.bellman import Model, short_dot
@@ -71,6 +72,9 @@ class Robust(NamedTuple):
     error_bound: float
     """max |values - max-min values| is at most this, rounding included."""
     converged: bool
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 def scenarios_of(models: tuple[TabularMDP, ...]) -> Scenarios:

@@ -21,7 +21,7 @@ WIDTH = 16
 
 
 class Game(NamedTuple):
-    """What iterations read of the information sets; see `InformationSets` and `Flow`. L next states are listed."""
+    """The arrays that iterations read of the sets; see `InformationSets` and `Flow`. L next states are listed."""
 
     state: I1  # (N,)
     discount: F1  # gamma^t, (N,)

@@ -136,7 +136,7 @@ class KOfNSolution(HistorySolution):
     solver: KOfN
     """The solver that made it."""
     sets: InformationSets
-    """What it may know when it decides."""
+    """The information on which it may decide."""
     strategy: Annotated[Floats, AtLeast(0), Shape("(N, A)"), "Probability of each action in each information set."]
     value: float | Interval
     """Its k-of-n value: exact for a belief that lists its models, else an interval of 95% from fresh draws."""

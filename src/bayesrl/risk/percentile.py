@@ -14,8 +14,8 @@ Deviations:
   the optimal policy of the mean model, the uniform policy, and in turn optimal policies of posterior draws and policies
   drawn uniformly (`restarts` in all). The gradient is exact.
 - A deterministic row is at infinity for logits. Every result is therefore also tried with its near-deterministic rows
-  rounded, and compared with deterministic policies: with all of them where there are at most `VERTICES`, otherwise with
-  those that single switches of an action reach from the best start.
+  rounded, and compared with deterministic policies. All of them are tried if there are at most `VERTICES`. Otherwise
+  the best start is improved by changing the action of one state at a time, until no change improves it.
 - `criterion="normal"` is ours. It maximises F - z sqrt(D), where D is the second-order variance of the return and z the
   (1 - epsilon)-quantile of the standard normal distribution: the percentile of a normal return. It contains epsilon.
 - `guarantee` is ours: an order statistic of the drawn returns, which is below the percentile with a stated confidence.
@@ -64,7 +64,7 @@ EQUAL = 1e-10
 
 
 class Asked(HasRowCovariance, SamplesMDPs, Protocol):
-    """What the solver needs from a belief."""
+    """A belief for the solver."""
 
 
 @register(

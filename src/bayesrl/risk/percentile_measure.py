@@ -128,7 +128,7 @@ def solution_of(solver: PercentileMeasure, plans: Plans, best: Best, drawn: Mode
 
 
 class Proved:
-    """What is known about the value of a solution."""
+    """The bounds on the value of a solution."""
 
     value: float
     upper: float
@@ -163,7 +163,7 @@ class HistoryPlan(HistorySolution, Proved):
     solver: PercentileMeasure
     """The solver that made it."""
     sets: InformationSets
-    """What it may know when it decides."""
+    """The information on which it may decide."""
     strategy: Annotated[Floats, AtLeast(0), Shape("(N, A)"), "The probability of each action in each information set."]
     value: Annotated[float, "The measure of its returns."]
     upper: Annotated[float, "The value of the best policy against `adversary`; no policy has a larger value."]

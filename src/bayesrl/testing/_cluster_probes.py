@@ -24,7 +24,7 @@ SWEEPS, LAST, RANKED = 3, 150, 8
 
 
 class Truth(NamedTuple):
-    """What each thing serves: the number of a goal, (MOST,). `seen` has an entry for each datum drawn so far."""
+    """The goal that each thing serves, as a number, (MOST,). `seen` has an entry for each datum drawn so far."""
 
     goals: Ints
     seen: list[int]

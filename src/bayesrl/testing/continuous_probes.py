@@ -1,4 +1,4 @@
-"""What the laws must know of beliefs about continuous dynamics; `bayesrl.testing` registers these when imported."""
+"""Probes of beliefs about continuous dynamics, for the laws; `bayesrl.testing` registers them when imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the laws must know of beliefs over hidden states; `bayesrl.testing` registers these when imported.
+"""Probes of beliefs over hidden states, for the laws; `bayesrl.testing` registers them when imported.
 
 A truth is a model with a hidden path through it (`Path`). Data are episodes, or parts of one, as an agent sees them:
 actions are chosen at random, and a belief restarts at the end of an episode.

@@ -167,8 +167,8 @@ def check_concentration(
     A probe whose data leave part of the truth open says what share `remains` instead, and one whose belief grows with
     its data how `many` it gets. The false-alarm rate is about 1e-5 for each belief. It is measured, not derived: over
     40 truths of each registered belief the error that remained was at most .22 of the prior's (.31 for beliefs over
-    hyper-states, which get fewer data), and the mean of 12 margins (half the prior's error, or what may remain, less
-    what remained) was 4.4 of its standard errors or more above zero.
+    hyper-states, which get fewer data). The margin of a truth is half the prior's error, or the error that may remain,
+    minus the error that did remain. The mean of 12 margins was at least 4.4 of its standard errors above zero.
     """
     far = near = 0.0
     data = getattr(probe, "many", data)

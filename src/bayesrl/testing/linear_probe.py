@@ -1,4 +1,4 @@
-"""What the laws must know of beliefs about linear dynamics; `bayesrl.testing` registers it when imported."""
+"""A probe of beliefs about linear dynamics, for the laws; `bayesrl.testing` registers it when imported."""
 
 from __future__ import annotations
 

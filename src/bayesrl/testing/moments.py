@@ -162,7 +162,7 @@ def _check_covariance(covariance: Floats, variance: Floats, away: Floats) -> Non
 
 
 def _pairs(model: Any, n: int) -> Floats:
-    """What is unknown about each pair in a drawn model, (S, A, n): probabilities, then rewards if there are more."""
+    """The unknown numbers of each pair in a drawn model, (S, A, n): probabilities, then rewards if there are more."""
     rows = model.outcomes.of_pairs(model.prob)
     return np.concatenate([rows, model.reward], axis=2)[:, :, :n]
 

@@ -112,7 +112,7 @@ Cell = tuple[int, ...]
 
 
 class RewardTruth(NamedTuple):
-    """What a reward belief is about: the mean of each cell and whatever else the likelihood needs."""
+    """The truth of a reward belief: the mean of each cell, and other numbers that the likelihood needs."""
 
     mean: Floats
     rest: Floats

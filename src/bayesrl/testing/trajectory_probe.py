@@ -1,4 +1,4 @@
-"""What the laws must know of hidden trajectories; `bayesrl.testing` registers it when imported."""
+"""A probe of beliefs about hidden trajectories, for the laws; `bayesrl.testing` registers it when imported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Trajectory:
             self.seen = self.look(rng)
 
     def look(self, rng: Generator) -> Floats:
-        """What is seen of the state now."""
+        """An observation of the present state."""
         mean, sd = self.walk.sensed()
         z = np.asarray(mean[0] + sd[0] * rng.standard_normal(mean.shape[1]))
         self.walk.observe(z)

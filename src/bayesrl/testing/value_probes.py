@@ -1,4 +1,4 @@
-"""What the laws must know of beliefs about functions and values; `bayesrl.testing` registers these when imported.
+"""Probes of beliefs about functions and values, for the laws; `bayesrl.testing` registers them when imported.
 
 A truth is the values at three places. Data of a belief about values are short episodes: the order of episodes does not
 matter, the order of transitions does.

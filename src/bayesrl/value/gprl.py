@@ -47,7 +47,7 @@ SHORTER = 0.7
 
 
 class Solution(NamedTuple):
-    """What GPRL found. It is an agent: it acts greedily on the value process, also between support states."""
+    """The solution of GPRL. It is an agent: it acts greedily on the value process, also between support states."""
 
     values: Floats
     """Values of the support states, shape (n,)."""

@@ -54,7 +54,7 @@ class Open(NamedTuple):
 
 
 class Mind(NamedTuple):
-    """What GPSARSA carries from step to step."""
+    """The mind of GPSARSA, carried from step to step."""
 
     belief: SparseGPTD
     open: Open | None

@@ -74,7 +74,9 @@ class POMDPWorld(Published):
         "Which actions rollouts prefer in each state; None: no preference.",
     ] = field(default=None, repr=False)
     legal: Annotated[
-        ArrayLike | None, Shape("(S, A)"), "Which actions a search may try in each state, if the past tells; None: all."
+        ArrayLike | None,
+        Shape("(S, A)"),
+        "The actions that a search may try in each state, if the history tells which; None: all.",
     ] = field(default=None, repr=False)
     defaults: Annotated[
         Mapping[str, Mapping[str, Any]] | None,
@@ -219,7 +221,7 @@ class POMDPWorld(Published):
         return self.pomdp.n_observations
 
     def model_prior(self) -> DirichletPOMDP:
-        """The Dirichlet prior over models: what the world's Bayes-adaptive set-up leaves unknown.
+        """The Dirichlet prior over models: of what the world's Bayes-adaptive set-up leaves unknown.
 
         Without declared counts, one for each outcome and each sign that is possible; what is certain is known.
         """

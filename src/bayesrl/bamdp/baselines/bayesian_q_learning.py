@@ -27,9 +27,12 @@ Deviations: at the end of an episode the return is r. The integral over x is a q
 alpha is at least `LEAST`, so that R' has a variance. The agent has no model, so it holds the discount and the sizes. We
 do not know the prior of the authors' experiments.
 Cost: O(A) per step, and O(NODES) for a mixture. Claims: every update against quadrature or Monte Carlo; the projection
-matches its four expectations; VPI against integration; it learns. Totals of 1000 steps at discount .95 with this prior,
-which was fixed before the runs, 20 runs (standard error): chain, mixture 2842 (69) by VPI and 1485 (33) by sampling,
-moment 2425 (85) and 1595 (51); double-loop 242.2 (.1) and 163.8 (1.9), 237.7 (.7) and 168.0 (1.9).
+matches its four expectations; VPI against integration; it learns. Totals of 1000 steps at discount .95, means of 20
+runs with their standard errors; the prior was fixed before the runs:
+
+    world        mixture, VPI  mixture, sampling  moment, VPI  moment, sampling
+    chain        2842 (69)     1485 (33)          2425 (85)    1595 (51)
+    double-loop  242.2 (.1)    163.8 (1.9)        237.7 (.7)   168.0 (1.9)
 """
 
 from __future__ import annotations

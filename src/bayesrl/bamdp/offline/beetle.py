@@ -68,7 +68,7 @@ PATIENCE = 20
 
 
 class SampledDirichletRows(SamplesMDPs, HasDirichletRows, Protocol):
-    """What BEETLE needs from a prior."""
+    """A prior that BEETLE can solve."""
 
 
 @register(
@@ -227,7 +227,7 @@ def interact(prior: SampledDirichletRows, beliefs: int, steps: int, rng: Generat
 
 
 class Problem(NamedTuple):
-    """What the kernels read of a belief."""
+    """The arrays that the kernels read of a belief."""
 
     succ: I3
     reward: F3

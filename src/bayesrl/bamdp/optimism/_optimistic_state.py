@@ -1,4 +1,4 @@
-"""What R-max and MBIE-EB share: rarely tried pairs lead to an optimistic absorbing state that pays R_max forever."""
+"""The model of R-max and MBIE-EB: rarely tried pairs lead to an optimistic absorbing state that pays R_max forever."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bayesrl.models.solvers._driver import Iterate, solve_by
 
 
 class Asked(HasMeanMDP, HasRewardRange, CountsVisits, Protocol):
-    """What R-max and MBIE-EB need from a belief."""
+    """A belief for R-max and MBIE-EB."""
 
 
 def best_value(planner: str, belief: Asked, r_max: float | None) -> float:

@@ -33,7 +33,7 @@ from bayesrl.registry import register
 
 
 class Asked(HasMeanMDP, CountsPairs, HasInverseRewardCounts, HasRewardRange, Protocol):
-    """What BEB needs from a belief."""
+    """A belief for BEB."""
 
 
 @register(

@@ -43,7 +43,7 @@ TOL, SWEEPS = 1e-9, 1_000_000
 
 
 class Asked(HasOptimisticRewards, CountsPairs, Protocol):
-    """What BOLT needs from a belief."""
+    """A belief for BOLT."""
 
 
 @register(

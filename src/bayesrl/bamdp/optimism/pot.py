@@ -5,9 +5,9 @@ limits their number by an upper confidence bound on the share of sigma,
 
     eta(s, a, sigma) = eta min(1, E[P(sigma|s, a)] + beta sd[P(sigma|s, a)]),
 
-from the present estimate of the transition and the posterior's deviation. It is greedier than BOLT, and becomes more so
-so the optimism shrinks as the posterior becomes more certain. A prior that gives good transitions almost no
-probability misleads the method.
+from the present estimate of the transition and the posterior's deviation. POT is greedier than BOLT, and its optimism
+shrinks as the posterior becomes more certain. A prior that gives good transitions almost no probability misleads the
+method.
 
 Paper to code: the bound is `probable_share`; the rest is BOLT's (`imagined_model`, `extended_q`).
 Deviations: we did not have the paper. The survey says that eta is set online for each state and action, like an upper
@@ -38,7 +38,7 @@ from bayesrl.registry import register
 
 
 class Asked(HasOptimisticRewards, BoundsBestRewards, CountsPairs, HasRowVariance, Protocol):
-    """What POT needs from a belief."""
+    """A belief for POT."""
 
 
 @register(

@@ -36,7 +36,7 @@ from bayesrl.registry import register
 
 
 class Asked(HasMeanMDP, ListsOutcomes, HasRowVariance, HasRewardVariance, HasRewardRange, Protocol):
-    """What VBRB needs from a belief."""
+    """A belief for VBRB."""
 
 
 @register(

@@ -33,7 +33,7 @@ from bayesrl.registry import register
 
 
 class Asked(SamplesListedMDPs, GroupsVisits, Protocol):
-    """What BOSS needs from a belief."""
+    """A belief for BOSS."""
 
 
 class Plan(NamedTuple):

@@ -73,7 +73,7 @@ class PSRL:
     needs: ClassVar[tuple[type, ...]] = (SamplesListedMDPs,)
 
     def check(self, belief: SamplesListedMDPs) -> None:
-        """Raise an error if the discount is 1 and the model need not end nor a horizon."""
+        """Raise an error if returns may be infinite: no horizon, discount 1, and models whose episodes need not end."""
         if self.horizon is None:
             draws_must_end("PSRL", belief)
 

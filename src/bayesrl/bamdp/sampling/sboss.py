@@ -35,7 +35,7 @@ from bayesrl.registry import register
 
 
 class Asked(SamplesListedMDPs, HasPairMoments, Protocol):
-    """What SBOSS needs from a belief."""
+    """A belief for SBOSS."""
 
 
 class Moments(NamedTuple):

@@ -38,7 +38,7 @@ MOST = 1_000_000
 
 
 class Asked(SamplesListedMDPs, HasPairMoments, HasRowVariance, Protocol):
-    """What SmartSampler needs from a belief."""
+    """A belief for SmartSampler."""
 
 
 @register(

@@ -44,7 +44,7 @@ from bayesrl.registry import register
 
 
 class Asked(SamplesMDPs, KnowsRewards, Protocol):
-    """What the planner needs from a belief."""
+    """A belief for the planner."""
 
 
 class Sample(NamedTuple):

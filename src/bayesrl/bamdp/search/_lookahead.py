@@ -1,4 +1,4 @@
-"""What the searches prepare before compiled code runs: counts, values of leaves, ranges of returns."""
+"""The preparation of a search before compiled code runs: counts, values of leaves, ranges of returns."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from bayesrl.registry import register
 
 
 class Asked(Simulates, NamesOutcomes, Protocol):
-    """What BAMCP asks."""
+    """A belief for BAMCP."""
 
 
 class Memory(NamedTuple):

@@ -56,7 +56,7 @@ from bayesrl.registry import register
 
 
 class Asked(ListsOutcomes, Enumerates, Protocol):
-    """What Bayesian sparse sampling needs from a belief."""
+    """A belief for Bayesian sparse sampling."""
 
 
 @register(

@@ -64,7 +64,7 @@ from bayesrl.registry import register
 
 
 class Asked(Simulates, HasRewardRange, Protocol):
-    """What BFS3 needs from a belief."""
+    """A belief for BFS3."""
 
 
 @register(

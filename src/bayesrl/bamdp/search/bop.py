@@ -39,7 +39,7 @@ from bayesrl.registry import register
 
 
 class Asked(HasRewardRange, Enumerates, Protocol):
-    """What BOP needs from a belief."""
+    """A belief for BOP."""
 
 
 @register(

@@ -61,7 +61,7 @@ from bayesrl.registry import register
 
 
 class Asked(HasRewardRange, Enumerates, Protocol):
-    """What branch and bound needs from a belief."""
+    """A belief for branch and bound."""
 
 
 @register(

@@ -162,7 +162,7 @@ def normal_wishart_draw(m: Floats, kappa: float, nu: float, Psi: Floats, rng: Ge
 
 
 def student_numbers(of: Statistics, rng: Generator) -> tuple[Floats, Floats]:
-    """What `moved` needs: standard normal numbers, (N, d), and chi-squared ones, (N,)."""
+    """The random numbers of `moved`: standard normal ones, (N, d), and chi-squared ones, (N,)."""
     n, d = of.mean.shape
     return rng.standard_normal((n, d)), rng.chisquare(of.degrees - d + 1.0, n)
 

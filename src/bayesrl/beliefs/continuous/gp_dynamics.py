@@ -100,7 +100,7 @@ class GPDynamics:
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95
     propagate: Annotated[Literal["moments", "samples"], "How `predict_path` goes on from uncertain states."] = "moments"
     data: tuple[Observations, ...] = field(init=False, default=(), repr=False)
-    """What was seen: one factor for each distinct covariance and noise."""
+    """The data: one factor for each distinct covariance and noise."""
 
     grows: ClassVar[tuple[str, ...]] = ("data",)
 
@@ -139,7 +139,7 @@ class GPDynamics:
 
     @property
     def unsupported(self) -> dict[str, str]:
-        """What a belief without a reward cannot say, and what only Gaussian covariances allow."""
+        """The members for which it lacks a reward or Gaussian covariances, with the reason."""
         said = {} if self.is_gaussian else {"grow_tree": "Compiled trees need Gaussian covariances."}
         if self.reward is None:
             said |= dict.fromkeys(("expected_reward", "expected_rewards"), "It was given no reward.")

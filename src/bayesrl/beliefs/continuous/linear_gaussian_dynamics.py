@@ -227,7 +227,7 @@ class LinearGaussianDynamics:
 
     @property
     def unsupported(self) -> Mapping[str, str]:
-        """What cannot be asked without costs, or where features stand for (x, u); and means of arms, always."""
+        """`mean`, and the members that need costs, or features (x, u), which it lacks; with the reason."""
         costs = "It was given no costs Q and R."
         without = dict.fromkeys(("Q", "R", "expected_reward", "expected_rewards"), costs) if self.Q is None else {}
         without |= {"mean": "Its `mean` is that of parameters, not of arms."}

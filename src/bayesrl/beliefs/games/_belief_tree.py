@@ -23,7 +23,7 @@ MOST = 2_000_000
 
 
 class TreeShape(NamedTuple):
-    """What a tree depends on besides its root: sizes, what is possible, and what is learned."""
+    """The parts of a tree that do not change: sizes, possible outcomes, and which parts of the game are learned."""
 
     sizes: tuple[int, int, int, int, int]
     possible: bytes

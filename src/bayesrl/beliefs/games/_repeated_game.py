@@ -148,7 +148,7 @@ class RepeatedGame:
 
     @cached_property
     def tree_shape(self) -> TreeShape:
-        """What belief trees depend on. No datum changes it."""
+        """The parts of belief trees that no datum changes."""
         return shape_of(self.urns)
 
     depends_on_data = ("urns",)

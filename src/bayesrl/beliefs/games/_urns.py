@@ -20,7 +20,7 @@ from bayesrl.models.solve import solve_many
 
 
 class Urns(NamedTuple):
-    """What is believed about a game. Known urns hold probabilities."""
+    """A belief about a game as urns. Known urns hold probabilities."""
 
     moves: Floats
     """Counts of next states, (S, J, S)."""

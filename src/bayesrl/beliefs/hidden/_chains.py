@@ -33,7 +33,7 @@ class Chains(NamedTuple):
     """All chains, and what was seen."""
 
     steps: Ints
-    """What was done and seen, (T, 5), as `_beam.py` says."""
+    """The actions and observations, (T, 5), as `_beam.py` says."""
     length: Ints
     """The number of steps of each sequence."""
     chains: tuple[Chain, ...]

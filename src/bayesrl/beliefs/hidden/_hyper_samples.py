@@ -1,4 +1,4 @@
-"""What is read off weighted hyper-states, draws from them, and the check of those that a file holds; compiled."""
+"""Readings of weighted hyper-states, draws from them, and the check of those that a file holds; compiled."""
 
 from __future__ import annotations
 

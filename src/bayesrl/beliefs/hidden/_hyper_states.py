@@ -34,7 +34,7 @@ FRESH = -1
 
 
 class Rows(NamedTuple):
-    """What all hyper-states share."""
+    """The arrays that all hyper-states share."""
 
     succ: I3  # (S, A, K) next state of outcome k
     move: I2  # (S, A) row that draws the outcome

@@ -1,4 +1,4 @@
-"""What the four beliefs over hyper-states share: their readings, and the example that the laws use."""
+"""The common parts of the four beliefs over hyper-states: their readings, and the example that the laws use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from bayesrl.parameters import unchecked
 
 
 class OverHyperStates:
-    """A belief that is a mixture of weighted hyper-states. It inherits these methods and overrides none of them."""
+    """A belief that is a mixture of weighted hyper-states. Its subclasses override none of these methods."""
 
     prior: DirichletPOMDP
     hyper: HyperStates
@@ -55,7 +55,7 @@ class OverHyperStates:
 
     @cached_property
     def rows(self) -> Rows:
-        """What all hyper-states share. Posteriors keep it."""
+        """The arrays that all hyper-states share. Posteriors keep them."""
         return rows_of(self.prior, getattr(self, "bound", np.inf))
 
     # Learning --------------------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ class OverHyperStates:
 
     @cached_property
     def _urns(self) -> Priors:
-        """What the urns of this belief and of all its posteriors share."""
+        """The priors that the urns of this belief and of all its posteriors share."""
         m = self.rows
         made = priors(m.start, m.succ, m.move, m.sign, m.show, m.alpha, m.size, m.learnt, m.reward, m.terminal)
         return all_frozen(made)

@@ -199,7 +199,7 @@ class POMDPFilter:
 
     @property
     def unsupported(self) -> dict[str, str]:
-        """What this filter cannot serve."""
+        """The members that this filter does not have, with the reason."""
         if self.preferred is None:
             return {"preferred_actions": "Give the filter `preferred`, the actions that rollouts prefer."}
         return {}

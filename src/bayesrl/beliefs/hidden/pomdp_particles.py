@@ -154,7 +154,7 @@ class POMDPParticles:
 
     @property
     def unsupported(self) -> dict[str, str]:
-        """What this world cannot answer."""
+        """The members that this world does not allow, with the reason."""
         listed = ("n_states", "n_observations", "states", "predictive", "mean_pomdp", "sample_pomdp")
         missing = {} if self.pomdp is not None else dict.fromkeys(listed, "The world has no table `pomdp`.")
         if preferred_of(self.world) is None:

@@ -404,7 +404,7 @@ class DirichletMDP(KnownRewards):
         return {name: kept for name, kept in self.__dict__.items() if name != "_alpha"} | {"_shared": {}}
 
     def described(self) -> dict[str, object] | None:
-        """What a record stores instead of the arrays of a very large prior; None if it stores the arrays."""
+        """The sizes that a record stores in place of the arrays of a very large prior; None if it stores the arrays."""
         if self.outcomes.described() is None or self._prior.strides != (0, 0) or self.seen:
             return None
         prior = {"array": list(self._prior.shape), "all": float(self._prior[0, 0])}

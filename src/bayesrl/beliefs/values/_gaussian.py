@@ -1,4 +1,4 @@
-"""What every Gaussian belief about a function offers, given its mean and covariance at points."""
+"""The readings of a Gaussian belief about a function, given its mean and covariance at points."""
 
 from __future__ import annotations
 
@@ -59,5 +59,5 @@ def nonnegative(owner: str, variance: Floats, prior: Floats | float) -> Floats:
 
 def not_positive(owner: str, variance: float) -> InvalidArgument:
     """The error about a covariance that is none."""
-    hint = "Those of this library are: if it is one of them, please report this."
+    hint = "Every covariance of this library is positive definite: if this is one of them, please report it."
     return InvalidArgument(owner, "covariance", "positive definite", f"a variance of {variance:.3g}", hint)

@@ -39,7 +39,7 @@ LOG_2_PI = math.log(2.0 * math.pi)
 
 
 class _Buffer:
-    """What versions share. What lies below `points` and `data` is never written again."""
+    """The arrays that versions share. Rows below `points` and `data` are never written again."""
 
     __slots__ = ("L", "X", "data", "first", "index", "lock", "points", "w", "weight", "y")
 

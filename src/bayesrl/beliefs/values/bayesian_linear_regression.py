@@ -34,7 +34,7 @@ from bayesrl.registry import register
 
 
 class Sums(NamedTuple):
-    """What the posterior depends on."""
+    """The sums on which the posterior depends."""
 
     n: int
     gram: Floats
@@ -85,7 +85,7 @@ class BayesianLinearRegression(LinearPosterior):
     noise: Annotated[float, AtLeast(0.0), "Standard deviation of a datum."] = 0.1
     prior_variance: Annotated[float, Above(0.0), "Prior variance of a weight, v."] = 1.0
     sums: Sums = field(init=False, repr=False)
-    """What was seen."""
+    """The sums of the data."""
 
     depends_on_data: ClassVar[tuple[str, ...]] = ("posterior",)
     grows: ClassVar[tuple[str, ...]] = ("sums",)

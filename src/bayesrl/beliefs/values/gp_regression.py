@@ -67,7 +67,7 @@ class GPRegression(ExactPosterior):
     prior: Annotated[Covariance, "Prior covariance of values."]
     noise: Annotated[float, AtLeast(0.0), "Standard deviation of a datum."] = 0.1
     data: Observations | None = field(init=False, default=None, repr=False)
-    """What was seen, with the Cholesky factor of its covariance."""
+    """The data, with the Cholesky factor of their covariance."""
     blocks: tuple[tuple[int, Floats], ...] = field(init=False, default=(), repr=False)
     """Noise covariances that were given: the number of the first datum, and the matrix."""
 
@@ -149,7 +149,7 @@ class GPRegression(ExactPosterior):
     # A bandit on a box -----------------------------------------------------------------------------------------------
 
     def action_moments(self, actions: ArrayLike) -> tuple[Floats, Floats]:
-        """What actions pay on average: posterior mean, (n,), and covariance, (n, n)."""
+        """The mean rewards of actions: posterior mean, (n,), and covariance, (n, n)."""
         return self.mean(actions), self.covariance(actions)
 
     # Hyper-parameters ------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from bayesrl.registry import register
 
 
 class TemporalDifferences(ExactPosterior):
-    """What the two exact models share: everything but the covariance of the noise."""
+    """The common parts of the two exact models: everything but the covariance of the noise."""
 
     noise: Noise
     gamma: float
@@ -171,7 +171,7 @@ class GPTD(TemporalDifferences):
 
 
 def set_fields(made: object, prior: Any, noise: Any, gamma: Any) -> None:
-    """What the constructors of both models do: the keyword `covariance` becomes the field `prior`."""
+    """Set the fields in the constructors of both models: the keyword `covariance` becomes the field `prior`."""
     for name, given in (("prior", prior), ("noise", noise), ("gamma", gamma), ("data", None), ("tail", None)):
         object.__setattr__(made, name, given)
     made.__post_init__()  # type: ignore[attr-defined]  # the checks that `value` adds

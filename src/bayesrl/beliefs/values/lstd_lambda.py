@@ -48,7 +48,7 @@ class Traces(NamedTuple):
 
 
 class LeastSquares:
-    """What LSTD and its Bayesian form share: the sums over transitions."""
+    """The common part of LSTD and its Bayesian form: the sums over transitions."""
 
     features: Features
     lam: float

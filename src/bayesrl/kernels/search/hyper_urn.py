@@ -80,7 +80,7 @@ class HyperUrn(NamedTuple):
 
 
 class Priors(NamedTuple):
-    """What the urns of all beliefs of one prior share: the fields of `HyperUrn` of these names, and empty rows."""
+    """The arrays that the urns of all beliefs of one prior share: fields of `HyperUrn` of these names, empty rows."""
 
     starts: I1
     start: F2

@@ -34,7 +34,7 @@ FIRST = 50
 CELL, ROW, COLUMN = 0, 1, 2
 """Kinds of entries in the table."""
 EMPTY, TAKEN, THERE = 0, 1, 2
-"""What is known about a cell: it was empty, its reward was taken, or it holds a reward."""
+"""The three states of a known cell: it was empty, its reward was taken, or it holds a reward."""
 DX, DY = (0, 1, 0, -1), (1, 0, -1, 0)
 """Up, right, down, left: the opposite of action a is (a + 2) % 4."""
 WIDTH, HALF = 1 << 32, 1 << 31

@@ -1,8 +1,8 @@
 """UCT on histories with root sampling: the search of BAMCP (Guez, Silver, Dayan 2012) and POMCP (Silver, Veness 2010).
 
 A node is a history of actions and outcomes. Each simulation draws at the root what is drawn once (a model, a hidden
-state), descends by the UCB rule, adds a node, rolls out, and averages returns along its path. What an outcome is says
-the simulator (`kernels/simulator.py`): a next state, or what is seen of a hidden one.
+state), descends by the UCB rule, adds a node, rolls out, and averages returns along its path. The simulator
+(`kernels/simulator.py`) defines outcomes: next states, or observations of hidden states.
 """
 
 from __future__ import annotations

@@ -141,11 +141,11 @@ do not edit the tables. `bayesrl reproduce --save scores.json` measures everythi
 world, `--quick` what takes seconds.
 
 How to read it: {caption}.
-Figures are judged by a test of whether both samples can be of one distribution: the difference of the means over its
-standard error, in which the larger of the two standard deviations serves both samples, against Student's t with the
-degrees of freedom of the smaller sample. Returns are often bimodal (some runs never find the reward), and a sample that
-missed one mode understates its spread; a test on both standard errors then raises false alarms. With fewer than 30 runs
-of ours there is no verdict.
+Figures are judged by a test of whether both samples can be of one distribution. The statistic is the difference of the
+means over its standard error, where both samples are given the larger of the two standard deviations. It is compared
+with Student's t with the degrees of freedom of the smaller sample. Returns are often bimodal (some runs never find the
+reward). A sample that missed one mode understates its spread, and a test on both standard errors then raises false
+alarms. With fewer than 30 runs of ours there is no verdict.
 Only figures that were computed, found in a repository, made by running the author's code, or recalled and recomputed
 are judged; those that are merely recalled from a paper are shown. Assumed where nothing is stated: ten runs; a spread
 is a standard error; runs without a spread spread as ours do. *would notice* is the true difference that the test finds

@@ -45,7 +45,7 @@ class Row:
 
     @property
     def metric(self) -> str:
-        """What is measured, by the name that published figures go by."""
+        """The measured quantity, by its name in published figures."""
         if self.since:
             return f"return in steps {self.since + 1} to {self.steps}"
         return "discounted return" if self.discounted else "return"

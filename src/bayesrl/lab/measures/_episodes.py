@@ -15,7 +15,7 @@ LAST = 20
 
 
 class Episodes(NamedTuple):
-    """What a method did by episodes, on average over the runs."""
+    """The episodes of a method, on average over the runs."""
 
     finished: Interval
     """Number of finished episodes of a run."""

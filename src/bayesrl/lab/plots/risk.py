@@ -40,7 +40,14 @@ def plot_values(
     A histogram for each policy has lines at the epsilon-percentile, at the mean and at CVaR, the mean of the worst
     returns, a share epsilon of all. A policy is an array, a policy object, or a solution that has one.
     """
-    sheet = values_sheet(assess(belief, policies, epsilon, samples, rng=default_rng(seed)), epsilon)
+    return draw_values(assess(belief, policies, epsilon, samples, rng=default_rng(seed)), epsilon, path, title)
+
+
+def draw_values(
+    found: Mapping[str, Assessment], epsilon: float, path: str | Path | None = None, title: str | None = None
+) -> Sheet:
+    """Do the same for policies that `assess` has assessed."""
+    sheet = values_sheet(found, epsilon)
     if title:
         sheet.suptitle(title, fontsize="medium")
     if path is not None:

@@ -1,4 +1,4 @@
-"""What memoryless policies share: how they act, draw an action, and read features."""
+"""The common parts of memoryless policies: how they act, draw an action, and read features."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from bayesrl.models.pomdp import TabularPOMDP
 
 
 class Arrays(NamedTuple):
-    """What the kernels read of a POMDP. G and H are numbers of groups, K and L of outcomes."""
+    """The arrays that the kernels read of a POMDP. G and H are numbers of groups, K and L of outcomes."""
 
     succ: I3  # (S, A, K)
     prob: F2  # (G, K)

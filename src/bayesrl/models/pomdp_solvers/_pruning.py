@@ -16,7 +16,7 @@ from bayesrl.kernels.jit import njit
 SLACK = 1e-12
 """A smaller excess, relative to the largest entry, counts as none."""
 OPEN, OUT, IN = 0, 1, 2
-"""What is known about a vector."""
+"""The state of a vector: not decided yet, left out, or kept."""
 
 
 class TooMany(Exception):

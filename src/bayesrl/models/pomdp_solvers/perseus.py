@@ -1,9 +1,9 @@
 """Perseus: randomised point-based value iteration (Spaan and Vlassis 2005; survey §4.3).
 
-The set B is found by random exploration, and stays. A stage improves all of B with few backups: draw a belief from
-those that are not improved yet, back it up, and keep the new vector if it does not lower the belief's value, else the
-belief's best old vector; whatever belief the vector lifts to its old value is improved too. The stage ends when none is
-lower than before.
+The set B is found by random exploration and then kept. A stage improves all of B with few backups. It draws a belief
+from those that are not improved yet and backs it up. If the new vector does not lower the value of this belief, the
+stage keeps the new vector, else the best old vector of this belief. All beliefs whose value under the kept vector is at
+least their old value count as improved. The stage ends when all of B is improved.
 
 Paper to code: exploration `explore`, a stage `stage`, backup `look_ahead` and `assemble` (_backups.py).
 Deviations: one stage may back up no belief that could gain, so a stage that moves no value is followed by a sweep over

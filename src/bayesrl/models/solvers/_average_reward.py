@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from bayesrl._shown import shown
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.bellman import Model, backup, improve, policy_backup, rounding_error
@@ -46,6 +47,9 @@ class AverageReward(NamedTuple):
     """The best gain is within this of `gain`."""
     iterations: int
     """Policies evaluated."""
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 def average_reward(problem: Problem) -> AverageReward:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayesrl._shown import shown
 from bayesrl.checks import Floats, Ints, integer, number
 from bayesrl.core import Policy
 from bayesrl.kernels.bellman import Model, backup, largest, policy_backup
@@ -34,6 +35,9 @@ class FiniteHorizon(NamedTuple):
     """policy[t, s]: the first optimal action at step t, shape (horizon, S)."""
     start_value: float
     """The optimal return from the start distribution."""
+
+    def __repr__(self) -> str:
+        return shown(self)
 
 
 def finite_horizon(problem: Problem, horizon: int, gamma: float | None = None) -> FiniteHorizon:

@@ -168,5 +168,5 @@ def sweep_gathered(y: I2, p: F2, r: F1, v: F1, new: F1) -> tuple[float, float]:
 
 @njit
 def gap(low: float, high: float, shiftable: bool) -> float:
-    """What must become small: the span, or the residual if values may not be shifted."""
+    """The quantity that must become small: the span, or the residual if values may not be shifted."""
     return high - low if shiftable else max(high, -low)

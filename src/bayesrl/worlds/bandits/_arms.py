@@ -1,4 +1,4 @@
-"""What bandit worlds share. Means have shape (K,), or (replicates, K) for several worlds in lockstep."""
+"""The common parts of bandit worlds. Means have shape (K,), or (replicates, K) for several worlds in lockstep."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def shape_of(arms: int, replicates: int | None) -> tuple[int, ...]:
 
 
 class Arms(Published, Protocol):
-    """What bandits without contexts share."""
+    """A bandit without contexts."""
 
     means: Floats
     name: str
@@ -66,7 +66,7 @@ class Arms(Published, Protocol):
 
 
 class SingleArms(Arms, Protocol):
-    """What bandits with one arm at a time share."""
+    """A bandit in which one arm is chosen at a time."""
 
     def reset(self, rng: Generator) -> tuple[None, int]:
         """A bandit has no state."""
@@ -79,7 +79,7 @@ class SingleArms(Arms, Protocol):
 
 
 class ArmsFamily(Published, Protocol):
-    """What families of bandits share."""
+    """A family of bandits."""
 
     arms: int
     registered: ClassVar[str]

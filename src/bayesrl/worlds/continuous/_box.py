@@ -1,4 +1,4 @@
-"""What worlds with vectors share: bounds and a time limit."""
+"""The common parts of worlds with vectors: bounds and a time limit."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ FINE = 400
 
 
 class BoxBandit(Published, Protocol):
-    """What the family and its worlds share: the box of the actions."""
+    """The common parts of the family and its worlds: the box of the actions."""
 
     dims: int
     registered: ClassVar[str] = "continuous-bandit"
@@ -87,7 +87,7 @@ class ContinuousBandit(BoxBandit):
         return self.centres.shape[1]
 
     def mean(self, actions: Any) -> Floats:
-        """What actions, (n, e), pay on average, (n,)."""
+        """The mean rewards of actions, (n, e), as (n,)."""
         return np.asarray(self.covariance(actions, self.centres) @ self.weights)
 
     @cached_property
@@ -129,7 +129,7 @@ class ContinuousBandit(BoxBandit):
         return None, 0
 
     def step(self, state: None, action: Any, rng: Generator) -> WorldStep:
-        """What a point of the box pays."""
+        """Draw the reward of a point of the box."""
         a = check_action(self.registered, self.actions, action)
         paid = float(self.mean(a[None])[0]) + self.noise * generator(self.registered, rng).standard_normal()
         return WorldStep(None, 0, paid)

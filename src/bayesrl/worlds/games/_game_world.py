@@ -1,7 +1,7 @@
 """A game against a player with a fixed strategy, as a world of one agent.
 
 The state is that of the game. An observation is the pair (state, the other's last action), -1 at a reset: the other's
-action is seen after each step. `multiagent.play` takes the game itself and two agents.
+action is seen after each step. `multiagent.run_game` takes the game itself and two agents.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class GameWorld(Published):
 
     @property
     def payoff(self) -> Floats:
-        """What the joint actions pay in a game of one state, (A, B)."""
+        """The rewards of the joint actions in a game of one state, (A, B)."""
         if self.game.n_states > 1 or self.game.R.ndim > 3:
             raise InvalidArgument("payoff", "world", "a game of one state", self.name)
         return np.asarray(self.game.R[0])
@@ -84,7 +84,7 @@ class GameWorld(Published):
 
     @property
     def answers(self) -> tuple[int, ...]:
-        """What is seen besides the state: one of the other's B actions."""
+        """The sizes of what is observed besides the state: one of the other's B actions."""
         return (self.game.n_others,)
 
     def default_prior(self) -> DirichletGame:

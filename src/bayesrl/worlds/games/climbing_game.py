@@ -35,6 +35,6 @@ PAYOFF = np.array([[11.0, -30.0, 0.0], [-30.0, 7.0, 6.0], [0.0, 0.0, 5.0]])
 def climbing_game(partner: Floats | None = None, gamma: float = 0.95) -> GameWorld:
     """The climbing game against a player with a fixed strategy, uniform unless `partner` (3,) is given.
 
-    `payoff` holds the matrix, and `game` the game for `multiagent.play`. The discount is ours.
+    `payoff` holds the matrix, and `game` the game for `multiagent.run_game`. The discount is ours.
     """
     return GameWorld("climbing-game", StochasticGame.stage(PAYOFF, gamma), partner)

@@ -33,7 +33,7 @@ from bayesrl.worlds.games._game_world import GameWorld
 def penalty_game(k: float = -100.0, partner: Floats | None = None, gamma: float = 0.95) -> GameWorld:
     """The penalty game against a player with a fixed strategy, uniform unless `partner` (3,) is given.
 
-    `payoff` holds the matrix, and `game` the game for `multiagent.play`. The discount is ours.
+    `payoff` holds the matrix, and `game` the game for `multiagent.run_game`. The discount is ours.
     """
     k = number("penalty-game", "k", k)
     payoff = np.array([[10.0, 0.0, k], [0.0, 2.0, 0.0], [k, 0.0, 10.0]])

@@ -62,7 +62,7 @@ class TwoAgentChain(Published):
 
     @cached_property
     def game(self) -> StochasticGame:
-        """The game, for `multiagent.play`."""
+        """The game, for `multiagent.run_game`."""
         P, R, s = np.zeros((LENGTH, 2, 2, LENGTH)), np.zeros((LENGTH, 2, 2, LENGTH)), np.arange(LENGTH)
         on = np.minimum(s + 1, LENGTH - 1)
         P[:, 0, 1, 0] = P[:, 1, 0, 0] = 1.0

@@ -77,7 +77,7 @@ class DirichletFamily(Published):
 
     @cached_property
     def outcomes(self) -> Outcomes:
-        """What can happen in some world of the family: the next states with a positive count."""
+        """The outcomes that are possible in some world of the family: the next states with a positive count."""
         mean = self.counts / self.counts.sum(axis=2, keepdims=True)
         return TabularMDP.from_dense(mean, self.rewards, self.gamma).outcomes
 

@@ -1,4 +1,4 @@
-"""What the three oracles share: the world inside, the price of a question, and an oracle that knows the best action.
+"""The common parts of the three oracles: the world inside, the price of a question, and the oracle's best action.
 
 Actions of the world inside keep their numbers; questions are further actions. An observation is a tuple: what is seen,
 then what the oracle says. Each entry is NOTHING, -1, if there is none. A question of the second and the third oracle
@@ -35,7 +35,7 @@ class Oracle(Published, Protocol):
     cost: float
 
     query: ClassVar[str]
-    """What is asked for: "state", "action" or "confirmation"."""
+    """The kind of answer that is asked for: "state", "action" or "confirmation"."""
     hidden: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

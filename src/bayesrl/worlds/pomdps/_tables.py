@@ -58,7 +58,7 @@ def padded(rows: Rows) -> Floats:
 
 
 def signs_by_state(shown: ArrayLike, n_actions: int) -> tuple[Signs, list[list[float]]]:
-    """What is seen, if it depends on the state reached only, and its rows, from the probabilities (S, Z)."""
+    """The observations, if they depend on the state reached only, and their rows, from the probabilities (S, Z)."""
     seen: NDArray[np.float64] = np.asarray(shown, np.float64)
     S, Z = seen.shape
     kinds, which = np.unique(seen, axis=0, return_inverse=True)

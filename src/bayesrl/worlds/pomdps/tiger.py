@@ -51,8 +51,8 @@ def tiger(
 ) -> POMDPWorld:
     """The tiger behind one of two doors, without end: after a door, it is put behind a door at random.
 
-    The optimal value of the start is 19.371368. The best policy listens until one side was heard twice more often than
-    the other, and then opens the other door.
+    The optimal value of the start is 19.371368. The best policy listens until one side was heard two times more than
+    the other, and then opens the door of the other side.
 
     Examples
     --------

@@ -26,7 +26,7 @@ FAILS = np.array([[0.4, 0.7], [0.4, 0.0]])
 """Probability that the machine is broken after the week, (S, A)."""
 COST = np.array([[20.0, 0.0], [40.0, 150.0]])
 EARNED = np.array([100.0, 0.0])
-"""What a week earns that ends in each state."""
+"""The earnings of a week that ends in each state."""
 
 
 @register(

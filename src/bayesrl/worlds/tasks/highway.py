@@ -32,7 +32,7 @@ STYLES = {
     "safe": (-1.0, 0.0, 0.0, 0.1, 0.0, 0.0),
     "demolition": (1.0, 0.0, 0.0, 0.0, 0.0, 0.1),
 }
-"""What drivers want: weights of collision, lanes and speeds."""
+"""The wishes of drivers: weights of collision, lanes and speeds."""
 ARRIVES = (0.4, 0.6, 0.8)
 """Probability that an empty lane draws a car."""
 SHAPE = (2, 3, 8, 8, 8)
