@@ -23,6 +23,7 @@ from bayesrl.beliefs.features import Polynomial
 from bayesrl.core import Streams, Transition, play
 from bayesrl.errors import NotConverged
 from bayesrl.lab.build import agent_for, named, world_for
+from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.lab.plots import _sheet
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.statistics import Interval, mean_interval
@@ -220,7 +221,10 @@ def climb(hill: Hill, draw: int) -> list[float]:
     for _ in range(100):
         s, a = rng.uniform([-1.0, -2.0], [1.0, 2.0]), rng.uniform(-4.0, 4.0)
         log.append(Transition(s, [a], 0.0, world.step(s, [a], rng).state))
-    given = dict(world.defaults["gprl"]) | {"covariance": Gaussian(scale=list(hill.scale)), "jitter": hill.jitter}
+    given = dict(suggestions_for(world)["gprl"]) | {
+        "covariance": Gaussian(scale=list(hill.scale)),
+        "jitter": hill.jitter,
+    }
     dynamics = Gaussian(scale=[1.0, 2.0, 8.0])
     solver = GPRL(actions=np.linspace(-4.0, 4.0, 9), gamma=hill.gamma, dynamics=dynamics, **given)
     settled = 1

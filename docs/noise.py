@@ -14,6 +14,7 @@ from numpy.random import default_rng
 from bayesrl.beliefs import NormalWishart
 from bayesrl.continuous import NormalWishartDynamics
 from bayesrl.core import Transition
+from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.lab.plots.noise import plot_noise
 from bayesrl.registry import make_world
 
@@ -81,7 +82,9 @@ def walks(particles, runs=10, filters=8):
             z = seen
         for k in range(filters):
             rng, found = default_rng([3, particles, i, k]), []
-            belief = NormalWishartDynamics(**(world.defaults["normal-wishart-dynamics"] | {"particles": particles}))
+            belief = NormalWishartDynamics(
+                **(suggestions_for(world)["normal-wishart-dynamics"] | {"particles": particles})
+            )
             for t, step in enumerate(log):
                 belief = belief.update(step, rng)
                 if t + 1 in at:
@@ -102,7 +105,7 @@ def picture(steps=100):
     """The marginal posteriors of drift and spread on one walk of the robot."""
     world, luck, rng = make_world("robot-navigation"), default_rng(4), default_rng(5)
     state, z = world.reset(luck)
-    beliefs = [NormalWishartDynamics(**(world.defaults["normal-wishart-dynamics"] | {"particles": 10_000}))]
+    beliefs = [NormalWishartDynamics(**(suggestions_for(world)["normal-wishart-dynamics"] | {"particles": 10_000}))]
     for t in range(steps):
         a = world.moves[1 if t % 2 else 5]
         state, seen, reward, _ = world.step(state, a, luck)

@@ -20,6 +20,7 @@ import bayesrl as b
 from bayesrl._files import read_text, write_text
 from bayesrl.beliefs.covariances import Gaussian
 from bayesrl.continuous import GPPOMDP, ContinuousForwardSearch, GPSparseSampling, NormalWishartDynamics
+from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.lab.measures.regret import regret
 from bayesrl.lab.plots._sheet import look, new_sheet, open_axes, panels_of, write
 from bayesrl.lab.plots.box_bandit import plot_box_bandit
@@ -69,7 +70,7 @@ def blimp_hidden_process() -> GPPOMDP:
 def robot_known() -> NormalWishartDynamics:
     """The drift and both noises are known, the state is hidden."""
     world = b.make_world("robot-navigation")
-    told = world.defaults["normal-wishart-dynamics"]
+    told = suggestions_for(world)["normal-wishart-dynamics"]
     known = {"noise": world.noise**2 * np.eye(2), "sensor": world.sensor**2 * np.eye(2)}
     drift = np.array(world.drift)
     return NormalWishartDynamics(**(told | known | {"transition": lambda s, a, v: robots.moved(s, a, v) + drift}))

@@ -37,7 +37,7 @@ from bayesrl.checks import integer, number
 from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
 from bayesrl.problems import Copies as Copies
 from bayesrl.problems import Family as Family
-from bayesrl.problems import HasDiscount, is_hidden
+from bayesrl.problems import GymnasiumEnvironment, discount_of, is_hidden
 from bayesrl.problems import Limited as Limited
 from bayesrl.provenance import describe, provenance
 from bayesrl.record import Record as Record
@@ -318,16 +318,16 @@ class Streams(NamedTuple):
 
 def meet(world: World | Family, streams: Streams, lockstep: int | None = None) -> World:
     """The world of a run: drawn if `world` is a family, and batched for `lockstep` replicates."""
-    if lockstep is not None and isinstance(world, Batches):  # which `_check_run` has made sure of
+    if lockstep is not None and offers(world, Batches):  # which `_check_run` has made sure of
         world = world.batch(lockstep)
-    return world.draw(streams.draw) if isinstance(world, Family) else world
+    return world.draw(streams.draw) if offers(world, Family) else world
 
 
 def _check_play(agent: object, world: object, streams: object, horizon: object) -> None:
     """Raise an error for arguments that `play` cannot run."""
     if not isinstance(agent, Agent):
         raise InvalidArgument("play", "agent", "an agent (start, act, learn)", agent)
-    if not isinstance(world, World):
+    if not offers(world, World):
         raise InvalidArgument("play", "world", "a world (reset, step)", world)
     if not (isinstance(streams, tuple) and len(streams) == 4 and all(isinstance(x, Generator) for x in streams)):
         raise InvalidArgument("play", "streams", "four generators, such as Streams.of(0)", streams)
@@ -421,15 +421,15 @@ def run(
     """
     _check_run(agent, world, steps, seed, replicate, horizon, lockstep, keep)
     made_of = {"agent": describe(agent), "world": describe(world)}
-    discount = world.gamma if offers(world, HasDiscount) else 1.0
+    discount = discount_of(world)
     streams = Streams.of(seed, replicate, lockstep is not None)
     if lockstep is not None and isinstance(agent, Batches):  # which `_check_run` has made sure of
         agent = agent.batch(lockstep)
     world = meet(world, streams, lockstep)
-    if not isinstance(world, World):
+    if not offers(world, World):
         raise InvalidArgument("run", "world", "a world (reset, step) or a family of worlds (draw)", world)
     gamma = number("run", "world.gamma", discount, 0.0, 1.0)
-    if horizon is None and isinstance(world, Limited):
+    if horizon is None and offers(world, Limited):
         horizon = world.horizon
 
     began = time.perf_counter()
@@ -497,9 +497,9 @@ def _check_run(
     if not isinstance(agent, Agent):
         hint = "A planner needs a belief: BayesAgent(prior, planner)." if hasattr(agent, "plan") else ""
         raise InvalidArgument("run", "agent", "an agent (start, act, learn)", agent, hint)
-    if hasattr(world, "observation_space"):
+    if offers(world, GymnasiumEnvironment):
         hint = "bayesrl.adapters.gymnasium.GymWorld(env) makes a world of it."
         raise InvalidArgument("run", "world", "a world, not a Gymnasium environment", type(world).__name__, hint)
     for name, batched in (("agent", agent), ("world", world)):
-        if lockstep is not None and not hasattr(batched, "batch"):
+        if lockstep is not None and not offers(batched, Batches):
             raise InvalidArgument("run", name, "one that can run in lockstep (batch)", batched)

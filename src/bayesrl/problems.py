@@ -78,6 +78,15 @@ class Named(Protocol):
 
 
 @runtime_checkable
+class Registered(Protocol):
+    """A world of the library whose class has one name."""
+
+    @property
+    def registered(self) -> str:
+        """The name: that in the registry, or for classes of several registered worlds that of the class."""
+
+
+@runtime_checkable
 class Hides(Protocol):
     """A world that says whether its state is hidden from the agent."""
 
@@ -102,6 +111,13 @@ class HasDiscount(Protocol):
     @property
     def gamma(self) -> float:
         """Discount, in [0, 1]."""
+
+
+@runtime_checkable
+class GymnasiumEnvironment(Protocol):
+    """An environment of Gymnasium, which is not a world: `adapters.gymnasium.GymWorld` makes one of it."""
+
+    observation_space: Any
 
 
 # States, actions and observations ------------------------------------------------------------------------------------
@@ -307,6 +323,23 @@ class TakesQueries(Protocol):
 
 
 @runtime_checkable
+class ChoosesSeveral(HasDiscount, Protocol):
+    """A bandit of which several arms are chosen at once."""
+
+    @property
+    def n_actions(self) -> int:
+        """K."""
+
+    @property
+    def suggestions(self) -> int:
+        """Number of arms that are chosen at once, M."""
+
+    @property
+    def feedback(self) -> str:
+        """Whether every chosen arm's reward is seen ("semi"), or only their sum ("full")."""
+
+
+@runtime_checkable
 class TellsGaps(Protocol):
     """A world that can tell what an action loses."""
 
@@ -348,3 +381,31 @@ def is_hidden(world: object) -> bool:
 def may_end(world: object) -> bool:
     """Whether an episode can end. It can if the world says nothing."""
     return world.ends if offers(world, Ends) else True
+
+
+def layout_of(world: object) -> Ints | None:
+    """The map of a world, (panels, rows, columns); None: there is no map."""
+    return world.layout if offers(world, HasLayout) else None
+
+
+def preferred_of(world: object) -> Bools | None:
+    """Which actions a world prefers in each state, (S, A); None: it does not say."""
+    return world.preferred if offers(world, PrefersInStates) else None
+
+
+def legal_of(world: object) -> Bools | None:
+    """Which actions a search may try in each state, (S, A); None: all."""
+    return world.legal if offers(world, LegalInStates) else None
+
+
+def action_names(world: object, n_actions: int) -> tuple[str, ...]:
+    """The names of numbered actions: the world's, or else their numbers."""
+    named: object = world.actions if offers(world, NamesActions) else ()
+    if isinstance(named, tuple) and len(named) == n_actions:  # a world of vectors has bounds there, or a number
+        return named
+    return tuple(map(str, range(n_actions)))
+
+
+def discount_of(world: object) -> float:
+    """The discount of a world; 1 if it says nothing."""
+    return world.gamma if offers(world, HasDiscount) else 1.0

@@ -15,6 +15,7 @@ from bayesrl.capabilities import DrawsObservations, GrowsTrees, RewardsStates, T
 from bayesrl.continuous import ContinuousForwardSearch, GPDynamics, LinearGaussianDynamics, NormalWishartDynamics
 from bayesrl.core import BayesAgent, Transition
 from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
+from bayesrl.lab.priors import prior_for
 from bayesrl.testing import assert_mean_equal
 from bayesrl.testing.stripped import stripped
 
@@ -385,5 +386,5 @@ def test_observations_that_are_no_states_are_refused(observation):
 def test_the_blimp_is_held():
     """From nothing: ten runs, mean reward of steps 51 to 100 (measured .986; with the model known .985)."""
     world, planner = b.make_world("blimp"), ContinuousForwardSearch(ACTIONS, depth=3, width=2)
-    agent = BayesAgent(world.default_prior(), planner)
+    agent = BayesAgent(prior_for(world), planner)
     assert np.mean([b.run(agent, world, 100, seed=i).reward[50:].mean() for i in range(10)]) >= 0.95

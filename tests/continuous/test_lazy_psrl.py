@@ -11,6 +11,7 @@ from bayesrl.continuous import CertaintyEquivalence, LazyPSRL, LinearGaussianDyn
 from bayesrl.core import Streams, Transition, meet, run
 from bayesrl.errors import Incompatible, InvalidArgument, NotConverged
 from bayesrl.lab.build import agent_for
+from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.lab.measures.regret import regret
 from bayesrl.testing import check_agent, check_planner
 
@@ -168,7 +169,7 @@ def test_other_families_add_their_own_measure():
 def test_lockstep_equals_its_transcription():
     """Each replicate follows the rule by itself. Those that need a system share the numbers of one stream."""
     family = b.make_world("lq")
-    accept = family.defaults["lazy-psrl"]["accept"]
+    accept = suggestions_for(family)["lazy-psrl"]["accept"]
     agent = agent_for("lazy-psrl", family)
     record = run(agent, family, 40, seed=2, lockstep=5, keep=("resampled", "gain", "rejected", "of_mean"))
     beliefs, rng, last = [family.default_prior()] * 5, Streams.of(2, 0, True).thought, [-np.inf] * 5

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.registry import make_world
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -30,11 +31,11 @@ def test_a_row_can_be_measured_again(made, method, i):
 
 def test_exact_values_of_policies(made):
     """The reference's numbers: even chances and the best policy of the walk, the best gain of the regulator."""
-    even = make_world("random-walk").defaults["gradient"]["policy"]
+    even = suggestions_for(make_world("random-walk"))["gradient"]["policy"]
     assert made["walk_return"](even) == pytest.approx(-51.2577, abs=5e-5)
     best = even.with_parameters(np.tile([0.0, 50.0], 10))
     assert made["walk_return"](best) == pytest.approx(-8.64828, abs=5e-6)
-    policy = make_world("bpg-regulator").defaults["gradient"]["policy"]
+    policy = suggestions_for(make_world("bpg-regulator"))["gradient"]["policy"]
     share = (1.999 - 0.916) / 1.998
     theta = [np.log(1.0 / share - 1.0), 40.0]
     assert made["regulator_cost"](policy.with_parameters(theta)) == pytest.approx(0.100342, abs=5e-7)

@@ -45,7 +45,7 @@ MUTANTS = {
     "the prior forgets what is legal": (
         "bayesrl.lab.priors", 'getattr(world, "legal", None)', "None", [SAME]),
     "the tiger suggests nothing": (
-        "bayesrl.worlds.pomdps.tiger", "defaults={} if episodic else SUIT", "defaults={}",
+        "bayesrl.lab.literature.suggestions", '{"tiger": ENDLESS_TIGER, "tiger-tied"', '{"tiger": {}, "tiger-tied"',
         ["tests/cli/test_hidden.py::test_a_world_suggests_settings_of_methods"]),
     "programs are counted, not their entries": (
         "bayesrl.models.pomdp_solvers._pruning", "            left[0] -= changed\n            if", "            left[0] -= 1\n            if",

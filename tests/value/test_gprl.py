@@ -7,6 +7,7 @@ from numpy.random import default_rng
 from bayesrl.beliefs.covariances import Gaussian
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.registry import make_world
 from bayesrl.value import GPRL
 from bayesrl.value.gprl import TOLERANCE
@@ -142,7 +143,10 @@ def test_climbs_the_hill(draw):
     """
     world, rng = make_world("car-on-the-hill"), default_rng(draw)
     gprl = GPRL(
-        actions=np.linspace(-4.0, 4.0, 9), gamma=0.9, dynamics=Gaussian(scale=[1.0, 2.0, 8.0]), **world.defaults["gprl"]
+        actions=np.linspace(-4.0, 4.0, 9),
+        gamma=0.9,
+        dynamics=Gaussian(scale=[1.0, 2.0, 8.0]),
+        **suggestions_for(world)["gprl"],
     )
     found = gprl.solve(hill(world, rng), rng)
     state, _ = world.reset(rng)

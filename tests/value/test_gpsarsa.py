@@ -8,6 +8,7 @@ from bayesrl.beliefs import SparseGPTD
 from bayesrl.beliefs.covariances import Direction, Discrete, Gaussian, StateAction
 from bayesrl.core import Streams, Transition, play
 from bayesrl.errors import InvalidArgument
+from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.registry import make_world
 from bayesrl.value.gpsarsa import GPSARSA, Box, Mind, greedy_direction
 
@@ -119,7 +120,7 @@ def test_actions_of_a_box_stay_in_it():
 def test_learns_the_mountain_car():
     """The last 20 of 100 episodes are below 160 steps; the tied noise stays at the limit of 200 (one seed, fixed)."""
     world = make_world("mountain-car")
-    agent = GPSARSA(gamma=world.gamma, **world.defaults["gpsarsa"])
+    agent = GPSARSA(gamma=world.gamma, **suggestions_for(world)["gpsarsa"])
     lengths, age = [], 0
     for step in play(agent, world, Streams.of(0), horizon=world.horizon):
         age += 1

@@ -8,6 +8,7 @@ from numpy.random import default_rng
 from bayesrl.core import run
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.build import agent_for
+from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.registry import make_world
 
 NAMES = ["random-walk", "mountain-car", "bpg-bandit", "bpg-regulator", "maze-2d", "car-on-the-hill", "ship-steering"]
@@ -63,7 +64,7 @@ def test_bandit_and_regulator_by_hand():
 
 def test_regulator_costs_what_the_reference_says():
     """The best gain's cost at sigma = .001 by the exact recursion of second moments."""
-    policy = make_world("bpg-regulator").defaults["gradient"]["policy"]
+    policy = suggestions_for(make_world("bpg-regulator"))["gradient"]["policy"]
     best = policy.with_parameters(np.array([np.log(1.998 / (1.999 - 0.916) - 1.0), 40.0]))
     assert best.gain == pytest.approx(-0.916)
     assert best.sigma == pytest.approx(0.001)
@@ -76,7 +77,7 @@ def test_regulator_costs_what_the_reference_says():
 
 @pytest.mark.parametrize("theta", [[0.0, 0.0], [1.0, -0.5], [-2.0, 3.0]])
 def test_scores_of_the_regulators_policy_match_differences(theta):
-    policy, x, a, h = make_world("bpg-regulator").defaults["gradient"]["policy"], [0.7], [-0.4], 1e-5
+    policy, x, a, h = suggestions_for(make_world("bpg-regulator"))["gradient"]["policy"], [0.7], [-0.4], 1e-5
     base = policy.with_parameters(np.array(theta))
     for i in range(2):
         up, down = np.array(theta), np.array(theta)
@@ -154,21 +155,21 @@ def test_agents_by_name_act_with_the_worlds_suggestions(name):
     for method in GRADIENT_AGENTS:
         few = {"episodes": 2} if method in ("bac", "actor-critic") else {"paths": 2}
         agent = agent_for(method, world, params=few)
-        assert agent.policy == world.defaults["gradient"]["policy"]
+        assert agent.policy == suggestions_for(world)["gradient"]["policy"]
         assert run(agent, world, 30, horizon=6, keep=("updates",)).updates[-1] > 0
-    if "gpsarsa" in world.defaults:
+    if "gpsarsa" in suggestions_for(world):
         run(agent_for("gpsarsa", world), world, 30, horizon=6)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_world_states_the_residuals(name):
     """White where transitions are deterministic; only the two worlds of the bandit's paper have no GPSARSA."""
-    given = make_world(name).defaults.get("gpsarsa")
+    given = suggestions_for(make_world(name)).get("gpsarsa")
     if name.startswith("bpg"):
         assert given is None
     else:
         assert given["residuals"] == ("coloured" if name == "maze-2d" else "white")
-    assert set(make_world(name).defaults["gradient"]) == {"policy", "features", "covariance"}
+    assert set(suggestions_for(make_world(name))["gradient"]) == {"policy", "features", "covariance"}
 
 
 def test_suggestions_are_those_of_the_method():
@@ -195,7 +196,7 @@ def test_best_returns():
 
 
 def test_a_policy_of_listed_actions():
-    policy = make_world("car-on-the-hill").defaults["gradient"]["policy"]
+    policy = suggestions_for(make_world("car-on-the-hill"))["gradient"]["policy"]
     s = np.array([-0.5, 0.1])
     assert {float(policy.sample(s, default_rng(i))[0]) for i in range(40)} == {-4.0, 0.0, 4.0}
     moved = policy.with_parameters(default_rng(0).normal(size=len(policy.parameters)))

@@ -10,6 +10,7 @@ from bayesrl.beliefs.covariances import Direction, Discrete, Gaussian, StateActi
 from bayesrl.beliefs.features import Fourier, Tabular
 from bayesrl.beliefs.features import Polynomial as FeaturePolynomial
 from bayesrl.errors import InvalidArgument
+from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.registry import make_world
 from bayesrl.worlds.continuous._box import check_action
 from bayesrl.worlds.continuous.maze_2d import bumps
@@ -45,7 +46,7 @@ def test_bounds_and_lengths(name):
 
 def test_suggested_arguments():
     """Priors of values as in the reference, policies that are even at first, features of the whole box."""
-    worlds = {name: make_world(name).defaults for name in FACTS}
+    worlds = {name: suggestions_for(make_world(name)) for name in FACTS}
     cube = {d: Fourier(np.zeros(d), np.ones(d), order=3 if d == 2 else 1) for d in (2, 4)}
     plane, car, sea = Gaussian(0.2, 10.0), Gaussian(0.15, 1000.0), Gaussian(0.2, 1000.0)
     hill, around = Gaussian(scale=[0.15, 0.3]), Fourier([-1.2, -2.4], [1.2, 2.4])
@@ -79,7 +80,7 @@ def test_suggested_arguments():
     k = StateAction(plane, Direction(b=0.1), dims=2)
     rest = {"residuals": "coloured", "noise": 1.0, "threshold": 0.1, "half_life": 10.0, "epsilon": 1.0}
     assert maze == {"covariance": k, **rest}
-    free = make_world("maze-2d", directions=None).defaults
+    free = suggestions_for(make_world("maze-2d", directions=None))
     np.testing.assert_allclose(free["gpsarsa"]["actions"], [[-1, -1], [1, 1]])
     assert "policy" not in free["gradient"]
     ship = dict(worlds["ship-steering"]["gpsarsa"])
@@ -91,7 +92,7 @@ def test_suggested_arguments():
     k = StateAction(hill, Gaussian(scale=4.0), dims=2)
     assert up == {"covariance": k, "residuals": "white", "noise": 0.1}
 
-    gprl = dict(make_world("car-on-the-hill", width=0.2).defaults["gprl"])
+    gprl = dict(suggestions_for(make_world("car-on-the-hill", width=0.2))["gprl"])
     grid = [[x, v] for x in np.linspace(-1.2, 1.2, 25) for v in np.linspace(-2.4, 2.4, 25)]
     np.testing.assert_allclose(gprl.pop("support"), grid, atol=1e-12)
     np.testing.assert_array_equal(gprl.pop("target"), [0.6, 0.0])
@@ -140,7 +141,7 @@ def test_regulator_and_its_policy_have_their_laws():
     starts = [world.reset(default_rng(i))[0][0] for i in range(2000)]
     assert stats.kstest(starts, stats.norm(0.3, 0.001).cdf).pvalue > 1e-6
     for theta in ([0.7, -1.1], [-0.6, 0.4]):
-        policy = world.defaults["gradient"]["policy"].with_parameters(theta)
+        policy = suggestions_for(world)["gradient"]["policy"].with_parameters(theta)
         lam, sigma = -1.999 + 1.998 / (1.0 + np.exp(theta[0])), 0.001 + 1.0 / (1.0 + np.exp(theta[1]))
         assert (policy.gain, policy.sigma) == (pytest.approx(lam), pytest.approx(sigma))
         law = stats.norm(0.8 * lam, sigma)
@@ -148,7 +149,7 @@ def test_regulator_and_its_policy_have_their_laws():
         assert stats.kstest([policy.sample([0.8], rng)[0] for _ in range(2000)], law.cdf).pvalue > 1e-6
         for a in (-1.5, 0.2):
             assert policy.log_prob([0.8], [a]) == pytest.approx(law.logpdf(a))
-    far = world.defaults["gradient"]["policy"].with_parameters([-800.0, 800.0])  # no overflow
+    far = suggestions_for(world)["gradient"]["policy"].with_parameters([-800.0, 800.0])  # no overflow
     assert (far.gain, far.sigma) == (pytest.approx(-0.001), pytest.approx(0.001))
 
 

@@ -8,10 +8,14 @@ from bayesrl.beliefs.covariances import Gaussian
 from bayesrl.beliefs.features import Tabular
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.lab.literature.suggestions import suggestions_for
+from bayesrl.lab.literature.suggestions_by_world import even
+from bayesrl.lab.priors import prior_for
+from bayesrl.models.policies.listed_policy import ListedPolicy
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.registry import make_world
 from bayesrl.worlds.continuous import blimp, robot_navigation
-from bayesrl.worlds.continuous._box import WIDE, ListedPolicy, check_action, softmax
+from bayesrl.worlds.continuous._box import WIDE, check_action
 from bayesrl.worlds.continuous._linear import LinearSystem
 from bayesrl.worlds.continuous.continuous_bandit import MOST, ContinuousBandit, ContinuousBanditFamily
 from bayesrl.worlds.continuous.lq import LQ, Moderate
@@ -59,14 +63,14 @@ def test_the_blimps_suggested_beliefs():
     """All numbers of both beliefs; the functions of the hidden one follow the world."""
     seen, hidden = make_world("blimp", gamma=0.8), make_world("blimp", hidden=True, gamma=0.7)
     for world in (seen, hidden):
-        near(world.defaults["continuous"]["actions"], [[-1.0], [0.0], [1.0]])
-    prior = seen.default_prior()
+        near(suggestions_for(world)["continuous"]["actions"], [[-1.0], [0.0], [1.0]])
+    prior = prior_for(seen)
     assert (prior.covariance, prior.noise, prior.gamma, prior.mean) == (Gaussian(scale=2.0), 0.03, 0.8, "state")
     s, a = np.array([[0.4, -0.7], [-0.2, 0.3]]), np.array([0.8])
-    for belief in (prior, hidden.defaults["normal-wishart-dynamics"]):
+    for belief in (prior, suggestions_for(hidden)["normal-wishart-dynamics"]):
         reward = belief["reward"] if isinstance(belief, dict) else belief.reward
         near(reward(s, a), np.exp(-np.square(s[:, 0] / 0.3) / 2.0))
-    prior = hidden.default_prior()
+    prior = prior_for(hidden)
     assert prior.gamma == 0.7
     near(prior.noise.mean, [0.0, 0.0])
     assert (prior.noise.strength, prior.noise.degrees) == (1.0, 6.0)
@@ -104,7 +108,7 @@ def test_the_robot():
     near(world.moves, [*([0.5 * np.cos(x), 0.5 * np.sin(x)] for x in turns), [0.0, 0.0]])
     assert (world.hidden, world.ends, world.horizon, world.setting.steps) == (True, False, 50, 50)
 
-    given = world.defaults
+    given = suggestions_for(world)
     near(given["continuous"]["actions"], world.moves)
     belief = given["normal-wishart-dynamics"]
     assert belief["gamma"] == 0.6
@@ -139,7 +143,7 @@ def test_worlds_of_policy_gradients():
     assert make_world("bpg-regulator", gamma=0.9).best_return is None
     assert (regulator.ends, make_world("car-on-the-hill").ends) == (False, False)
     assert make_world("bpg-bandit").reset(default_rng(0)) == (0, 0)
-    policy = regulator.defaults["gradient"]["policy"].with_parameters([0.7, -1.1])
+    policy = suggestions_for(regulator)["gradient"]["policy"].with_parameters([0.7, -1.1])
     rng = default_rng(9)
     lam, sigma = -1.999 + 1.998 / (1.0 + np.exp(0.7)), 0.001 + 1.0 / (1.0 + np.exp(-1.1))
     near(policy.sample([0.8], default_rng(9)), [0.8 * lam + sigma * rng.standard_normal()])
@@ -156,10 +160,10 @@ def test_worlds_of_policy_gradients():
 def test_settings_of_critics():
     """Bayesian actor-critic keeps a dictionary with threshold .1 where features are many."""
     for name in ("maze-2d", "mountain-car", "car-on-the-hill", "ship-steering"):
-        assert make_world(name).defaults["bac"] == {"threshold": 0.1}
-    assert make_world("car-on-the-hill").defaults["gprl"]["jitter"] == 0.01
+        assert suggestions_for(make_world(name))["bac"] == {"threshold": 0.1}
+    assert suggestions_for(make_world("car-on-the-hill"))["gprl"]["jitter"] == 0.01
     for gamma, expected in ((1.0, 0.99), (0.995, 0.99), (0.8, 0.8)):
-        given = make_world("bpg-regulator", gamma=gamma).defaults
+        given = suggestions_for(make_world("bpg-regulator", gamma=gamma))
         assert given["bac"] == given["actor-critic"] == {"gamma": expected}
 
 
@@ -227,9 +231,9 @@ def test_actions_of_boxes_and_lists():
     for bad in ([9.0 + 1.1e-8, 6.0], [8.0, 5.0 - 0.9e-8], [8.0, 7.0 + 0.9e-8], [-2.0 - 1.1e-8, 6.0], [8.0], 8.0):
         with pytest.raises(InvalidArgument, match=r"^w: 'action' must be"):
             check_action("w", box, bad)
-    even = softmax(Tabular(3), 4)
-    assert even.parameters.tolist() == [0.0] * 12
-    near([np.exp(even.log_prob(s, k)) for s in range(3) for k in range(4)], 0.25)
+    policy = even(Tabular(3), 4)
+    assert policy.parameters.tolist() == [0.0] * 12
+    near([np.exp(policy.log_prob(s, k)) for s in range(3) for k in range(4)], 0.25)
     listed = np.array([[0.1, 0.2], [0.1, -0.3], [0.4, 0.2]])
     policy = ListedPolicy(SoftmaxPolicy.tabular(2, 3), listed).with_parameters(np.arange(6.0) ** 1.5)
     for k, a in enumerate(listed):
@@ -293,8 +297,8 @@ def test_a_drawn_function_by_the_same_numbers():
     assert (family.observations, world.observations) == (1, 1)
     for one in (family, world):
         near(one.actions, [[0.0, 0.0], [1.0, 1.0]])
-        near(one.defaults["gp-sparse-sampling"]["low"], [0.0, 0.0])
-        near(one.defaults["gp-sparse-sampling"]["high"], [1.0, 1.0])
+        near(suggestions_for(one)["gp-sparse-sampling"]["low"], [0.0, 0.0])
+        near(suggestions_for(one)["gp-sparse-sampling"]["high"], [1.0, 1.0])
     prior = family.default_prior()
     assert (prior.prior, prior.noise) == (Gaussian(scale=0.7), 0.3)
 
@@ -341,7 +345,7 @@ def test_a_step_of_a_linear_system():
     assert found.reward == pytest.approx(-(x @ Q @ x + u @ R @ u), rel=1e-12)
     near(world.observations, [[-WIDE] * 3, [WIDE] * 3])
     near(world.actions, [[-WIDE] * 2, [WIDE] * 2])
-    assert (world.gamma, world.horizon, world.defaults, world.setting.steps) == (1.0, None, {}, 1000)
+    assert (world.gamma, world.horizon, suggestions_for(world), world.setting.steps) == (1.0, None, {}, 1000)
     prior = world.default_prior()
     near(prior.mean, np.eye(5, 3))
     near(prior.precision, np.eye(5))
@@ -414,5 +418,5 @@ def test_learned_from_the_world():
     world, rng = make_world("blimp", hidden=True), default_rng(17)
     state, seen = world.reset(rng)
     step = world.step(state, [1.0], rng)
-    belief = world.default_prior().thinned(20, rng).update(Transition(seen, [1.0], step.reward, step.observation), rng)
+    belief = prior_for(world).thinned(20, rng).update(Transition(seen, [1.0], step.reward, step.observation), rng)
     assert np.isfinite(belief.log_evidence())

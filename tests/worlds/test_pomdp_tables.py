@@ -7,6 +7,7 @@ import pytest
 from numpy.random import default_rng
 
 from bayesrl.errors import InvalidArgument
+from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.models.pomdp import Signs
 from bayesrl.registry import make_world
 from bayesrl.worlds.bandits._shop import purchase_rates
@@ -176,8 +177,8 @@ def test_priors_of_the_other_worlds():
     assert tiger.observation_counts.tolist() == [[0.5, 0.25], [0.5, 0.25], [0.0, 0.0]]
     assert tiger.states == ("tiger-left", "tiger-right")
     assert make_world("tiger-episodic").states == ("tiger-left", "tiger-right", "over")
-    assert tiger.defaults == {"pomcp": {"exploration": "auto"}}
-    assert make_world("tiger-episodic").defaults == {}
+    assert suggestions_for(tiger) == {"pomcp": {"exploration": "auto"}}
+    assert suggestions_for(make_world("tiger-episodic")) == {}
     assert make_world("tiger", wrong=-99.0).bracket is None
 
 

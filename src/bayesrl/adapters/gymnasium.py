@@ -24,9 +24,11 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, Space, Tuple
 from numpy.random import Generator
 
+from bayesrl.capabilities import offers
 from bayesrl.checks import as_array, generator, integer, number
 from bayesrl.core import Family, World, WorldStep
 from bayesrl.errors import InvalidArgument
+from bayesrl.problems import NumbersActions, NumbersObservations, NumbersStates
 from bayesrl.registry import Entry, make_world, worlds
 
 
@@ -159,6 +161,42 @@ class HasSpaces(Protocol):
         """Bounds, or a number."""
 
 
+@runtime_checkable
+class Answers(Protocol):
+    """A world whose observations are tuples: what is seen, and what another player or an oracle says."""
+
+    @property
+    def answers(self) -> tuple[int, ...]:
+        """The number of possible answers of each."""
+
+
+@runtime_checkable
+class ChoosesSeveral(Protocol):
+    """A bandit in which several arms are chosen at a time."""
+
+    @property
+    def suggestions(self) -> int:
+        """How many."""
+
+
+@runtime_checkable
+class NumbersContexts(Protocol):
+    """A contextual bandit."""
+
+    @property
+    def n_contexts(self) -> int:
+        """The number of contexts."""
+
+
+@runtime_checkable
+class DrawsContexts(Protocol):
+    """A family of contextual bandits."""
+
+    @property
+    def contexts(self) -> int:
+        """The number of contexts."""
+
+
 class WorldEnv(gymnasium.Env[Any, Any]):
     """A world as a Gymnasium environment: observations and actions are numbers, or vectors between bounds.
 
@@ -172,18 +210,17 @@ class WorldEnv(gymnasium.Env[Any, Any]):
     metadata = {"render_modes": []}  # noqa: RUF012 (Gymnasium's own convention)
 
     def __init__(self, world: Counted) -> None:
-        self.family = world if isinstance(world, Family) else None
-        self.world: World | None = world if isinstance(world, World) else None
-        if hasattr(world, "n_observations"):  # the state is hidden
-            sizes = [world.n_observations, *getattr(world, "answers", ())]
-            spaces = [Discrete(n + 1, start=-1) for n in sizes]
-            self.observation_space = Tuple(spaces) if hasattr(world, "answers") else spaces[0]
-            self.action_space = Discrete(getattr(world, "n_actions", 1))
-        elif isinstance(world, HasSpaces):
+        self.family = world if offers(world, Family) else None
+        self.world: World | None = world if offers(world, World) else None
+        if offers(world, NumbersObservations):  # the state is hidden
+            answers = world.answers if offers(world, Answers) else ()
+            spaces = [Discrete(n + 1, start=-1) for n in (world.n_observations, *answers)]
+            self.observation_space = Tuple(spaces) if offers(world, Answers) else spaces[0]
+            self.action_space = Discrete(_actions(world))
+        elif offers(world, HasSpaces):
             self.observation_space, self.action_space = _space(world.observations), _space(world.actions)
         else:
-            states = getattr(world, "n_states", getattr(world, "n_contexts", getattr(world, "contexts", 1)))
-            self.observation_space, self.action_space = Discrete(states), Discrete(getattr(world, "n_actions", 1))
+            self.observation_space, self.action_space = Discrete(_observations(world)), Discrete(_actions(world))
         self._state: Any = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -204,7 +241,8 @@ class WorldEnv(gymnasium.Env[Any, Any]):
 
 def to_gymnasium(world: Counted) -> WorldEnv:
     """A world, or a family of worlds, as a Gymnasium environment."""
-    if not isinstance(world, HasSpaces) and (not hasattr(world, "n_actions") or hasattr(world, "suggestions")):
+    one_of_many = offers(world, NumbersActions) and not offers(world, ChoosesSeveral)
+    if not offers(world, HasSpaces) and not one_of_many:
         expected = "one in which one of finitely many actions is chosen at a time"
         raise InvalidArgument("to_gymnasium", "world", expected, type(world).__name__)
     return WorldEnv(world)
@@ -231,6 +269,19 @@ def register() -> None:
             limit = entry.parameters["horizon"].default if "horizon" in entry.parameters else None
             where = f"{__name__}:make_env"
             gymnasium.register(name, entry_point=where, kwargs={"world": entry.name}, max_episode_steps=limit)
+
+
+def _observations(world: object) -> int:
+    """The number of observations of a world that numbers its states or its contexts; a plain bandit has one."""
+    if offers(world, NumbersStates):
+        return world.n_states
+    if offers(world, NumbersContexts):
+        return world.n_contexts
+    return world.contexts if offers(world, DrawsContexts) else 1
+
+
+def _actions(world: object) -> int:
+    return world.n_actions if offers(world, NumbersActions) else 1
 
 
 def _space(of: Any) -> Space[Any]:

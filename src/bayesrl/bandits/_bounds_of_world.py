@@ -78,9 +78,9 @@ def _of_world(world: object, T: Floats, prior: object) -> dict[str, Bound]:
     if not offers(world, Bandit):
         return {}
     own = world.default_prior()
-    if isinstance(world, Family):
+    if offers(world, Family):
         return _of_family(own, T) if prior is None or prior == own else {}
-    if not isinstance(world, PlainBandit) or world.rewards not in ("bernoulli", "gaussian") or world.means.ndim != 1:
+    if not offers(world, PlainBandit) or world.rewards not in ("bernoulli", "gaussian") or world.means.ndim != 1:
         return {}
     belief = own if prior is None else prior
     if offers(belief, ListsArmModels):

@@ -34,12 +34,14 @@ from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.ucb1 import UCB1
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.normal_arm import NormalArm
+from bayesrl.capabilities import offers
 from bayesrl.checks import integer
 from bayesrl.core import Agent, BayesAgent, Family, Streams, World, meet
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.parameters import AtLeast
+from bayesrl.problems import discount_of
 from bayesrl.provenance import describe, provenance
 from bayesrl.record import Record
 from bayesrl.registry import register
@@ -93,13 +95,13 @@ def simulate(
     }
     made_of = {"agent": describe(agent), "world": describe(world)}
     numbers = {"steps": steps, "seed": seed, "replicate": replicate, "horizon": None, "lockstep": None}
-    gamma = float(getattr(world, "gamma", 1.0))
+    gamma = float(discount_of(world))
     return Record(columns, gamma, provenance(made_of, numbers), time.perf_counter() - began)
 
 
 def _loop(agent: Agent[Any], world: object) -> Callable[[Generator, Generator, int, int], Played]:
     """The compiled loop for this belief, this planner and these arms."""
-    pays, means = (world.rewards, world.means) if isinstance(world, PlainBandit) else ("", np.zeros(0))
+    pays, means = (world.rewards, world.means) if offers(world, PlainBandit) else ("", np.zeros(0))
     belief, planner = (agent.prior, agent.planner) if isinstance(agent, BayesAgent) else (None, None)
     if isinstance(belief, BetaBernoulli) and pays == "bernoulli" and belief.alpha.ndim == 1:
         prior, now = np.array(belief.prior), np.array([belief.alpha, belief.beta])

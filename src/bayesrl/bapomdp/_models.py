@@ -7,12 +7,14 @@ from numpy.random import Generator
 
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs
+from bayesrl.capabilities import offers
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.pomdp import NOTHING, TabularPOMDP
 from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors
 from bayesrl.models.pomdp_solvers.pbvi import PBVI
+from bayesrl.problems import TakesQueries, name_of
 
 
 def solved(models: list[TabularPOMDP], size: int, rng: Generator) -> tuple[AlphaVectors, ...]:
@@ -29,7 +31,7 @@ def model_values(belief: FinitePOMDPs, solutions: tuple[AlphaVectors, ...]) -> F
     return q
 
 
-def read(owner: str, transition: Transition, n: int) -> tuple[int, ...]:
+def read_observation(owner: str, transition: Transition, n: int) -> tuple[int, ...]:
     """The entries of an observation from an oracle: what was seen, and its answers."""
     seen = transition.next_observation
     if not isinstance(seen, (tuple, list, np.ndarray)) or len(seen) != n:
@@ -47,6 +49,6 @@ def check_counts(owner: str, counts: object) -> None:
 
 def check_query(owner: str, world: object, query: str) -> None:
     """Refuse a world that does not take these questions."""
-    if getattr(world, "query", None) != query:
+    if not offers(world, TakesQueries) or world.query != query:
         expected = f"one that takes questions, such as asking-for-{query}"
-        raise InvalidArgument(owner, "world", expected, getattr(world, "name", type(world).__name__))
+        raise InvalidArgument(owner, "world", expected, name_of(world))

@@ -22,7 +22,7 @@ from numpy.random import Generator
 from bayesrl.bapomdp import _settings as declares
 from bayesrl.bapomdp._answers import after_answer, answer_likelihood
 from bayesrl.bapomdp._asking import Answer, Asking, after_reply, after_step, draw_models, present_models
-from bayesrl.bapomdp._models import check_counts, check_query, read
+from bayesrl.bapomdp._models import check_counts, check_query, read_observation
 from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP
 from bayesrl.checks import Floats, Ints
 from bayesrl.core import Decision, Transition
@@ -90,7 +90,7 @@ class ActionOracle:
 
     def learn(self, mind: "Asking", transition: Transition, rng: Generator) -> Asking:
         """Weigh the models by the answer, or by what was seen."""
-        o, said = read("ActionOracle", transition, 2)
+        o, said = read_observation("ActionOracle", transition, 2)
         if said == NOTHING:
             return after_step(mind, transition._replace(next_observation=o), rng)
         drawn = mind.drawn or draw_models(self, mind, rng)

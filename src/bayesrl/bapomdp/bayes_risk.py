@@ -23,7 +23,7 @@ from numpy.random import Generator
 from bayesrl.bapomdp import _settings as declares
 from bayesrl.bapomdp._answers import after_confirmation, bayes_risk, confirmation_likelihood
 from bayesrl.bapomdp._asking import Answer, Asking, after_reply, after_step, draw_models, present_models
-from bayesrl.bapomdp._models import check_counts, check_query, read
+from bayesrl.bapomdp._models import check_counts, check_query, read_observation
 from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP
 from bayesrl.checks import Floats, Ints, integer
 from bayesrl.core import Decision, Transition
@@ -96,7 +96,7 @@ class BayesRisk:
 
     def learn(self, mind: "Asking", transition: Transition, rng: Generator) -> Asking:
         """Weigh the models by the answer, or by what was seen."""
-        o, yes = read("BayesRisk", transition, 2)
+        o, yes = read_observation("BayesRisk", transition, 2)
         if yes == NOTHING:
             return after_step(mind, transition._replace(next_observation=o), rng)
         A = self.prior.n_actions

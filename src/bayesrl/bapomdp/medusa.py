@@ -23,7 +23,7 @@ from numpy.random import Generator
 from scipy import special
 
 from bayesrl.bapomdp import _settings as declares
-from bayesrl.bapomdp._models import check_counts, check_query, model_values, read, solved
+from bayesrl.bapomdp._models import check_counts, check_query, model_values, read_observation, solved
 from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs
 from bayesrl.checks import Floats, integer
@@ -115,7 +115,7 @@ class Medusa:
     def learn(self, mind: "Learning | None", transition: Transition, rng: Generator) -> Learning:
         """Count what was answered, or filter what was seen."""
         mind = self._drawn(rng) if mind is None else mind
-        o, s, y = read("Medusa", transition, 3)
+        o, s, y = read_observation("Medusa", transition, 3)
         a = integer("Medusa", "action", transition.action, 0, 2 * self.prior.n_actions - 1) % self.prior.n_actions
         if s == NOTHING:
             mind = mind._replace(belief=mind.belief.update(transition._replace(action=a, next_observation=o)))

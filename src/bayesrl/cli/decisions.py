@@ -106,11 +106,12 @@ def solve(
     """
     from bayesrl.lab.build import settings, world_for
     from bayesrl.models import solve as exact
-    from bayesrl.worlds.hidden import POMDPWorld
+    from bayesrl.models.reading import find_pomdp
+    from bayesrl.problems import action_names
 
     check_plot(plot)
     place = world_for(world, settings("--set", set_ or ()))
-    if isinstance(place, POMDPWorld) and plot is None:
+    if find_pomdp(place) is not None and plot is None:
         return _solve_hidden(place, method, as_json)
     if plot is not None:
         from bayesrl.lab.plots.explanation import plot_policy
@@ -123,7 +124,7 @@ def solve(
         return put_json(
             {**page, "values": values.tolist(), "policy": policy.tolist(), "q": q.tolist(), "version": code_version()}
         )
-    actions = place.actions or tuple(map(str, range(place.n_actions)))
+    actions = action_names(place, place.n_actions)
     rows = [
         (str(s), f"{values[s]:.4f}", actions[policy[s]], *(f"{x:.4f}" for x in q[s, :ACTIONS_SHOWN]))
         for s in range(min(place.n_states, STATES_SHOWN))

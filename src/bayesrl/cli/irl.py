@@ -108,15 +108,12 @@ def irl(
 
 def _known(place: Any) -> Any:
     """Refuse a world whose transitions are not listed."""
-    from bayesrl.models.mdp import TabularMDP
+    from bayesrl.models.reading import find_mdp
+    from bayesrl.problems import is_hidden, name_of
 
-    try:
-        listed = isinstance(place.mdp, TabularMDP)
-    except (AttributeError, InvalidArgument):  # families without a table say so
-        listed = False
-    if getattr(place, "hidden", False) or not listed:
+    if is_hidden(place) or find_mdp(place) is None:
         expected = "a single world whose states and transitions are listed"
-        raise InvalidArgument("bayesrl irl", "world", expected, getattr(place, "name", type(place).__name__))
+        raise InvalidArgument("bayesrl irl", "world", expected, name_of(place))
     if place.gamma == 1.0:
         raise InvalidArgument("bayesrl irl", "world", "one with a discount below 1", place.gamma)
     return place

@@ -101,7 +101,9 @@ def risk(
             for name, each in found.items()
         ],
     )
-    actions = getattr(place, "actions", ()) or tuple(map(str, range(belief.n_actions)))
+    from bayesrl.problems import action_names
+
+    actions = action_names(place, belief.n_actions)
     put("")
     rows = [(str(s), *(_said(mu[s], actions) for mu in policies.values())) for s in range(belief.n_states)]
     put_table(("state", *policies), rows[:STATES_SHOWN])
@@ -131,18 +133,15 @@ def _posterior(
 
 def listed_prior(owner: str, place: Any, prior: str | None) -> Any:
     """A prior of a world whose states and transitions are listed and whose discount is below 1."""
-    from bayesrl.core import Family
+    from bayesrl.capabilities import offers
     from bayesrl.lab.priors import prior_for
-    from bayesrl.models.outcomes import Outcomes
+    from bayesrl.models.reading import find_mdp
+    from bayesrl.problems import Family, HasOutcomes, is_hidden, name_of
 
-    try:
-        table: Any = place if isinstance(place, Family) else place.mdp
-        listed = isinstance(table.outcomes, Outcomes)
-    except (AttributeError, InvalidArgument):  # families without a table say so
-        listed = False
-    if getattr(place, "hidden", False) or not listed:
+    listed = offers(place, HasOutcomes) if offers(place, Family) else find_mdp(place) is not None
+    if is_hidden(place) or not listed:
         expected = "one whose states and possible transitions are listed"
-        raise InvalidArgument(owner, "world", expected, getattr(place, "name", type(place).__name__))
+        raise InvalidArgument(owner, "world", expected, name_of(place))
     if place.gamma == 1.0:
         raise InvalidArgument(owner, "world", "one with a discount below 1", place.gamma)
     return prior_for(place, prior)

@@ -69,9 +69,10 @@ class ContinuousForwardSearch:
     Nothing is known of the blimp but its reward. After 60 steps it is held.
 
     >>> import bayesrl as b
+    >>> from bayesrl.lab.priors import prior_for
     >>> world = b.make_world("blimp")
     >>> planner = ContinuousForwardSearch([-1.0, 0.0, 1.0], depth=3, width=2)
-    >>> record = b.run(b.BayesAgent(world.default_prior(), planner), world, steps=70, seed=0)
+    >>> record = b.run(b.BayesAgent(prior_for(world), planner), world, steps=70, seed=0)
     >>> round(float(record.reward[:10].mean()), 1), round(float(record.reward[60:].mean()), 1)
     (0.2, 1.0)
     """

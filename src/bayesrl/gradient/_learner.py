@@ -18,6 +18,7 @@ from bayesrl.gradient._bpg import Gradient
 from bayesrl.gradient._fisher import RunningInformation, Unit, information
 from bayesrl.gradient._improve import Improved, LineSearch, ParametricPolicy
 from bayesrl.gradient._paths import Path, demand_policy, path_of
+from bayesrl.problems import may_end
 
 
 class Learning(NamedTuple):
@@ -65,15 +66,14 @@ class PolicyGradient(Protocol):
     def _given_policy(self) -> ParametricPolicy:
         policy: ParametricPolicy | None = self.policy
         if policy is None:
-            raise InvalidArgument(
-                type(self).__name__, "policy", "given", None, "No policy is suggested for this world."
-            )
+            hint = "For a world that has one, agent_for(method, world) gives it."
+            raise InvalidArgument(type(self).__name__, "policy", "given", None, hint)
         return policy
 
     def check_world(self, world: object, horizon: int | None) -> None:
         """Refuse a world without ends whose episodes are not cut off, or whose values would be infinite."""
         self._given_policy()
-        if getattr(world, "ends", True):
+        if may_end(world):
             return
         owner = type(self).__name__
         if self.gamma == 1.0 and (self.bootstraps or horizon is None):

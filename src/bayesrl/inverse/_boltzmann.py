@@ -27,7 +27,8 @@ from bayesrl.inverse._rewards import LinearRewards, rewarded
 from bayesrl.kernels.arrays import F2
 from bayesrl.kernels.bellman import Model, backup
 from bayesrl.kernels.jit import njit
-from bayesrl.models.solution import Problem, model_of
+from bayesrl.models.reading import Problem
+from bayesrl.models.solution import model_of
 
 SWEEPS = 20_000
 """The most iterations."""

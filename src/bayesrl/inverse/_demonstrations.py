@@ -118,10 +118,10 @@ def _possible(mdp: TabularMDP, s: Ints, a: Ints, y: Ints) -> Any:
 
 def _check_sizes(owner: str, record: Record, mdp: TabularMDP) -> None:
     """Raise an error if a record says that its world had other numbers of states and actions."""
-    world = record.provenance.get("world")
+    said = record.provenance.get("world")
     for name in ("mdp", "outcomes", "group"):
-        world = world.get(name) if isinstance(world, Mapping) else None
-    shape = world.get("array") if isinstance(world, Mapping) else None
+        said = said.get(name) if isinstance(said, Mapping) else None
+    shape = said.get("array") if isinstance(said, Mapping) else None
     if shape is not None and tuple(shape) != mdp.group.shape:
         expected = "a record of this world, with {} states and {} actions".format(*mdp.group.shape)
         raise InvalidArgument(owner, "demonstrations", expected, "one with {} and {}".format(*shape))

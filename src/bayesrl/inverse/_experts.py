@@ -16,7 +16,7 @@ from bayesrl.inverse._rewards import rewarded
 from bayesrl.kernels.ties import tied
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import policy_matrix
-from bayesrl.models.solution import Problem, table_of
+from bayesrl.models.reading import Problem, mdp_of
 from bayesrl.models.solve import evaluate_policy, solve
 
 
@@ -105,7 +105,7 @@ def value_loss(problem: Problem, reward: ArrayLike, policy: Policy | ArrayLike) 
 
 def with_reward(owner: str, problem: Any, reward: ArrayLike) -> TabularMDP:
     """The problem with other rewards, (S,) or (S, A)."""
-    mdp = table_of(problem, owner)
+    mdp = mdp_of(problem, owner)
     S, A = mdp.group.shape
     R = array(owner, "reward", reward)
     if R.shape not in ((S,), (S, A)):

@@ -22,7 +22,8 @@ from bayesrl.checks import Floats, Ints, array, frozen
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.solution import Solution, table_of
+from bayesrl.models.reading import mdp_of
+from bayesrl.models.solution import Solution
 from bayesrl.models.solve import solve
 from bayesrl.parameters import value
 
@@ -55,7 +56,7 @@ class LinearRewards:
     @classmethod
     def of(cls, owner: str, problem: Any, features: ArrayLike | None) -> LinearRewards:
         """Check a problem and its features, (S, d) or (S, A, d); None: each state has its own weight."""
-        mdp = table_of(problem, owner)
+        mdp = mdp_of(problem, owner)
         if mdp.gamma == 1.0:
             raise InvalidArgument(owner, "problem", "an MDP with a discount below 1", "discount 1")
         S, A = mdp.group.shape

@@ -35,7 +35,7 @@ from bayesrl.inverse._demonstrations import pairs_of
 from bayesrl.inverse._likelihood import log_softmax
 from bayesrl.inverse._rewards import PRECISE, rewarded
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.solution import table_of
+from bayesrl.models.reading import mdp_of
 from bayesrl.models.solve import solve
 from bayesrl.parameters import Above, unchecked, value
 from bayesrl.registry import register
@@ -108,7 +108,7 @@ class BNIRL(Clustered):
     grows: ClassVar[tuple[str, ...]] = ("demonstrations", "labels", "assignments", "goals")
 
     def __post_init__(self) -> None:
-        mdp = table_of(self.problem, "BNIRL")
+        mdp = mdp_of(self.problem, "BNIRL")
         if mdp.gamma == 1.0:
             raise InvalidArgument("BNIRL", "problem", "an MDP with a discount below 1", "discount 1")
         none = frozen(np.zeros(0, np.int64))

@@ -18,14 +18,16 @@ from numpy.random import default_rng
 from bayesrl.capabilities import demand, offers
 from bayesrl.core import BayesAgent, ChecksWorld, World
 from bayesrl.errors import BayesRLError, InvalidArgument, UnknownName
+from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.lab.names import FILE
 from bayesrl.lab.names import merged as merged
 from bayesrl.lab.names import named as named
 from bayesrl.lab.names import scalar as scalar
 from bayesrl.lab.names import settings as settings
-from bayesrl.lab.priors import prior_for, suggestions, ways
+from bayesrl.lab.priors import prior_for, ways
 from bayesrl.parameters import declarations
 from bayesrl.problems import (
+    ChoosesSeveral,
     Family,
     HasDiscount,
     HasMDP,
@@ -97,6 +99,7 @@ def choose(method: str, world: World | Family, prior: Any, params: Mapping[str, 
     if not believes(entry):
         return Choice(_without_prior(entry, world, prior, params), None)
     made = make(method, **{**suggested(world, entry), **params})
+    check_place(made, world)
     name, belief = believed(made, world, prior)
     return Choice(
         BayesAgent(belief, made if entry.kind == "planner" else made.solve(belief, default_rng(SOLVE_SEED))), name
@@ -192,8 +195,9 @@ def suggested(world: World | Family, entry: Entry) -> dict[str, Any]:
     >>> sorted(suggested(make_world("random-walk"), entries()["bac"]))
     ['covariance', 'policy']
     """
-    given = suggestions(world)
-    shared = {name: x for name, x in given.get(entry.package, {}).items() if name in entry.parameters}
+    given = suggestions_for(world)
+    several = {"suggestions": world.suggestions} if offers(world, ChoosesSeveral) else {}
+    shared = {n: x for n, x in {**several, **given.get(entry.package, {})}.items() if n in entry.parameters}
     return shared | dict(given.get(entry.name, {}))
 
 

@@ -37,6 +37,7 @@ from bayesrl.errors import InvalidArgument, LostWorkers, MissingMainGuard
 from bayesrl.lab._pool import TRIES, Lost, context, on_processes, on_threads
 from bayesrl.lab._progress import Progress, Watch
 from bayesrl.lab.comparison import Comparison
+from bayesrl.problems import StatesLength
 from bayesrl.record import Record, as_tuples
 
 BLOCK = 256
@@ -64,14 +65,15 @@ def compare(
     a terminal, and lines if it takes more than half a minute.
     """
     agents = _labelled(agents)
-    steps = integer("compare", "steps", getattr(world, "steps", None) if steps is None else steps, 1)
+    usual = world.steps if offers(world, StatesLength) else None
+    steps = integer("compare", "steps", usual if steps is None else steps, 1)
     runs = integer("compare", "runs", runs, 1)
     seed = integer("compare", "seed", seed, 0, any_length=True)
     workers = integer("compare", "workers", workers, 1)
     backend = choice("compare", "backend", backend, ("threads", "processes"))
     horizon = None if horizon is None else integer("compare", "horizon", horizon, 1)
     keep = names_to_keep("compare", keep)
-    if not isinstance(world, (World, Family)):
+    if not offers(world, World) and not offers(world, Family):
         raise InvalidArgument("compare", "world", "a world (reset, step) or a family of worlds (draw)", world)
     pooled = workers > 1
     if pooled and backend == "processes":
@@ -111,7 +113,7 @@ def compare(
 def broadcasts(agent: Any, world: World | Family) -> bool:
     """Whether replicates of this pair can run in lockstep."""
     planner, prior = getattr(agent, "planner", None), getattr(agent, "prior", None)
-    return getattr(planner, "batched", False) is True and offers(prior, Batches) and hasattr(world, "batch")
+    return getattr(planner, "batched", False) is True and offers(prior, Batches) and offers(world, Batches)
 
 
 # The work ------------------------------------------------------------------------------------------------------------
@@ -139,7 +141,7 @@ class Job(NamedTuple):
 def work(job: Job, watch: Watch | None = None) -> list[Record]:
     """The records of a job, in order."""
     _, agent, world, steps, seed, horizon, keep, lockstep, replicates = job
-    places = (world.fresh() if isinstance(world, Copies) else world for _ in replicates)  # each run has its own
+    places = (world.fresh() if offers(world, Copies) else world for _ in replicates)  # each run has its own
     return [
         run(agent, place, steps, seed, replicate=i, horizon=horizon, lockstep=lockstep, keep=keep, watch=watch)
         for i, place in zip(replicates, places, strict=True)

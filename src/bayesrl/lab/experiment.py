@@ -25,7 +25,8 @@ from bayesrl.lab.literature.gradients import gradients_of
 from bayesrl.lab.measures._episodes import episodes
 from bayesrl.lab.measures.regret import Regret, optimal_totals
 from bayesrl.lab.names import FILE, merged, named
-from bayesrl.problems import StatesPrior
+from bayesrl.models.reading import find_mdp
+from bayesrl.problems import HasDiscount, StatesPrior
 from bayesrl.provenance import describe
 from bayesrl.registry import find, parameters_of
 from bayesrl.statistics import Interval
@@ -111,7 +112,7 @@ class Experiment:
 
     def optimum(self) -> Floats | None:
         """The largest expected total of the first t steps, (steps,); None unless the world is a single known MDP."""
-        mdp = getattr(self.world, "mdp", None) if self.regrets and not isinstance(self.world, Family) else None
+        mdp = find_mdp(self.world) if self.regrets and not offers(self.world, Family) else None
         return None if mdp is None else optimal_totals(mdp, self.comparison.steps, self.horizon)
 
     def figures(self) -> dict[str, list[Figure]]:
@@ -122,7 +123,7 @@ class Experiment:
         usual = find(world).parameters
         if any(usual[k].default != v for k, v in params.items() if k != "gamma"):
             world = self.world_name  # figures of this variant, if there are any
-        gamma = getattr(self.world, "gamma", None)
+        gamma = self.world.gamma if offers(self.world, HasDiscount) else None
         return {
             label: lookup(e.name, world, e.prior, e.params, self.comparison.steps, gamma=gamma)
             for label, e in self.entrants.items()

@@ -22,13 +22,13 @@ from numpy.random import Generator, default_rng
 
 from bayesrl.capabilities import HasMeanMDP, HasMeanPOMDP, HasRowQuantiles, HasStates, SamplesMDPs, offers
 from bayesrl.checks import Floats, Ints, integer
-from bayesrl.core import Agent, Mind, Streams, World, meet, play
+from bayesrl.core import Agent, Family, Mind, Streams, World, meet, play
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.build import choose, note_on_prior, world_for
 from bayesrl.lab.names import merged, named
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
-from bayesrl.problems import StatesPrior
+from bayesrl.problems import NumbersStates, StatesPrior, action_names, is_hidden, layout_of
 from bayesrl.registry import make
 from bayesrl.worlds.hidden import POMDPWorld
 from bayesrl.worlds.tabular import MDPWorld
@@ -142,10 +142,10 @@ def explain(
     """Explain the decision of a method in a state (None: the present one) after a number of steps."""
     integer("explain", "steps", steps, 0)
     integer("explain", "seed", seed, 0, any_length=True)
-    place = world_for(world)
-    if not hasattr(place, "n_states"):
+    place: World | Family = world_for(world)
+    if not offers(place, NumbersStates):
         raise InvalidArgument("explain", "world", "one whose states are listed", world)
-    if state is not None and getattr(place, "hidden", False):
+    if state is not None and is_hidden(place):
         raise InvalidArgument("explain", "state", "left out, since it is hidden", state)
     s = None if state is None else integer("explain", "state", state, 0, place.n_states - 1)
     name, own = named(method)
@@ -153,7 +153,7 @@ def explain(
     usual = place.prior if offers(place, StatesPrior) else None
     streams = Streams.of(seed)
     met = cast(MDPWorld | POMDPWorld, meet(place, streams))  # the worlds whose states are listed
-    layout = met.layout if isinstance(met, MDPWorld) else None
+    layout = layout_of(met)
     mind, here = after_steps(agent, met, steps, streams)
     s = here if s is None else s
     action, mind, info = agent.act(mind, s, streams.thought)
@@ -165,7 +165,7 @@ def explain(
         state=s,
         steps=steps,
         seed=seed,
-        actions=met.actions or tuple(map(str, range(met.n_actions))),
+        actions=action_names(met, met.n_actions),
         action=int(action),
         root={key: np.asarray(info[key]) for key in READINGS if np.shape(info.get(key)) == (met.n_actions,)},
         outcomes=() if modelled is None else posterior_row(modelled, s, int(action), streams.learning),

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.capabilities import offers
 from bayesrl.checks import Floats, generator, integer
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.inverse._experts import value_loss
 from bayesrl.models.policy import policy_matrix
-from bayesrl.models.solution import Problem, table_of
+from bayesrl.models.reading import Problem, mdp_of
 from bayesrl.models.solve import solve
+from bayesrl.problems import HasFeatures
 from bayesrl.registry import entries, make
 
 BELIEFS = ("birl", "modified-birl", "bnirl", "multitask-birl", "dpm-birl")
@@ -64,7 +66,7 @@ def infer(
         raise UnknownName("method of inverse reinforcement learning", method, METHODS)
     integer("infer", "sweeps", sweeps, 1)
     generator("infer", rng)
-    mdp = table_of(world, "infer")
+    mdp = mdp_of(world, "infer")
     known = entries()
     belief_name = SOLVERS.get(method, method)
     parts: dict[str, dict[str, Any]] = {method: {}, belief_name: {"problem": world}}
@@ -75,7 +77,7 @@ def infer(
             raise UnknownName("parameter", key, taken)
         parts[home][key] = x
     if "features" in known[belief_name].parameters:
-        parts[belief_name].setdefault("features", getattr(world, "features", None))
+        parts[belief_name].setdefault("features", world.features if offers(world, HasFeatures) else None)
     features = parts[belief_name].get("features")
     if belief_name == "multitask-birl":
         parts[belief_name].setdefault("priors", default_priors())
@@ -123,7 +125,7 @@ def _optimal(world: Problem, R: Floats) -> Floats:
 
 def uniform_loss(world: Problem) -> float:
     """What the policy loses that takes every action equally often."""
-    mdp = table_of(world, "uniform_loss")
+    mdp = mdp_of(world, "uniform_loss")
     if mdp.gamma == 1.0:
         raise InvalidArgument("uniform_loss", "world", "one with a discount below 1", 1.0)
     return value_loss(world, mdp.mean_reward, np.full(mdp.group.shape, 1.0 / mdp.n_actions))

@@ -36,6 +36,7 @@ from numpy.random import default_rng
 from bayesrl.capabilities import offers
 from bayesrl.core import World
 from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.lab.names import scalar, settings
 from bayesrl.parameters import check, declarations
 from bayesrl.problems import Family, MakesPrior, StatesPrior
@@ -89,7 +90,7 @@ def prior_for(world: World | Family, spec: str | None = None) -> Any:
     if offers(world, MakesPrior) and spec == world.prior:
         return world.default_prior()
     name, given = parsed(spec)
-    suggested = suggestions(world).get(name)
+    suggested = suggestions_for(world).get(name)
     if suggested is not None and (entry := lookup(name)) is not None and entry.kind == "belief":
         return make(name, **(dict(suggested) | _by_name(name, given, next(iter(entry.parameters)))))
     way = way_of(name)
@@ -101,11 +102,6 @@ def usual_prior(world: object) -> str:
     if not offers(world, StatesPrior):
         raise InvalidArgument("prior", "world", "a world or a family with a prior of its own", world)
     return world.prior
-
-
-def suggestions(world: object) -> Mapping[str, Mapping[str, Any]]:
-    """The arguments that suit methods and beliefs in a world, by their names."""
-    return getattr(world, "defaults", {})
 
 
 def ways() -> list[Way]:

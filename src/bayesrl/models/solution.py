@@ -1,18 +1,17 @@
 """Problems and solutions of the exact solvers.
 
-A problem is a `TabularMDP`, or anything that has one as `.mdp` (a world). A solution has a proven bound on the distance
-of its values from the optimal ones: see `error_bound`.
+A problem is a `TabularMDP`, or anything that has one as `.mdp` (a world): see `reading.py`. A solution has a proven
+bound on the distance of its values from the optimal ones: see `error_bound`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, frozen
-from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F2, I1
 from bayesrl.kernels.bellman import BLOCK, Model, largest, rounding_error
 from bayesrl.kernels.jit import njit
@@ -26,19 +25,6 @@ UNIT = 2.0**-53
 """Relative rounding of one operation in double precision."""
 LISTS = frozen(np.zeros((0, 0)))
 """An empty matrix, which means that successor lists are used."""
-
-
-@runtime_checkable
-class HasTable(Protocol):
-    """Something that has a known MDP, such as a world."""
-
-    @property
-    def mdp(self) -> TabularMDP:
-        """The MDP."""
-
-
-Problem = TabularMDP | HasTable
-"""What a solver takes."""
 
 
 class Solution(NamedTuple):
@@ -57,17 +43,6 @@ class Solution(NamedTuple):
     """Number of policies or sweeps, depending on the method."""
     method: str
     """The solver that was used."""
-
-
-def table_of(problem: Problem, owner: str = "solve") -> TabularMDP:
-    """The MDP of a problem: itself, or a world's `.mdp`."""
-    if isinstance(problem, TabularMDP):
-        return problem
-    mdp = getattr(problem, "mdp", None)
-    if isinstance(mdp, TabularMDP):
-        return mdp
-    hint = "A family of worlds has no table of its own: draw a world from it first." if hasattr(problem, "draw") else ""
-    raise InvalidArgument(owner, "problem", "a TabularMDP or a world that has one", type(problem).__name__, hint)
 
 
 def model_of(mdp: TabularMDP, bonus: Floats | None = None, gamma: float | None = None) -> Model:

@@ -19,8 +19,10 @@ from numpy.typing import ArrayLike
 from bayesrl.checks import Floats, choice
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.bellman import Model, converged
+from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.pomdp import TabularPOMDP
-from bayesrl.models.solution import Problem, Solution
+from bayesrl.models.reading import Problem, find_pomdp
+from bayesrl.models.solution import Solution
 from bayesrl.models.solvers._driver import Algorithm, Iterate, solve_by
 from bayesrl.models.solvers._evaluation import evaluate_policy
 from bayesrl.models.solvers._finite_horizon import finite_horizon, optimal_total, policy_total
@@ -31,7 +33,8 @@ from bayesrl.models.solvers.policy_iteration import TINY, policy_iteration
 from bayesrl.models.solvers.value_iteration import value_iteration
 
 if TYPE_CHECKING:
-    from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors, POMDPProblem
+    from bayesrl.models.reading import POMDPProblem
+from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors
 
 __all__ = ["Solution", "evaluate_policy", "finite_horizon", "optimal_total", "policy_total", "solve", "solve_many"]
 
@@ -81,8 +84,8 @@ def solve(
     >>> solution.values.tolist(), solution.policy.tolist()
     ([1.0, 2.0], [1, 0])
     """
-    pomdp = problem if isinstance(problem, TabularPOMDP) else getattr(problem, "pomdp", None)
-    if isinstance(pomdp, TabularPOMDP):
+    pomdp = None if isinstance(problem, TabularMDP) else find_pomdp(problem)
+    if pomdp is not None:
         for name, given in (("initial", initial), ("bonus", bonus)):
             if given is not None:
                 raise InvalidArgument("solve", name, "None for a POMDP", given)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import SeedSequence, default_rng
 
 from bayesrl.beliefs.games._joint import JointTransition
+from bayesrl.capabilities import offers
 from bayesrl.checks import integer, sequence
 from bayesrl.core import Agent, columns_of
 from bayesrl.errors import InvalidArgument
@@ -52,7 +53,7 @@ def play(
     two = sequence("play", "agents", agents, "two agents")
     if len(two) != 2 or not all(isinstance(agent, Agent) for agent in two):
         raise InvalidArgument("play", "agents", "two agents (start, act, learn)", agents)
-    rules = game.game if isinstance(game, HasGame) else game
+    rules = game.game if offers(game, HasGame) else game
     if not isinstance(rules, StochasticGame):
         raise InvalidArgument("play", "game", "a StochasticGame, or a world with a game", game)
     integer("play", "steps", steps, 1)

@@ -33,7 +33,7 @@ from bayesrl.checks import Floats, Ints, array, frozen, integer
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.ties import first_best, greedy, within
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.solution import table_of
+from bayesrl.models.reading import find_mdp, mdp_of
 from bayesrl.parameters import AtLeast, Shape, unchecked, value
 from bayesrl.registry import register
 
@@ -104,7 +104,7 @@ class VariableReward:
 
     def __post_init__(self) -> None:
         owner = "VariableReward"
-        mdp = table_of(self.problem, owner)
+        mdp = mdp_of(self.problem, owner)
         S, A = mdp.group.shape
         k = array(owner, "features", self.features, (S, A, None), moderate=True).shape[2]
         if self.criterion == "discounted" and mdp.gamma == 1.0:
@@ -234,12 +234,12 @@ class VariableReward:
 
     def _task(self, owner: str, datum: Any) -> Floats:
         """The weights of a task; refuse other dynamics and other rewards."""
-        if isinstance(datum, tuple) and len(datum) == 2 and _has_table(datum[0]):
-            self._same_dynamics(owner, table_of(datum[0], owner))
+        if isinstance(datum, tuple) and len(datum) == 2 and find_mdp(datum[0]) is not None:
+            self._same_dynamics(owner, mdp_of(datum[0], owner))
             return self._weights(owner, datum[1])
-        if not _has_table(datum):
+        if find_mdp(datum) is None:
             return self._weights(owner, datum)
-        mdp = table_of(datum, owner)
+        mdp = mdp_of(datum, owner)
         self._same_dynamics(owner, mdp)
         _, F, _ = self._model
         R = mdp.mean_reward
@@ -252,7 +252,3 @@ class VariableReward:
         same = mdp.group.shape == self.problem.group.shape and (mdp.gamma == self.problem.gamma)
         if not same or not np.allclose(mdp.matrix, self.problem.matrix, rtol=0.0, atol=1e-12):
             raise InvalidArgument(owner, "problem", "one with the same dynamics and discount", mdp)
-
-
-def _has_table(x: Any) -> bool:
-    return isinstance(getattr(x, "mdp", x), TabularMDP)

@@ -30,7 +30,7 @@ PRIOR = "Make a prior of it first: DirichletMDP.structured(world)."
 
 def require_belief(owner: str, given: object, *needs: type, hint: str = PRIOR) -> None:
     """Raise `Incompatible` if a belief lacks what `owner` needs. Models and worlds are refused with a hint."""
-    if isinstance(given, TabularMDP | World) or (isinstance(given, Family) and not isinstance(given, Belief)):
+    if isinstance(given, TabularMDP) or offers(given, World) or (offers(given, Family) and not offers(given, Belief)):
         raise InvalidArgument(owner, "belief", "a belief", type(given).__name__, hint)
     require(owner, given, *needs)
 

@@ -35,6 +35,7 @@ from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.ties import pick
 from bayesrl.parameters import DISCOUNT, PROBABILITY, Above, AtLeast, value
+from bayesrl.problems import may_end
 from bayesrl.registry import register
 
 
@@ -124,7 +125,7 @@ class GPSARSA:
 
     def check_world(self, world: object, horizon: int | None) -> None:
         """Refuse a discount of 1 in a world without ends. Values are infinite there, also if episodes are truncated."""
-        if self.gamma == 1.0 and not getattr(world, "ends", True):
+        if self.gamma == 1.0 and not may_end(world):
             raise InvalidArgument("GPSARSA", "gamma", "less than 1 where episodes do not end", self.gamma)
 
     def act(self, mind: Mind, observation: Any, rng: Generator) -> Decision:

@@ -77,8 +77,9 @@ class POMDPWorld(Published):
         ArrayLike | None, Shape("(S, A)"), "Which actions a search may try in each state, if the past tells; None: all."
     ] = field(default=None, repr=False)
     defaults: Annotated[
-        Mapping[str, Mapping[str, Any]], "Arguments that suit methods in this world, by their names."
-    ] = field(default_factory=dict, repr=False)
+        Mapping[str, Mapping[str, Any]] | None,
+        "Arguments that suit methods in this world, by their names; None: those of the laboratory, if it has any.",
+    ] = field(default=None, repr=False)
 
     hidden: ClassVar[bool] = True
 
@@ -88,7 +89,7 @@ class POMDPWorld(Published):
             raise InvalidArgument(owner, "pomdp", "a TabularPOMDP", type(self.pomdp).__name__)
         if not isinstance(self.setting, Setting):
             raise InvalidArgument(owner, "setting", "a Setting", self.setting)
-        if not isinstance(self.defaults, Mapping):
+        if not isinstance(self.defaults, Mapping | None):
             raise InvalidArgument(owner, "defaults", "a mapping from methods to arguments", self.defaults)
         named = {"states": self.n_states, "actions": self.n_actions, "observations": self.n_observations}
         for which, n in named.items():
@@ -122,7 +123,8 @@ class POMDPWorld(Published):
         pomdp = read_pomdp(Path(path) if isinstance(path, str) else path, ends)
         if gamma is not None:
             pomdp = replace(pomdp, mdp=replace(pomdp.mdp, gamma=gamma))
-        return cls(Path(path).stem, pomdp, KNOWN, pomdp.state_names, pomdp.action_names, pomdp.observation_names)
+        names = pomdp.state_names, pomdp.action_names, pomdp.observation_names
+        return cls(Path(path).stem, pomdp, KNOWN, *names, defaults={})
 
     # A world ---------------------------------------------------------------------------------------------------------
 

@@ -39,8 +39,18 @@ from bayesrl.core import Transition, World
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.kernels.search.hidden_model import Rooted, cumulative, rooted
 from bayesrl.models.pomdp import TabularPOMDP
+from bayesrl.models.reading import find_pomdp
 from bayesrl.parameters import AtLeast, unchecked, value
-from bayesrl.problems import HasPOMDP, Simulable, is_hidden, name_of
+from bayesrl.problems import (
+    BoundsRewards,
+    HasPOMDP,
+    Simulable,
+    WeighsObservations,
+    is_hidden,
+    legal_of,
+    name_of,
+    preferred_of,
+)
 from bayesrl.registry import register
 
 MOST_TRIES = 100
@@ -130,8 +140,7 @@ class POMDPParticles:
     @cached_property
     def pomdp(self) -> TabularPOMDP | None:
         """The table of the world; None if it has none."""
-        table = self.world if isinstance(self.world, TabularPOMDP) else getattr(self.world, "pomdp", None)
-        return table if isinstance(table, TabularPOMDP) else None
+        return find_pomdp(self.world)
 
     @cached_property
     def _table(self) -> TabularPOMDP:
@@ -141,16 +150,16 @@ class POMDPParticles:
 
     @cached_property
     def _filter(self) -> POMDPFilter:
-        return POMDPFilter(self._table, legal=getattr(self.world, "legal", None))
+        return POMDPFilter(self._table, legal=legal_of(self.world))
 
     @property
     def unsupported(self) -> dict[str, str]:
         """What this world cannot answer."""
         listed = ("n_states", "n_observations", "states", "predictive", "mean_pomdp", "sample_pomdp")
         missing = {} if self.pomdp is not None else dict.fromkeys(listed, "The world has no table `pomdp`.")
-        if getattr(self.world, "preferred", None) is None:
+        if preferred_of(self.world) is None:
             missing["preferred_actions"] = "The world does not say which actions it prefers (`preferred`)."
-        if self.pomdp is None and not hasattr(self.world, "simulator"):
+        if self.pomdp is None and not offers(self.world, Simulable):
             missing["simulate"] = "The world has neither a table `pomdp` nor a compiled `simulator()`."
         return missing
 
@@ -194,11 +203,11 @@ class POMDPParticles:
             old = self._start(n, rng) if old is None else old
             states, likelihood = moved(self._filter._hidden_model, self._filter._tables, old.states, *step, rng)
             return Drawn(states, old.weights * likelihood)
-        if not hasattr(self.world, "observation_probability"):
+        world = cast(World, self.world)
+        if not offers(world, WeighsObservations):
             return self._accepted(old, step, n, rng)
         old = self._start(n, rng) if old is None else old
-        world = cast(Any, self.world)
-        if hasattr(world, "simulator"):
+        if offers(world, Simulable):
             after, done = followed(world.simulator(), old.states, a, rng)
             seen = np.asarray(world.observation_probability(after, a, o), np.float64)
             return Drawn(after, old.weights * np.where(done == ended, seen, 0.0))
@@ -230,7 +239,7 @@ class POMDPParticles:
         weights = frozen(np.full(n, 1.0 / n))
         if self.pomdp is None:
             states = [cast(World, self.world).reset(rng)[0] for _ in range(n)]
-            return Sample(np.array(states) if hasattr(self.world, "simulator") else tuple(states), weights)
+            return Sample(np.array(states) if offers(self.world, Simulable) else tuple(states), weights)
         return Sample(rng.choice(self.pomdp.n_states, size=n, p=self.pomdp.start), weights)
 
     def _rescued(self, first: Drawn, episode: tuple[Any, ...], rng: Generator) -> tuple[Sample | None, float]:
@@ -322,14 +331,13 @@ class POMDPParticles:
         """Which actions a rollout prefers in each state, (S, A), as the world says."""
         if "preferred_actions" in self.unsupported:
             raise Incompatible("preferred_actions", "POMDPParticles", ["preferred"])
-        return cast(Bools, cast(Any, self.world).preferred)
+        return cast(Bools, preferred_of(self.world))
 
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward of a step; infinite if the world does not say."""
         if self.pomdp is not None:
             return self._filter.reward_range()
-        stated = getattr(self.world, "reward_range", None)
-        low, high = stated() if stated is not None else (-np.inf, np.inf)
+        low, high = self.world.reward_range() if offers(self.world, BoundsRewards) else (-np.inf, np.inf)
         return float(low), float(high)
 
     def simulate(self, depth: int) -> object:
@@ -337,7 +345,7 @@ class POMDPParticles:
         integer("POMDPParticles.simulate", "depth", depth, 0, DEEPEST)
         if self.pomdp is not None:
             return rooted(self._filter._hidden_model, np.asarray(self.states()))
-        steps = cast(Any, self.world).simulator()
+        steps = cast(Simulable, self.world).simulator()
         if self.sample is None:
             return Rooted(np.zeros(0, np.int64), np.zeros((1, 0)), steps)
         return Rooted(np.array(self.sample.states, np.int64), cumulative(self.sample.weights[None]), steps)

@@ -41,6 +41,7 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
+from bayesrl.models.reading import find_outcomes
 from bayesrl.parameters import DISCOUNT, Above, Within, unchecked, value
 from bayesrl.problems import HasMDP
 from bayesrl.registry import register
@@ -116,9 +117,8 @@ class CRPDynamics(KnownRewards):
 
     def __post_init__(self) -> None:
         owner, set_ = "CRPDynamics", object.__setattr__
-        given = getattr(self.outcomes, "mdp", self.outcomes)
-        o = getattr(given, "outcomes", given)
-        if not isinstance(o, Outcomes):
+        o = find_outcomes(self.outcomes)
+        if o is None:
             raise InvalidArgument(owner, "outcomes", "Outcomes, or a model or world that has them", self.outcomes)
         sizes, going = o.size[o.group], ~o.terminal
         if going.any() and (sizes[going] != sizes[going][0]).any():

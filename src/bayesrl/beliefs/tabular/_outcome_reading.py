@@ -12,20 +12,23 @@ from typing import Any
 
 import numpy as np
 
+from bayesrl.capabilities import offers
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels.jit import njit
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
+from bayesrl.models.reading import find_mdp
+from bayesrl.problems import HasOutcomes
 
 
 def read_problem(owner: str, problem: Any) -> tuple[Outcomes, float, Floats | None]:
     """Outcomes, discount and (if they are known) probabilities of a model, a world or a family."""
-    if not isinstance(problem, TabularMDP) and isinstance(getattr(problem, "outcomes", None), Outcomes):
+    if not isinstance(problem, TabularMDP) and offers(problem, HasOutcomes):
         return problem.outcomes, problem.gamma, None
-    mdp = problem if isinstance(problem, TabularMDP) else getattr(problem, "mdp", None)
-    if not isinstance(mdp, TabularMDP):
+    mdp = find_mdp(problem)
+    if mdp is None:
         raise InvalidArgument(owner, "problem", "a TabularMDP or a world with a table", type(problem).__name__)
     return mdp.outcomes, mdp.gamma, mdp.prob
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.random import default_rng
 
+from bayesrl.capabilities import offers
 from bayesrl.core import Family, World
+from bayesrl.problems import Registered
 from bayesrl.statistics import Interval, mean_interval
+
+if TYPE_CHECKING:
+    from bayesrl.worlds.continuous.bpg_bandit import BPGBandit
 
 COMPONENTS = ("first component of the gradient", "second component of the gradient")
 """The measures, by the names of published figures: the derivatives in the mean and in the standard deviation."""
@@ -34,8 +39,6 @@ def bandit_gradients(reward: str, paths: int, noise: float) -> dict[str, Interva
 
 def gradients_of(world: World | Family, method: str, params: dict[str, Any]) -> dict[str, Interval]:
     """The same for a method of an experiment; empty unless it is model 1 on the Gaussian bandit."""
-    from bayesrl.worlds.continuous.bpg_bandit import BPGBandit
-
-    if method != "bpg-1" or not isinstance(world, BPGBandit):
+    if method != "bpg-1" or not offers(world, Registered) or world.registered != "bpg-bandit":
         return {}
-    return bandit_gradients(world.reward, params["paths"], params["noise"])
+    return bandit_gradients(cast("BPGBandit", world).reward, params["paths"], params["noise"])

@@ -19,14 +19,16 @@ Cost: one backward induction of T steps for each world.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from bayesrl.capabilities import offers
 from bayesrl.checks import Floats, frozen
 from bayesrl.core import Family, Streams, World, meet
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import value
+from bayesrl.problems import HasAverageReward, HasGaps, HasMDP, TellsGaps
 from bayesrl.provenance import describe
 from bayesrl.record import Record
 from bayesrl.registry import register
@@ -83,7 +85,7 @@ class Regret:
 def regret(record: Record, world: World | Family) -> Regret:
     """Frequentist, Bayesian and stochastic regret of recorded runs in a world or a family of worlds."""
     _check(record, world)
-    return _regret(record, _references([record], world), isinstance(world, Family))
+    return _regret(record, _references([record], world), offers(world, Family))
 
 
 def regrets(comparison: Comparison, world: World | Family) -> dict[str, Regret]:
@@ -91,7 +93,7 @@ def regrets(comparison: Comparison, world: World | Family) -> dict[str, Regret]:
     for record in comparison.records.values():
         _check(record, world)
     met = _references(comparison.records.values(), world)
-    return {label: _regret(r, met, isinstance(world, Family)) for label, r in comparison.records.items()}
+    return {label: _regret(r, met, offers(world, Family)) for label, r in comparison.records.items()}
 
 
 # Worlds of runs, and the regret in them
@@ -102,24 +104,29 @@ class _Reference:
     """The optimum of a world (or of a block of worlds in lockstep), against which regret is measured."""
 
     def __init__(self, world: World | Family, steps: int, horizon: int | None) -> None:
-        if not any(hasattr(world, name) for name in ("mdp", "gap", "average_reward")):
+        if not (offers(world, HasMDP) or offers(world, TellsGaps) or offers(world, HasAverageReward)):
             expected = "a world with a table ('mdp'), with gaps ('gap') or with an 'average_reward'"
             raise InvalidArgument("regret", "world", expected, world)
-        self.judged: Any = world  # it has one of them
-        self.best = optimal_totals(world.mdp, steps, horizon) if hasattr(world, "mdp") else None
+        self.judged: object = world  # it has one of them
+        self.best = optimal_totals(world.mdp, steps, horizon) if offers(world, HasMDP) else np.zeros(0)
 
     def lost(self, state: Any, action: Any, reward: Floats) -> tuple[Floats, Floats | None]:
         """Regret and suboptimal choices, both cumulative, of a run (steps,) or a block of them (steps, n)."""
-        if hasattr(self.judged, "average_reward"):
+        if offers(self.judged, HasAverageReward):
             return np.cumsum(self.judged.average_reward - reward, axis=0), None
-        if self.best is None:
-            gaps = np.asarray([self.judged.gap(s, a) for s, a in zip(state, action, strict=True)], np.float64)
-            return np.cumsum(gaps, axis=0), np.cumsum(gaps > 0.0, axis=0, dtype=np.float64)
-        mdp = self.judged.mdp
-        lost = self.best - np.cumsum(reward)
-        if mdp.gamma == 1.0 and not mdp.outcomes.terminal.any():
-            return lost, None  # action values are infinite at discount 1 without terminal states
-        wrong = self.judged.gaps[state, action] > TOLERANCE * np.abs(mdp.mean_reward).max()
+        if offers(self.judged, HasMDP):
+            return self._lost_in(self.judged, state, action, reward)
+        told = cast(TellsGaps, self.judged)
+        gaps = np.asarray([told.gap(s, a) for s, a in zip(state, action, strict=True)], np.float64)
+        return np.cumsum(gaps, axis=0), np.cumsum(gaps > 0.0, axis=0, dtype=np.float64)
+
+    def _lost_in(self, world: HasMDP, state: Any, action: Any, reward: Floats) -> tuple[Floats, Floats | None]:
+        """The same in a known MDP; choices are not judged if the world has no `gaps`, or if its values are infinite."""
+        mdp, lost = world.mdp, self.best - np.cumsum(reward)
+        endless = mdp.gamma == 1.0 and not mdp.outcomes.terminal.any()
+        if endless or not offers(world, HasGaps):
+            return lost, None
+        wrong = world.gaps[state, action] > TOLERANCE * np.abs(mdp.mean_reward).max()
         return lost, np.cumsum(wrong, dtype=np.float64)
 
 
@@ -130,7 +137,7 @@ def _references(records: Iterable[Record], world: World | Family) -> dict[tuple[
         said = record.provenance
         lockstep = said["lockstep"]
         for i in _replicates(record):
-            if not isinstance(world, Family) and (0, lockstep) in met:
+            if not offers(world, Family) and (0, lockstep) in met:
                 met[i, lockstep] = met[0, lockstep]
             if (i, lockstep) not in met:
                 streams = Streams.of(said["seed"], i, lockstep is not None)

@@ -19,6 +19,7 @@ from bayesrl.lab.plots._sheet import PALETTE, new_sheet, panels_of, write
 from bayesrl.lab.sketches import reading, unlisted
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solve import evaluate_policy
+from bayesrl.problems import layout_of, name_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,9 +70,9 @@ def plot_policy(world: MDPWorld, path: str | Path, policy: object = None) -> Non
     The default is the optimal policy. Others are actions (S,), probabilities (S, A), a policy, or a solution that has
     one. Where a policy is stochastic, an arrow is as long as its action is probable, and a name has its percentage.
     """
-    layout: Ints | None = getattr(world, "layout", None)
+    layout = layout_of(world)
     if layout is None:
-        raise InvalidArgument("plot_policy", "world", "one with a map", getattr(world, "name", type(world).__name__))
+        raise InvalidArgument("plot_policy", "world", "one with a map", name_of(world))
     plan = best_plan(world.mdp) if policy is None else plan_of(world, policy)
     if plan is None:
         raise InvalidArgument("plot_policy", "gamma", "less than 1", 1.0)

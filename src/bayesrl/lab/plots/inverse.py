@@ -18,6 +18,7 @@ from bayesrl.capabilities import require
 from bayesrl.checks import Floats, Ints
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.plots._sheet import look, new_sheet, open_axes, panels_of, write
+from bayesrl.problems import layout_of, name_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,9 +59,9 @@ def plot_reward_map(
     depends on the action is averaged over actions.
     """
     owner = "plot_reward_map"
-    layout: Ints | None = getattr(world, "layout", None)
+    layout = layout_of(world)
     if layout is None:
-        raise InvalidArgument(owner, "world", "one with a map", getattr(world, "name", type(world).__name__))
+        raise InvalidArgument(owner, "world", "one with a map", name_of(world))
     require(owner, belief, HasRewardTable)
     mean, deviation = (table.mean(axis=1) for table in belief.reward_table())
     if len(mean) != world.n_states:

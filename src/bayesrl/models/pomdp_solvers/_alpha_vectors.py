@@ -9,7 +9,7 @@ ahead of the vectors of h - 1 decisions. A file holds the vectors alone, so what
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -30,29 +30,6 @@ from bayesrl.parameters import value
 
 LARGEST_VALUE = 1e300
 """Sums of larger numbers overflow."""
-
-
-@runtime_checkable
-class HasPOMDP(Protocol):
-    """Something that has a known POMDP, such as a world or a filter."""
-
-    @property
-    def pomdp(self) -> TabularPOMDP:
-        """The POMDP."""
-
-
-POMDPProblem = TabularPOMDP | HasPOMDP
-"""What a solver of POMDPs takes."""
-
-
-def pomdp_of(problem: POMDPProblem, owner: str) -> TabularPOMDP:
-    """The POMDP of a problem: itself, or the `.pomdp` of a world or a filter."""
-    pomdp = problem if isinstance(problem, TabularPOMDP) else getattr(problem, "pomdp", None)
-    if isinstance(pomdp, TabularPOMDP):
-        return pomdp
-    hint = "A family of worlds has no table of its own: draw a world from it first." if hasattr(problem, "draw") else ""
-    expected = "a TabularPOMDP, or a world or filter that has one"
-    raise InvalidArgument(owner, "problem", expected, type(problem).__name__, hint)
 
 
 @explain_failures

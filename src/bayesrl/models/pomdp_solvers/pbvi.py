@@ -28,15 +28,9 @@ from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import better, first_best
 from bayesrl.models.pomdp import TabularPOMDP
-from bayesrl.models.pomdp_solvers._alpha_vectors import (
-    AlphaVectors,
-    POMDPProblem,
-    beliefs_of,
-    lowest,
-    pomdp_of,
-    without,
-)
+from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors, beliefs_of, lowest, without
 from bayesrl.models.pomdp_solvers._backups import Arrays, arrays_of, predict, successors, sweep
+from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.parameters import Above, AtLeast, Shape, declared
 from bayesrl.problems import HasPOMDP
 from bayesrl.registry import register

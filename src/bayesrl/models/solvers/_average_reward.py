@@ -22,7 +22,8 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.bellman import Model, backup, improve, policy_backup, rounding_error
 from bayesrl.kernels.ties import greedy
 from bayesrl.models.policy import TabularPolicy
-from bayesrl.models.solution import Indices, Problem, first_best, model_of, table_of
+from bayesrl.models.reading import Problem, mdp_of
+from bayesrl.models.solution import Indices, first_best, model_of
 from bayesrl.models.solvers._evaluation import policy_rows
 from bayesrl.models.solvers.policy_iteration import policy_iteration
 
@@ -55,7 +56,7 @@ def average_reward(problem: Problem) -> AverageReward:
     >>> average_reward(to_and_fro).gain
     1.5
     """
-    m = model_of(table_of(problem, "average_reward"), gamma=1.0)
+    m = model_of(mdp_of(problem, "average_reward"), gamma=1.0)
     if not m.shiftable:
         raise InvalidArgument("average_reward", "problem", "one without terminal states", "one that ends")
     v, q, *_ = policy_iteration(m._replace(gamma=NEARLY_ONE), None, 1e-9)

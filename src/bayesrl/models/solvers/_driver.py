@@ -15,7 +15,8 @@ from bayesrl.kernels import ties
 from bayesrl.kernels.bellman import Model, backup, rounding_error
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import TabularPolicy
-from bayesrl.models.solution import Problem, Solution, bound_of, contraction, first_best, model_of, table_of
+from bayesrl.models.reading import Problem, mdp_of
+from bayesrl.models.solution import Solution, bound_of, contraction, first_best, model_of
 from bayesrl.models.solvers._episodic import collapse, ending_bound, optimal_policy, policy_to_the_end
 from bayesrl.models.solvers._evaluation import evaluate
 
@@ -45,7 +46,7 @@ def solve_by(
     bonus: ArrayLike | None = None,
 ) -> Solution:
     """Run an algorithm on a problem and bound the error of its solution."""
-    mdp = table_of(problem)
+    mdp = mdp_of(problem)
     S, A = mdp.group.shape
     tol = number("solve", "tol", tol, 0.0, above=True)
     extra = None if bonus is None else array("solve", "bonus", bonus, (S, A))

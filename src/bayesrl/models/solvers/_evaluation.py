@@ -24,7 +24,8 @@ from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.bellman import Model, eliminate, policy_backup, rounding_error
 from bayesrl.kernels.jit import njit
 from bayesrl.models.policy import policy_matrix
-from bayesrl.models.solution import LISTS, Problem, model_of, table_of
+from bayesrl.models.reading import Problem, mdp_of
+from bayesrl.models.solution import LISTS, model_of
 
 SMALL, SMALL_DENSE = 200, 50
 """Number of states up to which elimination in compiled code is the fastest, with lists and with a matrix."""
@@ -38,7 +39,7 @@ def evaluate_policy(problem: Problem, policy: Policy | ArrayLike) -> Floats:
     >>> evaluate_policy(stay_or_go, [1, 0]).tolist()
     [1.0, 2.0]
     """
-    m = model_of(table_of(problem, "evaluate_policy"))
+    m = model_of(mdp_of(problem, "evaluate_policy"))
     S, A = m.r.shape
     weight = policy_matrix("evaluate_policy", policy, S, A)
     if (weight.max(axis=1) == 1.0).all():

@@ -18,7 +18,8 @@ from bayesrl.kernels.bellman import Model, backup, largest, policy_backup
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import greedy
 from bayesrl.models.policy import policy_matrix
-from bayesrl.models.solution import Indices, Problem, model_of, table_of
+from bayesrl.models.reading import Problem, mdp_of
+from bayesrl.models.solution import Indices, model_of
 from bayesrl.models.solvers._evaluation import mixture
 
 
@@ -43,7 +44,7 @@ def finite_horizon(problem: Problem, horizon: int, gamma: float | None = None) -
     >>> finite_horizon(stay_or_go, 3, gamma=1.0).values[:, 0].tolist()
     [0.0, 0.0, 1.0, 2.0]
     """
-    mdp = table_of(problem, "finite_horizon")
+    mdp = mdp_of(problem, "finite_horizon")
     horizon = integer("finite_horizon", "horizon", horizon, 1)
     m = model_of(mdp, gamma=None if gamma is None else number("finite_horizon", "gamma", gamma, 0.0, 1.0))
     q, values, policy = np.empty(m.r.shape), np.zeros((horizon + 1, len(m.r))), np.empty((horizon, len(m.r)), np.int32)
@@ -55,7 +56,7 @@ def finite_horizon(problem: Problem, horizon: int, gamma: float | None = None) -
 
 def optimal_total(problem: Problem, steps: int) -> float:
     """The largest expected undiscounted total over a number of steps from the start distribution."""
-    mdp = table_of(problem, "optimal_total")
+    mdp = mdp_of(problem, "optimal_total")
     m = model_of(mdp, gamma=1.0)
     v = np.zeros(len(m.r))
     iterate_backups(m, v, integer("optimal_total", "steps", steps, 1))
@@ -64,7 +65,7 @@ def optimal_total(problem: Problem, steps: int) -> float:
 
 def policy_total(problem: Problem, policy: Policy | ArrayLike, steps: int) -> float:
     """The expected undiscounted total of a stationary policy, which may be actions (S,) or probabilities (S, A)."""
-    mdp = table_of(problem, "policy_total")
+    mdp = mdp_of(problem, "policy_total")
     m = model_of(mdp, gamma=1.0)
     m = mixture(m, policy_matrix("policy_total", policy, *m.r.shape))
     v = np.zeros(len(m.r))

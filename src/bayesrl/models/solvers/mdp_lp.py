@@ -22,7 +22,8 @@ from scipy import sparse
 from bayesrl.checks import Floats
 from bayesrl.errors import NotConverged
 from bayesrl.kernels.bellman import Model
-from bayesrl.models.solution import Problem, Solution
+from bayesrl.models.reading import Problem
+from bayesrl.models.solution import Solution
 from bayesrl.models.solvers._driver import Iterate, solve_by
 from bayesrl.models.solvers.policy_iteration import policy_iteration
 from bayesrl.parameters import Above, declared

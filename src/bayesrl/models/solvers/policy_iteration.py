@@ -22,7 +22,8 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.bellman import Model, backup, converged, eliminate, improve, rounding_error, sweep
 from bayesrl.kernels.jit import njit
-from bayesrl.models.solution import Problem, Solution
+from bayesrl.models.reading import Problem
+from bayesrl.models.solution import Solution
 from bayesrl.models.solvers._driver import Iterate, solve_by
 from bayesrl.models.solvers._episodic import policy_to_the_end
 from bayesrl.models.solvers._evaluation import evaluate, is_small, mixture

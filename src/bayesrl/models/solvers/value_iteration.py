@@ -20,7 +20,8 @@ from numpy.random import Generator
 from bayesrl.kernels.arrays import F1, F2
 from bayesrl.kernels.bellman import Model, backup, converged, largest, sweep
 from bayesrl.kernels.jit import njit
-from bayesrl.models.solution import Problem, Solution
+from bayesrl.models.reading import Problem
+from bayesrl.models.solution import Solution
 from bayesrl.models.solvers._driver import Iterate, solve_by
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register

@@ -1,20 +1,13 @@
-"""What worlds with vectors share: bounds, a time limit, and what agents are given unless told otherwise."""
+"""What worlds with vectors share: bounds and a time limit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-from numpy.random import Generator
-from numpy.typing import ArrayLike
 
-from bayesrl.beliefs.features import Features
 from bayesrl.checks import Floats, array, as_array, frozen, integer
 from bayesrl.errors import InvalidArgument
-from bayesrl.models.policies._sampling import Memoryless
-from bayesrl.models.policy import SoftmaxPolicy
-from bayesrl.parameters import Shape, value
 from bayesrl.worlds._settings import Published
 
 WIDE = 1e6
@@ -36,6 +29,8 @@ class Bounds(NamedTuple):
 class BoxWorld(Published, Protocol):
     """A world that says how long an episode may last, and between which bounds it moves."""
 
+    registered: ClassVar[str]
+    """The registered name."""
     gamma: float
     horizon: int
     ends: ClassVar[bool] = True
@@ -48,14 +43,6 @@ class BoxWorld(Published, Protocol):
     @property
     def actions(self) -> Bounds | int:
         """Bounds of actions, or their number."""
-
-    @property
-    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """Suggested arguments: those of a method under its name, those of a package's methods under the package's name.
-
-        "gradient" holds the policy, the features phi(s) and the covariance k_s of states. "gpsarsa" and "gprl" hold
-        what these two need in this world.
-        """
 
     @property
     def best_return(self) -> float | None:
@@ -72,58 +59,3 @@ def check_action(world: str, actions: Bounds | int, action: Any) -> Any:
     if (a < actions.low - slack).any() or (a > actions.high + slack).any():
         raise InvalidArgument(world, "action", f"between {actions.low.tolist()} and {actions.high.tolist()}", action)
     return np.clip(a, actions.low, actions.high)
-
-
-def softmax(features: Features, n_actions: int) -> SoftmaxPolicy:
-    """A softmax policy on features of states, all of whose actions have the same probability."""
-    return SoftmaxPolicy(np.zeros((features.size, n_actions)), features)
-
-
-@value
-class ListedPolicy(Memoryless):
-    """A policy that chooses among listed vectors: `chooser` draws the number of one.
-
-    Examples
-    --------
-    >>> policy = ListedPolicy(SoftmaxPolicy.tabular(1, 2), [[-1.0], [1.0]])
-    >>> round(policy.log_prob(0, [1.0]), 3)
-    -0.693
-    """
-
-    chooser: Annotated[SoftmaxPolicy, "The policy of numbers."]
-    actions: Annotated[Floats, Shape("(A, d)"), "The listed actions."]
-
-    def __post_init__(self) -> None:
-        array("ListedPolicy", "actions", self.actions, (self.chooser.n_actions, None))
-
-    @property
-    def parameters(self) -> Floats:
-        """Those of the chooser."""
-        return self.chooser.parameters
-
-    def with_parameters(self, parameters: ArrayLike) -> ListedPolicy:
-        """The same policy with other parameters."""
-        return ListedPolicy(self.chooser.with_parameters(parameters), self.actions)
-
-    def sample(self, observation: Any, rng: Generator) -> Floats:
-        """A listed action, shape (d,)."""
-        return np.asarray(self.actions[self.chooser.sample(observation, rng)])
-
-    def log_prob(self, observation: Any, action: Any) -> float:
-        """The logarithm of an action's probability."""
-        return self.chooser.log_prob(observation, self._number(action))
-
-    def score(self, observation: Any, action: Any) -> Floats:
-        """The gradient of `log_prob` in the parameters, shape (n,)."""
-        return self.chooser.score(observation, self._number(action))
-
-    def hessian(self, observation: Any, action: Any) -> Floats:
-        """The Hessian of `log_prob` in the parameters, shape (n, n)."""
-        return self.chooser.hessian(observation, self._number(action))
-
-    def _number(self, action: Any) -> int:
-        a = array("ListedPolicy", "action", np.atleast_1d(np.asarray(action)), (self.actions.shape[1],))
-        found = np.flatnonzero((self.actions == a).all(axis=1))
-        if len(found) == 0:
-            raise InvalidArgument("ListedPolicy", "action", "one of the listed actions", action)
-        return int(found[0])

@@ -8,10 +8,9 @@ A and B have shape (n, n) and (n, m), or a first axis of replicates in lockstep.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -58,6 +57,8 @@ class LinearSystem(Published):
     name: Annotated[str, "Name of the world."] = "linear-system"
     setting: Annotated[Setting, "How the world is usually run."] = field(default=STANDARD, repr=False)
 
+    registered: ClassVar[str] = "linear-system"
+
     def __post_init__(self) -> None:
         if self.A.ndim not in (2, 3):
             raise InvalidArgument(self.name, "A", "an array of shape (n, n)", self.A)
@@ -88,11 +89,6 @@ class LinearSystem(Published):
         """Real numbers; Gymnasium wants bounds, so there are wide ones."""
         m = self.B.shape[-1]
         return Bounds.of(np.full(m, -WIDE), np.full(m, WIDE))
-
-    @property
-    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """The systems that `lazy-psrl` accepts."""
-        return {} if self.accept is None else {"lazy-psrl": {"accept": self.accept}}
 
     def default_prior(self) -> LinearGaussianDynamics:
         """The usual prior of an agent."""

@@ -9,20 +9,17 @@ The state is seen, or (`hidden`) only the height through a sensor with noise of 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.continuous._normal_wishart import NormalWishart
-from bayesrl.beliefs.covariances import Gaussian
 from bayesrl.checks import Floats, array, frozen
 from bayesrl.core import WorldStep
 from bayesrl.kernels.arrays import F1, F2
 from bayesrl.kernels.jit import njit
 from bayesrl.parameters import DISCOUNT, AtLeast, value
-from bayesrl.registry import make, register
+from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld, check_action
 
@@ -57,6 +54,7 @@ class Blimp(BoxWorld):
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95
     horizon: Annotated[int, AtLeast(1), "Steps after which an episode is cut off."] = 100
     ends: ClassVar[bool] = False
+    registered: ClassVar[str] = "blimp"
     setting: ClassVar[Setting] = Setting(prior="gp-dynamics", steps=100)  # type: ignore[misc]  # one for all
 
     @property
@@ -74,31 +72,6 @@ class Blimp(BoxWorld):
     def prior(self) -> str:
         """Gaussian-process dynamics; if the state is hidden, known dynamics with unknown noises."""
         return "normal-wishart-dynamics" if self.hidden else self.setting.prior
-
-    @property
-    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """Planners choose among full thrust up, none, and full thrust down.
-
-        Gaussian-process dynamics have scales 2, variance 1 and noise .03, set once by hand. If the state is hidden, the
-        belief expects standard deviations of .05 (process) and .1 (sensor), and a sensor with little bias.
-        """
-        thrusts = {"continuous": {"actions": np.array([[-1.0], [0.0], [1.0]])}}
-        known: dict[str, Any] = {"reward": blimp_reward, "gamma": self.gamma}
-        if not self.hidden:
-            return thrusts | {"gp-dynamics": {"covariance": Gaussian(scale=2.0), "noise": 0.03} | known}
-        belief = {
-            "transition": moved,
-            "noise": NormalWishart(np.zeros(2), 1.0, 6.0, 3.0 * 0.05**2 * np.eye(2)),
-            "observation": seen,
-            "inverse_observation": unseen,
-            "sensor": NormalWishart(np.zeros(1), 50.0, 4.0, 2.0 * 0.1**2 * np.eye(1)),
-            "state": (np.array(START), 1e-6 * np.eye(2)),
-        }
-        return thrusts | {"normal-wishart-dynamics": belief | known}
-
-    def default_prior(self) -> Any:
-        """The belief of `defaults`."""
-        return make(self.prior, **self.defaults[self.prior])
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:
         """At rest, too high."""

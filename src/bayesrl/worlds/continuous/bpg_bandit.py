@@ -6,17 +6,13 @@ Fisher information diag(1, 2). The reward is a, with gradient (1, 0), or a^2, wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.covariances import Discrete
-from bayesrl.beliefs.features import Polynomial
 from bayesrl.checks import array
 from bayesrl.core import WorldStep
-from bayesrl.models.policy import GaussianPolicy
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
@@ -43,6 +39,7 @@ class BPGBandit(BoxWorld):
     reward: Annotated[Literal["a", "a2"], "What is paid: the action or its square."] = "a"
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     horizon: Annotated[int, AtLeast(1), "Steps of an episode: it ends after the first."] = 1
+    registered: ClassVar[str] = "bpg-bandit"
     setting: ClassVar[Setting] = Setting(steps=1000)  # type: ignore[misc]  # one for all
 
     @property
@@ -54,13 +51,6 @@ class BPGBandit(BoxWorld):
     def actions(self) -> Bounds:
         """Real numbers; Gymnasium wants bounds, so there are wide ones."""
         return Bounds.of([-WIDE], [WIDE])
-
-    @property
-    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """A normal law with mean 0 and standard deviation 1, both learned."""
-        one = Polynomial(degree=0)
-        policy = GaussianPolicy(one, np.zeros(1), sigma=1.0, learn_sigma=True)
-        return {"gradient": {"policy": policy, "features": one, "covariance": Discrete()}}
 
     def reset(self, rng: Generator) -> tuple[int, int]:
         """The one state."""

@@ -8,20 +8,17 @@ distance to the target (.6, 0) in units of `width`. It starts at (-.5, 0).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.covariances import Gaussian, StateAction
-from bayesrl.beliefs.features import Fourier
 from bayesrl.checks import Floats, array, frozen
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld, ListedPolicy, check_action, softmax
+from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld, check_action
 
 TARGET, REACH = np.array([0.6, 0.0]), np.array([1.2, 2.4])
 
@@ -49,6 +46,7 @@ class CarOnTheHill(BoxWorld):
     horizon: Annotated[int, AtLeast(1), "Steps after which an episode is cut off."] = 30
     width: Annotated[float, Above(0.0), "Width of the reward in both coordinates."] = 0.1
     ends: ClassVar[bool] = False
+    registered: ClassVar[str] = "car-on-the-hill"
     setting: ClassVar[Setting] = Setting(steps=300)  # type: ignore[misc]  # one for all
 
     @property
@@ -60,33 +58,6 @@ class CarOnTheHill(BoxWorld):
     def actions(self) -> Bounds:
         """The push."""
         return Bounds.of([-4.0], [4.0])
-
-    @property
-    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """For `gprl` scales and support of the reference.
-
-        Its `jitter` is 1e-4. But values have ridges, and a process that goes through them all overshoots: backups then
-        settle in 4 of 10 draws. The evidence of settled values asks for .006, so we take .01; all ten settle.
-        """
-        k_s, phi = Gaussian(scale=[0.15, 0.3]), Fourier(-REACH, REACH)
-        side = np.meshgrid(*np.linspace(-REACH, REACH, 25).T, indexing="ij")
-        gprl = {
-            "support": np.column_stack([x.ravel() for x in side]),
-            "target": TARGET,
-            "width": self.width,
-            "covariance": k_s,
-            "jitter": 0.01,
-            "fit": False,
-        }
-        pairs = StateAction(k_s, Gaussian(scale=4.0), dims=2)
-        gpsarsa = {"actions": self.actions, "covariance": pairs, "residuals": "white", "noise": 0.1}
-        policy = ListedPolicy(softmax(phi, 3), np.array([[-4.0], [0.0], [4.0]]))
-        return {
-            "gprl": gprl,
-            "gpsarsa": gpsarsa,
-            "gradient": {"policy": policy, "features": phi, "covariance": k_s},
-            "bac": {"threshold": 0.1},
-        }
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:
         """At rest in the valley."""

@@ -8,7 +8,6 @@ between the points is less than 1e-6 of the process's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
 from itertools import product
@@ -42,7 +41,7 @@ FINE = 400
 
 
 class BoxBandit(Published, Protocol):
-    """What the family and its worlds share: the box of the actions, and what planners are given."""
+    """What the family and its worlds share: the box of the actions."""
 
     dims: int
     registered: ClassVar[str] = "continuous-bandit"
@@ -56,11 +55,6 @@ class BoxBandit(Published, Protocol):
     def actions(self) -> Bounds:
         """The unit box."""
         return Bounds.of(np.zeros(self.dims), np.ones(self.dims))
-
-    @property
-    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """The box, for planners that choose in it."""
-        return {"gp-sparse-sampling": {"low": np.zeros(self.dims), "high": np.ones(self.dims)}}
 
 
 @explain_failures

@@ -8,7 +8,7 @@ the draws of `lazy-psrl` have the same restriction.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -70,6 +70,10 @@ class LQ(Published):
     replicates: Annotated[int | None, AtLeast(1), "Number of systems in lockstep that a draw holds; None: one."] = None
     setting: Annotated[Setting, "How the family is usually run."] = field(default=STANDARD, repr=False)
 
+    registered: ClassVar[str] = "lq"
+    accept: ClassVar[Moderate] = Moderate()
+    """The restriction, for draws of `lazy-psrl`."""
+
     @property
     def gamma(self) -> float:
         """No discount."""
@@ -85,11 +89,6 @@ class LQ(Published):
         """Those of a system."""
         return Bounds.of([-WIDE], [WIDE])
 
-    @property
-    def defaults(self) -> dict[str, dict[str, Any]]:
-        """The restriction, for draws."""
-        return {"lazy-psrl": {"accept": Moderate()}}
-
     def default_prior(self) -> LinearGaussianDynamics:
         """The normal distribution that systems are drawn from, before the restriction."""
         V = np.eye(2) * (DEVIATION / self.spread) ** 2
@@ -101,7 +100,7 @@ class LQ(Published):
 
     def draw(self, rng: Generator) -> LinearSystem:
         """A system, or as many in lockstep as there are replicates. Those outside the restriction are drawn again."""
-        inside, rng = Moderate(), generator("lq", rng)
+        inside, rng = self.accept, generator("lq", rng)
         drawn = rng.normal(MEAN, self.spread, (self.replicates or 1, 2))
         for _ in range(MOST_TRIES):
             out = [i for i, (a, b) in enumerate(drawn) if not inside(a, b)]

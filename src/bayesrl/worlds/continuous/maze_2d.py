@@ -11,21 +11,18 @@ walls leave gaps at the top and at the bottom.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.covariances import Direction, Gaussian, StateAction
-from bayesrl.beliefs.features import Fourier
 from bayesrl.checks import Floats, array, frozen, generator
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.continuous._box import Bounds, BoxWorld, check_action, softmax
+from bayesrl.worlds.continuous._box import Bounds, BoxWorld, check_action
 
 LENGTH, NOISE = 0.1, 0.05
 GOAL = 0.8
@@ -54,6 +51,7 @@ class Maze2D(BoxWorld):
     directions: Annotated[int | None, AtLeast(2), "Number of directions; None: any unit vector."] = 8
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.9
     horizon: Annotated[int, AtLeast(1), "Steps after which an episode is cut off."] = 1000
+    registered: ClassVar[str] = "maze-2d"
     setting: ClassVar[Setting] = Setting(steps=10_000)  # type: ignore[misc]  # one for all
 
     @property
@@ -77,24 +75,6 @@ class Maze2D(BoxWorld):
         n = self.directions or 0
         angle = 2.0 * math.pi * np.arange(n) / max(n, 1)
         return np.column_stack([np.cos(angle), np.sin(angle)])
-
-    @property
-    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """Engel's priors for values; a softmax policy if the directions are counted."""
-        k_s, phi = Gaussian(scale=0.2, variance=10.0), Fourier(np.zeros(2), np.ones(2))
-        gradient: dict[str, Any] = {"features": phi, "covariance": k_s}
-        if self.directions is not None:
-            gradient["policy"] = softmax(phi, self.directions)
-        gpsarsa = {
-            "actions": self.actions if self.directions is None else self.vectors,
-            "covariance": StateAction(k_s, Direction(b=0.1), dims=2),
-            "residuals": "coloured",
-            "noise": 1.0,
-            "threshold": 0.1,
-            "half_life": 10.0,
-            "epsilon": 1.0,
-        }
-        return {"gpsarsa": gpsarsa, "gradient": gradient, "bac": {"threshold": 0.1}}
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:
         """Anywhere outside the goal region."""

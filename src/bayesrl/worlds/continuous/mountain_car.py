@@ -8,20 +8,17 @@ step costs 1. Observations are scaled to the unit square.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.covariances import Discrete, Gaussian, StateAction
-from bayesrl.beliefs.features import Fourier
 from bayesrl.checks import Floats, array, frozen, generator
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.continuous._box import Bounds, BoxWorld, check_action, softmax
+from bayesrl.worlds.continuous._box import Bounds, BoxWorld, check_action
 
 LOW, HIGH = np.array([-1.2, -0.07]), np.array([0.6, 0.07])
 GOAL = 0.5
@@ -47,6 +44,7 @@ class MountainCar(BoxWorld):
 
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.99
     horizon: Annotated[int, AtLeast(1), "Steps after which an episode is cut off."] = 200
+    registered: ClassVar[str] = "mountain-car"
     setting: ClassVar[Setting] = Setting(steps=20_000)  # type: ignore[misc]  # one for all
     n_actions: ClassVar[int] = 3
 
@@ -59,21 +57,6 @@ class MountainCar(BoxWorld):
     def actions(self) -> int:
         """Left, nothing, right."""
         return self.n_actions
-
-    @property
-    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """Transitions are deterministic, so residuals are white; the rest as in the reference's second setting."""
-        k_s, phi = Gaussian(scale=0.15, variance=1000.0), Fourier(np.zeros(2), np.ones(2))
-        gpsarsa = {
-            "actions": 3,
-            "covariance": StateAction(k_s, Discrete(), dims=2),
-            "residuals": "white",
-            "threshold": 10.0,
-            "half_life": 10.0,
-            "noise": 1.0,
-        }
-        gradient = {"policy": softmax(phi, 3), "features": phi, "covariance": k_s}
-        return {"gpsarsa": gpsarsa, "gradient": gradient, "bac": {"threshold": 0.1}}
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:
         """At rest, near the bottom."""

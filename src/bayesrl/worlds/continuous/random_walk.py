@@ -9,16 +9,12 @@ paper's gradient problem.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from numpy.random import Generator
 
-from bayesrl.beliefs.covariances import Discrete
-from bayesrl.beliefs.features import Tabular
 from bayesrl.checks import generator, integer
 from bayesrl.core import WorldStep
-from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
@@ -50,6 +46,7 @@ class RandomWalk(BoxWorld):
     spread: Annotated[float, AtLeast(0.0), "Standard deviation of a reward."] = 0.1
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.99
     horizon: Annotated[int, AtLeast(1), "Steps after which an episode is cut off."] = 1000
+    registered: ClassVar[str] = "random-walk"
     setting: ClassVar[Setting] = Setting(steps=20_000)  # type: ignore[misc]  # one for all
     n_states: ClassVar[int] = LENGTH
     n_actions: ClassVar[int] = 2
@@ -63,13 +60,6 @@ class RandomWalk(BoxWorld):
     def actions(self) -> int:
         """Left, right."""
         return self.n_actions
-
-    @property
-    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """A softmax for each state; values of states have nothing in common; transitions are deterministic."""
-        k = Discrete(variance=100.0)
-        gradient = {"policy": SoftmaxPolicy.tabular(LENGTH, 2), "features": Tabular(LENGTH), "covariance": k}
-        return {"gpsarsa": {"actions": 2, "covariance": k, "residuals": "white"}, "gradient": gradient}
 
     @property
     def best_return(self) -> float | None:

@@ -11,13 +11,11 @@ the goal is at (2, 1). Nothing is seen at a reset: the observation is the mean o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.continuous._normal_wishart import NormalWishart
 from bayesrl.checks import Floats, array, frozen, generator
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
@@ -55,6 +53,7 @@ class RobotNavigation(BoxWorld):
     horizon: Annotated[int, AtLeast(1), "Steps of an episode."] = 50
     ends: ClassVar[bool] = False
     hidden: ClassVar[bool] = True
+    registered: ClassVar[str] = "robot-navigation"
     setting: ClassVar[Setting] = Setting(prior="normal-wishart-dynamics", steps=50)  # type: ignore[misc]  # one for all
 
     def __post_init__(self) -> None:
@@ -77,24 +76,6 @@ class RobotNavigation(BoxWorld):
         """Eight steps of length .5 and none, (9, 2)."""
         angle = 0.25 * np.pi * np.arange(8)
         return frozen(np.vstack([LENGTH * np.column_stack([np.cos(angle), np.sin(angle)]), np.zeros(2)]))
-
-    @property
-    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """Planners choose among `moves`. The belief has weak statistics of both noises, but a sensor with little bias.
-
-        A biased sensor and a start that is off by as much look alike, so one of them must be known.
-        """
-        belief = {
-            "transition": moved,
-            "noise": NormalWishart(np.zeros(2), 0.5, 5.0, 0.1 * np.eye(2)),
-            "observation": seen,
-            "inverse_observation": unseen,
-            "sensor": NormalWishart(np.zeros(2), 50.0, 5.0, 0.2 * np.eye(2)),
-            "state": (np.zeros(2), SPREAD**2 * np.eye(2)),
-            "reward": MinusSquaredDistance(np.array(self.goal)),
-            "gamma": self.gamma,
-        }
-        return {"continuous": {"actions": self.moves}, "normal-wishart-dynamics": belief}
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:
         """A first position, which is not seen."""

@@ -8,20 +8,17 @@ action lasts three inner steps of .2 s. A step costs 1, leaving costs 100, the g
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.covariances import Gaussian, StateAction
-from bayesrl.beliefs.features import Fourier
 from bayesrl.checks import Floats, array, frozen
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
 from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.continuous._box import Bounds, BoxWorld, ListedPolicy, check_action, softmax
+from bayesrl.worlds.continuous._box import Bounds, BoxWorld, check_action
 
 SIDE, SPEED, STEP, LAG, INNER = 150.0, 3.0, 0.2, 5.0, 3
 TURN = math.pi / 12.0
@@ -49,6 +46,7 @@ class ShipSteering(BoxWorld):
 
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.99
     horizon: Annotated[int, AtLeast(1), "Steps after which an episode is cut off."] = 5000
+    registered: ClassVar[str] = "ship-steering"
     setting: ClassVar[Setting] = Setting(steps=20_000)  # type: ignore[misc]  # one for all
 
     @property
@@ -60,22 +58,6 @@ class ShipSteering(BoxWorld):
     def actions(self) -> Bounds:
         """The turning rate that the rudder asks for."""
         return Bounds.of([-TURN], [TURN])
-
-    @property
-    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """Covariances on the unit cube and on turning rates; a softmax policy of full rudder, left or right."""
-        k_s, phi = Gaussian(scale=0.2, variance=1000.0), Fourier(np.zeros(4), np.ones(4), order=1)
-        pairs = StateAction(k_s, Gaussian(scale=TURN), dims=4)
-        gradient = {
-            "policy": ListedPolicy(softmax(phi, 2), np.array([[-TURN], [TURN]])),
-            "features": phi,
-            "covariance": k_s,
-        }
-        return {
-            "gpsarsa": {"actions": self.actions, "covariance": pairs, "residuals": "white", "threshold": 10.0},
-            "gradient": gradient,
-            "bac": {"threshold": 0.1},
-        }
 
     def reset(self, rng: Generator) -> tuple[Floats, Floats]:
         """In the corner, heading north."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import field
-from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -52,6 +51,8 @@ class GameWorld(Published):
     concentration: Annotated[float, "Prior count of each reward, in `default_prior`."] = 0.1
     setting: Annotated[Setting, "How the world is usually run."] = field(default=SETTING, repr=False)
 
+    registered: ClassVar[str] = "game"
+
     def __post_init__(self) -> None:
         if not isinstance(self.game, StochasticGame):
             raise InvalidArgument("GameWorld", "game", "a StochasticGame", self.game)
@@ -93,11 +94,6 @@ class GameWorld(Published):
     @property
     def _one(self) -> bool:
         return self.game.n_states == 1
-
-    @cached_property
-    def defaults(self) -> dict[str, Any]:
-        """The prior of agents that play games."""
-        return {"bayesian-marl": {"prior": self.default_prior()}}
 
     def optimum(self, steps: int | None = None) -> float:
         """Expected undiscounted total of the best response to the partner over a number of steps."""

@@ -10,7 +10,7 @@ looks for few, able partners. Types are drawn uniformly; my own (of agent 0) is 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -65,6 +65,8 @@ class CoalitionWorld(Published):
     name: Annotated[str, "Name of the world."] = "coalitions"
     setting: Annotated[Setting, "How the world is usually run."] = field(default=REPEATED, repr=False)
 
+    registered: ClassVar[str] = "coalitions"
+
     def __post_init__(self) -> None:
         if not isinstance(self.problem, CoalitionProblem):
             raise InvalidArgument("CoalitionWorld", "problem", "a CoalitionProblem", self.problem)
@@ -107,11 +109,6 @@ class CoalitionWorld(Published):
         shares = self.problem.payoffs[self._profile]
         return float(shares.max() - shares[self.problem.read(self.name, action)])
 
-    @property
-    def defaults(self) -> dict[str, dict[str, Any]]:
-        """What agents are told: the belief before the first round."""
-        return {"coalition-formation": {"prior": self.default_prior()}}
-
     def default_prior(self) -> TypeBelief:
         """The distribution that types are drawn from, given my own."""
         return prior_of(self.problem, self.types[self.problem.me])
@@ -136,6 +133,8 @@ class CoalitionFamily(Published):
     problem: Annotated[CoalitionProblem, "The agents and what they may do."]
     ability: Annotated[int, Within(0, 2), "My own type."] = 1
     setting: Annotated[Setting, "How the family is usually run."] = field(default=REPEATED, repr=False)
+
+    registered: ClassVar[str] = "coalitions"
 
     def __post_init__(self) -> None:
         if not isinstance(self.problem, CoalitionProblem):
@@ -162,11 +161,6 @@ class CoalitionFamily(Published):
         drawn = generator("coalitions", rng).integers(self.problem.types)
         types = tuple(self.ability if i == self.problem.me else int(t) for i, t in enumerate(drawn))
         return CoalitionWorld(self.problem, types, "coalitions", self.setting)
-
-    @property
-    def defaults(self) -> dict[str, dict[str, Any]]:
-        """What agents are told: the belief before the first round."""
-        return {"coalition-formation": {"prior": self.default_prior()}}
 
     def default_prior(self) -> TypeBelief:
         """The distribution that types are drawn from."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -55,6 +55,7 @@ class TwoAgentChain(Published):
     gamma: Annotated[float, Within(0.0, 1.0, open_high=True), "Discount."] = 0.95
     setting: Annotated[Setting, "How the family is usually run."] = field(default=SETTING, repr=False)
 
+    registered: ClassVar[str] = "two-agent-chain"
     n_actions = 2
     n_observations = LENGTH
     answers = (2,)
@@ -74,11 +75,6 @@ class TwoAgentChain(Published):
     def default_prior(self) -> DirichletGame:
         """Unknown transitions and an unknown strategy; rewards are known."""
         return DirichletGame.flat(self.game)
-
-    @cached_property
-    def defaults(self) -> dict[str, dict[str, DirichletGame]]:
-        """The prior of agents that play games."""
-        return {"bayesian-marl": {"prior": self.default_prior()}}
 
     def draw(self, rng: Generator) -> GameWorld:
         """A world with a drawn partner."""

@@ -29,8 +29,6 @@ AT_95 = {0.7: -7.689403, 0.75: -0.495903, 0.8: 8.966838, 0.85: 19.371368, 0.9: 3
 VALUES: Mapping[float, Mapping[float, float]] = {0.95: AT_95, 0.75: {0.85: 1.933439}}
 """Optimal values of the start by discount and accuracy, to six digits."""
 ROUNDING = 1e-6
-SUIT = {"pomcp": {"exploration": "auto"}}
-"""Rollouts open doors, so returns vary by hundreds. The range of one reward, 110, is too small a constant for them."""
 
 
 @register(
@@ -106,5 +104,4 @@ def tiger_with(
         observations=("hear-left", "hear-right"),
         bracket=None if best is None else (best - ROUNDING, best + ROUNDING),
         observation_counts=np.array([*[counts] * door, [0.0, 0.0]]),
-        defaults={} if episodic else SUIT,
     )
