@@ -12,7 +12,7 @@ the world's own if it satisfies the method, else the first that does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from bayesrl.capabilities import demand
@@ -97,7 +97,7 @@ def _chosen(
     except BayesRLError:
         return False, None
     for spec in candidates(world, made) if prior is None else [prior]:
-        if (belief := make_prior(spec)) is not None and _accepted(lambda belief=belief: demand(made, belief)):
+        if (belief := make_prior(spec)) is not None and _accepted(partial(demand, made, belief)):
             return True, spec
     return False, None
 

@@ -61,11 +61,19 @@ def pays_amounts(prior: str, problem: object) -> Bandit:
     return own
 
 
-def pays_coins(prior: str, problem: object) -> Coins:
+def pays_ones(prior: str, problem: object) -> Bandit:
     """The usual prior of a bandit that pays 1 or 0."""
     own = usual(prior, problem)
-    if not offers(own, Coins):
+    if not offers(own, Coins) and not (offers(own, Featured) and not (offers(own, Noisy) and own.noise is not None)):
         raise _refusal(prior, problem, "a bandit that pays 1 or 0")
+    return own
+
+
+def pays_coins(prior: str, problem: object) -> Coins:
+    """The usual prior of a bandit that pays 1 or 0 and has no features."""
+    own = usual(prior, problem)
+    if not offers(own, Coins):
+        raise _refusal(prior, problem, "a bandit without features that pays 1 or 0")
     return own
 
 
