@@ -892,9 +892,9 @@ LINES = {
     "run thompson chain": "Thompson needs a belief with 'sample_means', which DirichletMDP lacks. "
     "Thompson is for bandits; 'psrl' is the same idea for MDPs.",
     "run beb chain --prior flt": "There is no prior called 'flt'. Did you mean flat?",
-    "run beb chain --prior flat:-1": "prior: 'concentration' must be a positive number or fraction, got '-1'.",
-    "run beb chain --prior flat:": "prior: 'concentration' must be a positive number or fraction, got ''.",
-    "run beb gc --prior accurate:3": "prior: 'accurate' must be given without a concentration, got '3'.",
+    "run beb chain --prior flat:-1": "flat: 'concentration' must be greater than 0, got -1.",
+    "run beb chain --prior flat:": "prior: 'spec' must be NAME, NAME:VALUE or NAME:KEY=VALUE,..., got 'flat:'.",
+    "run beb gc --prior accurate:3": "prior: 'accurate' must be given without a value, got 3.",
     "run beb chain --steps 0": "compare: 'steps' must be a whole number of at least 1, got 0.",
     "run beb chain --steps -5": "compare: 'steps' must be a whole number of at least 1, got -5.",
     "run beb chain --runs 0": "compare: 'runs' must be a whole number of at least 1, got 0.",

@@ -68,7 +68,7 @@ def test_unknown_names_are_answered_with_near_ones():
         b.make("beb", bta=3)
     with pytest.raises(UnknownName):
         find("nothing")
-    with pytest.raises(UnknownName, match=r"^There is no method or world called 'PSRL'\. Did you mean psrl\?$"):
+    with pytest.raises(UnknownName, match=r"^There is no method called 'PSRL'\. Did you mean psrl\?$"):
         b.make("PSRL")
 
 

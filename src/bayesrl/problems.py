@@ -326,6 +326,19 @@ class TakesQueries(Protocol):
 
 
 @runtime_checkable
+class ChoosesSeveral(NumbersActions, HasDiscount, Protocol):
+    """A bandit of which several arms are chosen at once."""
+
+    @property
+    def suggestions(self) -> int:
+        """Number of arms that are chosen at once, M."""
+
+    @property
+    def feedback(self) -> str:
+        """Whether every chosen arm's reward is seen ("semi"), or only their sum ("full")."""
+
+
+@runtime_checkable
 class TellsGaps(Protocol):
     """A world that can tell what an action loses."""
 

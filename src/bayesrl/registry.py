@@ -171,7 +171,7 @@ def worlds() -> list[Entry]:
 
 def make(name: str, **parameters: Any) -> Any:
     """Build a method or a world by its name: `make("beb", beta=3.0)`, `make("chain", gamma=0.95)`."""
-    return _build(find(name, "make"), parameters)
+    return _build(find(name, "make", "method"), parameters)
 
 
 def make_world(name: str, **parameters: Any) -> Any:
@@ -184,12 +184,12 @@ def make_world(name: str, **parameters: Any) -> Any:
     return _build(entry, parameters)
 
 
-def find(name: str, owner: str = "find") -> Entry:
-    """The entry of that name, whatever its kind. An error names the `owner` of the call."""
+def find(name: str, owner: str = "find", kind: str = "method or world") -> Entry:
+    """The entry of that name, whatever its kind. An error names the `owner` of the call and what was looked for."""
     _check_name(owner, "a method or a world", name)
     entry = lookup(name)
     if entry is None:
-        raise UnknownName("method or world", name, entries())
+        raise UnknownName(kind, name, entries())
     return entry
 
 

@@ -16,11 +16,13 @@ from typing import Any, ClassVar
 
 from numpy.random import Generator
 
-from bayesrl.capabilities import SamplesMeans
+from bayesrl.capabilities import SamplesMeans, offers
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.ties import first_best, greedy
 from bayesrl.parameters import declared
+from bayesrl.problems import ChoosesSeveral, name_of
 from bayesrl.registry import register
 
 
@@ -52,6 +54,11 @@ class Thompson:
     needs: ClassVar[tuple[type, ...]] = (SamplesMeans,)
     elsewhere: ClassVar[str] = "Thompson is for bandits; 'psrl' is the same idea for MDPs."
     batched: ClassVar[bool] = True
+
+    def check_world(self, world: object, horizon: int | None) -> None:
+        """Refuse a bandit of which several arms are chosen at once."""
+        if offers(world, ChoosesSeveral):
+            raise InvalidArgument("Thompson", "world", "one in which one action is chosen", name_of(world))
 
     def start(self) -> None:
         """Nothing to remember."""

@@ -16,10 +16,11 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.capabilities import SamplesMeans
+from bayesrl.capabilities import SamplesMeans, offers
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import AtLeast, declared
+from bayesrl.problems import ChoosesSeveral, name_of
 from bayesrl.registry import register
 
 
@@ -54,6 +55,12 @@ class ThompsonCombinatorial:
     needs: ClassVar[tuple[type, ...]] = (SamplesMeans,)
     elsewhere: ClassVar[str] = "ThompsonCombinatorial is for bandits; 'psrl' is the same idea for MDPs."
     batched: ClassVar[bool] = True
+
+    def check_world(self, world: object, horizon: int | None) -> None:
+        """Refuse a world in which another number of arms is chosen."""
+        if not offers(world, ChoosesSeveral) or world.suggestions != self.suggestions:
+            expected = f"a bandit of which {self.suggestions} arms are chosen at once"
+            raise InvalidArgument("ThompsonCombinatorial", "world", expected, name_of(world))
 
     def start(self) -> None:
         """Nothing to remember."""

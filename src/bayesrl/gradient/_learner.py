@@ -66,9 +66,8 @@ class PolicyGradient(Protocol):
     def _given_policy(self) -> ParametricPolicy:
         policy: ParametricPolicy | None = self.policy
         if policy is None:
-            raise InvalidArgument(
-                type(self).__name__, "policy", "given", None, "No policy is suggested for this world."
-            )
+            hint = "For a world that has one, agent_for(method, world) gives it."
+            raise InvalidArgument(type(self).__name__, "policy", "given", None, hint)
         return policy
 
     def check_world(self, world: object, horizon: int | None) -> None:

@@ -27,6 +27,7 @@ from bayesrl.lab.names import settings as settings
 from bayesrl.lab.priors import prior_for, ways
 from bayesrl.parameters import declarations
 from bayesrl.problems import (
+    ChoosesSeveral,
     Family,
     HasDiscount,
     HasMDP,
@@ -98,6 +99,7 @@ def choose(method: str, world: World | Family, prior: Any, params: Mapping[str, 
     if not believes(entry):
         return Choice(_without_prior(entry, world, prior, params), None)
     made = make(method, **{**suggested(world, entry), **params})
+    check_place(made, world)
     name, belief = believed(made, world, prior)
     return Choice(
         BayesAgent(belief, made if entry.kind == "planner" else made.solve(belief, default_rng(SOLVE_SEED))), name
@@ -194,7 +196,8 @@ def suggested(world: World | Family, entry: Entry) -> dict[str, Any]:
     ['covariance', 'policy']
     """
     given = suggestions_for(world)
-    shared = {name: x for name, x in given.get(entry.package, {}).items() if name in entry.parameters}
+    several = {"suggestions": world.suggestions} if offers(world, ChoosesSeveral) else {}
+    shared = {n: x for n, x in {**several, **given.get(entry.package, {})}.items() if n in entry.parameters}
     return shared | dict(given.get(entry.name, {}))
 
 

@@ -12,13 +12,13 @@ the world's own if it satisfies the method, else the first that does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from bayesrl.capabilities import demand
 from bayesrl.core import World
 from bayesrl.errors import BayesRLError, InvalidArgument
-from bayesrl.lab.build import acting, acts, believes, candidates, choose, suggested, world_for
+from bayesrl.lab.build import acting, acts, believes, candidates, check_place, choose, suggested, world_for
 from bayesrl.lab.names import named
 from bayesrl.lab.priors import parsed, prior_for, way_of
 from bayesrl.problems import Family
@@ -91,11 +91,13 @@ def _chosen(
     entry = acting(name)
     if not believes(entry):
         return prior is None and _accepted(lambda: choose(name, world, None, params)), None
-    if not _accepted(lambda: make(name, **(suggested(world, entry) | params))):
+    try:
+        made = make(name, **(suggested(world, entry) | params))
+        check_place(made, world)
+    except BayesRLError:
         return False, None
-    made = make(name, **(suggested(world, entry) | params))
     for spec in candidates(world, made) if prior is None else [prior]:
-        if (belief := make_prior(spec)) is not None and _accepted(lambda belief=belief: demand(made, belief)):
+        if (belief := make_prior(spec)) is not None and _accepted(partial(demand, made, belief)):
             return True, spec
     return False, None
 

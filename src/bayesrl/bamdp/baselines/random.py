@@ -7,9 +7,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.capabilities import ListsActions
+from bayesrl.capabilities import ListsActions, offers
 from bayesrl.core import Decision, Transition
+from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import declared
+from bayesrl.problems import ChoosesSeveral, name_of
 from bayesrl.registry import register
 
 
@@ -37,6 +39,11 @@ class Random:
     """
 
     needs: ClassVar[tuple[type, ...]] = (ListsActions,)
+
+    def check_world(self, world: object, horizon: int | None) -> None:
+        """Refuse a bandit of which several arms are chosen at once."""
+        if offers(world, ChoosesSeveral):
+            raise InvalidArgument("Random", "world", "one in which one action is chosen", name_of(world))
 
     def start(self) -> None:
         """Nothing to remember."""

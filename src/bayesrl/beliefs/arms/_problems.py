@@ -14,7 +14,7 @@ from bayesrl.capabilities import (
     offers,
 )
 from bayesrl.errors import InvalidArgument
-from bayesrl.problems import HasDiscount, MakesPrior, NumbersActions, name_of
+from bayesrl.problems import ChoosesSeveral, HasDiscount, MakesPrior, name_of
 
 
 class Bandit(ListsArms, HasMeans, HasDiscount, Protocol):
@@ -29,20 +29,8 @@ class Featured(TakesFeatures, HasDiscount, Protocol):
     """A belief about arms whose rewards depend on features."""
 
 
-class ChoosesSeveral(NumbersActions, HasDiscount, Protocol):
-    """A bandit of which several arms are chosen at once."""
-
-    @property
-    def suggestions(self) -> int:
-        """Number of arms that are chosen at once, M."""
-
-    @property
-    def feedback(self) -> str:
-        """Whether every chosen arm's reward is seen ("semi"), or only their sum ("full")."""
-
-
 class Noisy(Protocol):
-    """A bandit that says whether noise is added to its means."""
+    """A bandit, or a belief about one, that says whether noise is added to its means."""
 
     @property
     def noise(self) -> float | None:
@@ -65,11 +53,27 @@ def usual(prior: str, problem: object) -> Bandit:
     return own
 
 
-def pays_coins(prior: str, problem: object) -> Coins:
+def pays_amounts(prior: str, problem: object) -> Bandit:
+    """The usual prior of a bandit whose rewards are not negative."""
+    own = usual(prior, problem)
+    if offers(own, Noisy) and own.noise is not None:
+        raise _refusal(prior, problem, "a bandit whose rewards are not negative")
+    return own
+
+
+def pays_ones(prior: str, problem: object) -> Bandit:
     """The usual prior of a bandit that pays 1 or 0."""
     own = usual(prior, problem)
-    if not offers(own, Coins):
+    if not offers(own, Coins) and not (offers(own, Featured) and not (offers(own, Noisy) and own.noise is not None)):
         raise _refusal(prior, problem, "a bandit that pays 1 or 0")
+    return own
+
+
+def pays_coins(prior: str, problem: object) -> Coins:
+    """The usual prior of a bandit that pays 1 or 0 and has no features."""
+    own = usual(prior, problem)
+    if not offers(own, Coins):
+        raise _refusal(prior, problem, "a bandit without features that pays 1 or 0")
     return own
 
 

@@ -31,7 +31,7 @@ from bayesrl.beliefs.arms._arms import (
     unchecked,
 )
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_of_betas
-from bayesrl.beliefs.arms._problems import pays_coins
+from bayesrl.beliefs.arms._problems import pays_ones
 from bayesrl.beliefs.arms._states import ArmPosteriors, ArmStates
 from bayesrl.checks import Floats, Ints, frozen, generator, integer, probability
 from bayesrl.core import Transition
@@ -45,7 +45,7 @@ def prior_for(
     problem: object, count: Annotated[float, Above(0.0), "Prior count of ones, and of zeros."] = 1.0
 ) -> BetaBernoulli:
     """The same beta distribution for every arm of a bandit that pays 1 or 0."""
-    own = pays_coins("beta-bernoulli", problem)
+    own = pays_ones("beta-bernoulli", problem)
     counts = np.full(own.n_actions, count)
     return BetaBernoulli(counts, counts, own.gamma)
 

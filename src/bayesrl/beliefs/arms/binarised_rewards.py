@@ -21,7 +21,7 @@ from numpy.random import Generator
 from bayesrl.beliefs._log import Log, columns
 from bayesrl.beliefs.arms._arms import arm_index, check_reward, check_rewards
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm
-from bayesrl.beliefs.arms._problems import pays_coins
+from bayesrl.beliefs.arms._problems import pays_ones
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.checks import Floats, generator
 from bayesrl.core import Transition
@@ -32,7 +32,7 @@ from bayesrl.registry import register
 
 def prior_for(problem: object) -> BinarisedRewards:
     """Uniform probabilities for the arms of a bandit that pays 1 or 0."""
-    own = pays_coins("binarised-rewards", problem)
+    own = pays_ones("binarised-rewards", problem)
     return BinarisedRewards(BetaBernoulli.uniform(own.n_actions, own.gamma))
 
 

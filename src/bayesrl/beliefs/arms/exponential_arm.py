@@ -29,7 +29,7 @@ from bayesrl.beliefs.arms._arms import (
     unchecked,
 )
 from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_by_draws
-from bayesrl.beliefs.arms._problems import usual
+from bayesrl.beliefs.arms._problems import pays_amounts
 from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence
@@ -39,7 +39,7 @@ from bayesrl.registry import register
 
 def prior_for(problem: object) -> ExponentialArm:
     """`weak` for the arms of a bandit."""
-    own = usual("exponential-arm", problem)
+    own = pays_amounts("exponential-arm", problem)
     return ExponentialArm.weak(own.n_actions, own.gamma)
 
 

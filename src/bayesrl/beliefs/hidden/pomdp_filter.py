@@ -32,7 +32,7 @@ from bayesrl.kernels.search.hidden_model import HiddenModel, cumulative, rooted
 from bayesrl.kernels.urn import INDEX
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.parameters import AtLeast, Shape, unchecked, value
-from bayesrl.problems import HasPOMDP, LegalInStates, PrefersInStates
+from bayesrl.problems import HasPOMDP, legal_of, preferred_of
 from bayesrl.registry import register
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def known(
     if particles is not None:
         hint = "The prior 'pomdp-particles' samples the states of any known model."
         raise InvalidArgument("The prior 'known'", "particles", "left out where the model is a table", particles, hint)
-    preferred = problem.preferred if offers(problem, PrefersInStates) else None
-    return POMDPFilter(problem.pomdp, preferred, problem.legal if offers(problem, LegalInStates) else None)
+    return POMDPFilter(problem.pomdp, preferred_of(problem), legal_of(problem))
 
 
 @register(
