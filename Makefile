@@ -6,13 +6,15 @@ WORKERS ?= 2
 export OPENBLAS_NUM_THREADS ?= 1
 N ?= 100
 SEED ?= 0
+SINCE ?= $(shell cat .ci/landed 2>/dev/null)
 TRIAL := out/empty
 COMPILED := $(addprefix tests/,golden kernels models bamdp bapomdp beliefs bandits continuous hidden)
 COMPILED += $(addprefix tests/risk/test_,k_of_n.py scenario_max_min.py sigma_point_robust.py stationary.py value_samples.py)
 COMPILED += $(addprefix tests/inverse/test_,birl.py bnirl.py em_irl.py) tests/multiagent/test_bayesian_marl.py
 COMPILED += $(addprefix tests/multitask/test_,hierarchical_mdp.py multitask_gptd_dp.py)
 
-.PHONY: install demo test soak soak-short figures bounds machines machines-short lowest mutants mutants-random check package bench docs clean
+.PHONY: install demo test soak soak-short figures bounds machines machines-short lowest evidence mutants mutants-changed
+.PHONY: mutants-random check package bench docs clean
 
 install: .venv/installed
 
@@ -49,8 +51,14 @@ machines-short: install  ## golden traces, docstrings, beliefs and planners unde
 lowest: install  ## a part of the tests with the lowest versions allowed, and with the newest on later Pythons
 	$(BIN)/python tests/machines/lowest.py --workers $(WORKERS)
 
+evidence: install  ## the evidence of one name, its laws and its planted bugs: make evidence NAME=psrl
+	$(BIN)/python tests/evidence.py "$(NAME)"
+
 mutants: install  ## planted bugs: each must make the tests named with it fail
 	$(BIN)/python -m pytest -n $(WORKERS) tests/mutation
+
+mutants-changed: install  ## those whose module, or tests, changed since the commit SINCE; all, where the history does not tell
+	$(BIN)/python -m pytest -n $(WORKERS) tests/mutation --since="$(SINCE)"
 
 mutants-random: install  ## N random mutants (seed SEED): the share that the tests catch, with its interval
 	$(BIN)/python tests/mutation/random_mutants.py map --workers $(WORKERS)
