@@ -39,7 +39,7 @@ figures: install  ## the long runs, most of them beside published figures
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/mutation -m long
 
 bounds: install  ## the suites of compiled code, with every index checked, those below zero too
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds PYTHONPATH=tests/kernels \
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds PYTHONPATH=tests/helpers \
 	$(BIN)/python -m pytest -n $(WORKERS) -p negative_indices -m "not long" $(COMPILED)
 
 machines: install  ## every test under simulated processors; those that cannot run here are named

@@ -6,7 +6,7 @@ class they are the same up to a tenth; unrelated tasks have classes of their own
 For policy iteration an action moves left or right, and fails one time in ten. Every task has thirty random steps, and
 the policies of twelve tasks are found together, or each with the flat prior.
 
-`python tests/multitask/chains_of_values.py` prints the tables of docs/multitask.md.
+`python tests/helpers/chains_of_values.py` prints the tables of docs/multitask.md.
 """
 
 import warnings
