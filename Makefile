@@ -8,10 +8,11 @@ N ?= 100
 SEED ?= 0
 SINCE ?= $(shell cat .ci/landed 2>/dev/null)
 TRIAL := out/empty
-COMPILED := $(addprefix tests/,golden kernels models bamdp bapomdp beliefs bandits continuous hidden)
-COMPILED += $(addprefix tests/risk/test_,k_of_n.py scenario_max_min.py sigma_point_robust.py stationary.py value_samples.py)
-COMPILED += $(addprefix tests/inverse/test_,birl.py bnirl.py em_irl.py) tests/multiagent/test_bayesian_marl.py
-COMPILED += $(addprefix tests/multitask/test_,hierarchical_mdp.py multitask_gptd_dp.py)
+COMPILED := $(wildcard $(addprefix tests/,golden kernels models bamdp bapomdp beliefs bandits continuous hidden))
+COMPILED += tests/risk/test_k_of_n.py tests/risk/test_scenario_max_min.py tests/risk/test_sigma_point_robust.py
+COMPILED += tests/risk/test_stationary.py tests/risk/test_value_samples.py tests/inverse/test_birl.py
+COMPILED += tests/inverse/test_bnirl.py tests/inverse/test_em_irl.py tests/multiagent/test_bayesian_marl.py
+COMPILED += tests/multitask/test_hierarchical_mdp.py tests/multitask/test_multitask_gptd_dp.py
 
 .PHONY: install demo test soak soak-short figures bounds machines machines-short lowest evidence mutants mutants-changed
 .PHONY: mutants-random check package bench docs clean
@@ -45,7 +46,7 @@ bounds: install  ## the suites of compiled code, with every index checked, those
 machines: install  ## every test under simulated processors; those that cannot run here are named
 	$(BIN)/python tests/machines/machines.py --workers $(WORKERS)
 
-machines-short: install  ## golden traces, docstrings, beliefs and planners under two other kernels of BLAS
+machines-short: install  ## golden traces, docstrings, laws of beliefs and planners under two other kernels of BLAS
 	$(BIN)/python tests/machines/machines.py --short --workers $(WORKERS)
 
 lowest: install  ## a part of the tests with the lowest versions allowed, and with the newest on later Pythons
@@ -57,7 +58,7 @@ evidence: install  ## the evidence of one name, its laws and its planted bugs: m
 mutants: install  ## planted bugs: each must make the tests named with it fail
 	$(BIN)/python -m pytest -n $(WORKERS) tests/mutation
 
-mutants-changed: install  ## those whose module, or tests, changed since the commit SINCE; all, where the history does not tell
+mutants-changed: install  ## those whose module or tests changed since SINCE; all, where the history does not tell
 	$(BIN)/python -m pytest -n $(WORKERS) tests/mutation --since="$(SINCE)"
 
 mutants-random: install  ## N random mutants (seed SEED): the share that the tests catch, with its interval
