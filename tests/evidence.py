@@ -51,19 +51,19 @@ class OfOneName:
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """A test of the evidence that is run for each name is run for this one only."""
-        is_law = {item: self.entry.name in names_given(item) for item in items}
-        run_by_name = {item.nodeid.split("[")[0] for item in items if is_law[item]}
-        chosen = {
-            item
-            for item in items
-            if is_law[item] or (self.is_evidence(item.nodeid) and item.nodeid.split("[")[0] not in run_by_name)
-        }
-        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-        items[:] = [item for item in items if item in chosen]
+        run_by_name = {item.nodeid.split("[")[0] for item in items if self.is_law(item)}
+        chosen = [self.is_law(item) or self.is_evidence(item.nodeid, run_by_name) for item in items]
+        config.hook.pytest_deselected(items=[item for item, wanted in zip(items, chosen, strict=True) if not wanted])
+        items[:] = [item for item, wanted in zip(items, chosen, strict=True) if wanted]
 
-    def is_evidence(self, node: str) -> bool:
-        """Whether the registration names this test, with its parameters or without."""
-        return node in self.entry.evidence or node.split("[")[0] in self.entry.evidence
+    def is_law(self, item: pytest.Item) -> bool:
+        """Whether the name is among the parameters of a test."""
+        return self.entry.name in names_given(item)
+
+    def is_evidence(self, node: str, run_by_name: set[str]) -> bool:
+        """Whether the registration names a test, with its parameters or without, that is not run for each name."""
+        test = node.split("[")[0]
+        return test not in run_by_name and (node in self.entry.evidence or test in self.entry.evidence)
 
 
 def main(name: str) -> int:
