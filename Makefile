@@ -6,13 +6,16 @@ WORKERS ?= 2
 export OPENBLAS_NUM_THREADS ?= 1
 N ?= 100
 SEED ?= 0
+SINCE ?= $(shell cat .ci/landed 2>/dev/null)
 TRIAL := out/empty
-COMPILED := $(addprefix tests/,golden kernels models bamdp bapomdp beliefs bandits continuous hidden)
-COMPILED += $(addprefix tests/risk/test_,k_of_n.py scenario_max_min.py sigma_point_robust.py stationary.py value_samples.py)
-COMPILED += $(addprefix tests/inverse/test_,birl.py bnirl.py em_irl.py) tests/multiagent/test_bayesian_marl.py
-COMPILED += $(addprefix tests/multitask/test_,hierarchical_mdp.py multitask_gptd_dp.py)
+COMPILED := $(wildcard $(addprefix tests/,golden kernels models bamdp bapomdp beliefs bandits continuous hidden))
+COMPILED += tests/risk/test_k_of_n.py tests/risk/test_scenario_max_min.py tests/risk/test_sigma_point_robust.py
+COMPILED += tests/risk/test_stationary.py tests/risk/test_value_samples.py tests/inverse/test_birl.py
+COMPILED += tests/inverse/test_bnirl.py tests/inverse/test_em_irl.py tests/multiagent/test_bayesian_marl.py
+COMPILED += tests/multitask/test_hierarchical_mdp.py tests/multitask/test_multitask_gptd_dp.py
 
-.PHONY: install demo test soak soak-short figures bounds machines machines-short lowest mutants mutants-random check package bench docs clean
+.PHONY: install demo test soak soak-short figures bounds machines machines-short lowest evidence mutants mutants-changed
+.PHONY: mutants-random check package bench docs clean
 
 install: .venv/installed
 
@@ -37,20 +40,26 @@ figures: install  ## the long runs, most of them beside published figures
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/mutation -m long
 
 bounds: install  ## the suites of compiled code, with every index checked, those below zero too
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds PYTHONPATH=tests/kernels \
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds PYTHONPATH=tests/helpers \
 	$(BIN)/python -m pytest -n $(WORKERS) -p negative_indices -m "not long" $(COMPILED)
 
 machines: install  ## every test under simulated processors; those that cannot run here are named
 	$(BIN)/python tests/machines/machines.py --workers $(WORKERS)
 
-machines-short: install  ## golden traces, docstrings, beliefs and planners under two other kernels of BLAS
+machines-short: install  ## golden traces, docstrings, laws of beliefs and planners under two other kernels of BLAS
 	$(BIN)/python tests/machines/machines.py --short --workers $(WORKERS)
 
 lowest: install  ## a part of the tests with the lowest versions allowed, and with the newest on later Pythons
 	$(BIN)/python tests/machines/lowest.py --workers $(WORKERS)
 
+evidence: install  ## the evidence of one name, its laws and its planted bugs: make evidence NAME=psrl
+	$(BIN)/python tests/evidence.py "$(NAME)"
+
 mutants: install  ## planted bugs: each must make the tests named with it fail
 	$(BIN)/python -m pytest -n $(WORKERS) tests/mutation
+
+mutants-changed: install  ## those whose module or tests changed since SINCE; all, where the history does not tell
+	$(BIN)/python -m pytest -n $(WORKERS) tests/mutation --since="$(SINCE)"
 
 mutants-random: install  ## N random mutants (seed SEED): the share that the tests catch, with its interval
 	$(BIN)/python tests/mutation/random_mutants.py map --workers $(WORKERS)

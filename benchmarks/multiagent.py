@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.random import default_rng
-from tests.multiagent.plain_games import repeated
+from tests.helpers.plain_games import repeated
 
 import bayesrl as b
 from bayesrl.multiagent import JointTransition, RepeatedGame

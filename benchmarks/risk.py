@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator, default_rng
-from tests.risk.plain_k_of_n import Program, k_of_n, nested, posterior
+from tests.helpers.plain_k_of_n import Program, k_of_n, nested, posterior
 
 import bayesrl as b
 from bayesrl.models.mdp import TabularMDP

@@ -19,7 +19,7 @@ from bayesrl.lab.plots.noise import plot_noise
 from bayesrl.registry import make_world
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "tests" / "continuous"))
+sys.path.insert(0, str(HERE.parent / "tests" / "helpers"))
 QUANTITIES = ("log evidence", "E s", "Var s", "E mu_v", "E mu_w", "E var_v", "E var_w")
 
 

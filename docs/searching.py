@@ -31,7 +31,6 @@ from bayesrl.worlds.continuous import robot_navigation as robots
 
 DOCS = Path(__file__).parent
 DATA, PAGE = DOCS / "searching.json", DOCS / "continuous.md"
-sys.path.insert(0, str(DOCS.parent / "tests" / "continuous"))
 MOTOR = np.array([[-1.0], [0.0], [1.0]])
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128)
 SEARCHES = 40

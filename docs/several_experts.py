@@ -23,7 +23,7 @@ from bayesrl.inverse import DPMBIRL, GaussianPrior, UniformPrior, demonstrate, v
 from bayesrl.models.solve import solve
 from bayesrl.worlds.tasks.gridworld_blocks import block_weights
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "inverse"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 from plain_clusters import adjusted_rand
 
 PRIORS = {"uniform on [-1, 1]": UniformPrior(-1.0, 1.0), "Gaussian, .1": GaussianPrior(0.0, 0.1, -1.0, 1.0)}

@@ -1,4 +1,9 @@
 import gc
+import sys
+from pathlib import Path
+
+# Toys and oracles that several files of tests use. Processes that tests start import them by name, too.
+sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 
 
 def pytest_collection_finish():

@@ -23,7 +23,10 @@ for i in (2, -1, -3):
 """
 
 
+HELPERS = str(Path(__file__).parents[1] / "helpers")
+
+
 def test_every_index_outside_is_refused():
-    here = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_DISABLE_JIT": "0", "PYTHONPATH": str(Path(__file__).parent)}
+    here = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_DISABLE_JIT": "0", "PYTHONPATH": HELPERS}
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, env=here)
     assert done.stdout.splitlines() == ["2.0", "refused 2", "refused -1", "refused -3"], done.stderr

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import lab_toys
 import numpy as np
 import pytest
 from lab_toys import Always, Arms
@@ -15,7 +16,7 @@ from bayesrl.core import run
 from bayesrl.lab import _progress
 from bayesrl.lab.compare import compare
 
-HERE = Path(__file__).parent
+HELPERS = Path(lab_toys.__file__).parent
 FIXED = Arms(np.array([0.3, 0.6, 0.5]))
 SCRIPT = """
 import sys
@@ -32,7 +33,7 @@ if __name__ == "__main__":
 
 def started(folder, backend):
     """A script that compares, when two of its runs have begun. They would last for ever."""
-    program = SCRIPT.format(here=str(HERE), folder=str(folder), backend=backend)
+    program = SCRIPT.format(here=str(HELPERS), folder=str(folder), backend=backend)
     (folder.parent / "script.py").write_text(program)
     kinds = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
     script = subprocess.Popen([sys.executable, folder.parent / "script.py"], **kinds)

@@ -29,12 +29,15 @@ SHORT = [
     "tests/golden",
     "tests/docs/test_doctests.py",
     "tests/machines",
-    "tests/beliefs",
+    "tests/beliefs/test_laws.py",
+    "tests/beliefs/test_gp_regression.py",
+    "tests/beliefs/test_gptd.py",
+    "tests/beliefs/test_contextual.py",
     "tests/bamdp/test_planners.py",
     "tests/bandits/test_planners.py",
     "tests/bapomdp/test_oracle_agents.py",
 ]
-"""What the short form runs: golden traces, docstrings, beliefs and planners."""
+"""What the short form runs: golden traces, docstrings, laws of beliefs and planners, beliefs that solve systems."""
 
 
 class Machine(NamedTuple):

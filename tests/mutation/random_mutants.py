@@ -52,7 +52,7 @@ EQUIVALENT = HERE / "random_mutants_equivalent.json"
 LIMIT = 2.5
 """Seconds of processor time, without compilation, above which a test is used last."""
 TEXT = ("test_structure", "test_notation", "test_references", "test_figures_agree", "test_errata", "test_planted_bugs",
-        "test_import_time", "test_version", "test_methods")  # fmt: skip
+        "test_evidence_of_a_name", "test_import_time", "test_version", "test_methods")  # fmt: skip
 """Tests that read text or start processes of their own."""
 EXAMPLES = ("tests/docs/test_doctests.py", "tests/docs/test_snippets.py")
 """Tests of values printed in the documentation: they run after the others, and are counted apart."""

@@ -1,10 +1,12 @@
-"""Bad input of chapter 5: every item, for every class and function that it concerns.
+"""Bad input of chapter 5: one value of each kind, for every argument of every class and function that it concerns.
 
-Each call is refused by an error of the right kind, in a sentence that names the argument. The objects that the calls
-share are compared with copies afterwards, so that a call which fails but changes something fails here.
+Each call is refused by an error of the right kind, in a sentence that names the argument. All calls about one argument
+are one test. The objects that the calls share are compared with copies afterwards, so that a call which fails but
+changes something fails here.
 """
 
 import copy
+from functools import partial
 
 import numpy as np
 import pytest
@@ -23,10 +25,21 @@ from bayesrl.value.gpsarsa import Box
 from bayesrl.worlds.tabular import MDPWorld
 
 NAN, INF = np.nan, np.inf
-NOT_FINITE = (NAN, INF, -INF, "a", None, 1e300)
-NOT_POSITIVE = (0.0, -1.0, NAN, INF, "a")
-NEGATIVE = (-1.0, NAN, INF, "a")
-NO_SHARE = (-0.1, 1.1, NAN, "a", None)
+KINDS = {"text": "a", "nothing": None, "NaN": NAN, "infinite": INF, "huge": 1e300, "zero": 0.0, "negative": -0.1}
+KINDS |= {"above one": 1.1, "no such index": 9, "below all indices": -1, "between indices": 0.5}
+"""What may be wrong with a number, and one value for each kind."""
+
+
+def values(*kinds):
+    return tuple(KINDS[kind] for kind in kinds)
+
+
+NO_NUMBER = values("text", "nothing", "NaN", "infinite")
+NOT_FINITE = (*NO_NUMBER, *values("huge"))
+NEGATIVE = values("negative", "text", "NaN", "infinite")
+NOT_POSITIVE = (*values("zero"), *NEGATIVE)
+NO_SHARE = values("negative", "above one", "text", "nothing", "NaN")
+NO_INDEX = values("no such index", "below all indices", "between indices")
 
 K, PHI = c.Gaussian(), features.RBF([0.0, 1.0, 2.0], 1.0)
 PAIRS = c.StateAction(K, c.Discrete(), dims=1)
@@ -65,15 +78,13 @@ CALLS = {}
 
 def refused(name, argument, *calls, error=InvalidArgument):
     """Calls that must be refused for this argument."""
-    for i, call in enumerate(calls):
-        key = f"{name} {i}" if len(calls) > 1 else name
-        assert key not in CALLS, key
-        CALLS[key] = call, error, argument
+    assert name not in CALLS, name
+    CALLS[name] = calls, error, argument
 
 
 def each(name, argument, values, call):
     """A call that must be refused for each of these values."""
-    refused(name, argument, *[lambda x=x: call(x) for x in values])
+    refused(name, argument, *[partial(call, x) for x in values])
 
 
 # Numbers of constructors and functions -------------------------------------------------------------------------------
@@ -212,9 +223,9 @@ each("bpg_hessian returns", "returns", NOT_FINITE, lambda x: g.bpg_hessian([[1.0
 each("quadrature points", "points", NOT_FINITE, lambda x: g.bayesian_quadrature([[x]], [1.0], K, NORMAL))
 each("quadrature values", "values", NOT_FINITE, lambda x: g.bayesian_quadrature([[0.0]], [x], K, NORMAL))
 each("prior_mean", "prior_mean", NOT_FINITE, lambda x: g.bayesian_quadrature([0.0], [1.0], K, NORMAL, prior_mean=x))
-each("theta", "theta", NOT_FINITE[:5], lambda x: g.SoftmaxPolicy.tabular(1, 2, theta=[x, 0.0]))
-each("softmax observation", "observation", (*NOT_FINITE, 9, -1, 0.5), lambda x: SOFT.score(x, 0))
-each("softmax action", "action", (*NOT_FINITE, 9, -1, 0.5), lambda x: SOFT.log_prob(0, x))
+each("theta", "theta", NO_NUMBER, lambda x: g.SoftmaxPolicy.tabular(1, 2, theta=[x, 0.0]))
+each("softmax observation", "observation", (*NOT_FINITE, *NO_INDEX), lambda x: SOFT.score(x, 0))
+each("softmax action", "action", (*NOT_FINITE, *NO_INDEX), lambda x: SOFT.log_prob(0, x))
 each("Gaussian observation", "observation", NOT_FINITE, lambda x: g.GaussianPolicy(None, [1.0]).score([x], 0.0))
 each("Gaussian action", "action", NOT_FINITE, lambda x: g.GaussianPolicy(None, [1.0]).log_prob([1.0], x))
 
@@ -228,7 +239,7 @@ FINAL = Transition(0, 0, 1.0, 0, terminated=True)
 for name, estimate in ESTIMATES.items():
     each(f"{name} reward", "reward", NOT_FINITE, lambda x, e=estimate: e([FINAL._replace(reward=x)]))
     each(f"{name} state", "observation", NOT_FINITE, lambda x, e=estimate: e([FINAL._replace(observation=x)]))
-    each(f"{name} action", "action", (9, -1, 0.5, None), lambda x, e=estimate: e([FINAL._replace(action=x)]))
+    each(f"{name} action", "action", (*NO_INDEX, None), lambda x, e=estimate: e([FINAL._replace(action=x)]))
     each(f"{name} no paths", "transitions", ([], 3, [3]), estimate)
     refused(f"{name} gap", "transitions", lambda e=estimate: e([LOG[0], LOG[0]]))
 for name, agent in AGENTS.items():
@@ -240,11 +251,16 @@ for name, agent in AGENTS.items():
         NOT_FINITE,
         lambda x, learn=learn: learn(FINAL._replace(observation=x)),
     )
-    each(f"agent {name} learn action", "action", (9, -1, None), lambda x, learn=learn: learn(FINAL._replace(action=x)))
+    each(
+        f"agent {name} learn action",
+        "action",
+        (*NO_INDEX[:2], None),
+        lambda x, learn=learn: learn(FINAL._replace(action=x)),
+    )
     each(
         f"agent {name} act",
         "observation",
-        (*NOT_FINITE, 9, -1),
+        (*NOT_FINITE, *NO_INDEX),
         lambda x, agent=agent: agent.act(agent.start(), x, RNG),
     )
     refused(f"agent {name} learn", "transition", lambda learn=learn: learn(3))
@@ -438,16 +454,21 @@ refused("information of a loop", "gamma", lambda: g.fisher_information(
     [Transition(0, 0, 1.0, 0), Transition(0, 1, 1.0, 0)], g.SoftmaxPolicy.tabular(1, 2), unit="model"))  # fmt: skip
 
 
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("name", CALLS)
-def test_refused(name):
-    call, error, argument = CALLS[name]
+def assert_refused(call, error, argument):
     with pytest.raises(error) as raised:
         call()
     said = str(raised.value)
     assert type(raised.value) is error
     assert (f"'{argument}' must be" if error is InvalidArgument else argument) in said
     assert "\n" not in said
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", CALLS)
+def test_refused(name):
+    calls, error, argument = CALLS[name]
+    for call in calls:
+        assert_refused(call, error, argument)
 
 
 def test_nothing_was_changed():

@@ -1,0 +1,43 @@
+"""Planted bugs of bayesrl.beliefs.hidden.pomdp_filter."""
+
+MODULE = "bayesrl.beliefs.hidden.pomdp_filter"
+PLANTED = {
+    "Omega at the old state": (
+        "after[succ[s, a, k]] += b[s] * prob[s, a, k]",
+        "after[s] += b[s] * prob[s, a, k]",
+        ["tests/hidden/test_pomdp_filter.py::test_equals_the_sum_over_hidden_paths"],
+    ),
+    "the end is no evidence": (
+        "if terminal[y] == ended:",
+        "if True:",
+        [
+            "tests/hidden/test_pomdp_filter.py::test_equals_the_sum_over_hidden_paths",
+            "tests/hidden/test_pomdp_filter.py::test_the_end_of_an_episode_is_evidence",
+        ],
+    ),
+    "evidence of the last step only": (
+        "log_probability=self.log_probability + log_p",
+        "log_probability=log_p",
+        ["tests/hidden/test_pomdp_filter.py::test_equals_the_sum_over_hidden_paths"],
+    ),
+    "a restart forgets the evidence": (
+        "return unchecked(self, now=self.pomdp.start)",
+        "return POMDPFilter(self.pomdp)",
+        ["tests/hidden/test_pomdp_filter.py::test_restart_forgets_the_state_and_keeps_the_evidence"],
+    ),
+    "one sign of two that show the same": (
+        "likelihood += sign_prob[y, a, k]",
+        "likelihood = sign_prob[y, a, k]",
+        ["tests/hidden/test_pomdp_filter.py::test_equals_the_sum_over_hidden_paths"],
+    ),
+    "a log without restarts": (
+        "new = new.restart() if datum.ends_episode else new",
+        "pass",
+        ["tests/hidden/test_pomdp_filter.py::test_restart_forgets_the_state_and_keeps_the_evidence"],
+    ),
+    "models keep the old start": (
+        "return self.pomdp.starting(self.now)",
+        "return self.pomdp",
+        ["tests/hidden/test_pomdp_filter.py::test_models_start_where_the_belief_is"],
+    ),
+}

@@ -1,0 +1,10 @@
+"""Planted bugs of bayesrl.beliefs.values.bayesian_linear_regression."""
+
+MODULE = "bayesrl.beliefs.values.bayesian_linear_regression"
+PLANTED = {
+    "linear regression keeps the prior's variance": (
+        "s * positive_solved(L, np.eye(k))",
+        "positive_solved(L, np.eye(k))",
+        ["tests/beliefs/test_gp_regression.py::test_both_forms_of_linear_regression_agree"],
+    ),
+}

@@ -1,0 +1,15 @@
+"""Planted bugs of bayesrl.models.outcomes."""
+
+MODULE = "bayesrl.models.outcomes"
+PLANTED = {
+    "terminal states pay": (
+        "np.where(pad | terminal[:, None, None], 0.0, reward)",
+        "np.where(pad, 0.0, reward)",
+        ["tests/models"],
+    ),
+    "every pair of a flat model has an urn of its own": (
+        " and (self.group.ravel() == np.arange(S * A)).all())",
+        ")",
+        ["tests/bamdp/test_bamcp.py::test_pairs_of_a_flat_model_may_share_an_urn"],
+    ),
+}

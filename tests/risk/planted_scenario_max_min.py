@@ -1,0 +1,10 @@
+"""Planted bugs of bayesrl.risk.scenario_max_min."""
+
+MODULE = "bayesrl.risk.scenario_max_min"
+PLANTED = {
+    "the best scenario of a policy is reported": (
+        "worst = V[first_best(-(V @ d.start))]",
+        "worst = V[first_best(V @ d.start)]",
+        ["tests/risk/test_scenario_max_min.py::test_three_scenarios_of_two_states"],
+    ),
+}

@@ -1,0 +1,10 @@
+"""Planted bugs of bayesrl.worlds.pomdps._tables."""
+
+MODULE = "bayesrl.worlds.pomdps._tables"
+PLANTED = {
+    "the customer before the step buys": (
+        "paid = mean_over_signs(R, seen)",
+        "paid = np.einsum('sayo,sao->say', R, seen)",
+        ["tests/worlds/test_pomdp_worlds.py::test_values_of_seen_states"],
+    ),
+}
