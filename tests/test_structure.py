@@ -95,25 +95,53 @@ ASKING = {
     "core.py": "the loop asks for Restarts and Batches, which are capabilities",
 }
 """Where a belief may be asked what it is or has, besides beliefs/ and testing/ (whose probes know each belief)."""
+ABOUT_BELIEFS = {"belief", "prior"}
+
+ASKING_WORLDS = {
+    "multiagent/_play.py": "it refuses a game of another class, as constructors refuse a parameter",
+    "risk/_models.py": "a sequence of models is no world",
+}
+"""Where a world may be asked, besides worlds/, beliefs/ and testing/. models/reading.py asks for the model in a thing,
+and adapters/ ask foreign environments, under other names."""
+ABOUT_WORLDS = {"world", "place", "problem", "truth", "family", "rules", "game", "met", "judged", "inside"}
+"""Names under which functions know a world or a family."""
 
 
-def questions(path):
-    """Calls of isinstance, hasattr and getattr about a belief or a prior."""
+def questions(path, names):
+    """Calls of isinstance, hasattr and getattr about a thing of one of these names; whether it is text may be asked."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "hasattr", "getattr"):
-            about = ast.unparse(node.args[0]).removeprefix("self.")
-            if about in ("belief", "prior"):
+            about, what = ast.unparse(node.args[0]).removeprefix("self."), ast.unparse(node.args[1])
+            if about in names and what != "str":
                 yield f"{place(path)}:{node.lineno} {ast.unparse(node)}"
 
 
 def test_nobody_asks_who_a_belief_is():
     elsewhere = [p for p in FILES if place(p).split("/")[0] not in ("beliefs", "testing") and place(p) not in ASKING]
-    assert not [line for path in elsewhere for line in questions(path)]
+    assert not [line for path in elsewhere for line in questions(path, ABOUT_BELIEFS)]
+
+
+def test_nobody_asks_who_a_world_is():
+    """They ask `offers` for the protocols of problems.py."""
+    own = ("worlds", "beliefs", "testing")
+    elsewhere = [p for p in FILES if place(p).split("/")[0] not in own and place(p) not in ASKING_WORLDS]
+    assert not [line for path in elsewhere for line in questions(path, ABOUT_WORLDS)]
 
 
 def test_exceptions_are_still_needed():
-    for name in ASKING:
-        assert list(questions(ROOT / name)), f"{name} needs no exception"
+    for asking, names in ((ASKING, ABOUT_BELIEFS), (ASKING_WORLDS, ABOUT_WORLDS)):
+        for name in asking:
+            assert list(questions(ROOT / name, names)), f"{name} needs no exception"
+
+
+METHODS_OWN = re.compile(r"bayesrl\.(beliefs\.(covariances|features)|models\.polic)")
+DRAWN = {"continuous/continuous_bandit.py": "its reward functions are drawn from a Gaussian process: that is the world"}
+
+
+def test_worlds_know_no_arguments_of_methods():
+    """Covariances, features and policies that suit a method in a world are data of lab/literature/suggestions.py."""
+    knowing = {p for p in (ROOT / "worlds").rglob("*.py") if METHODS_OWN.search(p.read_text("utf-8"))}
+    assert {p.relative_to(ROOT / "worlds").as_posix() for p in knowing} == set(DRAWN)
 
 
 def test_contracts_are_named():

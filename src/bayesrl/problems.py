@@ -300,14 +300,17 @@ class MakesPrior(StatesPrior, Protocol):
 
 @runtime_checkable
 class StatesArguments(Protocol):
-    """A user's world that states which arguments suit methods in it.
+    """A world that may state which arguments suit methods in it.
 
     For the worlds of the library these are data of the laboratory (`lab/literature/suggestions.py`).
     """
 
     @property
-    def defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """Arguments of a method under its name; arguments of all methods of a package under the package's name."""
+    def defaults(self) -> Mapping[str, Mapping[str, Any]] | None:
+        """Arguments of a method under its name; arguments of all methods of a package under the package's name.
+
+        None: the laboratory's.
+        """
 
 
 # Questions of one part of the library --------------------------------------------------------------------------------

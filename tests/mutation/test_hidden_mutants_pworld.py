@@ -80,7 +80,7 @@ MUTANTS = {
         POMDPS + "_tables", "paid = mean_over_signs(R, seen)", "paid = np.einsum('sayo,sao->say', R, seen)",
         [HERE + "test_values_of_seen_states"]),
     "a question about the hidden state": (
-        "bayesrl.lab.explain", '    if state is not None and getattr(place, "hidden", False):\n', "    if False:\n",
+        "bayesrl.lab.explain", '    if state is not None and is_hidden(place):\n', "    if False:\n",
         [CLI + "test_a_hidden_state_is_not_chosen"]),
     "the states of an explanation are predictions": (
         "bayesrl.lab.explain", "dict(zip(names, belief.states().tolist()", "dict(zip(names, belief.predictive(0).tolist()",

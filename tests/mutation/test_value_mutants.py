@@ -111,7 +111,7 @@ MUTANTS = {
         "if not is_regular(factor, np.diagonal(inner), len(new)):",
         ["tests/value/test_refusals.py::test_data_that_others_determine_are_refused_without_noise"]),
     "a discount of 1 is allowed without ends": (
-        "bayesrl.value.gpsarsa", 'self.gamma == 1.0 and not getattr(world, "ends", True)', "False",
+        "bayesrl.value.gpsarsa", 'self.gamma == 1.0 and not may_end(world)', "False",
         ["tests/value/test_refusals.py::test_refused"]),
     "epsilon does not decay": (
         "bayesrl.value.gpsarsa", "rng.random() < self.epsilon * decay", "rng.random() < self.epsilon",

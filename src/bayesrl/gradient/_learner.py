@@ -1,7 +1,7 @@
 """What all agents of this chapter share: act by a policy, gather a batch of paths, improve the policy.
 
 The mind holds the present policy and the paths of the batch so far. Scores are computed when an episode ends, under the
-policy that acted. The policy is the world's (`defaults`) unless it is given.
+policy that acted. The policy is that suggested for the world unless it is given.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from bayesrl.lab.build import choose, note_on_prior, world_for
 from bayesrl.lab.names import merged, named
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
-from bayesrl.problems import NumbersStates, StatesPrior, action_names, is_hidden, layout_of
+from bayesrl.problems import HasPOMDP, NumbersStates, StatesPrior, action_names, is_hidden, layout_of
 from bayesrl.registry import make
 from bayesrl.worlds.hidden import POMDPWorld
 from bayesrl.worlds.tabular import MDPWorld
@@ -171,9 +171,7 @@ def explain(
         outcomes=() if modelled is None else posterior_row(modelled, s, int(action), streams.learning),
         mean_plan=None if modelled is None or layout is None else best_plan(modelled.mean_mdp()),
         layout=layout,
-        hidden=believed(belief, met, int(action))
-        if isinstance(met, POMDPWorld) and offers(belief, HasStates)
-        else None,
+        hidden=believed(belief, met, int(action)) if offers(met, HasPOMDP) and offers(belief, HasStates) else None,
         note=note_on_prior(name, world, usual, prior, chosen),
     )
 

@@ -28,6 +28,8 @@ def find_mdp(thing: object) -> TabularMDP | None:
 
 def find_pomdp(thing: object) -> TabularPOMDP | None:
     """The POMDP of a thing: itself, or its `pomdp`; None if it has none."""
+    if isinstance(thing, TabularMDP):  # the usual case
+        return None
     pomdp = thing.pomdp if not isinstance(thing, TabularPOMDP) and offers(thing, HasPOMDP) else thing
     return pomdp if isinstance(pomdp, TabularPOMDP) else None
 

@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 from bayesrl.checks import Floats, choice
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.bellman import Model, converged
-from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.models.reading import Problem, find_pomdp
 from bayesrl.models.solution import Solution
@@ -84,7 +83,7 @@ def solve(
     >>> solution.values.tolist(), solution.policy.tolist()
     ([1.0, 2.0], [1, 0])
     """
-    pomdp = None if isinstance(problem, TabularMDP) else find_pomdp(problem)
+    pomdp = find_pomdp(problem)
     if pomdp is not None:
         for name, given in (("initial", initial), ("bonus", bonus)):
             if given is not None:

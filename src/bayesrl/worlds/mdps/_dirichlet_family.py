@@ -15,7 +15,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, NoReturn
+from typing import Annotated, ClassVar, NoReturn
 
 import numpy as np
 from numpy.random import Generator
@@ -52,6 +52,8 @@ class DirichletFamily(Published):
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95
     setting: Annotated[Setting, "How the family is usually run."] = field(default=BBRL, repr=False)
     actions: Annotated[tuple[str, ...], "What the actions are called."] = ()
+
+    unsupported: ClassVar[Mapping[str, str]] = {"mdp": NO_TABLE, "dense": NO_TABLE}
 
     def __post_init__(self) -> None:
         owner = "DirichletFamily"
@@ -95,11 +97,6 @@ class DirichletFamily(Published):
     def n_actions(self) -> int:
         """A."""
         return self.counts.shape[1]
-
-    @property
-    def unsupported(self) -> Mapping[str, str]:
-        """A family has no table; its worlds have."""
-        return dict.fromkeys(("mdp", "dense"), NO_TABLE)
 
     @property
     def mdp(self) -> NoReturn:

@@ -16,9 +16,10 @@ agent learns, and percentile-rewards does not read it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, ClassVar, Literal, NoReturn
 
 import numpy as np
 from numpy.random import Generator
@@ -34,6 +35,7 @@ from bayesrl.worlds.tabular import MDPWorld
 
 SETTING = Setting("gaussian", steps=100)
 """The prior is the distribution from which worlds are drawn."""
+NO_TABLE = "That is a family of worlds, which has no table: draw(rng) a world first, or take belief.mean_mdp()."
 
 
 @register(
@@ -67,6 +69,7 @@ class MachineCosts(Published):
     actions: Annotated[tuple[str, ...], "Names of the actions."] = field(default=("keep", "repair"), repr=False)
 
     n_actions = 2
+    unsupported: ClassVar[Mapping[str, str]] = {"mdp": NO_TABLE}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", float(self.gamma))
@@ -98,5 +101,4 @@ class MachineCosts(Published):
     @property
     def mdp(self) -> NoReturn:
         """A family has no table; its worlds have."""
-        hint = "That is a family of worlds, which has no table: draw(rng) a world first, or take belief.mean_mdp()."
-        raise InvalidArgument("mdp", "world", "a single world", "machine-costs", hint)
+        raise InvalidArgument("mdp", "world", "a single world", "machine-costs", NO_TABLE)

@@ -10,9 +10,10 @@ The literature has no fixed sizes for such a family; those here are ours.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, NoReturn
+from typing import Annotated, ClassVar, NoReturn
 
 import numpy as np
 from numpy.random import Generator
@@ -30,6 +31,7 @@ from bayesrl.worlds.tabular import MDPWorld
 from bayesrl.worlds.tasks._task_sequence import TaskSequence, drawn_classes
 
 SETTING = Setting("flat", steps=600)
+NO_TABLE = "That is a family of worlds, which has no table: draw(rng) a world first."
 
 
 @explain_failures
@@ -52,6 +54,8 @@ class RandomMDPs(Published):
     concentration: Annotated[float, Above(0), "Dirichlet count of every next state."] = 0.3
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95
     setting: Annotated[Setting, "How the family is usually run."] = field(default=SETTING, repr=False)
+
+    unsupported: ClassVar[Mapping[str, str]] = {"mdp": NO_TABLE}
 
     def draw(self, rng: Generator) -> TaskSequence:
         """The rows of the classes, then the class of each task."""
@@ -84,8 +88,7 @@ class RandomMDPs(Published):
     @property
     def mdp(self) -> NoReturn:
         """A family has no table; the tasks of its worlds have."""
-        hint = "That is a family of worlds, which has no table: draw(rng) a world first."
-        raise InvalidArgument("mdp", "world", "a single world", "random-mdp", hint)
+        raise InvalidArgument("mdp", "world", "a single world", "random-mdp", NO_TABLE)
 
 
 @register(
