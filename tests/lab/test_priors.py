@@ -5,7 +5,7 @@ import pytest
 
 import bayesrl as b
 from bayesrl.beliefs import SparseDirichletMDP
-from bayesrl.errors import Incompatible, InvalidArgument
+from bayesrl.errors import Incompatible, InvalidArgument, UnknownName
 from bayesrl.lab.priors import SHORT, prior_for, same_prior, ways
 from bayesrl.registry import entries
 
