@@ -326,12 +326,8 @@ class TakesQueries(Protocol):
 
 
 @runtime_checkable
-class ChoosesSeveral(HasDiscount, Protocol):
+class ChoosesSeveral(NumbersActions, HasDiscount, Protocol):
     """A bandit of which several arms are chosen at once."""
-
-    @property
-    def n_actions(self) -> int:
-        """K."""
 
     @property
     def suggestions(self) -> int:

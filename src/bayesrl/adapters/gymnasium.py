@@ -28,7 +28,7 @@ from bayesrl.capabilities import offers
 from bayesrl.checks import as_array, generator, integer, number
 from bayesrl.core import Family, World, WorldStep
 from bayesrl.errors import InvalidArgument
-from bayesrl.problems import NumbersActions, NumbersObservations, NumbersStates
+from bayesrl.problems import ChoosesSeveral, NumbersActions, NumbersObservations, NumbersStates
 from bayesrl.registry import Entry, make_world, worlds
 
 
@@ -168,15 +168,6 @@ class Answers(Protocol):
     @property
     def answers(self) -> tuple[int, ...]:
         """The number of possible answers of each."""
-
-
-@runtime_checkable
-class ChoosesSeveral(Protocol):
-    """A bandit in which several arms are chosen at a time."""
-
-    @property
-    def suggestions(self) -> int:
-        """How many."""
 
 
 @runtime_checkable

@@ -13,7 +13,7 @@ from bayesrl.cli.output import put, put_json, put_notes, put_table
 
 if TYPE_CHECKING:
     from bayesrl.lab.explain import Hidden
-    from bayesrl.worlds.hidden import POMDPWorld
+    from bayesrl.problems import HasPOMDP
 
 STATES_SHOWN, ACTIONS_SHOWN, OUTCOMES_SHOWN = 30, 4, 10
 """Largest numbers of rows and columns in the tables."""
@@ -136,23 +136,24 @@ def solve(
     return put(f"Undiscounted total of the best policy over {place.steps} steps: {place.optimum():.6g}.")
 
 
-def _solve_hidden(world: POMDPWorld, method: str, as_json: bool) -> None:
+def _solve_hidden(world: HasPOMDP, method: str, as_json: bool) -> None:
     """Solve a world whose state is hidden, and print what is known about its start."""
     from bayesrl.kernels.ties import first_best
     from bayesrl.models.pomdp_solvers._bounds import fast_informed_bound
     from bayesrl.models.solve import solve as solved_by
+    from bayesrl.problems import action_names, name_of
 
     start, solved = world.pomdp.start, solved_by(world, method=method)
     low, error, by = solved.start_value, solved.error_bound, solved.method
     high = max(low, min(low + error, float((fast_informed_bound(world.pomdp) @ start).max())))
     q = solved.q(start)
     if as_json:
-        page = {"world": world.name, "gamma": world.gamma, "start_value": low, "upper_bound": high}
+        page = {"world": name_of(world), "gamma": world.pomdp.gamma, "start_value": low, "upper_bound": high}
         page |= {"error_bound": error, "method": by, "q": q.tolist()}
         page |= {"actions": solved.actions.tolist(), "vectors": solved.vectors.tolist(), "version": code_version()}
         return put_json(page)
-    best, actions = first_best(q), world.actions or tuple(map(str, range(world.n_actions)))
+    best, actions = first_best(q), action_names(world, len(q))
     rows = [(("> " if a == best else "  ") + name, f"{q[a]:.6g}") for a, name in enumerate(actions)]
     put_table(("  first action", "value"), rows)
-    put(f"Value of the start {low:.6g} at discount {world.gamma:g}, by {by} with {len(solved.vectors)} vectors.")
+    put(f"Value of the start {low:.6g} at discount {world.pomdp.gamma:g}, by {by} with {len(solved.vectors)} vectors.")
     return put(f"The optimal value is at most {high:.6g}.")

@@ -23,6 +23,7 @@ from bayesrl.lab.compare import gather
 from bayesrl.lab.experiment import experiment
 from bayesrl.lab.literature.setups import OPTIMUM, Row, row_key
 from bayesrl.models.solve import solve
+from bayesrl.problems import discount_of
 from bayesrl.record import Record
 from bayesrl.statistics import Interval, mean_interval
 from bayesrl.worlds.tabular import MDPWorld
@@ -55,7 +56,7 @@ def measure(row: Row, seed: int = 0, runs: int | None = None, **how: Any) -> Sco
     done = experiment([row.method], row.world, row.prior, steps=row.steps, runs=runs or row.runs, seed=seed, **how)
     page = done.pages()[0]
     pace = float(page["seconds_per_step"])
-    gamma = float(getattr(done.world, "gamma", 1.0))
+    gamma = float(discount_of(done.world))
     earned = _earned(row, done.comparison[row.method])
     return Score(row, earned, page["params"], page["steps"], gamma, seed, pace, code_version())
 
