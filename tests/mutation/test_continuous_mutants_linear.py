@@ -98,7 +98,7 @@ MUTANTS = {
         "bayesrl.lab.measures.regret", "self.judged.average_reward - reward", "reward - self.judged.average_reward",
         [LAZY + "test_regret_on_the_family"]),
     "a world's suggestions do not reach planners": (
-        "bayesrl.lab.build", "make(method, **(suggested(world, entry) | params))", "make(method, **params)",
+        "bayesrl.lab.build", "{**suggested(world, entry), **params}", "params",
         [WORLDS + "test_the_restriction_reaches_the_planner"]),
 }  # fmt: skip
 

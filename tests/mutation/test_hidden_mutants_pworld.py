@@ -89,13 +89,13 @@ MUTANTS = {
         HIDDEN, "        if gamma is not None:\n            pomdp = replace", "        if gamma is None:\n            pomdp = replace",
         [CLI + "test_a_file_is_a_world"]),
     "the bound forgets the prior's totals": (
-        "bayesrl.lab.priors", "largest + MORE if size is None", "float(MORE) if size is None",
+        "bayesrl.beliefs.hidden.bapomdp_bounded", "largest + MORE if bound is None", "float(MORE) if bound is None",
         ["tests/lab/test_priors.py::test_priors_of_worlds_with_hidden_states"]),
     "agents get no counts": (
-        "bayesrl.lab.build", 'told["prior"] = world.counts()', 'told["prior"] = None',
+        "bayesrl.lab.build", 'told["prior"] = world.model_prior()', 'told["prior"] = None',
         [CLI + "test_agents_get_the_counts_of_the_world"]),
     "rollouts are not told what to prefer": (
-        "bayesrl.lab.priors", 'getattr(world, "preferred", None)', "None",
+        "bayesrl.beliefs.hidden.pomdp_filter", "preferred_of(problem)", "None",
         ["tests/lab/test_priors.py::test_the_filter_knows_what_rollouts_prefer"]),
     "Gymnasium counts observations from zero": (
         "bayesrl.adapters.gymnasium", "Discrete(n + 1, start=-1)", "Discrete(n + 1)",

@@ -43,7 +43,7 @@ MUTANTS = {
         "bayesrl.models.pomdp", "np.nonzero(legal & ~self.terminal[:, None])", "np.nonzero(legal | ~self.terminal[:, None])",
         [SAME]),
     "the prior forgets what is legal": (
-        "bayesrl.lab.priors", 'getattr(world, "legal", None)', "None", [SAME]),
+        "bayesrl.beliefs.hidden.pomdp_filter", "legal_of(problem)", "None", [SAME]),
     "the tiger suggests nothing": (
         "bayesrl.lab.literature.suggestions", '{"tiger": ENDLESS_TIGER, "tiger-tied"', '{"tiger": {}, "tiger-tied"',
         ["tests/cli/test_hidden.py::test_a_world_suggests_settings_of_methods"]),
