@@ -43,3 +43,15 @@ from bayesrl.cli import main
 assert main(["methods", "--json"]) == 0
 """
     assert imported_after(code) & {"pandas", "matplotlib", "pyarrow", "gymnasium"} == set()
+
+
+@pytest.mark.parametrize("name", ["psrl", "ba-pomcp", "gpsarsa", "chain", "tiger"])
+def test_one_name_imports_its_file_and_what_that_needs(name):
+    code = f"""
+import sys
+from bayesrl.registry import lookup
+assert lookup({name!r}).name == {name!r}
+found = [module for module in sys.modules if module.startswith("bayesrl.")]
+assert len(found) <= 80, len(found)
+"""
+    imported_after(code)

@@ -34,7 +34,7 @@ OWN_SETTINGS |= {"pomcp": {"exploration": None}}  # its default; the tiger sugge
 OWN_SETTINGS |= {"gp-sparse-sampling": {"candidates": 8, "simulations": 50}}
 OWN_SETTINGS |= {"continuous-forward-search": {"depth": 3, "width": 2}}
 OWN_PRIORS = {"ba-pomcp": "particle:50", "bapomdp-forward-search": "bounded:9", "bapomdp-branch-and-bound": "bounded:9"}
-"""Where the world's own prior does not fit: the model must be unknown."""
+"""Smaller than the priors that these methods choose in the tiger (particle and bounded)."""
 LENGTHS = {"gradient": (90, 15), "value": (90, 15)}
 """Steps of a run and of an episode, so that batches and episodes end."""
 ACTING = [n for n, e in entries().items() if e.kind in ("planner", "agent") and e.package in HOMES]

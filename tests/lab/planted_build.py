@@ -3,12 +3,12 @@
 MODULE = "bayesrl.lab.build"
 PLANTED = {
     "a world's suggestions do not reach planners": (
-        "make(method, **(suggested(world, entry) | params))",
-        "make(method, **params)",
+        "{**suggested(world, entry), **params}",
+        "params",
         ["tests/worlds/test_linear_worlds.py::test_the_restriction_reaches_the_planner"],
     ),
     "agents get no counts": (
-        'told["prior"] = world.counts()',
+        'told["prior"] = world.model_prior()',
         'told["prior"] = None',
         ["tests/cli/test_hidden.py::test_agents_get_the_counts_of_the_world"],
     ),

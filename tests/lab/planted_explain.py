@@ -3,7 +3,7 @@
 MODULE = "bayesrl.lab.explain"
 PLANTED = {
     "a question about the hidden state": (
-        '    if state is not None and is_hidden(place):\n',
+        "    if state is not None and is_hidden(place):\n",
         "    if False:\n",
         ["tests/cli/test_hidden.py::test_a_hidden_state_is_not_chosen"],
     ),

@@ -5,8 +5,9 @@ import pytest
 
 import bayesrl as b
 from bayesrl.beliefs import SparseDirichletMDP
-from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.lab.priors import prior_for, same_prior
+from bayesrl.errors import Incompatible, InvalidArgument, UnknownName
+from bayesrl.lab.priors import SHORT, prior_for, same_prior, ways
+from bayesrl.registry import entries
 
 
 def test_the_sparse_prior():
@@ -28,6 +29,29 @@ def test_a_bad_concentration(amount):
     expected = "sparse: 'concentration' must be greater than 0, got" if amount else "'spec' must be NAME, NAME:VALUE"
     with pytest.raises(InvalidArgument, match=expected):
         prior_for(b.make_world("grid5"), f"sparse:{amount}")
+
+
+def test_parameters_of_priors_by_name():
+    grid = b.make_world("grid5")
+    assert prior_for(grid, "sparse:concentration=1/2,size_exponent=1") == SparseDirichletMDP.flat(grid, 0.5, 1.0)
+    assert prior_for(grid, "sparse-dirichlet") == prior_for(grid, "sparse")
+    with pytest.raises(UnknownName, match="no parameter of the prior sparse called 'size'"):
+        prior_for(grid, "sparse:size=1")
+
+
+def test_short_names_are_those_that_are_registered():
+    registered = {way.name: way.belief.name for way in ways() if way.name != way.belief.name}
+    assert registered == SHORT
+
+
+def test_every_belief_says_how_it_is_made_or_what_takes_it():
+    """And none says both."""
+    beliefs = [e for e in entries().values() if e.kind == "belief" and e.factory.__module__.startswith("bayesrl.")]
+    assert not [e.name for e in beliefs if bool(e.ways) == bool(e.taken_by)]
+    for entry in beliefs:
+        if entry.taken_by:
+            with pytest.raises(InvalidArgument, match=f"got '{entry.name}'. It is taken by"):
+                prior_for(b.make_world("chain"), entry.name)
 
 
 def test_a_family_has_no_sparse_prior():

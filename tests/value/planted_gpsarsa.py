@@ -13,7 +13,7 @@ PLANTED = {
         ["tests/value/test_gpsarsa.py::test_the_next_action_is_chosen_on_the_belief_as_it_stands"],
     ),
     "a discount of 1 is allowed without ends": (
-        'self.gamma == 1.0 and not may_end(world)',
+        "self.gamma == 1.0 and not may_end(world)",
         "False",
         ["tests/value/test_refusals.py::test_refused"],
     ),

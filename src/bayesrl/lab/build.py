@@ -65,7 +65,7 @@ class Choice(NamedTuple):
     """None: it has none, or was given an object."""
 
 
-def agent(method: str, world: str | World | Family, prior: Any = None, /, **parameters: Any) -> Any:
+def agent(method: str, world: str | World | Family, prior: Any = None, **parameters: Any) -> Any:
     """An agent by name: a planner on a prior, a solver's solution, or an agent that learns without a belief.
 
     `world` and `prior` are names or objects, and `parameters` are those of the method. Without a prior it is the

@@ -22,6 +22,7 @@ import numpy as np
 
 from bayesrl.capabilities import HasPairMoments, HasRewardMoments, HasRowCovariance, offers
 from bayesrl.checks import Floats, Ints
+from bayesrl.errors import InvalidArgument
 from bayesrl.risk._models import require_belief, require_discount
 
 
@@ -68,6 +69,19 @@ class Expansion(NamedTuple):
     """(S,)."""
     C: Floats
     """(S, S), of the rows and the rewards."""
+
+
+MOST = 10**9
+"""The most entries of the covariances of all rows, (G, K, K): 8 GB."""
+
+
+def refuse_many_covariances(owner: str, belief: HasRowCovariance) -> None:
+    """Refuse a belief whose rows have more covariances than fit into memory."""
+    o = belief.outcomes
+    entries = o.n_groups * o.n_outcomes**2
+    if entries > MOST:
+        expected = f"about rows with at most {MOST} covariances in all"
+        raise InvalidArgument(owner, "belief", expected, entries, "Use a sparser prior, or fewer states.")
 
 
 def uncertain_model(owner: str, belief: HasRowCovariance) -> UncertainModel:

@@ -49,7 +49,7 @@ from bayesrl.parameters import AtLeast, Shape, Within, declared, value
 from bayesrl.registry import register
 from bayesrl.risk._guarantee import guaranteed, rank
 from bayesrl.risk._models import require_belief, require_discount
-from bayesrl.risk._moments import UncertainModel, expand, uncertain_model
+from bayesrl.risk._moments import UncertainModel, expand, refuse_many_covariances, uncertain_model
 from bayesrl.risk._samples import value_samples
 from bayesrl.risk._second_order import criterion, objective
 
@@ -117,8 +117,9 @@ class Percentile:
         rank("Percentile", self.samples, self.epsilon, self.confidence)
 
     def check(self, belief: Asked) -> None:
-        """Refuse a discount of 1."""
+        """Refuse a discount of 1, and covariances that memory cannot hold."""
         require_discount("Percentile", belief.gamma)
+        refuse_many_covariances("Percentile", belief)
 
     def solve(self, belief: Asked, rng: Generator | None = None) -> PercentileSolution:
         """Maximise the criterion, then draw models for the percentiles of the policy and of the mean model's."""

@@ -24,7 +24,7 @@ from typing import Annotated, ClassVar
 from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
-from bayesrl.capabilities import SamplesMDPs
+from bayesrl.capabilities import HasRewardMoments, ListsMDPs, SamplesMDPs, offers
 from bayesrl.checks import Floats, number
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.models._stationary import StationarySolution
@@ -90,6 +90,13 @@ class PercentileMeasure:
     def __post_init__(self) -> None:
         if not isinstance(self.measure, Measure):
             raise InvalidArgument(OWNER, "measure", "a Measure, such as risk.Measure.cvar(0.1)", self.measure)
+
+    def check(self, belief: SamplesMDPs) -> None:
+        """Refuse unknown transitions without a horizon."""
+        listed = offers(belief, ListsMDPs) and share_transitions(belief.models)
+        if self.horizon is None and not (listed or offers(belief, HasRewardMoments)):
+            hint = "The models differ in their transitions, so that no stationary policy is best."
+            raise InvalidArgument(OWNER, "horizon", "a number of steps", None, hint)
 
     def solve(
         self, problem: SamplesMDPs | Sequence[TabularMDP], rng: Generator | None = None

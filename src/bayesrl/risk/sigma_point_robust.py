@@ -34,6 +34,7 @@ from bayesrl.core import Decision, Transition
 from bayesrl.errors import NotConverged
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+from bayesrl.risk._moments import refuse_many_covariances
 from bayesrl.risk._rectangular import expected_rewards, listed_scenarios, rectangular
 from bayesrl.risk._sigma_points import largest_betas, points, roots
 
@@ -88,8 +89,9 @@ class SigmaPointRobust:
     needs: ClassVar[tuple[type, ...]] = (HasRowCovariance,)
 
     def check(self, belief: HasRowCovariance) -> None:
-        """Raise an error if the discount is 1."""
+        """Refuse a discount of 1, and covariances that memory cannot hold."""
         number(OWNER, "gamma", belief.gamma, 0.0, 1.0, below=True)
+        refuse_many_covariances(OWNER, belief)
 
     def start(self) -> Plan | None:
         """No plan yet."""

@@ -40,4 +40,14 @@ PLANTED = {
         "return self.pomdp",
         ["tests/hidden/test_pomdp_filter.py::test_models_start_where_the_belief_is"],
     ),
+    "rollouts are not told what to prefer": (
+        "preferred_of(problem)",
+        "None",
+        ["tests/lab/test_priors.py::test_the_filter_knows_what_rollouts_prefer"],
+    ),
+    "the prior forgets what is legal": (
+        "legal_of(problem)",
+        "None",
+        ["tests/worlds/test_rock_sample.py::test_searches_have_the_same_values"],
+    ),
 }
