@@ -25,7 +25,7 @@ class Lent(Generic[A]):
 
     def __init__(self, own: A) -> None:
         self.own = own
-        self._memory = memoryview(own.view(np.uint8))
+        self._memory = own.view(np.uint8).data
         self._loan: ref[NDArray[np.uint8]] | None = None
 
     @property
