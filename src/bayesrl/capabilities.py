@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.arms._states import ArmPosteriors, ArmStates
     from bayesrl.core import Planner, Transition
     from bayesrl.kernels.counts import Counts
+    from bayesrl.kernels.simulator import Simulator
     from bayesrl.models.mdp import TabularMDP
     from bayesrl.models.outcomes import Outcomes
     from bayesrl.models.pomdp import TabularPOMDP
@@ -353,7 +354,7 @@ class Simulates(Protocol):
     def is_terminal(self, state: int) -> bool:
         """Whether an encoded state ends the episode."""
 
-    def simulate(self, depth: int) -> object:
+    def simulate(self, depth: int) -> Simulator:
         """The belief as a compiled simulator for at most `depth` steps (`kernels/simulator.py`)."""
 
 
@@ -428,7 +429,7 @@ class SimulatesHidden(ListsActions, Protocol):
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward of a step; infinite if there is no bound."""
 
-    def simulate(self, depth: int) -> object:
+    def simulate(self, depth: int) -> Simulator:
         """The belief as a compiled simulator for at most `depth` steps, which draws the state at the root."""
 
 

@@ -13,7 +13,7 @@ from bayesrl.checks import Floats
 from bayesrl.core import Decision, Planner, Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.search.history_tree import Tree, subtree
-from bayesrl.kernels.search.uct_on_histories import Budget, best_action
+from bayesrl.kernels.search.uct_on_histories import Budget, SearchSettings, best_action
 from bayesrl.kernels.tree import AUTO
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
@@ -77,13 +77,18 @@ def decide(
         demand(planner, belief)
     low, high = belief.reward_range()
     c = high - low if planner.exploration is None else AUTO if planner.exploration == "auto" else planner.exploration
-    settings = np.array([belief.gamma, c, 1.0 if preferred is None else 0.0])
-    wander = np.zeros((0, belief.n_actions)) if preferred is None else preferred
     leaf = _leaf(planner, belief, memory)
     action, tree, info = best_action(
-        rng, belief.simulate(planner.depth), -1, wander, np.zeros(0) if leaf is None else leaf[1], settings,
-        planner.depth, Budget(planner.simulations, planner.milliseconds), _kept(planner, memory, last), began,
-    )  # fmt: skip
+        belief.simulate(planner.depth),
+        start=-1,  # the simulator draws the state
+        rollout_q=np.zeros((0, belief.n_actions)) if preferred is None else preferred,
+        leaf_values=np.zeros(0) if leaf is None else leaf[1],
+        settings=SearchSettings(belief.gamma, c, 1.0 if preferred is None else 0.0, planner.depth),
+        budget=Budget(planner.simulations, planner.milliseconds),
+        kept=_kept(planner, memory, last),
+        began=began,
+        rng=rng,
+    )
     kept = Memory(tree if planner.reuse else None, leaf)
     return Decision(action, kept if planner.reuse or leaf is not None else None, info | {"nodes": int(tree.used[0])})
 

@@ -32,7 +32,7 @@ from bayesrl.capabilities import NamesOutcomes, Simulates
 from bayesrl.checks import Floats, frozen
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.search.history_tree import Tree, subtree
-from bayesrl.kernels.search.uct_on_histories import Budget, best_action
+from bayesrl.kernels.search.uct_on_histories import Budget, SearchSettings, best_action
 from bayesrl.parameters import PROBABILITY, Above, AtLeast, declared
 from bayesrl.registry import register
 
@@ -113,12 +113,18 @@ class BAMCP:
         Q = frozen(np.zeros((S, A)) if memory is None else memory.Q)  # of one type, for the compiler
         if S > 0:
             Q = learned(Q, last, belief.gamma, self.rollout_rate)
-        settings = np.array([belief.gamma, constant_of(self.exploration), self.rollout_epsilon])
         depth = 0 if belief.is_terminal(s) else self.depth  # nothing comes after the end
-        model, V0 = belief.simulate(self.depth), leaf_values("BAMCP", belief, S, self.leaf)
-        kept = self._kept(belief, observation, memory, last)
-        budget = Budget(self.simulations, self.milliseconds)
-        action, tree, info = best_action(rng, model, s, Q, V0, settings, depth, budget, kept, began)
+        action, tree, info = best_action(
+            belief.simulate(self.depth),
+            start=s,
+            rollout_q=Q,
+            leaf_values=leaf_values("BAMCP", belief, S, self.leaf),
+            settings=SearchSettings(belief.gamma, constant_of(self.exploration), self.rollout_epsilon, depth),
+            budget=Budget(self.simulations, self.milliseconds),
+            kept=self._kept(belief, observation, memory, last),
+            began=began,
+            rng=rng,
+        )
         return Decision(action, Memory(Q, tree if self.reuse else None), info)
 
     def _kept(self, belief: Asked, observation: Any, memory: Memory | None, last: Transition | None) -> Tree | None:

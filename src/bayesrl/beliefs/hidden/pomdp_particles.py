@@ -35,6 +35,7 @@ from bayesrl.checks import DEEPEST, Bools, Floats, array, frozen, generator, ind
 from bayesrl.core import Transition, World
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.kernels.search.hidden_model import Rooted, cumulative, rooted
+from bayesrl.kernels.simulator import Simulator
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.parameters import AtLeast, unchecked, value
 from bayesrl.registry import register
@@ -317,7 +318,7 @@ class POMDPParticles:
         low, high = stated() if stated is not None else (-np.inf, np.inf)
         return float(low), float(high)
 
-    def simulate(self, depth: int) -> object:
+    def simulate(self, depth: int) -> Simulator:
         """The belief for compiled searches, which draw a particle at the root."""
         integer("POMDPParticles.simulate", "depth", depth, 0, DEEPEST)
         if self.pomdp is not None:
