@@ -48,17 +48,22 @@ class KeptUrns:
     def _own(self, urn: Any) -> None:
         """Take these urns as one's own."""
         self._urn, self._bytes_of_urn = urn, urn.rows.view(np.uint64)
-        self._lent = {name: Lent(getattr(urn, name)) for name in LENT if name in urn._fields}
+        self._lent = [(i, Lent(urn[i])) for i, name in enumerate(urn._fields) if name in LENT]
 
     def lend(self) -> Any:
         """The urns, for one simulator. No other must have them."""
         self._bytes_of_urn[:] = self._bytes
-        return self._urn._replace(**{name: lent.to_write() for name, lent in self._lent.items()})
+        fields = list(self._urn)
+        for i, lent in self._lent:
+            fields[i] = lent.to_write()
+        return self._urn._make(fields)
 
     def advance(self, ledger: Ledger, add: Add[Any]) -> None:
         """Add the additional entries of a ledger, to a copy if a simulator has the urns."""
-        if any(lent.is_out for lent in self._lent.values()):
-            self._own(self._urn._replace(**{name: lent.own.copy() for name, lent in self._lent.items()}))
+        for _, lent in self._lent:
+            if lent.is_out:
+                self._own(self._urn._replace(**{self._urn._fields[i]: one.own.copy() for i, one in self._lent}))
+                break
         if self.n < len(ledger):
             urn, self.n = add(self._urn, self.rows, self.end, ledger.since(self.n), self.depth), len(ledger)
             if urn is not self._urn:

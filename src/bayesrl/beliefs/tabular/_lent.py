@@ -9,7 +9,7 @@ every interpreter. Where memory is freed late, the owner only copies more often.
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -21,10 +21,10 @@ A = TypeVar("A", bound=NDArray[Any])
 class Lent(Generic[A]):
     """An array, and the loan of it that somebody may have. Nobody but its owner refers to the array."""
 
-    __slots__ = ("_loan", "_memory", "own")
+    __slots__ = ("_dtype", "_loan", "_memory", "_shape", "own")
 
     def __init__(self, own: A) -> None:
-        self.own = own
+        self.own, self._shape, self._dtype = own, own.shape, own.dtype
         self._memory = own.view(np.uint8).data
         self._loan: ref[NDArray[np.uint8]] | None = None
 
@@ -36,13 +36,13 @@ class Lent(Generic[A]):
     def to_read(self) -> A:
         """The loan, which cannot be written: that which somebody has, or a new one."""
         loan = None if self._loan is None else self._loan()
-        return self._lend(self._memory.toreadonly()) if loan is None else cast(A, loan.view(self.own.dtype))
+        if loan is None:
+            loan = np.asarray(self._memory.toreadonly())
+            self._loan = ref(loan)
+        return np.ndarray(self._shape, self._dtype, loan)  # type: ignore[return-value]
 
     def to_write(self) -> A:
         """A new loan, which its holder may write. The one before must be over."""
-        return self._lend(self._memory)
-
-    def _lend(self, memory: memoryview) -> A:
-        loan = np.asarray(memory)
+        loan = np.asarray(self._memory)
         self._loan = ref(loan)
-        return loan.view(self.own.dtype)  # type: ignore[return-value]
+        return np.ndarray(self._shape, self._dtype, loan)  # type: ignore[return-value]
