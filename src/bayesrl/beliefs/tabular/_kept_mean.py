@@ -48,7 +48,9 @@ class KeptMean:
 
     def advance(self, ledger: Ledger, outcomes: Outcomes, compute: Compute) -> None:
         """Update the model for the additional entries of a ledger."""
-        groups = np.unique(ledger.entries[self.n :] // outcomes.n_outcomes)
+        groups = ledger.since(self.n) // outcomes.n_outcomes
+        if len(groups) > 1:
+            groups = np.unique(groups)
         rows = compute(groups)
         if self.prob.is_out:
             self.prob = Lent(self.prob.own.copy())
