@@ -25,6 +25,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, runtime_checkable
 
 from bayesrl.errors import BrokenContract, Incompatible
+from bayesrl.traits import traits_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -841,7 +842,7 @@ def demand(planner: Planner[Any, Any], belief: object) -> None:
     if not isinstance(needs, tuple) or not all(getattr(need, "_is_protocol", False) for need in needs):
         duty = "hold a tuple of protocols such as (HasMeanMDP,)"
         raise BrokenContract(f"{type(planner).__name__}.needs", duty, needs)
-    require(type(planner).__name__, belief, *needs, hint=getattr(planner, "elsewhere", ""))
+    require(type(planner).__name__, belief, *needs, hint=traits_of(planner).elsewhere)
     check = getattr(planner, "check", None)
     if check is not None:
         check(belief)

@@ -79,8 +79,8 @@ MUTANTS = {
         "bayesrl.beliefs.tabular._dirichlet_rows", "if (prior == even[:, None])[learnt].all() else None", "",
         [BROKEN + "test_where_sticks_are_broken"]),
     "a later belief forgets that its counts were equal": (
-        DIRICHLET, 'depends_on_data: ClassVar[tuple[str, ...]] = ("_alpha",)',
-        'depends_on_data: ClassVar[tuple[str, ...]] = ("_alpha", "even")',
+        DIRICHLET, 'Traits(depends_on_data=("_alpha",))',
+        'Traits(depends_on_data=("_alpha", "even"))',
         ["tests/bamdp/test_boss.py::test_lists_are_the_models_they_stand_for"]),
     "tiny counts underflow": (
         "bayesrl.beliefs.tabular._dirichlet_rows", "SMALL_ALPHA = 0.1", "SMALL_ALPHA = 0.0",

@@ -22,6 +22,7 @@ from bayesrl.core import Decision, Transition
 from bayesrl.kernels.ties import first_best, greedy
 from bayesrl.parameters import declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -50,8 +51,9 @@ class Thompson:
     """
 
     needs: ClassVar[tuple[type, ...]] = (SamplesMeans,)
-    elsewhere: ClassVar[str] = "Thompson is for bandits; 'psrl' is the same idea for MDPs."
-    batched: ClassVar[bool] = True
+    traits: ClassVar[Traits] = Traits(
+        elsewhere="Thompson is for bandits; 'psrl' is the same idea for MDPs.", batched=True
+    )
 
     def start(self) -> None:
         """Nothing to remember."""

@@ -21,6 +21,7 @@ from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -52,8 +53,9 @@ class ThompsonCombinatorial:
     suggestions: Annotated[int, AtLeast(1), "How many arms are chosen at once, M."] = 3
 
     needs: ClassVar[tuple[type, ...]] = (SamplesMeans,)
-    elsewhere: ClassVar[str] = "ThompsonCombinatorial is for bandits; 'psrl' is the same idea for MDPs."
-    batched: ClassVar[bool] = True
+    traits: ClassVar[Traits] = Traits(
+        elsewhere="ThompsonCombinatorial is for bandits; 'psrl' is the same idea for MDPs.", batched=True
+    )
 
     def start(self) -> None:
         """Nothing to remember."""

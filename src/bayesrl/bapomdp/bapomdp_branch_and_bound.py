@@ -45,6 +45,7 @@ from bayesrl.kernels.simulator import borrowed
 from bayesrl.kernels.ties import any_best
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -85,7 +86,7 @@ class BAPOMDPBranchAndBound:
     leaf: Annotated[Leaf, "The value after the last decision: zero, or QMDP's in the mean model."] = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (Asked,)
-    elsewhere: ClassVar[str] = HYPER_STATES
+    traits: ClassVar[Traits] = Traits(elsewhere=HYPER_STATES)
 
     def start(self) -> None:
         """Nothing to remember."""

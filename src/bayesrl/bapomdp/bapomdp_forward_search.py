@@ -36,6 +36,7 @@ from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import any_best
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -69,7 +70,7 @@ class BAPOMDPForwardSearch:
     leaf: Annotated[Leaf, "The value after the last decision: zero, or QMDP's in the mean model."] = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (Asked,)
-    elsewhere: ClassVar[str] = HYPER_STATES
+    traits: ClassVar[Traits] = Traits(elsewhere=HYPER_STATES)
 
     def start(self) -> None:
         """Nothing to remember."""

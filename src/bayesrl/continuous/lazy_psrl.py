@@ -36,6 +36,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.models._riccati import gains
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 SPARE = 1e-9
 """Rounding error of a logarithm of a determinant."""
@@ -89,7 +90,7 @@ class LazyPSRL:
     ] = "determinant"
 
     needs: ClassVar[tuple[type, ...]] = (SamplesSystems,)
-    batched: ClassVar[bool] = True
+    traits: ClassVar[Traits] = Traits(batched=True)
 
     def __post_init__(self) -> None:
         if self.accept is not None and not callable(self.accept):

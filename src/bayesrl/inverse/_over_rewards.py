@@ -26,6 +26,7 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import TabularPolicy
 from bayesrl.models.solve import solve
 from bayesrl.parameters import unchecked
+from bayesrl.traits import Traits
 
 
 class OverRewards(AboutRewards):
@@ -40,7 +41,7 @@ class OverRewards(AboutRewards):
     accepted: Ints
     """Accepted proposals and all proposals of these draws, (2,)."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("counts", "_exact")
+    traits: ClassVar[Traits] = Traits(depends_on_data=("counts", "_exact"))
 
     def _begin(self) -> None:
         """Check what all subclasses have, and start without demonstrations."""

@@ -52,6 +52,7 @@ from bayesrl.inverse._target import Fit, Target, fit
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import Above, AtLeast, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 FIRST_STEP, WARM_UP, BEST = 0.1, 30, 0.574
 """Where a warm-up begins, its sweeps, and the share of accepted steps that is best in many dimensions."""
@@ -121,10 +122,10 @@ class DPMBIRL(SeveralExperts, Clustered):
     tau: float = field(init=False, repr=False)
     """The step of the chain: `step`, or what the last warm-up found."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("taken",)
-    grows: ClassVar[tuple[str, ...]] = (
-        "trajectories", "labels", "weights", "assignments", "samples", "accepted", "tau",
-    )  # fmt: skip
+    traits: ClassVar[Traits] = Traits(
+        depends_on_data=("taken",),
+        grows=("trajectories", "labels", "weights", "assignments", "samples", "accepted", "tau"),
+    )
 
     def __post_init__(self) -> None:
         self._begin()

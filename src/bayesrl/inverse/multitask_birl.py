@@ -53,6 +53,7 @@ from bayesrl.inverse._target import Target, fit
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import Above, AtLeast, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 class TaskRewards(NamedTuple):
@@ -137,10 +138,10 @@ class MultitaskBIRL(SeveralExperts):
     policies: int = field(init=False, repr=False)
     """How many policies of each task were drawn."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("taken", "_tables")
-    grows: ClassVar[tuple[str, ...]] = (
-        "trajectories", "theta", "weights", "thetas", "samples", "accepted", "sums", "policies",
-    )  # fmt: skip
+    traits: ClassVar[Traits] = Traits(
+        depends_on_data=("taken", "_tables"),
+        grows=("trajectories", "theta", "weights", "thetas", "samples", "accepted", "sums", "policies"),
+    )
 
     def __post_init__(self) -> None:
         self._begin()

@@ -50,6 +50,7 @@ from bayesrl.lab.comparison import Comparison
 from bayesrl.live import LiveAgent
 from bayesrl.record import Record
 from bayesrl.registry import entries
+from bayesrl.traits import traits_of
 
 NAME = re.compile(r"(bayesrl(?:\.[a-z_]\w*)+):([A-Za-z]\w*)")
 STREAMS = ("thought", "learning")
@@ -150,7 +151,7 @@ def _extras(x: Any) -> dict[str, Any]:
     held = x.__getstate__()  # a class may leave out more
     if not isinstance(held, dict):
         return {}
-    left_out = getattr(type(x), "not_saved", ())
+    left_out = traits_of(type(x)).not_saved
     cached = {k for k in held if isinstance(inspect.getattr_static(type(x), k, None), cached_property)}
     return {k: v for k, v in held.items() if k not in cached and k not in left_out}
 
@@ -237,12 +238,12 @@ def _build(node: Mapping[str, Any], members: Members) -> Any:
         return kind(*items)
     stored = {name: _decode(y, members) for name, y in node["fields"].items()}
     init = {f.name for f in dataclasses.fields(kind) if f.init}
-    renamed = getattr(kind, "renamed", {})
-    grown = set(getattr(kind, "grows", ())) & stored.keys()
+    traits = traits_of(kind)
+    grown = set(traits.grows) & stored.keys()
     made = object.__new__(kind)
     for name in grown:  # what the file holds, the constructor need not make
         object.__setattr__(made, name, stored[name])
-    made.__init__(**{renamed.get(name, name): stored[name] for name in init})
+    made.__init__(**{traits.renamed.get(name, name): stored[name] for name in init})
     if stored.keys() != _state(made).keys():
         raise Refused(f"its {kind.__name__} has other fields than this library's")
     held = {}
@@ -259,7 +260,7 @@ def _build(node: Mapping[str, Any], members: Members) -> Any:
         kept = _extras(made) | held
         vars(made).clear()
         vars(made).update(kept)
-    if hasattr(kind, "grows"):
+    if traits.grows:
         made.check_grown()
     return made
 

@@ -27,6 +27,7 @@ from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.lab.priors import prior_for
 from bayesrl.parameters import declarations
 from bayesrl.registry import Entry, entries, make, make_world, with_article, worlds
+from bayesrl.traits import traits_of
 from bayesrl.worlds.hidden import POMDPWorld
 
 SOLVE_SEED = 0
@@ -113,7 +114,7 @@ def world_for(text: str, params: Mapping[str, Any] | None = None) -> Any:
 
 def believes(entry: Entry) -> bool:
     """Whether a method uses a belief: it is a planner, or a solver that yields one."""
-    return entry.kind == "planner" or (entry.kind == "solver" and getattr(entry.factory, "yields", "") == "planner")
+    return entry.kind == "planner" or (entry.kind == "solver" and traits_of(entry.factory).yields == "planner")
 
 
 def acts(entry: Entry) -> bool:

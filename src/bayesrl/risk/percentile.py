@@ -52,6 +52,7 @@ from bayesrl.risk._models import require_belief
 from bayesrl.risk._moments import UncertainModel, expand, uncertain_model
 from bayesrl.risk._samples import value_samples
 from bayesrl.risk._second_order import criterion, objective
+from bayesrl.traits import Traits
 
 VERTICES = 256
 """Deterministic policies are enumerated if there are at most this number."""
@@ -110,7 +111,7 @@ class Percentile:
         float, Within(0.0, 1.0, open_low=True, open_high=True), "Probability with which the guarantee holds."
     ] = 0.99
 
-    yields: ClassVar[str] = "planner"
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def __post_init__(self) -> None:
         rank("Percentile", self.samples, self.epsilon, self.confidence)

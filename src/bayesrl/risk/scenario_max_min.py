@@ -52,6 +52,7 @@ from bayesrl.risk._static import (
     relaxed_bound,
     values_of,
 )
+from bayesrl.traits import Traits
 
 OWNER = "ScenarioMaxMin"
 Form = Literal["rectangular", "state-rectangular", "static"]
@@ -117,7 +118,7 @@ class ScenarioMaxMin:
     )
     tol: Annotated[float, Above(0), "How far values of the rectangular forms may be from the optimum."] = 1e-9
 
-    yields: ClassVar[str] = "planner"
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def solve(self, problem: SamplesMDPs | ListsMDPs | Sequence[TabularMDP], rng: Generator | None = None) -> MaxMin:
         """Solve the max-min problem over the scenarios of a belief or a sequence of models."""

@@ -41,6 +41,7 @@ from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import first_best
 from bayesrl.parameters import AtLeast, Shape, declared, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 F5: TypeAlias = np.ndarray[tuple[int, int, int, int, int], np.dtype[np.float64]]
 STAY = 3.0
@@ -91,7 +92,7 @@ class FiniteStateController:
         int | None, AtLeast(2), "Simulated trajectories for each gradient; None for exact gradients."
     ] = None
 
-    yields: ClassVar[str] = "planner"
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def solve(self, problem: SamplesListedMDPs, rng: Generator | None = None) -> Controller:
         """The controller of largest value on the models."""

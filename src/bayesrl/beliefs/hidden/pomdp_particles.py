@@ -39,6 +39,7 @@ from bayesrl.kernels.simulator import Simulator
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.parameters import AtLeast, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 MOST_TRIES = 100
 """Rejection gives up after this many draws for each particle wanted."""
@@ -93,7 +94,7 @@ class POMDPParticles:
     """The steps of this episode, newest first: (step, (step before, ...)); empty without `rescue`."""
     log_probability: float = field(init=False, repr=False)
 
-    grows: ClassVar[tuple[str, ...]] = ("sample", "episode")
+    traits: ClassVar[Traits] = Traits(grows=("sample", "episode"))
 
     def __post_init__(self) -> None:
         if not isinstance(self.world, (TabularPOMDP, World)):

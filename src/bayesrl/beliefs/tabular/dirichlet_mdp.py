@@ -66,6 +66,7 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 def _example() -> DirichletMDP:
@@ -116,7 +117,7 @@ class DirichletMDP(KnownRewards):
     _shared: dict[str, Any] = field(init=False, repr=False, compare=False)
     """Values computed from the prior alone, shared by all its posteriors."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("_alpha",)
+    traits: ClassVar[Traits] = Traits(depends_on_data=("_alpha",))
 
     def __init__(self, outcomes: Outcomes, alpha: ArrayLike, gamma: float, known: ArrayLike | None = None) -> None:
         owner = "DirichletMDP"

@@ -49,6 +49,7 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 FIRST_COLUMNS = 256
 """Numbers of observations for which the table of weights has room at first."""
@@ -95,7 +96,7 @@ class SparseDirichletMDP(KnownRewards):
     _weights: list[Floats] = field(init=False, repr=False, compare=False)
     """The table T(k0, N) of `kernels/sparse_urn.py`; all posteriors of a prior share it."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("_supports",)
+    traits: ClassVar[Traits] = Traits(depends_on_data=("_supports",))
 
     def __post_init__(self) -> None:
         owner = "SparseDirichletMDP"
@@ -301,7 +302,7 @@ class SparseDirichletMDP(KnownRewards):
         return f"SparseDirichletMDP(states={o.n_states}, actions={o.n_actions}, {prior}, seen={self.seen})"
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: x for name, x in self.__dict__.items() if name not in self.depends_on_data}
+        kept = {name: x for name, x in self.__dict__.items() if name not in self.traits.depends_on_data}
         return kept | {"_weights": [np.full((0, 0), np.nan)]}
 
 

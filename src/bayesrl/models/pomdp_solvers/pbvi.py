@@ -38,6 +38,7 @@ from bayesrl.models.pomdp_solvers._alpha_vectors import (
 from bayesrl.models.pomdp_solvers._backups import Arrays, arrays_of, predict, successors, sweep
 from bayesrl.parameters import Above, AtLeast, Shape, declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 SWEEPS = 20_000
 """Sweeps for one set of beliefs before B grows."""
@@ -82,7 +83,7 @@ class PBVI:
 
     sweeps: Annotated[int, AtLeast(1), "Sweeps before giving up, for all sets of beliefs together."] = 250_000
 
-    yields: ClassVar[str] = "planner"
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def solve(self, problem: POMDPProblem, rng: Generator | None = None) -> AlphaVectors:
         """Solve a POMDP, or that of a world or a filter. Without `rng` the simulated steps are always the same ones.

@@ -32,6 +32,7 @@ from bayesrl.models.pomdp_solvers._backups import Arrays, Successors, arrays_of,
 from bayesrl.models.pomdp_solvers.pbvi import NEAR, PATIENCE, nearest, points_of, settled_below, simulate
 from bayesrl.parameters import Above, AtLeast, Shape, declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -70,7 +71,7 @@ class Perseus:
 
     sweeps: Annotated[int, AtLeast(1), "Stages before giving up."] = 250_000
 
-    yields: ClassVar[str] = "planner"
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def solve(self, problem: POMDPProblem, rng: Generator | None = None) -> AlphaVectors:
         """Solve a POMDP, or that of a world or a filter. Without `rng` the random numbers are always the same ones.
