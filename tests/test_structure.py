@@ -91,7 +91,7 @@ def test_every_family_exports_its_methods():
 # Contracts -----------------------------------------------------------------------------------------------------------
 
 ASKING = {
-    "capabilities.py": "this is how capabilities are asked for",
+    "capabilities/checking.py": "this is how capabilities are asked for",
     "bandits/simulate_bandit.py": "its compiled loops stand for `run` with two classes of beliefs, bit for bit",
     "core.py": "the loop asks for Restarts and Batches, which are capabilities",
 }
@@ -110,6 +110,15 @@ def questions(path):
 def test_nobody_asks_who_a_belief_is():
     elsewhere = [p for p in FILES if place(p).split("/")[0] not in ("beliefs", "testing") and place(p) not in ASKING]
     assert not [line for path in elsewhere for line in questions(path)]
+
+
+def test_no_class_name_stands_in_more_than_three_files():
+    homes = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, set()).add(place(path))
+    assert not {name: sorted(files) for name, files in homes.items() if len(files) > 3}
 
 
 def test_traits_are_read_in_one_place():

@@ -103,8 +103,8 @@ MUTANTS = {
     "the bound is not kept": (
         SEARCH + "hyper_urn", "if row.total < model.bound:", "if True:", [BAPOMCP + "test_bounded_rows_stop_counting"]),
     "a filter under BA-POMCP": (
-        "bayesrl.bapomdp.ba_pomcp", "class Asked(SimulatesHidden, ListsHyperStates, Protocol)",
-        "class Asked(SimulatesHidden, Protocol)", [BAPOMCP + "test_a_filter_is_refused"]),
+        "bayesrl.bapomdp.ba_pomcp", "class BAPOMCPNeeds(SimulatesHidden, ListsHyperStates, Protocol)",
+        "class BAPOMCPNeeds(SimulatesHidden, Protocol)", [BAPOMCP + "test_a_filter_is_refused"]),
 }  # fmt: skip
 
 

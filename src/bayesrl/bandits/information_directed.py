@@ -31,8 +31,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm
-from bayesrl.capabilities import HasBestArm, require
+from bayesrl.beliefs.arms._best_arm import DRAWS
+from bayesrl.capabilities import BestArm, HasBestArm, require
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import BrokenContract, Incompatible

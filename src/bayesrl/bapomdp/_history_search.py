@@ -23,7 +23,7 @@ Leaf = Literal["zero", "mean"]
 Exploration = float | Literal["auto"] | None
 
 
-class Asked(SimulatesHidden, Restarts, Protocol):
+class POMCPNeeds(SimulatesHidden, Restarts, Protocol):
     """What POMCP asks."""
 
 
@@ -51,7 +51,7 @@ class Settings(Planner[Any, Any], Protocol):
     def leaf(self) -> Leaf: ...
 
 
-def check_settings(planner: Settings, belief: Asked, preferred: bool) -> None:
+def check_settings(planner: Settings, belief: POMCPNeeds, preferred: bool) -> None:
     """Raise an error if the belief cannot serve what the planner's settings ask for."""
     name = type(planner).__name__
     if planner.leaf == "mean" and not offers(belief, HasMeanPOMDP):
@@ -65,7 +65,7 @@ def check_settings(planner: Settings, belief: Asked, preferred: bool) -> None:
 
 
 def decide(
-    planner: Settings, belief: Asked, memory: Memory | None, rng: Generator, last: Transition | None,
+    planner: Settings, belief: POMCPNeeds, memory: Memory | None, rng: Generator, last: Transition | None,
     preferred: Floats | None,
 ) -> Decision:  # fmt: skip
     """Search from the present belief.
@@ -100,7 +100,7 @@ def _kept(planner: Settings, memory: Memory | None, last: Transition | None) -> 
     return subtree(memory.tree, last.next_observation, last.action)
 
 
-def _leaf(planner: Settings, belief: Asked, memory: Memory | None) -> tuple[TabularMDP, Floats] | None:
+def _leaf(planner: Settings, belief: POMCPNeeds, memory: Memory | None) -> tuple[TabularMDP, Floats] | None:
     """The mean model, and its values if states are seen, (S,); kept while it is the same."""
     if planner.leaf == "zero":
         return None

@@ -14,7 +14,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._chain import Diagnostics, diagnose
-from bayesrl.beliefs._reward_priors import FinitePrior, RewardPrior, check_prior, finite
+from bayesrl.beliefs._reward_priors import FinitePrior, check_prior, finite
+from bayesrl.capabilities import RewardPrior
 from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument

@@ -42,7 +42,8 @@ from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._chain import Diagnostics, diagnose, warn_if_poor
 from bayesrl.beliefs._crp import draw_clustering, relabelled
-from bayesrl.beliefs._reward_priors import FinitePrior, RewardPrior, UniformPrior, check_prior, finite
+from bayesrl.beliefs._reward_priors import FinitePrior, UniformPrior, check_prior, finite
+from bayesrl.capabilities import RewardPrior
 from bayesrl.checks import Floats, Ints, frozen, generator, indices, integer, number
 from bayesrl.errors import InvalidArgument
 from bayesrl.inverse._clustered import ENOUGH, Clustered, drawn, gibbs

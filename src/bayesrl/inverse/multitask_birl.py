@@ -43,7 +43,8 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from bayesrl.beliefs._chain import Diagnostics, diagnose, warn_if_poor
-from bayesrl.beliefs._reward_priors import FinitePrior, RewardPrior, UniformPrior, check_prior, finite
+from bayesrl.beliefs._reward_priors import FinitePrior, UniformPrior, check_prior, finite
+from bayesrl.capabilities import RewardPrior
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
 from bayesrl.inverse._clustered import ENOUGH, drawn

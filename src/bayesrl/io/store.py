@@ -265,6 +265,22 @@ def _build(node: Mapping[str, Any], members: Members) -> Any:
     return made
 
 
+RENAMED = {
+    "bayesrl.bamdp.optimism.mbie_eb:Plan": "MBIEPlan",
+    "bayesrl.bamdp.optimism.rmax:Plan": "RMaxPlan",
+    "bayesrl.bamdp.sampling.bayesian_dp:Plan": "BayesianDPPlan",
+    "bayesrl.bamdp.sampling.boss:Plan": "BOSSPlan",
+    "bayesrl.bamdp.sampling.psrl:Plan": "PSRLPlan",
+    "bayesrl.bamdp.sampling.sboss:Plan": "SBOSSPlan",
+    "bayesrl.bamdp.sampling.value_of_information:Sample": "ModelSample",
+    "bayesrl.bapomdp.sampled_pomdps:Model": "DrawnPOMDP",
+    "bayesrl.beliefs.games._belief_tree:Tree": "BeliefTree",
+    "bayesrl.continuous.lazy_psrl:Plan": "LazyPSRLPlan",
+    "bayesrl.risk.sigma_point_robust:Plan": "SigmaPointPlan",
+}
+"""Classes in files that were written before they got other names."""
+
+
 def _class(name: str) -> Any:
     """The class of that name, which must be in this package."""
     found = NAME.fullmatch(name)
@@ -275,7 +291,7 @@ def _class(name: str) -> Any:
     except (ImportError, AttributeError):
         kind = None
     if not isinstance(kind, type) or not _is_ours(kind) or kind.__module__ != found[1]:
-        kind = classes_by_name().get(found[2])  # it may have moved since the file was written
+        kind = classes_by_name().get(RENAMED.get(name, found[2]))  # it may have moved since the file was written
     if kind is None:
         raise Refused(f"it holds a {name}, which is not a value of this library")
     return kind

@@ -64,7 +64,7 @@ EQUAL = 1e-10
 """Policies are equally good if F differs by less than this share of the scale of values."""
 
 
-class Asked(HasRowCovariance, SamplesMDPs, Protocol):
+class PercentileNeeds(HasRowCovariance, SamplesMDPs, Protocol):
     """What the solver needs from a belief."""
 
 
@@ -116,10 +116,10 @@ class Percentile:
     def __post_init__(self) -> None:
         rank("Percentile", self.samples, self.epsilon, self.confidence)
 
-    def solve(self, belief: Asked, rng: Generator | None = None) -> PercentileSolution:
+    def solve(self, belief: PercentileNeeds, rng: Generator | None = None) -> PercentileSolution:
         """Maximise the criterion, then draw models for the percentiles of the policy and of the mean model's."""
         owner = "Percentile"
-        require_belief(owner, belief, Asked)
+        require_belief(owner, belief, PercentileNeeds)
         rng = generator(owner, rng)
         m, z = uncertain_model(owner, belief), self._deviations()
         if z == 0.0:  # rewards matter by their means alone

@@ -37,7 +37,7 @@ from bayesrl.parameters import PROBABILITY, Above, AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(Simulates, NamesOutcomes, Protocol):
+class BAMCPNeeds(Simulates, NamesOutcomes, Protocol):
     """What BAMCP asks."""
 
 
@@ -94,9 +94,9 @@ class BAMCP:
     reuse: Annotated[bool, "Whether the next decision keeps the part of the tree below what really happened."] = False
     leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (BAMCPNeeds,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: BAMCPNeeds) -> None:
         """Raise an error if the leaves need a mean model and there is none."""
         check_leaf("BAMCP", belief, self.leaf)
 
@@ -105,7 +105,12 @@ class BAMCP:
         return None
 
     def plan(
-        self, belief: Asked, observation: Any, memory: Memory | None, rng: Generator, last: Transition | None = None
+        self,
+        belief: BAMCPNeeds,
+        observation: Any,
+        memory: Memory | None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Search from the present state and belief."""
         began = perf_counter()
@@ -127,7 +132,9 @@ class BAMCP:
         )
         return Decision(action, Memory(Q, tree if self.reuse else None), info)
 
-    def _kept(self, belief: Asked, observation: Any, memory: Memory | None, last: Transition | None) -> Tree | None:
+    def _kept(
+        self, belief: BAMCPNeeds, observation: Any, memory: Memory | None, last: Transition | None
+    ) -> Tree | None:
         """The part of the last tree that can be used again; none if the episode was reset in between."""
         if not self.reuse or memory is None or memory.tree is None or last is None:
             return None

@@ -63,7 +63,7 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(Simulates, HasRewardRange, Protocol):
+class BFS3Needs(Simulates, HasRewardRange, Protocol):
     """What BFS3 needs from a belief."""
 
 
@@ -103,9 +103,9 @@ class BFS3:
     width: Annotated[int, AtLeast(1), "Successors drawn for each node and action, C."] = 5
     leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's."] = "zero"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (BFS3Needs,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: BFS3Needs) -> None:
         """Raise an error if the leaves need a mean model and there is none."""
         check_leaf("BFS3", belief, self.leaf)
 
@@ -113,7 +113,7 @@ class BFS3:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Asked, observation: Any, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: BFS3Needs, observation: Any, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Search from the present state and belief; `q` are the upper bounds by which the action is chosen."""
         s = belief.encode(observation, "BFS3")

@@ -24,7 +24,7 @@ SMALL = 4096
 """Up to this number of cells, computing the whole model is faster than finding the changed rows."""
 
 
-class Rows(NamedTuple):
+class MeanRows(NamedTuple):
     """Rows of the mean model."""
 
     prob: Floats
@@ -33,7 +33,7 @@ class Rows(NamedTuple):
     """Total count, (n,)."""
 
 
-Compute = Callable[[Ints | None], Rows]
+Compute = Callable[[Ints | None], MeanRows]
 """The rows of these groups, or of all groups (None)."""
 
 
@@ -42,7 +42,7 @@ class KeptMean:
 
     __slots__ = ("lock", "mean_reward", "n", "prob", "total")
 
-    def __init__(self, n: int, rows: Rows, mean_reward: Floats) -> None:
+    def __init__(self, n: int, rows: MeanRows, mean_reward: Floats) -> None:
         self.lock, self.n, self.mean_reward = Lock(), n, mean_reward
         self.prob, self.total = Lent(rows.prob), rows.total
 

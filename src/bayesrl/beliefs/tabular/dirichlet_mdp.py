@@ -32,17 +32,12 @@ from scipy.special import betaincinv, gammaln
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows, even_counts
-from bayesrl.beliefs.tabular._kept_mean import SMALL, Rows, mean_of
+from bayesrl.beliefs.tabular._kept_mean import SMALL, MeanRows, mean_of
 from bayesrl.beliefs.tabular._kept_urns import urns_of
-from bayesrl.beliefs.tabular._known_rewards import (
-    ExactRow,
-    ExactRows,
-    KnownRewards,
-    dirichlet_predictive,
-    with_diagonal,
-)
+from bayesrl.beliefs.tabular._known_rewards import KnownRewards, dirichlet_predictive, with_diagonal
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import impossible, outcome_of, read_problem
+from bayesrl.capabilities import ExactRow, ExactRows
 from bayesrl.checks import (
     DEEPEST,
     Bools,
@@ -266,10 +261,10 @@ class DirichletMDP(KnownRewards):
     def _mean(self) -> tuple[TabularMDP, Floats]:
         return mean_of(self._ledger, self.outcomes, self.gamma, self._mean_rows)
 
-    def _mean_rows(self, groups: Ints | None) -> Rows:
+    def _mean_rows(self, groups: Ints | None) -> MeanRows:
         alpha = self.alpha if groups is None else np.array([self._counts_of(g) for g in groups.tolist()])
         total = alpha.sum(axis=1)
-        return Rows(alpha / total[:, None], total)
+        return MeanRows(alpha / total[:, None], total)
 
     def sample_mdp(self, rng: Generator) -> TabularMDP:
         """A model drawn from the belief."""

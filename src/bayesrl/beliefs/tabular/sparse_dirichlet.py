@@ -28,11 +28,12 @@ from scipy.special import gammaln, logsumexp
 
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
-from bayesrl.beliefs.tabular._kept_mean import Rows, mean_of
+from bayesrl.beliefs.tabular._kept_mean import MeanRows, mean_of
 from bayesrl.beliefs.tabular._kept_urns import urns_of
-from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards, with_diagonal
+from bayesrl.beliefs.tabular._known_rewards import KnownRewards, with_diagonal
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import outcome_of, read_problem
+from bayesrl.capabilities import ExactRow, ExactRows
 from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -185,12 +186,12 @@ class SparseDirichletMDP(KnownRewards):
     def _mean(self) -> tuple[TabularMDP, Floats]:
         return mean_of(self._ledger, self.outcomes, self.gamma, self._mean_rows)
 
-    def _mean_rows(self, groups: Ints | None) -> Rows:
+    def _mean_rows(self, groups: Ints | None) -> MeanRows:
         a, x = self.concentration, self._supports if groups is None else self._supports_of(groups)
         old = x.expected(lambda k, N: 1.0 / (k * a + N))[:, None] * (a + x.seen)
         new = x.expected(lambda k, N: np.maximum(k - x.k0[:, None], 0) * a / (k * a + N))
         prob = x.each(old, new)
-        return Rows(prob / prob.sum(axis=1, keepdims=True), x.expected(lambda k, N: N + a * k))
+        return MeanRows(prob / prob.sum(axis=1, keepdims=True), x.expected(lambda k, N: N + a * k))
 
     def row_variance(self) -> Floats:
         """Posterior variance of each probability, (G, K)."""
