@@ -23,6 +23,7 @@ from bayesrl.parameters import (
     value,
     with_parameters,
 )
+from bayesrl.traits import Traits
 
 NONE = Within()
 WHOLE = Declaration("n", int, (), False, AtLeast(2), "", "How many.")
@@ -178,7 +179,7 @@ def held():
         weight: Annotated[float, Above(0), "A weight."] = 1.0
         note: Any = field(default="", compare=False)
 
-        depends_on_data: ClassVar[tuple[str, ...]] = ("sum",)
+        traits: ClassVar[Traits] = Traits(depends_on_data=("sum",))
 
     return Held
 
@@ -260,7 +261,7 @@ def test_classes_of_other_kinds():
 
         inside: Annotated[int, AtLeast(0), "A number."]
 
-        renamed: ClassVar[dict[str, str]] = {"inside": "outside"}
+        traits: ClassVar[Traits] = Traits(renamed={"inside": "outside"})
 
     assert [d.name for d in declarations(Renamed)] == ["outside"]
     assert (Above(3.0).open_low, Above(3.0).low, AtLeast(3.0).open_low) == (True, 3.0, False)

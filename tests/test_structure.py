@@ -10,6 +10,7 @@ import pytest
 
 import bayesrl
 from bayesrl.registry import PACKAGES, entries
+from bayesrl.traits import Traits, traits_of
 
 ROOT = Path(bayesrl.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -90,7 +91,7 @@ def test_every_family_exports_its_methods():
 # Contracts -----------------------------------------------------------------------------------------------------------
 
 ASKING = {
-    "capabilities.py": "this is how capabilities are asked for",
+    "capabilities/checking.py": "this is how capabilities are asked for",
     "bandits/simulate_bandit.py": "its compiled loops stand for `run` with two classes of beliefs, bit for bit",
     "core.py": "the loop asks for Restarts and Batches, which are capabilities",
 }
@@ -126,6 +127,48 @@ def test_nobody_asks_who_a_world_is():
     own = ("worlds", "beliefs", "testing")
     elsewhere = [p for p in FILES if place(p).split("/")[0] not in own and place(p) not in ASKING_WORLDS]
     assert not [line for path in elsewhere for line in questions(path, ABOUT_WORLDS)]
+
+
+def test_no_class_name_stands_in_more_than_three_files():
+    homes = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, set()).add(place(path))
+    assert not {name: sorted(files) for name, files in homes.items() if len(files) > 3}
+
+
+def test_traits_are_read_in_one_place():
+    """No other part asks a class for a trait, and no class has one outside its `traits`."""
+    reading = re.compile(rf"\b[gh]etattr\([^()]*(\([^()]*\))?, \"({'|'.join(Traits._fields)}|traits)\"")
+    assert [place(p) for p in FILES if reading.search(p.read_text("utf-8"))] == ["traits.py"]
+    classes = [c for p in FILES for c in ast.walk(ast.parse(p.read_text("utf-8"))) if isinstance(c, ast.ClassDef)]
+    own = {(c.name, n) for c in classes for node in c.body for n in names_of(node) if n in Traits._fields}
+    assert own == {("Traits", name) for name in Traits._fields}
+
+
+def names_of(node):
+    """The names that a statement of a class gives a value."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def test_a_subclass_keeps_the_traits_of_its_parents():
+    kinds = {kind for module in OURS for kind in vars(module).values() if isinstance(kind, type)}
+    kinds = [kind for kind in kinds if kind.__module__.startswith("bayesrl.") and "traits" in vars(kind)]
+    assert len(kinds) > 40
+    for kind in kinds:
+        assert isinstance(kind.traits, Traits)
+        for parent in kind.__mro__[1:]:
+            theirs = traits_of(parent)
+            assert kind.traits.renamed.items() >= theirs.renamed.items()
+            assert all(set(getattr(kind.traits, name)) >= set(getattr(theirs, name)) for name in LISTS)
+            assert kind.traits.batched >= theirs.batched
+    assert traits_of(int) == traits_of(3) == Traits()
+
+
+LISTS = ("depends_on_data", "grows", "not_saved")
+OURS = [import_module(module(p).removesuffix(".__init__")) for p in FILES if p.name != "__main__.py"]
 
 
 def test_exceptions_are_still_needed():

@@ -15,7 +15,7 @@ the loop:
     ...                                                        # take it in the world
     mind = agent.learn(decision.memory, transition, rng)       # learn from the transition
 
-`capabilities.py` lists what a planner may ask of a belief, and `problems.py` what else a world may offer. `record.py`
+`capabilities/` lists what a planner may ask of a belief, and `problems.py` what else a world may offer. `record.py`
 defines records.
 """
 
@@ -148,7 +148,7 @@ class Belief(Protocol[Datum]):
     """The agent's knowledge. A prior is a belief that has not been updated yet.
 
     `update` is pure: it returns the posterior and does not change this belief. Exact beliefs never use `rng`. Separate
-    protocols in `capabilities.py` state what else a planner may ask of a belief.
+    protocols in `capabilities/` state what else a planner may ask of a belief.
     """
 
     def update(self, datum: Datum, rng: Generator | None = None) -> Self:

@@ -29,6 +29,7 @@ import numpy as np
 from bayesrl import checks
 from bayesrl._shown import shown
 from bayesrl.errors import InvalidArgument
+from bayesrl.traits import traits_of
 
 T = TypeVar("T")
 EXACT = 2**53
@@ -112,9 +113,9 @@ class Declaration(NamedTuple):
 def declarations(thing: type | Callable[..., Any]) -> tuple[Declaration, ...]:
     """The declared parameters of a class, in the order of its constructor, or of a function.
 
-    A class whose constructor calls a field by another keyword says so in `renamed`.
+    A class whose constructor calls a field by another keyword says so in its traits (`renamed`).
     """
-    keyword = getattr(thing, "renamed", {})
+    keyword = traits_of(thing).renamed
     return tuple(d._replace(name=keyword.get(d.name, d.name)) for d in _fields(thing))
 
 
@@ -229,11 +230,11 @@ def value(cls: type[T]) -> type[T]:
 def unchecked(thing: T, /, **changed: Any) -> T:
     """`dataclasses.replace` without the checks, for an `update` whose values are known to be valid.
 
-    Cached values are kept, except for the names in the class's `depends_on_data`.
+    Cached values are kept, except for those that the class's traits list in `depends_on_data`.
     """
     new = object.__new__(type(thing))
     new.__dict__.update(thing.__dict__, **changed)
-    for name in getattr(type(thing), "depends_on_data", ()):
+    for name in traits_of(type(thing)).depends_on_data:
         if name not in changed:
             new.__dict__.pop(name, None)
     return new

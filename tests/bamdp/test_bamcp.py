@@ -13,7 +13,7 @@ from bayesrl.core import Transition, run
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.search import uct_on_histories
 from bayesrl.kernels.search.history_tree import new_tree, subtree
-from bayesrl.kernels.search.uct_on_histories import best_actions, search
+from bayesrl.kernels.search.uct_on_histories import SearchSettings, best_actions, search
 from bayesrl.kernels.simulator import forget, step
 from bayesrl.kernels.tree import AUTO, ucb_constants
 from bayesrl.kernels.urn import draw, greedy_rollout
@@ -281,8 +281,8 @@ def test_every_simulation_starts_from_the_belief_and_stops_at_the_end():
     """What a simulation imagined is forgotten after it, and nothing is simulated beyond a terminal state."""
     belief = small()
     model = belief.simulate(6)
-    settings = np.array([0.8, 1.0, 0.5])
-    steps = search(default_rng(0), model, 0, frozen(np.zeros((3, 2))), np.zeros(3), settings, 6, new_tree(2, 40), 40)
+    settings = SearchSettings(0.8, 1.0, 0.5, 6)
+    steps = search(default_rng(0), model, 0, frozen(np.zeros((3, 2))), np.zeros(3), settings, new_tree(2, 40), 40)
     assert (model.rows["count"] == model.rows["seen"]).all()
     assert (model.rows["total"] == model.rows["mass"] + model.rows["seen"]).all()
     assert steps < 40 * 6

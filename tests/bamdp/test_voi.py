@@ -6,7 +6,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bamdp.sampling.value_of_information import (
-    Sample,
+    ModelSample,
     ValueOfInformation,
     likelihood,
     value_of_perfect_information,
@@ -164,7 +164,7 @@ def test_likelihood_is_that_of_next_state_and_reward():
 def test_a_sample_that_nothing_fits_is_drawn_anew():
     """Evidence that all kept models thought impossible leaves no weight at all."""
     m = TabularMDP.from_dense([[[1.0, 0.0]], [[0.5, 0.5]]], [[0.0], [1.0]], 0.9)
-    sample = Sample((m,) * 3, np.zeros((3, 2, 1)), np.zeros(2), np.full(3, 1 / 3))
+    sample = ModelSample((m,) * 3, np.zeros((3, 2, 1)), np.zeros(2), np.full(3, 1 / 3))
     planner = ValueOfInformation(samples=3, update="reweight", renew=0.0)
     assert planner.reweight(sample, Transition(0, 0, 0.0, 1)) is None
     np.testing.assert_allclose(planner.reweight(sample, Transition(1, 0, 1.0, 1)).weight, 1 / 3)
@@ -211,7 +211,7 @@ def test_likelihood_sums_what_cannot_be_told_apart():
 def test_the_share_at_which_models_are_drawn_anew():
     """Two of four models fit equally well: an effective share of one half, at which `renew` draws, above it keeps."""
     fits, not_ = (TabularMDP.from_dense([[[p, 1.0 - p]], [[0.5, 0.5]]], [[0.0], [1.0]], 0.9) for p in (0.25, 1.0))
-    sample = Sample((fits, not_, fits, not_), np.zeros((4, 2, 1)), np.zeros(2), np.full(4, 0.25))
+    sample = ModelSample((fits, not_, fits, not_), np.zeros((4, 2, 1)), np.zeros(2), np.full(4, 0.25))
     seen = Transition(0, 0, 0.0, 1)
     assert ValueOfInformation(samples=4, update="reweight", renew=0.5).reweight(sample, seen) is None
     kept = ValueOfInformation(samples=4, update="reweight", renew=0.49).reweight(sample, seen)

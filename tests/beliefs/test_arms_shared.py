@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import integrate, special, stats
 
 from bayesrl.beliefs.arms import _arms, _best_arm, _contexts
-from bayesrl.beliefs.arms._best_arm import BestArm
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.capabilities import BestArm
 from bayesrl.checks import LARGEST
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument

@@ -116,7 +116,7 @@ def spoilt(name, field):
 @pytest.mark.parametrize("name", KEPT)
 def test_fields_that_do_not_belong_together_are_refused(name):
     belief, tried = kept(name), 0
-    for field in belief.grows:
+    for field in belief.traits.grows:
         for wrong in spoilt(name, field):
             with pytest.raises(InvalidArgument, match="must be"):
                 unchecked(belief, **{field: wrong}).check_grown()

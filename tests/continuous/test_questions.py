@@ -28,7 +28,7 @@ from bayesrl.continuous import (
 from bayesrl.continuous import _gp_pomdp_model as given
 from bayesrl.continuous._log_joint import log_joint
 from bayesrl.continuous.gp_sparse_sampling import GOLDEN, covariance_root, learned
-from bayesrl.continuous.lazy_psrl import Plan, due
+from bayesrl.continuous.lazy_psrl import LazyPSRLPlan, due
 from bayesrl.core import Transition
 from bayesrl.errors import BrokenContract, InvalidArgument
 from bayesrl.parameters import unchecked
@@ -622,7 +622,7 @@ def test_questions_to_linear_dynamics():
 
 def test_when_a_system_is_due():
     """By the growth of the determinant, at every step, or every n steps; each replicate by itself."""
-    memory = Plan(np.zeros((3, 1, 2)), np.array([1.0, 2.0, 3.0]), 4)
+    memory = LazyPSRLPlan(np.zeros((3, 1, 2)), np.array([1.0, 2.0, 3.0]), 4)
     now = np.array([1.0, 2.0, 3.0]) + np.log(1.7) + [1e-6, -1e-6, -0.9e-9]
     assert due(LazyPSRL(1.7), memory, now).tolist() == [True, False, True]
     assert due(LazyPSRL(1.7), memory, now - 0.2e-9).tolist() == [True, False, False]

@@ -16,6 +16,7 @@ import numpy as np
 from bayesrl.core import Decision
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import value
+from bayesrl.traits import Traits
 
 
 @value
@@ -115,7 +116,7 @@ class Draws:
 class DrawsTogether(Draws):
     """Thompson sampling that says it broadcasts."""
 
-    batched = True
+    traits = Traits(batched=True)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from bayesrl.kernels.jit import plain
 from bayesrl.kernels.replay import likelihood, undo
 from bayesrl.kernels.search import history_tree, uct_on_histories
 from bayesrl.kernels.search.history_tree import Tree, new_tree, subtree
-from bayesrl.kernels.search.uct_on_histories import Budget, best_action
+from bayesrl.kernels.search.uct_on_histories import Budget, SearchSettings, best_action
 from bayesrl.kernels.simulator import bar, begin, forget, rollout_action, root, step
 from bayesrl.kernels.tree import LeafBounds
 
@@ -91,9 +91,9 @@ def not_compiled(monkeypatch):
     monkeypatch.setattr(trees, "leaf_bounds", plain(trees.leaf_bounds))
 
 
-def naive(s0, settings, depth, leaves, simulations, rng, N, Q, returns):
+def naive(s0, settings, leaves, simulations, rng, N, Q, returns):
     """UCT on histories with root sampling: values and visits by history; the steps and the marks of each simulation."""
-    gamma, given, epsilon = settings
+    gamma, given, epsilon, depth = settings
     marks, toy = [], Toy([])
     for _ in range(simulations):
         begin(toy, rng)
@@ -163,14 +163,14 @@ def histories(tree):
 )
 def test_the_search_on_histories_is_the_naive_one(given, epsilon, depth, leaves):
     """Visits, values, statistics of returns, steps, what is forgotten; in two parts, the second on the kept tree."""
-    settings, toy = np.array([0.83, given, epsilon]), Toy([])
+    settings, toy = SearchSettings(0.83, given, epsilon, depth), Toy([])
     mine, theirs, N, Q, returns, marks = default_rng(9), default_rng(9), {}, {}, [], []
     tree, steps = None, 0
     for simulations in (40, 35):
         tree = new_tree(A, simulations, tree)
         worth = V0 if leaves else np.zeros(0)
-        steps += plain(uct_on_histories.search)(mine, toy, 0, Q_ROLLOUT, worth, settings, depth, tree, simulations)
-        marks += naive(0, settings, depth, leaves, simulations, theirs, N, Q, returns)
+        steps += plain(uct_on_histories.search)(mine, toy, 0, Q_ROLLOUT, worth, settings, tree, simulations)
+        marks += naive(0, settings, leaves, simulations, theirs, N, Q, returns)
     assert mine.random() == theirs.random()
     assert toy.marks == marks
     assert steps == sum(map(len, marks))
@@ -186,13 +186,27 @@ def test_the_search_on_histories_is_the_naive_one(given, epsilon, depth, leaves)
     np.testing.assert_allclose(tree.spread, [np.mean(returns), off @ off, min(returns), max(returns)], rtol=1e-10)
 
 
+def searched(rng, start, budget, kept=None, began=0.0):
+    """The best action of the toy, by simulations of three decisions."""
+    return best_action(
+        Toy([]),
+        start=start,
+        rollout_q=Q_ROLLOUT,
+        leaf_values=V0,
+        settings=SearchSettings(0.83, 1, 0.4, 3),
+        budget=budget,
+        kept=kept,
+        began=began,
+        rng=rng,
+    )
+
+
 def test_the_best_action_is_that_of_the_highest_value():
     """With ties at random, on a kept tree; visits that bar an action are not reported."""
-    settings = np.array([0.83, 1.0, 0.4])
     kept, action, tied = None, 0, set()
     for i in range(3):
         rng = default_rng(i)
-        action, tree, info = best_action(rng, Toy([]), 1, Q_ROLLOUT, V0, settings, 3, Budget(12, None), kept, 0.0)
+        action, tree, info = searched(rng, 1, Budget(12, None), kept)
         assert info["simulations"] == 12
         assert tree.total[0] == 12 * (i + 1) == info["visits"].sum()
         assert info["steps"] > 12
@@ -205,16 +219,14 @@ def test_the_best_action_is_that_of_the_highest_value():
     for i in range(30):
         new = new_tree(A, 1)
         new.Q[0] = [2.5, -1.0, 2.5]
-        tied.add(best_action(default_rng(i), Toy([]), 0, Q_ROLLOUT, V0, settings, 3, Budget(0, None), new, 0.0)[0])
+        tied.add(searched(default_rng(i), 0, Budget(0, None), new)[0])
     assert tied == {0, 2}
 
 
 def test_a_search_without_decisions_enters_nothing():
     tree, toy = new_tree(A, 5), Toy([])
-    assert (
-        plain(uct_on_histories.search)(default_rng(0), toy, 0, Q_ROLLOUT, V0, np.array([0.8, -1.0, 0.5]), 0, tree, 5)
-        == 0
-    )
+    settings = SearchSettings(0.8, -1.0, 0.5, 0)
+    assert plain(uct_on_histories.search)(default_rng(0), toy, 0, Q_ROLLOUT, V0, settings, tree, 5) == 0
     assert toy.marks == [[]] * 5
     assert not any(x.any() for x in (tree.N, tree.Q, tree.total, tree.spread))
     assert tree.used.tolist() == [1]
@@ -229,19 +241,17 @@ def test_a_budget_of_time_is_given_in_seconds(monkeypatch):
         return tree, 17, 40
 
     monkeypatch.setattr(uct_on_histories, "search_for", search_for)
-    settings = np.array([0.83, 1.0, 0.4])
-    args = default_rng(0), Toy([]), 0, Q_ROLLOUT, V0, settings, 3
-    _, _, info = best_action(*args, Budget(3, 250.0), None, 1.5)
+    _, _, info = searched(default_rng(0), 0, Budget(3, 250.0), began=1.5)
     assert rooms == [(0.25, 1002, 1.5)]
     assert (info["simulations"], info["steps"]) == (17, 40)
-    assert len(best_action(*args, Budget(30, None), None, 1.5)[1].total) == 32
+    assert len(searched(default_rng(0), 0, Budget(30, None))[1].total) == 32
 
 
 def test_a_kept_subtree_row_by_row():
     """The histories below a step, with their visits, values, places and hashes; what is said about returns."""
-    settings, toy = np.array([0.9, 1.2, 0.5]), Toy([])
+    settings, toy = SearchSettings(0.9, 1.2, 0.5, 6), Toy([])
     tree = new_tree(A, 120)
-    plain(uct_on_histories.search)(default_rng(3), toy, 0, Q_ROLLOUT, V0, settings, 6, tree, 120)
+    plain(uct_on_histories.search)(default_rng(3), toy, 0, Q_ROLLOUT, V0, settings, tree, 120)
     rows = {h: i for i, h in enumerate(histories(tree))}
     for k in range(Z):
         for a in range(A):

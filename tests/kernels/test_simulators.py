@@ -1,5 +1,7 @@
 """Simulators of beliefs about tables: a simulation that was forgotten leaves nothing behind."""
 
+from typing import get_type_hints
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -8,7 +10,9 @@ import bayesrl as b
 from bayesrl.beliefs import DirichletMixture, RewardBeta, RewardDirichlet, SparseDirichletMDP, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.kernels.replay import likelihood, replay, undo
-from bayesrl.kernels.simulator import begin, forget, step
+from bayesrl.kernels.search.hidden_model import HiddenModel, Rooted
+from bayesrl.kernels.simulator import Simulator, begin, forget, rollout_action, step
+from bayesrl.registry import entries
 from bayesrl.testing import assert_frequencies
 
 CHAIN = b.make_world("chain", gamma=0.9)
@@ -27,6 +31,18 @@ BELIEFS = {
     "rewards of three values": UnknownRewards(FLAT, RewardDirichlet([0.0, 2.0, 10.0], np.full((5, 2, 3), 0.5))),
 }
 DEPTH = 12
+
+
+def test_every_belief_names_a_simulator_that_a_search_can_use():
+    """The class that `simulate` returns has the four functions without a default."""
+    simulated = [entry.factory for entry in entries().values() if entry.kind == "belief"]
+    simulated = [kind for kind in simulated if hasattr(kind, "simulate")]
+    named = {kind: get_type_hints(kind.simulate)["return"] for kind in simulated}
+    assert len(set(named.values())) >= 9
+    for kind, simulator in named.items():
+        for made in (HiddenModel, Rooted) if simulator is Simulator else (simulator,):
+            assert issubclass(made, tuple)
+            assert all(made in operation.registry for operation in (begin, step, forget, rollout_action)), kind
 
 
 def told(belief, n):

@@ -28,7 +28,7 @@ from bayesrl.capabilities import HasLogEvidence, offers
 from bayesrl.checks import same
 from bayesrl.core import BayesAgent, Mind, Transition, run
 from bayesrl.errors import InvalidArgument, UnreadableFile
-from bayesrl.io.store import _same_kind, _state, classes_by_name, load, save
+from bayesrl.io.store import RENAMED, _class, _same_kind, _state, classes_by_name, load, save
 from bayesrl.live import LiveAgent
 from bayesrl.parameters import unchecked
 from bayesrl.registry import entries, make, make_world, methods
@@ -483,6 +483,12 @@ def test_everything_registered_has_a_name_of_its_own():
     moved = [kind for kind in kinds if kind.__module__.startswith("bayesrl.")]
     assert moved
     assert [kind for kind in moved if known.get(kind.__name__) is not kind] == []
+
+
+def test_renamed_classes_are_there():
+    """Files of earlier releases name a class by its old name."""
+    assert [new for new in RENAMED.values() if new not in classes_by_name()] == []
+    assert all(_class(old).__name__ == new for old, new in RENAMED.items())
 
 
 def test_fields_are_of_the_same_kind():

@@ -13,7 +13,7 @@ from bayesrl.risk import Measure, _static, percentile
 from bayesrl.risk._moments import uncertain_model
 from bayesrl.risk._rectangular import scenarios_of
 from bayesrl.risk._second_order import objective
-from bayesrl.risk._stationary import Drawn, ascended, worth_and_gradient
+from bayesrl.risk._stationary import DrawnModels, ascended, worth_and_gradient
 
 S, A = 3, 4
 
@@ -78,7 +78,9 @@ def test_the_ascent_of_a_measure(asked):
     The result is the best of the starts, the ends, and the ends without their small probabilities.
     """
     rng = default_rng(1)
-    d = Drawn(rng.dirichlet(np.ones(S), (6, S, A)), 7.0 * rng.normal(size=(6, S, A)), np.array([0.2, 0.5, 0.3]), 0.83)
+    d = DrawnModels(
+        rng.dirichlet(np.ones(S), (6, S, A)), 7.0 * rng.normal(size=(6, S, A)), np.array([0.2, 0.5, 0.3]), 0.83
+    )
     measure, unit = Measure.cvar(0.4), np.ptp(d.r) / 0.17
     starts = [np.eye(A)[[2, 0, 3]], rng.dirichlet(np.ones(A), S), np.eye(A)[[1, 1, 0]]]
     best = ascended(starts, d, measure)

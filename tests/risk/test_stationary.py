@@ -8,7 +8,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.risk import Measure
-from bayesrl.risk._stationary import Drawn, ascended, drawn, merged, worth_and_gradient
+from bayesrl.risk._stationary import DrawnModels, ascended, drawn, merged, worth_and_gradient
 
 MEASURES = [Measure.cvar(0.1), Measure.mean(), Measure.k_of_n(2, 7)]
 P = [[[5, 1], [2, 5]], [[5, 1], [3, 7]]]
@@ -69,7 +69,7 @@ def test_it_is_never_below_a_start(models):
 
 
 def test_one_model_is_solved(models):
-    alone = Drawn(models.P[:1], models.r[:1], models.start, 0.9)
+    alone = DrawnModels(models.P[:1], models.r[:1], models.start, 0.9)
     optimal = b.solve(b.TabularMDP.from_dense(alone.P[0], alone.r[0], 0.9))
     found = ascended([np.full((2, 2), 0.5)], alone, Measure.cvar(0.3))
     assert worth_and_gradient(found, alone, Measure.mean())[0] == pytest.approx(optimal.values[0], abs=1e-5)
@@ -81,7 +81,7 @@ def test_states_without_visits_keep_the_first_start():
     P[:, :, :, 0] = 1.0
     r = np.array([[[0.0, 1.0], [2.0, 3.0]]])
     first = np.array([[1.0, 0.0], [0.3, 0.7]])
-    found = ascended([first], Drawn(P, r, np.array([1.0, 0.0]), 0.5), Measure.mean())
+    found = ascended([first], DrawnModels(P, r, np.array([1.0, 0.0]), 0.5), Measure.mean())
     assert found[0] == pytest.approx([0.0, 1.0], abs=1e-3)
     assert found[1].tolist() == [0.3, 0.7]
 
@@ -98,7 +98,7 @@ def test_equal_actions_are_merged():
 def test_ends_are_also_tried_without_small_probabilities(monkeypatch):
     """An ascent that stops just short of the best deterministic policy: that policy itself is returned."""
     rng = default_rng(6)
-    d = Drawn(rng.dirichlet(np.ones(3), (1, 3, 4)), rng.normal(size=(1, 3, 4)), np.array([0.2, 0.5, 0.3]), 0.7)
+    d = DrawnModels(rng.dirichlet(np.ones(3), (1, 3, 4)), rng.normal(size=(1, 3, 4)), np.array([0.2, 0.5, 0.3]), 0.7)
     best = np.eye(4)[np.asarray(b.solve(b.TabularMDP.from_dense(d.P[0], d.r[0], 0.7)).policy)]
     stopped = SimpleNamespace(x=12.0 * best.ravel())
     monkeypatch.setattr("scipy.optimize.minimize", lambda *args, **options: stopped)
@@ -110,5 +110,5 @@ def test_a_visited_state_may_have_an_action_that_is_worth_nothing():
     P = np.zeros((1, 2, 3, 2))
     P[:, :, :, 1] = 1.0
     r = np.array([[[0.0, -1.0, 2.0], [0.0, 0.0, 0.0]]])
-    found = ascended([np.eye(3)[[0, 0]]], Drawn(P, r, np.array([1.0, 0.0]), 0.5), Measure.mean())
+    found = ascended([np.eye(3)[[0, 0]]], DrawnModels(P, r, np.array([1.0, 0.0]), 0.5), Measure.mean())
     assert found[0] == pytest.approx([0.0, 0.0, 1.0], abs=1e-3)

@@ -37,6 +37,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels import ties
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 CRITERIA = ("reward", "regret")
 Arms = ListsPosteriors | Sequence[tuple[float, float]]
@@ -108,7 +109,7 @@ class BayesOptimalBandit:
     ] = "reward"
 
     needs: ClassVar[tuple[type, ...]] = (ListsPosteriors,)
-    batched: ClassVar[bool] = True
+    traits: ClassVar[Traits] = Traits(batched=True)
 
     def start(self) -> int:
         """Plays so far."""

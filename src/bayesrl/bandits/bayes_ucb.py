@@ -21,6 +21,7 @@ from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -51,7 +52,7 @@ class BayesUCB:
     horizon: Annotated[int | None, AtLeast(3), "Number of steps in the run, n. It is needed if c is not 0."] = None
 
     needs: ClassVar[tuple[type, ...]] = (HasQuantiles,)
-    batched: ClassVar[bool] = True
+    traits: ClassVar[Traits] = Traits(batched=True)
 
     def __post_init__(self) -> None:
         if self.horizon is None and self.c > 0.0:

@@ -36,6 +36,7 @@ from bayesrl.kernels.calibration import calibrate
 from bayesrl.kernels.retirement import Lattice
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -67,7 +68,7 @@ class FiniteHorizonIndex:
     horizon: Annotated[int, AtLeast(1), "Number of plays in all, T."] = 100
 
     needs: ClassVar[tuple[type, ...]] = (HasBetaArms,)
-    batched: ClassVar[bool] = True
+    traits: ClassVar[Traits] = Traits(batched=True)
 
     def start(self) -> int:
         """Plays so far."""

@@ -46,6 +46,7 @@ from bayesrl.kernels.calibration import calibrate
 from bayesrl.kernels.retirement import Lattice
 from bayesrl.parameters import Within, declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 WIDTH = 2e-7
 """Width of the interval that encloses an index."""
@@ -105,7 +106,7 @@ class Gittins:
     ] = 0.99
 
     needs: ClassVar[tuple[type, ...]] = (HasArmStates,)
-    batched: ClassVar[bool] = True
+    traits: ClassVar[Traits] = Traits(batched=True)
 
     def start(self) -> Known:
         """No index is known."""

@@ -31,8 +31,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm
-from bayesrl.capabilities import HasBestArm, require
+from bayesrl.beliefs.arms._best_arm import DRAWS
+from bayesrl.capabilities import BestArm, HasBestArm, require
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import BrokenContract, Incompatible
@@ -41,6 +41,7 @@ from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import better, equal, first_best, size
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -77,7 +78,7 @@ class InformationDirected:
     samples: Annotated[int, AtLeast(2), "Draws from a belief that can be neither integrated nor listed."] = 1000
 
     needs: ClassVar[tuple[type, ...]] = (HasBestArm,)
-    batched: ClassVar[bool] = True
+    traits: ClassVar[Traits] = Traits(batched=True)
 
     def check(self, belief: HasBestArm) -> None:
         """Refuse a belief without the information of a play, if the form needs it."""

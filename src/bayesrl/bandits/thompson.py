@@ -24,6 +24,7 @@ from bayesrl.kernels.ties import first_best, greedy
 from bayesrl.parameters import declared
 from bayesrl.problems import ChoosesSeveral, name_of
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -52,8 +53,9 @@ class Thompson:
     """
 
     needs: ClassVar[tuple[type, ...]] = (SamplesMeans,)
-    elsewhere: ClassVar[str] = "Thompson is for bandits; 'psrl' is the same idea for MDPs."
-    batched: ClassVar[bool] = True
+    traits: ClassVar[Traits] = Traits(
+        elsewhere="Thompson is for bandits; 'psrl' is the same idea for MDPs.", batched=True
+    )
 
     def check_world(self, world: object, horizon: int | None) -> None:
         """Refuse a bandit of which several arms are chosen at once."""

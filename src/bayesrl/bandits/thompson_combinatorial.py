@@ -22,6 +22,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.problems import ChoosesSeveral, name_of
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -53,8 +54,9 @@ class ThompsonCombinatorial:
     suggestions: Annotated[int, AtLeast(1), "How many arms are chosen at once, M."] = 3
 
     needs: ClassVar[tuple[type, ...]] = (SamplesMeans,)
-    elsewhere: ClassVar[str] = "ThompsonCombinatorial is for bandits; 'psrl' is the same idea for MDPs."
-    batched: ClassVar[bool] = True
+    traits: ClassVar[Traits] = Traits(
+        elsewhere="ThompsonCombinatorial is for bandits; 'psrl' is the same idea for MDPs.", batched=True
+    )
 
     def check_world(self, world: object, horizon: int | None) -> None:
         """Refuse a world in which another number of arms is chosen."""

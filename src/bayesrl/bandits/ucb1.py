@@ -21,6 +21,7 @@ from bayesrl.capabilities import CountsPlays
 from bayesrl.core import Decision, Transition
 from bayesrl.parameters import declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -48,7 +49,7 @@ class UCB1:
     """
 
     needs: ClassVar[tuple[type, ...]] = (CountsPlays,)
-    batched: ClassVar[bool] = True
+    traits: ClassVar[Traits] = Traits(batched=True)
 
     def start(self) -> None:
         """Nothing to remember."""

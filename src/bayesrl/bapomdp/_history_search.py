@@ -13,7 +13,7 @@ from bayesrl.checks import Floats
 from bayesrl.core import Decision, Planner, Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.search.history_tree import Tree, subtree
-from bayesrl.kernels.search.uct_on_histories import Budget, best_action
+from bayesrl.kernels.search.uct_on_histories import Budget, SearchSettings, best_action
 from bayesrl.kernels.tree import AUTO
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
@@ -23,7 +23,7 @@ Leaf = Literal["zero", "mean"]
 Exploration = float | Literal["auto"] | None
 
 
-class Asked(SimulatesHidden, Restarts, Protocol):
+class POMCPNeeds(SimulatesHidden, Restarts, Protocol):
     """A belief for POMCP."""
 
 
@@ -51,7 +51,7 @@ class Settings(Planner[Any, Any], Protocol):
     def leaf(self) -> Leaf: ...
 
 
-def check_settings(planner: Settings, belief: Asked, preferred: bool) -> None:
+def check_settings(planner: Settings, belief: POMCPNeeds, preferred: bool) -> None:
     """Raise an error if the belief cannot serve what the planner's settings ask for."""
     name = type(planner).__name__
     if planner.leaf == "mean" and not offers(belief, HasMeanPOMDP):
@@ -65,7 +65,7 @@ def check_settings(planner: Settings, belief: Asked, preferred: bool) -> None:
 
 
 def decide(
-    planner: Settings, belief: Asked, memory: Memory | None, rng: Generator, last: Transition | None,
+    planner: Settings, belief: POMCPNeeds, memory: Memory | None, rng: Generator, last: Transition | None,
     preferred: Floats | None,
 ) -> Decision:  # fmt: skip
     """Search from the present belief.
@@ -77,13 +77,18 @@ def decide(
         demand(planner, belief)
     low, high = belief.reward_range()
     c = high - low if planner.exploration is None else AUTO if planner.exploration == "auto" else planner.exploration
-    settings = np.array([belief.gamma, c, 1.0 if preferred is None else 0.0])
-    wander = np.zeros((0, belief.n_actions)) if preferred is None else preferred
     leaf = _leaf(planner, belief, memory)
     action, tree, info = best_action(
-        rng, belief.simulate(planner.depth), -1, wander, np.zeros(0) if leaf is None else leaf[1], settings,
-        planner.depth, Budget(planner.simulations, planner.milliseconds), _kept(planner, memory, last), began,
-    )  # fmt: skip
+        belief.simulate(planner.depth),
+        start=-1,  # the simulator draws the state
+        rollout_q=np.zeros((0, belief.n_actions)) if preferred is None else preferred,
+        leaf_values=np.zeros(0) if leaf is None else leaf[1],
+        settings=SearchSettings(belief.gamma, c, 1.0 if preferred is None else 0.0, planner.depth),
+        budget=Budget(planner.simulations, planner.milliseconds),
+        kept=_kept(planner, memory, last),
+        began=began,
+        rng=rng,
+    )
     kept = Memory(tree if planner.reuse else None, leaf)
     return Decision(action, kept if planner.reuse or leaf is not None else None, info | {"nodes": int(tree.used[0])})
 
@@ -95,7 +100,7 @@ def _kept(planner: Settings, memory: Memory | None, last: Transition | None) -> 
     return subtree(memory.tree, last.next_observation, last.action)
 
 
-def _leaf(planner: Settings, belief: Asked, memory: Memory | None) -> tuple[TabularMDP, Floats] | None:
+def _leaf(planner: Settings, belief: POMCPNeeds, memory: Memory | None) -> tuple[TabularMDP, Floats] | None:
     """The mean model, and its values if states are seen, (S,); kept while it is the same."""
     if planner.leaf == "zero":
         return None

@@ -6,12 +6,12 @@ they sum to the probability of the history. Values of nodes are multiplied by it
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from bayesrl.beliefs.hidden._hyper_states import FRESH, Branches, HyperStates, Rows, counts_in, present
-from bayesrl.capabilities import EnumeratesHyperStates, HasMeanPOMDP, demand
+from bayesrl.capabilities import HasMeanPOMDP, HasStates, demand
 from bayesrl.checks import Floats
 from bayesrl.core import Planner
 from bayesrl.errors import Incompatible
@@ -26,11 +26,19 @@ HYPER_STATES = "Beliefs over hyper-states fit (ExactBAPOMDP, ParticleBAPOMDP; on
 """The hint for a belief that does not fit."""
 
 
-class Asked(HasMeanPOMDP, EnumeratesHyperStates, Protocol):
+@runtime_checkable
+class EnumeratesHyperStates(HasStates, Protocol):
+    """A belief over hyper-states that exact searches can expand."""
+
+    def compiled_hyper_states(self) -> tuple[Rows, HyperStates]:
+        """The arrays that all hyper-states share, and the hyper-states."""
+
+
+class HyperSearchNeeds(HasMeanPOMDP, EnumeratesHyperStates, Protocol):
     """A belief for the exact searches."""
 
 
-def leaf_values(planner: Planner[Any, Any], belief: Asked, leaf: Leaf) -> Floats:
+def leaf_values(planner: Planner[Any, Any], belief: HyperSearchNeeds, leaf: Leaf) -> Floats:
     """Q(s, a) of the mean model if states are seen from then on, (S, A); empty if leaves are zero."""
     if leaf == "zero":
         return np.zeros((0, 0))
@@ -41,7 +49,7 @@ def leaf_values(planner: Planner[Any, Any], belief: Asked, leaf: Leaf) -> Floats
         raise
 
 
-def compiled(planner: Planner[Any, Any], belief: Asked) -> tuple[Rows, HyperStates]:
+def compiled(planner: Planner[Any, Any], belief: HyperSearchNeeds) -> tuple[Rows, HyperStates]:
     """The belief's hyper-states. Without an agent, a belief that does not fit raises the same error as `BayesAgent`."""
     try:
         return belief.compiled_hyper_states()

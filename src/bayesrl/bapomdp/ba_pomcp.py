@@ -26,7 +26,7 @@ from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(SimulatesHidden, ListsHyperStates, Protocol):
+class BAPOMCPNeeds(SimulatesHidden, ListsHyperStates, Protocol):
     """A belief for BA-POMCP."""
 
 
@@ -73,9 +73,9 @@ class BAPOMCP:
     reuse: Annotated[bool, "Whether the next decision keeps the part of the tree below what really happened."] = False
     leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's if states were seen."] = "zero"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (BAPOMCPNeeds,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: BAPOMCPNeeds) -> None:
         """Raise an error if the belief cannot serve these settings."""
         check_settings(self, belief, False)
 
@@ -84,7 +84,12 @@ class BAPOMCP:
         return None
 
     def plan(
-        self, belief: Asked, observation: Any, memory: Memory | None, rng: Generator, last: Transition | None = None
+        self,
+        belief: BAPOMCPNeeds,
+        observation: Any,
+        memory: Memory | None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Search from the present belief. The observation is not looked at: the belief knows it."""
         if not offers(belief, ListsHyperStates):  # a planner may be used without an agent

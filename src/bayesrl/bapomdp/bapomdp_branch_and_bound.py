@@ -30,7 +30,7 @@ from numpy.random import Generator
 
 from bayesrl.bapomdp._hyper_search import (
     HYPER_STATES,
-    Asked,
+    HyperSearchNeeds,
     Leaf,
     compiled,
     expected,
@@ -45,6 +45,7 @@ from bayesrl.kernels.simulator import borrowed
 from bayesrl.kernels.ties import any_best
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -84,8 +85,8 @@ class BAPOMDPBranchAndBound:
     ] = "optimistic"
     leaf: Annotated[Leaf, "The value after the last decision: zero, or QMDP's in the mean model."] = "zero"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
-    elsewhere: ClassVar[str] = HYPER_STATES
+    needs: ClassVar[tuple[type, ...]] = (HyperSearchNeeds,)
+    traits: ClassVar[Traits] = Traits(elsewhere=HYPER_STATES)
     priors_first: ClassVar[tuple[str, ...]] = ("bounded",)
     """The tree has a branch for each hyper-state; this prior begins with few of them."""
 
@@ -93,7 +94,7 @@ class BAPOMDPBranchAndBound:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Asked, observation: int, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: HyperSearchNeeds, observation: int, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Search; `lower` and `upper` are the bounds on the root's actions before the search."""
         m, h = compiled(self, belief)
@@ -200,7 +201,7 @@ def upper_bound(e: Branches, high: F3, d: int) -> float:
 # The search ----------------------------------------------------------------------------------------------------------
 
 
-class Search(NamedTuple):
+class HyperSearch(NamedTuple):
     """Constants of a search."""
 
     gamma: float
@@ -217,7 +218,7 @@ def search(
     m: Rows, h: HyperStates, D: int, gamma: float, leaf: F2, Z: int, low: F4, high: F3
 ) -> tuple[F1, F1, F1, int]:
     """(Q_D(b, a) of each action, lower and upper bounds before the search, histories searched)."""
-    t = Search(gamma, leaf, Z, low, high, gamma * high.transpose(1, 0, 2).copy(), np.ones(1, np.int64))
+    t = HyperSearch(gamma, leaf, Z, low, high, gamma * high.transpose(1, 0, 2).copy(), np.ones(1, np.int64))
     e, A = roots(h, 2 * D, len(m.mix)), m.move.shape[1]
     for i in range(len(e.key)):  # bounds belong to roots: branches of different roots must not merge
         e.key[i] = (e.key[i] + i) % KEYS
@@ -236,7 +237,7 @@ def search(
 
 
 @njit
-def value_of(m: Rows, h: HyperStates, e: Branches, d: int, t: Search, floor: float) -> float:
+def value_of(m: Rows, h: HyperStates, e: Branches, d: int, t: HyperSearch, floor: float) -> float:
     """V_d(b), times the weight of the branches, if it exceeds floor; else floor."""
     if d == 0:
         return leaf_value(e, t.leaf)

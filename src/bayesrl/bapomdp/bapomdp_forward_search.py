@@ -22,7 +22,7 @@ from numpy.random import Generator
 
 from bayesrl.bapomdp._hyper_search import (
     HYPER_STATES,
-    Asked,
+    HyperSearchNeeds,
     Leaf,
     compiled,
     expected,
@@ -36,6 +36,7 @@ from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import any_best
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -68,8 +69,8 @@ class BAPOMDPForwardSearch:
     depth: Annotated[int, AtLeast(1), "Decisions looked ahead, d."] = 3
     leaf: Annotated[Leaf, "The value after the last decision: zero, or QMDP's in the mean model."] = "zero"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
-    elsewhere: ClassVar[str] = HYPER_STATES
+    needs: ClassVar[tuple[type, ...]] = (HyperSearchNeeds,)
+    traits: ClassVar[Traits] = Traits(elsewhere=HYPER_STATES)
     priors_first: ClassVar[tuple[str, ...]] = ("bounded",)
     """The tree has a branch for each hyper-state; this prior begins with few of them."""
 
@@ -77,7 +78,7 @@ class BAPOMDPForwardSearch:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Asked, observation: int, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: HyperSearchNeeds, observation: int, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Search every future of `depth` decisions. The observation is not looked at: the belief knows it."""
         m, h = compiled(self, belief)
@@ -85,7 +86,7 @@ class BAPOMDPForwardSearch:
         return Decision(any_best(q, rng), None, {"q": q, "lower": q, "upper": q, "nodes": int(nodes)})
 
 
-class Search(NamedTuple):
+class HyperSearch(NamedTuple):
     """Constants of a search."""
 
     gamma: float
@@ -97,7 +98,7 @@ class Search(NamedTuple):
 @njit
 def search(m: Rows, h: HyperStates, d: int, gamma: float, leaf: F2, Z: int) -> tuple[F1, int]:
     """(Q_d(b, a) of each action, histories searched)."""
-    t = Search(gamma, leaf, Z, np.ones(1, np.int64))
+    t = HyperSearch(gamma, leaf, Z, np.ones(1, np.int64))
     e = roots(h, 2 * d, len(m.mix))
     q: F1 = np.empty(m.move.shape[1])
     for a in range(len(q)):
@@ -106,7 +107,7 @@ def search(m: Rows, h: HyperStates, d: int, gamma: float, leaf: F2, Z: int) -> t
 
 
 @njit
-def value_of(m: Rows, h: HyperStates, e: Branches, a: int, d: int, t: Search) -> float:
+def value_of(m: Rows, h: HyperStates, e: Branches, a: int, d: int, t: HyperSearch) -> float:
     """Q_d(b, a), times the weight of the branches."""
     q = expected(m, h, e, a, np.empty((0, 0)))
     for o in range(t.Z):

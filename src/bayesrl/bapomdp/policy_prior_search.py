@@ -33,7 +33,7 @@ from bayesrl.registry import register
 OWNER = "PolicyPriorSearch"
 
 
-class Asked(ListsActions, Protocol):
+class PolicyPriorSearchNeeds(ListsActions, Protocol):
     """A belief for the planner."""
 
     def sample_pomdp(self, rng: Generator) -> TabularPOMDP:
@@ -74,7 +74,7 @@ class PolicyPriorSearch:
     controllers: Annotated[int, AtLeast(1), "Controllers drawn."] = 10
     temperature: Annotated[float | None, Above(0), "What values are divided by; None: they do not count."] = None
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (PolicyPriorSearchNeeds,)
 
     def __post_init__(self) -> None:
         if self.expert is not None and not isinstance(self.expert, PolicyPrior):
@@ -86,7 +86,7 @@ class PolicyPriorSearch:
 
     def plan(
         self,
-        belief: Asked,
+        belief: PolicyPriorSearchNeeds,
         observation: object,
         memory: tuple[Transition, ...],
         rng: Generator,

@@ -24,7 +24,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bapomdp._history_search import Asked, Exploration, Leaf, Memory, check_settings, decide
+from bayesrl.bapomdp._history_search import Exploration, Leaf, Memory, POMCPNeeds, check_settings, decide
 from bayesrl.capabilities import PrefersActions, demand
 from bayesrl.core import Decision, Transition
 from bayesrl.parameters import Above, AtLeast, declared
@@ -76,9 +76,9 @@ class POMCP:
     reuse: Annotated[bool, "Whether the next decision keeps the part of the tree below what really happened."] = False
     leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's if states were seen."] = "zero"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (POMCPNeeds,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: POMCPNeeds) -> None:
         """Raise an error if the belief cannot serve these settings."""
         check_settings(self, belief, self.wander == "preferred")
 
@@ -88,7 +88,7 @@ class POMCP:
 
     def plan(
         self,
-        belief: Asked,
+        belief: POMCPNeeds,
         observation: Any,
         memory: Memory | None,
         rng: Generator,

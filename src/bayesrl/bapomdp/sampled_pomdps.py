@@ -33,14 +33,14 @@ from bayesrl.parameters import declared
 from bayesrl.registry import register
 
 
-class Asked(ListsActions, Restarts, Protocol):
+class SampledPOMDPsNeeds(ListsActions, Restarts, Protocol):
     """A belief for the planner."""
 
     def sample_pomdp(self, rng: Generator) -> TabularPOMDP:
         """A model drawn from the belief. Its `start` is certain: the state that was drawn with it."""
 
 
-class Model(NamedTuple):
+class DrawnPOMDP(NamedTuple):
     """One drawn model."""
 
     filter: POMDPFilter
@@ -52,7 +52,7 @@ class Model(NamedTuple):
 class Sampled(NamedTuple):
     """The memory of the planner."""
 
-    models: tuple[Model, ...] = ()
+    models: tuple[DrawnPOMDP, ...] = ()
     episode: tuple[Transition, ...] = ()
     """The steps of this episode."""
     age: int = 0
@@ -88,14 +88,19 @@ class SampledPOMDPs:
     renew: declares.Renew = 50
     size: declares.Size = 50
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (SampledPOMDPsNeeds,)
 
     def start(self) -> Sampled:
         """No models yet."""
         return Sampled()
 
     def plan(
-        self, belief: Asked, observation: object, memory: "Sampled", rng: Generator, last: Transition | None = None
+        self,
+        belief: SampledPOMDPsNeeds,
+        observation: object,
+        memory: "Sampled",
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """The action of least Bayes risk; ties go to the first. The observation is not looked at."""
         if last is not None:
@@ -108,7 +113,9 @@ class SampledPOMDPs:
         risk = bayes_risk(q, w)
         return Decision(first_best(risk, sizes(q)), memory, {"q": w @ q, "risks": risk, "weights": w})
 
-    def _drawn(self, belief: Asked, episode: tuple[Transition, ...], rng: Generator) -> tuple[Model, ...]:
+    def _drawn(
+        self, belief: SampledPOMDPsNeeds, episode: tuple[Transition, ...], rng: Generator
+    ) -> tuple[DrawnPOMDP, ...]:
         """Draw and solve models. If the first state of an episode is known, each model filters the present episode."""
         begun, found = belief.restart(), []
         start = begun.states() if offers(begun, HasStates) else None
@@ -116,7 +123,7 @@ class SampledPOMDPs:
             pomdp = belief.sample_pomdp(rng)
             filter_ = POMDPFilter(pomdp if start is None else pomdp.starting(start))
             if (now := explained(filter_, () if start is None else episode)) is not None:
-                found.append(Model(now, PBVI(size=self.size).solve(filter_, rng), now.log_evidence()))
+                found.append(DrawnPOMDP(now, PBVI(size=self.size).solve(filter_, rng), now.log_evidence()))
         if not found:
             raise ImpossibleEvidence("SampledPOMDPs", "this episode", "none of the drawn models explains it")
         return tuple(found)

@@ -6,7 +6,7 @@ normalised over the box. With `FinitePrior` a posterior is a finite sum.
 
 from __future__ import annotations
 
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
@@ -14,31 +14,10 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayesrl._explained import explain_failures
+from bayesrl.capabilities import RewardPrior
 from bayesrl.checks import Floats, array, frozen, generator, integer, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import Above, Shape, declared, value
-
-
-@runtime_checkable
-class RewardPrior(Protocol):
-    """A prior over weights."""
-
-    @property
-    def low(self) -> float:
-        """The smallest weight."""
-
-    @property
-    def high(self) -> float:
-        """The largest weight."""
-
-    def log_density(self, weights: ArrayLike) -> float:
-        """Log density of weights (d,); minus infinity outside the box."""
-
-    def gradient(self, weights: ArrayLike) -> Floats:
-        """Gradient of the log density, (d,)."""
-
-    def draw(self, n: int, rng: Generator) -> Floats:
-        """n weights drawn from the prior, (n,)."""
 
 
 @explain_failures

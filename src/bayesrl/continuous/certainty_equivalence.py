@@ -20,6 +20,7 @@ from bayesrl.continuous._linear_control import action_of, gains_of_means, state_
 from bayesrl.core import Decision, Transition
 from bayesrl.parameters import declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -44,7 +45,7 @@ class CertaintyEquivalence:
     """
 
     needs: ClassVar[tuple[type, ...]] = (HasMeanSystem,)
-    batched: ClassVar[bool] = True
+    traits: ClassVar[Traits] = Traits(batched=True)
 
     def start(self) -> None:
         """Nothing to remember."""

@@ -71,6 +71,7 @@ from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.parameters import DISCOUNT, PROBABILITY, AtLeast, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 def prior_for(problem: object) -> GPPOMDP:
@@ -143,7 +144,7 @@ class GPPOMDP:
     """None before the first transition."""
     log_probability: float = field(init=False, repr=False)
 
-    grows: ClassVar[tuple[str, ...]] = ("history", "sample")
+    traits: ClassVar[Traits] = Traits(grows=("history", "sample"))
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__

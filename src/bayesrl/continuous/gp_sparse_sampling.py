@@ -141,7 +141,7 @@ class GPSparseSampling:
 # The tree ------------------------------------------------------------------------------------------------------------
 
 
-class Tree(NamedTuple):
+class GPTree(NamedTuple):
     """Nodes are beliefs; an edge is an action tried at a node. Edges of a node, and children of an edge, are chains."""
 
     edge: I1  # first edge of a node, or -1
@@ -162,7 +162,7 @@ def search(rng: Generator, m: F1, S: F2, root: F2, noise: float, z: F2, K: int) 
     """Root values and visits of the candidates; z, (d - 1, C), holds the standardised rewards of each level."""
     n, (D, C) = len(m), z.shape
     most = K * D + 1
-    t = Tree(
+    t = GPTree(
         np.full(most, -1), np.zeros(most), np.zeros(most), np.full(most, -1), np.zeros(most, np.int64),
         np.full(most, -1), np.full(most, -1), np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(most),
         np.zeros(most),
@@ -221,7 +221,7 @@ def search(rng: Generator, m: F1, S: F2, root: F2, noise: float, z: F2, K: int) 
 
 
 @njit
-def best_of(t: Tree, node: int) -> float:
+def best_of(t: GPTree, node: int) -> float:
     """The largest value of the actions tried at a node: what each pays, and the mean over its rewards."""
     best, e = -np.inf, t.edge[node]
     while e >= 0:

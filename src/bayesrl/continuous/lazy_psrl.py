@@ -36,12 +36,13 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.models._riccati import gains
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 SPARE = 1e-9
 """Rounding error of a logarithm of a determinant."""
 
 
-class Plan(NamedTuple):
+class LazyPSRLPlan(NamedTuple):
     """The controller in use. In lockstep each entry has one for each replicate, but for the steps."""
 
     gain: Floats
@@ -89,13 +90,13 @@ class LazyPSRL:
     ] = "determinant"
 
     needs: ClassVar[tuple[type, ...]] = (SamplesSystems,)
-    batched: ClassVar[bool] = True
+    traits: ClassVar[Traits] = Traits(batched=True)
 
     def __post_init__(self) -> None:
         if self.accept is not None and not callable(self.accept):
             raise InvalidArgument("LazyPSRL", "accept", "a function of (A, B), or None", self.accept)
 
-    def start(self) -> Plan | None:
+    def start(self) -> LazyPSRLPlan | None:
         """No system yet."""
         return None
 
@@ -103,7 +104,7 @@ class LazyPSRL:
         self,
         belief: SamplesSystems,
         observation: Any,
-        memory: Plan | None,
+        memory: LazyPSRLPlan | None,
         rng: Generator,
         last: Transition | None = None,
     ) -> Decision:
@@ -111,7 +112,7 @@ class LazyPSRL:
         x = state_of("LazyPSRL", belief, observation)
         now = np.linalg.slogdet(belief.precision)[1]
         shape = (*np.shape(now), len(belief.R), len(belief.Q))
-        if memory is not None and (not isinstance(memory, Plan) or np.shape(memory.gain) != shape):
+        if memory is not None and (not isinstance(memory, LazyPSRLPlan) or np.shape(memory.gain) != shape):
             raise InvalidArgument("LazyPSRL", "memory", "what start or plan gave for this belief", memory)
         K = np.zeros(shape) if memory is None else memory.gain
         new = due(self, memory, now)
@@ -119,7 +120,7 @@ class LazyPSRL:
         if new.any():
             K, rejected, of_mean = drawn(self, belief, new, K, rng)
             began = now if memory is None else np.where(new, now, memory.log_det)
-            memory = Plan(K, began, 0 if memory is None or new.all() else memory.steps)
+            memory = LazyPSRLPlan(K, began, 0 if memory is None or new.all() else memory.steps)
         assert memory is not None  # the first system is due
         info = {"resampled": new, "gain": K, "log_det": now, "rejected": rejected, "of_mean": of_mean}
         if new.ndim == 0:
@@ -127,7 +128,7 @@ class LazyPSRL:
         return Decision(action_of(K, x), memory._replace(steps=memory.steps + 1), info)
 
 
-def due(rule: LazyPSRL, memory: Plan | None, now: Any) -> Any:
+def due(rule: LazyPSRL, memory: LazyPSRLPlan | None, now: Any) -> Any:
     """Whether a system is drawn at log det V = `now`, () or (replicates,)."""
     if memory is None or rule.schedule == "every":
         return np.ones(np.shape(now), np.bool_)

@@ -31,7 +31,7 @@ from bayesrl.registry import register
 
 
 @value
-class Rows(Features):
+class FeatureRows(Features):
     """Rows that are features already."""
 
     length: int
@@ -50,7 +50,7 @@ def natural_weights(paths: Sequence[Path], phi: Features, lam: float, gamma: flo
     """The weights of the scores in LSTD-Q(lambda), shape (n,)."""
     made = pairs_of("actor-critic", paths)
     k, n = phi.size, made[0].scores.shape[1]
-    critic = LSTD(Rows(k + n), lam, gamma, ridge)
+    critic = LSTD(FeatureRows(k + n), lam, gamma, ridge)
     for states, scores, rewards in made:
         x = np.hstack([phi(states), scores])
         log = [Transition(x[t], None, r, x[min(t + 1, len(x) - 1)], t + 1 == len(x)) for t, r in enumerate(rewards)]

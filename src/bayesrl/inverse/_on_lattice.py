@@ -21,6 +21,7 @@ from bayesrl.inverse._over_rewards import OverRewards
 from bayesrl.inverse._policy_walk import Lattice, Schedule, policy_walk, walk_many
 from bayesrl.inverse._rewards import DENSE
 from bayesrl.parameters import unchecked
+from bayesrl.traits import Traits
 
 MOST_POINTS = 10_000
 """The largest number of values of a weight."""
@@ -38,7 +39,7 @@ class OnLattice(OverRewards):
     at: Ints
     """Where the chain stands: the number j of the value of each weight, (d,)."""
 
-    grows: ClassVar[tuple[str, ...]] = ("demonstrations", "draws", "accepted", "at")
+    traits: ClassVar[Traits] = OverRewards.traits._replace(grows=("demonstrations", "draws", "accepted", "at"))
 
     def _begin_walk(self) -> None:
         """Check what both beliefs have, and put the chain at its start."""

@@ -14,7 +14,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._chain import Diagnostics, diagnose
-from bayesrl.beliefs._reward_priors import FinitePrior, RewardPrior, check_prior, finite
+from bayesrl.beliefs._reward_priors import FinitePrior, check_prior, finite
+from bayesrl.capabilities import RewardPrior
 from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -26,6 +27,7 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import TabularPolicy
 from bayesrl.models.solve import solve
 from bayesrl.parameters import unchecked
+from bayesrl.traits import Traits
 
 
 class OverRewards(AboutRewards):
@@ -40,7 +42,7 @@ class OverRewards(AboutRewards):
     accepted: Ints
     """Accepted proposals and all proposals of these draws, (2,)."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("counts", "_exact")
+    traits: ClassVar[Traits] = Traits(depends_on_data=("counts", "_exact"))
 
     def _begin(self) -> None:
         """Check what all subclasses have, and start without demonstrations."""

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from bayesrl.capabilities import FeatureRewards
 from bayesrl.checks import Floats, Ints, array, frozen
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
@@ -66,6 +67,11 @@ class LinearRewards:
         phi[mdp.outcomes.terminal] = 0.0
         phi = phi if phi.ndim == 3 else np.broadcast_to(phi[:, None], (S, A, phi.shape[1]))
         return cls(mdp, frozen(phi))
+
+    @classmethod
+    def read(cls, given: FeatureRewards) -> LinearRewards:
+        """Those of a belief, which may keep them in a class of its own."""
+        return given if isinstance(given, cls) else cls(given.mdp, given.features)
 
     @property
     def n_weights(self) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from bayesrl.beliefs._reward_priors import RewardPrior
+from bayesrl.capabilities import RewardPrior
 from bayesrl.checks import Floats
 from bayesrl.inverse._langevin import langevin
 from bayesrl.inverse._likelihood import log_softmax

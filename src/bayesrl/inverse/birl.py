@@ -26,7 +26,8 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs._reward_priors import LaplacePrior, RewardPrior, UniformPrior
+from bayesrl.beliefs._reward_priors import LaplacePrior, UniformPrior
+from bayesrl.capabilities import RewardPrior
 from bayesrl.checks import Floats, Ints
 from bayesrl.inverse._on_lattice import OnLattice
 from bayesrl.models.mdp import TabularMDP

@@ -39,6 +39,7 @@ from bayesrl.models.reading import mdp_of
 from bayesrl.models.solve import solve
 from bayesrl.parameters import Above, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 class SubGoals(NamedTuple):
@@ -104,8 +105,9 @@ class BNIRL(Clustered):
     goals: Ints = field(init=False, repr=False)
     """The drawn goal of each observation: a state, (n, N)."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("_log_likelihood",)
-    grows: ClassVar[tuple[str, ...]] = ("demonstrations", "labels", "assignments", "goals")
+    traits: ClassVar[Traits] = Traits(
+        depends_on_data=("_log_likelihood",), grows=("demonstrations", "labels", "assignments", "goals")
+    )
 
     def __post_init__(self) -> None:
         mdp = mdp_of(self.problem, "BNIRL")

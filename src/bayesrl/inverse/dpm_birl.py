@@ -42,7 +42,8 @@ from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._chain import Diagnostics, diagnose, warn_if_poor
 from bayesrl.beliefs._crp import draw_clustering, relabelled
-from bayesrl.beliefs._reward_priors import FinitePrior, RewardPrior, UniformPrior, check_prior, finite
+from bayesrl.beliefs._reward_priors import FinitePrior, UniformPrior, check_prior, finite
+from bayesrl.capabilities import RewardPrior
 from bayesrl.checks import Floats, Ints, frozen, generator, indices, integer, number
 from bayesrl.errors import InvalidArgument
 from bayesrl.inverse._clustered import ENOUGH, Clustered, drawn, gibbs
@@ -52,6 +53,7 @@ from bayesrl.inverse._target import Fit, Target, fit
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import Above, AtLeast, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 FIRST_STEP, WARM_UP, BEST = 0.1, 30, 0.574
 """Where a warm-up begins, its sweeps, and the share of accepted steps that is best in many dimensions."""
@@ -122,10 +124,10 @@ class DPMBIRL(SeveralExperts, Clustered):
     tau: float = field(init=False, repr=False)
     """The step of the chain: `step`, or what the last warm-up found."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("taken",)
-    grows: ClassVar[tuple[str, ...]] = (
-        "trajectories", "labels", "weights", "assignments", "samples", "accepted", "tau",
-    )  # fmt: skip
+    traits: ClassVar[Traits] = Traits(
+        depends_on_data=("taken",),
+        grows=("trajectories", "labels", "weights", "assignments", "samples", "accepted", "tau"),
+    )
 
     def __post_init__(self) -> None:
         self._begin()

@@ -29,13 +29,14 @@ from numpy.random import Generator
 from scipy import special
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs._reward_priors import RewardPrior, finite
-from bayesrl.capabilities import KeepsTrajectories, require
+from bayesrl.beliefs._reward_priors import finite
+from bayesrl.capabilities import KeepsTrajectories, RewardPrior, require
 from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.inverse._ascent import ascend
 from bayesrl.inverse._boltzmann import BoltzmannBackup
 from bayesrl.inverse._likelihood import Counts, log_softmax
+from bayesrl.inverse._rewards import LinearRewards
 from bayesrl.kernels.ties import first_best
 from bayesrl.parameters import Above, AtLeast, Shape, declared, value
 from bayesrl.registry import register
@@ -96,7 +97,7 @@ class EMIRL:
         rng = generator(OWNER, rng)
         if not len(belief.trajectories):
             raise InvalidArgument(OWNER, "belief", "a belief with trajectories", "none")
-        backup = BoltzmannBackup(OWNER, belief.rewards, belief.confidence)
+        backup = BoltzmannBackup(OWNER, LinearRewards.read(belief.rewards), belief.confidence)
         mixture = MixtureOfExperts(backup, belief.trajectories, belief.prior, self.inner)
         found, failed = [], None
         for _ in range(self.restarts):

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs._reward_priors import RewardPrior, finite
-from bayesrl.capabilities import HasDemonstrations, require
+from bayesrl.beliefs._reward_priors import finite
+from bayesrl.capabilities import HasDemonstrations, RewardPrior, require
 from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.errors import InvalidArgument
 from bayesrl.inverse._ascent import ascend
@@ -96,11 +96,12 @@ class MAPBIRL:
         rng = generator(OWNER, rng)
         if not len(belief.demonstrations):
             raise InvalidArgument(OWNER, "belief", "a belief with demonstrations", "none")
-        at = Posterior(belief.rewards, belief.demonstrations, belief.prior, belief.confidence)
+        rewards = LinearRewards.read(belief.rewards)
+        at = Posterior(rewards, belief.demonstrations, belief.prior, belief.confidence)
         if listed := finite(belief.prior):
             values = [at.value(w) for w in listed.weights]
             return self._solution(at, np.array(listed.weights[first_best(np.array(values))]), [max(values)])
-        low, high, d = belief.prior.low, belief.prior.high, belief.rewards.n_weights
+        low, high, d = belief.prior.low, belief.prior.high, rewards.n_weights
         found = [ascend(at, belief.prior.draw(d, rng), low, high, self.steps) for _ in range(self.restarts)]
         return self._solution(at, *found[first_best(np.array([trace[-1] for _, trace in found]))])
 

@@ -43,7 +43,8 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from bayesrl.beliefs._chain import Diagnostics, diagnose, warn_if_poor
-from bayesrl.beliefs._reward_priors import FinitePrior, RewardPrior, UniformPrior, check_prior, finite
+from bayesrl.beliefs._reward_priors import FinitePrior, UniformPrior, check_prior, finite
+from bayesrl.capabilities import RewardPrior
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
 from bayesrl.inverse._clustered import ENOUGH, drawn
@@ -53,6 +54,7 @@ from bayesrl.inverse._target import Target, fit
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import Above, AtLeast, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 class TaskRewards(NamedTuple):
@@ -138,10 +140,10 @@ class MultitaskBIRL(SeveralExperts):
     policies: int = field(init=False, repr=False)
     """How many policies of each task were drawn."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("taken", "_tables")
-    grows: ClassVar[tuple[str, ...]] = (
-        "trajectories", "theta", "weights", "thetas", "samples", "accepted", "sums", "policies",
-    )  # fmt: skip
+    traits: ClassVar[Traits] = Traits(
+        depends_on_data=("taken", "_tables"),
+        grows=("trajectories", "theta", "weights", "thetas", "samples", "accepted", "sums", "policies"),
+    )
 
     def __post_init__(self) -> None:
         self._begin()

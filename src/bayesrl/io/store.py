@@ -50,6 +50,7 @@ from bayesrl.lab.comparison import Comparison
 from bayesrl.live import LiveAgent
 from bayesrl.record import Record
 from bayesrl.registry import entries
+from bayesrl.traits import traits_of
 
 NAME = re.compile(r"(bayesrl(?:\.[a-z_]\w*)+):([A-Za-z]\w*)")
 STREAMS = ("thought", "learning")
@@ -150,7 +151,7 @@ def _extras(x: Any) -> dict[str, Any]:
     held = x.__getstate__()  # a class may leave out more
     if not isinstance(held, dict):
         return {}
-    left_out = getattr(type(x), "not_saved", ())
+    left_out = traits_of(type(x)).not_saved
     cached = {k for k in held if isinstance(inspect.getattr_static(type(x), k, None), cached_property)}
     return {k: v for k, v in held.items() if k not in cached and k not in left_out}
 
@@ -237,12 +238,12 @@ def _build(node: Mapping[str, Any], members: Members) -> Any:
         return kind(*items)
     stored = {name: _decode(y, members) for name, y in node["fields"].items()}
     init = {f.name for f in dataclasses.fields(kind) if f.init}
-    renamed = getattr(kind, "renamed", {})
-    grown = set(getattr(kind, "grows", ())) & stored.keys()
+    traits = traits_of(kind)
+    grown = set(traits.grows) & stored.keys()
     made = object.__new__(kind)
     for name in grown:  # what the file holds, the constructor need not make
         object.__setattr__(made, name, stored[name])
-    made.__init__(**{renamed.get(name, name): stored[name] for name in init})
+    made.__init__(**{traits.renamed.get(name, name): stored[name] for name in init})
     if stored.keys() != _state(made).keys():
         raise Refused(f"its {kind.__name__} has other fields than this library's")
     held = {}
@@ -259,9 +260,25 @@ def _build(node: Mapping[str, Any], members: Members) -> Any:
         kept = _extras(made) | held
         vars(made).clear()
         vars(made).update(kept)
-    if hasattr(kind, "grows"):
+    if traits.grows:
         made.check_grown()
     return made
+
+
+RENAMED = {
+    "bayesrl.bamdp.optimism.mbie_eb:Plan": "MBIEPlan",
+    "bayesrl.bamdp.optimism.rmax:Plan": "RMaxPlan",
+    "bayesrl.bamdp.sampling.bayesian_dp:Plan": "BayesianDPPlan",
+    "bayesrl.bamdp.sampling.boss:Plan": "BOSSPlan",
+    "bayesrl.bamdp.sampling.psrl:Plan": "PSRLPlan",
+    "bayesrl.bamdp.sampling.sboss:Plan": "SBOSSPlan",
+    "bayesrl.bamdp.sampling.value_of_information:Sample": "ModelSample",
+    "bayesrl.bapomdp.sampled_pomdps:Model": "DrawnPOMDP",
+    "bayesrl.beliefs.games._belief_tree:Tree": "BeliefTree",
+    "bayesrl.continuous.lazy_psrl:Plan": "LazyPSRLPlan",
+    "bayesrl.risk.sigma_point_robust:Plan": "SigmaPointPlan",
+}
+"""Classes in files that were written before they got other names."""
 
 
 def _class(name: str) -> Any:
@@ -274,7 +291,7 @@ def _class(name: str) -> Any:
     except (ImportError, AttributeError):
         kind = None
     if not isinstance(kind, type) or not _is_ours(kind) or kind.__module__ != found[1]:
-        kind = classes_by_name().get(found[2])  # it may have moved since the file was written
+        kind = classes_by_name().get(RENAMED.get(name, found[2]))  # it may have moved since the file was written
     if kind is None:
         raise Refused(f"it holds a {name}, which is not a value of this library")
     return kind

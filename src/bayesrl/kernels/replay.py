@@ -14,23 +14,23 @@ from typing import Any
 
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.reward_urn import RewardUrn
-from bayesrl.kernels.simulator import implements
+from bayesrl.kernels.simulator import Simulator, implements
 from bayesrl.kernels.sparse_urn import SparseUrn, unseen_probability, weigh
 from bayesrl.kernels.urn import ONE, Urn
 
 
 @singledispatch
-def replay(model: object, s: int, a: int, k: int) -> None:
+def replay(model: Simulator, s: int, a: int, k: int) -> None:
     """Take the step from (s, a) with the given outcome k."""
 
 
 @singledispatch
-def undo(model: object, s: int, a: int, k: int) -> None:
+def undo(model: Simulator, s: int, a: int, k: int) -> None:
     """Undo the last step, which was from (s, a) with outcome k."""
 
 
 @singledispatch
-def likelihood(model: object, s: int, a: int, k: int) -> float:
+def likelihood(model: Simulator, s: int, a: int, k: int) -> float:
     """The predictive probability of outcome k of (s, a)."""
     raise NotImplementedError
 

@@ -1,6 +1,6 @@
 """The functions by which a compiled search simulates a belief.
 
-`belief.simulate(depth)` returns a simulator, a NamedTuple of arrays. Six functions take it as `model`:
+`belief.simulate(depth)` returns a `Simulator`, a NamedTuple of arrays. Six functions take it as `model`:
 
     begin(model, rng)                   start a simulation: draw what is drawn once, at the root
     root(model, s, rng)                 the state in which it starts: s, or a hidden state, drawn from the belief
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import singledispatch
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from numba import types
 from numba.core import cgutils
@@ -39,13 +39,24 @@ F = TypeVar("F", bound=Callable[..., object])
 M = TypeVar("M")
 
 
+class Simulator(Protocol):
+    """A belief in compiled form: a NamedTuple of arrays for whose class `step` and its kin are implemented.
+
+    `grep "implements(step"` lists the classes. Protocols can ask for the fields of a NamedTuple only;
+    tests/kernels/test_simulators.py checks that every belief's simulator has the functions.
+    """
+
+    @property
+    def _fields(self) -> tuple[str, ...]: ...
+
+
 @singledispatch
-def begin(model: object, rng: Generator) -> None:
+def begin(model: Simulator, rng: Generator) -> None:
     """Start a simulation: draw what is drawn once, at the root."""
 
 
 @singledispatch
-def root(model: object, s: int, rng: Generator) -> int:
+def root(model: Simulator, s: int, rng: Generator) -> int:
     """The state in which a simulation starts: s, unless the model draws it."""
     return s
 
@@ -57,7 +68,7 @@ def _root(model: types.Type, *rest: types.Type) -> Callable[..., int] | None:
 
 
 @singledispatch
-def bar(model: object, s: int, Q: F2, N: I2, h: int) -> None:
+def bar(model: Simulator, s: int, Q: F2, N: I2, h: int) -> None:
     """Bar actions of a new node that are not legal in s: value minus infinity, one visit. Usually all are legal."""
 
 
@@ -68,18 +79,18 @@ def _bar(model: types.Type, *rest: types.Type) -> Callable[..., None] | None:
 
 
 @singledispatch
-def step(model: object, s: int, a: int, rng: Generator) -> tuple[int, int, float, bool, int]:
+def step(model: Simulator, s: int, a: int, rng: Generator) -> tuple[int, int, float, bool, int]:
     """Take action a in state s; returns (outcome k, next state, reward, done, mark)."""
     raise NotImplementedError
 
 
 @singledispatch
-def forget(model: object, marks: I1, n: int) -> None:
+def forget(model: Simulator, marks: I1, n: int) -> None:
     """Undo the n steps of a simulation."""
 
 
 @singledispatch
-def rollout_action(model: object, P: I2, s: int, a: int, epsilon: float, rng: Generator) -> int:
+def rollout_action(model: Simulator, P: I2, s: int, a: int, epsilon: float, rng: Generator) -> int:
     """Choose an action of a rollout in s, after action a."""
     raise NotImplementedError
 

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from bayesrl.kernels.arrays import F1, F2, F3, F4, I1, I2, I4
 from bayesrl.kernels.jit import inlined, njit
 from bayesrl.kernels.replay import likelihood, undo
-from bayesrl.kernels.simulator import step
+from bayesrl.kernels.simulator import Simulator, step
 from bayesrl.kernels.stream import uniform
 from bayesrl.kernels.ties import better, equal, margin, size
 
@@ -156,7 +156,7 @@ def add_node(tree: Sparse, low: float, high: float) -> int:
 
 
 @njit
-def sample(rng: Generator, tree: Sparse, model: object, h: int, s: int) -> None:
+def sample(rng: Generator, tree: Sparse, model: Simulator, h: int, s: int) -> None:
     """Draw C outcomes of every action of node h at state s. The model must be in the hyper-state of h."""
     A, C = tree.edge.shape[1], tree.edge.shape[2]
     for a in range(A):

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from bayesrl.kernels.arrays import B1, F2, I1, I2, I3, Records
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import begin, forget, implements, rollout_action, step
+from bayesrl.kernels.simulator import Simulator, begin, forget, implements, rollout_action, step
 from bayesrl.kernels.stream import uniform
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ REDRAW = np.uint16(0xFFFF)
 
 
 @njit
-def greedy_rollout(model: object, P: I2, s: int, a: int, epsilon: float, rng: Generator) -> int:
+def greedy_rollout(model: Simulator, P: I2, s: int, a: int, epsilon: float, rng: Generator) -> int:
     """Choose epsilon-greedily among the best actions P of each state; its last row holds all actions.
 
     This usually takes one random number. No branch depends on it.
@@ -237,7 +237,7 @@ implements(rollout_action, Urn)(greedy_rollout)
 
 @implements(begin, Urn)
 @njit
-def begin_urn(model: object, rng: Generator) -> None:
+def begin_urn(model: Simulator, rng: Generator) -> None:
     """Do nothing: urns draw nothing at the root."""
 
 

@@ -41,6 +41,7 @@ from bayesrl.problems import (
     name_of,
 )
 from bayesrl.registry import Entry, entries, lookup, make, make_world, with_article
+from bayesrl.traits import traits_of
 from bayesrl.worlds.hidden import POMDPWorld
 
 SOLVE_SEED = 0
@@ -235,7 +236,7 @@ def world_for(text: str, params: Mapping[str, Any] | None = None) -> Any:
 
 def believes(entry: Entry) -> bool:
     """Whether a method uses a belief: it is a planner, or a solver that yields one."""
-    return entry.kind == "planner" or (entry.kind == "solver" and getattr(entry.factory, "yields", "") == "planner")
+    return entry.kind == "planner" or (entry.kind == "solver" and traits_of(entry.factory).yields == "planner")
 
 
 def acts(entry: Entry) -> bool:

@@ -4,7 +4,7 @@ Replicate i of every method is `run(agent, world, steps, seed, replicate=i)`. Me
 and, on a family, the drawn worlds. Any replicate can be reproduced alone. Results depend only on the seed, not on the
 number or kind of workers.
 
-If belief, planner and world all broadcast (the prior and the world have `batch`, the planner has `batched = True`),
+If belief, planner and world all broadcast (the prior and the world have `batch`, the planner has the trait `batched`),
 replicates run in lockstep, BLOCK at a time with one set of streams for each block. Blocks are always run in full and
 then cut, so replicate i does not depend on the number of runs. Methods in lockstep share random numbers with each
 other, but not with methods that run one by one; `Comparison.difference` takes this into account.
@@ -39,6 +39,7 @@ from bayesrl.lab._progress import Progress, Watch
 from bayesrl.lab.comparison import Comparison
 from bayesrl.problems import StatesLength
 from bayesrl.record import Record, as_tuples
+from bayesrl.traits import traits_of
 
 BLOCK = 256
 """Replicates in one lockstep block, enough to make numpy's overhead per call negligible."""
@@ -113,7 +114,7 @@ def compare(
 def broadcasts(agent: Any, world: World | Family) -> bool:
     """Whether replicates of this pair can run in lockstep."""
     planner, prior = getattr(agent, "planner", None), getattr(agent, "prior", None)
-    return getattr(planner, "batched", False) is True and offers(prior, Batches) and offers(world, Batches)
+    return traits_of(planner).batched and offers(prior, Batches) and offers(world, Batches)
 
 
 # The work ------------------------------------------------------------------------------------------------------------

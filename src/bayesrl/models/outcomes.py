@@ -28,6 +28,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import B1, B2, F1, F2, F3, I1, I2, I3
 from bayesrl.models._flat_rewards import MANY_CELLS, FlatRewards
 from bayesrl.parameters import value
+from bayesrl.traits import Traits
 
 
 @explain_failures
@@ -49,7 +50,7 @@ class Outcomes:
     """Distribution of the first state of an episode, shape (S,)."""
     terminal: B1
     """States that end an episode, shape (S,)."""
-    not_saved: ClassVar[tuple[str, ...]] = ("flat_rewards",)  # a file holds `succ` and `reward` instead
+    traits: ClassVar[Traits] = Traits(not_saved=("flat_rewards",))  # a file holds `succ` and `reward` instead
     end: int | None = None
     """The terminal state that represents the end of an episode in a state that is not terminal. None if episodes end in
     terminal states only."""

@@ -41,6 +41,7 @@ from bayesrl.models._riccati import semidefinite
 from bayesrl.multitask._splits_of_weights import split_or_merge
 from bayesrl.multitask.hierarchical_mdp import MOST_TASKS
 from bayesrl.parameters import Above, Shape, unchecked, value
+from bayesrl.traits import Traits
 
 NAME = "LinearRewardClasses"
 
@@ -89,7 +90,7 @@ class LinearRewardClasses:
     assignments: Ints = field(init=False, repr=False)
     """The drawn classes of the tasks, (n, M), numbered in the order of their first task."""
 
-    grows: ClassVar[tuple[str, ...]] = ("gram", "moment", "labels", "assignments")
+    traits: ClassVar[Traits] = Traits(grows=("gram", "moment", "labels", "assignments"))
 
     def __post_init__(self) -> None:
         set_, mean = object.__setattr__, array(NAME, "base_mean", self.base_mean, (None,), moderate=True)

@@ -59,6 +59,7 @@ from bayesrl.multitask._gibbs_of_counts import Steps, gibbs
 from bayesrl.parameters import Above, unchecked, value
 from bayesrl.problems import HasMDP
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 MOST_TASKS = 1_000_000
 """The largest number of tasks. Tasks that were skipped in the numbering take memory too."""
@@ -145,7 +146,7 @@ class HierarchicalMDP(OverOutcomes):
     assignments: Ints = field(init=False, repr=False)
     """The drawn classes of the tasks, (n, M), numbered in the order of their first task."""
 
-    grows: ClassVar[tuple[str, ...]] = ("data", "labels", "assignments")
+    traits: ClassVar[Traits] = Traits(grows=("data", "labels", "assignments"))
 
     def __post_init__(self) -> None:
         given = self.problem

@@ -36,6 +36,7 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.reading import find_mdp, mdp_of
 from bayesrl.parameters import AtLeast, Shape, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 POLICIES = 1000
 """Largest number of policies of one policy iteration."""
@@ -100,7 +101,7 @@ class VariableReward:
     iterations: Ints = field(init=False, repr=False)
     """Policies that were evaluated for each task, (M,); 0 where the cache was already optimal."""
 
-    grows: ClassVar[tuple[str, ...]] = ("policies", "vectors", "gains", "tasks", "iterations")
+    traits: ClassVar[Traits] = Traits(grows=("policies", "vectors", "gains", "tasks", "iterations"))
 
     def __post_init__(self) -> None:
         owner = "VariableReward"

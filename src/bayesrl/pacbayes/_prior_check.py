@@ -60,7 +60,7 @@ DOUBT = 0.05
 """The share of p that all deterministic policies have alike."""
 
 
-class Asked(SamplesMDPs, HasMeanMDP, HasRewardRange, LearnsLogs, Protocol):
+class PriorCheckNeeds(SamplesMDPs, HasMeanMDP, HasRewardRange, LearnsLogs, Protocol):
     """A prior that can be checked."""
 
 
@@ -120,7 +120,9 @@ class PriorCheck:
         )
 
 
-def prior_check(belief: Asked, log: Log, policies: int = 200, delta: float = 0.05, *, rng: Generator) -> PriorCheck:
+def prior_check(
+    belief: PriorCheckNeeds, log: Log, policies: int = 200, delta: float = 0.05, *, rng: Generator
+) -> PriorCheck:
     """Draw policies from a prior that has not seen the log, and choose between prior and data by a lower bound.
 
     The bound is `model_bound`, on the return from the start of the problem.

@@ -24,7 +24,7 @@ from bayesrl.models.outcomes import Outcomes
 from bayesrl.risk._samples import Used, solve
 
 
-class Rows(NamedTuple):
+class UnknownRows(NamedTuple):
     """The cells of unknown rows, row by row; a cell is an outcome of a group."""
 
     d: F1
@@ -47,7 +47,7 @@ def dirichlet_values(belief: HasDirichletRows, mu: Floats, n: int, rng: Generato
     return V
 
 
-def unknown_rows(belief: HasDirichletRows) -> Rows:
+def unknown_rows(belief: HasDirichletRows) -> UnknownRows:
     """The cells of rows that have to be drawn: not known, and with more than one outcome."""
     o = belief.outcomes
     rows = np.flatnonzero(~belief.known & (o.size > 1))
@@ -55,7 +55,7 @@ def unknown_rows(belief: HasDirichletRows) -> Rows:
     a = belief.alpha[rows[g], k]
     d = np.where(a < 1.0, a + 1.0, a) - 1.0 / 3.0
     power, end = np.where(a < 1.0, 1.0 / a, 0.0), np.concatenate([[0], np.cumsum(o.size[rows], dtype=np.int64)])
-    return Rows(
+    return UnknownRows(
         d,
         1.0 / np.sqrt(9.0 * d),
         power,
@@ -73,7 +73,7 @@ def outcomes_of(o: Outcomes, mu: Floats) -> Used:
 
 
 @njit
-def draw_and_solve(table: F1, rows: Rows, used: Used, gamma: float, V: F2, rng: Generator) -> None:
+def draw_and_solve(table: F1, rows: UnknownRows, used: Used, gamma: float, V: F2, rng: Generator) -> None:
     """V[i] <- the values of the policy in a drawn model, for each i."""
     luck, S = stream(rng), V.shape[1]
     M, x, u, y = np.empty((S, S)), np.empty(len(rows.d)), np.empty(len(rows.d)), np.empty(len(rows.d))
@@ -83,7 +83,7 @@ def draw_and_solve(table: F1, rows: Rows, used: Used, gamma: float, V: F2, rng: 
 
 
 @inlined
-def draw(table: F1, rows: Rows, x: F1, u: F1, y: F1, rng: Generator, luck: Generator) -> None:
+def draw(table: F1, rows: UnknownRows, x: F1, u: F1, y: F1, rng: Generator, luck: Generator) -> None:
     """Draw all unknown rows into the table; x, u and y are scratch."""
     d, c, power, at, end, low = rows
     for j in range(len(d)):

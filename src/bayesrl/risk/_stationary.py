@@ -29,7 +29,7 @@ ROUNDED = 1e-3
 """Probabilities below this are also tried as zero."""
 
 
-class Drawn(NamedTuple):
+class DrawnModels(NamedTuple):
     """Drawn models as arrays."""
 
     P: Floats
@@ -41,15 +41,15 @@ class Drawn(NamedTuple):
     gamma: float
 
 
-def drawn(belief: SamplesMDPs, n: int, rng: Generator) -> Drawn:
+def drawn(belief: SamplesMDPs, n: int, rng: Generator) -> DrawnModels:
     """Draw n models from a belief."""
     models = [belief.sample_mdp(rng) for _ in range(n)]
     S, A = models[0].group.shape
     P = np.array([m.matrix for m in models]).reshape(n, S, A, S)
-    return Drawn(P, np.array([m.mean_reward for m in models]), models[0].outcomes.start, models[0].gamma)
+    return DrawnModels(P, np.array([m.mean_reward for m in models]), models[0].outcomes.start, models[0].gamma)
 
 
-def ascended(starts: Sequence[Floats], d: Drawn, measure: Measure) -> Floats:
+def ascended(starts: Sequence[Floats], d: DrawnModels, measure: Measure) -> Floats:
     """The best of the starts (S, A) and of the ends of the ascents from them; the first start where no visit comes."""
     from scipy.optimize import minimize  # slow to load
 
@@ -74,7 +74,7 @@ def ascended(starts: Sequence[Floats], d: Drawn, measure: Measure) -> Floats:
     return merged(np.where(unreached[:, None], starts[0], best), d)
 
 
-def merged(mu: Floats, d: Drawn) -> Floats:
+def merged(mu: Floats, d: DrawnModels) -> Floats:
     """The same policy (S, A) where an action takes over the probability of later ones that are equal in all models."""
     new = mu.copy()
     for a in range(1, mu.shape[1]):
@@ -85,7 +85,7 @@ def merged(mu: Floats, d: Drawn) -> Floats:
     return new
 
 
-def worth_and_gradient(mu: Floats, d: Drawn, measure: Measure) -> tuple[float, Floats]:
+def worth_and_gradient(mu: Floats, d: DrawnModels, measure: Measure) -> tuple[float, Floats]:
     """The measure of the returns of a policy (S, A) over drawn models, and its gradient in the policy, (S, A)."""
     n, S = d.P.shape[:2]
     X = np.linalg.inv(np.eye(S) - d.gamma * np.einsum("nsay,sa->nsy", d.P, mu))  # (n, S, S)

@@ -42,6 +42,7 @@ from bayesrl.risk._information_sets import HistorySolution, InformationSets, str
 from bayesrl.risk._measure import Measure
 from bayesrl.risk._regret_matching import Game, game_of, iterate, match, plan_of, returns_of
 from bayesrl.statistics import Interval, mean_interval
+from bayesrl.traits import Traits
 
 BLOCK = 2**20
 """Numbers that the models drawn ahead may take."""
@@ -88,8 +89,8 @@ class KOfN:
     ] = 1000
     nodes: Annotated[int, AtLeast(1), "The largest number of information sets."] = 200_000
 
-    yields: ClassVar[str] = "planner"
     needs: ClassVar[tuple[type, ...]] = (SamplesMDPs,)
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def __post_init__(self) -> None:
         if self.k > self.n:

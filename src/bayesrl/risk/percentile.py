@@ -52,6 +52,7 @@ from bayesrl.risk._models import require_belief, require_discount
 from bayesrl.risk._moments import UncertainModel, expand, refuse_many_covariances, uncertain_model
 from bayesrl.risk._samples import value_samples
 from bayesrl.risk._second_order import criterion, objective
+from bayesrl.traits import Traits
 
 VERTICES = 256
 """Deterministic policies are enumerated if there are at most this number."""
@@ -63,7 +64,7 @@ EQUAL = 1e-10
 """Policies are equally good if F differs by less than this share of the scale of values."""
 
 
-class Asked(HasRowCovariance, SamplesMDPs, Protocol):
+class PercentileNeeds(HasRowCovariance, SamplesMDPs, Protocol):
     """A belief for the solver."""
 
 
@@ -110,21 +111,21 @@ class Percentile:
         float, Within(0.0, 1.0, open_low=True, open_high=True), "Probability with which the guarantee holds."
     ] = 0.99
 
-    yields: ClassVar[str] = "planner"
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (PercentileNeeds,)
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def __post_init__(self) -> None:
         rank("Percentile", self.samples, self.epsilon, self.confidence)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: PercentileNeeds) -> None:
         """Refuse a discount of 1, and covariances that memory cannot hold."""
         require_discount("Percentile", belief.gamma)
         refuse_many_covariances("Percentile", belief)
 
-    def solve(self, belief: Asked, rng: Generator | None = None) -> PercentileSolution:
+    def solve(self, belief: PercentileNeeds, rng: Generator | None = None) -> PercentileSolution:
         """Maximise the criterion, then draw models for the percentiles of the policy and of the mean model's."""
         owner = "Percentile"
-        require_belief(owner, belief, Asked)
+        require_belief(owner, belief, PercentileNeeds)
         rng = generator(owner, rng)
         m, z = uncertain_model(owner, belief), self._deviations()
         if z == 0.0:  # rewards matter by their means alone

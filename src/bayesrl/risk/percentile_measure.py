@@ -42,6 +42,7 @@ from bayesrl.risk._information_sets import (
 )
 from bayesrl.risk._measure import Measure
 from bayesrl.risk._models import Models, models_of
+from bayesrl.traits import Traits
 
 OWNER = "PercentileMeasure"
 
@@ -84,8 +85,8 @@ class PercentileMeasure:
     models: Annotated[int, AtLeast(1), "Models drawn from a belief that is not finite."] = 200
     nodes: Annotated[int, AtLeast(1), "Largest number of information sets."] = 200_000
 
-    yields: ClassVar[str] = "planner"
     needs: ClassVar[tuple[type, ...]] = (SamplesMDPs,)
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def __post_init__(self) -> None:
         if not isinstance(self.measure, Measure):

@@ -46,6 +46,7 @@ from bayesrl.models.solve import solve
 from bayesrl.parameters import Above, Shape, declared, value
 from bayesrl.registry import register
 from bayesrl.risk._models import require_belief
+from bayesrl.traits import Traits
 
 OWNER = "PercentileRewards"
 UNREACHED, UNUSED = 1e-8, 1e-6
@@ -99,8 +100,8 @@ class PercentileRewards:
     epsilon: Annotated[float, Above(0), "Probability of a return below the percentile, at most 1/2."] = 0.1
     tol: Annotated[float, Above(0), "Largest accepted error_bound, as a share of the largest risky return."] = 1e-6
 
-    yields: ClassVar[str] = "planner"
     needs: ClassVar[tuple[type, ...]] = (HasRewardMoments,)
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def __post_init__(self) -> None:
         if self.epsilon > 0.5:

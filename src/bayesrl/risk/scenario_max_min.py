@@ -52,6 +52,7 @@ from bayesrl.risk._static import (
     relaxed_bound,
     values_of,
 )
+from bayesrl.traits import Traits
 
 OWNER = "ScenarioMaxMin"
 Form = Literal["rectangular", "state-rectangular", "static"]
@@ -117,8 +118,8 @@ class ScenarioMaxMin:
     )
     tol: Annotated[float, Above(0), "How far values of the rectangular forms may be from the optimum."] = 1e-9
 
-    yields: ClassVar[str] = "planner"
     needs: ClassVar[tuple[type, ...]] = (SamplesMDPs,)
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def check(self, belief: SamplesMDPs) -> None:
         """Refuse a discount of 1."""

@@ -43,7 +43,7 @@ TOL = 1e-9
 """Accuracy of the values."""
 
 
-class Plan(NamedTuple):
+class SigmaPointPlan(NamedTuple):
     """The robust values in use, for how many more steps they are used, and the roots of the covariances."""
 
     q: Floats  # (S, A)
@@ -93,7 +93,7 @@ class SigmaPointRobust:
         number(OWNER, "gamma", belief.gamma, 0.0, 1.0, below=True)
         refuse_many_covariances(OWNER, belief)
 
-    def start(self) -> Plan | None:
+    def start(self) -> SigmaPointPlan | None:
         """No plan yet."""
         return None
 
@@ -101,7 +101,7 @@ class SigmaPointRobust:
         self,
         belief: HasRowCovariance,
         observation: int,
-        memory: Plan | None,
+        memory: SigmaPointPlan | None,
         rng: Generator,
         last: Transition | None = None,
     ) -> Decision:
@@ -112,7 +112,7 @@ class SigmaPointRobust:
         new = memory._replace(left=memory.left - 1)
         return Decision(int(memory.policy[s].argmax()), new, {"q": memory.q[s], "shrunk": memory.shrunk})
 
-    def _plan(self, belief: HasRowCovariance, last: Plan | None) -> Plan:
+    def _plan(self, belief: HasRowCovariance, last: SigmaPointPlan | None) -> SigmaPointPlan:
         """Max-min values over the sigma points. The roots of rows that did not change are kept."""
         self.check(belief)
         mean, covariance = belief.mean_mdp(), belief.row_covariance()
@@ -131,4 +131,4 @@ class SigmaPointRobust:
             raise NotConverged(OWNER, found, found.error_bound, "as many backups as gained anything")
         shrunk = int((most < self.beta).sum())
         q, policy, values = frozen(found.q.min(axis=0)), frozen(found.policy), frozen(found.values)
-        return Plan(q, policy, values, shrunk, frozen(covariance), frozen(root), self.every)
+        return SigmaPointPlan(q, policy, values, shrunk, frozen(covariance), frozen(root), self.every)

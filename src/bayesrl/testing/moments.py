@@ -141,8 +141,7 @@ def _check_models(belief: SamplesMDPs, probe: Probe, draws: int, rng: Generator)
     if offers(belief, CountsPairs):
         _check_counts(belief, probe, x, mean.prob, o.group)
     if offers(belief, ListsExactRows):
-        rows = belief.exact_rows().rows[: o.n_groups]
-        for g, row in enumerate(rows):
+        for g, row in enumerate(belief.exact_rows().rows[: o.n_groups]):
             np.testing.assert_allclose(row.predictive(row.counts), mean.prob[g, : o.size[g]], rtol=1e-9)
     if hasattr(belief, "predictive_row"):
         rows = np.array([belief.predictive_row(s, a) for s, a in np.ndindex(*o.group.shape)])

@@ -23,8 +23,8 @@ PLANTED = {
         ["tests/beliefs/test_laws.py::test_belief_laws[dirichlet-mdp]"],
     ),
     "a later belief forgets that its counts were equal": (
-        'depends_on_data: ClassVar[tuple[str, ...]] = ("_alpha",)',
-        'depends_on_data: ClassVar[tuple[str, ...]] = ("_alpha", "even")',
+        'Traits(depends_on_data=("_alpha",))',
+        'Traits(depends_on_data=("_alpha", "even"))',
         ["tests/bamdp/test_boss.py::test_lists_are_the_models_they_stand_for"],
     ),
     "variance without the +1": (

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.offline._prior_models import Models
+from bayesrl.bamdp.offline._prior_models import PriorModels
 from bayesrl.checks import Floats, Ints
 from bayesrl.kernels.arrays import F1, F3, F4, I3
 from bayesrl.kernels.jit import njit
@@ -53,7 +53,7 @@ def softmax(x: Floats, axis: int) -> Floats:
     return np.asarray(p)
 
 
-def monte_carlo_gradient(logits: Logits, models: Models, horizon: int, rng: Generator) -> Logits:
+def monte_carlo_gradient(logits: Logits, models: PriorModels, horizon: int, rng: Generator) -> Logits:
     """Estimate the gradient of the `horizon`-step value, without bias, from one trajectory in each drawn model.
 
     The score of each choice (its indicator minus the probabilities) is multiplied by the discounted return after it,

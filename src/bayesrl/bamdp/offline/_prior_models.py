@@ -17,7 +17,7 @@ FINE = 8
 """Points for each unknown from which a Gauss rule counts as exact."""
 
 
-class Models(NamedTuple):
+class PriorModels(NamedTuple):
     """Weighted models of a prior."""
 
     P: Floats  # (n, S, A, S)
@@ -27,23 +27,23 @@ class Models(NamedTuple):
     gamma: float
 
 
-def models_of(prior: SamplesListedMDPs, n: int, rng: Generator) -> Models:
+def models_of(prior: SamplesListedMDPs, n: int, rng: Generator) -> PriorModels:
     """At most n models for expectations over the prior: a Gauss rule if n points suffice, otherwise draws."""
     if offers(prior, HasDirichletRows) and FINE ** len(free := unknowns(prior)) <= n:
         return stack(prior, *gauss_rule(prior, free, int(n ** (1.0 / max(len(free), 1)) + 1e-9)))
     return draw_models(prior, n, rng)
 
 
-def draw_models(prior: SamplesListedMDPs, n: int, rng: Generator) -> Models:
+def draw_models(prior: SamplesListedMDPs, n: int, rng: Generator) -> PriorModels:
     """Models drawn from the prior."""
     return stack(prior, [prior.sample_mdp(rng) for _ in range(n)], np.full(n, 1.0 / n))
 
 
-def stack(prior: ListsOutcomes, models: list[TabularMDP], weight: Floats) -> Models:
+def stack(prior: ListsOutcomes, models: list[TabularMDP], weight: Floats) -> PriorModels:
     """The arrays of these models."""
     S, A = models[0].n_states, models[0].n_actions
     P = np.array([m.matrix for m in models]).reshape(-1, S, A, S)
-    return Models(P, np.array([m.mean_reward for m in models]), weight, prior.outcomes.start, prior.gamma)
+    return PriorModels(P, np.array([m.mean_reward for m in models]), weight, prior.outcomes.start, prior.gamma)
 
 
 def unknowns(prior: HasDirichletRows) -> list[tuple[int, int]]:

@@ -26,8 +26,7 @@ from numpy.random import Generator
 from numpy.typing import DTypeLike, NDArray
 
 from bayesrl.bamdp._greedy import best_action, state_in
-from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows
-from bayesrl.capabilities import ListsExactRows, require
+from bayesrl.capabilities import ExactRow, ExactRows, ListsExactRows, require
 from bayesrl.checks import Floats, frozen, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.models._reads_as_array import ReadsAsArray

@@ -62,6 +62,7 @@ from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import better, first_best
 from bayesrl.parameters import AtLeast, declared, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 PATIENCE = 20
 """Stages without a gain before the end; one stage backs up few points, perhaps none that could gain."""
@@ -113,8 +114,8 @@ class BEETLE:
         "Stop when further stages seem to raise no value by more than this share of the largest.",
     ] = 1e-3
 
-    yields: ClassVar[str] = "planner"
     needs: ClassVar[tuple[type, ...]] = (SampledDirichletRows,)
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def check(self, belief: SampledDirichletRows) -> None:
         """Refuse a discount of 1."""

@@ -31,7 +31,7 @@ from numpy.random import Generator
 from scipy.linalg.lapack import dgetrf, dgetrs
 
 from bayesrl.bamdp.offline._controller_parameters import Logits, monte_carlo_gradient, pick
-from bayesrl.bamdp.offline._prior_models import Models, draw_models, models_of
+from bayesrl.bamdp.offline._prior_models import PriorModels, draw_models, models_of
 from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs
 from bayesrl.capabilities import require
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, rows_sum_to_one
@@ -41,6 +41,7 @@ from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import first_best
 from bayesrl.parameters import AtLeast, Shape, declared, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 F5: TypeAlias = np.ndarray[tuple[int, int, int, int, int], np.dtype[np.float64]]
 STAY = 3.0
@@ -91,8 +92,8 @@ class FiniteStateController:
         int | None, AtLeast(2), "Simulated trajectories for each gradient; None for exact gradients."
     ] = None
 
-    yields: ClassVar[str] = "planner"
     needs: ClassVar[tuple[type, ...]] = (SamplesListedMDPs,)
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def check(self, belief: SamplesListedMDPs) -> None:
         """Refuse a discount of 1."""
@@ -113,7 +114,7 @@ class FiniteStateController:
     def _sizes(self) -> list[int]:
         return [nodes for nodes in range(1, self.nodes + 1) for _ in range(self.restarts)]
 
-    def _ascend(self, first: Logits, models: Models, prior: SamplesListedMDPs, rng: Generator) -> Logits:
+    def _ascend(self, first: Logits, models: PriorModels, prior: SamplesListedMDPs, rng: Generator) -> Logits:
         if self.trajectories is None:
             return climb(first, models, self.iterations)[0]
         return climb_by_simulation(first, prior, self.iterations, self.trajectories, rng)
@@ -185,7 +186,7 @@ class Controller:
 # Controllers and their gradients -------------------------------------------------------------------------------------
 
 
-def start(nodes: int, models: Models, rng: Generator) -> Logits:
+def start(nodes: int, models: PriorModels, rng: Generator) -> Logits:
     """A random controller that prefers to stay in its node."""
     _, S, A, _ = models.P.shape
     node = rng.standard_normal((nodes, S, A, S, nodes)) + STAY * np.eye(nodes)[:, None, None, None, :]
@@ -202,7 +203,7 @@ class Evaluation(NamedTuple):
     factors: list[tuple[Floats, Ints]]  # of M, for each model
 
 
-def evaluate(logits: Logits, models: Models) -> Evaluation:
+def evaluate(logits: Logits, models: PriorModels) -> Evaluation:
     """The expected return J of a controller: V solves M V = r with M = I - gamma P on pairs (q, s) in each model."""
     psi, eta = logits.probabilities()
     Q, S, _ = psi.shape
@@ -213,7 +214,7 @@ def evaluate(logits: Logits, models: Models) -> Evaluation:
     return Evaluation(float(models.weight @ (V[:, 0] @ models.first)), psi, eta, V, factors)
 
 
-def gradient(found: Evaluation, models: Models) -> Logits:
+def gradient(found: Evaluation, models: PriorModels) -> Logits:
     """The gradient of J in the logits.
 
     The adjoint, the discounted visits d to (q, s), solves d M = first. Then dJ / d psi = d Q(q, s, a), and
@@ -269,7 +270,7 @@ def softmax_gradient(slope: Floats, p: Floats, axis: int) -> Floats:
 # The ascent ----------------------------------------------------------------------------------------------------------
 
 
-def climb(logits: Logits, models: Models, iterations: int) -> tuple[Logits, list[float]]:
+def climb(logits: Logits, models: PriorModels, iterations: int) -> tuple[Logits, list[float]]:
     """Exact gradient ascent with backtracking: the last parameters, and the values on the way, which never decrease.
 
     No logit moves by more than one in a step, so memory and actions develop together.

@@ -15,11 +15,11 @@ from bayesrl.models.solve import fastest
 from bayesrl.models.solvers._driver import Iterate, solve_by
 
 
-class Asked(HasMeanMDP, HasRewardRange, CountsVisits, Protocol):
+class OptimismNeeds(HasMeanMDP, HasRewardRange, CountsVisits, Protocol):
     """A belief for R-max and MBIE-EB."""
 
 
-def best_value(planner: str, belief: Asked, r_max: float | None) -> float:
+def best_value(planner: str, belief: OptimismNeeds, r_max: float | None) -> float:
     """V_max = R_max / (1 - gamma); R_max is the belief's largest reward if none is given."""
     if belief.gamma == 1.0:
         raise InvalidArgument(planner, "belief", "one with a discount below 1", 1.0)

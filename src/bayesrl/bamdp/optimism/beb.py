@@ -32,7 +32,7 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(HasMeanMDP, CountsPairs, HasInverseRewardCounts, HasRewardRange, Protocol):
+class BEBNeeds(HasMeanMDP, CountsPairs, HasInverseRewardCounts, HasRewardRange, Protocol):
     """A belief for BEB."""
 
 
@@ -69,9 +69,9 @@ class BEB:
     ] = 1.0
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (BEBNeeds,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: BEBNeeds) -> None:
         """Raise an error if the discount is 1 and the model need not end, or if theory prescribes no bonus."""
         self.size(belief)
         must_end("BEB", belief)
@@ -81,7 +81,7 @@ class BEB:
         return None
 
     def plan(
-        self, belief: Asked, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
+        self, belief: BEBNeeds, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Solve the mean model with the bonus and act greedily."""
         s = state_in("BEB", belief, observation)
@@ -90,7 +90,7 @@ class BEB:
         q, values = mean_model_q(belief, memory, bonus)
         return Decision(best_action(q[s], self.ties, rng, sizes(q)), values, {"q": q[s]})
 
-    def size(self, belief: Asked) -> float:
+    def size(self, belief: BEBNeeds) -> float:
         """beta, or what the theorem prescribes for this belief's discount and rewards."""
         if self.beta != THEORY:
             return float(self.beta)

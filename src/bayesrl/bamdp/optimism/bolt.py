@@ -42,7 +42,7 @@ TOL, SWEEPS = 1e-9, 1_000_000
 """Error of the values, and sweeps before giving up."""
 
 
-class Asked(HasOptimisticRewards, CountsPairs, Protocol):
+class BOLTNeeds(HasOptimisticRewards, CountsPairs, Protocol):
     """A belief for BOLT."""
 
 
@@ -81,9 +81,9 @@ class BOLT:
     ] = None
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (BOLTNeeds,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: BOLTNeeds) -> None:
         """Raise an error if there is neither a discount nor a horizon."""
         discounted("BOLT", belief.gamma, self.horizon)
 
@@ -92,7 +92,7 @@ class BOLT:
         return None
 
     def plan(
-        self, belief: Asked, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
+        self, belief: BOLTNeeds, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Solve the extended MDP and act greedily."""
         s, H = state_in("BOLT", belief, observation), self.horizon
@@ -101,7 +101,7 @@ class BOLT:
         return Decision(best_action(q[s], self.ties, rng, sizes(q)), values, {"q": q[s]})
 
 
-def imagined_model(belief: Asked, eta: Floats, extra: Floats | float) -> Imagined:
+def imagined_model(belief: BOLTNeeds, eta: Floats, extra: Floats | float) -> Imagined:
     """The mean model and the weight of eta (broadcast to (G, K)) imagined transitions in it; zero if they are known.
 
     If rewards are unknown, `extra` pseudo-observations of the largest reward are added to each of their cells.

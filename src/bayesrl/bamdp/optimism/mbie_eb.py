@@ -22,7 +22,7 @@ from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import Ties, best_action, state_in
 from bayesrl.bamdp._posterior import count_visits, finite_reward_range, visits_of_pairs
-from bayesrl.bamdp.optimism._optimistic_state import Asked, best_value, optimistic_q
+from bayesrl.bamdp.optimism._optimistic_state import OptimismNeeds, best_value, optimistic_q
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, mbie_eb_beta
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
@@ -31,7 +31,7 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Plan(NamedTuple):
+class MBIEPlan(NamedTuple):
     """Values to start the next solve from, the visits of each group, and R_max / (1 - gamma)."""
 
     values: Floats
@@ -72,19 +72,24 @@ class MBIEEB:
     ] = None
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (OptimismNeeds,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: OptimismNeeds) -> None:
         """Raise an error if V_max is not finite, or if theory prescribes no finite number."""
         best_value("MBIEEB", belief, self.r_max)
         self._beta(belief)
 
-    def start(self) -> Plan | None:
+    def start(self) -> MBIEPlan | None:
         """No plan yet."""
         return None
 
     def plan(
-        self, belief: Asked, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
+        self,
+        belief: OptimismNeeds,
+        observation: int,
+        memory: MBIEPlan | None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Solve the mean model with the bonus and act greedily."""
         s = state_in("MBIEEB", belief, observation)
@@ -93,9 +98,9 @@ class MBIEEB:
         worth = best_value("MBIEEB", belief, self.r_max) if memory is None else memory.worth
         bonus = self._beta(belief) / np.sqrt(np.maximum(n, 1.0))
         q, values = optimistic_q(belief, n == 0.0, worth, bonus, None if memory is None else memory.values)
-        return Decision(best_action(q[s], self.ties, rng, sizes(q)), Plan(values, visits, worth), {"q": q[s]})
+        return Decision(best_action(q[s], self.ties, rng, sizes(q)), MBIEPlan(values, visits, worth), {"q": q[s]})
 
-    def _beta(self, belief: Asked) -> float:
+    def _beta(self, belief: OptimismNeeds) -> float:
         if self.beta != THEORY:
             return float(self.beta)
         low, high = finite_reward_range("MBIEEB", belief)

@@ -37,7 +37,7 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(HasOptimisticRewards, BoundsBestRewards, CountsPairs, HasRowVariance, Protocol):
+class POTNeeds(HasOptimisticRewards, BoundsBestRewards, CountsPairs, HasRowVariance, Protocol):
     """A belief for POT."""
 
 
@@ -77,9 +77,9 @@ class POT:
     ] = None
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (POTNeeds,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: POTNeeds) -> None:
         """Raise an error if there is neither a discount nor a horizon."""
         discounted("POT", belief.gamma, self.horizon)
 
@@ -88,7 +88,7 @@ class POT:
         return None
 
     def plan(
-        self, belief: Asked, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
+        self, belief: POTNeeds, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Solve the extended MDP and act greedily."""
         s, H = state_in("POT", belief, observation), self.horizon
@@ -99,7 +99,7 @@ class POT:
         return Decision(best_action(q[s], self.ties, rng, sizes(q)), values, {"q": q[s]})
 
 
-def probable_share(belief: Asked, beta: float) -> Floats:
+def probable_share(belief: POTNeeds, beta: float) -> Floats:
     """An upper bound on the share of each outcome, (G, K): mean plus beta standard deviations, at most 1."""
     above = belief.mean_mdp().prob + beta * np.sqrt(belief.row_variance())
     return np.asarray(np.minimum(1.0, above))

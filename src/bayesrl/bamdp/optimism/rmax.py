@@ -22,7 +22,7 @@ from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import Ties, best_action, state_in
 from bayesrl.bamdp._posterior import count_visits, finite_reward_range, visits_of_pairs
-from bayesrl.bamdp.optimism._optimistic_state import Asked, best_value, optimistic_q
+from bayesrl.bamdp.optimism._optimistic_state import OptimismNeeds, best_value, optimistic_q
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, effective_horizon, rmax_knownness
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
@@ -31,7 +31,7 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Plan(NamedTuple):
+class RMaxPlan(NamedTuple):
     """The action values of the plan in use, its values, and the visits of each group."""
 
     q: Floats
@@ -72,19 +72,24 @@ class RMax:
     r_max: Annotated[float | None, "Largest reward, R_max; None for the belief's own."] = None
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (OptimismNeeds,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: OptimismNeeds) -> None:
         """Raise an error if V_max is not finite, or if theory prescribes no finite number."""
         best_value("RMax", belief, self.r_max)
         self._knownness(belief)
 
-    def start(self) -> Plan | None:
+    def start(self) -> RMaxPlan | None:
         """No plan yet."""
         return None
 
     def plan(
-        self, belief: Asked, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
+        self,
+        belief: OptimismNeeds,
+        observation: int,
+        memory: RMaxPlan | None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Follow the plan in use; make a new one when a pair has just become known."""
         s, m = state_in("RMax", belief, observation), self._knownness(belief)
@@ -92,13 +97,13 @@ class RMax:
         if memory is None or (visits == m)[memory.visits < m].any():
             unknown = visits_of_pairs(visits, belief) < m
             worth, warm = best_value("RMax", belief, self.r_max), None if memory is None else memory.values
-            memory = Plan(*optimistic_q(belief, unknown, worth, np.zeros(unknown.shape), warm), visits)
+            memory = RMaxPlan(*optimistic_q(belief, unknown, worth, np.zeros(unknown.shape), warm), visits)
         here = memory.q[s]
         return Decision(
             best_action(here, self.ties, rng, size(memory.values)), memory._replace(visits=visits), {"q": here}
         )
 
-    def _knownness(self, belief: Asked) -> int:
+    def _knownness(self, belief: OptimismNeeds) -> int:
         if self.knownness != THEORY:
             return int(self.knownness)
         low, high = finite_reward_range("RMax", belief)

@@ -35,7 +35,7 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(HasMeanMDP, ListsOutcomes, HasRowVariance, HasRewardVariance, HasRewardRange, Protocol):
+class VBRBNeeds(HasMeanMDP, ListsOutcomes, HasRowVariance, HasRewardVariance, HasRewardRange, Protocol):
     """A belief for VBRB."""
 
 
@@ -77,9 +77,9 @@ class VBRB:
     ] = 1.0
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (VBRBNeeds,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: VBRBNeeds) -> None:
         """Raise an error if the discount is 1 and the model need not end, or if the bonus is infinite."""
         self.bonus(belief)
         must_end("VBRB", belief)
@@ -89,14 +89,14 @@ class VBRB:
         return None
 
     def plan(
-        self, belief: Asked, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
+        self, belief: VBRBNeeds, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Solve the mean model with the bonus and act greedily."""
         s = state_in("VBRB", belief, observation)
         q, values = mean_model_q(belief, memory, self.bonus(belief))
         return Decision(best_action(q[s], self.ties, rng, sizes(q)), values, {"q": q[s]})
 
-    def bonus(self, belief: Asked) -> Floats:
+    def bonus(self, belief: VBRBNeeds) -> Floats:
         """The bonus of each pair, (S, A)."""
         beta_r, beta_p = self.beta_r, self.beta_p
         if THEORY in (beta_r, beta_p):
@@ -110,7 +110,7 @@ class VBRB:
         return float(beta_r) * np.sqrt(variance_r) + float(beta_p) * np.sqrt(variance_p)
 
 
-def variances(belief: Asked) -> tuple[Floats, Floats]:
+def variances(belief: VBRBNeeds) -> tuple[Floats, Floats]:
     """(Var[R(s, a)], sum_s' Var[P(s'|s, a)]), both (S, A)."""
     rows = belief.row_variance()
     return belief.reward_variance(rows), np.asarray(rows.sum(axis=1)[belief.outcomes.group])

@@ -24,7 +24,7 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Plan(NamedTuple):
+class BayesianDPPlan(NamedTuple):
     """The action values of the model in use, their size, and for how many more steps it is used."""
 
     q: Floats
@@ -66,7 +66,7 @@ class BayesianDP:
         """Raise an error if the discount is 1 and the model need not end."""
         draws_must_end("BayesianDP", belief)
 
-    def start(self) -> Plan | None:
+    def start(self) -> BayesianDPPlan | None:
         """No model yet."""
         return None
 
@@ -74,7 +74,7 @@ class BayesianDP:
         self,
         belief: SamplesMDPs,
         observation: int,
-        memory: Plan | None,
+        memory: BayesianDPPlan | None,
         rng: Generator,
         last: Transition | None = None,
     ) -> Decision:
@@ -83,6 +83,8 @@ class BayesianDP:
         if memory is None or memory.left == 0:
             warm = None if memory is None else memory.q.max(axis=1)
             q = solve(belief.sample_mdp(rng), initial=warm).q
-            memory = Plan(q, sizes(q), self.every)
+            memory = BayesianDPPlan(q, sizes(q), self.every)
         here = memory.q[s]
-        return Decision(first_best(here, memory.size), Plan(memory.q, memory.size, memory.left - 1), {"q": here})
+        return Decision(
+            first_best(here, memory.size), BayesianDPPlan(memory.q, memory.size, memory.left - 1), {"q": here}
+        )

@@ -32,11 +32,11 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(SamplesListedMDPs, GroupsVisits, Protocol):
+class BOSSNeeds(SamplesListedMDPs, GroupsVisits, Protocol):
     """A belief for BOSS."""
 
 
-class Plan(NamedTuple):
+class BOSSPlan(NamedTuple):
     """The action values of the hyper-model in use, its values, and the visits of each group."""
 
     q: Floats
@@ -78,19 +78,24 @@ class BOSS:
         'Visits after which a pair counts as known, B; "theory" for the theorem\'s (`boss_knownness`).',
     ] = 10
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (BOSSNeeds,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: BOSSNeeds) -> None:
         """Raise an error if the discount is 1 and the model need not end, or if theory prescribes no finite number."""
         draws_must_end("BOSS", belief)
         self._knownness(belief)
 
-    def start(self) -> Plan | None:
+    def start(self) -> BOSSPlan | None:
         """No models yet."""
         return None
 
     def plan(
-        self, belief: Asked, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
+        self,
+        belief: BOSSNeeds,
+        observation: int,
+        memory: BOSSPlan | None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Follow the hyper-model's policy; draw new models when a pair has just become known."""
         s = state_in("BOSS", belief, observation)
@@ -99,11 +104,11 @@ class BOSS:
         if memory is None or full:
             warm = None if memory is None else memory.values
             sizes = np.full(belief.outcomes.n_groups, self.samples)
-            memory = Plan(*hyper_q(belief, sizes, warm, rng), visits)
+            memory = BOSSPlan(*hyper_q(belief, sizes, warm, rng), visits)
         here = memory.q[s]
         return Decision(first_best(here, size(memory.values)), memory._replace(visits=visits), {"q": here})
 
-    def _knownness(self, belief: Asked) -> int:
+    def _knownness(self, belief: BOSSNeeds) -> int:
         if self.knownness != THEORY:
             return int(self.knownness)
         return boss_knownness(belief.n_states, belief.n_actions, belief.gamma, self.samples)

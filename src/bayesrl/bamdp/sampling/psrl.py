@@ -33,7 +33,7 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Plan(NamedTuple):
+class PSRLPlan(NamedTuple):
     """Action values of the episode's model, (tau, S, A) or (1, S, A), their size, and the step within the episode."""
 
     q: Floats
@@ -77,7 +77,7 @@ class PSRL:
         if self.horizon is None:
             draws_must_end("PSRL", belief)
 
-    def start(self) -> Plan | None:
+    def start(self) -> PSRLPlan | None:
         """No model yet."""
         return None
 
@@ -85,7 +85,7 @@ class PSRL:
         self,
         belief: SamplesListedMDPs,
         observation: int,
-        memory: Plan | None,
+        memory: PSRLPlan | None,
         rng: Generator,
         last: Transition | None = None,
     ) -> Decision:
@@ -97,9 +97,9 @@ class PSRL:
         if memory is None or over or memory.step == self.horizon:
             model = belief.sample_mdp(rng)
             q = solve(model).q[None] if self.horizon is None else episode_q(model, self.horizon)
-            memory = Plan(q, size(q.ravel()), 0)
+            memory = PSRLPlan(q, size(q.ravel()), 0)
         here = memory.q[0 if self.horizon is None else memory.step, s]
-        return Decision(first_best(here, memory.size), Plan(memory.q, memory.size, memory.step + 1), {"q": here})
+        return Decision(first_best(here, memory.size), PSRLPlan(memory.q, memory.size, memory.step + 1), {"q": here})
 
 
 def episode_q(model: TabularMDP, tau: int) -> Floats:

@@ -34,7 +34,7 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(SamplesListedMDPs, HasPairMoments, Protocol):
+class SBOSSNeeds(SamplesListedMDPs, HasPairMoments, Protocol):
     """A belief for SBOSS."""
 
 
@@ -45,7 +45,7 @@ class Moments(NamedTuple):
     deviation: Floats
 
 
-class Plan(NamedTuple):
+class SBOSSPlan(NamedTuple):
     """The action values of the hyper-model in use, its values, and the posterior it was drawn from."""
 
     q: Floats
@@ -84,25 +84,30 @@ class SBOSS:
         float, AtLeast(0), "Standard deviations that the posterior of a (s, a) may move before new models are drawn."
     ] = 3.0
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (SBOSSNeeds,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: SBOSSNeeds) -> None:
         """Raise an error if the discount is 1 and the model need not end."""
         draws_must_end("SBOSS", belief)
 
-    def start(self) -> Plan | None:
+    def start(self) -> SBOSSPlan | None:
         """No models yet."""
         return None
 
     def plan(
-        self, belief: Asked, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
+        self,
+        belief: SBOSSNeeds,
+        observation: int,
+        memory: SBOSSPlan | None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Follow the hyper-model's policy; draw new models when the posterior has moved."""
         s = state_in("SBOSS", belief, observation)
         if memory is None or distance_moved(*memory.then, belief.pair_means()).max() > self.delta:
             warm = None if memory is None else memory.values
             sizes = np.full(belief.outcomes.n_groups, self.samples)
-            memory = Plan(*hyper_q(belief, sizes, warm, rng), moments_of(belief))
+            memory = SBOSSPlan(*hyper_q(belief, sizes, warm, rng), moments_of(belief))
         here = memory.q[s]
         return Decision(first_best(here, size(memory.values)), memory, {"q": here})
 

@@ -25,7 +25,7 @@ from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import draws_must_end, state_in
 from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs, Sizes, hyper_q
-from bayesrl.bamdp.sampling.sboss import Plan, distance_moved, moments_of
+from bayesrl.bamdp.sampling.sboss import SBOSSPlan, distance_moved, moments_of
 from bayesrl.capabilities import HasPairMoments, HasRowVariance
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
@@ -37,7 +37,7 @@ MOST = 1_000_000
 """The largest number of models: more would not fit into memory."""
 
 
-class Asked(SamplesListedMDPs, HasPairMoments, HasRowVariance, Protocol):
+class SmartSamplerNeeds(SamplesListedMDPs, HasPairMoments, HasRowVariance, Protocol):
     """A belief for SmartSampler."""
 
 
@@ -71,32 +71,37 @@ class SmartSampler:
         float, AtLeast(0), "Standard deviations that the posterior of a (s, a) may move before new models are drawn."
     ] = 0.0
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (SmartSamplerNeeds,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: SmartSamplerNeeds) -> None:
         """Raise an error if the discount is 1 and the model need not end, or if epsilon asks for too many models."""
         draws_must_end("SmartSampler", belief)
         sample_sizes(belief, self.epsilon)
 
-    def start(self) -> Plan | None:
+    def start(self) -> SBOSSPlan | None:
         """No models yet."""
         return None
 
     def plan(
-        self, belief: Asked, observation: int, memory: Plan | None, rng: Generator, last: Transition | None = None
+        self,
+        belief: SmartSamplerNeeds,
+        observation: int,
+        memory: SBOSSPlan | None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Follow the hyper-model's policy; draw new models when the posterior has moved."""
         s, sizes = state_in("SmartSampler", belief, observation), sample_sizes(belief, self.epsilon)
         if memory is None or distance_moved(*memory.then, belief.pair_means()).max() > self.delta:
             warm = None if memory is None else memory.values
-            memory = Plan(*hyper_q(belief, sizes, warm, rng), moments_of(belief))
+            memory = SBOSSPlan(*hyper_q(belief, sizes, warm, rng), moments_of(belief))
         here = memory.q[s]
         return Decision(
             first_best(here, size(memory.values)), memory, {"q": here, "samples": sizes[belief.outcomes.group[s]]}
         )
 
 
-def sample_sizes(belief: Asked, epsilon: float) -> Sizes:
+def sample_sizes(belief: SmartSamplerNeeds, epsilon: float) -> Sizes:
     """K of each group, (G,); a group that only terminal states use is drawn once."""
     o, variance = belief.outcomes, belief.row_variance().max(axis=1)
     live = np.isin(np.arange(o.n_groups), o.group[~o.terminal])

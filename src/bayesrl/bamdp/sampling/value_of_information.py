@@ -43,11 +43,11 @@ from bayesrl.parameters import PROBABILITY, AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(SamplesMDPs, KnowsRewards, Protocol):
+class ValueOfInformationNeeds(SamplesMDPs, KnowsRewards, Protocol):
     """A belief for the planner."""
 
 
-class Sample(NamedTuple):
+class ModelSample(NamedTuple):
     """Models with their action values q[i, s, a], mean values to start from, and weights that sum to one."""
 
     models: tuple[TabularMDP, ...]
@@ -92,20 +92,25 @@ class ValueOfInformation:
     ] = 0.5
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (ValueOfInformationNeeds,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: ValueOfInformationNeeds) -> None:
         """Raise an error if the discount is 1 and the model need not end, or on "reweight" with unknown rewards."""
         draws_must_end("ValueOfInformation", belief)
         if self.update == "reweight" and not belief.rewards_known:
             raise InvalidArgument("ValueOfInformation", "update", '"fresh" if rewards are unknown', self.update)
 
-    def start(self) -> Sample | None:
+    def start(self) -> ModelSample | None:
         """No models yet."""
         return None
 
     def plan(
-        self, belief: Asked, observation: int, memory: Sample | None, rng: Generator, last: Transition | None = None
+        self,
+        belief: ValueOfInformationNeeds,
+        observation: int,
+        memory: ModelSample | None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Update the sample and take the action with the largest mean plus VPI."""
         self.check(belief)
@@ -118,7 +123,7 @@ class ValueOfInformation:
             sample = sample._replace(models=())
         return Decision(best_action(q + vpi, self.ties, rng, size(sample.values)), sample, {"q": q, "vpi": vpi})
 
-    def draw(self, belief: Asked, warm: Floats | None, rng: Generator) -> Sample:
+    def draw(self, belief: ValueOfInformationNeeds, warm: Floats | None, rng: Generator) -> ModelSample:
         """A new sample from the belief."""
         models: tuple[TabularMDP, ...] = ()
         draws = (belief.sample_mdp(rng) for _ in range(self.samples))
@@ -127,9 +132,9 @@ class ValueOfInformation:
         else:
             models = tuple(draws)
             values, q = solve_each(models, warm)
-        return Sample(models, q, values.mean(axis=0), np.full(self.samples, 1.0 / self.samples))
+        return ModelSample(models, q, values.mean(axis=0), np.full(self.samples, 1.0 / self.samples))
 
-    def reweight(self, sample: Sample, last: Transition | None) -> Sample | None:
+    def reweight(self, sample: ModelSample, last: Transition | None) -> ModelSample | None:
         """The sample after a transition, or None if its effective size is too small."""
         if last is None:
             return sample

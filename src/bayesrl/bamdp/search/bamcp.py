@@ -32,12 +32,12 @@ from bayesrl.capabilities import NamesOutcomes, Simulates
 from bayesrl.checks import Floats, frozen
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.search.history_tree import Tree, subtree
-from bayesrl.kernels.search.uct_on_histories import Budget, best_action
+from bayesrl.kernels.search.uct_on_histories import Budget, SearchSettings, best_action
 from bayesrl.parameters import PROBABILITY, Above, AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(Simulates, NamesOutcomes, Protocol):
+class BAMCPNeeds(Simulates, NamesOutcomes, Protocol):
     """A belief for BAMCP."""
 
 
@@ -94,9 +94,9 @@ class BAMCP:
     reuse: Annotated[bool, "Whether the next decision keeps the part of the tree below what really happened."] = False
     leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (BAMCPNeeds,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: BAMCPNeeds) -> None:
         """Raise an error if the leaves need a mean model and there is none."""
         check_leaf("BAMCP", belief, self.leaf)
 
@@ -105,7 +105,12 @@ class BAMCP:
         return None
 
     def plan(
-        self, belief: Asked, observation: Any, memory: Memory | None, rng: Generator, last: Transition | None = None
+        self,
+        belief: BAMCPNeeds,
+        observation: Any,
+        memory: Memory | None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Search from the present state and belief."""
         began = perf_counter()
@@ -113,15 +118,23 @@ class BAMCP:
         Q = frozen(np.zeros((S, A)) if memory is None else memory.Q)  # of one type, for the compiler
         if S > 0:
             Q = learned(Q, last, belief.gamma, self.rollout_rate)
-        settings = np.array([belief.gamma, constant_of(self.exploration), self.rollout_epsilon])
         depth = 0 if belief.is_terminal(s) else self.depth  # nothing comes after the end
-        model, V0 = belief.simulate(self.depth), leaf_values("BAMCP", belief, S, self.leaf)
-        kept = self._kept(belief, observation, memory, last)
-        budget = Budget(self.simulations, self.milliseconds)
-        action, tree, info = best_action(rng, model, s, Q, V0, settings, depth, budget, kept, began)
+        action, tree, info = best_action(
+            belief.simulate(self.depth),
+            start=s,
+            rollout_q=Q,
+            leaf_values=leaf_values("BAMCP", belief, S, self.leaf),
+            settings=SearchSettings(belief.gamma, constant_of(self.exploration), self.rollout_epsilon, depth),
+            budget=Budget(self.simulations, self.milliseconds),
+            kept=self._kept(belief, observation, memory, last),
+            began=began,
+            rng=rng,
+        )
         return Decision(action, Memory(Q, tree if self.reuse else None), info)
 
-    def _kept(self, belief: Asked, observation: Any, memory: Memory | None, last: Transition | None) -> Tree | None:
+    def _kept(
+        self, belief: BAMCPNeeds, observation: Any, memory: Memory | None, last: Transition | None
+    ) -> Tree | None:
         """The part of the last tree that can be used again; none if the episode was reset in between."""
         if not self.reuse or memory is None or memory.tree is None or last is None:
             return None

@@ -55,7 +55,7 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(ListsOutcomes, Enumerates, Protocol):
+class BayesianSparseSamplingNeeds(ListsOutcomes, Enumerates, Protocol):
     """A belief for Bayesian sparse sampling."""
 
 
@@ -91,13 +91,18 @@ class BayesianSparseSampling:
     depth: Annotated[int, AtLeast(1), "Decisions looked ahead, d."] = 8
     leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's."] = "zero"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (BayesianSparseSamplingNeeds,)
 
     def start(self) -> None:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Asked, observation: int, memory: None, rng: Generator, last: Transition | None = None
+        self,
+        belief: BayesianSparseSamplingNeeds,
+        observation: int,
+        memory: None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Grow the tree from the present state and belief."""
         s = state_in("BayesianSparseSampling", belief, observation)
@@ -107,7 +112,7 @@ class BayesianSparseSampling:
         return Decision(best_action(q, "random", rng), None, {"q": q, "visits": n, "simulations": self.simulations})
 
 
-class Models(NamedTuple):
+class ModelMemory(NamedTuple):
     """Memory for one model of a search, as split rows if that pays, otherwise as tables."""
 
     split: Split  # the counts as split rows, or empty
@@ -168,17 +173,17 @@ def search(rng: Generator, m: Counts, flat: bool, s0: int, gamma: float, V0: F1,
 
 
 @njit
-def empty_models(m: Counts, flat: bool, D: int) -> Models:
+def empty_models(m: Counts, flat: bool, D: int) -> ModelMemory:
     """Room for the models of a search."""
     c = split_rows(m, flat, D)
     G, S = (0, 0) if len(c.base) else (len(m.phi), len(m.succ))
-    return Models(
+    return ModelMemory(
         c, empty_model(c), np.empty((G, m.phi.shape[1])), np.empty((S, *m.succ.shape[1:])), np.empty((2, len(m.succ)))
     )
 
 
 @njit
-def q_of_mean(m: Counts, w: Models, s: int, d: int, gamma: float, V0: F1, q: F1) -> float:
+def q_of_mean(m: Counts, w: ModelMemory, s: int, d: int, gamma: float, V0: F1, q: F1) -> float:
     """Fill q[a] = Q_d(s, a) in the mean model of the present counts, return V_d(s)."""
     if len(w.split.base):
         mean_rows(w.split, w.listed)
@@ -188,7 +193,7 @@ def q_of_mean(m: Counts, w: Models, s: int, d: int, gamma: float, V0: F1, q: F1)
 
 
 @njit
-def q_of_draw(rng: Generator, m: Counts, w: Models, s: int, d: int, gamma: float, V0: F1, q: F1) -> float:
+def q_of_draw(rng: Generator, m: Counts, w: ModelMemory, s: int, d: int, gamma: float, V0: F1, q: F1) -> float:
     """The same in a model drawn from the posterior of the present counts."""
     if len(w.split.base):
         draw_rows(rng, w.split, w.listed)
@@ -198,7 +203,7 @@ def q_of_draw(rng: Generator, m: Counts, w: Models, s: int, d: int, gamma: float
 
 
 @njit
-def learn(m: Counts, w: Models, s: int, a: int, e: int) -> None:
+def learn(m: Counts, w: ModelMemory, s: int, a: int, e: int) -> None:
     """Add outcome e of (s, a) to the counts."""
     add(m, s, a, e, 1.0)
     if len(w.split.base):
@@ -206,7 +211,7 @@ def learn(m: Counts, w: Models, s: int, a: int, e: int) -> None:
 
 
 @njit
-def unlearn(m: Counts, w: Models, s: int, a: int, e: int) -> None:
+def unlearn(m: Counts, w: ModelMemory, s: int, a: int, e: int) -> None:
     """Remove outcome e of (s, a) from the counts."""
     add(m, s, a, e, -1.0)
     if len(w.split.base):

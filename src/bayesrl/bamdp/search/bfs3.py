@@ -35,7 +35,7 @@ from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F2
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.replay import replay, undo
-from bayesrl.kernels.simulator import begin, borrowed
+from bayesrl.kernels.simulator import Simulator, begin, borrowed
 from bayesrl.kernels.ties import better
 from bayesrl.kernels.tree import (
     CHANCE,
@@ -63,7 +63,7 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(Simulates, HasRewardRange, Protocol):
+class BFS3Needs(Simulates, HasRewardRange, Protocol):
     """A belief for BFS3."""
 
 
@@ -103,9 +103,9 @@ class BFS3:
     width: Annotated[int, AtLeast(1), "Successors drawn for each node and action, C."] = 5
     leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's."] = "zero"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (BFS3Needs,)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: BFS3Needs) -> None:
         """Raise an error if the leaves need a mean model and there is none."""
         check_leaf("BFS3", belief, self.leaf)
 
@@ -113,7 +113,7 @@ class BFS3:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Asked, observation: Any, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: BFS3Needs, observation: Any, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Search from the present state and belief; `q` are the upper bounds by which the action is chosen."""
         s = belief.encode(observation, "BFS3")
@@ -128,7 +128,7 @@ class BFS3:
 
 
 @njit
-def search(rng: Generator, model: object, leaves: LeafBounds, s0: int, q: F2, n: int, D: int, C: int) -> int:
+def search(rng: Generator, model: Simulator, leaves: LeafBounds, s0: int, q: F2, n: int, D: int, C: int) -> int:
     """Add bounds of Q(s0, phi, a) to q (4, A) with n trajectories from each of C successors; return their number."""
     model, A = borrowed(model), q.shape[1]
     root, tree, total = sparse_tree(1, A, C), sparse_tree(1 + n * max(D - 2, 0), A, C), 0
@@ -161,7 +161,9 @@ def search(rng: Generator, model: object, leaves: LeafBounds, s0: int, q: F2, n:
 
 
 @njit
-def run_trajectories(rng: Generator, tree: Sparse, model: object, leaves: LeafBounds, s0: int, n: int, D: int) -> int:
+def run_trajectories(
+    rng: Generator, tree: Sparse, model: Simulator, leaves: LeafBounds, s0: int, n: int, D: int
+) -> int:
     """Run at most n trajectories of D decisions from the root (s0, phi); the model holds phi. Return their number."""
     path_h, path_s = np.empty(D, np.int64), np.empty(D, np.int64)
     path_a, path_k = np.empty(D, np.int64), np.empty(D, np.int64)

@@ -38,7 +38,7 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(HasRewardRange, Enumerates, Protocol):
+class BOPNeeds(HasRewardRange, Enumerates, Protocol):
     """A belief for BOP."""
 
 
@@ -76,13 +76,13 @@ class BOP:
     ] = None
     leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's, which needs a depth."] = "zero"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (BOPNeeds,)
 
     def __post_init__(self) -> None:
         if self.depth is None and self.leaf != "zero":
             raise InvalidArgument("BOP", "leaf", "zero if there is no depth", self.leaf)
 
-    def check(self, belief: Asked) -> None:
+    def check(self, belief: BOPNeeds) -> None:
         """Raise an error if there is neither a discount nor a depth."""
         if self.depth is None and belief.gamma == 1.0:
             raise InvalidArgument("BOP", "depth", "given if the discount is 1", None)
@@ -91,7 +91,7 @@ class BOP:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Asked, observation: int, memory: None, rng: Generator, last: Transition | None = None
+        self, belief: BOPNeeds, observation: int, memory: None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Search; `q` is the lower bound, by which the action is chosen."""
         s = state_in("BOP", belief, observation)
@@ -101,7 +101,7 @@ class BOP:
         info = {"q": lower, "lower": lower, "upper": upper, "nodes": int(nodes)}
         return Decision(best_action(lower, "random", rng), None, info)
 
-    def _leaf_bounds(self, belief: Asked) -> LeafBounds:
+    def _leaf_bounds(self, belief: BOPNeeds) -> LeafBounds:
         """V_min and V_max with d decisions to go; without a limit no path of `nodes` nodes reaches d = 0."""
         self.check(belief)
         depth = self.nodes + 1 if self.depth is None else self.depth
@@ -113,7 +113,7 @@ class BOP:
         return leaves
 
 
-class Tree(NamedTuple):
+class BOPTree(NamedTuple):
     """The expanded hyper-states."""
 
     child: I3  # (n, A, E) the node after outcome e of action a, or -1 for a leaf
@@ -128,7 +128,7 @@ class Tree(NamedTuple):
 def search(m: Counts, s0: int, leaves: LeafBounds, n: int) -> tuple[F2, int]:
     """(Lower and upper bounds of the root's actions, nodes expanded)."""
     A, E, D = m.group.shape[1], m.succ.shape[2] * max(len(m.values), 1), len(leaves.range) - 1
-    tree = Tree(
+    tree = BOPTree(
         np.full((n, A, E), -1, np.int64), np.zeros((n, A, E)), np.zeros((n, A, 2)), np.empty((n, 2)),
         np.empty(n, np.int64), np.empty(n),
     )  # fmt: skip
@@ -165,7 +165,7 @@ def search(m: Counts, s0: int, leaves: LeafBounds, n: int) -> tuple[F2, int]:
 
 
 @inlined
-def expand(m: Counts, t: Tree, h: int, s: int, d: int, leaves: LeafBounds) -> None:
+def expand(m: Counts, t: BOPTree, h: int, s: int, d: int, leaves: LeafBounds) -> None:
     """Make node h of the hyper-state (s, phi) with d decisions to go; phi is what `m` holds now."""
     for a in range(m.group.shape[1]):
         for e in range(branches(m, s, a)):
@@ -174,7 +174,7 @@ def expand(m: Counts, t: Tree, h: int, s: int, d: int, leaves: LeafBounds) -> No
 
 
 @inlined
-def evaluate(m: Counts, t: Tree, h: int, s: int, d: int, leaves: LeafBounds) -> None:
+def evaluate(m: Counts, t: BOPTree, h: int, s: int, d: int, leaves: LeafBounds) -> None:
     """Bounds of node h, its optimistic action, and the largest contribution of a leaf below."""
     t.value[h, 0] = t.value[h, 1] = -np.inf
     t.star[h], t.leaf[h] = 0, 0.0  # unchanged if no bound is a number
@@ -194,7 +194,7 @@ def evaluate(m: Counts, t: Tree, h: int, s: int, d: int, leaves: LeafBounds) -> 
 
 
 @inlined
-def child_bounds(m: Counts, t: Tree, c: int, y: int, d: int, leaves: LeafBounds) -> tuple[float, float, float]:
+def child_bounds(m: Counts, t: BOPTree, c: int, y: int, d: int, leaves: LeafBounds) -> tuple[float, float, float]:
     """(Lower, upper, contribution of the best leaf) of node c, or of the leaf at y with d to go (c < 0)."""
     if c >= 0:
         return t.value[c, 0], t.value[c, 1], t.leaf[c]

@@ -60,7 +60,7 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
 
-class Asked(HasRewardRange, Enumerates, Protocol):
+class BranchAndBoundNeeds(HasRewardRange, Enumerates, Protocol):
     """A belief for branch and bound."""
 
 
@@ -103,13 +103,18 @@ class BranchAndBound:
     ] = "optimistic"
     leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's."] = "zero"
 
-    needs: ClassVar[tuple[type, ...]] = (Asked,)
+    needs: ClassVar[tuple[type, ...]] = (BranchAndBoundNeeds,)
 
     def start(self) -> None:
         """Nothing to remember."""
 
     def plan(
-        self, belief: Asked, observation: int, memory: None, rng: Generator, last: Transition | None = None
+        self,
+        belief: BranchAndBoundNeeds,
+        observation: int,
+        memory: None,
+        rng: Generator,
+        last: Transition | None = None,
     ) -> Decision:
         """Search; `lower` and `upper` are the bounds on the root's actions before the search."""
         s = state_in("BranchAndBound", belief, observation)

@@ -15,15 +15,14 @@ by about K / (2 samples).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from bayesrl.capabilities import SamplesMeans
+from bayesrl.capabilities import BestArm, SamplesMeans
 from bayesrl.checks import Floats, integer
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.best_arm import DEVIATIONS, NODES, OF_NODES, PANELS, UP_TO, WEIGHTS, best_beta, best_normal, panels
@@ -37,30 +36,6 @@ FIVE = 0.1 * (2.0 * np.arange(5)[:, None] + 1.0 + NODES).ravel(), 0.1 * np.tile(
 """Nodes and weights of five panels of [0, 1]."""
 DRAWS = 10_000
 """Default number of draws from a belief that can be neither integrated nor listed."""
-
-
-class BestArm(NamedTuple):
-    """The posterior of the best arm. Leading axes, if any, are replicates."""
-
-    p: Floats
-    """P(A* = a), (..., K)."""
-    given: Floats
-    """E[theta_b | A* = a], (..., K, K), row a."""
-    mean: Floats
-    """E[theta_b], (..., K)."""
-    gain: Callable[[], Floats] | None = None
-    """Computes I(A*; Y_a) in nats for each arm, (..., K); None if the rewards are neither 0 or 1 nor Gaussian."""
-
-    @property
-    def shortfall(self) -> Floats:
-        """Delta_a = E[theta_{A*}] - E[theta_a], (..., K)."""
-        best = np.einsum("...a,...aa->...", self.p, self.given)
-        return np.asarray(np.maximum(best[..., None] - self.mean, 0.0))
-
-    @property
-    def variance(self) -> Floats:
-        """v_a = Var(E[theta_a | A*]), (..., K)."""
-        return np.asarray(np.einsum("...a,...ab->...b", self.p, (self.given - self.mean[..., None, :]) ** 2))
 
 
 # The best arm --------------------------------------------------------------------------------------------------------

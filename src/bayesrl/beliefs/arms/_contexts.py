@@ -22,7 +22,8 @@ from scipy import special
 
 from bayesrl.beliefs._log import Log, column_name, columns, table_of, transitions
 from bayesrl.beliefs.arms._arms import check_binary, check_reward, check_rewards
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_by_draws
+from bayesrl.beliefs.arms._best_arm import DRAWS, best_arm_by_draws
+from bayesrl.capabilities import BestArm
 from bayesrl.checks import Floats, array, as_array, frozen, probability
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument

@@ -30,9 +30,9 @@ from bayesrl.beliefs.arms._arms import (
     tile_replicates,
     unchecked,
 )
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_of_betas
+from bayesrl.beliefs.arms._best_arm import DRAWS, best_arm_of_betas
 from bayesrl.beliefs.arms._problems import pays_ones
-from bayesrl.beliefs.arms._states import ArmPosteriors, ArmStates
+from bayesrl.capabilities import ArmPosteriors, ArmStates, BestArm
 from bayesrl.checks import Floats, Ints, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument

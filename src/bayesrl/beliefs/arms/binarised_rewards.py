@@ -20,9 +20,10 @@ from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, columns
 from bayesrl.beliefs.arms._arms import arm_index, check_reward, check_rewards
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm
+from bayesrl.beliefs.arms._best_arm import DRAWS
 from bayesrl.beliefs.arms._problems import pays_ones
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.capabilities import BestArm
 from bayesrl.checks import Floats, generator
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument

@@ -28,8 +28,9 @@ from bayesrl.beliefs.arms._arms import (
     tile_replicates,
     unchecked,
 )
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_by_draws
+from bayesrl.beliefs.arms._best_arm import DRAWS, best_arm_by_draws
 from bayesrl.beliefs.arms._problems import pays_amounts
+from bayesrl.capabilities import BestArm
 from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence

@@ -25,9 +25,9 @@ from bayesrl.beliefs._log import Log, columns
 from bayesrl.beliefs._problems import Draws
 from bayesrl.beliefs.arms._arms import check_single, unchecked
 from bayesrl.beliefs.arms._bandit_models import BernoulliModels, Models
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_of_list
+from bayesrl.beliefs.arms._best_arm import DRAWS, best_arm_of_list
 from bayesrl.beliefs.arms._problems import pays_coins
-from bayesrl.beliefs.arms._states import ArmPosteriors
+from bayesrl.capabilities import ArmPosteriors, BestArm
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, probability, rows_sum_to_one
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument

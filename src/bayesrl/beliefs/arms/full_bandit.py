@@ -18,9 +18,10 @@ from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log, columns
 from bayesrl.beliefs.arms._arms import check_reward, check_set
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_by_draws
+from bayesrl.beliefs.arms._best_arm import DRAWS, best_arm_by_draws
 from bayesrl.beliefs.arms._problems import several
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.capabilities import BestArm
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument

@@ -26,9 +26,10 @@ from scipy import special
 
 from bayesrl.beliefs._log import Log
 from bayesrl.beliefs.arms._arms import check_like, check_single, unchecked
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_of_list, check_draws
+from bayesrl.beliefs.arms._best_arm import DRAWS, best_arm_of_list, check_draws
 from bayesrl.beliefs.arms._contexts import OverFeatures, apply, check_features, check_weights, fade_gaussian, read_log
 from bayesrl.beliefs.arms._problems import featured
+from bayesrl.capabilities import BestArm
 from bayesrl.checks import Floats, array, frozen, generator, integer, number, probability
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value

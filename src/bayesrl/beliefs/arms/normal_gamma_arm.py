@@ -32,8 +32,9 @@ from bayesrl.beliefs.arms._arms import (
     tile_replicates,
     unchecked,
 )
-from bayesrl.beliefs.arms._best_arm import DRAWS, BestArm, best_arm_by_draws
+from bayesrl.beliefs.arms._best_arm import DRAWS, best_arm_by_draws
 from bayesrl.beliefs.arms._problems import usual
+from bayesrl.capabilities import BestArm
 from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, Shape, value

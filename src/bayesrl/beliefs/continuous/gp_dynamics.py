@@ -48,6 +48,7 @@ from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.parameters import DISCOUNT, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 WANTED = "a covariance, such as covariances.Gaussian(scale=1.0), or one for each coordinate"
 
@@ -102,7 +103,7 @@ class GPDynamics:
     data: tuple[Observations, ...] = field(init=False, default=(), repr=False)
     """The data: one factor for each distinct covariance and noise."""
 
-    grows: ClassVar[tuple[str, ...]] = ("data",)
+    traits: ClassVar[Traits] = Traits(grows=("data",))
 
     def __post_init__(self) -> None:
         alone = isinstance(self.covariance, Covariance)

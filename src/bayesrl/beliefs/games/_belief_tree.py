@@ -47,7 +47,7 @@ class Nodes(NamedTuple):
     """The node after an event, (N', J, S, V), for the nodes N' of all levels but the last."""
 
 
-class Tree(NamedTuple):
+class BeliefTree(NamedTuple):
     """The nodes; the first node of the last level; and what happened on the way to its n nodes, (n, depth)."""
 
     nodes: Nodes
@@ -102,7 +102,7 @@ def back_up(t: Nodes, u: Urns, v: F1, inner: int) -> F1:
     return q
 
 
-def leaf_values(u: Urns, t: Tree) -> Floats:
+def leaf_values(u: Urns, t: BeliefTree) -> Floats:
     """The mean model's value at each node of the last level, (n,)."""
     _, J, _, C, B = u.shape
     most = max(MOST // (C * C * J // B), 1)
@@ -148,7 +148,7 @@ def decoded(event: Ints, sizes: tuple[int, int, int, int, int]) -> tuple[Ints, I
 
 
 @lru_cache(maxsize=64)
-def grow(owner: str, shape: TreeShape, state: int, context: int, depth: int, asked: int) -> Tree:
+def grow(owner: str, shape: TreeShape, state: int, context: int, depth: int, asked: int) -> BeliefTree:
     """The tree of `depth` steps from a state and a context; its owner was asked for a lookahead of `asked` steps."""
     S, J, V, C, B = shape.sizes
     possible = np.frombuffer(shape.possible, np.bool_).reshape(S, J * S * V)
@@ -175,7 +175,7 @@ def grow(owner: str, shape: TreeShape, state: int, context: int, depth: int, ask
         first.append(first[-1] + len(s))
     s, c, moved, paid, played = (np.concatenate(parts) for parts in zip(*levels, strict=True))
     after_all: I4 = np.concatenate(children) if children else np.zeros((0, J, S, V), np.int64)
-    return Tree(all_frozen(Nodes(s, c, moved, paid, played, after_all)), first[-2], events)
+    return BeliefTree(all_frozen(Nodes(s, c, moved, paid, played, after_all)), first[-2], events)
 
 
 def counted(s: Ints, c: Ints, events: Ints, shape: TreeShape) -> tuple[Ints, Ints, Floats, Floats, Floats]:

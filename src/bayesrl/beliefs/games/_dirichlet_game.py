@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -19,6 +19,7 @@ from bayesrl.checks import Floats, all_frozen, array, integer, number, rows_sum_
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.models.stochastic_game import StochasticGame
 from bayesrl.parameters import Above, AtLeast, Shape, Within, unchecked, value
+from bayesrl.traits import Traits
 
 
 @explain_failures
@@ -182,4 +183,4 @@ class DirichletGame:
         """The parts of belief trees that no datum changes."""
         return shape_of(self.urns)
 
-    depends_on_data = ("urns",)
+    traits: ClassVar[Traits] = Traits(depends_on_data=("urns",))

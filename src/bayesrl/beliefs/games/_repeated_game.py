@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -16,6 +16,7 @@ from bayesrl.beliefs.games._urns import Urns, drawn_rows, shares
 from bayesrl.checks import Floats, all_frozen, array, frozen, integer
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.parameters import Above, Shape, unchecked, value
+from bayesrl.traits import Traits
 
 CLOSE = 1e-9
 """Rewards that differ by less, relative to their size, are equal."""
@@ -151,7 +152,7 @@ class RepeatedGame:
         """The parts of belief trees that no datum changes."""
         return shape_of(self.urns)
 
-    depends_on_data = ("urns",)
+    traits: ClassVar[Traits] = Traits(depends_on_data=("urns",))
 
 
 def added(counts: Any, cell: Any) -> Floats:

@@ -29,6 +29,7 @@ from bayesrl.kernels.search.hyper_urn import HyperUrn, Priors, hyper_urn, priors
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.pomdp import Signs, TabularPOMDP
 from bayesrl.parameters import unchecked
+from bayesrl.traits import Traits
 
 
 class OverHyperStates:
@@ -37,8 +38,7 @@ class OverHyperStates:
     prior: DirichletPOMDP
     hyper: HyperStates
     log_probability: float
-    grows: ClassVar[tuple[str, ...]] = ("hyper",)
-    """Fields that grow with data; `check_grown` checks them when a file is read."""
+    traits: ClassVar[Traits] = Traits(grows=("hyper",))
 
     def _begin(self) -> None:
         """Check the prior, and start from it."""

@@ -12,6 +12,7 @@ from bayesrl.checks import Floats, frozen
 from bayesrl.kernels.arrays import B1, F1, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.search.hidden_model import HiddenModel, draw_by
+from bayesrl.kernels.simulator import Simulator
 from bayesrl.kernels.simulator import step as simulated
 from bayesrl.kernels.ties import better
 
@@ -109,7 +110,7 @@ def moved(model: HiddenModel, tables: Tables, states: I1, a: int, o: int, ended:
 
 
 @njit
-def followed(model: object, states: I1, a: int, rng: Generator) -> tuple[I1, B1]:
+def followed(model: Simulator, states: I1, a: int, rng: Generator) -> tuple[I1, B1]:
     """A next state of a compiled world drawn for each state, and whether it ends the episode."""
     after, done = np.empty(len(states), np.int64), np.empty(len(states), np.bool_)
     for i in range(len(states)):

@@ -36,6 +36,7 @@ from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 OWNER = "InfinitePOMDP"
 
@@ -92,7 +93,7 @@ class InfinitePOMDP:
     data: Chains = field(init=False, repr=False)
     """The chains, and what was seen."""
 
-    grows: ClassVar[tuple[str, ...]] = ("data",)
+    traits: ClassVar[Traits] = Traits(grows=("data",))
 
     def __post_init__(self) -> None:
         if self.rewards is not None:

@@ -28,6 +28,7 @@ from bayesrl.checks import Floats, Ints, array, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.parameters import Above, AtLeast, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 OWNER = "PolicyPrior"
 
@@ -80,7 +81,7 @@ class PolicyPrior:
     data: Chains = field(init=False, repr=False)
     """The chains, and what was seen."""
 
-    grows: ClassVar[tuple[str, ...]] = ("data",)
+    traits: ClassVar[Traits] = Traits(grows=("data",))
 
     def __post_init__(self) -> None:
         if "data" not in vars(self):  # else a file holds it

@@ -38,6 +38,7 @@ from bayesrl.checks import DEEPEST, Bools, Floats, array, frozen, generator, ind
 from bayesrl.core import Transition, World
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.kernels.search.hidden_model import Rooted, cumulative, rooted
+from bayesrl.kernels.simulator import Simulator
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.models.reading import find_pomdp
 from bayesrl.parameters import AtLeast, unchecked, value
@@ -52,6 +53,7 @@ from bayesrl.problems import (
     preferred_of,
 )
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 MOST_TRIES = 100
 """Rejection gives up after this many draws for each particle wanted."""
@@ -117,7 +119,7 @@ class POMDPParticles:
     """The steps of this episode, newest first: (step, (step before, ...)); empty without `rescue`."""
     log_probability: float = field(init=False, repr=False)
 
-    grows: ClassVar[tuple[str, ...]] = ("sample", "episode")
+    traits: ClassVar[Traits] = Traits(grows=("sample", "episode"))
 
     def __post_init__(self) -> None:
         if not isinstance(self.world, (TabularPOMDP, World)):
@@ -340,7 +342,7 @@ class POMDPParticles:
         low, high = self.world.reward_range() if offers(self.world, BoundsRewards) else (-np.inf, np.inf)
         return float(low), float(high)
 
-    def simulate(self, depth: int) -> object:
+    def simulate(self, depth: int) -> Simulator:
         """The belief for compiled searches, which draw a particle at the root."""
         integer("POMDPParticles.simulate", "depth", depth, 0, DEEPEST)
         if self.pomdp is not None:

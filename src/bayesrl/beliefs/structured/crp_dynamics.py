@@ -45,6 +45,7 @@ from bayesrl.models.reading import find_outcomes
 from bayesrl.parameters import DISCOUNT, Above, Within, unchecked, value
 from bayesrl.problems import HasMDP
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 def _example() -> CRPDynamics:
@@ -113,7 +114,7 @@ class CRPDynamics(KnownRewards):
     log_score: float = field(init=False, repr=False)
     """Sum of the logs of the chains' mean predictive probabilities of what came."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("_exact", "_moments")
+    traits: ClassVar[Traits] = Traits(depends_on_data=("_exact", "_moments"))
 
     def __post_init__(self) -> None:
         owner, set_ = "CRPDynamics", object.__setattr__

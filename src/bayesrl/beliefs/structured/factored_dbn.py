@@ -53,6 +53,7 @@ from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Within, unchecked, value
 from bayesrl.problems import HasMDP, name_of
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 ENUMERABLE = 1024
 """The largest number of parent sets of a variable that are enumerated."""
@@ -139,8 +140,7 @@ class FactoredDBN:
     log_score: float = field(init=False, repr=False)
     """Sum of the logs of the chains' mean predictive probabilities of what came."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("_families", "_steps_of_actions")
-    grows: ClassVar[tuple[str, ...]] = ("log",)
+    traits: ClassVar[Traits] = Traits(depends_on_data=("_families", "_steps_of_actions"), grows=("log",))
 
     def __post_init__(self) -> None:
         owner, set_ = "FactoredDBN", object.__setattr__

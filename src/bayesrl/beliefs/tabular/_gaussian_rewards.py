@@ -32,6 +32,7 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.reading import find_mdp
 from bayesrl.parameters import Above, Shape, unchecked, value
+from bayesrl.traits import Traits
 
 ROUNDING = 1e-9
 """How far a covariance may be from symmetric, and below positive semi-definite, as a share of its largest value."""
@@ -60,7 +61,7 @@ class GaussianRewards:
     evidence: float = field(init=False, repr=False)
     """Log density of the data under the prior."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("root", "_mean_mdp")
+    traits: ClassVar[Traits] = Traits(depends_on_data=("root", "_mean_mdp"))
     same_support: ClassVar[bool] = True
     rewards_known: ClassVar[bool] = False
 

@@ -1,14 +1,13 @@
 """The mean model of a belief, updated incrementally: after an outcome only its row is computed.
 
 All posteriors of one sequence of updates share one buffer of probabilities. The buffer belongs to the sequence's book
-(`_ledger.py`) and holds the mean of the newest posterior that was asked for it. Every returned model holds a view, and
-so a reference to the buffer. If such a reference exists, the buffer is copied before it is written. In a run no model
-of an earlier step is in use, so that a step costs O(K) instead of O(G K).
+(`_ledger.py`) and holds the mean of the newest posterior that was asked for it. Every returned model has a loan of the
+buffer (`_lent.py`). While a loan is out, the buffer is copied before it is written. In a run no model of an earlier
+step is in use, so that a step costs O(K) instead of O(G K).
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from threading import Lock
 from typing import NamedTuple
@@ -16,17 +15,16 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesrl.beliefs.tabular._ledger import Ledger
+from bayesrl.beliefs.tabular._lent import Lent
 from bayesrl.checks import Floats, Ints, frozen
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 
 SMALL = 4096
 """Up to this number of cells, computing the whole model is faster than finding the changed rows."""
-ALONE = 2
-"""The reference count of a buffer without views: the attribute, and the argument of `getrefcount`."""
 
 
-class Rows(NamedTuple):
+class MeanRows(NamedTuple):
     """Rows of the mean model."""
 
     prob: Floats
@@ -35,7 +33,7 @@ class Rows(NamedTuple):
     """Total count, (n,)."""
 
 
-Compute = Callable[[Ints | None], Rows]
+Compute = Callable[[Ints | None], MeanRows]
 """The rows of these groups, or of all groups (None)."""
 
 
@@ -44,24 +42,27 @@ class KeptMean:
 
     __slots__ = ("lock", "mean_reward", "n", "prob", "total")
 
-    def __init__(self, n: int, rows: Rows, mean_reward: Floats) -> None:
+    def __init__(self, n: int, rows: MeanRows, mean_reward: Floats) -> None:
         self.lock, self.n, self.mean_reward = Lock(), n, mean_reward
-        self.prob, self.total = rows
+        self.prob, self.total = Lent(rows.prob), rows.total
 
     def advance(self, ledger: Ledger, outcomes: Outcomes, compute: Compute) -> None:
         """Update the model for the additional entries of a ledger."""
-        groups = np.unique(ledger.entries[self.n :] // outcomes.n_outcomes)
+        groups = ledger.since(self.n) // outcomes.n_outcomes
+        if len(groups) > 1:
+            groups = np.unique(groups)
         rows = compute(groups)
-        if sys.getrefcount(self.prob) > ALONE:
-            self.prob = self.prob.copy()
-        self.prob[groups], self.n = rows.prob, len(ledger)
+        if self.prob.is_out:
+            self.prob = Lent(self.prob.own.copy())
+        prob = self.prob.own
+        prob[groups], self.n = rows.prob, len(ledger)
         self.total, self.mean_reward = self.total.copy(), self.mean_reward.copy()
         self.total[groups] = rows.total
         if outcomes.is_flat:
             s, a = np.divmod(groups, outcomes.n_actions)
         else:
             s, a = np.nonzero(np.isin(outcomes.group, groups))
-        self.mean_reward[s, a] = _paid(self.prob[outcomes.group[s, a]], outcomes.reward[s, a])
+        self.mean_reward[s, a] = _paid(prob[outcomes.group[s, a]], outcomes.reward[s, a])
 
 
 def mean_of(ledger: Ledger, outcomes: Outcomes, gamma: float, compute: Compute) -> tuple[TabularMDP, Floats]:
@@ -85,7 +86,7 @@ def mean_of(ledger: Ledger, outcomes: Outcomes, gamma: float, compute: Compute) 
 
 
 def _model(kept: KeptMean, outcomes: Outcomes, gamma: float) -> tuple[TabularMDP, Floats]:
-    model = TabularMDP.unchecked(outcomes, kept.prob.view(), gamma)
+    model = TabularMDP.unchecked(outcomes, kept.prob.to_read(), gamma)
     model.__dict__["mean_reward"] = frozen(kept.mean_reward.view())
     return model, kept.total
 

@@ -6,38 +6,13 @@ such a belief with a belief about rewards, and has the same capabilities.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from bayesrl.checks import Bools, Floats, Ints, integer
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes, OverOutcomes
-
-
-class ExactRow(NamedTuple):
-    """One unknown distribution in the form that the exact oracle reads: counts, and the predictive given counts."""
-
-    counts: list[float]
-    learns: bool
-    """Whether seeing an outcome adds one to its count."""
-    predictive: Predictive
-
-
-class Predictive(Protocol):
-    """Probabilities of the outcomes, given their counts."""
-
-    def __call__(self, counts: list[float], /) -> list[float]: ...
-
-
-class ExactRows(NamedTuple):
-    """All unknown distributions: first those of the groups, then those of the reward cells."""
-
-    rows: list[ExactRow]
-    pay: Ints | None
-    """The row of the reward of outcome k of (s, a), (S, A, K); None if rewards are known."""
-    values: list[float]
-    """The possible rewards."""
 
 
 def dirichlet_predictive(counts: list[float]) -> list[float]:

@@ -18,8 +18,9 @@ from numpy.random import Generator
 
 from bayesrl.beliefs._log import Log
 from bayesrl.beliefs._log import transitions as transitions_of
-from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, dirichlet_predictive, row_reward_variance
+from bayesrl.beliefs.tabular._known_rewards import dirichlet_predictive, row_reward_variance
 from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
+from bayesrl.capabilities import ExactRow, ExactRows
 from bayesrl.checks import DEEPEST, Bools, Floats, Ints, frozen, generator, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument

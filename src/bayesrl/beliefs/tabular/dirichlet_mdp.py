@@ -33,17 +33,12 @@ from scipy.special import betaincinv, gammaln
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs._problems import Concentration, needed
 from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows, even_counts
-from bayesrl.beliefs.tabular._kept_mean import SMALL, Rows, mean_of
+from bayesrl.beliefs.tabular._kept_mean import SMALL, MeanRows, mean_of
 from bayesrl.beliefs.tabular._kept_urns import urns_of
-from bayesrl.beliefs.tabular._known_rewards import (
-    ExactRow,
-    ExactRows,
-    KnownRewards,
-    dirichlet_predictive,
-    with_diagonal,
-)
+from bayesrl.beliefs.tabular._known_rewards import KnownRewards, dirichlet_predictive, with_diagonal
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import impossible, outcome_of, read_problem
+from bayesrl.capabilities import ExactRow, ExactRows
 from bayesrl.checks import (
     DEEPEST,
     Bools,
@@ -68,6 +63,7 @@ from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, unchecked, value
 from bayesrl.problems import HasMDP, HasOutcomeCounts
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 def _example() -> DirichletMDP:
@@ -140,7 +136,7 @@ class DirichletMDP(KnownRewards):
     _shared: dict[str, Any] = field(init=False, repr=False, compare=False)
     """Values computed from the prior alone, shared by all its posteriors."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("_alpha",)
+    traits: ClassVar[Traits] = Traits(depends_on_data=("_alpha",))
 
     def __init__(self, outcomes: Outcomes, alpha: ArrayLike, gamma: float, known: ArrayLike | None = None) -> None:
         owner = "DirichletMDP"
@@ -289,10 +285,10 @@ class DirichletMDP(KnownRewards):
     def _mean(self) -> tuple[TabularMDP, Floats]:
         return mean_of(self._ledger, self.outcomes, self.gamma, self._mean_rows)
 
-    def _mean_rows(self, groups: Ints | None) -> Rows:
+    def _mean_rows(self, groups: Ints | None) -> MeanRows:
         alpha = self.alpha if groups is None else np.array([self._counts_of(g) for g in groups.tolist()])
         total = alpha.sum(axis=1)
-        return Rows(alpha / total[:, None], total)
+        return MeanRows(alpha / total[:, None], total)
 
     def sample_mdp(self, rng: Generator) -> TabularMDP:
         """A model drawn from the belief."""

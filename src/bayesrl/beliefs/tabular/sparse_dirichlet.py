@@ -29,11 +29,12 @@ from scipy.special import gammaln, logsumexp
 from bayesrl.beliefs._log import Log, transitions
 from bayesrl.beliefs._problems import Concentration, needed
 from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
-from bayesrl.beliefs.tabular._kept_mean import Rows, mean_of
+from bayesrl.beliefs.tabular._kept_mean import MeanRows, mean_of
 from bayesrl.beliefs.tabular._kept_urns import urns_of
-from bayesrl.beliefs.tabular._known_rewards import ExactRow, ExactRows, KnownRewards, with_diagonal
+from bayesrl.beliefs.tabular._known_rewards import KnownRewards, with_diagonal
 from bayesrl.beliefs.tabular._ledger import Ledger
 from bayesrl.beliefs.tabular._outcome_reading import outcome_of, read_problem
+from bayesrl.capabilities import ExactRow, ExactRows
 from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -51,6 +52,7 @@ from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, unchecked, value
 from bayesrl.problems import HasMDP
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 FIRST_COLUMNS = 256
 """Numbers of observations for which the table of weights has room at first."""
@@ -107,7 +109,7 @@ class SparseDirichletMDP(KnownRewards):
     _weights: list[Floats] = field(init=False, repr=False, compare=False)
     """The table T(k0, N) of `kernels/sparse_urn.py`; all posteriors of a prior share it."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("_supports",)
+    traits: ClassVar[Traits] = Traits(depends_on_data=("_supports",))
 
     def __post_init__(self) -> None:
         owner = "SparseDirichletMDP"
@@ -196,12 +198,12 @@ class SparseDirichletMDP(KnownRewards):
     def _mean(self) -> tuple[TabularMDP, Floats]:
         return mean_of(self._ledger, self.outcomes, self.gamma, self._mean_rows)
 
-    def _mean_rows(self, groups: Ints | None) -> Rows:
+    def _mean_rows(self, groups: Ints | None) -> MeanRows:
         a, x = self.concentration, self._supports if groups is None else self._supports_of(groups)
         old = x.expected(lambda k, N: 1.0 / (k * a + N))[:, None] * (a + x.seen)
         new = x.expected(lambda k, N: np.maximum(k - x.k0[:, None], 0) * a / (k * a + N))
         prob = x.each(old, new)
-        return Rows(prob / prob.sum(axis=1, keepdims=True), x.expected(lambda k, N: N + a * k))
+        return MeanRows(prob / prob.sum(axis=1, keepdims=True), x.expected(lambda k, N: N + a * k))
 
     def row_variance(self) -> Floats:
         """Posterior variance of each probability, (G, K)."""
@@ -313,7 +315,7 @@ class SparseDirichletMDP(KnownRewards):
         return f"SparseDirichletMDP(states={o.n_states}, actions={o.n_actions}, {prior}, seen={self.seen})"
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: x for name, x in self.__dict__.items() if name not in self.depends_on_data}
+        kept = {name: x for name, x in self.__dict__.items() if name not in self.traits.depends_on_data}
         return kept | {"_weights": [np.full((0, 0), np.nan)]}
 
 

@@ -12,6 +12,7 @@ from bayesrl.beliefs.values._gaussian import GaussianFunction, nonnegative
 from bayesrl.beliefs.values._observations import Observations
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
+from bayesrl.traits import Traits
 
 
 class ExactPosterior(GaussianFunction):
@@ -19,10 +20,7 @@ class ExactPosterior(GaussianFunction):
 
     prior: Covariance
     data: Observations | None
-    renamed: ClassVar[dict[str, str]] = {"prior": "covariance"}
-    """Fields whose keyword in the constructor has another name."""
-    grows: ClassVar[tuple[str, ...]] = ("data",)
-    """Fields that grow with data; `check_grown` checks them when a file is read."""
+    traits: ClassVar[Traits] = Traits(renamed={"prior": "covariance"}, grows=("data",))
 
     def check_grown(self) -> None:
         """Refuse fields that do not belong together."""

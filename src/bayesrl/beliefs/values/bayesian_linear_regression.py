@@ -31,6 +31,7 @@ from bayesrl.checks import Floats, array, frozen, integer, number
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import Above, AtLeast, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 class Sums(NamedTuple):
@@ -87,8 +88,7 @@ class BayesianLinearRegression(LinearPosterior):
     sums: Sums = field(init=False, repr=False)
     """The sums of the data."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("posterior",)
-    grows: ClassVar[tuple[str, ...]] = ("sums",)
+    traits: ClassVar[Traits] = Traits(depends_on_data=("posterior",), grows=("sums",))
 
     def __post_init__(self) -> None:
         check_features("BayesianLinearRegression", self.features)

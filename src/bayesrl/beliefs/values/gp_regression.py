@@ -32,6 +32,7 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import AtLeast, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 def prior_for(problem: object) -> GPRegression:
@@ -71,7 +72,7 @@ class GPRegression(ExactPosterior):
     blocks: tuple[tuple[int, Floats], ...] = field(init=False, default=(), repr=False)
     """Noise covariances that were given: the number of the first datum, and the matrix."""
 
-    grows: ClassVar[tuple[str, ...]] = ("data", "blocks")
+    traits: ClassVar[Traits] = ExactPosterior.traits._replace(grows=("data", "blocks"))
 
     def __init__(self, covariance: Covariance | None = None, noise: float = 0.1) -> None:
         object.__setattr__(self, "prior", Gaussian(scale=1.0) if covariance is None else covariance)

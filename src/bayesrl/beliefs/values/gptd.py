@@ -35,6 +35,7 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 class TemporalDifferences(ExactPosterior):
@@ -43,7 +44,7 @@ class TemporalDifferences(ExactPosterior):
     noise: Noise
     gamma: float
     tail: int | None
-    grows: ClassVar[tuple[str, ...]] = ("data", "tail")
+    traits: ClassVar[Traits] = ExactPosterior.traits._replace(grows=("data", "tail"))
 
     def check_grown(self) -> None:
         """Refuse fields that do not belong together."""

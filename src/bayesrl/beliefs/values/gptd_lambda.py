@@ -29,6 +29,7 @@ from bayesrl.beliefs.values.lstd_lambda import LeastSquares, Traces
 from bayesrl.checks import Floats
 from bayesrl.parameters import DISCOUNT, PROBABILITY, Above, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 CUT = 1e-12
 """Eigenvalues of the Gram matrix of features below this share of the largest count as zero."""
@@ -78,7 +79,7 @@ class LambdaGPTD(LeastSquares, LinearPosterior):
     tail: Floats | None = field(init=False, default=None, repr=False)
     """The state where the trajectory goes on, shape (1, d); None: a new one begins."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("posterior",)
+    traits: ClassVar[Traits] = LeastSquares.traits._replace(depends_on_data=("posterior",))
 
     def __post_init__(self) -> None:
         check_features("LambdaGPTD", self.features)

@@ -22,6 +22,7 @@ from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -61,7 +62,7 @@ class ParametricGPTD(LinearPosterior):
         if "weights" not in vars(self):  # else a file holds them
             object.__setattr__(self, "weights", Weights.prior(self.features.size, self.prior_variance))
 
-    grows: ClassVar[tuple[str, ...]] = ("weights", "tail")
+    traits: ClassVar[Traits] = Traits(grows=("weights", "tail"))
 
     def check_grown(self) -> None:
         """Refuse fields that do not belong together."""

@@ -37,6 +37,7 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, AtLeast, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 CHUNK = 1024
 """Transitions that are learned at once."""
@@ -84,8 +85,7 @@ class SparseGPTD(GaussianFunction):
     tail: Floats | None = field(init=False, default=None, repr=False)
     """The state where the trajectory goes on, shape (1, d); None: a new one begins."""
 
-    renamed: ClassVar[dict[str, str]] = {"prior": "covariance"}
-    grows: ClassVar[tuple[str, ...]] = ("basis", "weights", "tail")
+    traits: ClassVar[Traits] = Traits(renamed={"prior": "covariance"}, grows=("basis", "weights", "tail"))
 
     def check_grown(self) -> None:
         """Refuse fields that do not belong together."""

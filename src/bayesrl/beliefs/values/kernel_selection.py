@@ -33,6 +33,7 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 Values = GPTD | SparseGPTD
 
@@ -81,8 +82,9 @@ class KernelSelection(GaussianFunction):
     log: tuple[Steps, ...] = field(init=False, default=(), repr=False)
     """The transitions seen, for moves of particles."""
 
-    renamed: ClassVar[dict[str, str]] = {"prior_weights": "weights"}
-    grows: ClassVar[tuple[str, ...]] = ("weights", "values", "origin", "evidence", "log")
+    traits: ClassVar[Traits] = Traits(
+        renamed={"prior_weights": "weights"}, grows=("weights", "values", "origin", "evidence", "log")
+    )
 
     def __init__(
         self,

@@ -27,6 +27,7 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, PROBABILITY, AtLeast, unchecked, value
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 class Traces(NamedTuple):
@@ -55,7 +56,7 @@ class LeastSquares:
     gamma: float
     traces: Traces
     tail: Floats | None
-    grows: ClassVar[tuple[str, ...]] = ("traces", "tail")
+    traits: ClassVar[Traits] = Traits(grows=("traces", "tail"))
 
     def check_grown(self) -> None:
         """Refuse fields that do not belong together."""
@@ -121,7 +122,7 @@ class LSTD(LeastSquares):
     tail: Floats | None = field(init=False, default=None, repr=False)
     """The state where the trajectory goes on, shape (1, d); None: a new one begins."""
 
-    depends_on_data: ClassVar[tuple[str, ...]] = ("weights",)
+    traits: ClassVar[Traits] = LeastSquares.traits._replace(depends_on_data=("weights",))
 
     def __post_init__(self) -> None:
         check_features("LSTD", self.features)

@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from bayesrl.kernels.arrays import B1, B2, F1, F2, F4, I1, I2, I3
 from bayesrl.kernels.jit import inlined, njit
-from bayesrl.kernels.simulator import bar, begin, forget, implements, rollout_action, root, step
+from bayesrl.kernels.simulator import Simulator, bar, begin, forget, implements, rollout_action, root, step
 from bayesrl.kernels.stream import uniform
 from bayesrl.kernels.urn import greedy_rollout
 
@@ -125,7 +125,7 @@ class Rooted(NamedTuple):
 
     states: I1  # (n,)
     below: F2  # (1, n) cumulative weights
-    inner: object  # a NamedTuple for which `root`, `step`, `rollout_action` and perhaps `bar` are implemented
+    inner: Simulator  # with `root`, `step`, `rollout_action` and perhaps `bar`
 
 
 @implements(begin, Rooted)

@@ -3,6 +3,7 @@
 A node is a history of actions and outcomes. Each simulation draws at the root what is drawn once (a model, a hidden
 state), descends by the UCB rule, adds a node, rolls out, and averages returns along its path. The simulator
 (`kernels/simulator.py`) defines outcomes: next states, or observations of hidden states.
+docs/how-a-search-reads.md follows one decision through this file.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.random import Generator
 from bayesrl.kernels.arrays import F1, F2, I2
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.search.history_tree import Tree, child_of, new_tree
-from bayesrl.kernels.simulator import bar, begin, borrowed, forget, rollout_action, root, step
+from bayesrl.kernels.simulator import Simulator, bar, begin, borrowed, forget, rollout_action, root, step
 from bayesrl.kernels.stream import stream
 from bayesrl.kernels.ties import pick, sizes, threshold
 from bayesrl.kernels.tree import add_return, apart, select, ucb_constants
@@ -38,17 +39,34 @@ class Budget(NamedTuple):
     """Time instead of a number of simulations."""
 
 
-def best_action(
-    rng: Generator, model: object, s0: int, Q_rollout: F2, V0: F1, settings: F1, D: int,
-    budget: Budget, kept: Tree | None, began: float,
-) -> tuple[int, Tree, dict[str, Any]]:  # fmt: skip
-    """Search within a budget, on the histories of `kept`: the action of highest value, the tree, and what to report.
+class SearchSettings(NamedTuple):
+    """The numbers that all simulations of a search share."""
 
-    Ties are broken at random. The value of an action that is not legal is minus infinity. `began` is when the decision
-    began (`perf_counter`).
+    gamma: float
+    """Discount."""
+    exploration: float
+    """The UCB constant, or AUTO (`kernels/tree.py: ucb_constants`)."""
+    epsilon: float
+    """Share of random actions in rollouts."""
+    depth: int
+    """Decisions of a simulation, D."""
+
+
+def best_action(
+    model: Simulator, *, start: int, rollout_q: F2, leaf_values: F1, settings: SearchSettings, budget: Budget,
+    kept: Tree | None, began: float, rng: Generator,
+) -> tuple[int, Tree, dict[str, Any]]:  # fmt: skip
+    """Search within a budget: the action of highest value, the tree, and what to report.
+
+    Simulations begin in the state `start`, unless the model draws one. Rollouts prefer the best actions of `rollout_q`,
+    (S, A). A simulation is worth `leaf_values`, (S,), after its last decision; without them it is worth nothing. The
+    tree begins with the histories of `kept`. `began` is when the decision began (`perf_counter`). Ties are broken at
+    random. The value of an action that is not legal is minus infinity.
     """
-    tree = new_tree(Q_rollout.shape[1], budget.simulations if budget.milliseconds is None else FIRST_CAPACITY, kept)
-    simulations = partial(search, rng, model, s0, Q_rollout, V0, settings, D)
+    gamma, exploration, epsilon, depth = settings
+    settings = SearchSettings(float(gamma), float(exploration), float(epsilon), depth)  # of one type, for the compiler
+    tree = new_tree(rollout_q.shape[1], budget.simulations if budget.milliseconds is None else FIRST_CAPACITY, kept)
+    simulations = partial(search, rng, model, start, rollout_q, leaf_values, settings)
     if budget.milliseconds is None:
         done, steps = budget.simulations, simulations(tree, budget.simulations)
     else:
@@ -63,14 +81,10 @@ def best_action(
 
 @njit
 def search(
-    rng: Generator, model: object, s0: int, Q_rollout: F2, V0: F1, settings: F1, D: int, tree: Tree, K: int
+    rng: Generator, model: Simulator, s0: int, Q_rollout: F2, V0: F1, settings: SearchSettings, tree: Tree, K: int
 ) -> int:
-    """K simulations of D decisions, worth V0 after the last, entered into the tree: the steps simulated.
-
-    They begin in s0, unless the model draws a state at the root. `settings` are the discount, the UCB constant and the
-    share of random actions in rollouts, whose other actions are the best of `Q_rollout` (S, A).
-    """
-    gamma, given, epsilon = settings
+    """K simulations, entered into the tree: the steps simulated. `best_action` says what the arguments are."""
+    gamma, given, epsilon, D = settings
     rng, model, P = stream(rng), borrowed(model), best_actions(Q_rollout)
     N, Q, total = tree.N, tree.Q, tree.total
     A, steps = N.shape[1], 0

@@ -34,6 +34,7 @@ from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.parameters import Above, AtLeast, Shape, declared
 from bayesrl.problems import HasPOMDP
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 SWEEPS = 20_000
 """Sweeps for one set of beliefs before B grows."""
@@ -78,8 +79,8 @@ class PBVI:
 
     sweeps: Annotated[int, AtLeast(1), "Sweeps before giving up, for all sets of beliefs together."] = 250_000
 
-    yields: ClassVar[str] = "planner"
     needs: ClassVar[tuple[type, ...]] = (HasPOMDP, HasStates)
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def solve(self, problem: POMDPProblem, rng: Generator | None = None) -> AlphaVectors:
         """Solve a POMDP, or that of a world or a filter. Without `rng` the simulated steps are always the same ones.

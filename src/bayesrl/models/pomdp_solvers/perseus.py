@@ -35,6 +35,7 @@ from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.parameters import Above, AtLeast, Shape, declared
 from bayesrl.problems import HasPOMDP
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 
 @register(
@@ -73,8 +74,8 @@ class Perseus:
 
     sweeps: Annotated[int, AtLeast(1), "Stages before giving up."] = 250_000
 
-    yields: ClassVar[str] = "planner"
     needs: ClassVar[tuple[type, ...]] = (HasPOMDP, HasStates)
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def solve(self, problem: POMDPProblem, rng: Generator | None = None) -> AlphaVectors:
         """Solve a POMDP, or that of a world or a filter. Without `rng` the random numbers are always the same ones.

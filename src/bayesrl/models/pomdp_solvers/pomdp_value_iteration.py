@@ -43,6 +43,7 @@ from bayesrl.models.solve import solve
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.problems import HasPOMDP
 from bayesrl.registry import register
+from bayesrl.traits import Traits
 
 NAME = "pomdp-value-iteration"
 POINT_SWEEPS = 250_000
@@ -112,8 +113,8 @@ class POMDPValueIteration:
         int, AtLeast(1), "Entries of tables that linear programs may change, in all, before giving up."
     ] = 20_000_000_000
 
-    yields: ClassVar[str] = "planner"
     needs: ClassVar[tuple[type, ...]] = (HasPOMDP, HasStates)
+    traits: ClassVar[Traits] = Traits(yields="planner")
 
     def solve(self, problem: POMDPProblem, rng: Generator | None = None) -> AlphaVectors:
         """Solve a POMDP, or that of a world or a filter. `NotConverged` carries the best solution found."""

@@ -21,6 +21,7 @@ from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.models._riccati import check_costs, gains, lq_solution, semidefinite
 from bayesrl.parameters import Shape, unchecked, value
+from bayesrl.traits import Traits
 from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.continuous._box import WIDE, Bounds, check_action
 
@@ -117,7 +118,7 @@ class LinearSystem(Published):
         A, B = (frozen(np.repeat(x[None], n, axis=0)) for x in (self.A, self.B))
         return unchecked(self, A=A, B=B)
 
-    depends_on_data = ("average_reward",)
+    traits: ClassVar[Traits] = Traits(depends_on_data=("average_reward",))
 
     @cached_property
     def _spread(self) -> Floats:
