@@ -322,7 +322,7 @@ class TakesQueries(Protocol):
 
     @property
     def query(self) -> str:
-        """What is asked about: action, state or confirmation."""
+        """The kind of answer that is asked for: action, state or confirmation."""
 
 
 @runtime_checkable

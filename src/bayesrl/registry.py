@@ -59,7 +59,7 @@ class Entry:
     ways: Mapping[str, Callable[..., Any]] = dataclasses.field(default_factory=dict)
     """How a belief is made for a problem: functions (problem, **parameters), by the name that `--prior` takes."""
     taken_by: str = ""
-    """What takes a belief that is no prior of an agent, since it is about rewards, values or tasks."""
+    """The command or class that takes a belief about rewards, values or tasks, which is no prior of an agent."""
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:

@@ -1,4 +1,4 @@
-"""What a class says about itself to the parts of the library that handle classes of every kind.
+"""The traits of a class, for the parts of the library that handle classes of every kind.
 
 A class of a belief, a planner, a solver or a world declares its traits in one attribute:
 
@@ -31,9 +31,9 @@ class Traits(NamedTuple):
     batched: bool = False
     """Whether a planner decides for many replicates at once, in lockstep."""
     yields: str = ""
-    """What a solver's solution is used as: "planner", or nothing."""
+    """The use of a solver's solution: "planner", or nothing."""
     elsewhere: str = ""
-    """What somebody is told who brings a belief that does not fit this planner."""
+    """The hint for a belief that does not fit this planner."""
 
 
 NONE = Traits()

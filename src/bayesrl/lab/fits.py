@@ -1,4 +1,4 @@
-"""What fits what: every method, world and prior that can be run together.
+"""Methods, worlds and priors that fit: all that can be run together.
 
     fits(world="tiger")          the methods that act in the tiger, each with a prior
     fits(method="bamcp")         the worlds in which it acts
@@ -61,7 +61,7 @@ def _own_names(places: list[str]) -> set[str]:
 
 
 KNOWN: dict[tuple[str, str, str | None], Fit | None] = {}
-"""What was found in this process, by method, world and given prior."""
+"""Results of this process, by method, world and given prior."""
 
 
 def _fits_in(place: str, methods: list[str], prior: str | None) -> list[Fit | None]:

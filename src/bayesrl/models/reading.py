@@ -15,9 +15,9 @@ from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.problems import Family, HasMDP, HasOutcomes, HasPOMDP
 
 Problem = TabularMDP | HasMDP
-"""What a solver takes."""
+"""The problems that a solver takes."""
 POMDPProblem = TabularPOMDP | HasPOMDP
-"""What a solver of POMDPs takes."""
+"""The problems that a solver of POMDPs takes."""
 
 
 def find_mdp(thing: object) -> TabularMDP | None:

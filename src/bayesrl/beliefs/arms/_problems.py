@@ -1,4 +1,4 @@
-"""What beliefs about arms are made from: a bandit's usual prior, which knows the arms and how they pay."""
+"""The source of beliefs about arms: a bandit's usual prior, which knows the arms and how they pay."""
 
 from __future__ import annotations
 

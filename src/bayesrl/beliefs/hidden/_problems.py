@@ -1,4 +1,4 @@
-"""What beliefs over hidden states are made from: the table of a world, or the counts that it leaves unknown."""
+"""The sources of beliefs over hidden states: the table of a world, or the counts that it leaves unknown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def table_of(prior: str, problem: object) -> TabularPOMDP:
 
 
 def unknown_part(prior: str, problem: object) -> DirichletPOMDP:
-    """What such a problem leaves unknown."""
+    """The counts of what such a problem leaves unknown."""
     refuse_oracle(prior, problem)
     hint = "Its model is known: the prior is known or known:PARTICLES." if offers(problem, Simulable) else ""
     return needed(prior, problem, LeavesUnknown, hint).model_prior()
