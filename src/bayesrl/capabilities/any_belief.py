@@ -1,4 +1,4 @@
-"""What may be asked of any belief, whatever it is about."""
+"""Capabilities of any belief, whatever it is about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be asked of a belief about the arms of a bandit.
+"""Capabilities of a belief about the arms of a bandit.
 
 A context is the observation before the choice: None, an integer, or a matrix with a row of features for each arm.
 Results have shape (K,), or (replicates, K) in lockstep.

@@ -1,4 +1,4 @@
-"""What may be asked of a belief about continuous states.
+"""Capabilities of a belief about continuous states.
 
 States, actions and observations are vectors. A belief over a hidden state knows what was seen and ignores the
 observation.

@@ -1,4 +1,4 @@
-"""What may be asked of a belief about the rewards of experts.
+"""Capabilities of a belief about the rewards of experts.
 
 The dynamics are known, and rewards are linear in features. What is unknown are their weights, (d,).
 """

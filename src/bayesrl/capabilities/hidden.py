@@ -1,4 +1,4 @@
-"""What may be asked of a belief over a hidden state.
+"""Capabilities of a belief over a hidden state.
 
 Z is the number of observations. The belief knows everything that was seen, so planners do not need the observation.
 """

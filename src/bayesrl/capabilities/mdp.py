@@ -1,4 +1,4 @@
-"""What may be asked of a belief about a finite MDP, and of one that a search simulates or expands."""
+"""Capabilities of a belief about a finite MDP, and of one that a search simulates or expands."""
 
 from __future__ import annotations
 
