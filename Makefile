@@ -10,9 +10,9 @@ SINCE ?= $(shell cat .ci/landed 2>/dev/null)
 TRIAL := out/empty
 COMPILED := $(wildcard $(addprefix tests/,golden kernels models bamdp bapomdp beliefs bandits continuous hidden))
 COMPILED += tests/risk/test_k_of_n.py tests/risk/test_scenario_max_min.py tests/risk/test_sigma_point_robust.py
-COMPILED += tests/risk/test_stationary.py tests/risk/test_value_samples.py tests/inverse/test_birl.py
-COMPILED += tests/inverse/test_bnirl.py tests/inverse/test_em_irl.py tests/multiagent/test_bayesian_marl.py
-COMPILED += tests/multitask/test_hierarchical_mdp.py tests/multitask/test_multitask_gptd_dp.py
+COMPILED += tests/risk/test_stationary.py tests/risk/test_value_samples.py tests/beliefs/rewards/test_birl.py
+COMPILED += tests/beliefs/rewards/test_bnirl.py tests/inverse/test_em_irl.py tests/multiagent/test_bayesian_marl.py
+COMPILED += tests/beliefs/tasks/test_hierarchical_mdp.py tests/multitask/test_multitask_gptd_dp.py
 
 .PHONY: install demo test soak soak-short figures bounds machines machines-short lowest evidence mutants mutants-changed
 .PHONY: mutants-random check package bench docs clean

@@ -22,8 +22,8 @@ import bayesrl as b
 from bayesrl.beliefs import SparseDirichletMDP
 from bayesrl.core import Transition
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import begin, borrowed, forget, step
-from bayesrl.kernels.stream import stream, uniform
+from bayesrl.kernels.random.stream import stream, uniform
+from bayesrl.kernels.simulators.simulator import begin, borrowed, forget, step
 
 WORLDS = ("double-loop", "grid5", "grid10", "dearden-maze")
 SIMULATIONS, DEPTH = 1000, 89

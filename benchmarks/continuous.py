@@ -15,8 +15,8 @@ import numpy as np
 from numpy.random import default_rng
 
 from bayesrl.beliefs import GPRegression, NormalWishart
-from bayesrl.beliefs.continuous._gp_tree import numbers_of
 from bayesrl.beliefs.covariances import Gaussian
+from bayesrl.beliefs.dynamics._gp_tree import numbers_of
 from bayesrl.capabilities import DrawsObservations
 from bayesrl.continuous import ContinuousForwardSearch, GPDynamics, GPSparseSampling, NormalWishartDynamics
 from bayesrl.core import Transition

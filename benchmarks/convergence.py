@@ -22,7 +22,7 @@ from numpy.random import default_rng
 import bayesrl as b
 from bayesrl._files import read_text, write_text
 from bayesrl.bamdp import exact_q
-from bayesrl.lab.plots._sheet import write
+from bayesrl.lab.plots.sheet import write
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.solve import finite_horizon

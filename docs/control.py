@@ -24,7 +24,7 @@ from bayesrl.core import Streams, Transition, play
 from bayesrl.errors import NotConverged
 from bayesrl.lab.build import agent_for, named, world_for
 from bayesrl.lab.literature.suggestions import suggestions_for
-from bayesrl.lab.plots import _sheet
+from bayesrl.lab.plots import sheet as _sheet
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.statistics import Interval, mean_interval
 from bayesrl.value import GPRL

@@ -18,9 +18,9 @@ import numpy as np
 from bayesrl._files import read_text, write_text
 from bayesrl.core import run
 from bayesrl.lab.build import agent_for, named, world_for
-from bayesrl.lab.plots import _sheet
+from bayesrl.lab.plots import sheet as _sheet
 from bayesrl.statistics import Interval, mean_interval
-from bayesrl.worlds._settings import setting_of
+from bayesrl.worlds.settings import setting_of
 
 DOCS = Path(__file__).parent
 DATA, PAGE, PICTURE = DOCS / "exploration.json", DOCS / "convergence.md", DOCS / "images" / "exploration.png"

@@ -35,12 +35,12 @@ from bayesrl.gradient import (
     gpomdp_gradient,
     reinforce_gradient,
 )
-from bayesrl.gradient._bpg import Whitened, quadrature_weights
 from bayesrl.gradient._paths import Path as Episode
 from bayesrl.gradient._paths import paths_of
 from bayesrl.gradient.actor_critic import natural_weights
-from bayesrl.lab.plots._sheet import new_sheet, panels_of, write
+from bayesrl.gradient.bayesian_gradient import Whitened, quadrature_weights
 from bayesrl.lab.plots.gradients import gradient_panel, plot_errors
+from bayesrl.lab.plots.sheet import new_sheet, panels_of, write
 from bayesrl.statistics import mean_interval, paired_difference
 
 DOCS = Path(__file__).parent

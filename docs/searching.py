@@ -22,8 +22,8 @@ from bayesrl.beliefs.covariances import Gaussian
 from bayesrl.continuous import GPPOMDP, ContinuousForwardSearch, GPSparseSampling, NormalWishartDynamics
 from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.lab.measures.regret import regret
-from bayesrl.lab.plots._sheet import look, new_sheet, open_axes, panels_of, write
 from bayesrl.lab.plots.box_bandit import plot_box_bandit
+from bayesrl.lab.plots.sheet import look, new_sheet, open_axes, panels_of, write
 from bayesrl.lab.priors import prior_for
 from bayesrl.statistics import mean_interval
 from bayesrl.worlds.continuous import blimp as blimps

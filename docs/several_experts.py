@@ -18,7 +18,7 @@ import numpy as np
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.beliefs._chain import PoorMixing
+from bayesrl.beliefs.chain import PoorMixing
 from bayesrl.inverse import DPMBIRL, GaussianPrior, UniformPrior, demonstrate, value_loss
 from bayesrl.models.solve import solve
 from bayesrl.worlds.tasks.gridworld_blocks import block_weights

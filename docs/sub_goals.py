@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.beliefs._chain import PoorMixing
+from bayesrl.beliefs.chain import PoorMixing
 from bayesrl.inverse import BNIRL, demonstrate
 
 CORNERS, STEPS, DROPPED = (99, 9, 90), 20, 1000

@@ -17,8 +17,8 @@ from numpy.random import default_rng
 from numpy.typing import NDArray
 
 import bayesrl as b
-from bayesrl.beliefs._chain import PoorMixing
-from bayesrl.beliefs._log import transitions
+from bayesrl.beliefs.chain import PoorMixing
+from bayesrl.beliefs.log import transitions
 from bayesrl.multitask import HierarchicalMDP, LogUniform
 from bayesrl.statistics import mean_interval
 

@@ -141,7 +141,7 @@ def games_of_listed_models(patch):
 
 @law("risk._samples:CELLS")
 def drawn_values(patch):
-    from bayesrl.risk import _samples
+    from bayesrl.risk import samples as _samples
 
     belief = SparseDirichletMDP.flat(b.make_world("chain"))
     patch.setattr(_samples, "CELLS", _samples.CELLS * 25)
@@ -153,7 +153,7 @@ def drawn_values(patch):
 
 @law("kernels.bellman:BLOCK", rounding=1e-13)
 def backups(patch):
-    from bayesrl.kernels import bellman
+    from bayesrl.kernels.dynamic_programming import bellman
     from bayesrl.models.solution import model_of
 
     uncompiled(patch, bellman)
@@ -175,7 +175,7 @@ def advantages(patch):
 
     The band is that of the incomes evaluated together, and `drop` bounds what it leaves out.
     """
-    from bayesrl.kernels import retirement
+    from bayesrl.kernels.dynamic_programming import retirement
 
     uncompiled(patch, retirement)
     incomes, found = np.linspace(0.3, 0.7, 21), []
@@ -193,7 +193,8 @@ def advantages(patch):
 @law("kernels.calibration:SWEEPS", whole=32, rounding=4e-7)
 def indices(patch):
     """Brackets of the indices, each at most 2e-7 wide."""
-    from bayesrl.kernels import calibration, retirement
+    from bayesrl.kernels.dynamic_programming import gittins_roots as calibration
+    from bayesrl.kernels.dynamic_programming import retirement
 
     uncompiled(patch, retirement)
     uncompiled(patch, calibration)
@@ -226,7 +227,7 @@ def searched_trees(patch):
 
 @law("kernels.stick_breaking:PIECES", whole=64)
 def lists_of_pieces(patch):
-    from bayesrl.kernels import stick_breaking
+    from bayesrl.kernels.random import stick_breaking
 
     uncompiled(patch, stick_breaking)
     alpha = np.full((3, 70), 0.01)
@@ -240,7 +241,8 @@ def lists_of_pieces(patch):
 
 @law("inverse._policy_walk:FRESH", rounding=1e-9)
 def walks(patch):
-    from bayesrl.inverse import BIRL, GaussianPrior, _on_lattice, _policy_walk
+    from bayesrl.beliefs.rewards import _on_lattice, _policy_walk
+    from bayesrl.inverse import BIRL, GaussianPrior
 
     uncompiled(patch, _policy_walk)
     patch.setattr(_on_lattice, "policy_walk", _policy_walk.policy_walk)

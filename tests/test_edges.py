@@ -21,7 +21,7 @@ from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_q
 from bayesrl.bandits.finite_horizon_index import finite_horizon_index
 from bayesrl.bandits.gittins import gittins_index, gittins_index_normal, gittins_index_process
 from bayesrl.bandits.simulate_bandit import simulate
-from bayesrl.beliefs.arms._bandit_models import BernoulliModels, BernoulliSums, OutcomeModels
+from bayesrl.beliefs.arms.bandit_models import BernoulliModels, BernoulliSums, OutcomeModels
 from bayesrl.beliefs.arms.finite_models import FiniteModels
 from bayesrl.beliefs.arms.linear_gaussian_arms import their_v
 from bayesrl.core import Transition
@@ -32,7 +32,7 @@ from bayesrl.lab.explain import explain
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.models.policy import ControllerPolicy, GaussianPolicy, SoftmaxPolicy, TabularPolicy
 from bayesrl.models.solve import finite_horizon, optimal_total, policy_total, solve
-from bayesrl.models.solvers._many import solve_many
+from bayesrl.models.solvers.many import solve_many
 from bayesrl.record import Record
 from bayesrl.registry import entries
 from bayesrl.statistics import mean_band

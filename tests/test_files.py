@@ -22,10 +22,10 @@ from bayesrl.errors import InvalidArgument, UnreadableFile
 from bayesrl.io.archive import PAGE
 from bayesrl.io.logs import load_log
 from bayesrl.lab.literature import scores
-from bayesrl.lab.plots._sheet import new_sheet
-from bayesrl.lab.plots._sheet import write as write_sheet
+from bayesrl.lab.plots.sheet import new_sheet
+from bayesrl.lab.plots.sheet import write as write_sheet
 from bayesrl.models.pomdp_file import read_pomdp, write_pomdp
-from bayesrl.models.pomdp_solvers._alpha_file import read_alpha_vectors, write_alpha_vectors
+from bayesrl.models.pomdp_solvers.alpha_file import read_alpha_vectors, write_alpha_vectors
 
 TIGER = b.make_world("tiger").pomdp
 RECORD = b.Record({"reward": np.zeros(3)}, 1.0, {})

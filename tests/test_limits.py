@@ -16,11 +16,11 @@ from bayesrl import checks
 from bayesrl.bamdp.sampling.smart_sampler import sample_sizes
 from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_q
 from bayesrl.bandits.gittins import gittins_index_normal
-from bayesrl.beliefs.arms._arms import check_reward
-from bayesrl.beliefs.tabular.row_column_beta import cell
+from bayesrl.beliefs.arms.arms import check_reward
+from bayesrl.beliefs.mdp.row_column_beta import cell
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument, UnreadableFile
-from bayesrl.gradient._fisher import fisher_information
+from bayesrl.gradient.fisher import fisher_information
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.models.pomdp_file import read_pomdp
@@ -223,7 +223,7 @@ def test_replicates_of_beliefs(name, monkeypatch):
     """MOST numbers in all: with three arms and a limit of 14, four replicates."""
     belief = BELIEFS[name]
     assert belief.n_actions == 3
-    monkeypatch.setattr("bayesrl.beliefs.arms._arms.MOST", 14)
+    monkeypatch.setattr("bayesrl.beliefs.arms.arms.MOST", 14)
     belief.batch(4)
     with pytest.raises(InvalidArgument, match="'replicates' must be a whole number of at least 1 and at most 4, got 5"):
         belief.batch(5)

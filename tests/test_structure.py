@@ -99,8 +99,8 @@ ASKING = {
 ABOUT_BELIEFS = {"belief", "prior"}
 
 ASKING_WORLDS = {
-    "multiagent/_play.py": "it refuses a game of another class, as constructors refuse a parameter",
-    "risk/_models.py": "a sequence of models is no world",
+    "multiagent/run_game.py": "it refuses a game of another class, as constructors refuse a parameter",
+    "risk/models.py": "a sequence of models is no world",
 }
 """Where a world may be asked, besides worlds/, beliefs/ and testing/. models/reading.py asks for the model in a thing,
 and adapters/ ask foreign environments, under other names."""

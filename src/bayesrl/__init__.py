@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         worlds,
     )
     from bayesrl.adapters.gymnasium import GymWorld
-    from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
+    from bayesrl.beliefs.mdp.dirichlet_mdp import DirichletMDP
     from bayesrl.core import Agent, BayesAgent, Belief, Decision, Planner, Policy, Transition, World, play, run
     from bayesrl.io.store import load, save
     from bayesrl.lab.build import agent
@@ -76,7 +76,7 @@ export(
         "models.mdp": ("TabularMDP",),
         "models.pomdp": ("TabularPOMDP",),
         "models.solve": ("solve",),
-        "beliefs.tabular.dirichlet_mdp": ("DirichletMDP",),
+        "beliefs.mdp.dirichlet_mdp": ("DirichletMDP",),
         "registry": ("make", "make_world", "methods"),
         "lab.build": ("agent",),
         "lab.compare": ("compare",),

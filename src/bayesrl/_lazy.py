@@ -21,7 +21,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from threading import RLock
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 
@@ -43,9 +43,18 @@ def imported(module: str) -> ModuleType:
         return import_module(module)
 
 
-def export(package: str, homes: Mapping[str, Sequence[str]], modules: Sequence[str] = ()) -> None:
-    """Export the names of `homes` (names by submodule) and the submodules `modules` from `package`, lazily."""
+def export(
+    package: str,
+    homes: Mapping[str, Sequence[str]],
+    modules: Sequence[str] = (),
+    elsewhere: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> None:
+    """Export the names of `homes` (names by submodule) and the submodules `modules` from `package`, lazily.
+
+    `elsewhere` holds names that live in another package, by the full names of their modules.
+    """
     home = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
+    home |= {name: module for module, names in elsewhere.items() for name in names}
     here = sys.modules[package]
     public = sorted({*home, *modules, *getattr(here, "__all__", ())})
 

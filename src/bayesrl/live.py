@@ -30,7 +30,7 @@ from weakref import WeakSet
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs._log import Log, columns
+from bayesrl.beliefs.log import Log, columns
 from bayesrl.capabilities import HasMeans, HasQuantiles, LearnsLogs, ListsArms, SamplesMeans, TakesFeatures, offers
 from bayesrl.checks import Floats, array, as_array, integer, number, sequence
 from bayesrl.core import Agent, Mind, Streams, Transition

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
+    from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
     from bayesrl.core import World
     from bayesrl.models.mdp import TabularMDP
     from bayesrl.models.outcomes import Outcomes
@@ -247,7 +247,7 @@ class Simulable(Protocol):
     """A world without a table whose steps are compiled, for searches and particles."""
 
     def simulator(self) -> Any:
-        """The compiled steps: arrays on which `root` and `step` of `kernels/simulator.py` are implemented."""
+        """The compiled steps: arrays on which `root` and `step` of `simulator.py` are implemented."""
 
 
 @runtime_checkable

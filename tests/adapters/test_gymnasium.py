@@ -14,7 +14,7 @@ from gymnasium.utils.env_checker import check_env
 from bayesrl import BayesAgent, Decision, DirichletMDP, TabularMDP, Transition, compare, make, make_world, run, solve
 from bayesrl.adapters.gymnasium import GymWorld, WorldEnv, exported, register, to_gymnasium
 from bayesrl.beliefs import covariances, features
-from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
+from bayesrl.beliefs.mdp.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.core import Streams, World, play
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.gradient import REINFORCE, GaussianPolicy, SoftmaxPolicy

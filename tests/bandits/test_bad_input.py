@@ -11,7 +11,7 @@ from bayesrl.bandits.batched_feedback import BatchedFeedback
 from bayesrl.bandits.bayes_ucb import BayesUCB
 from bayesrl.bandits.gittins import gittins_index_normal
 from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial
-from bayesrl.beliefs.arms._bandit_models import BernoulliModels, BernoulliSums, OutcomeModels
+from bayesrl.beliefs.arms.bandit_models import BernoulliModels, BernoulliSums, OutcomeModels
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.binarised_rewards import BinarisedRewards
 from bayesrl.beliefs.arms.exponential_arm import ExponentialArm

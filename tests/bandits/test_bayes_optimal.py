@@ -15,7 +15,7 @@ from bayesrl.bandits.bayes_optimal_bandit import (
     thompson,
 )
 from bayesrl.bandits.thompson import Thompson
-from bayesrl.beliefs.arms._bandit_models import BernoulliModels, GaussianModels, OutcomeModels
+from bayesrl.beliefs.arms.bandit_models import BernoulliModels, GaussianModels, OutcomeModels
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.finite_models import FiniteModels
 from bayesrl.core import Transition

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from one_family import Z
 
-from bayesrl.bandits._bounds_of_world import _of_family, _of_linear, bounds_of
 from bayesrl.bandits._gopalan import gopalan
 from bayesrl.bandits.bandit_bounds import bandit_bounds, lai_robbins_constant
 from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_value, policy_value, thompson
-from bayesrl.beliefs.arms._bandit_models import BernoulliModels, GaussianModels
+from bayesrl.bandits.bounds_of_world import _of_family, _of_linear, bounds_of
+from bayesrl.beliefs.arms.bandit_models import BernoulliModels, GaussianModels
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.finite_models import FiniteModels
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms

@@ -24,8 +24,8 @@ from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.beliefs.arms.poisson_arm import PoissonArm
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.kernels.calibration import calibrate
-from bayesrl.kernels.retirement import LANES, Lattice, advantage
+from bayesrl.kernels.dynamic_programming.gittins_roots import calibrate
+from bayesrl.kernels.dynamic_programming.retirement import LANES, Lattice, advantage
 from bayesrl.registry import make_world
 from bayesrl.testing import check_planner
 

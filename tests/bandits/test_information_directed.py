@@ -15,8 +15,8 @@ from bayesrl.bandits.information_directed import (
     information_ratio,
     two_points,
 )
-from bayesrl.beliefs.arms._bandit_models import BernoulliModels, GaussianModels, OutcomeModels
-from bayesrl.beliefs.arms._best_arm import _gaussian_joint, _mutual_information
+from bayesrl.beliefs.arms.bandit_models import BernoulliModels, GaussianModels, OutcomeModels
+from bayesrl.beliefs.arms.best_arm import _gaussian_joint, _mutual_information
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.finite_models import FiniteModels
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms

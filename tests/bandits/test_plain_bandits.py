@@ -10,7 +10,8 @@ from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import integrate, stats
 
-from bayesrl.bandits import _bounds_of_world, _normal_retirement, finite_horizon_index, gittins
+from bayesrl.bandits import _normal_retirement, finite_horizon_index, gittins
+from bayesrl.bandits import bounds_of_world as _bounds_of_world
 from bayesrl.bandits._gopalan import gopalan
 from bayesrl.bandits.bandit_bounds import Bound, bandit_bounds, entropy
 from bayesrl.bandits.bayes_optimal_bandit import BayesOptimalBandit, bayes_optimal_q, bayes_optimal_value, policy_value
@@ -18,7 +19,7 @@ from bayesrl.bandits.bayes_ucb import BayesUCB
 from bayesrl.bandits.information_directed import InformationDirected, information_ratio, two_points
 from bayesrl.bandits.thompson import best
 from bayesrl.bandits.ucb1 import UCB1
-from bayesrl.beliefs.arms._bandit_models import BernoulliModels, GaussianModels, OutcomeModels
+from bayesrl.beliefs.arms.bandit_models import BernoulliModels, GaussianModels, OutcomeModels
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.finite_models import FiniteModels
 from bayesrl.beliefs.arms.normal_arm import NormalArm

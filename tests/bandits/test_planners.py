@@ -13,7 +13,7 @@ from bayesrl.bandits.bayes_ucb import BayesUCB
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial
 from bayesrl.bandits.ucb1 import UCB1
-from bayesrl.beliefs.arms._bandit_models import BernoulliSums
+from bayesrl.beliefs.arms.bandit_models import BernoulliSums
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.finite_models import FiniteModels
 from bayesrl.beliefs.arms.full_bandit import FullBandit

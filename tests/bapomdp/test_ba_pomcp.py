@@ -11,7 +11,7 @@ from bayesrl.bapomdp import BAPOMCP, POMCP
 from bayesrl.beliefs import BoundedBAPOMDP, DirichletPOMDP, ExactBAPOMDP, ParticleBAPOMDP, POMDPFilter
 from bayesrl.core import run
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.kernels.simulator import begin, root, step
+from bayesrl.kernels.simulators.simulator import begin, root, step
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.pomdp import Signs
 from bayesrl.models.solve import solve

@@ -9,9 +9,9 @@ from bayesrl.bapomdp import POMCP
 from bayesrl.beliefs import POMDPFilter
 from bayesrl.core import run
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.kernels.search.hidden_model import cumulative
-from bayesrl.kernels.simulator import root, step
-from bayesrl.kernels.tree import AUTO, MEAN
+from bayesrl.kernels.search.search_bounds import AUTO, MEAN
+from bayesrl.kernels.simulators.hidden_model import cumulative
+from bayesrl.kernels.simulators.simulator import root, step
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.testing import assert_frequencies, assert_mean_equal
 

@@ -7,14 +7,15 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.bapomdp import _asking, _count_bounds, bounded_error, risk_samples, value_difference_bound
+from bayesrl.bapomdp import _asking, bounded_error, risk_samples, value_difference_bound
 from bayesrl.bapomdp import bapomdp_branch_and_bound as bounded
+from bayesrl.bapomdp import count_bounds as _count_bounds
 from bayesrl.bapomdp._asking import Answer, Asking, Drawn, after_reply, after_step, present_models
 from bayesrl.bapomdp._hyper_search import expected, leaf_value
 from bayesrl.bapomdp._settings import listening
 from bayesrl.bapomdp.medusa import Learning
 from bayesrl.beliefs import DirichletPOMDP, ExactBAPOMDP, FinitePOMDPs, ParticleBAPOMDP
-from bayesrl.beliefs.hidden._hyper_states import KEYS, roots, step
+from bayesrl.beliefs.pomdp.hyper_states import KEYS, roots, step
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.models import AlphaVectors
 from bayesrl.models.outcomes import Outcomes

@@ -5,6 +5,6 @@ PLANTED = {
     "the prior weights are not used": (
         'set_(self, "log_joint", frozen(np.log(w)))',
         'set_(self, "log_joint", frozen(np.zeros(N) - np.log(N)))',
-        ["tests/hidden/test_finite_pomdps.py::test_equals_the_sum_over_models_and_hidden_paths"],
+        ["tests/beliefs/pomdp/test_finite_pomdps.py::test_equals_the_sum_over_models_and_hidden_paths"],
     ),
 }

@@ -8,7 +8,7 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.beliefs._chain import Diagnostics, PoorMixing, effective_sample_size, split_r_hat, warn_if_poor
+from bayesrl.beliefs.chain import Diagnostics, PoorMixing, effective_sample_size, split_r_hat, warn_if_poor
 from bayesrl.parameters import unchecked
 
 LINE = b.TabularMDP.from_dense([[[1, 0], [0, 1]], [[1, 0], [0, 1]]], [0.0, 0.0], gamma=0.9)

@@ -13,8 +13,8 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.beliefs import SparseDirichletMDP
-from bayesrl.beliefs.tabular._lent import Lent
-from bayesrl.kernels.urn import Row
+from bayesrl.beliefs.mdp._lent import Lent
+from bayesrl.kernels.simulators.urn import Row
 
 VIEWS = {
     "itself": lambda x: x,
@@ -85,7 +85,7 @@ def test_nothing_counts_references():
 
 @pytest.fixture(autouse=True)
 def shared_for_small_models(monkeypatch):
-    monkeypatch.setattr("bayesrl.beliefs.tabular._kept_mean.SMALL", 0)
+    monkeypatch.setattr("bayesrl.beliefs.mdp._incremental_mean.SMALL", 0)
 
 
 def seen(belief, rng):

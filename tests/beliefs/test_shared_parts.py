@@ -8,13 +8,13 @@ from numpy.random import default_rng
 from scipy import integrate, special, stats
 
 import bayesrl as b
-from bayesrl.beliefs import _crp as crp
-from bayesrl.beliefs._choosing import best_action, value_of_perfect_information
-from bayesrl.beliefs._linear_model import log_partition, seen_through
-from bayesrl.beliefs._log import column_name, columns, table_of, transitions
-from bayesrl.beliefs._normal_gamma import NormalGamma, increments, sample_means, scale_of_mean, variance_of_mean
-from bayesrl.beliefs.structured._partitions import all_partitions
-from bayesrl.beliefs.tabular.finite_mdps import FiniteMDPs
+from bayesrl.beliefs import crp as crp
+from bayesrl.beliefs.choices import best_action, value_of_perfect_information
+from bayesrl.beliefs.dynamics.partitions import all_partitions
+from bayesrl.beliefs.log import column_name, columns, table_of, transitions
+from bayesrl.beliefs.mdp.finite_mdps import FiniteMDPs
+from bayesrl.beliefs.normal_gamma import NormalGamma, increments, sample_means, scale_of_mean, variance_of_mean
+from bayesrl.beliefs.values.linear_model import log_partition, seen_through
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.testing import assert_mean_equal

@@ -10,8 +10,12 @@ from scipy.special import ndtri
 from scipy.stats import multivariate_normal
 
 from bayesrl.beliefs import NormalWishart
-from bayesrl.beliefs.continuous import _gp_moments, _gp_paths
-from bayesrl.beliefs.continuous._normal_wishart import (
+from bayesrl.beliefs.covariances import Discrete, Gaussian, Linear, Matern, Polynomial, StateAction
+from bayesrl.beliefs.dynamics import _gp_moments, _particles, _slices, _trajectories
+from bayesrl.beliefs.dynamics import _gp_pomdp_model as given
+from bayesrl.beliefs.dynamics import gp_paths as _gp_paths
+from bayesrl.beliefs.dynamics._pairs import between, slopes, steps
+from bayesrl.beliefs.dynamics.normal_wishart import (
     Statistics,
     covariance_matrix,
     normal_wishart_draw,
@@ -19,13 +23,9 @@ from bayesrl.beliefs.continuous._normal_wishart import (
     spare_degrees,
     student_numbers,
 )
-from bayesrl.beliefs.continuous._strata import OVER, one_of_each_stratum
-from bayesrl.beliefs.continuous._vectors import vector
-from bayesrl.beliefs.covariances import Discrete, Gaussian, Linear, Matern, Polynomial, StateAction
+from bayesrl.beliefs.dynamics.strata import OVER, one_of_each_stratum
+from bayesrl.beliefs.dynamics.vectors import vector
 from bayesrl.checks import called, frozen
-from bayesrl.continuous import _gp_pomdp_model as given
-from bayesrl.continuous import _particles, _slices, _trajectories
-from bayesrl.continuous._pairs import between, slopes, steps
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.testing import assert_mean_equal
 

@@ -7,10 +7,13 @@ from scipy.special import ndtri
 from scipy.stats import multivariate_normal
 
 from bayesrl.beliefs import GPRegression, NormalWishart
-from bayesrl.beliefs.continuous._normal_wishart import normal_wishart_draw
 from bayesrl.beliefs.covariances import Gaussian, Matern
+from bayesrl.beliefs.dynamics import _gp_pomdp_model as given
+from bayesrl.beliefs.dynamics import _particles, _slices, gp_pomdp
+from bayesrl.beliefs.dynamics._log_joint import log_joint
+from bayesrl.beliefs.dynamics.normal_wishart import normal_wishart_draw
 from bayesrl.beliefs.features import Polynomial
-from bayesrl.beliefs.values._observations import Observations
+from bayesrl.beliefs.values.observations import Observations
 from bayesrl.continuous import (
     GPPOMDP,
     CertaintyEquivalence,
@@ -20,13 +23,8 @@ from bayesrl.continuous import (
     LazyPSRL,
     LinearGaussianDynamics,
     NormalWishartDynamics,
-    _particles,
-    _slices,
-    gp_pomdp,
     lq_solution,
 )
-from bayesrl.continuous import _gp_pomdp_model as given
-from bayesrl.continuous._log_joint import log_joint
 from bayesrl.continuous.gp_sparse_sampling import GOLDEN, covariance_root, learned
 from bayesrl.continuous.lazy_psrl import LazyPSRLPlan, due
 from bayesrl.core import Transition

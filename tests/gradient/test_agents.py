@@ -28,9 +28,9 @@ from bayesrl.gradient import (
     gpomdp_gradient,
     reinforce_gradient,
 )
-from bayesrl.gradient._bpg import Gradient
 from bayesrl.gradient._improve import conjugate, improve, step_from, step_length
 from bayesrl.gradient._paths import path_hessian, paths_of
+from bayesrl.gradient.bayesian_gradient import Gradient
 from bayesrl.gradient.bpg_hessian import newton
 from bayesrl.registry import entries
 

@@ -11,8 +11,8 @@ from bayesrl.beliefs.covariances import Discrete, Fisher, Gaussian, Linear
 from bayesrl.core import Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.gradient import bac, fisher_information, reinforce_gradient
-from bayesrl.gradient._bpg import Whitened
 from bayesrl.gradient._critic import StatePlusScore
+from bayesrl.gradient.bayesian_gradient import Whitened
 from bayesrl.models.policy import SoftmaxPolicy
 
 V, Q, NU, GRADIENT, G = EXACT

@@ -8,7 +8,7 @@ from scipy import stats
 from bayesrl.beliefs.covariances import Fisher
 from bayesrl.errors import InvalidArgument
 from bayesrl.gradient import GaussianPolicy, bpg, bpg_hessian
-from bayesrl.gradient._bpg import Whitened, _linear, quadrature_weights
+from bayesrl.gradient.bayesian_gradient import Whitened, _linear, quadrature_weights
 
 RNG = np.random.default_rng(0)
 SOME = CHAIN.draw(RNG, 8)

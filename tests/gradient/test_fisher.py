@@ -7,7 +7,7 @@ from gradient_toys import CHAIN, EXACT, POLICY, WALK
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.gradient import GaussianPolicy, SoftmaxPolicy, fisher_information
-from bayesrl.gradient._fisher import RunningInformation
+from bayesrl.gradient.fisher import RunningInformation
 from bayesrl.models.policy import TabularPolicy
 
 LOGS = [log for log, p in zip(CHAIN.logs, CHAIN.p, strict=True) if p > 0.0]

@@ -4,7 +4,7 @@ from math import log
 
 import numpy as np
 
-from bayesrl.beliefs.structured._partitions import all_partitions
+from bayesrl.beliefs.dynamics.partitions import all_partitions
 
 
 def enumerated(evidence, n, c):

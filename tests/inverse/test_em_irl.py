@@ -9,10 +9,10 @@ from plain_inverse import line
 from scipy import optimize, special
 
 import bayesrl as b
+from bayesrl.beliefs.rewards.linear_rewards import LinearRewards
 from bayesrl.errors import BayesRLError, Incompatible, NotConverged
 from bayesrl.inverse import FinitePrior, UniformPrior, boltzmann_log_likelihood, boltzmann_q, demonstrate
-from bayesrl.inverse._boltzmann import BoltzmannBackup
-from bayesrl.inverse._rewards import LinearRewards
+from bayesrl.inverse.boltzmann import BoltzmannBackup
 from bayesrl.inverse.em_irl import MixtureOfExperts, responsibilities
 
 LOGS = tuple(
@@ -87,7 +87,7 @@ def test_sparse_systems_agree_with_dense_ones(monkeypatch):
     world = b.make_world("gridworld-blocks", size=4)
     demo = demonstrate(world, world.features @ world.weights, 2, 20, np.random.default_rng(0))
     dense = boltzmann_log_likelihood(world, world.weights, 3.0, demo, world.features)
-    monkeypatch.setattr("bayesrl.inverse._rewards.DENSE", 2)
+    monkeypatch.setattr("bayesrl.beliefs.rewards.linear_rewards.DENSE", 2)
     few = boltzmann_log_likelihood(world, world.weights, 3.0, demo, world.features)
     np.testing.assert_allclose(few[0], dense[0])
     np.testing.assert_allclose(few[1], dense[1], atol=1e-9)

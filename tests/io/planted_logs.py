@@ -5,6 +5,6 @@ PLANTED = {
     "runs are read step by step": (
         "column.T.ravel()",
         "column.ravel()",
-        ["tests/lab/test_logs.py::test_all_runs_of_a_comparison_are_read"],
+        ["tests/io/test_logs.py::test_all_runs_of_a_comparison_are_read"],
     ),
 }

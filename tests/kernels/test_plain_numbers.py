@@ -9,11 +9,14 @@ from numpy.random import default_rng
 from scipy import integrate, optimize, special, stats
 
 from bayesrl.beliefs import DirichletMDP, RewardDirichlet, SparseDirichletMDP, UnknownRewards
-from bayesrl.beliefs.tabular import sparse_dirichlet
+from bayesrl.beliefs.mdp import sparse_dirichlet
 from bayesrl.core import Transition
-from bayesrl.kernels import bellman, best_arm, counts, sparse_urn, stick_breaking, stream
-from bayesrl.kernels.bellman import BLOCK, Model
+from bayesrl.kernels import best_arm
+from bayesrl.kernels.dynamic_programming import bellman
+from bayesrl.kernels.dynamic_programming.bellman import BLOCK, Model
 from bayesrl.kernels.logistic import mode_after_many, mode_after_one
+from bayesrl.kernels.random import stick_breaking, stream
+from bayesrl.kernels.simulators import counts, sparse_urn
 from bayesrl.models.outcomes import Outcomes
 
 # Backups -------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import pytest
 from numpy.random import default_rng
 
 from bayesrl.kernels import ties
-from bayesrl.kernels.tree import highest
+from bayesrl.kernels.search.search_bounds import highest
 
 INF, NAN = np.inf, np.nan
 

@@ -5,7 +5,7 @@ PLANTED = {
     "a world's suggestions do not reach planners": (
         "{**suggested(world, entry), **params}",
         "params",
-        ["tests/worlds/test_linear_worlds.py::test_the_restriction_reaches_the_planner"],
+        ["tests/worlds/continuous/test_linear_worlds.py::test_the_restriction_reaches_the_planner"],
     ),
     "agents get no counts": (
         'told["prior"] = world.model_prior()',

@@ -5,11 +5,11 @@ PLANTED = {
     "each policy has its own models": (
         "mu, n, deepcopy(rng))",
         "mu, n, rng)",
-        ["tests/lab/test_risk_plots.py::test_policies_are_assessed_on_common_models"],
+        ["tests/lab/plots/test_risk_plots.py::test_policies_are_assessed_on_common_models"],
     ),
     "the percentile from the wrong end": (
         "np.quantile(returns, epsilon)",
         "np.quantile(returns, 1.0 - epsilon)",
-        ["tests/lab/test_risk_plots.py::test_policies_are_assessed_on_common_models"],
+        ["tests/lab/plots/test_risk_plots.py::test_policies_are_assessed_on_common_models"],
     ),
 }

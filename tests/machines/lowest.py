@@ -30,8 +30,8 @@ SMOKE = [
     "tests/test_randomness.py",
     "tests/docs/test_doctests.py",
     "tests/bandits/test_simulate.py",
-    "tests/bamdp/test_exact.py",
-    "tests/hidden/test_pomdp_filter.py",
+    "tests/bamdp/offline/test_exact.py",
+    "tests/beliefs/pomdp/test_pomdp_filter.py",
     "tests/value/test_contract.py",
     "tests/cli",
 ]

@@ -10,6 +10,6 @@ PLANTED = {
     "every pair of a flat model has an urn of its own": (
         " and (self.group.ravel() == np.arange(S * A)).all())",
         ")",
-        ["tests/bamdp/test_bamcp.py::test_pairs_of_a_flat_model_may_share_an_urn"],
+        ["tests/bamdp/search/test_bamcp.py::test_pairs_of_a_flat_model_may_share_an_urn"],
     ),
 }

@@ -12,7 +12,6 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.models import StochasticGame, TabularPOMDP, _flat_rewards, outcomes, solution
 from bayesrl.models._flat_rewards import FlatRewards
 from bayesrl.models._listed import Listed, ends, from_matrices, is_sparse, most_probable, unlisted_rewards
-from bayesrl.models._riccati import doubled, gains, lq_solution, residual, spectral_radius, split, times
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.policy import (
@@ -26,9 +25,10 @@ from bayesrl.models.policy import (
 from bayesrl.models.pomdp_solvers.pbvi import PBVI
 from bayesrl.models.pomdp_solvers.perseus import Perseus
 from bayesrl.models.pomdp_solvers.pomdp_value_iteration import POMDPValueIteration
+from bayesrl.models.riccati import doubled, gains, lq_solution, residual, spectral_radius, split, times
 from bayesrl.models.solution import bound_of, contraction, first_best, model_of
 from bayesrl.models.solve import solve
-from bayesrl.models.solvers._evaluation import dense_factors, refined
+from bayesrl.models.solvers.evaluation import dense_factors, refined
 
 # Outcomes ------------------------------------------------------------------------------------------------------------
 

@@ -282,7 +282,7 @@ def test_beliefs_about_types_by_sums():
 
 def test_the_largest_problem_and_the_deepest_look(monkeypatch):
     """Two coalitions, one action, four profiles and two outcomes are 16 entries; later rounds multiply."""
-    from bayesrl.beliefs import _coalitions
+    from bayesrl.beliefs.games import coalitions as _coalitions
     from bayesrl.multiagent import coalition_formation
 
     for most, fits in ((16, True), (15, False)):

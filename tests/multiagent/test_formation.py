@@ -8,7 +8,7 @@ from numpy.random import default_rng
 
 from bayesrl.errors import InvalidArgument
 from bayesrl.multiagent import CoalitionFormation, CoalitionProblem, TypeBelief, formation
-from bayesrl.multiagent._formation import best_reply
+from bayesrl.multiagent.formation import best_reply
 
 N = 3
 

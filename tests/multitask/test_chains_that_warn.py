@@ -5,7 +5,7 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.beliefs._chain import PoorMixing, diagnose, warn_if_poor
+from bayesrl.beliefs.chain import PoorMixing, diagnose, warn_if_poor
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.multitask import HierarchicalMDP, LinearRewardClasses

@@ -10,8 +10,8 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.models.policy import TabularPolicy
 from bayesrl.multitask import task_matrices
-from bayesrl.multitask._value_tasks import Base, Given
 from bayesrl.multitask.multitask_gptd import log_prior, m_step
+from bayesrl.multitask.value_tasks import Base, Given
 from bayesrl.value import ParametricGPTD
 
 D, M, NOISE, KAPPA, NU = 2, 5, 0.4, 0.7, 4.5

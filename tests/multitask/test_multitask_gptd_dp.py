@@ -6,10 +6,10 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import bayesrl as b
-from bayesrl.beliefs._chain import PoorMixing
-from bayesrl.beliefs._crp import cluster_counts, draw_clustering, log_crp, relabelled
-from bayesrl.beliefs.continuous._normal_wishart import NormalWishart
-from bayesrl.beliefs.structured._partitions import all_partitions
+from bayesrl.beliefs.chain import PoorMixing
+from bayesrl.beliefs.crp import cluster_counts, draw_clustering, log_crp, relabelled
+from bayesrl.beliefs.dynamics.normal_wishart import NormalWishart
+from bayesrl.beliefs.dynamics.partitions import all_partitions
 from bayesrl.errors import InvalidArgument
 from bayesrl.multitask import LogUniform, MultitaskGPTDDPSolution
 from bayesrl.multitask._class_sampler import Chain, Problem, split_or_merge

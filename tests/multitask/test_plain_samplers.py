@@ -12,11 +12,11 @@ import pytest
 from numpy.random import default_rng
 from scipy import special, stats
 
-from bayesrl.beliefs._crp import weight_of_new
-from bayesrl.beliefs._linear_model import seen_through
+from bayesrl.beliefs.crp import weight_of_new
+from bayesrl.beliefs.tasks import _gibbs_of_counts as of_counts
+from bayesrl.beliefs.tasks import _splits_of_weights as of_weights
+from bayesrl.beliefs.values.linear_model import seen_through
 from bayesrl.multitask import LinearRewardClasses, LogUniform, MultitaskGPTDDPSolution
-from bayesrl.multitask import _gibbs_of_counts as of_counts
-from bayesrl.multitask import _splits_of_weights as of_weights
 from bayesrl.multitask import _triangles as triangles
 from bayesrl.multitask._class_sampler import Chain, Draws, Problem, condition, sample, split_or_merge
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from chains_of_values import gains, lost
 
-slow_chains = pytest.mark.filterwarnings("ignore::bayesrl.beliefs._chain.PoorMixing")
+slow_chains = pytest.mark.filterwarnings("ignore::bayesrl.beliefs.chain.PoorMixing")
 
 
 @slow_chains

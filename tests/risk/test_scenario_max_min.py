@@ -13,7 +13,8 @@ from bayesrl.beliefs import FiniteMDPs
 from bayesrl.errors import Incompatible, InvalidArgument, NotConverged
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import evaluate_policy, solve
-from bayesrl.risk import _rectangular, _static
+from bayesrl.risk import _rectangular
+from bayesrl.risk import _static_max_min as _static
 from bayesrl.risk._state_rectangular import games, two_actions
 from bayesrl.risk.scenario_max_min import ScenarioMaxMin
 from bayesrl.statistics import mean_interval

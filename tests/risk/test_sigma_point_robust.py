@@ -11,8 +11,8 @@ from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
 from bayesrl.risk import largest_beta, sigma_points
-from bayesrl.risk._sigma_points import roots
 from bayesrl.risk.sigma_point_robust import SigmaPointRobust
+from bayesrl.risk.sigma_points import roots
 from bayesrl.testing import check_agent, check_needs, check_planner, check_point_belief
 
 ALPHAS = [[6.0, 3.0], [1.0, 1.0, 1.0], [0.2, 5.0, 1.3, 9.0], [12.4, 9.1, 6.7], [40.0, 1.0, 2.0], [7.0]]

@@ -9,7 +9,7 @@ from numpy.random import default_rng
 from scipy.optimize import linprog
 
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.risk import _static as static
+from bayesrl.risk import _static_max_min as static
 from bayesrl.risk._rectangular import scenarios_of
 from bayesrl.risk._state_rectangular import by_program
 from bayesrl.risk.scenario_max_min import ScenarioMaxMin

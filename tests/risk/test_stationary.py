@@ -8,7 +8,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.risk import Measure
-from bayesrl.risk._stationary import DrawnModels, ascended, drawn, merged, worth_and_gradient
+from bayesrl.risk.local_ascent import DrawnModels, ascended, drawn, merged, worth_and_gradient
 
 MEASURES = [Measure.cvar(0.1), Measure.mean(), Measure.k_of_n(2, 7)]
 P = [[[5, 1], [2, 5]], [[5, 1], [3, 7]]]

@@ -15,7 +15,8 @@ from bayesrl.errors import BayesRLError
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.solve import evaluate_policy
-from bayesrl.risk import _samples, value_moments, value_samples
+from bayesrl.risk import samples as _samples
+from bayesrl.risk import value_moments, value_samples
 from bayesrl.testing import assert_mean_equal
 from bayesrl.testing.stripped import stripped
 
@@ -186,7 +187,7 @@ def test_bad_generator():
 
 
 class Stream:
-    """xoshiro256++ in whole numbers, as `kernels/stream.py` says; without compilation a stream is `rng` itself."""
+    """xoshiro256++ in whole numbers, as `stream.py` says; without compilation a stream is `rng` itself."""
 
     def __init__(self, rng):
         words = [(int(rng.random() * 2.0**32) << 32) | int(rng.random() * 2.0**32) for _ in range(4)]

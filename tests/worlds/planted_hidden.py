@@ -5,27 +5,27 @@ PLANTED = {
     "what is seen depends on the old state": (
         "self.pomdp.sign_prob[signs.group[y, a]]",
         "self.pomdp.sign_prob[signs.group[s, a]]",
-        ["tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws"],
     ),
     "signs of the old state": (
         "signs.sign[y, a, possible]",
         "signs.sign[s, a, possible]",
-        ["tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws"],
     ),
     "the start is uniform": (
         ("states = np.flatnonzero(self.pomdp.start)\n        return cumulative(self.pomdp.start[states])"),
         ("states = np.arange(self.n_states)\n        return cumulative(np.full(len(states), 1 / len(states)))"),
-        ["tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws"],
     ),
     "the end is that of the old state": (
         "ends = self.pomdp.signs, bool(self.pomdp.terminal[y])",
         "ends = self.pomdp.signs, bool(self.pomdp.terminal[s])",
-        ["tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws"],
     ),
     "the mean reward is paid": (
         "WorldStep(y, o, self.pomdp.reward(s, a, y, o), ends)",
         "WorldStep(y, o, float(self.pomdp.mean_reward[s, a]), ends)",
-        ["tests/worlds/test_pomdp_worlds.py::test_a_reward_that_depends_on_what_is_seen"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_a_reward_that_depends_on_what_is_seen"],
     ),
     "one random number for both draws": (
         (
@@ -37,17 +37,17 @@ PLANTED = {
             "            shown, steps = after[bisect_right(row, u)]\n"
             "            return steps[bisect_right(shown, u)]"
         ),
-        ["tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws"],
     ),
     "something is seen at a reset": (
         "states[bisect_right(row, rng.random())]), NOTHING",
         "states[bisect_right(row, rng.random())]), 0",
-        ["tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws"],
     ),
     "what is known is counted": (
         "known = (None if counts is None else ~counts.any(axis=1) for counts in (phi, psi))",
         "known = (None if counts is None else ~counts.any(axis=1) | True for counts in (phi, psi))",
-        ["tests/worlds/test_pomdp_worlds.py::test_counts_are_of_what_is_unknown"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_counts_are_of_what_is_unknown"],
     ),
     "the discount of a file cannot be changed": (
         ("        if gamma is not None:\n            pomdp = replace"),

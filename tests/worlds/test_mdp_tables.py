@@ -16,8 +16,8 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.registry import make_world
-from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.bandits import _arms, _shop
+from bayesrl.worlds.bandits import _arms
+from bayesrl.worlds.bandits import shop as _shop
 from bayesrl.worlds.bandits._contextual import ContextualBandit, spread_features
 from bayesrl.worlds.bandits.bernoulli import BernoulliBandit, BernoulliFamily
 from bayesrl.worlds.bandits.combinatorial import CombinatorialBandit, CombinatorialFamily
@@ -25,9 +25,10 @@ from bayesrl.worlds.bandits.gaussian import GaussianBandit, GaussianFamily
 from bayesrl.worlds.bandits.linear import LinearFamily
 from bayesrl.worlds.bandits.logistic import LogisticFamily
 from bayesrl.worlds.hidden import POMDPWorld
-from bayesrl.worlds.mdps._cells import walk
 from bayesrl.worlds.mdps._dirichlet_family import DirichletFamily
+from bayesrl.worlds.mdps.cells import walk
 from bayesrl.worlds.mdps.infinite_grid import InfiniteGrid, Place, uniform
+from bayesrl.worlds.settings import Setting
 from bayesrl.worlds.tabular import MDPWorld, cumulative
 
 
@@ -466,7 +467,7 @@ def test_hashes_of_the_infinite_grid():
     for numbers in ((3,), (3, 1, -5, 2), (2**62 + 7, 0, 4, -9)):
         assert uniform(*numbers) == plain(*numbers)
     grid = InfiniteGrid(77, (1.5, 0.7), (0.6, 2.2))
-    from bayesrl.kernels.search.row_column import CELL, COLUMN, ROW
+    from bayesrl.kernels.simulators.infinite_grid_simulator import CELL, COLUMN, ROW
 
     rewarded = []
     for x, y in itertools.product(range(-3, 4), range(-3, 4)):

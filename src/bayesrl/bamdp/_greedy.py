@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar, Protocol
 
-from bayesrl.beliefs._choosing import Ties as Ties
-from bayesrl.beliefs._choosing import best_action as best_action
+from bayesrl.beliefs.choices import Ties as Ties
+from bayesrl.beliefs.choices import best_action as best_action
 from bayesrl.capabilities import HasMeanMDP, ListsStates, SharesSupport, offers
 from bayesrl.checks import Floats, integer, number
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.solution import model_of
 from bayesrl.models.solve import solve
-from bayesrl.models.solvers._episodic import collapse, policy_to_the_end
+from bayesrl.models.solvers.episodic import collapse, policy_to_the_end
 
 
 class SharesMeanSupport(HasMeanMDP, SharesSupport, Protocol):

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from bayesrl._lazy import export
 
 if TYPE_CHECKING:
-    from bayesrl.bandits._bounds_of_world import bounds_of as bounds_of
     from bayesrl.bandits.bandit_bounds import Bound as Bound
     from bayesrl.bandits.bandit_bounds import bandit_bounds as bandit_bounds
     from bayesrl.bandits.batched_feedback import BatchedFeedback as BatchedFeedback
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from bayesrl.bandits.bayes_optimal_bandit import bayes_optimal_value as bayes_optimal_value
     from bayesrl.bandits.bayes_optimal_bandit import policy_value as policy_value
     from bayesrl.bandits.bayes_ucb import BayesUCB as BayesUCB
+    from bayesrl.bandits.bounds_of_world import bounds_of as bounds_of
     from bayesrl.bandits.delayed_feedback import DelayedFeedback as DelayedFeedback
     from bayesrl.bandits.finite_horizon_index import FiniteHorizonIndex as FiniteHorizonIndex
     from bayesrl.bandits.finite_horizon_index import finite_horizon_index as finite_horizon_index
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 export(
     __name__,
     {
-        "_bounds_of_world": ("bounds_of",),
+        "bounds_of_world": ("bounds_of",),
         "batched_feedback": ("BatchedFeedback",),
         "bayes_optimal_bandit": (
             "BayesOptimalBandit",

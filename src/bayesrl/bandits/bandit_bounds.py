@@ -15,7 +15,7 @@ Lower bounds on frequentist regret: `lai_robbins` (limit), `mannor_tsitsiklis` (
 number of plays of worse arms (stochastic regret): `gopalan` (leading, in _gopalan.py), `guha_munagala` (exact). For
 Bayes-UCB: `kaufmann_bayes_ucb` (leading).
 
-`bandit_bounds` computes the bounds that the arms' means determine. `bounds_of` (in _bounds_of_world.py) selects those
+`bandit_bounds` computes the bounds that the arms' means determine. `bounds_of` (in bounds_of_world.py) selects those
 that hold in a world or a family. A bound is `vacuous` if it exceeds the largest possible regret after the last step.
 Claims: closed forms on instances worked by hand; Gopalan's program against enumeration; measured and exact regrets are
 on the right side of the exact bounds.

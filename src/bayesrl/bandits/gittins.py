@@ -11,7 +11,7 @@ computed from this retirement problem.
 `gittins_index` (Bernoulli arms): dynamic programming over the posteriors of the next k plays, gamma^k = 4e-4 (1 -
 gamma)^(-1/3); afterwards one retires at once or never. The result is a lower bound. `gittins_bounds` also computes an
 upper bound, by overvaluing the last row. The two are less than 5e-7 apart, tested for discounts from .2 to .99
-(kernels/retirement.py).
+(kernels/dynamic_programming/retirement.py).
 `gittins_index_normal` (Gaussian arms of unit noise): the same problem with integrals of an analytic function
 (bandits/_normal_retirement.py). The finite horizon costs at most 2e-7 by the bound in `_horizon`, the integration less
 than 1e-9.
@@ -37,13 +37,13 @@ from numpy.typing import ArrayLike
 
 from bayesrl.bandits._normal_retirement import boundaries
 from bayesrl.bandits.thompson import best
-from bayesrl.beliefs.arms._arms import distinct_rows
+from bayesrl.beliefs.arms.arms import distinct_rows
 from bayesrl.capabilities import HasArmStates
 from bayesrl.checks import Floats, Ints, array, broadcast, number, rows_sum_to_one
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.calibration import calibrate
-from bayesrl.kernels.retirement import Lattice
+from bayesrl.kernels.dynamic_programming.gittins_roots import calibrate
+from bayesrl.kernels.dynamic_programming.retirement import Lattice
 from bayesrl.parameters import Within, declared
 from bayesrl.registry import register
 from bayesrl.traits import Traits

@@ -12,7 +12,7 @@ regret of Thompson sampling by Gamma sqrt(H(p_1) T). This is the survey's conven
 minimiser uses at most two arms. The variance form replaces g_a by v_a = Var(E[theta_a | A*]). It is cheaper and
 available for all rewards, and g_a >= 2 v_a for rewards in [0, 1].
 
-The belief computes p, E[theta_a | A*] and g (beliefs/arms/_best_arm.py): by integration for independent Beta and
+The belief computes p, E[theta_a | A*] and g (beliefs/arms/best_arm.py): by integration for independent Beta and
 Gaussian arms, by sums over finitely many models, and from `samples` draws for all others. The information is available
 for rewards that are 0 or 1 and for Gaussian rewards.
 
@@ -31,7 +31,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.arms._best_arm import DRAWS
+from bayesrl.beliefs.arms.best_arm import DRAWS
 from bayesrl.capabilities import BestArm, HasBestArm, require
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition

@@ -27,9 +27,9 @@ from numpy.random import Generator
 from scipy import special
 from scipy.special import cython_special
 
-from bayesrl.bandits._bounds_of_world import PlainBandit
 from bayesrl.bandits.batched_feedback import BatchedFeedback
 from bayesrl.bandits.bayes_ucb import BayesUCB
+from bayesrl.bandits.bounds_of_world import PlainBandit
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.ucb1 import UCB1
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli

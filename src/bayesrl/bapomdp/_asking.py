@@ -13,14 +13,14 @@ from numpy.random import Generator
 from scipy import special
 
 from bayesrl.bapomdp._models import model_values, solved
-from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP
-from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs
+from bayesrl.beliefs.pomdp.bapomdp_particle import ParticleBAPOMDP
+from bayesrl.beliefs.pomdp.finite_pomdps import FinitePOMDPs
 from bayesrl.checks import Floats, Ints
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence
 from bayesrl.kernels.ties import greedy
 from bayesrl.models.pomdp import NOTHING
-from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors
+from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors
 
 
 class Answer(NamedTuple):

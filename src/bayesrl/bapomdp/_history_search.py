@@ -13,8 +13,8 @@ from bayesrl.checks import Floats
 from bayesrl.core import Decision, Planner, Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.search.history_tree import Tree, subtree
+from bayesrl.kernels.search.search_bounds import AUTO
 from bayesrl.kernels.search.uct_on_histories import Budget, SearchSettings, best_action
-from bayesrl.kernels.tree import AUTO
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
 

@@ -1,6 +1,6 @@
 """The common parts of exact searches of a Bayes-adaptive POMDP: expected rewards, leaves, the choice at the root.
 
-A node is a history, and its belief a list of branches (`beliefs/hidden/_hyper_states.py`), which are not normalised:
+A node is a history, and its belief a list of branches (`beliefs/pomdp/hyper_states.py`), which are not normalised:
 they sum to the probability of the history. Values of nodes are multiplied by it too.
 """
 
@@ -10,14 +10,14 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from bayesrl.beliefs.hidden._hyper_states import FRESH, Branches, HyperStates, Rows, counts_in, present
+from bayesrl.beliefs.pomdp.hyper_states import FRESH, Branches, HyperStates, Rows, counts_in, present
 from bayesrl.capabilities import HasMeanPOMDP, HasStates, demand
 from bayesrl.checks import Floats
 from bayesrl.core import Planner
 from bayesrl.errors import Incompatible
 from bayesrl.kernels.arrays import F2
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import borrowed
+from bayesrl.kernels.simulators.simulator import borrowed
 from bayesrl.models.solve import solve
 
 Leaf = Literal["zero", "mean"]

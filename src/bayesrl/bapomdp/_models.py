@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
-from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs
+from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
+from bayesrl.beliefs.pomdp.finite_pomdps import FinitePOMDPs
 from bayesrl.capabilities import offers
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.pomdp import NOTHING, TabularPOMDP
-from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors
+from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors
 from bayesrl.models.pomdp_solvers.pbvi import PBVI
 from bayesrl.problems import TakesQueries, name_of
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
+from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
 from bayesrl.parameters import PROBABILITY, AtLeast
 
 Prior = Annotated[Any, "Prior counts, a DirichletPOMDP; a world with a hidden state has it as model_prior()."]

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bapomdp import _settings as declares
-from bayesrl.bapomdp._answers import after_answer, answer_likelihood
 from bayesrl.bapomdp._asking import Answer, Asking, after_reply, after_step, draw_models, present_models
 from bayesrl.bapomdp._models import check_counts, check_query, read_observation
-from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP
+from bayesrl.bapomdp.answers import after_answer, answer_likelihood
+from bayesrl.beliefs.pomdp.bapomdp_particle import ParticleBAPOMDP
 from bayesrl.checks import Floats, Ints
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.ties import better, first_best

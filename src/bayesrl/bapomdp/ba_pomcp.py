@@ -5,7 +5,7 @@ the root, so that values at the root converge to the Bayes-optimal ones. What a 
 later steps, and forgets at its end. Use it where the model is unknown and the state is hidden.
 
 Paper to code: BA-POMCP is `plan` and the loop of `search` over simulations (kernels/search/uct_on_histories.py);
-Simulate and Rollout are the two loops in it; Step is `step` of kernels/search/hyper_urn.py.
+Simulate and Rollout are the two loops in it; Step is `step` of kernels/simulators/hyper_urn.py.
 Deviations: counts are neither copied nor is a model drawn at the root. Outcomes and observations are drawn from urns,
 which has the same law as both and costs the same whatever the number of counts. A search that keeps the mean model
 fixed within a simulation ("expected models") is not Bayes-optimal and is not offered. The other deviations are those of

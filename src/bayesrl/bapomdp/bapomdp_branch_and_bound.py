@@ -37,11 +37,11 @@ from bayesrl.bapomdp._hyper_search import (
     leaf_value,
     leaf_values,
 )
-from bayesrl.beliefs.hidden._hyper_states import KEYS, Branches, HyperStates, Rows, counts_in, roots, step
+from bayesrl.beliefs.pomdp.hyper_states import KEYS, Branches, HyperStates, Rows, counts_in, roots, step
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, F2, F3, F4, I1
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import borrowed
+from bayesrl.kernels.simulators.simulator import borrowed
 from bayesrl.kernels.ties import any_best
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register

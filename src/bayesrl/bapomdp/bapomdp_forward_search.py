@@ -6,7 +6,7 @@ model inside the tree shows from depth 3 on; Q_1 and Q_2 are those of the prior'
 observations, and to check `ba-pomcp`.
 
 Paper to code: Q_d(b, a) = sum b r + gamma sum_o P(o|b, a) max Q_{d-1}(tau(b, a, o)) is `value_of`; tau, the exact step
-from the root's hyper-states on, is `step` in beliefs/hidden/_hyper_states.py.
+from the root's hyper-states on, is `step` in beliefs/pomdp/hyper_states.py.
 Deviations: the paper's leaf is a value of the mean model (`leaf="mean"`: QMDP); ours is zero by default. Rewards may
 depend on next states and observations. If the belief bounds its counts, so does the search. Ties are broken at random.
 Cost: O((A Z)^(depth - 1) A) nodes, each of up to S^d times the root's hyper-states; equal ones merge.
@@ -29,7 +29,7 @@ from bayesrl.bapomdp._hyper_search import (
     leaf_value,
     leaf_values,
 )
-from bayesrl.beliefs.hidden._hyper_states import Branches, HyperStates, Rows, roots, step
+from bayesrl.beliefs.pomdp.hyper_states import Branches, HyperStates, Rows, roots, step
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit

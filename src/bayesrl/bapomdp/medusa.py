@@ -24,13 +24,13 @@ from scipy import special
 
 from bayesrl.bapomdp import _settings as declares
 from bayesrl.bapomdp._models import check_counts, check_query, model_values, read_observation, solved
-from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
-from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs
+from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
+from bayesrl.beliefs.pomdp.finite_pomdps import FinitePOMDPs
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.ties import better, first_best, sizes
 from bayesrl.models.pomdp import NOTHING
-from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors
+from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors
 from bayesrl.parameters import Above, AtLeast, value
 from bayesrl.registry import register
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bapomdp import _settings as declares
-from bayesrl.beliefs.hidden._chains import Chain
-from bayesrl.beliefs.hidden.policy_prior import PolicyPrior, joint_posterior
+from bayesrl.beliefs.pomdp.chains import Chain
+from bayesrl.beliefs.pomdp.policy_prior import PolicyPrior, joint_posterior
 from bayesrl.capabilities import ListsActions
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition
@@ -47,8 +47,8 @@ class PolicyPriorSearchNeeds(ListsActions, Protocol):
     paper="doshi10",
     example=lambda: PolicyPriorSearch(models=3, controllers=2),
     evidence=(
-        "tests/hidden/test_policy_prior.py::test_values_of_controllers",
-        "tests/hidden/test_policy_prior.py::test_the_search_weighs_pairs",
+        "tests/beliefs/pomdp/test_policy_prior.py::test_values_of_controllers",
+        "tests/beliefs/pomdp/test_policy_prior.py::test_the_search_weighs_pairs",
     ),
 )
 @declared

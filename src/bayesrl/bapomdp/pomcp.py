@@ -5,8 +5,8 @@ follows it, so that values at the root converge to those of the POMDP. The cost 
 number of states. Use it for known models that are too large for point-based solvers, or where time is short.
 
 Paper to code: Search is `plan` and the loop of `search` over simulations (kernels/search/uct_on_histories.py), Simulate
-and Rollout are the two loops in it; what differs from BAMCP is the simulator (kernels/search/hidden_model.py): a state
-is drawn at the root, and an outcome is an observation.
+and Rollout are the two loops in it; what differs from BAMCP is the simulator (kernels/simulators/hidden_model.py): a
+state is drawn at the root, and an outcome is an observation.
 Deviations: the belief is the agent's own (exact or particles), not the states that simulations brought to the new
 root; `reuse` keeps values and visits only. The first simulation at a node counts its first action, as in BAMCP. The
 paper's c is the range of returns of a trial search. Ours is by default the range of one step's rewards; "auto" is

@@ -20,14 +20,14 @@ from numpy.random import Generator
 from scipy import special
 
 from bayesrl.bapomdp import _settings as declares
-from bayesrl.bapomdp._answers import bayes_risk
-from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter
+from bayesrl.bapomdp.answers import bayes_risk
+from bayesrl.beliefs.pomdp.pomdp_filter import POMDPFilter
 from bayesrl.capabilities import HasStates, ListsActions, Restarts, offers
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import ImpossibleEvidence
 from bayesrl.kernels.ties import first_best, sizes
 from bayesrl.models.pomdp import TabularPOMDP
-from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors
+from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors
 from bayesrl.models.pomdp_solvers.pbvi import PBVI
 from bayesrl.parameters import declared
 from bayesrl.registry import register

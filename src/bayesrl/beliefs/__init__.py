@@ -7,10 +7,10 @@ from bayesrl._lazy import export
 if TYPE_CHECKING:
     from bayesrl.beliefs import covariances as covariances
     from bayesrl.beliefs import features as features
-    from bayesrl.beliefs.arms._bandit_models import BernoulliModels as BernoulliModels
-    from bayesrl.beliefs.arms._bandit_models import BernoulliSums as BernoulliSums
-    from bayesrl.beliefs.arms._bandit_models import GaussianModels as GaussianModels
-    from bayesrl.beliefs.arms._bandit_models import OutcomeModels as OutcomeModels
+    from bayesrl.beliefs.arms.bandit_models import BernoulliModels as BernoulliModels
+    from bayesrl.beliefs.arms.bandit_models import BernoulliSums as BernoulliSums
+    from bayesrl.beliefs.arms.bandit_models import GaussianModels as GaussianModels
+    from bayesrl.beliefs.arms.bandit_models import OutcomeModels as OutcomeModels
     from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli as BetaBernoulli
     from bayesrl.beliefs.arms.binarised_rewards import BinarisedRewards as BinarisedRewards
     from bayesrl.beliefs.arms.exponential_arm import ExponentialArm as ExponentialArm
@@ -24,37 +24,37 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm as NormalGammaArm
     from bayesrl.beliefs.arms.poisson_arm import PoissonArm as PoissonArm
     from bayesrl.beliefs.arms.semi_bandit import SemiBandit as SemiBandit
-    from bayesrl.beliefs.continuous._normal_wishart import NormalWishart as NormalWishart
-    from bayesrl.beliefs.continuous.gp_dynamics import GPDynamics as GPDynamics
-    from bayesrl.beliefs.continuous.linear_gaussian_dynamics import LinearGaussianDynamics as LinearGaussianDynamics
-    from bayesrl.beliefs.games._dirichlet_game import DirichletGame as DirichletGame
-    from bayesrl.beliefs.games._finite_games import FiniteGames as FiniteGames
-    from bayesrl.beliefs.games._joint import JointTransition as JointTransition
-    from bayesrl.beliefs.games._repeated_game import RepeatedGame as RepeatedGame
-    from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP as DirichletPOMDP
-    from bayesrl.beliefs.hidden.bapomdp_bounded import BoundedBAPOMDP as BoundedBAPOMDP
-    from bayesrl.beliefs.hidden.bapomdp_exact import ExactBAPOMDP as ExactBAPOMDP
-    from bayesrl.beliefs.hidden.bapomdp_most_probable import MostProbableBAPOMDP as MostProbableBAPOMDP
-    from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP as ParticleBAPOMDP
-    from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs as FinitePOMDPs
-    from bayesrl.beliefs.hidden.infinite_pomdp import InfinitePOMDP as InfinitePOMDP
-    from bayesrl.beliefs.hidden.policy_prior import PolicyPrior as PolicyPrior
-    from bayesrl.beliefs.hidden.policy_prior import joint_posterior as joint_posterior
-    from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter as POMDPFilter
-    from bayesrl.beliefs.hidden.pomdp_particles import POMDPParticles as POMDPParticles
-    from bayesrl.beliefs.structured.crp_dynamics import CRPDynamics as CRPDynamics
-    from bayesrl.beliefs.structured.factored_dbn import FactoredDBN as FactoredDBN
-    from bayesrl.beliefs.tabular._gaussian_rewards import GaussianRewards as GaussianRewards
-    from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards as UnknownRewards
-    from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP as DirichletMDP
-    from bayesrl.beliefs.tabular.dirichlet_mixture import DirichletMixture as DirichletMixture
-    from bayesrl.beliefs.tabular.finite_mdps import FiniteMDPs as FiniteMDPs
-    from bayesrl.beliefs.tabular.reward_beta import RewardBeta as RewardBeta
-    from bayesrl.beliefs.tabular.reward_dirichlet import RewardDirichlet as RewardDirichlet
-    from bayesrl.beliefs.tabular.reward_normal import RewardNormal as RewardNormal
-    from bayesrl.beliefs.tabular.row_column_beta import RowColumnBeta as RowColumnBeta
-    from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP as SparseDirichletMDP
-    from bayesrl.beliefs.tabular.tied_dirichlet import tied as tied
+    from bayesrl.beliefs.dynamics.crp_dynamics import CRPDynamics as CRPDynamics
+    from bayesrl.beliefs.dynamics.factored_dbn import FactoredDBN as FactoredDBN
+    from bayesrl.beliefs.dynamics.gp_dynamics import GPDynamics as GPDynamics
+    from bayesrl.beliefs.dynamics.linear_gaussian_dynamics import LinearGaussianDynamics as LinearGaussianDynamics
+    from bayesrl.beliefs.dynamics.normal_wishart import NormalWishart as NormalWishart
+    from bayesrl.beliefs.games.dirichlet_game import DirichletGame as DirichletGame
+    from bayesrl.beliefs.games.finite_games import FiniteGames as FiniteGames
+    from bayesrl.beliefs.games.joint import JointTransition as JointTransition
+    from bayesrl.beliefs.games.repeated_game import RepeatedGame as RepeatedGame
+    from bayesrl.beliefs.mdp.dirichlet_mdp import DirichletMDP as DirichletMDP
+    from bayesrl.beliefs.mdp.dirichlet_mixture import DirichletMixture as DirichletMixture
+    from bayesrl.beliefs.mdp.finite_mdps import FiniteMDPs as FiniteMDPs
+    from bayesrl.beliefs.mdp.row_column_beta import RowColumnBeta as RowColumnBeta
+    from bayesrl.beliefs.mdp.sparse_dirichlet import SparseDirichletMDP as SparseDirichletMDP
+    from bayesrl.beliefs.mdp.tied_dirichlet import tied as tied
+    from bayesrl.beliefs.mdp.unknown_rewards import UnknownRewards as UnknownRewards
+    from bayesrl.beliefs.pomdp.bapomdp_bounded import BoundedBAPOMDP as BoundedBAPOMDP
+    from bayesrl.beliefs.pomdp.bapomdp_exact import ExactBAPOMDP as ExactBAPOMDP
+    from bayesrl.beliefs.pomdp.bapomdp_most_probable import MostProbableBAPOMDP as MostProbableBAPOMDP
+    from bayesrl.beliefs.pomdp.bapomdp_particle import ParticleBAPOMDP as ParticleBAPOMDP
+    from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP as DirichletPOMDP
+    from bayesrl.beliefs.pomdp.finite_pomdps import FinitePOMDPs as FinitePOMDPs
+    from bayesrl.beliefs.pomdp.infinite_pomdp import InfinitePOMDP as InfinitePOMDP
+    from bayesrl.beliefs.pomdp.policy_prior import PolicyPrior as PolicyPrior
+    from bayesrl.beliefs.pomdp.policy_prior import joint_posterior as joint_posterior
+    from bayesrl.beliefs.pomdp.pomdp_filter import POMDPFilter as POMDPFilter
+    from bayesrl.beliefs.pomdp.pomdp_particles import POMDPParticles as POMDPParticles
+    from bayesrl.beliefs.rewards.gaussian_rewards import GaussianRewards as GaussianRewards
+    from bayesrl.beliefs.rewards.reward_beta import RewardBeta as RewardBeta
+    from bayesrl.beliefs.rewards.reward_dirichlet import RewardDirichlet as RewardDirichlet
+    from bayesrl.beliefs.rewards.reward_normal import RewardNormal as RewardNormal
     from bayesrl.beliefs.values.bayesian_linear_regression import BayesianLinearRegression as BayesianLinearRegression
     from bayesrl.beliefs.values.gp_regression import GPRegression as GPRegression
     from bayesrl.beliefs.values.gptd import GPTD as GPTD
@@ -71,7 +71,7 @@ export(
         "arms.beta_bernoulli": ("BetaBernoulli",),
         "arms.binarised_rewards": ("BinarisedRewards",),
         "arms.exponential_arm": ("ExponentialArm",),
-        "arms._bandit_models": ("BernoulliModels", "BernoulliSums", "GaussianModels", "OutcomeModels"),
+        "arms.bandit_models": ("BernoulliModels", "BernoulliSums", "GaussianModels", "OutcomeModels"),
         "arms.finite_models": ("FiniteModels",),
         "arms.forgetting": ("Forgetting",),
         "arms.full_bandit": ("FullBandit",),
@@ -82,36 +82,36 @@ export(
         "arms.normal_gamma_arm": ("NormalGammaArm",),
         "arms.poisson_arm": ("PoissonArm",),
         "arms.semi_bandit": ("SemiBandit",),
-        "continuous._normal_wishart": ("NormalWishart",),
-        "continuous.gp_dynamics": ("GPDynamics",),
-        "continuous.linear_gaussian_dynamics": ("LinearGaussianDynamics",),
-        "games._dirichlet_game": ("DirichletGame",),
-        "games._finite_games": ("FiniteGames",),
-        "games._joint": ("JointTransition",),
-        "games._repeated_game": ("RepeatedGame",),
-        "hidden._dirichlet_pomdp": ("DirichletPOMDP",),
-        "hidden.finite_pomdps": ("FinitePOMDPs",),
-        "hidden.infinite_pomdp": ("InfinitePOMDP",),
-        "hidden.policy_prior": ("PolicyPrior", "joint_posterior"),
-        "hidden.pomdp_filter": ("POMDPFilter",),
-        "hidden.pomdp_particles": ("POMDPParticles",),
-        "hidden.bapomdp_bounded": ("BoundedBAPOMDP",),
-        "hidden.bapomdp_exact": ("ExactBAPOMDP",),
-        "hidden.bapomdp_most_probable": ("MostProbableBAPOMDP",),
-        "hidden.bapomdp_particle": ("ParticleBAPOMDP",),
-        "structured.crp_dynamics": ("CRPDynamics",),
-        "structured.factored_dbn": ("FactoredDBN",),
-        "tabular.dirichlet_mdp": ("DirichletMDP",),
-        "tabular.dirichlet_mixture": ("DirichletMixture",),
-        "tabular.finite_mdps": ("FiniteMDPs",),
-        "tabular.reward_beta": ("RewardBeta",),
-        "tabular.reward_dirichlet": ("RewardDirichlet",),
-        "tabular.reward_normal": ("RewardNormal",),
-        "tabular.row_column_beta": ("RowColumnBeta",),
-        "tabular.sparse_dirichlet": ("SparseDirichletMDP",),
-        "tabular.tied_dirichlet": ("tied",),
-        "tabular._gaussian_rewards": ("GaussianRewards",),
-        "tabular._unknown_rewards": ("UnknownRewards",),
+        "dynamics.normal_wishart": ("NormalWishart",),
+        "dynamics.gp_dynamics": ("GPDynamics",),
+        "dynamics.linear_gaussian_dynamics": ("LinearGaussianDynamics",),
+        "games.dirichlet_game": ("DirichletGame",),
+        "games.finite_games": ("FiniteGames",),
+        "games.joint": ("JointTransition",),
+        "games.repeated_game": ("RepeatedGame",),
+        "pomdp.dirichlet_pomdp": ("DirichletPOMDP",),
+        "pomdp.finite_pomdps": ("FinitePOMDPs",),
+        "pomdp.infinite_pomdp": ("InfinitePOMDP",),
+        "pomdp.policy_prior": ("PolicyPrior", "joint_posterior"),
+        "pomdp.pomdp_filter": ("POMDPFilter",),
+        "pomdp.pomdp_particles": ("POMDPParticles",),
+        "pomdp.bapomdp_bounded": ("BoundedBAPOMDP",),
+        "pomdp.bapomdp_exact": ("ExactBAPOMDP",),
+        "pomdp.bapomdp_most_probable": ("MostProbableBAPOMDP",),
+        "pomdp.bapomdp_particle": ("ParticleBAPOMDP",),
+        "dynamics.crp_dynamics": ("CRPDynamics",),
+        "dynamics.factored_dbn": ("FactoredDBN",),
+        "mdp.dirichlet_mdp": ("DirichletMDP",),
+        "mdp.dirichlet_mixture": ("DirichletMixture",),
+        "mdp.finite_mdps": ("FiniteMDPs",),
+        "rewards.reward_beta": ("RewardBeta",),
+        "rewards.reward_dirichlet": ("RewardDirichlet",),
+        "rewards.reward_normal": ("RewardNormal",),
+        "mdp.row_column_beta": ("RowColumnBeta",),
+        "mdp.sparse_dirichlet": ("SparseDirichletMDP",),
+        "mdp.tied_dirichlet": ("tied",),
+        "rewards.gaussian_rewards": ("GaussianRewards",),
+        "mdp.unknown_rewards": ("UnknownRewards",),
         "values.bayesian_linear_regression": ("BayesianLinearRegression",),
         "values.gp_regression": ("GPRegression",),
         "values.gptd": ("GPTD",),

@@ -37,7 +37,7 @@ class LearnsLogs(Protocol):
     """A belief that can learn from a whole log at once, which is faster than step by step."""
 
     def update_many(self, log: Any, rng: Generator | None = None) -> Self:
-        """The posterior after a log, oldest step first (`beliefs/_log.py`)."""
+        """The posterior after a log, oldest step first (`beliefs/log.py`)."""
 
 
 @runtime_checkable

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from bayesrl.kernels.simulator import Simulator
+    from bayesrl.kernels.simulators.simulator import Simulator
     from bayesrl.models.pomdp import TabularPOMDP
 
     Floats = NDArray[np.float64]

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bayesrl.core import Transition
-    from bayesrl.kernels.counts import Counts
-    from bayesrl.kernels.simulator import Simulator
+    from bayesrl.kernels.simulators.counts import Counts
+    from bayesrl.kernels.simulators.simulator import Simulator
     from bayesrl.models.mdp import TabularMDP
     from bayesrl.models.outcomes import Outcomes
 
@@ -280,7 +280,7 @@ class Simulates(Protocol):
         """Whether an encoded state ends the episode."""
 
     def simulate(self, depth: int) -> Simulator:
-        """The belief as a compiled simulator for at most `depth` steps (`kernels/simulator.py`)."""
+        """The belief as a compiled simulator for at most `depth` steps (`kernels/simulators/simulator.py`)."""
 
 
 @runtime_checkable
@@ -296,7 +296,7 @@ class Enumerates(ListsStates, Protocol):
     """A belief whose outcomes and their probabilities can be enumerated after any history."""
 
     def enumerable(self, depth: int) -> Counts:
-        """The belief as counts, which a search of `depth` steps changes (`Counts` in `kernels/counts.py`)."""
+        """The belief as counts, which a search of `depth` steps changes (`Counts` in `counts.py`)."""
 
 
 class ExactRow(NamedTuple):

@@ -144,7 +144,7 @@ def solve(
 def _solve_hidden(world: HasPOMDP, method: str, as_json: bool) -> None:
     """Solve a world whose state is hidden, and print what is known about its start."""
     from bayesrl.kernels.ties import first_best
-    from bayesrl.models.pomdp_solvers._bounds import fast_informed_bound
+    from bayesrl.models.pomdp_solvers.bounds import fast_informed_bound
     from bayesrl.models.solve import solve as solved_by
     from bayesrl.problems import action_names, name_of
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesrl.capabilities import HasMeanSystem
 from bayesrl.checks import Floats, array
-from bayesrl.models._riccati import gains, lq_solution, split
+from bayesrl.models.riccati import gains, lq_solution, split
 
 
 def state_of(owner: str, belief: HasMeanSystem, observation: Any) -> Floats:

@@ -13,7 +13,7 @@ where one action is clearly the best; docs/continuous.md draws both.
 
 Paper to code: Q_d(b, z, a) = E r + gamma/C sum_i max_a' Q_{d-1}(b + (z, a, z_i), z_i, a') is `action_values`.
 Deviations: the papers' trees could not be re-read. Random numbers are common to all actions, and draws are stratified:
-of 32 `width` draws, ordered, one of each 32 is taken at random (beliefs/continuous/_strata.py). This changes no
+of 32 `width` draws, ordered, one of each 32 is taken at random (beliefs/dynamics/strata.py). This changes no
 expectation, and the error of a search is about half where a state has one coordinate. A reward inside the tree is its
 expectation, so that a belief about rewards learns nothing from it. Ties go to the first action.
 Cost: (A width)^(depth - 1) updates. A belief about Gaussian processes grows the whole tree in compiled code, and where
@@ -31,8 +31,8 @@ import numpy as np
 from numpy.random import Generator, default_rng
 from numpy.typing import ArrayLike
 
-from bayesrl.beliefs.continuous._strata import OVER, one_of_each_stratum
 from bayesrl.beliefs.covariances import points
+from bayesrl.beliefs.dynamics.strata import OVER, one_of_each_stratum
 from bayesrl.capabilities import DrawsObservations, GrowsTrees, RewardsStates, Thins, offers
 from bayesrl.checks import Floats, Ints, called, frozen, returned
 from bayesrl.core import Decision, Transition

@@ -33,7 +33,7 @@ from bayesrl.checks import Bools, Floats, Ints, called, frozen
 from bayesrl.continuous._linear_control import action_of, gains_of_means, state_of
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.models._riccati import gains
+from bayesrl.models.riccati import gains
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 from bayesrl.traits import Traits

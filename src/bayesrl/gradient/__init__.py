@@ -6,12 +6,11 @@ from bayesrl._lazy import export
 from bayesrl.models.policy import GaussianPolicy, SoftmaxPolicy
 
 if TYPE_CHECKING:
-    from bayesrl.gradient._bpg import Gradient as Gradient
-    from bayesrl.gradient._bpg import bpg as bpg
-    from bayesrl.gradient._fisher import fisher_information as fisher_information
     from bayesrl.gradient.actor_critic import ActorCritic as ActorCritic
     from bayesrl.gradient.bac import BAC as BAC
     from bayesrl.gradient.bac import bac as bac
+    from bayesrl.gradient.bayesian_gradient import Gradient as Gradient
+    from bayesrl.gradient.bayesian_gradient import bpg as bpg
     from bayesrl.gradient.bayesian_quadrature import GaussianMeasure as GaussianMeasure
     from bayesrl.gradient.bayesian_quadrature import Integral as Integral
     from bayesrl.gradient.bayesian_quadrature import UniformMeasure as UniformMeasure
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from bayesrl.gradient.bpg_2 import BPG2 as BPG2
     from bayesrl.gradient.bpg_hessian import BPGHessian as BPGHessian
     from bayesrl.gradient.bpg_hessian import bpg_hessian as bpg_hessian
+    from bayesrl.gradient.fisher import fisher_information as fisher_information
     from bayesrl.gradient.gpomdp import GPOMDP as GPOMDP
     from bayesrl.gradient.gpomdp import gpomdp_gradient as gpomdp_gradient
     from bayesrl.gradient.reinforce import REINFORCE as REINFORCE
@@ -30,8 +30,8 @@ __all__ = ["GaussianPolicy", "SoftmaxPolicy"]
 export(
     __name__,
     {
-        "_bpg": ("Gradient", "bpg"),
-        "_fisher": ("fisher_information",),
+        "bayesian_gradient": ("Gradient", "bpg"),
+        "fisher": ("fisher_information",),
         "actor_critic": ("ActorCritic",),
         "bac": ("BAC", "bac"),
         "bayesian_quadrature": ("GaussianMeasure", "Integral", "UniformMeasure", "bayesian_quadrature"),

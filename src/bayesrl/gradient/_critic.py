@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesrl.beliefs.covariances import Covariance
-from bayesrl.beliefs.values._trajectory import state_row
+from bayesrl.beliefs.values.trajectory import state_row
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 from bayesrl.gradient._paths import Path

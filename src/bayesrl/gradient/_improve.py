@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from bayesrl.checks import Floats
 from bayesrl.core import DifferentiablePolicy
 from bayesrl.errors import InvalidArgument
-from bayesrl.gradient._bpg import Gradient
+from bayesrl.gradient.bayesian_gradient import Gradient
 
 PROBES = 6
 """The most probes of one line search."""

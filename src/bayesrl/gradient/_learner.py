@@ -14,10 +14,10 @@ from numpy.random import Generator
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.gradient._bpg import Gradient
-from bayesrl.gradient._fisher import RunningInformation, Unit, information
 from bayesrl.gradient._improve import Improved, LineSearch, ParametricPolicy
 from bayesrl.gradient._paths import Path, demand_policy, path_of
+from bayesrl.gradient.bayesian_gradient import Gradient
+from bayesrl.gradient.fisher import RunningInformation, Unit, information
 from bayesrl.problems import may_end
 
 

@@ -20,11 +20,11 @@ from bayesrl.checks import Floats, array
 from bayesrl.core import DifferentiablePolicy, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.gradient import _settings as declares
-from bayesrl.gradient._bpg import Gradient
 from bayesrl.gradient._critic import pairs_of
 from bayesrl.gradient._improve import Improved, improve
 from bayesrl.gradient._learner import Learning, LearnsFromPairs, check_policy
 from bayesrl.gradient._paths import Path
+from bayesrl.gradient.bayesian_gradient import Gradient
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import PROBABILITY, AtLeast, declared, value
 from bayesrl.registry import register

@@ -26,19 +26,19 @@ from numpy.typing import ArrayLike
 from scipy.linalg import block_diag, solve_triangular
 
 from bayesrl.beliefs.covariances import Covariance, Discrete, Linear
-from bayesrl.beliefs.values._dictionary import Dictionary
-from bayesrl.beliefs.values._observations import Observations, Rows
-from bayesrl.beliefs.values._recursion import Weights, differences, noise_of_rows
-from bayesrl.beliefs.values._trajectory import Noise, check_noise, deviations
+from bayesrl.beliefs.values.dictionary import Dictionary
+from bayesrl.beliefs.values.observations import Observations, Rows
+from bayesrl.beliefs.values.recursion import Weights, differences, noise_of_rows
+from bayesrl.beliefs.values.trajectory import Noise, check_noise, deviations
 from bayesrl.checks import Floats, number
 from bayesrl.core import DifferentiablePolicy, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.gradient import _settings as declares
-from bayesrl.gradient._bpg import Gradient, Whitened
 from bayesrl.gradient._critic import Pairs, StatePlusScore, pairs_of
 from bayesrl.gradient._improve import Improved, improve
 from bayesrl.gradient._learner import Learning, LearnsFromPairs, check_policy
 from bayesrl.gradient._paths import Path, paths_of
+from bayesrl.gradient.bayesian_gradient import Gradient, Whitened
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register

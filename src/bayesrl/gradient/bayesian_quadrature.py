@@ -23,10 +23,10 @@ from bayesrl._explained import explain_failures
 from bayesrl._shown import shown
 from bayesrl.beliefs.covariances import Covariance, Gaussian
 from bayesrl.beliefs.covariances import points as rows_of
-from bayesrl.beliefs.values._gaussian import nonnegative
+from bayesrl.beliefs.values.gaussian import nonnegative
 from bayesrl.checks import Floats, array, frozen, number
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.gradient._bpg import factor
+from bayesrl.gradient.bayesian_gradient import factor
 from bayesrl.parameters import Shape, value
 from bayesrl.registry import register
 

@@ -1,7 +1,7 @@
 """Bayesian policy gradient, model 1 (Ghavamzadeh and Engel 2006; survey §5.2.2).
 
-After every M paths the posterior of the gradient under model 1 of `_bpg.py` moves the policy. The Gaussian process is
-on rho(xi) u(xi), with the quadratic Fisher kernel.
+After every M paths the posterior of the gradient under model 1 of `bayesian_gradient.py` moves the policy. The Gaussian
+process is on rho(xi) u(xi), with the quadratic Fisher kernel.
 
 Choices where the survey leaves them open: the prior mean of returns is the average of the batch; the information comes
 from the steps of present and past paths; G^-1 is the pseudo-inverse, and b_0 = 1 + rank G. Cost: O(M^3) for an update
@@ -11,10 +11,10 @@ tests (not where returns are mostly luck and `noise` is small: docs/gradients.md
 
 from bayesrl.checks import Floats
 from bayesrl.gradient import _settings as declares
-from bayesrl.gradient._bpg import bpg
 from bayesrl.gradient._improve import Improved, improve
 from bayesrl.gradient._learner import Learning, LearnsFromPaths, check_policy, scores_and_returns
 from bayesrl.gradient._paths import Path
+from bayesrl.gradient.bayesian_gradient import bpg
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import declared
 from bayesrl.registry import register

@@ -1,7 +1,7 @@
 """Bayesian policy gradient, model 2 (Ghavamzadeh and Engel 2006; survey §5.2.2).
 
-After every M paths the posterior of the gradient under model 2 of `_bpg.py` moves the policy. The Gaussian process is
-on the return rho(xi), with the linear Fisher kernel: Bayesian regression of returns on scores.
+After every M paths the posterior of the gradient under model 2 of `bayesian_gradient.py` moves the policy. The Gaussian
+process is on the return rho(xi), with the linear Fisher kernel: Bayesian regression of returns on scores.
 
 Choices where the survey leaves them open: the prior mean of returns is the average of the batch, because the kernel
 takes a constant for noise; the information G comes from the steps of present and past paths; G^-1 is the
@@ -12,10 +12,10 @@ parameters. Claims: the integrals; that identity; squared error below that of Mo
 
 from bayesrl.checks import Floats
 from bayesrl.gradient import _settings as declares
-from bayesrl.gradient._bpg import bpg
 from bayesrl.gradient._improve import Improved, improve
 from bayesrl.gradient._learner import Learning, LearnsFromPaths, check_policy, scores_and_returns
 from bayesrl.gradient._paths import Path
+from bayesrl.gradient.bayesian_gradient import bpg
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import declared
 from bayesrl.registry import register

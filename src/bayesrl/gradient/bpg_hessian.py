@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike
 from bayesrl._shown import shown
 from bayesrl.checks import Floats, array, frozen
 from bayesrl.gradient import _settings as declares
-from bayesrl.gradient._bpg import Whitened, bpg, checked_paths, quadrature_weights
 from bayesrl.gradient._improve import Improved, step_from
 from bayesrl.gradient._learner import Learning, LearnsFromPaths, check_policy, scores_and_returns
 from bayesrl.gradient._paths import Known, Path, path_hessian
+from bayesrl.gradient.bayesian_gradient import Whitened, bpg, checked_paths, quadrature_weights
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import Above, declared
 from bayesrl.registry import register

@@ -15,10 +15,10 @@ import numpy as np
 from bayesrl.checks import Floats, number, truth
 from bayesrl.core import DifferentiablePolicy, Transition
 from bayesrl.gradient import _settings as declares
-from bayesrl.gradient._bpg import Gradient, Whitened
 from bayesrl.gradient._improve import Improved, improve
 from bayesrl.gradient._learner import Learning, LearnsFromPaths, check_policy, scores_and_returns
 from bayesrl.gradient._paths import Path, paths_of
+from bayesrl.gradient.bayesian_gradient import Gradient, Whitened
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import declared
 from bayesrl.registry import register

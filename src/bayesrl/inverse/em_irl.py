@@ -4,7 +4,7 @@ Trajectories come from K kinds of experts. Kind k has weights w_k and a share rh
 
     sum_i ln sum_k rho_k L_i(w_k),   L_i(w) = prod over pairs (s, a) of trajectory i of softmax(c Q_w)(s, a),
 
-where Q_w is the fixed point of the Boltzmann backup (`_boltzmann.py`), which is differentiable in w. The E step sets
+where Q_w is the fixed point of the Boltzmann backup (`boltzmann.py`), which is differentiable in w. The E step sets
 z_ik proportional to rho_k L_i(w_k), the M step rho_k = mean_i z_ik, and w_k climbs sum_i z_ik ln L_i(w_k). That sum
 depends on the pairs through their weighted numbers only, so that its cost is that of one trajectory.
 
@@ -29,14 +29,14 @@ from numpy.random import Generator
 from scipy import special
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs._reward_priors import finite
+from bayesrl.beliefs.rewards.likelihood import Counts, log_softmax
+from bayesrl.beliefs.rewards.linear_rewards import LinearRewards
+from bayesrl.beliefs.rewards.reward_priors import finite
 from bayesrl.capabilities import KeepsTrajectories, RewardPrior, require
 from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.inverse._ascent import ascend
-from bayesrl.inverse._boltzmann import BoltzmannBackup
-from bayesrl.inverse._likelihood import Counts, log_softmax
-from bayesrl.inverse._rewards import LinearRewards
+from bayesrl.inverse.boltzmann import BoltzmannBackup
 from bayesrl.kernels.ties import first_best
 from bayesrl.parameters import Above, AtLeast, Shape, declared, value
 from bayesrl.registry import register

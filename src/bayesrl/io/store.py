@@ -39,8 +39,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesrl._files import reading, write
-from bayesrl.beliefs.tabular._ledger import Ledger
-from bayesrl.beliefs.values._observations import Observations
+from bayesrl.beliefs.mdp.ledger import Ledger
+from bayesrl.beliefs.values.observations import Observations
 from bayesrl.core import BayesAgent
 from bayesrl.errors import BayesRLError, InvalidArgument, UnreadableFile
 from bayesrl.io import archive

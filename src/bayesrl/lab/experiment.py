@@ -23,7 +23,7 @@ from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
 from bayesrl.lab.literature.figures import Figure, lookup
 from bayesrl.lab.literature.gradients import gradients_of
-from bayesrl.lab.measures._episodes import episodes
+from bayesrl.lab.measures.episodes import episodes
 from bayesrl.lab.measures.regret import Regret, optimal_totals
 from bayesrl.lab.names import FILE, merged, named
 from bayesrl.models.reading import find_mdp

@@ -18,7 +18,7 @@ from bayesrl._shown import shown
 from bayesrl.capabilities import offers
 from bayesrl.checks import Floats, generator, integer
 from bayesrl.errors import InvalidArgument, UnknownName
-from bayesrl.inverse._experts import value_loss
+from bayesrl.inverse.experts import value_loss
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.reading import Problem, mdp_of
 from bayesrl.models.solve import solve
@@ -121,7 +121,7 @@ def _read(method: str, posterior: Any) -> tuple[Floats, float | None]:
 
 def _optimal(world: Problem, R: Floats) -> Floats:
     """The probabilities (S, A) of the optimal policy for rewards (S, A)."""
-    from bayesrl.inverse._experts import with_reward
+    from bayesrl.inverse.experts import with_reward
 
     mdp = with_reward("infer", world, R)
     return policy_matrix("infer", solve(mdp).policy, *mdp.group.shape)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesrl.lab.comparison import Comparison, Summary
 from bayesrl.lab.literature.figures import FAMILY_RATE, Difference, Figure
-from bayesrl.lab.measures._episodes import LAST, episodes
+from bayesrl.lab.measures.episodes import LAST, episodes
 from bayesrl.lab.measures.regret import Regret
 from bayesrl.statistics import Interval
 

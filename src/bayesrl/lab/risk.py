@@ -22,11 +22,11 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solve import solve
 from bayesrl.registry import make
-from bayesrl.risk._guarantee import guaranteed, samples_needed
-from bayesrl.risk._measure import Measure
-from bayesrl.risk._models import require_belief, require_discount
-from bayesrl.risk._samples import value_samples
-from bayesrl.risk._stationary import ascended, drawn
+from bayesrl.risk.guarantee import guaranteed, samples_needed
+from bayesrl.risk.local_ascent import ascended, drawn
+from bayesrl.risk.measure import Measure
+from bayesrl.risk.models import require_belief, require_discount
+from bayesrl.risk.samples import value_samples
 
 CRITERIA = ("percentile", "cvar", "max-min", "mean")
 SAMPLES, CONFIDENCE = 20_000, 0.99

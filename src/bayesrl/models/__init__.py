@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from bayesrl.models.pomdp_file import NamedPOMDP as NamedPOMDP
     from bayesrl.models.pomdp_file import read_pomdp as read_pomdp
     from bayesrl.models.pomdp_file import write_pomdp as write_pomdp
-    from bayesrl.models.pomdp_solvers._alpha_file import read_alpha_vectors as read_alpha_vectors
-    from bayesrl.models.pomdp_solvers._alpha_file import write_alpha_vectors as write_alpha_vectors
-    from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors as AlphaVectors
-    from bayesrl.models.pomdp_solvers._bounds import bracket as bracket
-    from bayesrl.models.pomdp_solvers._bounds import fast_informed_bound as fast_informed_bound
-    from bayesrl.models.pomdp_solvers._bounds import qmdp_bound as qmdp_bound
+    from bayesrl.models.pomdp_solvers.alpha_file import read_alpha_vectors as read_alpha_vectors
+    from bayesrl.models.pomdp_solvers.alpha_file import write_alpha_vectors as write_alpha_vectors
+    from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors as AlphaVectors
+    from bayesrl.models.pomdp_solvers.bounds import bracket as bracket
+    from bayesrl.models.pomdp_solvers.bounds import fast_informed_bound as fast_informed_bound
+    from bayesrl.models.pomdp_solvers.bounds import qmdp_bound as qmdp_bound
     from bayesrl.models.pomdp_solvers.pbvi import PBVI as PBVI
     from bayesrl.models.pomdp_solvers.perseus import Perseus as Perseus
     from bayesrl.models.pomdp_solvers.pomdp_value_iteration import POMDPValueIteration as POMDPValueIteration
@@ -42,9 +42,9 @@ export(
         "policy": ("ControllerPolicy", "GaussianPolicy", "SoftmaxPolicy", "TabularPolicy"),
         "pomdp": ("Signs", "TabularPOMDP"),
         "pomdp_file": ("NamedPOMDP", "read_pomdp", "write_pomdp"),
-        "pomdp_solvers._alpha_file": ("read_alpha_vectors", "write_alpha_vectors"),
-        "pomdp_solvers._alpha_vectors": ("AlphaVectors",),
-        "pomdp_solvers._bounds": ("bracket", "fast_informed_bound", "qmdp_bound"),
+        "pomdp_solvers.alpha_file": ("read_alpha_vectors", "write_alpha_vectors"),
+        "pomdp_solvers.alpha_vectors": ("AlphaVectors",),
+        "pomdp_solvers.bounds": ("bracket", "fast_informed_bound", "qmdp_bound"),
         "pomdp_solvers.pbvi": ("PBVI",),
         "pomdp_solvers.perseus": ("Perseus",),
         "pomdp_solvers.pomdp_value_iteration": ("POMDPValueIteration",),

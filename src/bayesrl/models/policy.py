@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, array, as_array, indices, rows_sum_to_one
 from bayesrl.core import Policy
-from bayesrl.models.policies._sampling import draw_action
 from bayesrl.models.policies.controller_policy import ControllerPolicy
 from bayesrl.models.policies.gaussian_policy import GaussianPolicy
+from bayesrl.models.policies.sampling import draw_action
 from bayesrl.models.policies.softmax_policy import SoftmaxPolicy
 from bayesrl.models.policies.tabular_policy import TabularPolicy
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayesrl._shown import shown
 from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, frozen
 from bayesrl.kernels.arrays import F2, I1
-from bayesrl.kernels.bellman import BLOCK, Model, largest, rounding_error
+from bayesrl.kernels.dynamic_programming.bellman import BLOCK, Model, largest, rounding_error
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import margin, size, sizes
 from bayesrl.models.mdp import TabularMDP

@@ -18,22 +18,22 @@ from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, choice
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.bellman import Model, converged
+from bayesrl.kernels.dynamic_programming.bellman import Model, converged
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.models.reading import Problem, find_pomdp
 from bayesrl.models.solution import Solution
-from bayesrl.models.solvers._driver import Algorithm, Iterate, solve_by
-from bayesrl.models.solvers._evaluation import evaluate_policy
-from bayesrl.models.solvers._finite_horizon import finite_horizon, optimal_total, policy_total
-from bayesrl.models.solvers._many import solve_many
-from bayesrl.models.solvers._modified_policy_iteration import has_short_rows, if_fast_mixing, modified_policy_iteration
+from bayesrl.models.solvers.driver import Algorithm, Iterate, solve_by
+from bayesrl.models.solvers.evaluation import evaluate_policy
+from bayesrl.models.solvers.finite_horizon import finite_horizon, optimal_total, policy_total
+from bayesrl.models.solvers.many import solve_many
 from bayesrl.models.solvers.mdp_lp import linear_programming
+from bayesrl.models.solvers.modified_policy_iteration import has_short_rows, if_fast_mixing, modified_policy_iteration
 from bayesrl.models.solvers.policy_iteration import TINY, policy_iteration
 from bayesrl.models.solvers.value_iteration import value_iteration
 
 if TYPE_CHECKING:
     from bayesrl.models.reading import POMDPProblem
-from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors
+from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors
 
 __all__ = ["Solution", "evaluate_policy", "finite_horizon", "optimal_total", "policy_total", "solve", "solve_many"]
 
@@ -69,7 +69,7 @@ def solve(
     `tol` is the largest accepted error of a value; None: 1e-9. If double precision does not allow it (for values in the
     hundreds of thousands), the solution is as accurate as possible, and `error_bound` says how accurate. `initial` are
     initial values; `bonus` (S, A) is added to the expected rewards. `NotConverged` carries the best solution found.
-    With discount 1 episodes must end (see `bayesrl.models.solvers._episodic`).
+    With discount 1 episodes must end (see `bayesrl.models.solvers.episodic`).
 
     The solution of a POMDP, or of a world or a filter that has one, is `AlphaVectors`, a planner. `method` is then
     "pomdp-value-iteration", "pbvi" or "perseus"; "auto" is the first for two states, and PBVI for more. `tol` and

@@ -26,9 +26,9 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs._choosing import Ties, best_action, value_of_perfect_information
-from bayesrl.beliefs.games._joint import state_seen
-from bayesrl.beliefs.games._repeated_game import RepeatedGame
+from bayesrl.beliefs.choices import Ties, best_action, value_of_perfect_information
+from bayesrl.beliefs.games.joint import state_seen
+from bayesrl.beliefs.games.repeated_game import RepeatedGame
 from bayesrl.capabilities import require
 from bayesrl.checks import Floats, generator
 from bayesrl.core import Decision
@@ -75,7 +75,7 @@ class PlaysGames(Protocol):
         "tests/multiagent/test_bayesian_marl.py::test_lookahead_in_exact_arithmetic",
         "tests/multiagent/test_bayesian_marl.py::test_known_payoffs_make_the_best_response_optimal",
         "tests/multiagent/test_bayesian_marl.py::test_vpi_by_enumeration",
-        "tests/multiagent/test_stochastic_games.py::test_lookahead_equals_the_recursion",
+        "tests/beliefs/games/test_stochastic_games.py::test_lookahead_equals_the_recursion",
     ),
 )
 @value

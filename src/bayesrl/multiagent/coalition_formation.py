@@ -27,8 +27,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs._choosing import value_of_perfect_information
-from bayesrl.beliefs._coalitions import CoalitionProblem, TypeBelief
+from bayesrl.beliefs.choices import value_of_perfect_information
+from bayesrl.beliefs.games.coalitions import CoalitionProblem, TypeBelief
 from bayesrl.checks import Floats, frozen
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument

@@ -5,7 +5,7 @@ The state of the chain: the class z_m of each task, (mu_k, Sigma_k) of each clas
 1. z_m given (mu, Sigma) of the other classes, the weights integrated out (Neal 2000, algorithm 8): a class of n other
    tasks has weight n p(r_m | mu_k, Sigma_k), and each of a few auxiliary classes drawn from the base has weight
    c / a p(r_m | mu, Sigma). A task alone in its class keeps its (mu, Sigma) as the first auxiliary class. If c is
-   unknown, its posterior mean given the number of the other classes takes its place, here and below (beliefs/_crp.py).
+   unknown, its posterior mean given the number of the other classes takes its place, here and below (beliefs/crp.py).
 2. w_m given its class: normal.
 3. The classes given the weights, (mu, Sigma) integrated out. First a Metropolis step that splits a class or merges two
    (Dahl 2005, sequentially allocated): tasks i and j are drawn. If they are of one class, they begin two classes, and
@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.structured._partitions import draw_log
+from bayesrl.beliefs.dynamics.partitions import draw_log
 from bayesrl.kernels.arrays import F1, F2, F3, F4, I1, I2
 from bayesrl.kernels.jit import njit
 from bayesrl.multitask._triangles import cholesky, draw_normal_wishart, log_student, solve, solve_transposed

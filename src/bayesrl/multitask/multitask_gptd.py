@@ -14,7 +14,7 @@ This M step is the exact maximiser: the exponent of |Sigma| in the expected log 
 the trace never falls. The result is the prior of a further task (`transfer`).
 
 Paper to code: E step `condition`, M step `m_step`, the objective `log_prior` + evidence.
-Deviations: logs are reduced to (d, d) matrices first (`_value_tasks.py`); EM stops where the estimated distance from
+Deviations: logs are reduced to (d, d) matrices first (`value_tasks.py`); EM stops where the estimated distance from
 its limit is below `tol`. Cost: O(M d^3) an iteration, whatever the length of the logs.
 Claims: the fixed point is a maximum of the objective, found by direct maximisation too; the trace never falls.
 """
@@ -30,7 +30,7 @@ from scipy.special import gammaln
 from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, frozen
 from bayesrl.errors import NotConverged
-from bayesrl.multitask._value_tasks import Base, Given, Noise, Tasks, base_of, condition, read_tasks
+from bayesrl.multitask.value_tasks import Base, Given, Noise, Tasks, base_of, condition, read_tasks
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
 from bayesrl.registry import register
 

@@ -23,8 +23,8 @@ from numpy.random import Generator
 from scipy.special import logsumexp, softmax
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs._chain import Diagnostics, diagnose, warn_if_poor
-from bayesrl.beliefs._crp import (
+from bayesrl.beliefs.chain import Diagnostics, diagnose, warn_if_poor
+from bayesrl.beliefs.crp import (
     LogUniform,
     check_concentration,
     cluster_counts,
@@ -35,7 +35,7 @@ from bayesrl.beliefs._crp import (
 from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.errors import InvalidArgument
 from bayesrl.multitask._class_sampler import Chain, Draws, Problem, sample
-from bayesrl.multitask._value_tasks import Given, Noise, base_of, condition, read_tasks
+from bayesrl.multitask.value_tasks import Given, Noise, base_of, condition, read_tasks
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
 from bayesrl.registry import register
 

@@ -9,15 +9,11 @@ from typing import TYPE_CHECKING
 from bayesrl._lazy import export
 
 if TYPE_CHECKING:
-    from bayesrl.pacbayes._divergence import kl as kl
-    from bayesrl.pacbayes._divergence import kl_dirichlet as kl_dirichlet
-    from bayesrl.pacbayes._divergence import kl_inverse as kl_inverse
-    from bayesrl.pacbayes._divergence import mcallester as mcallester
-    from bayesrl.pacbayes._lemma import lemma as lemma
-    from bayesrl.pacbayes._prior_check import PriorCheck as PriorCheck
-    from bayesrl.pacbayes._prior_check import prior_check as prior_check
-    from bayesrl.pacbayes._select import Selection as Selection
-    from bayesrl.pacbayes._select import select as select
+    from bayesrl.pacbayes.divergence import kl as kl
+    from bayesrl.pacbayes.divergence import kl_dirichlet as kl_dirichlet
+    from bayesrl.pacbayes.divergence import kl_inverse as kl_inverse
+    from bayesrl.pacbayes.divergence import mcallester as mcallester
+    from bayesrl.pacbayes.lemma import lemma as lemma
     from bayesrl.pacbayes.pac_bayes_bandit import bandit_bound as bandit_bound
     from bayesrl.pacbayes.pac_bayes_function_approximation import TDDecomposition as TDDecomposition
     from bayesrl.pacbayes.pac_bayes_function_approximation import (
@@ -28,14 +24,18 @@ if TYPE_CHECKING:
     from bayesrl.pacbayes.pac_bayes_model import model_bound as model_bound
     from bayesrl.pacbayes.pac_bayes_value import ValueBound as ValueBound
     from bayesrl.pacbayes.pac_bayes_value import value_bound as value_bound
+    from bayesrl.pacbayes.prior_check import PriorCheck as PriorCheck
+    from bayesrl.pacbayes.prior_check import prior_check as prior_check
+    from bayesrl.pacbayes.select import Selection as Selection
+    from bayesrl.pacbayes.select import select as select
 
 export(
     __name__,
     {
-        "_divergence": ("kl", "kl_dirichlet", "kl_inverse", "mcallester"),
-        "_lemma": ("lemma",),
-        "_prior_check": ("PriorCheck", "prior_check"),
-        "_select": ("Selection", "select"),
+        "divergence": ("kl", "kl_dirichlet", "kl_inverse", "mcallester"),
+        "lemma": ("lemma",),
+        "prior_check": ("PriorCheck", "prior_check"),
+        "select": ("Selection", "select"),
         "pac_bayes_bandit": ("bandit_bound",),
         "pac_bayes_function_approximation": (
             "TDDecomposition",

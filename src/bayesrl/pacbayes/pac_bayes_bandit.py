@@ -9,7 +9,7 @@ E[(r / pi)^2 1[a_i = a]] <= 1 / pi. For a number lambda > 0 fixed before the dat
 "hoeffding": E exp(lambda M_t) <= exp(lambda^2 t / (8 epsilon^2)) (Hoeffding and Azuma);
 "bernstein": E exp(lambda M_t) <= exp((e - 2) lambda^2 t / epsilon) if lambda <= epsilon, as exp(x) <= 1 + x +
 (e - 2) x^2 for x <= 1 and lambda times a step is at most 1.
-Both hold for -M_t. Markov's inequality with delta / 2 for each sign and change of measure (`_lemma.py`, step 3) give
+Both hold for -M_t. Markov's inequality with delta / 2 for each sign and change of measure (`lemma.py`, step 3) give
 lambda |E_q M_t| <= KL(q, p) + ln(2 / delta) + the exponent. Here lambda is the best one for KL = ln(arms), the largest
 KL(q, p) of a uniform prior. It uses neither q nor the data.
 
@@ -26,7 +26,7 @@ from typing import Final
 
 from bayesrl.checks import choice, integer, number
 from bayesrl.errors import InvalidArgument
-from bayesrl.pacbayes._lemma import failure, nats
+from bayesrl.pacbayes.lemma import failure, nats
 from bayesrl.registry import register
 
 FORMS: Final = ("hoeffding", "bernstein")

@@ -4,7 +4,7 @@ The prior p is over value functions V, tables or not. The data give the squared 
 mean over q is bounded for all q at once. The Bellman error is what remains after the noise of the TD error is taken
 away; it bounds the distance to the policy's values.
 
-Proof. Losses of independent transitions in [0, loss_range]: this is `mcallester` times the range (`_divergence.py`).
+Proof. Losses of independent transitions in [0, loss_range]: this is `mcallester` times the range (`divergence.py`).
 For one trajectory of a mixing chain, n is divided by the square of `mixing`, a norm of its mixing matrix (Samson 2000;
 1 for independent transitions).
 
@@ -37,8 +37,8 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solve import evaluate_policy
-from bayesrl.pacbayes._divergence import slack
-from bayesrl.pacbayes._lemma import failure, nats
+from bayesrl.pacbayes.divergence import slack
+from bayesrl.pacbayes.lemma import failure, nats
 from bayesrl.registry import register
 
 SQUARINGS = 64

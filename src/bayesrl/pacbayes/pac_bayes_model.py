@@ -8,7 +8,7 @@ pair. V^ - V = gamma (I - gamma P^)^-1 (P^ - P) V, so ||V^ - V|| <= gamma / (1 -
 maximum norm. V does not depend on the data and is in [0, r_max / (1 - gamma)]. By Hoeffding's inequality each state
 exceeds t with probability at most 2 exp(-2 n t^2 (1 - gamma)^2 / r_max^2). This holds too if pi mixes actions, since
 sum_a pi(a|s)^2 / n <= 1 / n. The union over S states gives C = 2 S and, with t = e (1 - gamma) / gamma, 2m = 2 n k^2,
-k = (1 - gamma)^2 / (gamma r_max), for the lemma (`_lemma.py`).
+k = (1 - gamma)^2 / (gamma r_max), for the lemma (`lemma.py`).
 
 If rewards are learnt too, or depend on the next state, (P^ - P)(R + gamma V) takes the place of gamma (P^ - P) V. Its
 range is r_max / (1 - gamma), so that k = (1 - gamma)^2 / r_max (`known_rewards=False`).
@@ -31,7 +31,7 @@ from math import inf, isinf, log, sqrt
 from typing import Final
 
 from bayesrl.checks import choice, integer, number, truth
-from bayesrl.pacbayes._lemma import bound, discount, failure, nats
+from bayesrl.pacbayes.lemma import bound, discount, failure, nats
 from bayesrl.registry import register
 
 FORMS: Final = ("hoeffding", "l1")

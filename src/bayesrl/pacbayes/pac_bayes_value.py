@@ -6,7 +6,7 @@ The prior p is over action-value functions Q, without a model. With T^ the empir
 Proof. Q is in [0, r_max / (1 - gamma)] and does not depend on the data. (T^ Q - T Q)(s, a) is an average of n draws of
 gamma max_b Q(s', b), minus its mean: the range is gamma r_max / (1 - gamma). If rewards are learnt too, r + gamma max_b
 Q(s', b) has the range r_max / (1 - gamma). Hoeffding's inequality and the union over S A pairs give C = 2 S A, 2m = 2 n
-/ range^2 for D = ||T^ Q - T Q||, and the lemma (`_lemma.py`) bounds E_q D by `deviation`. So E_q ||T Q - Q|| <=
+/ range^2 for D = ||T^ Q - T Q||, and the lemma (`lemma.py`) bounds E_q D by `deviation`. So E_q ||T Q - Q|| <=
 empirical + deviation. T is a contraction: ||Q - Q*|| <= ||Q - T Q|| + ||T Q - T Q*|| <= ||Q - T Q|| + gamma ||Q - Q*||,
 which gives `total`.
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from bayesrl.checks import integer, number, truth
-from bayesrl.pacbayes._lemma import bound, discount, failure, nats
+from bayesrl.pacbayes.lemma import bound, discount, failure, nats
 from bayesrl.registry import register
 
 

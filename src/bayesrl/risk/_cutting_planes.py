@@ -33,7 +33,7 @@ from bayesrl.risk._information_sets import (
     forward,
     strategy_of,
 )
-from bayesrl.risk._measure import Measure
+from bayesrl.risk.measure import Measure
 
 PRECISION = 1e-10
 """Cuts are added until the bounds differ by less, relative to the size of returns; HiGHS is as accurate."""

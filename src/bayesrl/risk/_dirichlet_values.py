@@ -19,9 +19,9 @@ from bayesrl.capabilities import HasDirichletRows
 from bayesrl.checks import Floats
 from bayesrl.kernels.arrays import B1, F1, F2, I1
 from bayesrl.kernels.jit import inlined, njit
-from bayesrl.kernels.stream import stream, uniform
+from bayesrl.kernels.random.stream import stream, uniform
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.risk._samples import Used, solve
+from bayesrl.risk.samples import Used, solve
 
 
 class UnknownRows(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.sparse import csr_array
 
-from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
+from bayesrl.beliefs.mdp.dirichlet_rows import dirichlet_rows
 from bayesrl.capabilities import (
     HasDirichletRows,
     HasMeanMDP,
@@ -29,7 +29,7 @@ from bayesrl.checks import Bools, Floats, Ints, all_frozen
 from bayesrl.kernels.arrays import F2, I1
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.risk._information_sets import histories, pairs_in_time, possible_in, share_transitions
-from bayesrl.risk._models import models_of, require_belief
+from bayesrl.risk.models import models_of, require_belief
 
 
 class Table(NamedTuple):

@@ -23,7 +23,7 @@ import numpy as np
 from bayesrl.capabilities import HasPairMoments, HasRewardMoments, HasRowCovariance, offers
 from bayesrl.checks import Floats, Ints
 from bayesrl.errors import InvalidArgument
-from bayesrl.risk._models import require_belief, require_discount
+from bayesrl.risk.models import require_belief, require_discount
 
 
 class UncertainModel(NamedTuple):

@@ -24,12 +24,12 @@ import numpy as np
 from bayesrl._shown import shown
 from bayesrl.checks import ROW_SUM_TOLERANCE, Bools, Floats, Ints, frozen
 from bayesrl.kernels.arrays import F3, I2, I3
-from bayesrl.kernels.bellman import Model, short_dot
+from bayesrl.kernels.dynamic_programming.bellman import Model, short_dot
 from bayesrl.kernels.jit import njit
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.solution import LISTS, UNIT, first_best
-from bayesrl.models.solvers._evaluation import evaluate
+from bayesrl.models.solvers.evaluation import evaluate
 
 ROUNDS = 10_000
 """The most rounds. A round that gains nothing but rounding errors ends the iteration sooner."""

@@ -39,8 +39,8 @@ from bayesrl.parameters import AtLeast, Shape, Within, declared, value
 from bayesrl.registry import register
 from bayesrl.risk._draws import Drawn
 from bayesrl.risk._information_sets import HistorySolution, InformationSets, strategy_of
-from bayesrl.risk._measure import Measure
 from bayesrl.risk._regret_matching import Game, game_of, iterate, match, plan_of, returns_of
+from bayesrl.risk.measure import Measure
 from bayesrl.statistics import Interval, mean_interval
 from bayesrl.traits import Traits
 

@@ -8,7 +8,7 @@ F does not contain epsilon. With few data its maximiser may have a worse percent
 model. The solution therefore reports the percentiles of both policies, on the same drawn models.
 
 Paper to code: F and its gradient `criterion` in _second_order.py; its maximiser `maximise`; the limit `guaranteed` in
-_guarantee.py.
+guarantee.py.
 Deviations:
 - F is not concave, and the paper leaves its optimiser open. We ascend soft-max logits by L-BFGS from several starts:
   the optimal policy of the mean model, the uniform policy, and in turn optimal policies of posterior draws and policies
@@ -41,17 +41,17 @@ from bayesrl.capabilities import HasRowCovariance, SamplesMDPs
 from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.ties import greedy
-from bayesrl.models._stationary import StationarySolution
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solve import solve
+from bayesrl.models.stationary_solution import StationarySolution
 from bayesrl.parameters import AtLeast, Shape, Within, declared, value
 from bayesrl.registry import register
-from bayesrl.risk._guarantee import guaranteed, rank
-from bayesrl.risk._models import require_belief, require_discount
 from bayesrl.risk._moments import UncertainModel, expand, refuse_many_covariances, uncertain_model
-from bayesrl.risk._samples import value_samples
 from bayesrl.risk._second_order import criterion, objective
+from bayesrl.risk.guarantee import guaranteed, rank
+from bayesrl.risk.models import require_belief, require_discount
+from bayesrl.risk.samples import value_samples
 from bayesrl.traits import Traits
 
 VERTICES = 256

@@ -27,8 +27,8 @@ from bayesrl._explained import explain_failures
 from bayesrl.capabilities import HasRewardMoments, ListsMDPs, SamplesMDPs, offers
 from bayesrl.checks import Floats, number
 from bayesrl.errors import InvalidArgument, NotConverged
-from bayesrl.models._stationary import StationarySolution
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.stationary_solution import StationarySolution
 from bayesrl.parameters import AtLeast, Shape, declared, value
 from bayesrl.registry import register
 from bayesrl.risk._cutting_planes import Best, Plans, SetPlans, StationaryPlans, maximise
@@ -40,8 +40,8 @@ from bayesrl.risk._information_sets import (
     possible_in,
     share_transitions,
 )
-from bayesrl.risk._measure import Measure
-from bayesrl.risk._models import Models, models_of
+from bayesrl.risk.measure import Measure
+from bayesrl.risk.models import Models, models_of
 from bayesrl.traits import Traits
 
 OWNER = "PercentileMeasure"

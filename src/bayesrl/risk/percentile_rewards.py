@@ -35,17 +35,17 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs.tabular._gaussian_rewards import covariance_root
+from bayesrl.beliefs.rewards.gaussian_rewards import covariance_root
 from bayesrl.capabilities import HasRewardMoments
 from bayesrl.checks import Floats, frozen, number
 from bayesrl.errors import InvalidArgument, NotConverged, from_extra
 from bayesrl.kernels.ties import better
-from bayesrl.models._stationary import StationarySolution
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
+from bayesrl.models.stationary_solution import StationarySolution
 from bayesrl.parameters import Above, Shape, declared, value
 from bayesrl.registry import register
-from bayesrl.risk._models import require_belief
+from bayesrl.risk.models import require_belief
 from bayesrl.traits import Traits
 
 OWNER = "PercentileRewards"

@@ -16,7 +16,8 @@ the problem.
 rectangular <= state-rectangular <= static stationary, and rectangular <= static deterministic <= static stationary.
 
 Paper to code: min-max dynamic programming `rectangular` (_rectangular.py).
-Deviations: ours are the other two forms (_state_rectangular.py, _static.py), and values of chains between the backups.
+Deviations: ours are the other two forms (_state_rectangular.py, _static_max_min.py), and values of chains between the
+backups.
 Cost: a backup takes O(n S A K), and about ten of them are made. A matrix game of more than two actions is a linear
 program for each state. The mixed-integer program has S A binary and n S other variables; its time grows exponentially.
 Claims: the order above; equal to enumeration; with one scenario the nominal optimum; on the product set rectangular and
@@ -35,14 +36,13 @@ from bayesrl.capabilities import ListsMDPs, SamplesMDPs
 from bayesrl.checks import Floats, frozen, generator, number
 from bayesrl.errors import NotConverged
 from bayesrl.kernels.ties import first_best
-from bayesrl.models._stationary import StationarySolution
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.stationary_solution import StationarySolution
 from bayesrl.parameters import Above, AtLeast, Shape, declared, value
 from bayesrl.registry import register
-from bayesrl.risk._models import models_of
 from bayesrl.risk._rectangular import Robust, Scenarios, rectangular, scenarios_of
 from bayesrl.risk._state_rectangular import state_rectangular
-from bayesrl.risk._static import (
+from bayesrl.risk._static_max_min import (
     Dense,
     ascend,
     best_deterministic,
@@ -52,6 +52,7 @@ from bayesrl.risk._static import (
     relaxed_bound,
     values_of,
 )
+from bayesrl.risk.models import models_of
 from bayesrl.traits import Traits
 
 OWNER = "ScenarioMaxMin"

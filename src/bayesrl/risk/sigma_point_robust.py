@@ -2,7 +2,7 @@
 
 Draws from a posterior need many samples to show its spread. Sigma points are placed instead: for each group of outcomes
 the mean p and the 2K points p + beta c_i and p - beta c_i, where c_i are the columns of the symmetric root of the
-covariance (_sigma_points.py). The agent plans for the worst of them in every pair, acts, learns, and plans again. The
+covariance (sigma_points.py). The agent plans for the worst of them in every pair, acts, learns, and plans again. The
 distance of the points from the mean falls as (alpha_0 + 1)^(-1/2) with the counts, and so does the gap to the values of
 the mean model.
 
@@ -36,7 +36,7 @@ from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 from bayesrl.risk._moments import refuse_many_covariances
 from bayesrl.risk._rectangular import expected_rewards, listed_scenarios, rectangular
-from bayesrl.risk._sigma_points import largest_betas, points, roots
+from bayesrl.risk.sigma_points import largest_betas, points, roots
 
 OWNER = "SigmaPointRobust"
 TOL = 1e-9

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs._crp import draw_clustering
-from bayesrl.beliefs._reward_priors import finite
+from bayesrl.beliefs.crp import draw_clustering
+from bayesrl.beliefs.rewards.bnirl import BNIRL
+from bayesrl.beliefs.rewards.dpm_birl import DPMBIRL
+from bayesrl.beliefs.rewards.multitask_birl import MultitaskBIRL
+from bayesrl.beliefs.rewards.reward_priors import finite
 from bayesrl.checks import Floats, Ints
-from bayesrl.inverse.bnirl import BNIRL
-from bayesrl.inverse.dpm_birl import DPMBIRL
-from bayesrl.inverse.multitask_birl import MultitaskBIRL
 from bayesrl.testing.probes import probe_for
 
 THINGS = 3

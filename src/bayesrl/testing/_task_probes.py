@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs._crp import cluster_counts, draw_clustering, weight_of_new
+from bayesrl.beliefs.crp import cluster_counts, draw_clustering, weight_of_new
+from bayesrl.beliefs.tasks.hierarchical_mdp import HierarchicalMDP
+from bayesrl.beliefs.tasks.variable_reward_transfer import VariableReward
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
-from bayesrl.multitask.hierarchical_mdp import HierarchicalMDP
-from bayesrl.multitask.variable_reward_transfer import VariableReward
 from bayesrl.testing.probes import DirichletProbe, probe_for
 
 TASKS = 3

@@ -26,7 +26,7 @@ from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm
 from bayesrl.beliefs.arms.poisson_arm import PoissonArm
 from bayesrl.beliefs.arms.semi_bandit import SemiBandit
-from bayesrl.beliefs.tabular.finite_mdps import FiniteMDPs
+from bayesrl.beliefs.mdp.finite_mdps import FiniteMDPs
 from bayesrl.capabilities import HasMeans, SamplesMeans
 from bayesrl.checks import Floats
 from bayesrl.core import Transition

@@ -11,9 +11,9 @@ from typing import ClassVar, NamedTuple
 from numpy.random import Generator
 
 from bayesrl.kernels.jit import njit, plain
-from bayesrl.kernels.simulator import implements, rollout_action, root, step
-from bayesrl.kernels.stream import uniform
-from bayesrl.kernels.urn import greedy_rollout
+from bayesrl.kernels.random.stream import uniform
+from bayesrl.kernels.simulators.simulator import implements, rollout_action, root, step
+from bayesrl.kernels.simulators.urn import greedy_rollout
 
 
 class Coins(NamedTuple):

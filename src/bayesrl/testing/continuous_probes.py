@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.continuous._normal_wishart import NormalWishart
-from bayesrl.beliefs.continuous.gp_dynamics import GPDynamics
+from bayesrl.beliefs.dynamics.gp_dynamics import GPDynamics
+from bayesrl.beliefs.dynamics.normal_wishart import NormalWishart
+from bayesrl.beliefs.dynamics.normal_wishart_dynamics import NormalWishartDynamics
 from bayesrl.checks import Floats
-from bayesrl.continuous.normal_wishart_dynamics import NormalWishartDynamics
 from bayesrl.core import Transition
 from bayesrl.testing.probes import Probe, probe_for
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator, default_rng
 
-from bayesrl.beliefs.tabular.row_column_beta import Cell, RowColumnBeta
+from bayesrl.beliefs.mdp.row_column_beta import Cell, RowColumnBeta
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.testing.probes import probe_for

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln
 
-from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
+from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
 from bayesrl.checks import Floats
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.pomdp import Signs

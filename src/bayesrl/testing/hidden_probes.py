@@ -12,17 +12,17 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.hidden._beam import Model, Rates, broken
-from bayesrl.beliefs.hidden._chains import read_only, weights
-from bayesrl.beliefs.hidden.bapomdp_bounded import BoundedBAPOMDP
-from bayesrl.beliefs.hidden.bapomdp_exact import ExactBAPOMDP
-from bayesrl.beliefs.hidden.bapomdp_most_probable import MostProbableBAPOMDP
-from bayesrl.beliefs.hidden.bapomdp_particle import ParticleBAPOMDP
-from bayesrl.beliefs.hidden.finite_pomdps import FinitePOMDPs
-from bayesrl.beliefs.hidden.infinite_pomdp import InfinitePOMDP
-from bayesrl.beliefs.hidden.policy_prior import PolicyPrior
-from bayesrl.beliefs.hidden.pomdp_filter import POMDPFilter
-from bayesrl.beliefs.hidden.pomdp_particles import POMDPParticles
+from bayesrl.beliefs.pomdp._beam import Model, Rates, broken
+from bayesrl.beliefs.pomdp.bapomdp_bounded import BoundedBAPOMDP
+from bayesrl.beliefs.pomdp.bapomdp_exact import ExactBAPOMDP
+from bayesrl.beliefs.pomdp.bapomdp_most_probable import MostProbableBAPOMDP
+from bayesrl.beliefs.pomdp.bapomdp_particle import ParticleBAPOMDP
+from bayesrl.beliefs.pomdp.chains import read_only, weights
+from bayesrl.beliefs.pomdp.finite_pomdps import FinitePOMDPs
+from bayesrl.beliefs.pomdp.infinite_pomdp import InfinitePOMDP
+from bayesrl.beliefs.pomdp.policy_prior import PolicyPrior
+from bayesrl.beliefs.pomdp.pomdp_filter import POMDPFilter
+from bayesrl.beliefs.pomdp.pomdp_particles import POMDPParticles
 from bayesrl.capabilities import HasMeanPOMDP, Restarts, SamplesPOMDPs
 from bayesrl.checks import Floats
 from bayesrl.core import Belief, Transition

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
+from bayesrl.beliefs.rewards.birl import BIRL
+from bayesrl.beliefs.rewards.modified_birl import ModifiedBIRL
 from bayesrl.checks import Floats
-from bayesrl.inverse.birl import BIRL
-from bayesrl.inverse.modified_birl import ModifiedBIRL
 from bayesrl.testing.probes import one_of, probe_for
 
 

@@ -319,7 +319,7 @@ def check_hidden_world(
     step draws two random numbers. The bracket of the optimal value holds for a policy solved on that many `beliefs`,
     and for the fast informed bound.
     """
-    from bayesrl.models.pomdp_solvers._bounds import bracket
+    from bayesrl.models.pomdp_solvers.bounds import bracket
 
     pomdp, (low, high) = world.pomdp, world.value
     for table in (pomdp.mdp.prob, pomdp.sign_prob, pomdp.start[None]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.continuous.linear_gaussian_dynamics import LinearGaussianDynamics
+from bayesrl.beliefs.dynamics.linear_gaussian_dynamics import LinearGaussianDynamics
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.testing.probes import probe_for

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.tabular._unknown_rewards import FiniteRewards, RewardBelief
+from bayesrl.beliefs.mdp.unknown_rewards import FiniteRewards, RewardBelief
 from bayesrl.capabilities import (
     Batches,
     CountsPairs,

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.tabular._dirichlet_rows import dirichlet_rows
-from bayesrl.beliefs.tabular._gaussian_rewards import GaussianRewards
-from bayesrl.beliefs.tabular._unknown_rewards import UnknownRewards
-from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
-from bayesrl.beliefs.tabular.dirichlet_mixture import DirichletMixture
-from bayesrl.beliefs.tabular.reward_beta import RewardBeta
-from bayesrl.beliefs.tabular.reward_dirichlet import RewardDirichlet
-from bayesrl.beliefs.tabular.reward_normal import RewardNormal
-from bayesrl.beliefs.tabular.sparse_dirichlet import SparseDirichletMDP
+from bayesrl.beliefs.mdp.dirichlet_mdp import DirichletMDP
+from bayesrl.beliefs.mdp.dirichlet_mixture import DirichletMixture
+from bayesrl.beliefs.mdp.dirichlet_rows import dirichlet_rows
+from bayesrl.beliefs.mdp.sparse_dirichlet import SparseDirichletMDP
+from bayesrl.beliefs.mdp.unknown_rewards import UnknownRewards
+from bayesrl.beliefs.rewards.gaussian_rewards import GaussianRewards
+from bayesrl.beliefs.rewards.reward_beta import RewardBeta
+from bayesrl.beliefs.rewards.reward_dirichlet import RewardDirichlet
+from bayesrl.beliefs.rewards.reward_normal import RewardNormal
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bayesrl.beliefs.structured.crp_dynamics import CRPDynamics
-from bayesrl.beliefs.structured.factored_dbn import FactoredDBN
+from bayesrl.beliefs.dynamics.crp_dynamics import CRPDynamics
+from bayesrl.beliefs.dynamics.factored_dbn import FactoredDBN
 from bayesrl.testing.probes import DirichletProbe, probe_for
 
 probe_for.register(CRPDynamics, lambda belief: DirichletProbe())

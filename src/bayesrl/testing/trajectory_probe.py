@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
+from bayesrl.beliefs.dynamics._trajectories import Walk
+from bayesrl.beliefs.dynamics.gp_pomdp import GPPOMDP
 from bayesrl.checks import Floats
-from bayesrl.continuous._trajectories import Walk
-from bayesrl.continuous.gp_pomdp import GPPOMDP
 from bayesrl.core import Transition
 from bayesrl.testing.probes import probe_for
 

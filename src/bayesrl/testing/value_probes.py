@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.values._gaussian import GaussianFunction
 from bayesrl.beliefs.values.bayesian_linear_regression import BayesianLinearRegression
+from bayesrl.beliefs.values.gaussian import GaussianFunction
 from bayesrl.beliefs.values.gp_regression import GPRegression
 from bayesrl.beliefs.values.gptd import GPTD
 from bayesrl.beliefs.values.gptd_deterministic import WhiteGPTD

@@ -25,9 +25,9 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
-from bayesrl.beliefs.continuous._vectors import vector
-from bayesrl.beliefs.continuous.gp_dynamics import GPDynamics
 from bayesrl.beliefs.covariances import Covariance, Gaussian, points
+from bayesrl.beliefs.dynamics.gp_dynamics import GPDynamics
+from bayesrl.beliefs.dynamics.vectors import vector
 from bayesrl.beliefs.values.gp_regression import GPRegression
 from bayesrl.checks import Floats, Ints, array, as_array, frozen, generator, integer, sequence
 from bayesrl.core import Decision, Transition

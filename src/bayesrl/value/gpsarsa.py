@@ -28,8 +28,8 @@ from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.covariances import Covariance, Direction, Discrete, Gaussian, StateAction
 from bayesrl.beliefs.features import box
-from bayesrl.beliefs.values._trajectory import state_row
 from bayesrl.beliefs.values.gptd_sparse import SparseGPTD
+from bayesrl.beliefs.values.trajectory import state_row
 from bayesrl.checks import Floats, array, frozen, generator, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     import bayesrl.registry
     from bayesrl.worlds import hidden as hidden
     from bayesrl.worlds import tabular as tabular
-    from bayesrl.worlds._settings import Published as Published
-    from bayesrl.worlds._settings import Setting as Setting
-    from bayesrl.worlds._settings import setting_of as setting_of
     from bayesrl.worlds.bandits.bernoulli import bernoulli as bernoulli
     from bayesrl.worlds.bandits.chapelle_li_bandit import chapelle_li as chapelle_li
     from bayesrl.worlds.bandits.combinatorial import combinatorial as combinatorial
@@ -72,6 +69,9 @@ if TYPE_CHECKING:
     from bayesrl.worlds.risk.machine_costs import MachineCosts as MachineCosts
     from bayesrl.worlds.risk.machine_repair import machine_repair as machine_repair
     from bayesrl.worlds.risk.machine_replacement import machine_replacement as machine_replacement
+    from bayesrl.worlds.settings import Published as Published
+    from bayesrl.worlds.settings import Setting as Setting
+    from bayesrl.worlds.settings import setting_of as setting_of
     from bayesrl.worlds.tabular import MDPWorld as MDPWorld
     from bayesrl.worlds.tasks.coloured_maze import coloured_maze as coloured_maze
     from bayesrl.worlds.tasks.gridworld_blocks import gridworld_blocks as gridworld_blocks
@@ -89,7 +89,7 @@ class _Worlds(Package):
 export(
     __name__,
     {
-        "_settings": ("Published", "Setting", "setting_of"),
+        "settings": ("Published", "Setting", "setting_of"),
         "bandits.bernoulli": ("bernoulli",),
         "bandits.chapelle_li_bandit": ("chapelle_li",),
         "bandits.combinatorial": ("combinatorial",),

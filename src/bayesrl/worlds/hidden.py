@@ -25,11 +25,11 @@ from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.pomdp import NOTHING, TabularPOMDP
 from bayesrl.parameters import Shape, value
-from bayesrl.worlds._settings import Published, Setting
+from bayesrl.worlds.settings import Published, Setting
 from bayesrl.worlds.tabular import cumulative
 
 if TYPE_CHECKING:
-    from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
+    from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
 
 KNOWN = Setting("known", steps=100)
 """The usual setting of a hidden world: the model is known, the state is not."""
@@ -188,7 +188,7 @@ class POMDPWorld(Published):
         """
         if self.bracket is not None:
             return self.bracket
-        from bayesrl.models.pomdp_solvers._bounds import fast_informed_bound, qmdp_bound
+        from bayesrl.models.pomdp_solvers.bounds import fast_informed_bound, qmdp_bound
         from bayesrl.models.solve import evaluate_policy
 
         low, start, pomdp = -np.inf, self.pomdp.start, self.pomdp
@@ -225,7 +225,7 @@ class POMDPWorld(Published):
 
         Without declared counts, one for each outcome and each sign that is possible; what is certain is known.
         """
-        from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
+        from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
 
         phi, psi = self.transition_counts, self.observation_counts
         if phi is None and psi is None:

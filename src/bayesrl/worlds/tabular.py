@@ -20,7 +20,7 @@ from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import value
-from bayesrl.worlds._settings import Published, Setting
+from bayesrl.worlds.settings import Published, Setting
 
 Row = tuple[list[float], list[WorldStep]]
 """Cumulative probabilities of the possible outcomes of one (s, a), and the outcomes."""

@@ -5,6 +5,6 @@ PLANTED = {
     "terminal ignored in q-learning": (
         "r if y is None else ",
         "",
-        ["tests/bamdp/test_q_learning.py"],
+        ["tests/bamdp/baselines/test_q_learning.py"],
     ),
 }

@@ -5,41 +5,41 @@ PLANTED = {
     "the discount is forgotten in a backup": (
         "f = problem.gamma * alphas",
         "f = 1.0 * alphas",
-        ["tests/bamdp/test_beetle.py::test_a_basis_that_spans_gives_exact_values"],
+        ["tests/bamdp/offline/test_beetle.py::test_a_basis_that_spans_gives_exact_values"],
     ),
     "an outcome that was seen counts among the others too": (
         "        chance[k] = 0.0\n",
         "",
-        ["tests/bamdp/test_beetle.py::test_what_is_listed_equals_what_is_written_out"],
+        ["tests/bamdp/offline/test_beetle.py::test_what_is_listed_equals_what_is_written_out"],
     ),
     "alpha-functions are chosen at the belief before the outcome": (
         "alphas.first[y + 1]], w)",
         "alphas.first[y + 1]], e * rows[a, k] / mass)",
-        ["tests/bamdp/test_beetle.py::test_a_basis_that_spans_gives_exact_values"],
+        ["tests/bamdp/offline/test_beetle.py::test_a_basis_that_spans_gives_exact_values"],
     ),
     "outcomes not seen are worth what they are in rows not seen": (
         "v_g = np.dot(alphas.coefficient, e * mass / (mass + total))",
         "v_g = v",
-        ["tests/bamdp/test_beetle.py::test_what_is_listed_equals_what_is_written_out"],
+        ["tests/bamdp/offline/test_beetle.py::test_what_is_listed_equals_what_is_written_out"],
     ),
     "a belief knows what others have seen": (
         "            if b == i:\n",
         "            if True:\n",
-        ["tests/bamdp/test_beetle.py::test_what_is_listed_equals_what_is_written_out"],
+        ["tests/bamdp/offline/test_beetle.py::test_what_is_listed_equals_what_is_written_out"],
     ),
     "a backup that the projection spoils is kept": (
         "problem.terminal[s] or better(v_old, np.dot(c[m], points.moment[i]))",
         "False",
-        ["tests/bamdp/test_beetle.py::test_stages_equal_a_naive_transcription"],
+        ["tests/bamdp/offline/test_beetle.py::test_stages_equal_a_naive_transcription"],
     ),
     "points no worse than before are backed up all the same": (
         "if not better(v_old, v_new[s, i]):",
         "if False:",
-        ["tests/bamdp/test_beetle.py::test_stages_equal_a_naive_transcription"],
+        ["tests/bamdp/offline/test_beetle.py::test_stages_equal_a_naive_transcription"],
     ),
     "the planner takes the worst action": (
         "best_action(q, ",
         "best_action(-q, ",
-        ["tests/bamdp/test_beetle.py::test_the_arm_is_left_for_a_better_wage"],
+        ["tests/bamdp/offline/test_beetle.py::test_the_arm_is_left_for_a_better_wage"],
     ),
 }

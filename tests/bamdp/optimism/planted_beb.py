@@ -15,6 +15,6 @@ PLANTED = {
     "BEB knows rewards as soon as transitions": (
         "size * belief.inverse_reward_counts()",
         "0.0",
-        ["tests/bamdp/test_optimism.py::test_beb_explores_rewards_where_transitions_are_known"],
+        ["tests/bamdp/optimism/test_optimism.py::test_beb_explores_rewards_where_transitions_are_known"],
     ),
 }

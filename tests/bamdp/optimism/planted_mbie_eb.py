@@ -5,16 +5,16 @@ PLANTED = {
     "MBIE-EB's bonus falls as 1/n": (
         "np.sqrt(np.maximum(n, 1.0))",
         "np.maximum(n, 1.0)",
-        ["tests/bamdp/test_unvisited.py::test_mbie_eb_equals_its_transcription[mdp1-None]"],
+        ["tests/bamdp/optimism/test_unvisited.py::test_mbie_eb_equals_its_transcription[mdp1-None]"],
     ),
     "MBIE-EB has no optimistic absorbing state": (
         "n == 0.0, worth",
         "n < 0.0, worth",
-        ["tests/bamdp/test_unvisited.py::test_mbie_eb_equals_its_transcription[mdp1-None]"],
+        ["tests/bamdp/optimism/test_unvisited.py::test_mbie_eb_equals_its_transcription[mdp1-None]"],
     ),
     "MBIE-EB's largest value is checked late": (
         '        best_value("MBIEEB", belief, self.r_max)\n',
         "",
-        ["tests/bamdp/test_unvisited.py::test_pairs_that_do_not_fit_are_refused_at_once[mbie-eb-MBIEEB-beta]"],
+        ["tests/bamdp/optimism/test_unvisited.py::test_pairs_that_do_not_fit_are_refused_at_once[mbie-eb-MBIEEB-beta]"],
     ),
 }

@@ -5,21 +5,21 @@ PLANTED = {
     "BOLT's eta by theory is one": (
         "return float(horizon)",
         "return 1.0",
-        ["tests/bamdp/test_optimism.py::test_bolt_is_optimistic_on_random_bamdps"],
+        ["tests/bamdp/optimism/test_optimism.py::test_bolt_is_optimistic_on_random_bamdps"],
     ),
     "BEB's theory has H for H^2": (
         "2.0 * horizon**2 * reward_range",
         "2.0 * horizon * reward_range",
-        ["tests/bamdp/test_pac_bounds.py::test_bounds_by_hand"],
+        ["tests/bamdp/optimism/test_pac_bounds.py::test_bounds_by_hand"],
     ),
     "a Dirichlet is known too soon": (
         "(epsilon**2 * delta * rho)",
         "(epsilon * delta * rho)",
-        ["tests/bamdp/test_pac_bounds.py::test_bounds_by_hand"],
+        ["tests/bamdp/optimism/test_pac_bounds.py::test_bounds_by_hand"],
     ),
     "a bound is no number": (
         "all(map(isfinite, ",
         "any(map(bool, ",
-        ["tests/bamdp/test_pac_bounds.py::test_what_leaves_the_range_of_numbers_is_refused"],
+        ["tests/bamdp/optimism/test_pac_bounds.py::test_what_leaves_the_range_of_numbers_is_refused"],
     ),
 }

@@ -5,6 +5,6 @@ PLANTED = {
     "R-max knows a pair one visit early": (
         "visits_of_pairs(visits, belief) < m",
         "visits_of_pairs(visits, belief) < m - 1",
-        ["tests/bamdp/test_unvisited.py::test_rmax_equals_its_transcription[mdp1-None]"],
+        ["tests/bamdp/optimism/test_unvisited.py::test_rmax_equals_its_transcription[mdp1-None]"],
     ),
 }

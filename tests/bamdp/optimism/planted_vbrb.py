@@ -5,6 +5,6 @@ PLANTED = {
     "VBRB counts in variances": (
         "np.sqrt(variance_p)",
         "variance_p",
-        ["tests/bamdp/test_optimism.py::test_vbrb_equals_its_transcription[flat]"],
+        ["tests/bamdp/optimism/test_optimism.py::test_vbrb_equals_its_transcription[flat]"],
     ),
 }

@@ -5,12 +5,12 @@ PLANTED = {
     "BOSS redraws one visit late": (
         "== self._knownness(belief)",
         "== self._knownness(belief) + 1",
-        ["tests/bamdp/test_boss.py::test_boss_equals_its_transcription[tied]"],
+        ["tests/bamdp/sampling/test_boss.py::test_boss_equals_its_transcription[tied]"],
     ),
     "BOSS redraws at every visit beyond B": (
         "== self._knownness(belief)",
         ">= self._knownness(belief)",
-        ["tests/bamdp/test_boss.py::test_boss_equals_its_transcription[tied]"],
+        ["tests/bamdp/sampling/test_boss.py::test_boss_equals_its_transcription[tied]"],
     ),
     "BOSS looks nowhere": (
         's = state_in("BOSS", belief, observation)',

@@ -5,11 +5,11 @@ PLANTED = {
     "SmartSampler takes the mean variance": (
         ".max(axis=1)\n",
         ".mean(axis=1)\n",
-        ["tests/bamdp/test_boss.py::test_smart_sampler_equals_its_transcription[flat]"],
+        ["tests/bamdp/sampling/test_boss.py::test_smart_sampler_equals_its_transcription[flat]"],
     ),
     "SmartSampler draws models without number": (
         "largest > MOST * epsilon",
         "False",
-        ["tests/bamdp/test_boss.py::test_more_models_than_there_is_memory_for_are_refused_at_once"],
+        ["tests/bamdp/sampling/test_boss.py::test_more_models_than_there_is_memory_for_are_refused_at_once"],
     ),
 }

@@ -5,11 +5,11 @@ PLANTED = {
     "weights are forgotten": (
         "weight = sample.weight * np.array(",
         "weight = np.array(",
-        ["tests/bamdp/test_voi.py::test_reweighting_equals_its_transcription"],
+        ["tests/bamdp/sampling/test_voi.py::test_reweighting_equals_its_transcription"],
     ),
     "a sample is never renewed": (
         "self.renew * self.samples * (weight**2).sum()",
         "0.0",
-        ["tests/bamdp/test_voi.py::test_reweighting_equals_its_transcription"],
+        ["tests/bamdp/sampling/test_voi.py::test_reweighting_equals_its_transcription"],
     ),
 }

@@ -15,17 +15,17 @@ PLANTED = {
     "the tree does not learn transitions": (
         "moved[here, j[here], y[here]] += 1.0",
         "pass",
-        ["tests/multiagent/test_stochastic_games.py::test_lookahead_equals_the_recursion"],
+        ["tests/beliefs/games/test_stochastic_games.py::test_lookahead_equals_the_recursion"],
     ),
     "counts of another state": (
         "here = np.flatnonzero(where // (C // S) == s)",
         "here = np.arange(n)",
-        ["tests/multiagent/test_stochastic_games.py::test_lookahead_equals_the_recursion"],
+        ["tests/beliefs/games/test_stochastic_games.py::test_lookahead_equals_the_recursion"],
     ),
     "the other's counts of another context": (
         "same: Bools = where == c",
         "same: Bools = where // (C // S) == s",
-        ["tests/multiagent/test_stochastic_games.py::test_lookahead_equals_the_recursion"],
+        ["tests/beliefs/games/test_stochastic_games.py::test_lookahead_equals_the_recursion"],
     ),
     "beliefs with different histories are merged": (
         "np.unique(np.column_stack([after, beyond])",
@@ -35,11 +35,11 @@ PLANTED = {
     "leaves of the prior": (
         ("    if u.moves_learn:\n        np.add.at(moves, (i, s, j, y), 1.0)\n"),
         "",
-        ["tests/multiagent/test_stochastic_games.py::test_lookahead_equals_the_recursion"],
+        ["tests/beliefs/games/test_stochastic_games.py::test_lookahead_equals_the_recursion"],
     ),
     "lookahead is discounted twice": (
         "later = u.gamma * v[",
         "later = u.gamma**2 * v[",
-        ["tests/multiagent/test_stochastic_games.py::test_lookahead_equals_the_recursion"],
+        ["tests/beliefs/games/test_stochastic_games.py::test_lookahead_equals_the_recursion"],
     ),
 }

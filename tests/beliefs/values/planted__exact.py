@@ -5,6 +5,6 @@ PLANTED = {
     "the posterior covariance without its data": (
         "return np.asarray(K - U.T @ U)",
         "return K",
-        ["tests/beliefs/test_gptd.py::test_equal_to_dense_conditioning"],
+        ["tests/beliefs/values/test_gptd.py::test_equal_to_dense_conditioning"],
     ),
 }

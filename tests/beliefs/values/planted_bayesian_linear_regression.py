@@ -5,6 +5,6 @@ PLANTED = {
     "linear regression keeps the prior's variance": (
         "s * positive_solved(L, np.eye(k))",
         "positive_solved(L, np.eye(k))",
-        ["tests/beliefs/test_gp_regression.py::test_both_forms_of_linear_regression_agree"],
+        ["tests/beliefs/values/test_gp_regression.py::test_both_forms_of_linear_regression_agree"],
     ),
 }

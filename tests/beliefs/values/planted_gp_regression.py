@@ -10,11 +10,11 @@ PLANTED = {
     "a given noise covariance is not used": (
         "noise = self.noise**2 * np.eye(n) if S is None else S",
         "noise = self.noise**2 * np.eye(n)",
-        ["tests/beliefs/test_gp_regression.py::test_linear_statistical_model"],
+        ["tests/beliefs/values/test_gp_regression.py::test_linear_statistical_model"],
     ),
     "the evidence's slope has the wrong sign": (
         "np.outer(weight, weight) - inverse",
         "np.outer(weight, weight) + inverse",
-        ["tests/beliefs/test_gp_regression.py::test_fit_maximises_the_evidence"],
+        ["tests/beliefs/values/test_gp_regression.py::test_fit_maximises_the_evidence"],
     ),
 }

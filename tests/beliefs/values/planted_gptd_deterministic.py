@@ -5,6 +5,6 @@ PLANTED = {
     "noise of deterministic transitions is tied": (
         "        return 0.0\n",
         "        return -self.gamma * variance\n",
-        ["tests/beliefs/test_gptd.py::test_equal_to_dense_conditioning"],
+        ["tests/beliefs/values/test_gptd.py::test_equal_to_dense_conditioning"],
     ),
 }

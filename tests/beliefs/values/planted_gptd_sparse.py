@@ -5,6 +5,6 @@ PLANTED = {
     "the sparse variance leaves out what the dictionary misses": (
         "return left_out + nonnegative",
         "return 0.0 * left_out + nonnegative",
-        ["tests/beliefs/test_gptd.py::test_sparse_is_the_projected_model"],
+        ["tests/beliefs/values/test_gptd.py::test_sparse_is_the_projected_model"],
     ),
 }

@@ -5,16 +5,16 @@ PLANTED = {
     "candidates are scored without their prior weights": (
         "np.log(np.where(start.weights > 0.0, start.weights, 1e-300)) + gained",
         "gained",
-        ["tests/beliefs/test_kernel_selection.py::test_weights_are_prior_times_evidence"],
+        ["tests/beliefs/values/test_kernel_selection.py::test_weights_are_prior_times_evidence"],
     ),
     "the mixture forgets the spread of its means": (
         "return np.asarray(inside + (apart.T * self.weights) @ apart)",
         "return inside",
-        ["tests/beliefs/test_kernel_selection.py::test_weights_are_prior_times_evidence"],
+        ["tests/beliefs/values/test_kernel_selection.py::test_weights_are_prior_times_evidence"],
     ),
     "particles move without their prior": (
         "other.log_evidence() - value.log_evidence() + prior",
         "prior - other.log_evidence() + value.log_evidence()",
-        ["tests/beliefs/test_kernel_selection.py::test_particles_agree_with_a_grid"],
+        ["tests/beliefs/values/test_kernel_selection.py::test_particles_agree_with_a_grid"],
     ),
 }

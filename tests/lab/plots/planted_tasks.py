@@ -5,6 +5,6 @@ PLANTED = {
     "the matrix in its old order": (
         "share[np.ix_(order, order)]",
         "share",
-        ["tests/lab/test_task_plots.py::test_the_matrix_is_drawn_in_cluster_order"],
+        ["tests/lab/plots/test_task_plots.py::test_the_matrix_is_drawn_in_cluster_order"],
     ),
 }

@@ -5,6 +5,6 @@ PLANTED = {
     "a controller keeps its node into the next episode": (
         "if transition.ends_episode:",
         "if False:",
-        ["tests/models/test_policy.py::test_a_controller_walks_its_nodes"],
+        ["tests/models/policies/test_policy.py::test_a_controller_walks_its_nodes"],
     ),
 }

@@ -5,26 +5,26 @@ PLANTED = {
     "Omega at the old state, at points": (
         ("h = m.sign_group[s, a]\n        for k in range(m.sign_size[h]):\n            after[s]"),
         ("h = m.sign_group[0, a]\n        for k in range(m.sign_size[h]):\n            after[s]"),
-        ["tests/hidden/test_point_based.py::test_sweep_equals_its_transcription"],
+        ["tests/models/pomdp_solvers/test_point_based.py::test_sweep_equals_its_transcription"],
     ),
     "values ahead are not discounted": (
         "q[a] += m.gamma * v[pick[a, o]]",
         "q[a] += v[pick[a, o]]",
-        ["tests/hidden/test_point_based.py::test_sweep_equals_its_transcription"],
+        ["tests/models/pomdp_solvers/test_point_based.py::test_sweep_equals_its_transcription"],
     ),
     "four states at a time, the rest never": (
         "    for i in range(n, end):",
         "    for i in range(end, end):",
-        ["tests/hidden/test_point_based.py::test_sweep_equals_its_transcription"],
+        ["tests/models/pomdp_solvers/test_point_based.py::test_sweep_equals_its_transcription"],
     ),
     "what values rest on is dropped": (
         "stays[j] = x.max() < before - slack",
         "stays[j] = False",
-        ["tests/hidden/test_point_based.py::test_values_at_the_beliefs_never_fall"],
+        ["tests/models/pomdp_solvers/test_point_based.py::test_values_at_the_beliefs_never_fall"],
     ),
     "a sweep lowers what Perseus has kept": (
         "        if better(old[best], np.dot(new[i], points[i])):",
         "        if False:",
-        ["tests/hidden/test_point_based.py::test_a_sweep_lowers_nothing_that_was_kept"],
+        ["tests/models/pomdp_solvers/test_point_based.py::test_a_sweep_lowers_nothing_that_was_kept"],
     ),
 }

@@ -5,16 +5,16 @@ PLANTED = {
     "Perseus keeps what lowers a belief": (
         "        if better(values[i, best], np.dot(new[n], points[i])):",
         "        if False:",
-        ["tests/hidden/test_point_based.py::test_stages_never_fall"],
+        ["tests/models/pomdp_solvers/test_point_based.py::test_stages_never_fall"],
     ),
     "Perseus backs up every belief": (
         ("        if not better(values[i, best], v[i]):\n            continue\n"),
         "",
-        ["tests/hidden/test_point_based.py::test_a_stage_equals_its_transcription"],
+        ["tests/models/pomdp_solvers/test_point_based.py::test_a_stage_equals_its_transcription"],
     ),
     "a stage that moves nothing is the end": (
         ("                if moved < move:\n                    return"),
         ("                if True:\n                    return"),
-        ["tests/hidden/test_point_based.py::test_perseus_goes_on_after_an_idle_stage"],
+        ["tests/models/pomdp_solvers/test_point_based.py::test_perseus_goes_on_after_an_idle_stage"],
     ),
 }

@@ -5,51 +5,51 @@ PLANTED = {
     "Omega at the old state, exactly": (
         "p.gamma * (v.alpha * p.seen[a, o]) @ p.P[a].T",
         "p.gamma * p.seen[a, o] * (v.alpha @ p.P[a].T)",
-        ["tests/hidden/test_pomdp_value_iteration.py::test_equal_to_expectimax[shape1-5]"],
+        ["tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_equal_to_expectimax[shape1-5]"],
     ),
     "transitions backwards": (
         "@ p.P[a].T",
         "@ p.P[a]",
-        ["tests/hidden/test_pomdp_value_iteration.py::test_equal_to_expectimax[shape1-5]"],
+        ["tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_equal_to_expectimax[shape1-5]"],
     ),
     "the leaf is discounted, and nothing else": (
         "p.gamma * (v.alpha * p.seen[a, o])",
         "(v.alpha * p.seen[a, o])",
-        ["tests/hidden/test_pomdp_value_iteration.py::test_equal_to_expectimax[shape1-5]"],
+        ["tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_equal_to_expectimax[shape1-5]"],
     ),
     "rewards once for each observation": (
         "gamma_ao = p.gamma * (v.alpha * p.seen[a, o]) @ p.P[a].T",
         "gamma_ao = p.r[a] + p.gamma * (v.alpha * p.seen[a, o]) @ p.P[a].T",
-        ["tests/hidden/test_pomdp_value_iteration.py::test_equal_to_expectimax[shape1-5]"],
+        ["tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_equal_to_expectimax[shape1-5]"],
     ),
     "ends are ignored": (
         "live = ~pomdp.terminal",
         "live = np.ones(pomdp.n_states, np.bool_)",
-        ["tests/hidden/test_pomdp_value_iteration.py::test_tiger"],
+        ["tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_tiger"],
     ),
     "an observation is forgotten": (
         "np.flatnonzero(p.seen[a].any(axis=1))",
         "np.flatnonzero(p.seen[a].any(axis=1))[1:]",
-        ["tests/hidden/test_pomdp_value_iteration.py::test_equal_to_expectimax[shape1-5]"],
+        ["tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_equal_to_expectimax[shape1-5]"],
     ),
     "actions of pruned vectors": (
         "return Vectors(alpha[kept], action[kept], witness), slack",
         "return Vectors(alpha[kept], action[: len(kept)], witness), slack",
-        ["tests/hidden/test_pomdp_value_iteration.py::test_tiger_thresholds"],
+        ["tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_tiger_thresholds"],
     ),
     "the error bound forgets what comes after": (
         "bound = p.gamma / (1.0 - p.gamma) * largest_excess(w.alpha, v.alpha)",
         "bound = largest_excess(w.alpha, v.alpha)",
-        ["tests/hidden/test_pomdp_value_iteration.py::test_the_error_bound_is_true"],
+        ["tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_the_error_bound_is_true"],
     ),
     "the gap the wrong way round": (
         "largest_excess(w.alpha, v.alpha)",
         "largest_excess(v.alpha, w.alpha)",
-        ["tests/hidden/test_pomdp_value_iteration.py::test_tiger"],
+        ["tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_tiger"],
     ),
     "vectors without a limit": (
         "if len(alpha) > (most",
         "if 0 > (most",
-        ["tests/hidden/test_pomdp_value_iteration.py::test_too_many_vectors"],
+        ["tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_too_many_vectors"],
     ),
 }

@@ -5,6 +5,6 @@ PLANTED = {
     "a family without its restriction": (
         "if not inside(a, b)]",
         "if False]",
-        ["tests/worlds/test_linear_worlds.py::test_the_family_draws_what_it_says"],
+        ["tests/worlds/continuous/test_linear_worlds.py::test_the_family_draws_what_it_says"],
     ),
 }

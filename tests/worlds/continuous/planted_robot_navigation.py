@@ -5,11 +5,11 @@ PLANTED = {
     "the robot does not drift": (
         "s + a + np.array(self.drift) + self.noise * v",
         "s + a + self.noise * v",
-        ["tests/worlds/test_robot_navigation.py::test_steps_by_hand"],
+        ["tests/worlds/continuous/test_robot_navigation.py::test_steps_by_hand"],
     ),
     "the robot sees where it was": (
         "frozen(new + self.sensor * w)",
         "frozen(s + self.sensor * w)",
-        ["tests/worlds/test_robot_navigation.py::test_steps_by_hand"],
+        ["tests/worlds/continuous/test_robot_navigation.py::test_steps_by_hand"],
     ),
 }

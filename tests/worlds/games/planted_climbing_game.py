@@ -5,6 +5,6 @@ PLANTED = {
     "the lower right block of the climbing game": (
         "[-30.0, 7.0, 6.0], [0.0, 0.0, 5.0]",
         "[-30.0, 7.0, 0.0], [0.0, 6.0, 5.0]",
-        ["tests/multiagent/test_game_worlds.py::test_payoffs"],
+        ["tests/worlds/games/test_game_worlds.py::test_payoffs"],
     ),
 }

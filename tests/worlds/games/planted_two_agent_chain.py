@@ -5,6 +5,6 @@ PLANTED = {
     "a disagreement pays": (
         "R[:, a, a, 0], R[-1, a, a, -1]",
         "R[:, a, :, 0], R[-1, a, a, -1]",
-        ["tests/multiagent/test_game_worlds.py::test_two_agent_chain_by_hand"],
+        ["tests/worlds/games/test_game_worlds.py::test_two_agent_chain_by_hand"],
     ),
 }

@@ -5,6 +5,6 @@ PLANTED = {
     "a confirmation about another action": (
         "asked = a - self.inside.n_actions",
         "asked = a - self.inside.n_actions - 1",
-        ["tests/worlds/test_oracles.py::test_confirming_oracle"],
+        ["tests/worlds/oracles/test_oracles.py::test_confirming_oracle"],
     ),
 }

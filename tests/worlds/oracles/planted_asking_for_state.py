@@ -5,12 +5,12 @@ PLANTED = {
     "the state before the step is told twice": (
         "said = (state, after) if ask",
         "said = (state, state) if ask",
-        ["tests/worlds/test_oracles.py::test_state_oracle"],
+        ["tests/worlds/oracles/test_oracles.py::test_state_oracle"],
     ),
     "a question about the state costs nothing": (
         "reward - self.cost * ask",
         "reward",
-        ["tests/worlds/test_oracles.py::test_state_oracle"],
+        ["tests/worlds/oracles/test_oracles.py::test_state_oracle"],
     ),
     "the oracle guesses": (
         "(state, after) if ask",

@@ -5,11 +5,11 @@ PLANTED = {
     "the robot moves the other way": (
         "dx + px - rx, dy + py - ry",
         "dx + px + rx, dy + py + ry",
-        ["tests/worlds/test_pomdp_worlds.py::test_follow_by_hand"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_follow_by_hand"],
     ),
     "counts follow the next state": (
         "group[s] = person",
         "group[s] = 0",
-        ["tests/worlds/test_pomdp_worlds.py::test_follow_by_hand"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_follow_by_hand"],
     ),
 }

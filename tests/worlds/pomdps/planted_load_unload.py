@@ -5,6 +5,6 @@ PLANTED = {
     "a load is lost on the way": (
         "there == n - 1 or (loaded and there > 0)",
         "there == n - 1",
-        ["tests/worlds/test_pomdp_worlds.py::test_load_unload_by_hand"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_load_unload_by_hand"],
     ),
 }

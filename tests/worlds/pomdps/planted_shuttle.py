@@ -5,6 +5,6 @@ PLANTED = {
     "backing into the station costs": (
         "R[3, 2, 0] = 10.0",
         "R[3, 2, 0] = -10.0",
-        ["tests/worlds/test_pomdp_worlds.py::test_shuttle_by_hand"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_shuttle_by_hand"],
     ),
 }

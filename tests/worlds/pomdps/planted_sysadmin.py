@@ -6,13 +6,13 @@ PLANTED = {
         "failed = np.pad(1 - works,",
         "failed = np.pad(works,",
         [
-            "tests/worlds/test_pomdp_worlds.py::test_sysadmin_by_hand",
-            "tests/worlds/test_pomdp_worlds.py::test_values_of_seen_states",
+            "tests/worlds/pomdps/test_pomdp_worlds.py::test_sysadmin_by_hand",
+            "tests/worlds/pomdps/test_pomdp_worlds.py::test_values_of_seen_states",
         ],
     ),
     "a reboot is free": (
         " - (np.arange(A) >= n)[:, None]",
         "",
-        ["tests/worlds/test_pomdp_worlds.py::test_sysadmin_by_hand"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_sysadmin_by_hand"],
     ),
 }

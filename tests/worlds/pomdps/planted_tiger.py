@@ -6,18 +6,18 @@ PLANTED = {
         "[[-1.0, paid, 10.0], [-1.0, 10.0, paid]]",
         "[[1.0, paid, 10.0], [1.0, 10.0, paid]]",
         [
-            "tests/worlds/test_pomdp_worlds.py::test_tiger_by_hand",
-            "tests/worlds/test_pomdp_worlds.py::test_tiger_values",
+            "tests/worlds/pomdps/test_pomdp_worlds.py::test_tiger_by_hand",
+            "tests/worlds/pomdps/test_pomdp_worlds.py::test_tiger_values",
         ],
     ),
     "the state is where the treasure is": (
         "[[-1.0, paid, 10.0], [-1.0, 10.0, paid]]",
         "[[-1.0, 10.0, paid], [-1.0, paid, 10.0]]",
-        ["tests/worlds/test_pomdp_worlds.py::test_tiger_by_hand"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_tiger_by_hand"],
     ),
     "the tie is of left and left": (
         "    sign[1, LISTEN] = 1, 0",
         "    sign[1, LISTEN] = 0, 1",
-        ["tests/worlds/test_pomdp_worlds.py::test_tigers_differ_in_what_is_tied"],
+        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_tigers_differ_in_what_is_tied"],
     ),
 }

@@ -5,11 +5,11 @@ PLANTED = {
     "deviations are read as variances": (
         'variance = second if self.second == "variance" else second**2',
         "variance = second",
-        ["tests/risk/test_machine_costs.py::test_transitions_and_costs_by_hand"],
+        ["tests/worlds/risk/test_machine_costs.py::test_transitions_and_costs_by_hand"],
     ),
     "a repair goes on to the next state": (
         "P[s, 0, (s + 1) % S] = P[s, 1, 0] = 1.0",
         "P[s, 0, (s + 1) % S] = P[s, 1, (s + 1) % S] = 1.0",
-        ["tests/risk/test_machine_costs.py::test_transitions_and_costs_by_hand"],
+        ["tests/worlds/risk/test_machine_costs.py::test_transitions_and_costs_by_hand"],
     ),
 }

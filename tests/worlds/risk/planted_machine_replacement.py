@@ -5,11 +5,11 @@ PLANTED = {
     "a long repair ends at once": (
         "P[LONG, 1, [REPAIR, LONG]] = 0.6, 0.4",
         "P[LONG, 1, [REPAIR, LONG]] = 1.0, 0.0",
-        ["tests/worlds/test_risk_worlds.py::test_machine_replacement_by_hand"],
+        ["tests/worlds/risk/test_risk_worlds.py::test_machine_replacement_by_hand"],
     ),
     "the state that is left pays": (
         'REWARD if paid == "reached" else',
         'REWARD if paid == "current" else',
-        ["tests/worlds/test_risk_worlds.py::test_machine_replacement_is_worth_what_was_computed"],
+        ["tests/worlds/risk/test_risk_worlds.py::test_machine_replacement_is_worth_what_was_computed"],
     ),
 }

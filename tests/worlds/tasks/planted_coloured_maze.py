@@ -5,6 +5,6 @@ PLANTED = {
     "every task of a maze has the weights of its class": (
         "rng.normal(means[labels], self.class_deviation)",
         "means[labels]",
-        ["tests/worlds/test_task_worlds.py::test_weights_have_their_law"],
+        ["tests/worlds/tasks/test_task_worlds.py::test_weights_have_their_law"],
     ),
 }

@@ -5,11 +5,11 @@ PLANTED = {
     "two cars arrive at once": (
         "np.delete(1.0 - drawn, i, axis=1).prod(axis=1)",
         "1.0",
-        ["tests/inverse/test_highway.py::test_moves_by_hand"],
+        ["tests/worlds/tasks/test_highway.py::test_moves_by_hand"],
     ),
     "cars move by the new speed": (
         "moved = road + speed[:, None] + 1",
         "moved = road + new_speed[:, None] + 1",
-        ["tests/inverse/test_highway.py::test_values_of_the_facts"],
+        ["tests/worlds/tasks/test_highway.py::test_values_of_the_facts"],
     ),
 }

@@ -44,7 +44,7 @@ from numpy.random import Generator
 from scipy import special
 
 from bayesrl.bamdp._greedy import best_action, step_in
-from bayesrl.beliefs._normal_gamma import NormalGamma, increments, sample_means, scale_of_mean
+from bayesrl.beliefs.normal_gamma import NormalGamma, increments, sample_means, scale_of_mean
 from bayesrl.checks import Floats, frozen, integer, number
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
@@ -71,12 +71,12 @@ NARROW = 1e-100
     paper="dearden98bayesian",
     example=lambda: BayesianQLearning(n_states=2, n_actions=2, gamma=0.9),
     evidence=(
-        "tests/bamdp/test_bayesian_q_learning.py::test_conjugate_update_matches_quadrature",
-        "tests/bamdp/test_bayesian_q_learning.py::test_moment_update_by_hand",
-        "tests/bamdp/test_bayesian_q_learning.py::test_mixture_update_matches_monte_carlo",
-        "tests/bamdp/test_bayesian_q_learning.py::test_vpi_matches_integration",
-        "tests/bamdp/test_bayesian_q_learning.py::test_choices",
-        "tests/bamdp/test_bayesian_q_learning.py::test_visits_narrow_what_is_drawn",
+        "tests/bamdp/baselines/test_bayesian_q_learning.py::test_conjugate_update_matches_quadrature",
+        "tests/bamdp/baselines/test_bayesian_q_learning.py::test_moment_update_by_hand",
+        "tests/bamdp/baselines/test_bayesian_q_learning.py::test_mixture_update_matches_monte_carlo",
+        "tests/bamdp/baselines/test_bayesian_q_learning.py::test_vpi_matches_integration",
+        "tests/bamdp/baselines/test_bayesian_q_learning.py::test_choices",
+        "tests/bamdp/baselines/test_bayesian_q_learning.py::test_visits_narrow_what_is_drawn",
     ),
 )
 @declared

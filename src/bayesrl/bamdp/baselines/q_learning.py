@@ -32,9 +32,9 @@ from bayesrl.registry import register
     paper="Watkins89LD",
     example=lambda: QLearning(n_states=2, n_actions=2, gamma=0.9),
     evidence=(
-        "tests/bamdp/test_q_learning.py::test_update_by_hand",
-        "tests/bamdp/test_q_learning.py::test_converges_to_optimal_values",
-        "tests/bamdp/test_q_learning.py::test_boltzmann_frequencies",
+        "tests/bamdp/baselines/test_q_learning.py::test_update_by_hand",
+        "tests/bamdp/baselines/test_q_learning.py::test_converges_to_optimal_values",
+        "tests/bamdp/baselines/test_q_learning.py::test_boltzmann_frequencies",
     ),
 )
 @declared

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import roots_jacobi
 
-from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs
+from bayesrl.bamdp.sampling.merged_models import SamplesListedMDPs
 from bayesrl.capabilities import HasDirichletRows, ListsOutcomes, offers
 from bayesrl.checks import Floats
 from bayesrl.models.mdp import TabularMDP

@@ -29,7 +29,7 @@ from bayesrl.bamdp._greedy import best_action, state_in
 from bayesrl.capabilities import ExactRow, ExactRows, ListsExactRows, require
 from bayesrl.checks import Floats, frozen, integer
 from bayesrl.core import Decision, Transition
-from bayesrl.models._reads_as_array import ReadsAsArray
+from bayesrl.models.reads_as_array import ReadsAsArray
 from bayesrl.parameters import AtLeast, declared, value
 from bayesrl.registry import register
 
@@ -59,12 +59,12 @@ def exact_q(belief: ListsExactRows, state: int, horizon: int) -> Floats:
     paper="duff02",
     example=lambda: BAMDPExact(horizon=2),
     evidence=(
-        "tests/bamdp/test_exact.py::test_exact_equals_brute_force",
-        "tests/bamdp/test_exact.py::test_known_model_equals_finite_horizon",
-        "tests/bamdp/test_exact.py::test_exact_with_unknown_rewards_equals_brute_force",
-        "tests/bamdp/test_exact.py::test_exact_with_unknown_supports_equals_brute_force",
-        "tests/bamdp/test_exact.py::test_long_horizons_need_no_recursion",
-        "tests/bamdp/test_exact.py::test_the_solution_earns_what_it_promises",
+        "tests/bamdp/offline/test_exact.py::test_exact_equals_brute_force",
+        "tests/bamdp/offline/test_exact.py::test_known_model_equals_finite_horizon",
+        "tests/bamdp/offline/test_exact.py::test_exact_with_unknown_rewards_equals_brute_force",
+        "tests/bamdp/offline/test_exact.py::test_exact_with_unknown_supports_equals_brute_force",
+        "tests/bamdp/offline/test_exact.py::test_long_horizons_need_no_recursion",
+        "tests/bamdp/offline/test_exact.py::test_the_solution_earns_what_it_promises",
     ),
 )
 @declared

@@ -79,10 +79,10 @@ class SampledDirichletRows(SamplesMDPs, HasDirichletRows, Protocol):
     paper="poupart06beetle",
     example=lambda: BEETLE(beliefs=12, basis=10, iterations=60),
     evidence=(
-        "tests/bamdp/test_beetle.py::test_unprojected_backups_give_exact_values",
-        "tests/bamdp/test_beetle.py::test_a_basis_that_spans_gives_exact_values",
-        "tests/bamdp/test_beetle.py::test_moments_against_quadrature",
-        "tests/bamdp/test_beetle.py::test_root_values_approach_the_exact_ones",
+        "tests/bamdp/offline/test_beetle.py::test_unprojected_backups_give_exact_values",
+        "tests/bamdp/offline/test_beetle.py::test_a_basis_that_spans_gives_exact_values",
+        "tests/bamdp/offline/test_beetle.py::test_moments_against_quadrature",
+        "tests/bamdp/offline/test_beetle.py::test_root_values_approach_the_exact_ones",
     ),
 )
 @declared

@@ -32,7 +32,7 @@ from scipy.linalg.lapack import dgetrf, dgetrs
 
 from bayesrl.bamdp.offline._controller_parameters import Logits, monte_carlo_gradient, pick
 from bayesrl.bamdp.offline._prior_models import PriorModels, draw_models, models_of
-from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs
+from bayesrl.bamdp.sampling.merged_models import SamplesListedMDPs
 from bayesrl.capabilities import require
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, rows_sum_to_one
 from bayesrl.core import Decision, Transition
@@ -61,10 +61,10 @@ SUFFICIENT = 1e-4
     paper="duff01bamdpfsc",
     example=lambda: FiniteStateController(nodes=2, restarts=2, models=8, iterations=20),
     evidence=(
-        "tests/bamdp/test_finite_state_controller.py::test_value_equals_dynamic_programming_over_hyper_states",
-        "tests/bamdp/test_finite_state_controller.py::test_gradient_equals_finite_differences",
-        "tests/bamdp/test_finite_state_controller.py::test_monte_carlo_gradient_is_unbiased",
-        "tests/bamdp/test_finite_state_controller.py::test_one_node_is_the_best_memoryless_policy",
+        "tests/bamdp/offline/test_finite_state_controller.py::test_value_equals_dynamic_programming_over_hyper_states",
+        "tests/bamdp/offline/test_finite_state_controller.py::test_gradient_equals_finite_differences",
+        "tests/bamdp/offline/test_finite_state_controller.py::test_monte_carlo_gradient_is_unbiased",
+        "tests/bamdp/offline/test_finite_state_controller.py::test_one_node_is_the_best_memoryless_policy",
     ),
 )
 @declared

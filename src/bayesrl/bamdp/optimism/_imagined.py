@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesrl.kernels.arrays import B1, F1, F2, F3, I1, I2, I3
-from bayesrl.kernels.bellman import improve
+from bayesrl.kernels.dynamic_programming.bellman import improve
 from bayesrl.kernels.jit import njit
 
 Indices = NDArray[np.int64]

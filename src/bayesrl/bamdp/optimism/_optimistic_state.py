@@ -10,9 +10,9 @@ from bayesrl.bamdp._posterior import CountsVisits, finite_reward_range
 from bayesrl.capabilities import HasMeanMDP, HasRewardRange
 from bayesrl.checks import Bools, Floats, frozen
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.bellman import Model
+from bayesrl.kernels.dynamic_programming.bellman import Model
 from bayesrl.models.solve import fastest
-from bayesrl.models.solvers._driver import Iterate, solve_by
+from bayesrl.models.solvers.driver import Iterate, solve_by
 
 
 class OptimismNeeds(HasMeanMDP, HasRewardRange, CountsVisits, Protocol):

@@ -46,7 +46,7 @@ class BEBNeeds(HasMeanMDP, CountsPairs, HasInverseRewardCounts, HasRewardRange, 
         "tests/bamdp/test_figures.py::test_beb_on_the_double_loop",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
         "tests/bamdp/test_planners.py::test_beb_equals_its_transcription",
-        "tests/bamdp/test_optimism.py::test_beb_explores_rewards_where_transitions_are_known",
+        "tests/bamdp/optimism/test_optimism.py::test_beb_explores_rewards_where_transitions_are_known",
     ),
 )
 @declared

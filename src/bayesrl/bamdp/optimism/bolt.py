@@ -53,8 +53,8 @@ class BOLTNeeds(HasOptimisticRewards, CountsPairs, Protocol):
     paper="araya12",
     example=lambda: BOLT(),
     evidence=(
-        "tests/bamdp/test_optimism.py::test_bolt_equals_the_listed_extended_mdp",
-        "tests/bamdp/test_optimism.py::test_bolt_is_optimistic_on_random_bamdps",
+        "tests/bamdp/optimism/test_optimism.py::test_bolt_equals_the_listed_extended_mdp",
+        "tests/bamdp/optimism/test_optimism.py::test_bolt_is_optimistic_on_random_bamdps",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
     ),
 )

@@ -220,10 +220,10 @@ def _escapes(gamma: float, epsilon: float, delta: float) -> float:
     survey="4.6",
     paper="asmuth09",
     evidence=(
-        "tests/bamdp/test_pac_bounds.py::test_bounds_by_hand",
-        "tests/bamdp/test_pac_bounds.py::test_table_of_bounds",
-        "tests/bamdp/test_pac_bounds.py::test_bounds_grow_as_their_theorems_say",
-        "tests/bamdp/test_pac_bounds.py::test_dirichlet_visits_are_enough",
+        "tests/bamdp/optimism/test_pac_bounds.py::test_bounds_by_hand",
+        "tests/bamdp/optimism/test_pac_bounds.py::test_table_of_bounds",
+        "tests/bamdp/optimism/test_pac_bounds.py::test_bounds_grow_as_their_theorems_say",
+        "tests/bamdp/optimism/test_pac_bounds.py::test_dirichlet_visits_are_enough",
     ),
 )
 def pac_bounds(

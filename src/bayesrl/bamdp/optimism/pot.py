@@ -48,8 +48,8 @@ class POTNeeds(HasOptimisticRewards, BoundsBestRewards, CountsPairs, HasRowVaria
     paper="kawaguchi13",
     example=lambda: POT(),
     evidence=(
-        "tests/bamdp/test_optimism.py::test_pot_equals_the_listed_extended_mdp",
-        "tests/bamdp/test_optimism.py::test_pot_lies_between_the_mean_model_and_bolt",
+        "tests/bamdp/optimism/test_optimism.py::test_pot_equals_the_listed_extended_mdp",
+        "tests/bamdp/optimism/test_optimism.py::test_pot_lies_between_the_mean_model_and_bolt",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
     ),
 )

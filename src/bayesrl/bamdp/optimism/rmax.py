@@ -46,8 +46,8 @@ class RMaxPlan(NamedTuple):
     paper="brafman03",
     example=lambda: RMax(),
     evidence=(
-        "tests/bamdp/test_unvisited.py::test_rmax_equals_its_transcription",
-        "tests/bamdp/test_unvisited.py::test_the_absorbing_state_is_worth_what_it_says",
+        "tests/bamdp/optimism/test_unvisited.py::test_rmax_equals_its_transcription",
+        "tests/bamdp/optimism/test_unvisited.py::test_the_absorbing_state_is_worth_what_it_says",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
     ),
 )

@@ -46,9 +46,9 @@ class VBRBNeeds(HasMeanMDP, ListsOutcomes, HasRowVariance, HasRewardVariance, Ha
     paper="sorg10",
     example=lambda: VBRB(),
     evidence=(
-        "tests/bamdp/test_optimism.py::test_vbrb_variances_are_the_dirichlets",
-        "tests/bamdp/test_optimism.py::test_vbrb_reward_variance_by_monte_carlo",
-        "tests/bamdp/test_optimism.py::test_vbrb_equals_its_transcription",
+        "tests/bamdp/optimism/test_optimism.py::test_vbrb_variances_are_the_dirichlets",
+        "tests/bamdp/optimism/test_optimism.py::test_vbrb_reward_variance_by_monte_carlo",
+        "tests/bamdp/optimism/test_optimism.py::test_vbrb_equals_its_transcription",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
     ),
 )

@@ -23,7 +23,7 @@ from numpy.random import Generator
 from bayesrl.bamdp._greedy import draws_must_end, state_in
 from bayesrl.bamdp._posterior import count_visits
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, boss_knownness
-from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs, hyper_q
+from bayesrl.bamdp.sampling.merged_models import SamplesListedMDPs, hyper_q
 from bayesrl.capabilities import GroupsVisits
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
@@ -51,10 +51,10 @@ class BOSSPlan(NamedTuple):
     paper="asmuth09",
     example=lambda: BOSS(),
     evidence=(
-        "tests/bamdp/test_boss.py::test_boss_equals_its_transcription",
-        "tests/bamdp/test_boss.py::test_hyper_model_dominates_each_model",
-        "tests/bamdp/test_boss.py::test_returns_of_public_code",
-        "tests/bamdp/test_boss.py::test_a_return_of_public_code_from_few_runs",
+        "tests/bamdp/sampling/test_boss.py::test_boss_equals_its_transcription",
+        "tests/bamdp/sampling/test_boss.py::test_hyper_model_dominates_each_model",
+        "tests/bamdp/sampling/test_boss.py::test_returns_of_public_code",
+        "tests/bamdp/sampling/test_boss.py::test_a_return_of_public_code_from_few_runs",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
     ),
 )

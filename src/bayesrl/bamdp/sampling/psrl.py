@@ -23,7 +23,7 @@ from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import draws_must_end, state_in
 from bayesrl.bamdp.optimism.pac_bounds import checked
-from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs
+from bayesrl.bamdp.sampling.merged_models import SamplesListedMDPs
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.ties import first_best, size

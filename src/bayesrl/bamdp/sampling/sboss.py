@@ -24,7 +24,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import draws_must_end, state_in
-from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs, hyper_q
+from bayesrl.bamdp.sampling.merged_models import SamplesListedMDPs, hyper_q
 from bayesrl.capabilities import HasPairMoments
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
@@ -60,9 +60,9 @@ class SBOSSPlan(NamedTuple):
     paper="castro10",
     example=lambda: SBOSS(),
     evidence=(
-        "tests/bamdp/test_boss.py::test_sboss_equals_its_transcription",
-        "tests/bamdp/test_boss.py::test_unknown_rewards_move_the_posterior",
-        "tests/bamdp/test_boss.py::test_returns_of_public_code",
+        "tests/bamdp/sampling/test_boss.py::test_sboss_equals_its_transcription",
+        "tests/bamdp/sampling/test_boss.py::test_unknown_rewards_move_the_posterior",
+        "tests/bamdp/sampling/test_boss.py::test_returns_of_public_code",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
     ),
 )

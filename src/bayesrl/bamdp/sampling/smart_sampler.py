@@ -24,7 +24,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import draws_must_end, state_in
-from bayesrl.bamdp.sampling._hyper_model import SamplesListedMDPs, Sizes, hyper_q
+from bayesrl.bamdp.sampling.merged_models import SamplesListedMDPs, Sizes, hyper_q
 from bayesrl.bamdp.sampling.sboss import SBOSSPlan, distance_moved, moments_of
 from bayesrl.capabilities import HasPairMoments, HasRowVariance
 from bayesrl.core import Decision, Transition
@@ -48,8 +48,8 @@ class SmartSamplerNeeds(SamplesListedMDPs, HasPairMoments, HasRowVariance, Proto
     paper="castro10",
     example=lambda: SmartSampler(),
     evidence=(
-        "tests/bamdp/test_boss.py::test_smart_sampler_equals_its_transcription",
-        "tests/bamdp/test_boss.py::test_number_of_samples_follows_the_variance",
+        "tests/bamdp/sampling/test_boss.py::test_smart_sampler_equals_its_transcription",
+        "tests/bamdp/sampling/test_boss.py::test_number_of_samples_follows_the_variance",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
     ),
 )

@@ -26,7 +26,7 @@ from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.policy import TabularPolicy
-from bayesrl.models.solvers._average_reward import average_reward
+from bayesrl.models.solvers.average_reward import average_reward
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -46,9 +46,9 @@ class Epoch(NamedTuple):
     paper="GopalanMannor15",
     example=lambda: TSMDP(),
     evidence=(
-        "tests/bamdp/test_tsmdp.py::test_expected_reward_equals_enumeration",
-        "tests/bamdp/test_tsmdp.py::test_one_policy_for_each_epoch",
-        "tests/bamdp/test_tsmdp.py::test_values_are_those_of_the_drawn_model",
+        "tests/bamdp/sampling/test_tsmdp.py::test_expected_reward_equals_enumeration",
+        "tests/bamdp/sampling/test_tsmdp.py::test_one_policy_for_each_epoch",
+        "tests/bamdp/sampling/test_tsmdp.py::test_values_are_those_of_the_drawn_model",
     ),
 )
 @declared

@@ -31,8 +31,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import Ties, best_action, draws_must_end, state_in
-from bayesrl.bamdp.sampling._hyper_model import draws_short_rows, solve_each, solve_in_turn
-from bayesrl.beliefs._choosing import value_of_perfect_information as value_of_perfect_information
+from bayesrl.bamdp.sampling.merged_models import draws_short_rows, solve_each, solve_in_turn
+from bayesrl.beliefs.choices import value_of_perfect_information as value_of_perfect_information
 from bayesrl.capabilities import KnowsRewards, SamplesMDPs
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
@@ -63,9 +63,9 @@ class ModelSample(NamedTuple):
     paper="dearden99model",
     example=lambda: ValueOfInformation(samples=10),
     evidence=(
-        "tests/bamdp/test_voi.py::test_value_of_perfect_information_by_hand",
-        "tests/bamdp/test_voi.py::test_equals_its_transcription",
-        "tests/bamdp/test_voi.py::test_reweighting_estimates_what_fresh_samples_do",
+        "tests/bamdp/sampling/test_voi.py::test_value_of_perfect_information_by_hand",
+        "tests/bamdp/sampling/test_voi.py::test_equals_its_transcription",
+        "tests/bamdp/sampling/test_voi.py::test_reweighting_estimates_what_fresh_samples_do",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
     ),
 )

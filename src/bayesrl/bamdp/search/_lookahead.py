@@ -10,8 +10,8 @@ from bayesrl.capabilities import Enumerates, HasMeanMDP, demand, offers
 from bayesrl.checks import Floats
 from bayesrl.core import Planner
 from bayesrl.errors import Incompatible, InvalidArgument
-from bayesrl.kernels.counts import Counts
-from bayesrl.kernels.tree import AUTO, LeafBounds
+from bayesrl.kernels.search.search_bounds import AUTO, LeafBounds
+from bayesrl.kernels.simulators.counts import Counts
 from bayesrl.models.solve import solve
 
 Leaf = Literal["zero", "mean"]
@@ -20,7 +20,7 @@ Exploration = float | Literal["auto"]
 
 
 def constant_of(exploration: Exploration) -> float:
-    """The constant of the UCB rule as compiled code knows it (`kernels/tree.py: ucb_constant`)."""
+    """The constant of the UCB rule as compiled code knows it (`kernels/search/search_bounds.py: ucb_constant`)."""
     return AUTO if isinstance(exploration, str) else exploration
 
 

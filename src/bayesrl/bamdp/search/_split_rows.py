@@ -4,8 +4,8 @@ A row of counts is phi_k = b + n_k, where n_k is zero for all outcomes that were
 
 - its mean, sum_k phi_k v_k = b sum_k v_k + sum_k n_k v_k, costs O(seen), since the first sum is the same for all rows;
 - a Dirichlet draw combines Gamma(n_k) for every outcome seen and Gamma(c), c = K b, times a draw from the Dirichlet of
-  b, and normalises. The latter is drawn by stick breaking (`kernels/stick_breaking.py`), which for c = 1 takes about 37
-  pieces instead of K gamma variates.
+  b, and normalises. The latter is drawn by stick breaking (`kernels/random/stick_breaking.py`), which for c = 1 takes
+  about 37 pieces instead of K gamma variates.
 
 Shapes: S states, A actions, K = S outcomes (outcome k leads to state k), G = S A rows, N entries of lists.
 """
@@ -18,10 +18,10 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.kernels.arrays import F1, F2, I1
-from bayesrl.kernels.counts import Counts
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.stick_breaking import break_stick, share_of_prior
-from bayesrl.kernels.stream import stream
+from bayesrl.kernels.random.stick_breaking import break_stick, share_of_prior
+from bayesrl.kernels.random.stream import stream
+from bayesrl.kernels.simulators.counts import Counts
 
 MANY_STATES = 64
 """Number of states from which rows are split."""

@@ -7,13 +7,13 @@ Beyond the tree, rollouts follow an epsilon-greedy policy on a Q-table that is l
 
 Paper to code: Search is `plan` and the loop of `search` over simulations (kernels/search/uct_on_histories.py), Simulate
 and Rollout are the two loops in it, the UCB rule is `select`, the learned rollout policy `learned`.
-Deviations: outcomes are drawn from urns (`kernels/urn.py`) instead of models from the posterior. This has the same law
-and costs O(1) a step, where a row of a model costs O(S). The tree is made anew at every decision, as in the author's
-code, unless `reuse` keeps a part of it. The author's c is 3 in units of reward. By default the
-bonus is that of Bernstein's inequality, with the standard deviation and the range of the returns simulated from the
-root so far (`kernels/tree.py: ucb_constants`), so that the unit of rewards does not matter; docs/convergence.md
+Deviations: outcomes are drawn from urns (`kernels/simulators/urn.py`) instead of models from the posterior. This has
+the same law and costs O(1) a step, where a row of a model costs O(S). The tree is made anew at every decision, as in
+the author's code, unless `reuse` keeps a part of it. The author's c is 3 in units of reward. By default the bonus is
+that of Bernstein's inequality, with the standard deviation and the range of the returns simulated from the root so far
+(`kernels/search/search_bounds.py: ucb_constants`), so that the unit of rewards does not matter; docs/convergence.md
 compares it with numbers on all worlds. Ties are broken at random. If states cannot be listed there is no Q-table, and
-rollouts are those of the simulator (`kernels/simulator.py`), as the author's are on the infinite grid.
+rollouts are those of the simulator (`kernels/simulators/simulator.py`), as the author's are on the infinite grid.
 Cost: O(simulations x depth x actions). Claims: root values approach the exact ones; the author's returns; equal in
 law to a naive transcription that draws models.
 """
@@ -56,9 +56,9 @@ class Memory(NamedTuple):
     example=lambda: BAMCP(simulations=50, depth=10),
     evidence=(
         "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
-        "tests/bamdp/test_bamcp.py::test_root_values_approach_the_exact_ones",
-        "tests/bamdp/test_bamcp.py::test_equal_in_law_to_a_naive_transcription",
-        "tests/bamdp/test_bamcp.py::test_returns_of_the_authors_code",
+        "tests/bamdp/search/test_bamcp.py::test_root_values_approach_the_exact_ones",
+        "tests/bamdp/search/test_bamcp.py::test_equal_in_law_to_a_naive_transcription",
+        "tests/bamdp/search/test_bamcp.py::test_returns_of_the_authors_code",
     ),
 )
 @declared

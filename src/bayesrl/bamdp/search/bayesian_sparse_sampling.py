@@ -45,12 +45,21 @@ from bayesrl.bamdp.search._split_rows import (
 from bayesrl.capabilities import Enumerates, ListsOutcomes
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, F2, F3, I1
-from bayesrl.kernels.counts import DRAWS, KINDS, Counts, add, branches, draw_outcome, move_probability, read_outcome
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import borrowed
-from bayesrl.kernels.sparse_urn import log_weight
-from bayesrl.kernels.stream import uniform
-from bayesrl.kernels.tree import highest
+from bayesrl.kernels.random.stream import uniform
+from bayesrl.kernels.search.search_bounds import highest
+from bayesrl.kernels.simulators.counts import (
+    DRAWS,
+    KINDS,
+    Counts,
+    add,
+    branches,
+    draw_outcome,
+    move_probability,
+    read_outcome,
+)
+from bayesrl.kernels.simulators.simulator import borrowed
+from bayesrl.kernels.simulators.sparse_urn import log_weight
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -67,8 +76,8 @@ class BayesianSparseSamplingNeeds(ListsOutcomes, Enumerates, Protocol):
     example=lambda: BayesianSparseSampling(simulations=5, depth=3),
     evidence=(
         "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
-        "tests/bamdp/test_bss.py::test_equal_in_law_to_a_naive_transcription",
-        "tests/bamdp/test_bss.py::test_root_values_approach_the_exact_ones",
+        "tests/bamdp/search/test_bss.py::test_equal_in_law_to_a_naive_transcription",
+        "tests/bamdp/search/test_bss.py::test_root_values_approach_the_exact_ones",
     ),
 )
 @declared

@@ -5,7 +5,8 @@ trajectory. C successors are drawn for every action of the root. A separate tree
 value of the action is the mean of the upper bounds of these trees.
 
 Paper to code: FSSS on hyper-states is `run_trajectories`; the outer loop over the root's successors is `search`. A node
-is a history: to return to it, its outcomes are replayed (kernels/replay.py), so a hyper-state is never copied.
+is a history: to return to it, its outcomes are replayed (kernels/simulators/reversible_step.py), so a hyper-state is
+never copied.
 Deviations: n(s, a, s') counts how often s' was drawn, not how often it was visited (ERRATA 35). `depth` includes the
 root's decision; the public C++ code counts one less. V_min and V_max with d decisions to go are those of d rewards;
 that code has r_max / (1 - gamma) at any depth, which gives the same order of upper bounds. `q` is the mean of upper
@@ -34,10 +35,7 @@ from bayesrl.capabilities import HasRewardRange, Simulates
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F2
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.replay import replay, undo
-from bayesrl.kernels.simulator import Simulator, begin, borrowed
-from bayesrl.kernels.ties import better
-from bayesrl.kernels.tree import (
+from bayesrl.kernels.search.search_bounds import (
     CHANCE,
     CHILD,
     DONE,
@@ -59,6 +57,9 @@ from bayesrl.kernels.tree import (
     sparse_tree,
     widest_child,
 )
+from bayesrl.kernels.simulators.reversible_step import replay, undo
+from bayesrl.kernels.simulators.simulator import Simulator, begin, borrowed
+from bayesrl.kernels.ties import better
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -75,9 +76,9 @@ class BFS3Needs(Simulates, HasRewardRange, Protocol):
     example=lambda: BFS3(simulations=10, depth=4, width=3),
     evidence=(
         "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
-        "tests/bamdp/test_bfs3.py::test_equal_in_law_to_a_naive_transcription",
-        "tests/bamdp/test_bfs3.py::test_bounds_bracket_the_exact_values",
-        "tests/bamdp/test_bfs3.py::test_root_values_approach_the_exact_ones",
+        "tests/bamdp/search/test_bfs3.py::test_equal_in_law_to_a_naive_transcription",
+        "tests/bamdp/search/test_bfs3.py::test_bounds_bracket_the_exact_values",
+        "tests/bamdp/search/test_bfs3.py::test_root_values_approach_the_exact_ones",
     ),
 )
 @declared

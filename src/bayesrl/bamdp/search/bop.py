@@ -29,11 +29,11 @@ from bayesrl.capabilities import Enumerates, HasRewardRange
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, F3, I1, I3
-from bayesrl.kernels.counts import Counts, add, branches, read_outcome
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import borrowed, inlined
+from bayesrl.kernels.search.search_bounds import LeafBounds, leaf_bounds
+from bayesrl.kernels.simulators.counts import Counts, add, branches, read_outcome
+from bayesrl.kernels.simulators.simulator import borrowed, inlined
 from bayesrl.kernels.ties import better
-from bayesrl.kernels.tree import LeafBounds, leaf_bounds
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -50,8 +50,8 @@ class BOPNeeds(HasRewardRange, Enumerates, Protocol):
     example=lambda: BOP(nodes=20),
     evidence=(
         "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
-        "tests/bamdp/test_enumerating_search.py::test_bop_equals_a_naive_transcription",
-        "tests/bamdp/test_enumerating_search.py::test_bop_bounds_bracket_the_exact_values_and_never_widen",
+        "tests/bamdp/search/test_enumerating_search.py::test_bop_equals_a_naive_transcription",
+        "tests/bamdp/search/test_enumerating_search.py::test_bop_bounds_bracket_the_exact_values_and_never_widen",
     ),
 )
 @declared

@@ -41,7 +41,8 @@ from bayesrl.bamdp.search._lookahead import Leaf, bounds_of_leaves, counts_of, l
 from bayesrl.capabilities import Enumerates, HasRewardRange
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, F2, F3, I1
-from bayesrl.kernels.counts import (
+from bayesrl.kernels.jit import njit
+from bayesrl.kernels.simulators.counts import (
     DRAWS,
     KINDS,
     Counts,
@@ -53,9 +54,8 @@ from bayesrl.kernels.counts import (
     read_outcome,
     total_weight,
 )
-from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import borrowed
-from bayesrl.kernels.sparse_urn import unseen_probability
+from bayesrl.kernels.simulators.simulator import borrowed
+from bayesrl.kernels.simulators.sparse_urn import unseen_probability
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -72,9 +72,9 @@ class BranchAndBoundNeeds(HasRewardRange, Enumerates, Protocol):
     example=lambda: BranchAndBound(depth=2),
     evidence=(
         "tests/bamdp/test_convergence.py::test_searches_to_the_end_are_exact",
-        "tests/bamdp/test_enumerating_search.py::test_values_of_forward_search",
-        "tests/bamdp/test_enumerating_search.py::test_fewer_nodes",
-        "tests/bamdp/test_enumerating_search.py::test_bounds_bracket_the_exact_values_of_every_hyper_state",
+        "tests/bamdp/search/test_enumerating_search.py::test_values_of_forward_search",
+        "tests/bamdp/search/test_enumerating_search.py::test_fewer_nodes",
+        "tests/bamdp/search/test_enumerating_search.py::test_bounds_bracket_the_exact_values_of_every_hyper_state",
     ),
 )
 @declared

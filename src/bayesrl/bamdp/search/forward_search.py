@@ -25,9 +25,9 @@ from bayesrl.bamdp.search._lookahead import Leaf, counts_of, leaf_values
 from bayesrl.capabilities import Enumerates
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, I1
-from bayesrl.kernels.counts import Counts, Sums, branches, expected, follow, no_sums, read_outcome
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import borrowed
+from bayesrl.kernels.simulators.counts import Counts, Sums, branches, expected, follow, no_sums, read_outcome
+from bayesrl.kernels.simulators.simulator import borrowed
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -40,8 +40,8 @@ from bayesrl.registry import register
     example=lambda: ForwardSearch(depth=2),
     evidence=(
         "tests/bamdp/test_convergence.py::test_searches_to_the_end_are_exact",
-        "tests/bamdp/test_enumerating_search.py::test_equal_to_exact_values_at_every_depth",
-        "tests/bamdp/test_enumerating_search.py::test_leaves_are_the_mean_models",
+        "tests/bamdp/search/test_enumerating_search.py::test_equal_to_exact_values_at_every_depth",
+        "tests/bamdp/search/test_enumerating_search.py::test_leaves_are_the_mean_models",
     ),
 )
 @declared

@@ -9,7 +9,7 @@ sampling's tree without visiting all of it. BFS3 extends it to hyper-states.
 The generative model is the belief's mean model. The belief is not updated inside the plan.
 
 Paper to code: a trajectory is the inner loop of `search`; K^d(s, a), L and U are the arrays of `Sparse` in
-kernels/tree.py. As in the paper, a state with the same number of decisions to go is one node.
+kernels/search/search_bounds.py. As in the paper, a state with the same number of decisions to go is one node.
 Deviations: V_min and V_max with d decisions to go are those of d rewards, which are tighter than r / (1 - gamma) and
 finite at discount 1. The paper's bounds bracket the value of the sampled tree; its upper bounds are `q`. Since the
 model's probabilities are known, `lower` and `upper` also bracket the true value: draws are weighted by their
@@ -32,9 +32,7 @@ from bayesrl.capabilities import HasMeanMDP
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F2, I2
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import borrowed
-from bayesrl.kernels.ties import better
-from bayesrl.kernels.tree import (
+from bayesrl.kernels.search.search_bounds import (
     CHILD,
     DONE,
     LOWER,
@@ -52,7 +50,9 @@ from bayesrl.kernels.tree import (
     sparse_tree,
     widest_child,
 )
-from bayesrl.kernels.urn import Urn, model_urn
+from bayesrl.kernels.simulators.simulator import borrowed
+from bayesrl.kernels.simulators.urn import Urn, model_urn
+from bayesrl.kernels.ties import better
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -64,9 +64,9 @@ from bayesrl.registry import register
     paper="walsh10",
     example=lambda: FSSS(simulations=20, depth=4, width=3),
     evidence=(
-        "tests/bamdp/test_known_model_search.py::test_fsss_equals_its_transcription_draw_for_draw",
-        "tests/bamdp/test_known_model_search.py::test_fsss_bounds_bracket_and_tighten",
-        "tests/bamdp/test_known_model_search.py::test_root_values_approach_the_solved_ones",
+        "tests/bamdp/search/test_known_model_search.py::test_fsss_equals_its_transcription_draw_for_draw",
+        "tests/bamdp/search/test_known_model_search.py::test_fsss_bounds_bracket_and_tighten",
+        "tests/bamdp/search/test_known_model_search.py::test_root_values_approach_the_solved_ones",
     ),
 )
 @declared

@@ -36,9 +36,9 @@ from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import BayesRLError, InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, F3, I2, I3
-from bayesrl.kernels.counts import Counts, add, branches, draw_outcome, read_outcome
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import borrowed
+from bayesrl.kernels.simulators.counts import Counts, add, branches, draw_outcome, read_outcome
+from bayesrl.kernels.simulators.simulator import borrowed
 from bayesrl.parameters import PROBABILITY, AtLeast, declared
 from bayesrl.registry import register
 
@@ -51,9 +51,9 @@ from bayesrl.registry import register
     example=lambda: HMDP(simulations=4, depth=2),
     evidence=(
         "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
-        "tests/bamdp/test_enumerating_search.py::test_program_equals_backward_induction",
-        "tests/bamdp/test_enumerating_search.py::test_many_trajectories_give_the_exact_values",
-        "tests/bamdp/test_enumerating_search.py::test_tree_is_sampled_like_a_naive_transcription",
+        "tests/bamdp/search/test_enumerating_search.py::test_program_equals_backward_induction",
+        "tests/bamdp/search/test_enumerating_search.py::test_many_trajectories_give_the_exact_values",
+        "tests/bamdp/search/test_enumerating_search.py::test_tree_is_sampled_like_a_naive_transcription",
     ),
 )
 @declared

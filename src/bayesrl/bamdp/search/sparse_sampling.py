@@ -28,8 +28,8 @@ from bayesrl.capabilities import HasMeanMDP
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import borrowed, step
-from bayesrl.kernels.urn import Urn, model_urn
+from bayesrl.kernels.simulators.simulator import borrowed, step
+from bayesrl.kernels.simulators.urn import Urn, model_urn
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -41,8 +41,8 @@ from bayesrl.registry import register
     paper="kearns99sparse",
     example=lambda: SparseSampling(depth=2, width=3),
     evidence=(
-        "tests/bamdp/test_known_model_search.py::test_sparse_sampling_equals_its_transcription_draw_for_draw",
-        "tests/bamdp/test_known_model_search.py::test_root_values_approach_the_solved_ones",
+        "tests/bamdp/search/test_known_model_search.py::test_sparse_sampling_equals_its_transcription_draw_for_draw",
+        "tests/bamdp/search/test_known_model_search.py::test_root_values_approach_the_solved_ones",
     ),
 )
 @declared

@@ -7,8 +7,8 @@ converge to the finite-horizon optimum. BAMCP extends it to hyper-states.
 The generative model is the belief's mean model (a point belief's only model). The belief is not updated inside the
 plan.
 
-Paper to code: `search` is MonteCarloPlanning with its recursion unrolled, selectAction is `select` in kernels/tree.py,
-N_{s,d} and N_{s,a,d} are `total` and `N`.
+Paper to code: `search` is MonteCarloPlanning with its recursion unrolled, selectAction is `select` in
+kernels/search/search_bounds.py, N_{s,d} and N_{s,a,d} are `total` and `N`.
 Deviations: the bonus is c sqrt(log N / n) with c = 2 C_p unscaled, so c is in units of returns. The paper has returns
 in [0, 1]. By default the bonus is that of Bernstein's inequality, with the standard deviation and the range of the
 returns simulated from the root so far (`ucb_constants`), so that the unit of rewards does not matter. Every
@@ -31,9 +31,9 @@ from bayesrl.capabilities import HasMeanMDP
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, I1
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.simulator import borrowed, step
-from bayesrl.kernels.tree import add_return, apart, select, ucb_constants
-from bayesrl.kernels.urn import Urn, model_urn
+from bayesrl.kernels.search.search_bounds import add_return, apart, select, ucb_constants
+from bayesrl.kernels.simulators.simulator import borrowed, step
+from bayesrl.kernels.simulators.urn import Urn, model_urn
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -45,8 +45,8 @@ from bayesrl.registry import register
     paper="kocsis06",
     example=lambda: UCT(simulations=20, depth=5),
     evidence=(
-        "tests/bamdp/test_known_model_search.py::test_uct_equals_its_transcription_in_law",
-        "tests/bamdp/test_known_model_search.py::test_root_values_approach_the_solved_ones",
+        "tests/bamdp/search/test_known_model_search.py::test_uct_equals_its_transcription_in_law",
+        "tests/bamdp/search/test_known_model_search.py::test_root_values_approach_the_solved_ones",
     ),
 )
 @declared

@@ -20,9 +20,9 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayesrl.beliefs._log import Log, column_name, columns, table_of, transitions
-from bayesrl.beliefs.arms._arms import check_binary, check_reward, check_rewards
-from bayesrl.beliefs.arms._best_arm import DRAWS, best_arm_by_draws
+from bayesrl.beliefs.arms.arms import check_binary, check_reward, check_rewards
+from bayesrl.beliefs.arms.best_arm import DRAWS, best_arm_by_draws
+from bayesrl.beliefs.log import Log, column_name, columns, table_of, transitions
 from bayesrl.capabilities import BestArm
 from bayesrl.checks import Floats, array, as_array, frozen, probability
 from bayesrl.core import Transition

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import (
+from bayesrl.beliefs.arms._problems import pays_ones
+from bayesrl.beliefs.arms.arms import (
     add_at,
     arm_index,
     check_binary,
@@ -30,8 +30,8 @@ from bayesrl.beliefs.arms._arms import (
     tile_replicates,
     unchecked,
 )
-from bayesrl.beliefs.arms._best_arm import DRAWS, best_arm_of_betas
-from bayesrl.beliefs.arms._problems import pays_ones
+from bayesrl.beliefs.arms.best_arm import DRAWS, best_arm_of_betas
+from bayesrl.beliefs.log import Log
 from bayesrl.capabilities import ArmPosteriors, ArmStates, BestArm
 from bayesrl.checks import Floats, Ints, frozen, generator, integer, probability
 from bayesrl.core import Transition
@@ -58,7 +58,7 @@ def prior_for(
     example=lambda: BetaBernoulli(np.array([0.8, 1.5, 2.0]), np.array([1.3, 1.0, 0.7])),
     prior_for=prior_for,
     evidence=(
-        "tests/beliefs/test_arms.py::test_matches_quadrature",
+        "tests/beliefs/arms/test_arms.py::test_matches_quadrature",
         "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )

@@ -18,11 +18,11 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs._log import Log, columns
-from bayesrl.beliefs.arms._arms import arm_index, check_reward, check_rewards
-from bayesrl.beliefs.arms._best_arm import DRAWS
 from bayesrl.beliefs.arms._problems import pays_ones
+from bayesrl.beliefs.arms.arms import arm_index, check_reward, check_rewards
+from bayesrl.beliefs.arms.best_arm import DRAWS
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.log import Log, columns
 from bayesrl.capabilities import BestArm
 from bayesrl.checks import Floats, generator
 from bayesrl.core import Transition
@@ -45,8 +45,8 @@ def prior_for(problem: object) -> BinarisedRewards:
     example=lambda: BinarisedRewards(BetaBernoulli.uniform(3)),
     prior_for=prior_for,
     evidence=(
-        "tests/beliefs/test_arms.py::test_binarised_coin_is_fair_to_the_mean",
-        "tests/beliefs/test_arms.py::test_binarised_is_transparent_on_zeros_and_ones",
+        "tests/beliefs/arms/test_arms.py::test_binarised_coin_is_fair_to_the_mean",
+        "tests/beliefs/arms/test_arms.py::test_binarised_is_transparent_on_zeros_and_ones",
         "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )

@@ -4,7 +4,7 @@ The true bandit is one of N, with prior weights. Bayes' rule multiplies each wei
 may be correlated in any way: a reward of one arm gives information about the others through the models. An infinite
 prior can be approximated by N bandits drawn from it, with equal weights.
 
-The class of the models (`_bandit_models.py`) determines the likelihood of a reward. The case of Liu and Li (2015), with
+The class of the models (`bandit_models.py`) determines the likelihood of a reward. The case of Liu and Li (2015), with
 two arms and two models, is `FiniteModels.two(true, false, weight)`.
 
 Deviations: none. Cost: O(N) for an update (sums: O(N M^2)) or a sample. Claims: weights equal Bayes' rule by hand; sums
@@ -21,12 +21,12 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy import special
 
-from bayesrl.beliefs._log import Log, columns
 from bayesrl.beliefs._problems import Draws
-from bayesrl.beliefs.arms._arms import check_single, unchecked
-from bayesrl.beliefs.arms._bandit_models import BernoulliModels, Models
-from bayesrl.beliefs.arms._best_arm import DRAWS, best_arm_of_list
 from bayesrl.beliefs.arms._problems import pays_coins
+from bayesrl.beliefs.arms.arms import check_single, unchecked
+from bayesrl.beliefs.arms.bandit_models import BernoulliModels, Models
+from bayesrl.beliefs.arms.best_arm import DRAWS, best_arm_of_list
+from bayesrl.beliefs.log import Log, columns
 from bayesrl.capabilities import ArmPosteriors, BestArm
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, probability, rows_sum_to_one
 from bayesrl.core import Transition
@@ -51,8 +51,8 @@ def prior_for(problem: object, models: Draws = 20, rng: Generator | None = None)
     example=lambda: FiniteModels(BernoulliModels(np.array([[0.1, 0.6, 0.3], [0.7, 0.2, 0.5], [0.4, 0.4, 0.8]]))),
     prior_for=prior_for,
     evidence=(
-        "tests/beliefs/test_finite_models.py::test_weights_are_bayes_rule",
-        "tests/beliefs/test_finite_models.py::test_sums_match_enumeration",
+        "tests/beliefs/arms/test_finite_models.py::test_weights_are_bayes_rule",
+        "tests/beliefs/arms/test_finite_models.py::test_sums_match_enumeration",
         "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )

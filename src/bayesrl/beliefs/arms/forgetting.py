@@ -27,10 +27,10 @@ from typing import Annotated, Any, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs._log import Log, transitions
-from bayesrl.beliefs.arms._arms import unchecked
 from bayesrl.beliefs.arms._problems import usual
+from bayesrl.beliefs.arms.arms import unchecked
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.log import Log, transitions
 from bayesrl.capabilities import Batches, Fades, HasMeans, lacking, offers
 from bayesrl.checks import Floats, frozen, same
 from bayesrl.core import Belief, Transition
@@ -77,9 +77,9 @@ def prior_for(problem: object, keep: Keep = 0.99) -> Forgetting:
     example=lambda: Forgetting(BetaBernoulli(np.array([0.8, 1.5, 2.0]), np.array([1.3, 1.0, 0.7])), keep=0.98),
     prior_for=prior_for,
     evidence=(
-        "tests/beliefs/test_forgetting.py::test_weights_each_reward_by_its_age",
-        "tests/beliefs/test_forgetting.py::test_keeping_all_changes_nothing",
-        "tests/beliefs/test_forgetting.py::test_less_regret_where_means_switch",
+        "tests/beliefs/arms/test_forgetting.py::test_weights_each_reward_by_its_age",
+        "tests/beliefs/arms/test_forgetting.py::test_keeping_all_changes_nothing",
+        "tests/beliefs/arms/test_forgetting.py::test_less_regret_where_means_switch",
         "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )

@@ -16,11 +16,11 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs._log import Log, columns
-from bayesrl.beliefs.arms._arms import check_reward, check_set
-from bayesrl.beliefs.arms._best_arm import DRAWS, best_arm_by_draws
 from bayesrl.beliefs.arms._problems import several
+from bayesrl.beliefs.arms.arms import check_reward, check_set
+from bayesrl.beliefs.arms.best_arm import DRAWS, best_arm_by_draws
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.log import Log, columns
 from bayesrl.capabilities import BestArm
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Transition

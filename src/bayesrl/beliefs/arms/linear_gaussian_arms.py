@@ -24,11 +24,11 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy import special
 
-from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import check_like, check_single, unchecked
-from bayesrl.beliefs.arms._best_arm import DRAWS, best_arm_of_list, check_draws
 from bayesrl.beliefs.arms._contexts import OverFeatures, apply, check_features, check_weights, fade_gaussian, read_log
 from bayesrl.beliefs.arms._problems import featured
+from bayesrl.beliefs.arms.arms import check_like, check_single, unchecked
+from bayesrl.beliefs.arms.best_arm import DRAWS, best_arm_of_list, check_draws
+from bayesrl.beliefs.log import Log
 from bayesrl.capabilities import BestArm
 from bayesrl.checks import Floats, array, frozen, generator, integer, number, probability
 from bayesrl.core import Transition
@@ -54,9 +54,9 @@ def prior_for(
     example=lambda: LinearGaussianArms.prior(2, noise=0.7, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]])),
     prior_for=prior_for,
     evidence=(
-        "tests/beliefs/test_contextual.py::test_linear_matches_batch_regression",
+        "tests/beliefs/arms/test_contextual.py::test_linear_matches_batch_regression",
         "tests/beliefs/test_laws.py::test_belief_laws",
-        "tests/beliefs/test_contextual.py::test_v_stretches_draws_only",
+        "tests/beliefs/arms/test_contextual.py::test_v_stretches_draws_only",
     ),
 )
 @value

@@ -25,10 +25,10 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy import special
 
-from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import check_binary, check_like, check_single, fade_normal, unchecked
 from bayesrl.beliefs.arms._contexts import PaysClicks, apply, chance_at_mode, check_features, check_weights, read_log
 from bayesrl.beliefs.arms._problems import clicked
+from bayesrl.beliefs.arms.arms import check_binary, check_like, check_single, fade_normal, unchecked
+from bayesrl.beliefs.log import Log
 from bayesrl.checks import Floats, array, frozen, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.kernels.logistic import mode_after_many
@@ -52,9 +52,9 @@ def prior_for(
     example=lambda: LogisticArms.prior(2, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]])),
     prior_for=prior_for,
     evidence=(
-        "tests/beliefs/test_contextual.py::test_logistic_update_is_the_mode_and_its_curvature",
-        "tests/beliefs/test_contextual.py::test_logistic_moments_match_quadrature",
-        "tests/beliefs/test_contextual.py::test_logistic_concentrates",
+        "tests/beliefs/arms/test_contextual.py::test_logistic_update_is_the_mode_and_its_curvature",
+        "tests/beliefs/arms/test_contextual.py::test_logistic_moments_match_quadrature",
+        "tests/beliefs/arms/test_contextual.py::test_logistic_concentrates",
         "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )

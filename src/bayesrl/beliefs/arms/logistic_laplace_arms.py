@@ -20,8 +20,6 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy import special
 
-from bayesrl.beliefs._log import Log
-from bayesrl.beliefs.arms._arms import check_binary, check_like, check_single, unchecked
 from bayesrl.beliefs.arms._contexts import (
     PaysClicks,
     apply,
@@ -32,6 +30,8 @@ from bayesrl.beliefs.arms._contexts import (
     read_log,
 )
 from bayesrl.beliefs.arms._problems import clicked
+from bayesrl.beliefs.arms.arms import check_binary, check_like, check_single, unchecked
+from bayesrl.beliefs.log import Log
 from bayesrl.checks import Floats, array, frozen, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.kernels.logistic import mode_after_many
@@ -55,9 +55,9 @@ def prior_for(
     example=lambda: LogisticLaplaceArms.prior(2, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]])),
     prior_for=prior_for,
     evidence=(
-        "tests/beliefs/test_contextual.py::test_laplace_update_is_the_mode_and_its_hessian",
-        "tests/beliefs/test_contextual.py::test_logistic_moments_match_quadrature",
-        "tests/beliefs/test_contextual.py::test_logistic_concentrates",
+        "tests/beliefs/arms/test_contextual.py::test_laplace_update_is_the_mode_and_its_hessian",
+        "tests/beliefs/arms/test_contextual.py::test_logistic_moments_match_quadrature",
+        "tests/beliefs/arms/test_contextual.py::test_logistic_concentrates",
         "tests/beliefs/test_laws.py::test_belief_laws",
     ),
 )

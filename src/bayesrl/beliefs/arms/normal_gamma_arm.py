@@ -18,9 +18,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from bayesrl.beliefs._log import Log
-from bayesrl.beliefs._normal_gamma import NormalGamma, increments, scale_of_mean, variance_of_mean
-from bayesrl.beliefs.arms._arms import (
+from bayesrl.beliefs.arms._problems import usual
+from bayesrl.beliefs.arms.arms import (
     add_at,
     arm_index,
     check_reward,
@@ -32,8 +31,9 @@ from bayesrl.beliefs.arms._arms import (
     tile_replicates,
     unchecked,
 )
-from bayesrl.beliefs.arms._best_arm import DRAWS, best_arm_by_draws
-from bayesrl.beliefs.arms._problems import usual
+from bayesrl.beliefs.arms.best_arm import DRAWS, best_arm_by_draws
+from bayesrl.beliefs.log import Log
+from bayesrl.beliefs.normal_gamma import NormalGamma, increments, scale_of_mean, variance_of_mean
 from bayesrl.capabilities import BestArm
 from bayesrl.checks import Floats, frozen, generator, integer, probability
 from bayesrl.core import Transition
@@ -57,9 +57,9 @@ def prior_for(problem: object) -> NormalGammaArm:
     example=lambda: NormalGammaArm(*np.array([[0.0, 1.0, -0.5], [1.0, 0.5, 2.0], [3.0, 2.5, 4.0], [2.0, 1.0, 3.0]])),
     prior_for=prior_for,
     evidence=(
-        "tests/beliefs/test_arms.py::test_matches_quadrature",
+        "tests/beliefs/arms/test_arms.py::test_matches_quadrature",
         "tests/beliefs/test_laws.py::test_belief_laws",
-        "tests/beliefs/test_arms.py::test_normal_gamma_is_reward_normal",
+        "tests/beliefs/arms/test_arms.py::test_normal_gamma_is_reward_normal",
     ),
 )
 @value

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Protocol, Self
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs._log import Log, columns
 from bayesrl.beliefs.arms._problems import several
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
+from bayesrl.beliefs.log import Log, columns
 from bayesrl.capabilities import Batches, HasMeans, SamplesMeans, lacking, offers
 from bayesrl.checks import Floats
 from bayesrl.core import Transition

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.covariances import Covariance, points
-from bayesrl.beliefs.values._gaussian import GaussianFunction, nonnegative
-from bayesrl.beliefs.values._observations import Observations
+from bayesrl.beliefs.values.gaussian import GaussianFunction, nonnegative
+from bayesrl.beliefs.values.observations import Observations
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 from bayesrl.traits import Traits

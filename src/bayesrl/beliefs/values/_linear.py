@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.features import Features
-from bayesrl.beliefs.values._gaussian import GaussianFunction, nonnegative
+from bayesrl.beliefs.values.gaussian import GaussianFunction, nonnegative
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 

@@ -25,8 +25,8 @@ from numpy.typing import ArrayLike
 from bayesrl.beliefs.features import Features, Tabular
 from bayesrl.beliefs.values._evidence import maximise_evidence
 from bayesrl.beliefs.values._linear import LinearPosterior, check_features
-from bayesrl.beliefs.values._observations import LOG_2_PI, is_regular
-from bayesrl.beliefs.values._triangular import positive_solved
+from bayesrl.beliefs.values.observations import LOG_2_PI, is_regular
+from bayesrl.beliefs.values.triangular import positive_solved
 from bayesrl.checks import Floats, array, frozen, integer, number
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import Above, AtLeast, unchecked, value
@@ -65,8 +65,8 @@ class Posterior(NamedTuple):
     example=lambda: BayesianLinearRegression(Tabular(3), noise=0.5),
     taken_by="update_many, which learns a function from a log",
     evidence=(
-        "tests/beliefs/test_gp_regression.py::test_both_forms_of_linear_regression_agree",
-        "tests/beliefs/test_gp_regression.py::test_linear_regression_is_gp_regression",
+        "tests/beliefs/values/test_gp_regression.py::test_both_forms_of_linear_regression_agree",
+        "tests/beliefs/values/test_gp_regression.py::test_linear_regression_is_gp_regression",
     ),
 )
 @value

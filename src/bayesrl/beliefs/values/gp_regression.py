@@ -2,7 +2,7 @@
 
 A function f has a Gaussian-process prior with mean zero. A datum is a value y = f(x) + N(0, noise^2). More generally
 `update_linear` takes y = H f(X) + N(0, noise_covariance): every row of H mixes the values at the points X. The
-posterior is Gaussian; `_observations.py` computes it. In a bandit on a box f(a) is what action a pays on average: a
+posterior is Gaussian; `observations.py` computes it. In a bandit on a box f(a) is what action a pays on average: a
 `Transition` is the datum (action, reward), and its observations are not looked at.
 
 `fit` chooses hyper-parameters (those of the covariance, and the noise) by the evidence: L-BFGS from several starts,
@@ -25,8 +25,8 @@ from bayesrl.beliefs._problems import own_prior
 from bayesrl.beliefs.covariances import Covariance, Gaussian, points
 from bayesrl.beliefs.values._evidence import maximise_evidence
 from bayesrl.beliefs.values._exact import ExactPosterior
-from bayesrl.beliefs.values._observations import LOG_2_PI, Observations, Rows, is_regular
-from bayesrl.beliefs.values._trajectory import state_row
+from bayesrl.beliefs.values.observations import LOG_2_PI, Observations, Rows, is_regular
+from bayesrl.beliefs.values.trajectory import state_row
 from bayesrl.checks import Floats, array, integer, number
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -48,9 +48,9 @@ def prior_for(problem: object) -> GPRegression:
     example=lambda: GPRegression(Gaussian(scale=1.0), noise=0.3),
     prior_for=prior_for,
     evidence=(
-        "tests/beliefs/test_gp_regression.py::test_equal_to_dense_conditioning",
-        "tests/beliefs/test_gp_regression.py::test_linear_statistical_model",
-        "tests/beliefs/test_gp_regression.py::test_fit_maximises_the_evidence",
+        "tests/beliefs/values/test_gp_regression.py::test_equal_to_dense_conditioning",
+        "tests/beliefs/values/test_gp_regression.py::test_linear_statistical_model",
+        "tests/beliefs/values/test_gp_regression.py::test_fit_maximises_the_evidence",
     ),
 )
 @value

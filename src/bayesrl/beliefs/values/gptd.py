@@ -12,7 +12,7 @@ Ends of episodes (ERRATA 37). Terminated: the row is V(s_t) alone, the noise var
 the row before stays. Truncated: the full row; then a new trajectory begins, which is tied to nothing. A state met twice
 is two visits with one value.
 
-Paper to code: `GPTD.learn_steps` writes the rows of H and Sigma; `_observations.py` conditions on them. Deviations: a
+Paper to code: `GPTD.learn_steps` writes the rows of H and Sigma; `observations.py` conditions on them. Deviations: a
 Cholesky factor grows by a row for each transition, where the paper carries an inverse. Cost: O(n^2) for a transition
 and for a query after n transitions. Claims: equal to dense conditioning; complete episodes equal regression on
 discounted returns (appendix B); calibrated.
@@ -28,8 +28,8 @@ from numpy.random import Generator
 
 from bayesrl.beliefs.covariances import Covariance, Gaussian
 from bayesrl.beliefs.values._exact import ExactPosterior
-from bayesrl.beliefs.values._observations import Observations, Rows
-from bayesrl.beliefs.values._trajectory import Episodes, Noise, Steps, alone, check_noise, deviations, stretches
+from bayesrl.beliefs.values.observations import Observations, Rows
+from bayesrl.beliefs.values.trajectory import Episodes, Noise, Steps, alone, check_noise, deviations, stretches
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -123,9 +123,9 @@ def check_fields(owner: str, prior: object, noise: object) -> None:
     example=lambda: GPTD(Gaussian(scale=1.0), noise=0.3, gamma=0.9),
     taken_by="update_many, which learns the values of states from a log",
     evidence=(
-        "tests/beliefs/test_gptd.py::test_equal_to_dense_conditioning",
-        "tests/beliefs/test_gptd.py::test_complete_episodes_are_regression_on_returns",
-        "tests/beliefs/test_gptd.py::test_calibrated",
+        "tests/beliefs/values/test_gptd.py::test_equal_to_dense_conditioning",
+        "tests/beliefs/values/test_gptd.py::test_complete_episodes_are_regression_on_returns",
+        "tests/beliefs/values/test_gptd.py::test_calibrated",
     ),
 )
 @value

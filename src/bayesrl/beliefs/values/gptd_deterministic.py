@@ -15,9 +15,9 @@ from typing import Annotated
 import numpy as np
 
 from bayesrl.beliefs.covariances import Covariance, Gaussian
-from bayesrl.beliefs.values._observations import Observations
-from bayesrl.beliefs.values._trajectory import Noise
 from bayesrl.beliefs.values.gptd import TemporalDifferences, check_fields, set_fields
+from bayesrl.beliefs.values.observations import Observations
+from bayesrl.beliefs.values.trajectory import Noise
 from bayesrl.checks import Floats
 from bayesrl.parameters import DISCOUNT, value
 from bayesrl.registry import register
@@ -30,7 +30,7 @@ from bayesrl.registry import register
     paper="Engel03BM",
     example=lambda: WhiteGPTD(Gaussian(scale=1.0), noise=0.3, gamma=0.9),
     taken_by="update_many, which learns the values of states from a log",
-    evidence=("tests/beliefs/test_gptd.py::test_equal_to_dense_conditioning",),
+    evidence=("tests/beliefs/values/test_gptd.py::test_equal_to_dense_conditioning",),
 )
 @value
 class WhiteGPTD(TemporalDifferences):

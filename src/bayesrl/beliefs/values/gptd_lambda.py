@@ -23,9 +23,9 @@ import numpy as np
 
 from bayesrl.beliefs.features import Features, Tabular
 from bayesrl.beliefs.values._linear import LinearPosterior, check_features
-from bayesrl.beliefs.values._observations import LOG_2_PI
-from bayesrl.beliefs.values._triangular import positive_solved
 from bayesrl.beliefs.values.lstd_lambda import LeastSquares, Traces
+from bayesrl.beliefs.values.observations import LOG_2_PI
+from bayesrl.beliefs.values.triangular import positive_solved
 from bayesrl.checks import Floats
 from bayesrl.parameters import DISCOUNT, PROBABILITY, Above, value
 from bayesrl.registry import register
@@ -51,8 +51,8 @@ class Posterior(NamedTuple):
     example=lambda: LambdaGPTD(Tabular(3), lam=0.4, gamma=0.9),
     taken_by="update_many, which learns the values of states from a log",
     evidence=(
-        "tests/beliefs/test_lstd.py::test_lambda_one_is_parametric_gptd",
-        "tests/beliefs/test_lstd.py::test_a_wide_prior_tends_to_lstd",
+        "tests/beliefs/values/test_lstd.py::test_lambda_one_is_parametric_gptd",
+        "tests/beliefs/values/test_lstd.py::test_a_wide_prior_tends_to_lstd",
     ),
 )
 @value

@@ -1,7 +1,7 @@
 """Parametric temporal differences: values linear in features, with a Gaussian belief about the weights (Engel 2005).
 
 V = phi(s)'W with W ~ N(0, prior_variance I), and the noise of `gptd.py` (survey §5.1.2). The posterior is updated by
-recursion in O(k^2) for k features, whatever the number of transitions (`_recursion.py`).
+recursion in O(k^2) for k features, whatever the number of transitions (`recursion.py`).
 
 Deviations: none. Claims: equal to `gptd` with the covariance prior_variance phi'phi; as the prior gets wide, the mean
 tends to that of least squares with lambda = 1.
@@ -16,8 +16,8 @@ from numpy.random import Generator
 
 from bayesrl.beliefs.features import Features, Tabular
 from bayesrl.beliefs.values._linear import LinearPosterior, check_features
-from bayesrl.beliefs.values._recursion import Weights, differences, noise_of_rows
-from bayesrl.beliefs.values._trajectory import Episodes, Noise, alone, check_noise, check_tail, deviations, stretches
+from bayesrl.beliefs.values.recursion import Weights, differences, noise_of_rows
+from bayesrl.beliefs.values.trajectory import Episodes, Noise, alone, check_noise, check_tail, deviations, stretches
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.parameters import DISCOUNT, Above, unchecked, value
@@ -32,7 +32,7 @@ from bayesrl.traits import Traits
     paper="Engel05AR",
     example=lambda: ParametricGPTD(Tabular(3), noise=1.0, gamma=0.9),
     taken_by="update_many, which learns the values of states from a log",
-    evidence=("tests/beliefs/test_gptd.py::test_parametric_is_gptd_with_the_covariance_of_its_features",),
+    evidence=("tests/beliefs/values/test_gptd.py::test_parametric_is_gptd_with_the_covariance_of_its_features",),
 )
 @value
 class ParametricGPTD(LinearPosterior):

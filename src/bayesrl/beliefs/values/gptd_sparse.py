@@ -26,12 +26,12 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.covariances import Covariance, Gaussian, points
-from bayesrl.beliefs.values._dictionary import Dictionary
-from bayesrl.beliefs.values._gaussian import GaussianFunction, nonnegative
-from bayesrl.beliefs.values._recursion import Weights, differences, noise_of_rows
-from bayesrl.beliefs.values._trajectory import Episodes, Noise, Steps, alone, check_tail, deviations, stretches
-from bayesrl.beliefs.values._triangular import transposed_solved
+from bayesrl.beliefs.values.dictionary import Dictionary
+from bayesrl.beliefs.values.gaussian import GaussianFunction, nonnegative
 from bayesrl.beliefs.values.gptd import check_fields
+from bayesrl.beliefs.values.recursion import Weights, differences, noise_of_rows
+from bayesrl.beliefs.values.trajectory import Episodes, Noise, Steps, alone, check_tail, deviations, stretches
+from bayesrl.beliefs.values.triangular import transposed_solved
 from bayesrl.checks import Floats, array
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -51,9 +51,9 @@ CHUNK = 1024
     example=lambda: SparseGPTD(Gaussian(scale=1.0), noise=0.3, gamma=0.9, threshold=0.1),
     taken_by="the agent gpsarsa",
     evidence=(
-        "tests/beliefs/test_gptd.py::test_threshold_zero_is_the_full_posterior",
-        "tests/beliefs/test_gptd.py::test_threshold_zero_where_states_are_close",
-        "tests/beliefs/test_gptd.py::test_sparse_is_the_projected_model",
+        "tests/beliefs/values/test_gptd.py::test_threshold_zero_is_the_full_posterior",
+        "tests/beliefs/values/test_gptd.py::test_threshold_zero_where_states_are_close",
+        "tests/beliefs/values/test_gptd.py::test_sparse_is_the_projected_model",
     ),
 )
 @value

@@ -24,10 +24,10 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp, ndtr
 
 from bayesrl.beliefs.covariances import Covariance, Gaussian
-from bayesrl.beliefs.values._gaussian import GaussianFunction
-from bayesrl.beliefs.values._trajectory import Episodes, Noise, Steps, alone, stretches
+from bayesrl.beliefs.values.gaussian import GaussianFunction
 from bayesrl.beliefs.values.gptd import GPTD
 from bayesrl.beliefs.values.gptd_sparse import SparseGPTD
+from bayesrl.beliefs.values.trajectory import Episodes, Noise, Steps, alone, stretches
 from bayesrl.checks import Floats, array, frozen, generator, integer, probability, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -46,8 +46,8 @@ Values = GPTD | SparseGPTD
     example=lambda: KernelSelection([Gaussian(scale=0.5), Gaussian(scale=2.0)], noise=0.3, gamma=0.9),
     taken_by="update_many, which learns the values of states from a log",
     evidence=(
-        "tests/beliefs/test_kernel_selection.py::test_weights_are_prior_times_evidence",
-        "tests/beliefs/test_kernel_selection.py::test_particles_agree_with_a_grid",
+        "tests/beliefs/values/test_kernel_selection.py::test_weights_are_prior_times_evidence",
+        "tests/beliefs/values/test_kernel_selection.py::test_particles_agree_with_a_grid",
     ),
 )
 @value

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.features import Features, Tabular
 from bayesrl.beliefs.values._linear import check_features
-from bayesrl.beliefs.values._recursion import differences
-from bayesrl.beliefs.values._trajectory import Episodes, alone, check_tail, stretches
+from bayesrl.beliefs.values.recursion import differences
+from bayesrl.beliefs.values.trajectory import Episodes, alone, check_tail, stretches
 from bayesrl.checks import Floats, array, frozen
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -98,7 +98,7 @@ class LeastSquares:
     paper="Bradtke96LL",
     example=lambda: LSTD(Tabular(3), lam=0.4, gamma=0.9, ridge=0.1),
     taken_by="update_many, which learns the values of states from a log",
-    evidence=("tests/beliefs/test_lstd.py::test_equal_to_the_batch_formula",),
+    evidence=("tests/beliefs/values/test_lstd.py::test_equal_to_the_batch_formula",),
 )
 @value
 class LSTD(LeastSquares):

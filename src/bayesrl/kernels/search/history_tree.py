@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesrl.kernels.arrays import F1, F2, I1, I2
 from bayesrl.kernels.jit import njit
-from bayesrl.kernels.tree import MEAN, SQUARES
+from bayesrl.kernels.search.search_bounds import MEAN, SQUARES
 
 
 class Tree(NamedTuple):
@@ -24,7 +24,7 @@ class Tree(NamedTuple):
     edge: I1  # (n,) outcome * A + action of the step from the parent
     slots: I1  # hash table: (parent, edge) -> h, or -1
     used: I1  # (1,) rows in use
-    spread: F1  # (4,) statistics of the total[0] returns from the root (`kernels/tree.py: add_return`)
+    spread: F1  # (4,) statistics of the total[0] returns from the root (`kernels/search/search_bounds.py: add_return`)
 
 
 def new_tree(A: int, more: int, kept: Tree | None = None) -> Tree:

@@ -2,7 +2,7 @@
 
 A node is a history of actions and outcomes. Each simulation draws at the root what is drawn once (a model, a hidden
 state), descends by the UCB rule, adds a node, rolls out, and averages returns along its path. The simulator
-(`kernels/simulator.py`) defines outcomes: next states, or observations of hidden states.
+(`kernels/simulators/simulator.py`) defines outcomes: next states, or observations of hidden states.
 docs/how-a-search-reads.md follows one decision through this file.
 """
 
@@ -18,12 +18,12 @@ from numpy.random import Generator
 
 from bayesrl.kernels.arrays import F1, F2, I2
 from bayesrl.kernels.jit import njit
+from bayesrl.kernels.random.stream import stream
 from bayesrl.kernels.search.history_tree import Tree, child_of, new_tree
-from bayesrl.kernels.simulator import Simulator, bar, begin, borrowed, forget, rollout_action, root, step
-from bayesrl.kernels.stream import stream
+from bayesrl.kernels.search.search_bounds import add_return, apart, select, ucb_constants
+from bayesrl.kernels.simulators.simulator import Simulator, bar, begin, borrowed, forget, rollout_action, root, step
+from bayesrl.kernels.simulators.urn import REDRAW
 from bayesrl.kernels.ties import pick, sizes, threshold
-from bayesrl.kernels.tree import add_return, apart, select, ucb_constants
-from bayesrl.kernels.urn import REDRAW
 
 FIRST_CAPACITY = 1000
 """Histories that a tree has room for at first, if the number of simulations is not known in advance."""
@@ -45,7 +45,7 @@ class SearchSettings(NamedTuple):
     gamma: float
     """Discount."""
     exploration: float
-    """The UCB constant, or AUTO (`kernels/tree.py: ucb_constants`)."""
+    """The UCB constant, or AUTO (`kernels/search/search_bounds.py: ucb_constants`)."""
     epsilon: float
     """Share of random actions in rollouts."""
     depth: int

@@ -19,8 +19,8 @@ any false alarm in one table is at most 1% (Bonferroni). The larger standard dev
 returns are often bimodal, and a sample without one of the modes underestimates its spread. Welch's test uses each
 sample's own spread and raises far more false alarms there (500 times its level for 400 runs of which one in ten fails,
 against 5 published ones). With fewer than MIN_RUNS runs of ours there is no verdict, unless all runs equal the figure
-exactly. `tests/lab/test_figures.py` measures the false-alarm rate on bimodal returns. An exact figure has no spread,
-and only our spread counts (n' is infinite).
+exactly. `tests/lab/literature/test_figures.py` measures the false-alarm rate on bimodal returns. An exact figure has no
+spread, and only our spread counts (n' is infinite).
 
 Missing information is assumed in favour of agreement: a spread of unknown kind is a standard error, unknown runs are
 ASSUMED_RUNS, and runs without a spread have ours.

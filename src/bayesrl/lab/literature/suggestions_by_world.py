@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesrl.beliefs.continuous._normal_wishart import NormalWishart
 from bayesrl.beliefs.covariances import Direction, Discrete, Gaussian, StateAction
+from bayesrl.beliefs.dynamics.normal_wishart import NormalWishart
 from bayesrl.beliefs.features import Features, Fourier, Polynomial, Tabular
 from bayesrl.models.policies.listed_policy import ListedPolicy
 from bayesrl.models.policies.regulator_policy import RegulatorPolicy
@@ -17,12 +17,12 @@ from bayesrl.models.policy import GaussianPolicy, SoftmaxPolicy
 if TYPE_CHECKING:
     from bayesrl.lab.literature.suggestions import Arguments
     from bayesrl.problems import MakesPrior
-    from bayesrl.worlds.continuous._linear import LinearSystem
     from bayesrl.worlds.continuous.blimp import Blimp
     from bayesrl.worlds.continuous.bpg_bandit import BPGBandit
     from bayesrl.worlds.continuous.bpg_regulator import BPGRegulator
     from bayesrl.worlds.continuous.car_on_the_hill import CarOnTheHill
     from bayesrl.worlds.continuous.continuous_bandit import ContinuousBandit, ContinuousBanditFamily
+    from bayesrl.worlds.continuous.linear_system import LinearSystem
     from bayesrl.worlds.continuous.lq import LQ
     from bayesrl.worlds.continuous.maze_2d import Maze2D
     from bayesrl.worlds.continuous.mountain_car import MountainCar

@@ -75,11 +75,11 @@ class Regret:
     survey="3.1",
     paper="guha2014stochastic",
     evidence=(
-        "tests/lab/test_regret.py::test_a_single_run_has_its_own_world",
-        "tests/lab/test_regret.py::test_bandit_regret_is_the_sum_of_gaps",
-        "tests/lab/test_regret.py::test_bayesian_regret_redraws_the_worlds_of_the_runs",
-        "tests/lab/test_regret.py::test_mdp_regret_against_enumerated_policies",
-        "tests/lab/test_regret.py::test_regret_of_optimal_play_is_zero_on_average",
+        "tests/lab/measures/test_regret.py::test_a_single_run_has_its_own_world",
+        "tests/lab/measures/test_regret.py::test_bandit_regret_is_the_sum_of_gaps",
+        "tests/lab/measures/test_regret.py::test_bayesian_regret_redraws_the_worlds_of_the_runs",
+        "tests/lab/measures/test_regret.py::test_mdp_regret_against_enumerated_policies",
+        "tests/lab/measures/test_regret.py::test_regret_of_optimal_play_is_zero_on_average",
     ),
 )
 def regret(record: Record, world: World | Family) -> Regret:

@@ -18,7 +18,7 @@ from bayesrl.beliefs.values.gp_regression import GPRegression
 from bayesrl.checks import Floats, number
 from bayesrl.core import Decision
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.plots._sheet import PALETTE, look, new_sheet, open_axes, write
+from bayesrl.lab.plots.sheet import PALETTE, look, new_sheet, open_axes, write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet

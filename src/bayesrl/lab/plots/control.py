@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, array
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.plots._sheet import look, new_sheet, open_axes, panels_of, write
+from bayesrl.lab.plots.sheet import look, new_sheet, open_axes, panels_of, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

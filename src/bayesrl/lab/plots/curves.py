@@ -12,7 +12,7 @@ import numpy as np
 from bayesrl.checks import Floats
 from bayesrl.lab.comparison import Comparison
 from bayesrl.lab.measures.regret import Regret
-from bayesrl.lab.plots._sheet import look, new_sheet, open_axes, panels_of, write
+from bayesrl.lab.plots.sheet import look, new_sheet, open_axes, panels_of, write
 from bayesrl.lab.report import SAYS, counted
 from bayesrl.statistics import mean_band
 

@@ -15,7 +15,7 @@ import numpy as np
 from bayesrl.checks import Ints
 from bayesrl.errors import InvalidArgument, from_extra
 from bayesrl.lab.explain import Explanation, Hidden, Plan, best_plan
-from bayesrl.lab.plots._sheet import PALETTE, new_sheet, panels_of, write
+from bayesrl.lab.plots.sheet import PALETTE, new_sheet, panels_of, write
 from bayesrl.lab.sketches import reading, unlisted
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solve import evaluate_policy

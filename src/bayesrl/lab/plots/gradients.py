@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 
 from bayesrl.checks import array, indices, number
 from bayesrl.errors import InvalidArgument, from_extra
-from bayesrl.gradient._bpg import Gradient
-from bayesrl.lab.plots._sheet import PALETTE, look, new_sheet, open_axes, write
+from bayesrl.gradient.bayesian_gradient import Gradient
+from bayesrl.lab.plots.sheet import PALETTE, look, new_sheet, open_axes, write
 from bayesrl.statistics import mean_band
 
 if TYPE_CHECKING:

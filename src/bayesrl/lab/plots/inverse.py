@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from bayesrl.beliefs._chain import Diagnostics
+from bayesrl.beliefs.chain import Diagnostics
 from bayesrl.capabilities import require
 from bayesrl.checks import Floats, Ints
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.plots._sheet import look, new_sheet, open_axes, panels_of, write
+from bayesrl.lab.plots.sheet import look, new_sheet, open_axes, panels_of, write
 from bayesrl.problems import layout_of, name_of
 
 if TYPE_CHECKING:

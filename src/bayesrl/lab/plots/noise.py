@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from bayesrl.capabilities import require
 from bayesrl.checks import Floats, array, generator, integer
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.plots._sheet import PALETTE, look, new_sheet, open_axes, panels_of, write
+from bayesrl.lab.plots.sheet import PALETTE, look, new_sheet, open_axes, panels_of, write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl.checks import array, as_array, number
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.plots._sheet import PALETTE, look, new_sheet, open_axes, write
+from bayesrl.lab.plots.sheet import PALETTE, look, new_sheet, open_axes, write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet

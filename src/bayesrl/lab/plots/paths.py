@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from bayesrl.beliefs.continuous._gp_paths import Path
+from bayesrl.beliefs.dynamics.gp_paths import Path
 from bayesrl.checks import array, number
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.plots._sheet import PALETTE, new_sheet, open_axes, write
+from bayesrl.lab.plots.sheet import PALETTE, new_sheet, open_axes, write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet

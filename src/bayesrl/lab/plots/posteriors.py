@@ -21,8 +21,8 @@ from bayesrl.capabilities import HasMeans, HasQuantiles, SamplesMeans, offers
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.measures.regret import Regret
-from bayesrl.lab.plots._sheet import look, new_sheet, write
 from bayesrl.lab.plots.curves import regret_panel
+from bayesrl.lab.plots.sheet import look, new_sheet, write
 
 if TYPE_CHECKING:
     from bayesrl.bandits.bandit_bounds import Bound

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.random import default_rng
 
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.plots._sheet import PALETTE, new_sheet, open_axes, panels_of, write
+from bayesrl.lab.plots.sheet import PALETTE, new_sheet, open_axes, panels_of, write
 from bayesrl.lab.risk import SAMPLES, Assessment, Drawable, assess
-from bayesrl.risk._frontier import Frontier
+from bayesrl.risk.frontier import Frontier
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet

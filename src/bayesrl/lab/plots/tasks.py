@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from bayesrl.beliefs._crp import relabelled
+from bayesrl.beliefs.crp import relabelled
 from bayesrl.checks import Floats, Ints, array
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.plots._sheet import look, new_sheet, open_axes, write
+from bayesrl.lab.plots.sheet import look, new_sheet, open_axes, write
 from bayesrl.statistics import mean_band
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from scipy.special import ndtri
 
 from bayesrl.checks import Floats, array, number
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.plots._sheet import PALETTE, new_sheet, open_axes, write
+from bayesrl.lab.plots.sheet import PALETTE, new_sheet, open_axes, write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet

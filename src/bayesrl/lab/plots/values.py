@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.covariances import points
-from bayesrl.beliefs.values._gaussian import GaussianFunction
+from bayesrl.beliefs.values.gaussian import GaussianFunction
 from bayesrl.capabilities import offers, require
 from bayesrl.checks import Floats, array, integer, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
-from bayesrl.lab.plots._sheet import PALETTE, look, new_sheet, open_axes, panels_of, write
+from bayesrl.lab.plots.sheet import PALETTE, look, new_sheet, open_axes, panels_of, write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, array
 from bayesrl.errors import InvalidArgument
-from bayesrl.models.policies._sampling import Memoryless
+from bayesrl.models.policies.sampling import Memoryless
 from bayesrl.models.policies.softmax_policy import SoftmaxPolicy
 from bayesrl.parameters import Shape, value
 

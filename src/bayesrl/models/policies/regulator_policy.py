@@ -13,7 +13,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.checks import Floats, array, generator, number
-from bayesrl.models.policies._sampling import Memoryless
+from bayesrl.models.policies.sampling import Memoryless
 from bayesrl.parameters import Shape, value
 
 

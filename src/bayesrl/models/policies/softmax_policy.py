@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, array, integer, returned
 from bayesrl.errors import InvalidArgument
-from bayesrl.models.policies._sampling import Memoryless, draw_action, feature_row
+from bayesrl.models.policies.sampling import Memoryless, draw_action, feature_row
 from bayesrl.parameters import Above, Shape, value
 
 

@@ -10,8 +10,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, Ints, array, frozen, indices, integer, rows_sum_to_one
-from bayesrl.models._reads_as_array import ReadsAsArray
-from bayesrl.models.policies._sampling import Memoryless, draw_action
+from bayesrl.models.policies.sampling import Memoryless, draw_action
+from bayesrl.models.reads_as_array import ReadsAsArray
 from bayesrl.parameters import AtLeast, Shape, value
 
 Table = NDArray[Any]

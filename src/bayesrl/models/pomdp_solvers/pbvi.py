@@ -28,8 +28,8 @@ from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import better, first_best
 from bayesrl.models.pomdp import TabularPOMDP
-from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors, beliefs_of, lowest, without
 from bayesrl.models.pomdp_solvers._backups import Arrays, arrays_of, predict, successors, sweep
+from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors, beliefs_of, lowest, without
 from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.parameters import Above, AtLeast, Shape, declared
 from bayesrl.problems import HasPOMDP
@@ -51,8 +51,8 @@ NEAR = 1e-9
     paper="Pineau03PBVI",
     example=lambda: PBVI(size=20),
     evidence=(
-        "tests/hidden/test_point_based.py::test_fixed_point_on_given_beliefs",
-        "tests/hidden/test_point_based.py::test_sweep_equals_its_transcription",
+        "tests/models/pomdp_solvers/test_point_based.py::test_fixed_point_on_given_beliefs",
+        "tests/models/pomdp_solvers/test_point_based.py::test_sweep_equals_its_transcription",
     ),
 )
 @declared

@@ -28,8 +28,8 @@ from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import better, first_best
-from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors, lowest, without
 from bayesrl.models.pomdp_solvers._backups import Arrays, Successors, arrays_of, assemble, look_ahead, successors, sweep
+from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors, lowest, without
 from bayesrl.models.pomdp_solvers.pbvi import NEAR, PATIENCE, nearest, points_of, settled_below, simulate
 from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.parameters import Above, AtLeast, Shape, declared
@@ -45,9 +45,9 @@ from bayesrl.traits import Traits
     paper="Spaan05Perseus",
     example=lambda: Perseus(size=20),
     evidence=(
-        "tests/hidden/test_point_based.py::test_below_exact_values",
-        "tests/hidden/test_point_based.py::test_fixed_point_on_given_beliefs",
-        "tests/hidden/test_point_based.py::test_a_stage_equals_its_transcription",
+        "tests/models/pomdp_solvers/test_point_based.py::test_below_exact_values",
+        "tests/models/pomdp_solvers/test_point_based.py::test_fixed_point_on_given_beliefs",
+        "tests/models/pomdp_solvers/test_point_based.py::test_a_stage_equals_its_transcription",
     ),
 )
 @declared

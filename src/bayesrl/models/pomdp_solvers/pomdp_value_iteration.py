@@ -34,9 +34,9 @@ from bayesrl.capabilities import HasStates
 from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import B1, F2, F3, I1, I2
 from bayesrl.models.pomdp import TabularPOMDP
-from bayesrl.models.pomdp_solvers._alpha_vectors import AlphaVectors, lowest, refuse_overflow
 from bayesrl.models.pomdp_solvers._backups import arrays_of, controller, successors
 from bayesrl.models.pomdp_solvers._pruning import SLACK, TooMany, largest_excess, prune
+from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors, lowest, refuse_overflow
 from bayesrl.models.pomdp_solvers.pbvi import SWEEPS, settle
 from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.models.solve import solve
@@ -83,10 +83,10 @@ class Live(NamedTuple):
     paper="smallwood73",
     example=lambda: POMDPValueIteration(tol=1e-3),
     evidence=(
-        "tests/hidden/test_pomdp_value_iteration.py::test_equal_to_expectimax",
-        "tests/hidden/test_pomdp_value_iteration.py::test_parsimonious",
-        "tests/hidden/test_pomdp_value_iteration.py::test_tiger",
-        "tests/hidden/test_pomdp_value_iteration.py::test_the_error_bound_is_true",
+        "tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_equal_to_expectimax",
+        "tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_parsimonious",
+        "tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_tiger",
+        "tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_the_error_bound_is_true",
     ),
 )
 @declared

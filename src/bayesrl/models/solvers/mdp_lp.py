@@ -21,10 +21,10 @@ from scipy import sparse
 
 from bayesrl.checks import Floats
 from bayesrl.errors import NotConverged
-from bayesrl.kernels.bellman import Model
+from bayesrl.kernels.dynamic_programming.bellman import Model
 from bayesrl.models.reading import Problem
 from bayesrl.models.solution import Solution
-from bayesrl.models.solvers._driver import Iterate, solve_by
+from bayesrl.models.solvers.driver import Iterate, solve_by
 from bayesrl.models.solvers.policy_iteration import policy_iteration
 from bayesrl.parameters import Above, declared
 from bayesrl.registry import register
@@ -39,9 +39,9 @@ NEAR_ONE = 1e-6
     survey="2.2",
     paper="Puterman94MD",
     evidence=(
-        "tests/models/test_solvers.py::test_registered_solvers",
-        "tests/models/test_solvers.py::test_every_solver_finds_the_best_policy",
-        "tests/models/test_solvers.py::test_the_program_alone_is_right",
+        "tests/models/solvers/test_solvers.py::test_registered_solvers",
+        "tests/models/solvers/test_solvers.py::test_every_solver_finds_the_best_policy",
+        "tests/models/solvers/test_solvers.py::test_the_program_alone_is_right",
     ),
 )
 @declared

@@ -20,13 +20,21 @@ from numpy.random import Generator
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1
-from bayesrl.kernels.bellman import Model, backup, converged, eliminate, improve, rounding_error, sweep
+from bayesrl.kernels.dynamic_programming.bellman import (
+    Model,
+    backup,
+    converged,
+    eliminate,
+    improve,
+    rounding_error,
+    sweep,
+)
 from bayesrl.kernels.jit import njit
 from bayesrl.models.reading import Problem
 from bayesrl.models.solution import Solution
-from bayesrl.models.solvers._driver import Iterate, solve_by
-from bayesrl.models.solvers._episodic import policy_to_the_end
-from bayesrl.models.solvers._evaluation import evaluate, is_small, mixture
+from bayesrl.models.solvers.driver import Iterate, solve_by
+from bayesrl.models.solvers.episodic import policy_to_the_end
+from bayesrl.models.solvers.evaluation import evaluate, is_small, mixture
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register
 
@@ -42,9 +50,9 @@ SWEEPS = 15
     survey="2.2",
     paper="Puterman94MD",
     evidence=(
-        "tests/models/test_solvers.py::test_registered_solvers",
-        "tests/models/test_solvers.py::test_every_solver_finds_the_best_policy",
-        "tests/models/test_solvers.py::test_tied_policies_end",
+        "tests/models/solvers/test_solvers.py::test_registered_solvers",
+        "tests/models/solvers/test_solvers.py::test_every_solver_finds_the_best_policy",
+        "tests/models/solvers/test_solvers.py::test_tied_policies_end",
     ),
 )
 @declared

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.kernels.arrays import F1, F2
-from bayesrl.kernels.bellman import Model, backup, converged, largest, sweep
+from bayesrl.kernels.dynamic_programming.bellman import Model, backup, converged, largest, sweep
 from bayesrl.kernels.jit import njit
 from bayesrl.models.reading import Problem
 from bayesrl.models.solution import Solution
-from bayesrl.models.solvers._driver import Iterate, solve_by
+from bayesrl.models.solvers.driver import Iterate, solve_by
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register
 
@@ -33,9 +33,9 @@ from bayesrl.registry import register
     survey="2.2",
     paper="Puterman94MD",
     evidence=(
-        "tests/models/test_solvers.py::test_registered_solvers",
-        "tests/models/test_solvers.py::test_every_solver_finds_the_best_policy",
-        "tests/models/test_solvers.py::test_the_error_bound_is_true",
+        "tests/models/solvers/test_solvers.py::test_registered_solvers",
+        "tests/models/solvers/test_solvers.py::test_every_solver_finds_the_best_policy",
+        "tests/models/solvers/test_solvers.py::test_the_error_bound_is_true",
     ),
 )
 @declared

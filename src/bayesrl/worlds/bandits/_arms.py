@@ -10,7 +10,7 @@ from numpy.random import Generator
 from bayesrl.checks import Floats, Ints, as_array, frozen, integer
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import unchecked
-from bayesrl.worlds._settings import Published
+from bayesrl.worlds.settings import Published
 
 MOST = 10**8
 """Largest number of entries in the means of all replicates, because of memory."""

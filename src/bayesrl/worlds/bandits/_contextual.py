@@ -18,8 +18,8 @@ from bayesrl.checks import Floats, Ints, frozen, generator, integer
 from bayesrl.core import Belief, Transition, WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
-from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.bandits._arms import MOST, choices_of_replicates
+from bayesrl.worlds.settings import Published, Setting
 
 OWN, GAUSSIAN = Setting("own", steps=1000), Setting("gaussian", steps=1000)
 """The default set-ups: the world's own prior, or a Gaussian prior of the weights."""

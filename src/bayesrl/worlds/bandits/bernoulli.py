@@ -19,8 +19,8 @@ from bayesrl.checks import Floats, generator
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, PROBABILITY, AtLeast, Shape, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.bandits._arms import ArmsFamily, SingleArms, check_probabilities, entry_of_arm, shape_of
+from bayesrl.worlds.settings import Setting
 
 UNIFORM = Setting("uniform", steps=1000)
 """The default set-up: the agent's prior is uniform, like the distribution of worlds."""
@@ -103,7 +103,7 @@ class BernoulliFamily(ArmsFamily):
     kind="family",
     survey="3",
     paper="Russo14IT",
-    evidence=("tests/bandits/test_worlds.py::test_families_draw_what_they_say",),
+    evidence=("tests/worlds/bandits/test_worlds.py::test_families_draw_what_they_say",),
 )
 def bernoulli(
     arms: Annotated[int, AtLeast(1), "Number of arms, K."] = 10, gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0

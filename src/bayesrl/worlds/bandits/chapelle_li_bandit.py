@@ -25,7 +25,7 @@ from bayesrl.worlds.bandits.bernoulli import UNIFORM, BernoulliBandit
     kind="world",
     survey="3.3",
     paper="Chapelle11EE",
-    evidence=("tests/bandits/test_worlds.py::test_chapelle_li_by_hand",),
+    evidence=("tests/worlds/bandits/test_worlds.py::test_chapelle_li_by_hand",),
 )
 def chapelle_li(
     arms: Annotated[int, AtLeast(2), "Number of arms, K."] = 100,

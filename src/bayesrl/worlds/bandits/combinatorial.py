@@ -22,9 +22,9 @@ from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, PROBABILITY, AtLeast, Shape, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.bandits._arms import Arms, ArmsFamily, check_probabilities, shape_of
 from bayesrl.worlds.bandits.bernoulli import UNIFORM
+from bayesrl.worlds.settings import Setting
 
 
 @explain_failures
@@ -141,7 +141,7 @@ def _prior(arms: int, suggestions: int, feedback: str, gamma: float) -> SemiBand
     kind="family",
     survey="3.3",
     paper="Gopalan14TS",
-    evidence=("tests/bandits/test_worlds.py::test_combinatorial_pays_and_shows_what_it_says",),
+    evidence=("tests/worlds/bandits/test_worlds.py::test_combinatorial_pays_and_shows_what_it_says",),
 )
 def combinatorial(
     arms: Annotated[int, AtLeast(1), "Number of arms, K."] = 10,

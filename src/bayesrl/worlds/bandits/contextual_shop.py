@@ -1,4 +1,4 @@
-"""The online shop with observed customers (survey §2.1): a contextual bandit. The numbers are in _shop.py."""
+"""The online shop with observed customers (survey §2.1): a contextual bandit. The numbers are in shop.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
 from bayesrl.parameters import DISCOUNT
 from bayesrl.registry import register
 from bayesrl.worlds.bandits._contextual import GAUSSIAN, ContextualBandit
-from bayesrl.worlds.bandits._shop import PRODUCTS, customers, features, purchase_rates
+from bayesrl.worlds.bandits.shop import PRODUCTS, customers, features, purchase_rates
 
 SPREAD = 1.5
 """Standard deviation of a weight under the default prior."""
@@ -18,7 +18,7 @@ SPREAD = 1.5
     "contextual-shop",
     kind="world",
     survey="2.1",
-    evidence=("tests/bandits/test_worlds.py::test_shops_agree_with_each_other",),
+    evidence=("tests/worlds/bandits/test_worlds.py::test_shops_agree_with_each_other",),
 )
 def contextual_shop(gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0) -> ContextualBandit:
     """The online shop in which the age and origin of a customer are observed before a product is suggested.

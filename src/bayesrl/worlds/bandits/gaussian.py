@@ -18,8 +18,8 @@ from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.bandits._arms import ArmsFamily, SingleArms, entry_of_arm, shape_of
+from bayesrl.worlds.settings import Setting
 
 STANDARD = Setting("standard", steps=1000)
 """The default set-up: the agent's prior of every mean is N(0, 1), like the distribution of worlds."""
@@ -101,7 +101,7 @@ class GaussianFamily(ArmsFamily):
     kind="family",
     survey="3",
     paper="Russo14IT",
-    evidence=("tests/bandits/test_worlds.py::test_families_draw_what_they_say",),
+    evidence=("tests/worlds/bandits/test_worlds.py::test_families_draw_what_they_say",),
 )
 def gaussian(
     arms: Annotated[int, AtLeast(1), "Number of arms, K."] = 10, gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0

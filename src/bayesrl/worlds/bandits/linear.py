@@ -19,9 +19,9 @@ from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.checks import generator
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.bandits._arms import ArmsFamily, shape_of
 from bayesrl.worlds.bandits._contextual import GAUSSIAN, ContextualBandit, spread_features
+from bayesrl.worlds.settings import Setting
 
 
 @explain_failures
@@ -64,7 +64,7 @@ class LinearFamily(ArmsFamily):
     kind="family",
     survey="3.3",
     paper="russo2014learning",
-    evidence=("tests/bandits/test_worlds.py::test_contextual_families_draw_what_they_say",),
+    evidence=("tests/worlds/bandits/test_worlds.py::test_contextual_families_draw_what_they_say",),
 )
 def linear(
     arms: Annotated[int, AtLeast(1), "Number of arms, K."] = 30,

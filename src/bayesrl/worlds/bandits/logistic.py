@@ -19,9 +19,9 @@ from bayesrl.beliefs.arms.logistic_arms import LogisticArms
 from bayesrl.checks import generator
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.bandits._arms import ArmsFamily, shape_of
 from bayesrl.worlds.bandits._contextual import GAUSSIAN, ContextualBandit, spread_features
+from bayesrl.worlds.settings import Setting
 
 
 @explain_failures
@@ -63,7 +63,7 @@ class LogisticFamily(ArmsFamily):
     kind="family",
     survey="3.3",
     paper="Chapelle11EE",
-    evidence=("tests/bandits/test_worlds.py::test_contextual_families_draw_what_they_say",),
+    evidence=("tests/worlds/bandits/test_worlds.py::test_contextual_families_draw_what_they_say",),
 )
 def logistic(
     arms: Annotated[int, AtLeast(1), "Number of arms, K."] = 10,

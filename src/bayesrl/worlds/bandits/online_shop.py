@@ -1,4 +1,4 @@
-"""The online shop as a bandit (survey §2.1): one suggestion to each customer. The numbers are in _shop.py."""
+"""The online shop as a bandit (survey §2.1): one suggestion to each customer. The numbers are in shop.py."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Annotated
 
 from bayesrl.parameters import DISCOUNT
 from bayesrl.registry import register
-from bayesrl.worlds.bandits._shop import purchase_rates
 from bayesrl.worlds.bandits.bernoulli import BernoulliBandit
+from bayesrl.worlds.bandits.shop import purchase_rates
 
 
 @register(
     "online-shop",
     kind="world",
     survey="2.1",
-    evidence=("tests/bandits/test_worlds.py::test_shops_agree_with_each_other",),
+    evidence=("tests/worlds/bandits/test_worlds.py::test_shops_agree_with_each_other",),
 )
 def online_shop(gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0) -> BernoulliBandit:
     """The online shop as a bandit: one of eight products is suggested to each unknown customer.

@@ -1,4 +1,4 @@
-"""The online shop with several suggestions (survey §3.3): a combinatorial bandit. The numbers are in _shop.py."""
+"""The online shop with several suggestions (survey §3.3): a combinatorial bandit. The numbers are in shop.py."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Annotated, Literal
 from bayesrl.checks import integer
 from bayesrl.parameters import DISCOUNT, AtLeast
 from bayesrl.registry import register
-from bayesrl.worlds.bandits._shop import PRODUCTS, purchase_rates
 from bayesrl.worlds.bandits.combinatorial import CombinatorialBandit
+from bayesrl.worlds.bandits.shop import PRODUCTS, purchase_rates
 
 
 @register(
     "online-shop-several",
     kind="world",
     survey="3.3",
-    evidence=("tests/bandits/test_worlds.py::test_shops_agree_with_each_other",),
+    evidence=("tests/worlds/bandits/test_worlds.py::test_shops_agree_with_each_other",),
 )
 def online_shop_several(
     suggestions: Annotated[int, AtLeast(1), "Number of products that are suggested at once, M; at most 8."] = 3,

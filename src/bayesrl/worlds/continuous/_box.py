@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesrl.checks import Floats, array, as_array, frozen, integer
 from bayesrl.errors import InvalidArgument
-from bayesrl.worlds._settings import Published
+from bayesrl.worlds.settings import Published
 
 WIDE = 1e6
 """Bounds of real numbers that have none."""

@@ -20,8 +20,8 @@ from bayesrl.kernels.arrays import F1, F2
 from bayesrl.kernels.jit import njit
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld, check_action
+from bayesrl.worlds.settings import Setting
 
 STEP, PUSH, DRAG, WIDTH, START = 0.5, 0.6, 0.4, 0.3, (1.0, 0.0)
 NOISE, SENSOR = np.array([0.01, 0.02]), 0.05
@@ -35,7 +35,7 @@ B = np.array([[0.0], [STEP * PUSH]])
     kind="world",
     survey="4.8",
     paper="dallaire09",
-    evidence=("tests/continuous/test_blimp.py::test_steps_by_hand",),
+    evidence=("tests/worlds/continuous/test_blimp.py::test_steps_by_hand",),
 )
 @value
 class Blimp(BoxWorld):

@@ -15,8 +15,8 @@ from bayesrl.checks import array
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld
+from bayesrl.worlds.settings import Setting
 
 
 @register(
@@ -24,7 +24,7 @@ from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld
     kind="world",
     survey="5.2",
     paper="Ghavamzadeh06BP",
-    evidence=("tests/worlds/test_continuous.py::test_bandit_and_regulator_by_hand",),
+    evidence=("tests/worlds/continuous/test_continuous.py::test_bandit_and_regulator_by_hand",),
 )
 @value
 class BPGBandit(BoxWorld):

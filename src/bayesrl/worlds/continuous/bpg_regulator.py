@@ -16,8 +16,8 @@ from bayesrl.checks import Floats, frozen, generator, number
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld
+from bayesrl.worlds.settings import Setting
 
 START, START_SPREAD, SPREAD, EFFORT = 0.3, 0.001, 0.01, 0.1
 
@@ -27,7 +27,7 @@ START, START_SPREAD, SPREAD, EFFORT = 0.3, 0.001, 0.01, 0.1
     kind="world",
     survey="5.2",
     paper="Ghavamzadeh06BP",
-    evidence=("tests/worlds/test_continuous.py::test_bandit_and_regulator_by_hand",),
+    evidence=("tests/worlds/continuous/test_continuous.py::test_bandit_and_regulator_by_hand",),
 )
 @value
 class BPGRegulator(BoxWorld):

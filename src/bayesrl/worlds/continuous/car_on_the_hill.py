@@ -17,8 +17,8 @@ from bayesrl.checks import Floats, array, frozen
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld, check_action
+from bayesrl.worlds.settings import Setting
 
 TARGET, REACH = np.array([0.6, 0.0]), np.array([1.2, 2.4])
 
@@ -28,7 +28,7 @@ TARGET, REACH = np.array([0.6, 0.0]), np.array([1.2, 2.4])
     kind="world",
     survey="5.1",
     paper="Rasmussen04GP",
-    evidence=("tests/worlds/test_continuous.py::test_car_on_the_hill_by_hand",),
+    evidence=("tests/worlds/continuous/test_continuous.py::test_car_on_the_hill_by_hand",),
 )
 @value
 class CarOnTheHill(BoxWorld):

@@ -26,8 +26,8 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.ties import first_best
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.continuous._box import Bounds, check_action
+from bayesrl.worlds.settings import Published, Setting
 
 OURS = Setting("process", steps=50)
 MOST = 2000
@@ -183,7 +183,7 @@ class ContinuousBanditFamily(BoxBandit):
     kind="family",
     survey="4.8",
     paper="wang05sparse",
-    evidence=("tests/worlds/test_continuous_bandit.py::test_functions_have_the_covariance_of_the_process",),
+    evidence=("tests/worlds/continuous/test_continuous_bandit.py::test_functions_have_the_covariance_of_the_process",),
 )
 def continuous_bandit(
     scale: Annotated[float, Above(0), "Distance over which rewards change."] = 0.2,

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs.continuous.linear_gaussian_dynamics import LinearGaussianDynamics
+from bayesrl.beliefs.dynamics.linear_gaussian_dynamics import LinearGaussianDynamics
 from bayesrl.checks import Floats, frozen, generator, integer
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import Above, AtLeast, declared, unchecked, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.continuous._box import WIDE, Bounds
-from bayesrl.worlds.continuous._linear import STANDARD, LinearSystem
+from bayesrl.worlds.continuous.linear_system import STANDARD, LinearSystem
+from bayesrl.worlds.settings import Published, Setting
 
 MEAN = (0.7, 0.6)
 DEVIATION, EFFORT = 0.1, 0.3
@@ -52,7 +52,7 @@ class Moderate:
     kind="family",
     survey="4.8",
     paper="abbasi15",
-    evidence=("tests/worlds/test_linear_worlds.py::test_the_family_draws_what_it_says",),
+    evidence=("tests/worlds/continuous/test_linear_worlds.py::test_the_family_draws_what_it_says",),
 )
 @explain_failures
 @value

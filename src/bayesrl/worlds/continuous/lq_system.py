@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesrl.beliefs.continuous.linear_gaussian_dynamics import LinearGaussianDynamics
+from bayesrl.beliefs.dynamics.linear_gaussian_dynamics import LinearGaussianDynamics
 from bayesrl.registry import register
-from bayesrl.worlds.continuous._linear import LinearSystem
+from bayesrl.worlds.continuous.linear_system import LinearSystem
 
 
 @register(
@@ -21,7 +21,10 @@ from bayesrl.worlds.continuous._linear import LinearSystem
     kind="world",
     survey="4.8",
     paper="abbasi15",
-    evidence=("tests/worlds/test_linear_worlds.py::test_facts", "tests/worlds/test_linear_worlds.py::test_steps"),
+    evidence=(
+        "tests/worlds/continuous/test_linear_worlds.py::test_facts",
+        "tests/worlds/continuous/test_linear_worlds.py::test_steps",
+    ),
 )
 def lq_system() -> LinearSystem:
     """A linear system of two coordinates, position and velocity, with quadratic costs.

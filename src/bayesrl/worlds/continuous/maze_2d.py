@@ -21,8 +21,8 @@ from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.continuous._box import Bounds, BoxWorld, check_action
+from bayesrl.worlds.settings import Setting
 
 LENGTH, NOISE = 0.1, 0.05
 GOAL = 0.8
@@ -35,7 +35,7 @@ WALLS = ((0.35, 0.0, 0.6), (0.65, 0.4, 1.0))
     kind="world",
     survey="5.1",
     paper="Engel05RL",
-    evidence=("tests/worlds/test_continuous.py::test_maze_by_hand",),
+    evidence=("tests/worlds/continuous/test_continuous.py::test_maze_by_hand",),
 )
 @value
 class Maze2D(BoxWorld):

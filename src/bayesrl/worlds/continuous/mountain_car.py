@@ -17,8 +17,8 @@ from bayesrl.checks import Floats, array, frozen, generator
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.continuous._box import Bounds, BoxWorld, check_action
+from bayesrl.worlds.settings import Setting
 
 LOW, HIGH = np.array([-1.2, -0.07]), np.array([0.6, 0.07])
 GOAL = 0.5
@@ -28,7 +28,7 @@ GOAL = 0.5
     "mountain-car",
     kind="world",
     survey="5.1",
-    evidence=("tests/worlds/test_continuous.py::test_mountain_car_is_gymnasiums",),
+    evidence=("tests/worlds/continuous/test_continuous.py::test_mountain_car_is_gymnasiums",),
 )
 @value
 class MountainCar(BoxWorld):

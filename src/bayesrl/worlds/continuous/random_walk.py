@@ -17,8 +17,8 @@ from bayesrl.checks import generator, integer
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.continuous._box import BoxWorld
+from bayesrl.worlds.settings import Setting
 
 LENGTH = 10
 
@@ -28,7 +28,7 @@ LENGTH = 10
     kind="world",
     survey="5.3",
     paper="Ghavamzadeh07BA",
-    evidence=("tests/worlds/test_continuous.py::test_random_walk_by_hand",),
+    evidence=("tests/worlds/continuous/test_continuous.py::test_random_walk_by_hand",),
 )
 @value
 class RandomWalk(BoxWorld):

@@ -20,8 +20,8 @@ from bayesrl.checks import Floats, array, frozen, generator
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, Shape, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.continuous._box import WIDE, Bounds, BoxWorld, check_action
+from bayesrl.worlds.settings import Setting
 
 LENGTH, SPREAD = 0.5, 0.1
 """The length of a step, and the standard deviation of the start."""
@@ -32,7 +32,7 @@ LENGTH, SPREAD = 0.5, 0.1
     kind="world",
     survey="4.8",
     paper="ross08icra",
-    evidence=("tests/worlds/test_robot_navigation.py::test_steps_by_hand",),
+    evidence=("tests/worlds/continuous/test_robot_navigation.py::test_steps_by_hand",),
 )
 @value
 class RobotNavigation(BoxWorld):

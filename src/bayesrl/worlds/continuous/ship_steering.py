@@ -17,8 +17,8 @@ from bayesrl.checks import Floats, array, frozen
 from bayesrl.core import WorldStep
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
 from bayesrl.worlds.continuous._box import Bounds, BoxWorld, check_action
+from bayesrl.worlds.settings import Setting
 
 SIDE, SPEED, STEP, LAG, INNER = 150.0, 3.0, 0.2, 5.0, 3
 TURN = math.pi / 12.0
@@ -30,7 +30,7 @@ GATE = (np.array([100.0, 120.0]), np.array([120.0, 100.0]))
     kind="world",
     survey="5.3",
     paper="Ghavamzadeh07BA",
-    evidence=("tests/worlds/test_continuous.py::test_ship_by_hand",),
+    evidence=("tests/worlds/continuous/test_continuous.py::test_ship_by_hand",),
 )
 @value
 class ShipSteering(BoxWorld):

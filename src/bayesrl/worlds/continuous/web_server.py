@@ -14,11 +14,11 @@ from typing import Annotated
 
 import numpy as np
 
-from bayesrl.beliefs.continuous.linear_gaussian_dynamics import LinearGaussianDynamics
+from bayesrl.beliefs.dynamics.linear_gaussian_dynamics import LinearGaussianDynamics
 from bayesrl.checks import number
 from bayesrl.parameters import Above
 from bayesrl.registry import register
-from bayesrl.worlds.continuous._linear import LinearSystem
+from bayesrl.worlds.continuous.linear_system import LinearSystem
 
 
 @register(
@@ -26,7 +26,10 @@ from bayesrl.worlds.continuous._linear import LinearSystem
     kind="world",
     survey="4.8",
     paper="abbasi15",
-    evidence=("tests/worlds/test_linear_worlds.py::test_facts", "tests/worlds/test_linear_worlds.py::test_steps"),
+    evidence=(
+        "tests/worlds/continuous/test_linear_worlds.py::test_facts",
+        "tests/worlds/continuous/test_linear_worlds.py::test_steps",
+    ),
 )
 def web_server(
     noise: Annotated[float, Above(0.0), "Standard deviation of the noise of both loads."] = 1.0,

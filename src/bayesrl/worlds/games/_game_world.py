@@ -14,14 +14,14 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs.games._dirichlet_game import DirichletGame
+from bayesrl.beliefs.games.dirichlet_game import DirichletGame
 from bayesrl.checks import Floats, generator, integer
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.solve import optimal_total
 from bayesrl.models.stochastic_game import StochasticGame, check_strategy
 from bayesrl.parameters import Shape, value
-from bayesrl.worlds._settings import Published, Setting
+from bayesrl.worlds.settings import Published, Setting
 from bayesrl.worlds.tabular import cumulative
 
 NOTHING = -1

@@ -28,8 +28,8 @@ PAYOFF = np.array([[11.0, -30.0, 0.0], [-30.0, 7.0, 6.0], [0.0, 0.0, 5.0]])
     survey="7.3",
     paper="chalkiadakis03",
     evidence=(
-        "tests/multiagent/test_game_worlds.py::test_payoffs",
-        "tests/multiagent/test_game_worlds.py::test_a_game_is_a_world_against_its_partner",
+        "tests/worlds/games/test_game_worlds.py::test_payoffs",
+        "tests/worlds/games/test_game_worlds.py::test_a_game_is_a_world_against_its_partner",
     ),
 )
 def climbing_game(partner: Floats | None = None, gamma: float = 0.95) -> GameWorld:

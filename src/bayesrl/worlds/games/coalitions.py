@@ -16,13 +16,13 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs._coalitions import CoalitionProblem, TypeBelief
+from bayesrl.beliefs.games.coalitions import CoalitionProblem, TypeBelief
 from bayesrl.checks import generator, indices, integer
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import DISCOUNT, Within, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Published, Setting
+from bayesrl.worlds.settings import Published, Setting
 
 REPEATED = Setting("uniform", steps=50)
 """Fifty rounds; the agent's prior is the distribution of worlds."""
@@ -185,7 +185,7 @@ def problem_of(agents: int, gamma: float = 1.0, me: int = 0) -> CoalitionProblem
     kind="family",
     survey="7.3",
     paper="chalkiadakis10",
-    evidence=("tests/multiagent/test_coalitions_world.py::test_steps_follow_the_contract",),
+    evidence=("tests/worlds/games/test_coalitions_world.py::test_steps_follow_the_contract",),
 )
 def coalitions(
     agents: Annotated[int, Within(1, LARGEST), "Number of agents, n."] = 5,

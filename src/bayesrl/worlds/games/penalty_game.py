@@ -26,8 +26,8 @@ from bayesrl.worlds.games._game_world import GameWorld
     survey="7.3",
     paper="chalkiadakis03",
     evidence=(
-        "tests/multiagent/test_game_worlds.py::test_payoffs",
-        "tests/multiagent/test_game_worlds.py::test_a_game_is_a_world_against_its_partner",
+        "tests/worlds/games/test_game_worlds.py::test_payoffs",
+        "tests/worlds/games/test_game_worlds.py::test_a_game_is_a_world_against_its_partner",
     ),
 )
 def penalty_game(k: float = -100.0, partner: Floats | None = None, gamma: float = 0.95) -> GameWorld:

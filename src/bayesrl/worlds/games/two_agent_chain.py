@@ -17,13 +17,13 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.games._dirichlet_game import DirichletGame
+from bayesrl.beliefs.games.dirichlet_game import DirichletGame
 from bayesrl.checks import generator
 from bayesrl.models.stochastic_game import StochasticGame
 from bayesrl.parameters import PROBABILITY, Above, Within, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.games._game_world import GameWorld
+from bayesrl.worlds.settings import Published, Setting
 
 LENGTH = 5
 SETTING = Setting("bayesian-marl", steps=100)
@@ -35,8 +35,8 @@ SETTING = Setting("bayesian-marl", steps=100)
     survey="7.3",
     paper="chalkiadakis03",
     evidence=(
-        "tests/multiagent/test_game_worlds.py::test_two_agent_chain_by_hand",
-        "tests/multiagent/test_game_worlds.py::test_partners_have_their_law",
+        "tests/worlds/games/test_game_worlds.py::test_two_agent_chain_by_hand",
+        "tests/worlds/games/test_game_worlds.py::test_partners_have_their_law",
     ),
 )
 @value

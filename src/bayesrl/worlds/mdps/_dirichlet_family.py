@@ -26,7 +26,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, value
-from bayesrl.worlds._settings import Published, Setting
+from bayesrl.worlds.settings import Published, Setting
 from bayesrl.worlds.tabular import MDPWorld
 
 BBRL = Setting("accurate", steps=250, runs=500)

@@ -16,7 +16,7 @@ from bayesrl.checks import Ints
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
+from bayesrl.worlds.settings import Setting
 from bayesrl.worlds.tabular import MDPWorld
 
 LENGTH, SLIP = 5, 0.2
@@ -28,9 +28,9 @@ LENGTH, SLIP = 5, 0.2
     survey="4.1",
     paper="strens00",
     evidence=(
-        "tests/worlds/test_worlds.py::test_declared_optimum",
-        "tests/worlds/test_worlds.py::test_chain_by_hand",
-        "tests/worlds/test_worlds.py::test_samples_match_probabilities",
+        "tests/worlds/mdps/test_worlds.py::test_declared_optimum",
+        "tests/worlds/mdps/test_worlds.py::test_chain_by_hand",
+        "tests/worlds/mdps/test_worlds.py::test_samples_match_probabilities",
     ),
 )
 def chain(gamma: float = 0.95) -> MDPWorld:

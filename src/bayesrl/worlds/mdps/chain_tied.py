@@ -19,8 +19,8 @@ from bayesrl.worlds.tabular import MDPWorld
     survey="4.1",
     paper="poupart06beetle",
     evidence=(
-        "tests/worlds/test_worlds.py::test_declared_optimum",
-        "tests/worlds/test_worlds.py::test_chain_variants_differ_only_in_what_is_tied",
+        "tests/worlds/mdps/test_worlds.py::test_declared_optimum",
+        "tests/worlds/mdps/test_worlds.py::test_chain_variants_differ_only_in_what_is_tied",
     ),
 )
 def chain_tied(gamma: float = 0.95) -> MDPWorld:

@@ -19,8 +19,8 @@ import numpy as np
 
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.mdps._cells import DOWN, LEFT, RIGHT, UP, walk
+from bayesrl.worlds.mdps.cells import DOWN, LEFT, RIGHT, UP, walk
+from bayesrl.worlds.settings import Setting
 from bayesrl.worlds.tabular import MDPWorld
 
 ROWS = ("SX$.X.G", ".X..X..", ".......", "XX...XX", "......$", "$.....X")
@@ -35,9 +35,9 @@ SETTING = Setting("flat:1/264", steps=20000, figures=FIGURES, optimum=1825.95721
     survey="4.5",
     paper="dearden98bayesian",
     evidence=(
-        "tests/worlds/test_worlds.py::test_declared_optimum",
-        "tests/worlds/test_worlds.py::test_maze_by_hand",
-        "tests/worlds/test_worlds.py::test_random_policy_agrees_with_peer_code",
+        "tests/worlds/mdps/test_worlds.py::test_declared_optimum",
+        "tests/worlds/mdps/test_worlds.py::test_maze_by_hand",
+        "tests/worlds/mdps/test_worlds.py::test_random_policy_agrees_with_peer_code",
     ),
 )
 def dearden_maze(gamma: float = 0.95) -> MDPWorld:

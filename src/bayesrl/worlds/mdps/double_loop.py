@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
+from bayesrl.worlds.settings import Setting
 from bayesrl.worlds.tabular import MDPWorld
 
 NEXT = ((1, 5), (2, 2), (3, 3), (4, 4), (0, 0), (0, 6), (0, 7), (0, 8), (0, 0))
@@ -26,9 +26,9 @@ SETTING = Setting("flat:1/9", steps=1000, figures=("double_loop", "Double-loop",
     survey="4.4",
     paper="strens00",
     evidence=(
-        "tests/worlds/test_worlds.py::test_declared_optimum",
-        "tests/worlds/test_worlds.py::test_double_loop_by_hand",
-        "tests/worlds/test_worlds.py::test_random_policy_agrees_with_peer_code",
+        "tests/worlds/mdps/test_worlds.py::test_declared_optimum",
+        "tests/worlds/mdps/test_worlds.py::test_double_loop_by_hand",
+        "tests/worlds/mdps/test_worlds.py::test_random_policy_agrees_with_peer_code",
     ),
 )
 def double_loop(gamma: float = 0.95) -> MDPWorld:

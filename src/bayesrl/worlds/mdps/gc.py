@@ -20,9 +20,9 @@ from bayesrl.worlds.mdps._dirichlet_family import BBRL, DirichletFamily
     survey="4.1",
     paper="castronovo15",
     evidence=(
-        "tests/worlds/test_families.py::test_counts_and_rewards",
-        "tests/worlds/test_families.py::test_draws_match_the_dirichlet",
-        "tests/worlds/test_families.py::test_gc_optimum_agrees_with_peer_code",
+        "tests/worlds/mdps/test_families.py::test_counts_and_rewards",
+        "tests/worlds/mdps/test_families.py::test_draws_match_the_dirichlet",
+        "tests/worlds/mdps/test_families.py::test_gc_optimum_agrees_with_peer_code",
     ),
 )
 def gc(gamma: float = 0.95) -> DirichletFamily:

@@ -23,9 +23,9 @@ NEXT = ((1, 5), (2,), (3,), (4,), (0,), (0, 6), (0, 7), (0, 8), (0,))
     survey="4.1",
     paper="castronovo15",
     evidence=(
-        "tests/worlds/test_families.py::test_counts_and_rewards",
-        "tests/worlds/test_families.py::test_draws_match_the_dirichlet",
-        "tests/worlds/test_families.py::test_gdl_optimum_agrees_with_peer_code",
+        "tests/worlds/mdps/test_families.py::test_counts_and_rewards",
+        "tests/worlds/mdps/test_families.py::test_draws_match_the_dirichlet",
+        "tests/worlds/mdps/test_families.py::test_gdl_optimum_agrees_with_peer_code",
     ),
 )
 def gdl(gamma: float = 0.95) -> DirichletFamily:

@@ -13,9 +13,9 @@ from bayesrl.worlds.tabular import MDPWorld
     survey="4.5",
     paper="guez12",
     evidence=(
-        "tests/worlds/test_worlds.py::test_declared_optimum",
-        "tests/worlds/test_worlds.py::test_grid_by_hand",
-        "tests/worlds/test_worlds.py::test_random_policy_agrees_with_peer_code",
+        "tests/worlds/mdps/test_worlds.py::test_declared_optimum",
+        "tests/worlds/mdps/test_worlds.py::test_grid_by_hand",
+        "tests/worlds/mdps/test_worlds.py::test_random_policy_agrees_with_peer_code",
     ),
 )
 def grid10(gamma: float = 0.95) -> MDPWorld:

@@ -11,8 +11,8 @@ import numpy as np
 
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.mdps._cells import DOWN, LEFT, RIGHT, UP, walk
+from bayesrl.worlds.mdps.cells import DOWN, LEFT, RIGHT, UP, walk
+from bayesrl.worlds.settings import Setting
 from bayesrl.worlds.tabular import MDPWorld
 
 
@@ -22,9 +22,9 @@ from bayesrl.worlds.tabular import MDPWorld
     survey="4.5",
     paper="guez12",
     evidence=(
-        "tests/worlds/test_worlds.py::test_declared_optimum",
-        "tests/worlds/test_worlds.py::test_grid_by_hand",
-        "tests/worlds/test_worlds.py::test_samples_match_probabilities",
+        "tests/worlds/mdps/test_worlds.py::test_declared_optimum",
+        "tests/worlds/mdps/test_worlds.py::test_grid_by_hand",
+        "tests/worlds/mdps/test_worlds.py::test_samples_match_probabilities",
     ),
 )
 def grid5(gamma: float = 0.95) -> MDPWorld:

@@ -24,8 +24,8 @@ MOVES = ((0, -1), (0, 1), (-1, 0), (1, 0))
     survey="4.1",
     paper="castronovo15",
     evidence=(
-        "tests/worlds/test_families.py::test_counts_and_rewards",
-        "tests/worlds/test_families.py::test_draws_match_the_dirichlet",
+        "tests/worlds/mdps/test_families.py::test_counts_and_rewards",
+        "tests/worlds/mdps/test_families.py::test_draws_match_the_dirichlet",
     ),
 )
 def grid_bbrl(gamma: float = 0.95) -> DirichletFamily:

@@ -25,13 +25,13 @@ from numpy.random import Generator
 from scipy.special import betaincinv
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs.tabular.row_column_beta import Cell, RowColumnBeta, cell
+from bayesrl.beliefs.mdp.row_column_beta import Cell, RowColumnBeta, cell
 from bayesrl.checks import generator, integer
 from bayesrl.core import WorldStep
-from bayesrl.kernels.search.row_column import CELL, COLUMN, DX, DY, ROW
+from bayesrl.kernels.simulators.infinite_grid_simulator import CELL, COLUMN, DX, DY, ROW
 from bayesrl.parameters import DISCOUNT, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Published, Setting
+from bayesrl.worlds.settings import Published, Setting
 
 MASK = (1 << 64) - 1
 SETTING = Setting("accurate", steps=200)
@@ -132,8 +132,8 @@ class InfiniteGridFamily(Published):
     survey="4.5",
     paper="guez12",
     evidence=(
-        "tests/worlds/test_infinite_grid.py::test_rewards_have_their_law",
-        "tests/worlds/test_infinite_grid.py::test_steps_by_hand",
+        "tests/worlds/mdps/test_infinite_grid.py::test_rewards_have_their_law",
+        "tests/worlds/mdps/test_infinite_grid.py::test_steps_by_hand",
     ),
 )
 def infinite_grid(

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.hidden._dirichlet_pomdp import DirichletPOMDP
-from bayesrl.beliefs.hidden.pomdp_filter import Tables, filtered, tables_of
+from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
+from bayesrl.beliefs.pomdp.pomdp_filter import Tables, filtered, tables_of
 from bayesrl.checks import array, generator, integer, rows_sum_to_one
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
@@ -23,8 +23,8 @@ from bayesrl.kernels.ties import first_best
 from bayesrl.models.pomdp import NOTHING, TabularPOMDP
 from bayesrl.models.pomdp_solvers.pbvi import PBVI
 from bayesrl.registry import make_world
-from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.hidden import POMDPWorld
+from bayesrl.worlds.settings import Published, Setting
 
 
 class Oracle(Published, Protocol):

@@ -26,7 +26,10 @@ from bayesrl.worlds.oracles._oracle import Advisor
     kind="world",
     survey="4.9",
     paper="atrash09",
-    evidence=("tests/worlds/test_oracles.py::test_action_oracle", "tests/worlds/test_oracles.py::test_inside"),
+    evidence=(
+        "tests/worlds/oracles/test_oracles.py::test_action_oracle",
+        "tests/worlds/oracles/test_oracles.py::test_inside",
+    ),
 )
 @value
 class AskingForAction(Advisor):

@@ -25,7 +25,10 @@ from bayesrl.worlds.oracles._oracle import Advisor
     kind="world",
     survey="4.9",
     paper="doshi08",
-    evidence=("tests/worlds/test_oracles.py::test_confirming_oracle", "tests/worlds/test_oracles.py::test_inside"),
+    evidence=(
+        "tests/worlds/oracles/test_oracles.py::test_confirming_oracle",
+        "tests/worlds/oracles/test_oracles.py::test_inside",
+    ),
 )
 @value
 class AskingForConfirmation(Advisor):

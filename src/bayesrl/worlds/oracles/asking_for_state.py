@@ -24,7 +24,10 @@ from bayesrl.worlds.oracles._oracle import Oracle
     kind="world",
     survey="4.9",
     paper="jaulmes05",
-    evidence=("tests/worlds/test_oracles.py::test_state_oracle", "tests/worlds/test_oracles.py::test_inside"),
+    evidence=(
+        "tests/worlds/oracles/test_oracles.py::test_state_oracle",
+        "tests/worlds/oracles/test_oracles.py::test_inside",
+    ),
 )
 @value
 class AskingForState(Oracle):

@@ -19,12 +19,12 @@ from bayesrl.checks import Bools, Floats, frozen, generator, integer
 from bayesrl.core import WorldStep
 from bayesrl.kernels.arrays import B2, F2, I1, I2
 from bayesrl.kernels.jit import njit, plain
-from bayesrl.kernels.simulator import bar, implements, rollout_action, root, step
-from bayesrl.kernels.stream import uniform
+from bayesrl.kernels.random.stream import uniform
+from bayesrl.kernels.simulators.simulator import bar, implements, rollout_action, root, step
 from bayesrl.models.pomdp import NOTHING
 from bayesrl.parameters import DISCOUNT, AtLeast, value
-from bayesrl.worlds._settings import Published, Setting
 from bayesrl.worlds.hidden import KNOWN
+from bayesrl.worlds.settings import Published, Setting
 
 DX, DY = np.array([0, 1, 0, -1]), np.array([1, 0, -1, 0])
 LEFT, FORBIDDEN, GOOD, BAD = 10.0, -100.0, 10.0, -10.0

@@ -43,8 +43,8 @@ UNSEEN = 5
     survey="4.9",
     paper="ross08icra",
     evidence=(
-        "tests/worlds/test_pomdp_worlds.py::test_follow_by_hand",
-        "tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_follow_by_hand",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws",
     ),
 )
 def follow(gamma: Annotated[float, DISCOUNT, "Discount."] = 0.9) -> POMDPWorld:

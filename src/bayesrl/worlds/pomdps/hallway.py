@@ -44,8 +44,8 @@ TURNS = [[0.1, 0.7, 0.1, 0.1], [0.1, 0.15, 0.6, 0.15], [0.1, 0.1, 0.1, 0.7]]
     survey="4.3",
     paper="littman95",
     evidence=(
-        "tests/worlds/test_pomdp_worlds.py::test_hallway_follows_the_rule",
-        "tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_hallway_follows_the_rule",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws",
     ),
 )
 def hallway(gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95) -> POMDPWorld:

@@ -31,8 +31,8 @@ MOST = 500
     survey="4.9",
     paper="meuleau99",
     evidence=(
-        "tests/worlds/test_pomdp_worlds.py::test_load_unload_by_hand",
-        "tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_load_unload_by_hand",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws",
     ),
 )
 def load_unload(

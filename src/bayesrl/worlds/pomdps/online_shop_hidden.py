@@ -18,7 +18,7 @@ from bayesrl.checks import number
 from bayesrl.models.pomdp import Signs
 from bayesrl.parameters import DISCOUNT, PROBABILITY
 from bayesrl.registry import register
-from bayesrl.worlds.bandits._shop import purchase_rates
+from bayesrl.worlds.bandits.shop import purchase_rates
 from bayesrl.worlds.hidden import POMDPWorld
 from bayesrl.worlds.pomdps._tables import listed_pomdp
 
@@ -32,9 +32,9 @@ BRACKET = (3.3470, 4.1839)
     kind="world",
     survey="2.3",
     evidence=(
-        "tests/worlds/test_pomdp_worlds.py::test_shop_by_hand",
-        "tests/worlds/test_pomdp_worlds.py::test_values_of_seen_states",
-        "tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_shop_by_hand",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_values_of_seen_states",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws",
     ),
 )
 def online_shop_hidden(

@@ -85,8 +85,8 @@ MAPS = {
     survey="4.3",
     paper="smith04",
     evidence=(
-        "tests/worlds/test_pomdp_worlds.py::test_rock_sample_follows_the_rule",
-        "tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_rock_sample_follows_the_rule",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws",
     ),
 )
 def rock_sample(

@@ -44,8 +44,8 @@ VALUE = 32.8897
     survey="2.3",
     paper="chrisman92",
     evidence=(
-        "tests/worlds/test_pomdp_worlds.py::test_shuttle_by_hand",
-        "tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_shuttle_by_hand",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws",
     ),
 )
 def shuttle(gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95) -> POMDPWorld:

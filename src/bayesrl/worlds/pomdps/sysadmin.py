@@ -37,9 +37,9 @@ MOST = 8
     survey="4.9",
     paper="katt17",
     evidence=(
-        "tests/worlds/test_pomdp_worlds.py::test_sysadmin_by_hand",
-        "tests/worlds/test_pomdp_worlds.py::test_values_of_seen_states",
-        "tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_sysadmin_by_hand",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_values_of_seen_states",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws",
     ),
 )
 def sysadmin(

@@ -37,9 +37,9 @@ ROUNDING = 1e-6
     survey="2.3",
     paper="kaelbling98",
     evidence=(
-        "tests/worlds/test_pomdp_worlds.py::test_tiger_by_hand",
-        "tests/worlds/test_pomdp_worlds.py::test_tiger_values",
-        "tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_tiger_by_hand",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_tiger_values",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws",
     ),
 )
 def tiger(

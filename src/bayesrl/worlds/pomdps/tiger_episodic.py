@@ -19,9 +19,9 @@ VALUES = {0.95: {0.85: 3.770189}, 1.0: {0.85: 5.159919}}
     survey="4.9",
     paper="kaelbling98",
     evidence=(
-        "tests/worlds/test_pomdp_worlds.py::test_tiger_by_hand",
-        "tests/worlds/test_pomdp_worlds.py::test_tiger_values",
-        "tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_tiger_by_hand",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_tiger_values",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws",
     ),
 )
 def tiger_episodic(

@@ -16,8 +16,8 @@ from bayesrl.worlds.pomdps.tiger import VALUES, tiger_with
     survey="4.10",
     paper="kaelbling98",
     evidence=(
-        "tests/worlds/test_pomdp_worlds.py::test_tigers_differ_in_what_is_tied",
-        "tests/worlds/test_pomdp_worlds.py::test_hidden_world_laws",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_tigers_differ_in_what_is_tied",
+        "tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws",
     ),
 )
 def tiger_tied(

@@ -22,7 +22,7 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, Within
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
+from bayesrl.worlds.settings import Setting
 from bayesrl.worlds.tabular import MDPWorld
 
 PRICE, COST, HOLDING = 2.1, 1.0, 0.05
@@ -36,8 +36,8 @@ LARGEST = 200
     survey="6",
     paper="Chen2012TO",
     evidence=(
-        "tests/risk/test_inventory.py::test_computed_values",
-        "tests/risk/test_inventory.py::test_rows_by_hand",
+        "tests/worlds/risk/test_inventory.py::test_computed_values",
+        "tests/worlds/risk/test_inventory.py::test_rows_by_hand",
     ),
 )
 def inventory(

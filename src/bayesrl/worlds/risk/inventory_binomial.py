@@ -20,7 +20,7 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, AtLeast
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
+from bayesrl.worlds.settings import Setting
 from bayesrl.worlds.tabular import MDPWorld
 
 CUSTOMERS, BUYS, COST, PRICE = 10, 0.3, 1.0, 1.5
@@ -36,9 +36,9 @@ LARGEST = 200
     survey="6",
     paper="Dimitrakakis11BM",
     evidence=(
-        "tests/worlds/test_risk_worlds.py::test_inventory_binomial_is_worth_what_was_computed",
-        "tests/worlds/test_risk_worlds.py::test_inventory_binomial_by_hand",
-        "tests/worlds/test_risk_worlds.py::test_samples_match_probabilities",
+        "tests/worlds/risk/test_risk_worlds.py::test_inventory_binomial_is_worth_what_was_computed",
+        "tests/worlds/risk/test_risk_worlds.py::test_inventory_binomial_by_hand",
+        "tests/worlds/risk/test_risk_worlds.py::test_samples_match_probabilities",
     ),
 )
 def inventory_binomial(

@@ -24,13 +24,13 @@ from typing import Annotated, ClassVar, Literal, NoReturn
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.tabular._gaussian_rewards import GaussianRewards
+from bayesrl.beliefs.rewards.gaussian_rewards import GaussianRewards
 from bayesrl.checks import generator
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Published, Setting
+from bayesrl.worlds.settings import Published, Setting
 from bayesrl.worlds.tabular import MDPWorld
 
 SETTING = Setting("gaussian", steps=100)
@@ -45,8 +45,8 @@ NO_TABLE = "That is a family of worlds, which has no table: draw(rng) a world fi
     paper="Delage10PO",
     evidence=(
         "tests/risk/test_percentile_rewards.py::test_facts",
-        "tests/risk/test_machine_costs.py::test_transitions_and_costs_by_hand",
-        "tests/risk/test_machine_costs.py::test_worlds_have_their_law",
+        "tests/worlds/risk/test_machine_costs.py::test_transitions_and_costs_by_hand",
+        "tests/worlds/risk/test_machine_costs.py::test_worlds_have_their_law",
     ),
 )
 @value

@@ -19,7 +19,7 @@ import numpy as np
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import DISCOUNT
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
+from bayesrl.worlds.settings import Setting
 from bayesrl.worlds.tabular import MDPWorld
 
 FAILS = np.array([[0.4, 0.7], [0.4, 0.0]])
@@ -35,8 +35,8 @@ EARNED = np.array([100.0, 0.0])
     survey="6",
     paper="Bertuccelli12RA",
     evidence=(
-        "tests/worlds/test_machine_repair.py::test_values",
-        "tests/worlds/test_machine_repair.py::test_by_hand",
+        "tests/worlds/risk/test_machine_repair.py::test_values",
+        "tests/worlds/risk/test_machine_repair.py::test_by_hand",
     ),
 )
 def machine_repair(gamma: Annotated[float, DISCOUNT, "Discount."] = 0.9) -> MDPWorld:

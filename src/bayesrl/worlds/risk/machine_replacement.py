@@ -21,7 +21,7 @@ from bayesrl.checks import choice
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import DISCOUNT
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
+from bayesrl.worlds.settings import Setting
 from bayesrl.worlds.tabular import MDPWorld
 
 BROKEN, REPAIR, LONG = 7, 8, 9
@@ -36,9 +36,9 @@ LAYOUT = np.array([[[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, -1, -1, -1, -1, -1, -1]]])
     survey="6",
     paper="Delage10PO",
     evidence=(
-        "tests/worlds/test_risk_worlds.py::test_machine_replacement_is_worth_what_was_computed",
-        "tests/worlds/test_risk_worlds.py::test_machine_replacement_by_hand",
-        "tests/worlds/test_risk_worlds.py::test_samples_match_probabilities",
+        "tests/worlds/risk/test_risk_worlds.py::test_machine_replacement_is_worth_what_was_computed",
+        "tests/worlds/risk/test_risk_worlds.py::test_machine_replacement_by_hand",
+        "tests/worlds/risk/test_risk_worlds.py::test_samples_match_probabilities",
     ),
 )
 def machine_replacement(

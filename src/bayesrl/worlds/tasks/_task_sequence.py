@@ -18,7 +18,7 @@ from bayesrl.checks import Floats, Ints, array, frozen, indices, integer, sequen
 from bayesrl.core import TaskStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import AtLeast, value
-from bayesrl.worlds._settings import Published, Setting
+from bayesrl.worlds.settings import Published, Setting
 from bayesrl.worlds.tabular import MDPWorld
 
 

@@ -21,14 +21,14 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs.tabular._gaussian_rewards import GaussianRewards
+from bayesrl.beliefs.rewards.gaussian_rewards import GaussianRewards
 from bayesrl.checks import Floats, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import DISCOUNT, PROBABILITY, Above, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Published, Setting
-from bayesrl.worlds.mdps._cells import DOWN, LEFT, RIGHT, UP, walk
+from bayesrl.worlds.mdps.cells import DOWN, LEFT, RIGHT, UP, walk
+from bayesrl.worlds.settings import Published, Setting
 from bayesrl.worlds.tabular import MDPWorld
 from bayesrl.worlds.tasks._task_sequence import TaskSequence, drawn_classes
 
@@ -115,8 +115,8 @@ class ColouredMazes(Published):
     survey="7.4",
     paper="Wilson07MR",
     evidence=(
-        "tests/worlds/test_task_worlds.py::test_costs_are_linear_in_the_colours",
-        "tests/worlds/test_task_worlds.py::test_weights_have_their_law",
+        "tests/worlds/tasks/test_task_worlds.py::test_costs_are_linear_in_the_colours",
+        "tests/worlds/tasks/test_task_worlds.py::test_weights_have_their_law",
     ),
 )
 def coloured_maze(

@@ -20,8 +20,8 @@ from bayesrl.checks import Floats, array, integer, number
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
-from bayesrl.worlds.mdps._cells import DOWN, LEFT, RIGHT, UP, walk
+from bayesrl.worlds.mdps.cells import DOWN, LEFT, RIGHT, UP, walk
+from bayesrl.worlds.settings import Setting
 from bayesrl.worlds.tasks._featured import FeaturedWorld
 
 ACTIONS = ("north", "south", "west", "east")
@@ -35,8 +35,8 @@ LARGEST = 64
     survey="7.2",
     paper="Choi12NV",
     evidence=(
-        "tests/inverse/test_gridworld_blocks.py::test_values_of_the_facts",
-        "tests/inverse/test_gridworld_blocks.py::test_moves_by_hand",
+        "tests/worlds/tasks/test_gridworld_blocks.py::test_values_of_the_facts",
+        "tests/worlds/tasks/test_gridworld_blocks.py::test_moves_by_hand",
     ),
 )
 def gridworld_blocks(

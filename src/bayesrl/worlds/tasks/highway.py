@@ -23,7 +23,7 @@ from scipy import sparse
 from bayesrl.checks import Floats, Ints, choice, frozen, number
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Setting
+from bayesrl.worlds.settings import Setting
 from bayesrl.worlds.tasks._featured import FeaturedWorld
 
 ACTIONS = ("nothing", "left", "right", "faster", "slower")
@@ -45,8 +45,8 @@ SHAPE = (2, 3, 8, 8, 8)
     survey="7.2",
     paper="Choi11MA",
     evidence=(
-        "tests/inverse/test_highway.py::test_values_of_the_facts",
-        "tests/inverse/test_highway.py::test_moves_by_hand",
+        "tests/worlds/tasks/test_highway.py::test_values_of_the_facts",
+        "tests/worlds/tasks/test_highway.py::test_moves_by_hand",
     ),
 )
 def highway(style: Literal["fast", "safe", "demolition"] = "fast", gamma: float = 0.9) -> FeaturedWorld:

@@ -19,14 +19,14 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs.tabular.dirichlet_mdp import DirichletMDP
+from bayesrl.beliefs.mdp.dirichlet_mdp import DirichletMDP
 from bayesrl.checks import generator
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, value
 from bayesrl.registry import register
-from bayesrl.worlds._settings import Published, Setting
+from bayesrl.worlds.settings import Published, Setting
 from bayesrl.worlds.tabular import MDPWorld
 from bayesrl.worlds.tasks._task_sequence import TaskSequence, drawn_classes
 
@@ -97,8 +97,8 @@ class RandomMDPs(Published):
     survey="7.4",
     paper="Wilson07MR",
     evidence=(
-        "tests/worlds/test_task_worlds.py::test_tasks_of_a_class_share_their_rows",
-        "tests/worlds/test_task_worlds.py::test_rows_have_their_law",
+        "tests/worlds/tasks/test_task_worlds.py::test_tasks_of_a_class_share_their_rows",
+        "tests/worlds/tasks/test_task_worlds.py::test_rows_have_their_law",
     ),
 )
 def random_mdp(

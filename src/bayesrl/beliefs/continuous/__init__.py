@@ -1,1 +1,0 @@
-"""Beliefs about continuous dynamics and noise."""

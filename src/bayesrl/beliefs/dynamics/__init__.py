@@ -1,0 +1,1 @@
+"""Beliefs about dynamics with structure: clusters, factors, continuous states."""

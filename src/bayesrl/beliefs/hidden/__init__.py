@@ -1,1 +1,0 @@
-"""Beliefs over hidden states, with known and with unknown models."""

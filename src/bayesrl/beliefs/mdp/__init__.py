@@ -1,0 +1,1 @@
+"""Beliefs about finite MDPs."""

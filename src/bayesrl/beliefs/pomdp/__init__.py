@@ -1,0 +1,1 @@
+"""Beliefs about finite problems with a hidden state."""

@@ -1,0 +1,1 @@
+"""Beliefs about rewards: of pairs, and of experts."""

@@ -1,1 +1,0 @@
-"""Structured priors: clusterings of states, graphs of variables."""

@@ -1,1 +1,0 @@
-"""Beliefs about finite MDPs and their rewards."""

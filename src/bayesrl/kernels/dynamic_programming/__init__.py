@@ -1,0 +1,1 @@
+"""Compiled dynamic programming."""

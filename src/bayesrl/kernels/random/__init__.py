@@ -1,0 +1,1 @@
+"""Random streams and distributions in compiled code."""

@@ -1,0 +1,1 @@
+"""Compiled simulators: what a search follows instead of the world."""

@@ -1,0 +1,15 @@
+"""Planted bugs of bayesrl.beliefs.mdp.row_column_beta."""
+
+MODULE = "bayesrl.beliefs.mdp.row_column_beta"
+PLANTED = {
+    "rows have the columns' prior": (
+        "self.rows[::-1], self.columns[::-1]",
+        "self.columns[::-1], self.rows[::-1]",
+        ["tests/beliefs/mdp/test_infinite_grid.py::test_posterior_matches_quadrature"],
+    ),
+    "a restart leaves what was taken empty": (
+        "THERE if what else EMPTY",
+        "what",
+        ["tests/beliefs/mdp/test_infinite_grid.py::test_known_rewards_are_to_be_had_again_after_a_restart"],
+    ),
+}

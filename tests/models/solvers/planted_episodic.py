@@ -1,0 +1,10 @@
+"""Planted bugs of bayesrl.models.solvers.episodic."""
+
+MODULE = "bayesrl.models.solvers.episodic"
+PLANTED = {
+    "staying is no end where one could leave": (
+        "if not reached.any():",
+        "if not ended.any():",
+        ["tests/models/solvers/test_episodic.py::test_to_stay_for_nothing_is_an_end_where_one_could_leave"],
+    ),
+}
