@@ -8,11 +8,9 @@ N ?= 100
 SEED ?= 0
 SINCE ?= $(shell cat .ci/landed 2>/dev/null)
 TRIAL := out/empty
-COMPILED := $(wildcard $(addprefix tests/,golden kernels models bamdp bapomdp beliefs bandits continuous hidden))
-COMPILED += tests/risk/test_k_of_n.py tests/risk/test_scenario_max_min.py tests/risk/test_sigma_point_robust.py
-COMPILED += tests/risk/test_stationary.py tests/risk/test_value_samples.py tests/beliefs/rewards/test_birl.py
-COMPILED += tests/beliefs/rewards/test_bnirl.py tests/inverse/test_em_irl.py tests/multiagent/test_bayesian_marl.py
-COMPILED += tests/beliefs/tasks/test_hierarchical_mdp.py tests/multitask/test_multitask_gptd_dp.py
+COMPILED := $(addprefix tests/,golden kernels models bamdp bapomdp beliefs bandits continuous)
+COMPILED += $(addprefix tests/risk/test_,k_of_n.py scenario_max_min.py sigma_point_robust.py stationary.py value_samples.py)
+COMPILED += tests/inverse/test_em_irl.py tests/multiagent/test_bayesian_marl.py tests/multitask/test_multitask_gptd_dp.py
 
 .PHONY: install demo test soak soak-short figures bounds machines machines-short lowest evidence mutants mutants-changed
 .PHONY: mutants-random check package bench docs clean

@@ -29,19 +29,29 @@ def module(path):
 # Folders -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_file_is_named_as_what_it_registers():
+def test_a_registered_name_has_a_file_of_its_own():
     homes = {name: e.factory.__module__ for name, e in ENTRIES.items()}
-    wrong = {n: home for n, home in homes.items() if home.rpartition(".")[2].lstrip("_") != n.replace("-", "_")}
-    assert not wrong
+    assert not {n: home for n, home in homes.items() if home.rpartition(".")[2] != n.replace("-", "_")}
 
 
-def test_a_file_without_underscore_registers_one_name():
-    registering = {e.factory.__module__ for e in ENTRIES.values()}
-    assert len(registering) == len(ENTRIES)
-    folders = {home.rpartition(".")[0] for home in registering}
-    plain = {module(p) for p in FILES if not p.name.startswith("_")}
-    assert not {home for home in plain if home.rpartition(".")[0] in folders} - registering
-    assert not registering - plain
+def imported_modules(path):
+    """The modules of this library that a file imports, by their full names."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bayesrl"):
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_an_underscore_means_private_to_its_folder():
+    """A file in a folder inside may import it too. The top level is the whole package."""
+    private = {module(p): module(p).rpartition(".")[0] for p in FILES if re.match(r"_[a-z]", p.name)}
+    uses = [
+        (module(p).removesuffix(".__init__"), used) for p in FILES for used in imported_modules(p) if used in private
+    ]
+    assert uses
+    assert not [f"{user} imports {used}" for user, used in uses if not f"{user}.".startswith(f"{private[used]}.")]
 
 
 def test_no_folder_is_crowded():
@@ -65,6 +75,7 @@ def lists_of_exports(path):
                 lazy |= {(f"{package}.{home}", name) for name in names}
             given = {one.arg: ast.literal_eval(one.value) for one in call.keywords}
             lazy |= {(package, name) for name in given.get("modules", ())}
+            lazy |= {(home, name) for home, names in given.get("elsewhere", {}).items() for name in names}
     return typed, lazy
 
 

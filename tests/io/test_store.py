@@ -38,7 +38,7 @@ from bayesrl.testing.probes import learned
 SHELF = ["book", "film", "game"]
 KINDS = ("belief", "planner", "agent")
 OF_FUNCTIONS = ("normal-wishart-dynamics",)
-"""What holds functions of the user cannot be kept; tests/beliefs/dynamics/test_normal_wishart_dynamics.py has the refusal."""
+"""Functions of the user cannot be kept; beliefs/dynamics/test_normal_wishart_dynamics.py has the refusal."""
 EXAMPLES = {
     e.name: e.example
     for e in methods()
