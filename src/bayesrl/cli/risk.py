@@ -14,7 +14,7 @@ from bayesrl.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from bayesrl.checks import Floats
-    from bayesrl.lab.risk import Assessment
+    from bayesrl.lab.risk import Assessment, Solvable
 
 STATES_SHOWN = 30
 """The largest number of states in the table of policies."""
@@ -26,7 +26,7 @@ class Study(NamedTuple):
     """The policies of all criteria for one posterior, and how good each is."""
 
     place: Any
-    belief: Any
+    belief: Solvable
     learnt: dict[str, Any]
     """The origin of the posterior: {"data": file} or {"steps": number}."""
     criterion: str
@@ -85,7 +85,7 @@ def risk(
     return _put_study(study)
 
 
-def _study(place: Any, belief: Any, learnt: dict[str, Any], criterion: str, epsilon: float, seed: int) -> Study:
+def _study(place: Any, belief: Solvable, learnt: dict[str, Any], criterion: str, epsilon: float, seed: int) -> Study:
     """Solve for each criterion, and assess all policies on common draws."""
     from numpy.random import SeedSequence, default_rng
 
