@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.dynamics.crp_dynamics import CRPDynamics as CRPDynamics
     from bayesrl.beliefs.dynamics.factored_dbn import FactoredDBN as FactoredDBN
     from bayesrl.beliefs.dynamics.gp_dynamics import GPDynamics as GPDynamics
+    from bayesrl.beliefs.dynamics.gp_pomdp import GPPOMDP as GPPOMDP
     from bayesrl.beliefs.dynamics.linear_gaussian_dynamics import LinearGaussianDynamics as LinearGaussianDynamics
     from bayesrl.beliefs.dynamics.normal_wishart import NormalWishart as NormalWishart
+    from bayesrl.beliefs.dynamics.normal_wishart_dynamics import NormalWishartDynamics as NormalWishartDynamics
     from bayesrl.beliefs.games.dirichlet_game import DirichletGame as DirichletGame
     from bayesrl.beliefs.games.finite_games import FiniteGames as FiniteGames
     from bayesrl.beliefs.games.joint import JointTransition as JointTransition
@@ -51,10 +53,18 @@ if TYPE_CHECKING:
     from bayesrl.beliefs.pomdp.policy_prior import joint_posterior as joint_posterior
     from bayesrl.beliefs.pomdp.pomdp_filter import POMDPFilter as POMDPFilter
     from bayesrl.beliefs.pomdp.pomdp_particles import POMDPParticles as POMDPParticles
+    from bayesrl.beliefs.rewards.birl import BIRL as BIRL
+    from bayesrl.beliefs.rewards.bnirl import BNIRL as BNIRL
+    from bayesrl.beliefs.rewards.dpm_birl import DPMBIRL as DPMBIRL
     from bayesrl.beliefs.rewards.gaussian_rewards import GaussianRewards as GaussianRewards
+    from bayesrl.beliefs.rewards.modified_birl import ModifiedBIRL as ModifiedBIRL
+    from bayesrl.beliefs.rewards.multitask_birl import MultitaskBIRL as MultitaskBIRL
     from bayesrl.beliefs.rewards.reward_beta import RewardBeta as RewardBeta
     from bayesrl.beliefs.rewards.reward_dirichlet import RewardDirichlet as RewardDirichlet
     from bayesrl.beliefs.rewards.reward_normal import RewardNormal as RewardNormal
+    from bayesrl.beliefs.tasks.hierarchical_mdp import HierarchicalMDP as HierarchicalMDP
+    from bayesrl.beliefs.tasks.linear_reward_classes import LinearRewardClasses as LinearRewardClasses
+    from bayesrl.beliefs.tasks.variable_reward_transfer import VariableReward as VariableReward
     from bayesrl.beliefs.values.bayesian_linear_regression import BayesianLinearRegression as BayesianLinearRegression
     from bayesrl.beliefs.values.gp_regression import GPRegression as GPRegression
     from bayesrl.beliefs.values.gptd import GPTD as GPTD
@@ -112,6 +122,16 @@ export(
         "mdp.tied_dirichlet": ("tied",),
         "rewards.gaussian_rewards": ("GaussianRewards",),
         "mdp.unknown_rewards": ("UnknownRewards",),
+        "dynamics.gp_pomdp": ("GPPOMDP",),
+        "dynamics.normal_wishart_dynamics": ("NormalWishartDynamics",),
+        "rewards.birl": ("BIRL",),
+        "rewards.bnirl": ("BNIRL",),
+        "rewards.dpm_birl": ("DPMBIRL",),
+        "rewards.modified_birl": ("ModifiedBIRL",),
+        "rewards.multitask_birl": ("MultitaskBIRL",),
+        "tasks.hierarchical_mdp": ("HierarchicalMDP",),
+        "tasks.variable_reward_transfer": ("VariableReward",),
+        "tasks.linear_reward_classes": ("LinearRewardClasses",),
         "values.bayesian_linear_regression": ("BayesianLinearRegression",),
         "values.gp_regression": ("GPRegression",),
         "values.gptd": ("GPTD",),
