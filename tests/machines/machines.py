@@ -174,7 +174,7 @@ def main() -> int:
         if machine.figures and not options.short and not options.paths:
             parts["figures"] = []
         for part, paths in parts.items():
-            marks = ["-m", "long" if part == "figures" else "not long", "--ignore=tests/mutation"]
+            marks = ["-m", "long" if part == "figures" else "not long and not soak", "--ignore=tests/mutation"]
             marks += ["-n", str(options.workers)]
             log = ROOT / OUT / f"{machine.name}.log"
             passed, failed, seconds = tested(sys.executable, [*marks, *paths], log, machine.variables)
