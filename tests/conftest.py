@@ -1,9 +1,14 @@
 import gc
+import signal
 import sys
 from pathlib import Path
 
 # Toys and oracles that several files of tests use. Processes that tests start import them by name, too.
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
+
+# Processes that tests start take over whether Ctrl-C is ignored, as it is below nohup and in the background of a script.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish():
