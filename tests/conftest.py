@@ -6,7 +6,7 @@ from pathlib import Path
 # Toys and oracles that several files of tests use. Processes that tests start import them by name, too.
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 
-# Processes that tests start take over whether Ctrl-C is ignored, as it is below nohup and in the background of a script.
+# Processes that tests start take over whether Ctrl-C is ignored, as below nohup and in the background of a script.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

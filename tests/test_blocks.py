@@ -54,10 +54,10 @@ def chained(belief, n):
             yield belief
 
 
-@law("beliefs.tabular._ledger:CHUNK")
-@law("beliefs.tabular._ledger:DENSE")
-@law("beliefs.tabular._ledger:FIRST", whole=64)
-@law("beliefs.tabular._kept_mean:SMALL", rounding=1e-15)
+@law("beliefs.mdp.ledger:CHUNK")
+@law("beliefs.mdp.ledger:DENSE")
+@law("beliefs.mdp.ledger:FIRST", whole=64)
+@law("beliefs.mdp._incremental_mean:SMALL", rounding=1e-15)
 def counts_of_posteriors(patch):
     found = []
     for belief in chained(b.DirichletMDP.flat(b.make_world("chain")), 30):
@@ -66,7 +66,7 @@ def counts_of_posteriors(patch):
     return found
 
 
-@law("beliefs.tabular.sparse_dirichlet:FIRST_COLUMNS", whole=256)
+@law("beliefs.mdp.sparse_dirichlet:FIRST_COLUMNS", whole=256)
 def sparse_weights(patch):
     found = []
     for belief in chained(SparseDirichletMDP.flat(b.make_world("chain")), 30):
@@ -139,7 +139,7 @@ def games_of_listed_models(patch):
     return [solution.strategy, [solution.value]]
 
 
-@law("risk._samples:CELLS")
+@law("risk.samples:CELLS")
 def drawn_values(patch):
     from bayesrl.risk import samples as _samples
 
@@ -151,7 +151,7 @@ def drawn_values(patch):
 # Kernels -------------------------------------------------------------------------------------------------------------
 
 
-@law("kernels.bellman:BLOCK", rounding=1e-13)
+@law("kernels.dynamic_programming.bellman:BLOCK", rounding=1e-13)
 def backups(patch):
     from bayesrl.kernels.dynamic_programming import bellman
     from bayesrl.models.solution import model_of
@@ -168,8 +168,8 @@ def backups(patch):
     return [*found, new, pi, changes]
 
 
-@law("kernels.retirement:STRIDE", whole=8, rounding=1e-8)
-@law("kernels.retirement:LANES", whole=21, rounding=1e-8)
+@law("kernels.dynamic_programming.retirement:STRIDE", whole=8, rounding=1e-8)
+@law("kernels.dynamic_programming.retirement:LANES", whole=21, rounding=1e-8)
 def advantages(patch):
     """Values of playing on, for 21 incomes, as many at a time as there are lanes.
 
@@ -190,7 +190,7 @@ def advantages(patch):
     return [np.concatenate(found, axis=1)[:, :21]]
 
 
-@law("kernels.calibration:SWEEPS", whole=32, rounding=4e-7)
+@law("kernels.dynamic_programming.gittins_roots:SWEEPS", whole=32, rounding=4e-7)
 def indices(patch):
     """Brackets of the indices, each at most 2e-7 wide."""
     from bayesrl.kernels.dynamic_programming import gittins_roots as calibration
@@ -225,7 +225,7 @@ def searched_trees(patch):
     return [decision.info["simulations"], decision.info["q"], *(x[:n] for x in tree[:5]), tree.spread]
 
 
-@law("kernels.stick_breaking:PIECES", whole=64)
+@law("kernels.random.stick_breaking:PIECES", whole=64)
 def lists_of_pieces(patch):
     from bayesrl.kernels.random import stick_breaking
 
@@ -239,7 +239,7 @@ def lists_of_pieces(patch):
 # Chains --------------------------------------------------------------------------------------------------------------
 
 
-@law("inverse._policy_walk:FRESH", rounding=1e-9)
+@law("beliefs.rewards._policy_walk:FRESH", rounding=1e-9)
 def walks(patch):
     from bayesrl.beliefs.rewards import _on_lattice, _policy_walk
     from bayesrl.inverse import BIRL, GaussianPrior
@@ -309,10 +309,10 @@ def test_a_small_block_gives_the_result_of_one(constant, size, monkeypatch):
 
 OTHER = {
     "lab.compare:BLOCK": "a block has streams of its own, so its size is a part of what a seed means",
-    "beliefs.continuous.linear_gaussian_dynamics:MOST": "the largest array that is allowed",
+    "beliefs.dynamics.linear_gaussian_dynamics:MOST": "the largest array that is allowed",
     "models.pomdp_file:MOST": "the largest table that is read",
     "models.pomdp_file:NAMES": "the largest number that a short file may declare",
-    "lab.measures._episodes:LAST": "how many episodes count as the last ones",
+    "lab.measures.episodes:LAST": "how many episodes count as the last ones",
 }
 """Constants that do change results, with the reason."""
 NUMBER, ASSIGNED = re.compile(r"[\d_ *()+-]+"), re.compile(r"^[A-Z][A-Z_]* = \d", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Probes of structured priors (`beliefs/structured`)."""
+"""Probes of structured priors (`beliefs/dynamics`)."""
 
 from __future__ import annotations
 
