@@ -360,6 +360,19 @@ def test_interrupted(capsys, monkeypatch):
     assert capsys.readouterr() == ("", "")
 
 
+def test_interrupted_with_notes(capsys, monkeypatch):
+    """What a comparison adds to a KeyboardInterrupt, the number of finished runs, is printed."""
+
+    def interrupted():
+        stop = KeyboardInterrupt()
+        stop.add_note("compare: 3 of 20 runs were finished (PSRL 3).")
+        raise stop
+
+    monkeypatch.setattr(registry, "methods", interrupted)
+    assert main(["methods"]) == 130
+    assert capsys.readouterr() == ("", "compare: 3 of 20 runs were finished (PSRL 3).\n")
+
+
 def test_a_terminal_without_our_letters():
     done = shell("show", "chain-tied", env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert (done.returncode, done.stderr) == (0, "")
