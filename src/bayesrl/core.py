@@ -418,8 +418,8 @@ def _first(world: World, rng: Generator) -> tuple[Any, Any]:
 
 def _check_reward(world: object, reward: Any, lockstep: int | None) -> None:
     """Refuse what is no finite number, nor in lockstep an array of them."""
-    if isinstance(reward, (float, int)):
-        finite = abs(reward) <= LARGEST
+    if isinstance(reward, (float, int, np.integer)):
+        finite = -LARGEST <= reward <= LARGEST
     else:
         numeric = isinstance(reward, (np.ndarray, np.generic)) and reward.dtype.kind in "biuf"
         finite = numeric and reward.ndim <= (lockstep is not None) and bool(np.isfinite(reward).all())
