@@ -418,11 +418,13 @@ def _first(world: World, rng: Generator) -> tuple[Any, Any]:
 
 def _check_reward(world: object, reward: Any, lockstep: int | None) -> None:
     """Refuse what is no finite number, nor in lockstep an array of them."""
-    if isinstance(reward, (float, int, np.integer)):
+    if isinstance(reward, (float, int)):
         finite = -LARGEST <= reward <= LARGEST
-    else:
+    elif not isinstance(reward, np.integer):
         numeric = isinstance(reward, (np.ndarray, np.generic)) and reward.dtype.kind in "biuf"
         finite = numeric and reward.ndim <= (lockstep is not None) and bool(np.isfinite(reward).all())
+    else:
+        finite = True
     if not finite:
         raise BrokenContract(f"{type(world).__name__}.step", "return a finite number as reward", reward)
 
