@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +24,9 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
             for note in getattr(stop, "__notes__", ()):
-                print(note, file=sys.stderr)
+                print(note, file=sys.stderr, flush=True)
+            if any(thread.name.startswith("bayesrl") for thread in threading.enumerate()):
+                os._exit(130)  # Ctrl-C was pressed again: Python would wait for the threads
             raise typer.Exit(130) from None
 
 

@@ -77,6 +77,7 @@ def on_threads(
             left -= 1
 
 
+WAITING = "compare: it stops as soon as the decisions of its threads are made; Ctrl-C again does not wait for them."
 News = SimpleQueue[tuple[int, Future[Any]]]
 
 
@@ -116,6 +117,9 @@ def _managed(
         raise
     finally:
         enough.put(None)
+        manager.join(EVERY)
+        if manager.is_alive() and sys.stderr is not None:
+            print(WAITING, file=sys.stderr, flush=True)
         manager.join()
 
 

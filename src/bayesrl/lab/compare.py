@@ -10,9 +10,9 @@ then cut, so replicate i does not depend on the number of runs. Methods in locks
 other, but not with methods that run one by one; `Comparison.difference` takes this into account.
 
 Threads help if time is spent in compiled code, which releases the GIL; processes (agents and worlds are pickled) help
-if it is spent in Python. Ctrl-C ends processes at once, and threads after their present step; it says how many runs
-were finished. Worker processes end with the process that started them. If one is killed, its runs begin again; if that
-happens again and again, `LostWorkers` has the records of the finished runs.
+if it is spent in Python. Ctrl-C ends processes at once, and threads after their present step, which another Ctrl-C does
+not wait for; it says how many runs were finished. Worker processes end with the process that started them. If one is
+killed, its runs begin again; if that happens again and again, `LostWorkers` has the records of the finished runs.
 """
 
 from __future__ import annotations
