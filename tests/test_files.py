@@ -222,6 +222,19 @@ print(bad)
 """Kills a process that writes scores; prints how often the file was neither version."""
 
 
+def test_ctrl_c_right_after_the_file_is_made(tmp_path, monkeypatch):
+    made = os.open
+
+    def interrupted(path, flags, *mode):
+        os.close(made(path, flags, *mode))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        b.save(RECORD, tmp_path / "file")
+    assert not list(tmp_path.iterdir())
+
+
 def test_scores_survive_kills(tmp_path):
     done = subprocess.run([sys.executable, "-c", KILLS, tmp_path / "s.json", "5"], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("0\n", "")
