@@ -242,6 +242,8 @@ def _answer(message: bytes, work: Work[Job, Result], done: MutableSequence[int])
         return pickle.dumps((work(job, watch), None, ""))
     except BaseException as error:
         try:
-            return pickle.dumps((None, error, traceback.format_exc()))
+            message = pickle.dumps((None, error, traceback.format_exc()))
+            pickle.loads(message)  # as the parent does
+            return message
         except Exception as unsaid:
             return pickle.dumps((None, unsaid, traceback.format_exc()))

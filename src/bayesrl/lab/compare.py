@@ -18,6 +18,7 @@ killed, its runs begin again; if that happens again and again, `LostWorkers` has
 from __future__ import annotations
 
 import ast
+import multiprocessing
 import pickle
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -75,6 +76,9 @@ def compare(
         raise InvalidArgument("compare", "world", "a world (reset, step) or a family of worlds (draw)", world)
     pooled = workers > 1
     if pooled and backend == "processes":
+        if multiprocessing.current_process().daemon:
+            expected = '"threads" in a daemonic process, which cannot start others'
+            raise InvalidArgument("compare", "backend", expected, backend)
         _check_pickles(agents, world)
         _check_main_guard()
 
