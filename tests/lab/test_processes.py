@@ -173,3 +173,20 @@ def test_a_daemonic_process_starts_no_others(monkeypatch):
     monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
     with pytest.raises(InvalidArgument, match="'backend' must be \"threads\" in a daemonic process"):
         compare([Always(0)], TOY, 2, 2, workers=2, backend="processes")
+
+
+def test_a_program_that_cannot_be_imported(tmp_path):
+    """A worker that fails before its first job has not been killed for want of memory."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "if __name__ != '__main__': raise ImportError('no such module')\n"
+        "from bayesrl import BayesAgent, compare, make, make_world\n"
+        "from bayesrl.beliefs import BetaBernoulli\n"
+        "if __name__ == '__main__':\n"
+        "    agent = BayesAgent(BetaBernoulli.uniform(10), make('thompson'))\n"
+        "    compare([agent], make_world('bernoulli'), 2, 2, workers=2, backend='processes')\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+    assert "ImportError: no such module" in done.stderr
+    assert "for a program that a worker process cannot import" in done.stderr
+    assert "killed" not in done.stderr

@@ -44,6 +44,10 @@ class Lost(Exception):
         self.job = job
 
 
+class NotImported(Exception):
+    """A worker process could not import the program."""
+
+
 class InWorker(Exception):
     """Where a worker process failed: its traceback, the cause of the error that comes back."""
 
@@ -145,6 +149,8 @@ def on_processes(
                 try:
                     message = worker.pipe.recv_bytes()
                 except (EOFError, OSError):  # it was killed, perhaps in the middle of a message
+                    if not worker.ready and worker.has_failed():
+                        raise NotImported from None
                     crew.pop(pipe).end()
                     lost[worker.job] += 1
                     if lost[worker.job] == TRIES:
@@ -153,6 +159,7 @@ def on_processes(
                     todo.appendleft(worker.job)
                     room = 1
                     continue
+                worker.ready = True
                 if message != READY:
                     results[worker.job] = _result(message)
                     if not todo or len(crew) > room:
@@ -187,6 +194,7 @@ class _Worker:
         self.how: Any = context()
         self.pipe, self.theirs = self.how.Pipe()
         self.process: Any = None
+        self.ready = False
 
     def start(self, work: Work[Job, Result], done: MutableSequence[int]) -> None:
         ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
@@ -195,6 +203,12 @@ class _Worker:
             process = self.how.Process(target=_serve, args=(self.theirs, at_ctrl_c, work, done))
             process.start()
             self.process = process
+
+    def has_failed(self) -> bool:
+        """Whether the process ended by an error, not by a signal."""
+        if self.process is not None:
+            self.process.join(1.0)
+        return self.process is not None and (self.process.exitcode or 0) > 0
 
     def end(self) -> None:
         """End the process at once. One that Ctrl-C left half started ends with its pipe."""

@@ -35,7 +35,7 @@ from bayesrl.capabilities import Batches, offers
 from bayesrl.checks import choice, integer
 from bayesrl.core import Copies, Family, World, names_to_keep, run
 from bayesrl.errors import InvalidArgument, LostWorkers, MissingMainGuard
-from bayesrl.lab._pool import TRIES, Lost, context, on_processes, on_threads
+from bayesrl.lab._pool import TRIES, Lost, NotImported, context, on_processes, on_threads
 from bayesrl.lab._progress import Progress, Watch
 from bayesrl.lab.comparison import Comparison
 from bayesrl.record import Record, as_tuples
@@ -162,6 +162,9 @@ def _telling(jobs: Sequence[Job], results: Mapping[int, list[Record]], runs: int
         each = ", ".join(f"{label} {n}" for label, n in finished.items())
         stop.add_note(f"compare: {sum(finished.values())} of {runs * len(finished)} runs were finished ({each}).")
         raise
+    except NotImported:
+        expected = '"threads" for a program that a worker process cannot import'
+        raise InvalidArgument("compare", "backend", expected, "processes", "The import's error is above.") from None
     except Lost as lost:
         kept: dict[str, tuple[Record, ...]] = {job.label: () for job in jobs}
         for k in sorted(results):
