@@ -91,8 +91,7 @@ def _near_one(m: Model, P: Any, own: Any) -> Floats:
     """
     S, low = len(m.r), float(m.r.min())
     scale = float(m.r.max()) - low or 1.0
-    gains = sparse.hstack([P - own, sparse.csr_array(P.shape)])
-    lhs = sparse.csr_array(sparse.vstack([gains, sparse.hstack([-own, m.gamma * P - own])]))
+    lhs = sparse.csr_array(sparse.bmat([[P - own, None], [-own, m.gamma * P - own]], format="csc"))
     rhs = np.append(np.zeros(m.r.size), (low - m.r.ravel()) / scale)
     cost = np.repeat([GAIN, 1.0], S)
     bounds = np.repeat([[0.0, 1.0], [0.0, np.inf]], S, axis=0)
