@@ -19,7 +19,6 @@ import bayesrl as b
 from bayesrl import _files
 from bayesrl.core import Mind
 from bayesrl.errors import InvalidArgument, UnreadableFile
-from bayesrl.io.archive import PAGE
 from bayesrl.io.logs import load_log
 from bayesrl.lab.literature import scores
 from bayesrl.lab.plots.sheet import new_sheet
@@ -223,6 +222,19 @@ print(bad)
 """Kills a process that writes scores; prints how often the file was neither version."""
 
 
+def test_ctrl_c_right_after_the_file_is_made(tmp_path, monkeypatch):
+    made = os.open
+
+    def interrupted(path, flags, *mode):
+        os.close(made(path, flags, *mode))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        b.save(RECORD, tmp_path / "file")
+    assert not list(tmp_path.iterdir())
+
+
 def test_scores_survive_kills(tmp_path):
     done = subprocess.run([sys.executable, "-c", KILLS, tmp_path / "s.json", "5"], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("0\n", "")
@@ -354,7 +366,7 @@ def planted(folder):
         yield folder / name, why
     with zipfile.ZipFile(folder / "blanks", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("meta.json", b" " * MUCH)
-    yield folder / "blanks", f"its meta.json has {MUCH} bytes, and a page above {PAGE} is not compressed"
+    yield folder / "blanks", f"its meta.json declares {MUCH} bytes, too many for its "
 
 
 LOADS = """
@@ -426,10 +438,26 @@ def test_a_long_page_is_not_compressed(tmp_path, monkeypatch):
     """What `save` writes can be read: a page that may not be compressed is not."""
     for most in (10, 10**6):
         monkeypatch.setattr("bayesrl.io.archive.PAGE", most)
+        monkeypatch.setattr("bayesrl.io.archive.DENSE", 1)
         b.save(RECORD, tmp_path / "file")
         assert b.load(tmp_path / "file") == RECORD
         with zipfile.ZipFile(tmp_path / "file") as archive:
             assert (archive.getinfo("meta.json").compress_type == zipfile.ZIP_STORED) == (most == 10)
+
+
+def test_constant_arrays(tmp_path, monkeypatch):
+    """A short file may not hold arrays that fill the memory. What `save` writes can be read."""
+    monkeypatch.setattr("bayesrl.io.archive.FREE", 10**6)
+    belief = b.beliefs.BetaBernoulli(np.ones(300_000), np.full(300_000, 2.0))
+    b.save(belief, tmp_path / "file")
+    assert b.load(tmp_path / "file") == belief
+    assert (tmp_path / "file").stat().st_size > 4_800_000
+    monkeypatch.setattr("bayesrl.io.archive.FREE", 10**7)
+    b.save(belief, tmp_path / "short")
+    assert (tmp_path / "short").stat().st_size < 48_000
+    monkeypatch.setattr("bayesrl.io.archive.FREE", 10**6)
+    with pytest.raises(UnreadableFile, match="its arrays have more bytes than 1000000, and than 100 times its own"):
+        b.load(tmp_path / "short")
 
 
 def test_an_array_that_is_named_twice_is_read_once(tmp_path):

@@ -4,12 +4,15 @@ import copy
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -29,7 +32,7 @@ from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
 from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.beliefs.arms.semi_bandit import SemiBandit
-from bayesrl.core import BayesAgent, Transition, run
+from bayesrl.core import BayesAgent, Decision, Transition, run
 from bayesrl.errors import BayesRLError, InvalidArgument, UnknownName
 from bayesrl.live import LiveAgent
 
@@ -701,3 +704,50 @@ def test_a_fork_waits_for_the_call_that_runs():
     other.join()
     assert os.waitpid(child, 0)[1] == 0
     assert live.mind == ("held",)
+
+
+class Asks:
+    """An agent that asks another live agent, and makes a third one."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def start(self):
+        return 0
+
+    def act(self, mind, seen, rng):
+        time.sleep(0.002)
+        copy.deepcopy(self.inner)
+        return Decision(self.inner.act(), mind, {})
+
+    def learn(self, mind, step, rng):
+        return mind
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
+def test_a_fork_among_agents_that_ask_each_other():
+    """A fork must not hold the lock of one agent while it waits for another, nor wait for ever in a busy service."""
+    script = """
+import os, threading
+from bayesrl.live import LiveAgent
+from tests.lab.test_live import Asks, shop
+outer, stop = [LiveAgent(Asks(shop())) for _ in range(4)], threading.Event()
+
+def busy(agent):
+    while not stop.is_set():
+        agent.act()
+
+threads = [threading.Thread(target=busy, args=(agent,), daemon=True) for agent in outer]
+for thread in threads:
+    thread.start()
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        outer[0].act()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+stop.set()
+"""
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], timeout=30, cwd=root, check=False)
+    assert done.returncode == 0

@@ -141,8 +141,8 @@ def _status(target: Path) -> os.stat_result | None:
 
 def _replace(target: Path, data: bytes, old: os.stat_result | None) -> None:
     part = target.parent / f".bayesrl-{secrets.token_hex(8)}.part"
-    file = os.open(part, PRIVATE, 0o666 if old is None else 0o600)
-    try:
+    try:  # Ctrl-C may come as soon as there is a file
+        file = os.open(part, PRIVATE, 0o666 if old is None else 0o600)
         with open(file, "wb") as made:
             if old is not None:
                 _keep_owner_and_mode(file, old)
@@ -150,8 +150,9 @@ def _replace(target: Path, data: bytes, old: os.stat_result | None) -> None:
             made.flush()
             os.fsync(file)
         os.replace(part, target)
-    except BaseException:
-        part.unlink(missing_ok=True)
+    except BaseException as error:
+        if not isinstance(error, FileExistsError):  # which nobody here has made
+            part.unlink(missing_ok=True)
         raise
     _flush_folder(target.parent)
 

@@ -22,6 +22,7 @@ defines records.
 from __future__ import annotations
 
 import dataclasses
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -348,7 +349,9 @@ def _check_play(agent: object, world: object, streams: object, horizon: object) 
         agent.check_world(world, limit)
 
 
-def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None = None) -> Iterator[Step]:
+def play(
+    agent: Agent[M], world: World, streams: Streams, *, horizon: int | None = None, lockstep: int | None = None
+) -> Iterator[Step]:
     """Let an agent act in a world, and yield the steps without end.
 
     This is the only loop in which an agent acts in a world. `bandits.simulate` repeats it in compiled form, bit for
@@ -356,7 +359,7 @@ def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None
     time, and the walks of an expert in `inverse.demonstrate`, which has no agent.
 
     An episode is truncated after `horizon` steps. After a terminated or truncated episode, another one starts in the
-    same world.
+    same world. `lockstep` is the number of replicates, if agent and world are batched.
 
     >>> from itertools import islice
     >>> import bayesrl as b
@@ -379,15 +382,16 @@ def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None
         if not isinstance(answer, (tuple, list)) or not 4 <= len(answer) <= 5:
             raise BrokenContract(f"{type(world).__name__}.step", STEP, answer)
         after, new, reward, terminated = answer if len(answer) == 4 else answer[:4]
-        if not isinstance(reward, (float, int)) and not _numeric(reward):
-            raise BrokenContract(f"{type(world).__name__}.step", "return a number as reward", reward)
-        if terminated is not False and terminated is not True and not _numeric(terminated):
-            raise BrokenContract(f"{type(world).__name__}.step", "return True or False as end", terminated)
+        if type(reward) is not float or reward - reward:  # which is zero if it is finite
+            _check_reward(world, reward, lockstep)
+        if terminated is not False and terminated is not True:
+            _check_end(world, terminated)
+        following = 0 if len(answer) == 4 else _task(world, answer[4])
         age += 1
         truncated = age == horizon and not terminated
         transition = tuple_new(Transition, (seen, action, reward, new, terminated, truncated, task))
         mind = agent.learn(mind, transition, learning)
-        task = answer[4] if len(answer) > 4 else 0
+        task = following
         if terminated or truncated:
             after, new = _first(world, luck)
             age = task = 0
@@ -395,7 +399,9 @@ def play(agent: Agent[M], world: World, streams: Streams, *, horizon: int | None
         state, seen = after, new
 
 
+LARGEST = sys.float_info.max
 STEP = "return a state, an observation, a reward, whether the episode ended, and perhaps a task"
+TASK = "return a whole number of at least 0 as task, its fifth value (GymWorld adapts Gymnasium)"
 
 
 def _first(world: World, rng: Generator) -> tuple[Any, Any]:
@@ -406,9 +412,32 @@ def _first(world: World, rng: Generator) -> tuple[Any, Any]:
     return answer[0], answer[1]
 
 
-def _numeric(x: object) -> bool:
-    """Whether this is a number, or in lockstep an array of numbers."""
-    return isinstance(x, (np.ndarray, np.generic, int)) and np.asarray(x).dtype.kind in "biuf" and np.ndim(x) < 2
+def _check_reward(world: object, reward: Any, lockstep: int | None) -> None:
+    """Refuse what is no finite number, nor in lockstep an array of them."""
+    if isinstance(reward, (float, int)):
+        finite = -LARGEST <= reward <= LARGEST
+    elif not isinstance(reward, np.integer):
+        numeric = isinstance(reward, (np.ndarray, np.generic)) and reward.dtype.kind in "biuf"
+        finite = numeric and reward.ndim <= (lockstep is not None) and bool(np.isfinite(reward).all())
+    else:
+        finite = True
+    if not finite:
+        raise BrokenContract(f"{type(world).__name__}.step", "return a finite number as reward", reward)
+
+
+def _check_end(world: object, terminated: Any) -> None:
+    """Refuse what is neither true nor false."""
+    scalar = isinstance(terminated, (int, np.ndarray, np.generic)) and np.ndim(terminated) == 0
+    if not scalar or terminated not in (0, 1):
+        raise BrokenContract(f"{type(world).__name__}.step", "return True or False as end", terminated)
+
+
+def _task(world: object, task: Any) -> Any:
+    """The number of a task; refuse anything else."""
+    scalar = isinstance(task, (np.ndarray, np.generic)) and task.dtype.kind in "iu" and task.ndim == 0
+    if not (type(task) is int or scalar) or not 0 <= task < 2**63:
+        raise BrokenContract(f"{type(world).__name__}.step", TASK, task)
+    return task
 
 
 def run(
@@ -452,7 +481,7 @@ def run(
     taken: list[Transition] = []
     states: list[Any] = []
     kept: dict[str, list[Any]] = {name: [] for name in keep if name != "state"}
-    happening = islice(play(agent, world, streams, horizon=horizon), steps)
+    happening = islice(play(agent, world, streams, horizon=horizon, lockstep=lockstep), steps)
     for state, transition, decision, _, _ in happening if watch is None else watch(happening):
         taken.append(transition)
         if keep:
@@ -463,8 +492,6 @@ def run(
                     raise InvalidArgument("run", "keep", expected, name, f"There are {', '.join(decision.info)}.")
                 values.append(decision.info[name])
     columns = columns_of(taken)
-    if lockstep is None and columns["reward"].ndim > 1:
-        raise BrokenContract(f"{type(world).__name__}.step", "return a number as reward", taken[0].reward)
     if "state" in keep:
         columns = {"state": column("state", states), **columns}
     columns |= {name: column(name, values) for name, values in kept.items()}

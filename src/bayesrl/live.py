@@ -98,7 +98,7 @@ class LiveAgent:
     def _guard(self) -> None:
         """Make the lock that `act`, `learn` and `warm_start` take in turn, and that a fork waits for."""
         self._lock = RLock()
-        with _FORKS:
+        with _LISTING:
             _AGENTS.add(self)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -137,6 +137,8 @@ class LiveAgent:
             action, mind, _ = self.agent.act(self.mind, seen, rng)
             return self._named(action), mind
 
+        if _WANTED:
+            _give_way()
         with self._lock:
             action, self.mind = _call_or_restore(self.streams.thought, choose)
         return action
@@ -147,6 +149,8 @@ class LiveAgent:
         The reward of a set of actions is a list of their rewards, in the same order, or the sum if only that is known.
         """
         step = self._step(action, reward, context)
+        if _WANTED:
+            _give_way()
         with self._lock:
             self.mind = _call_or_restore(self.streams.learning, lambda rng: self.agent.learn(self.mind, step, rng))
 
@@ -333,26 +337,55 @@ class LiveAgent:
 # Forks ---------------------------------------------------------------------------------------------------------------
 #
 # A forked process has only the thread that forked. A lock that another thread held would stay locked in it, and the
-# call under the lock would never end. So a fork waits until no call is running.
+# call under the lock would never end. So a fork waits until no call is running. An agent may ask another one, so a fork
+# takes all locks at once or none, and calls that have not begun let it go first.
 
 _AGENTS: WeakSet[LiveAgent] = WeakSet()
 """Every agent of this process."""
+_LISTING = RLock()
+"""Held while `_AGENTS` is used."""
 _FORKS = RLock()
-_HELD: list[Any] = []
-"""The locks that a fork holds."""
+"""Held from the beginning of a fork to its end."""
+_WANTED: list[Any] = []
+"""The locks that a fork waits for, and then holds."""
+PATIENCE = 1.0
+"""Seconds that a call waits for a fork; the fork may wait for a call that waits for this one in another thread."""
 
 
 def _before_fork() -> None:
     _FORKS.acquire()
-    for agent in _AGENTS:
-        agent._lock.acquire()
-        _HELD.append(agent._lock)
+    while (busy := _take_all()) is not None:
+        with busy:  # wait for the call that runs
+            pass
+
+
+def _take_all() -> Any:
+    """Take the locks of all agents, or return one that another thread holds."""
+    _LISTING.acquire()
+    _WANTED[:] = [agent._lock for agent in _AGENTS]
+    for n, lock in enumerate(_WANTED):
+        if not lock.acquire(blocking=False):
+            _release(n)
+            return lock
+    return None
+
+
+def _release(n: int) -> None:
+    for lock in _WANTED[:n]:
+        lock.release()
+    _LISTING.release()
 
 
 def _after_fork() -> None:
-    while _HELD:
-        _HELD.pop().release()
+    _release(len(_WANTED))
+    _WANTED.clear()
     _FORKS.release()
+
+
+def _give_way() -> None:
+    """Let a fork go first, unless it waits for a call of this thread."""
+    if not any(lock._is_owned() for lock in _WANTED) and _FORKS.acquire(timeout=PATIENCE):
+        _FORKS.release()
 
 
 if hasattr(os, "register_at_fork"):  # where processes fork

@@ -4,8 +4,10 @@ import json
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from importlib.metadata import entry_points
 
 import numpy as np
@@ -388,6 +390,46 @@ def test_interrupted(capsys, monkeypatch):
     monkeypatch.setattr(registry, "methods", interrupted)
     assert main(["methods"]) == 130
     assert capsys.readouterr() == ("", "")
+
+
+def test_interrupted_with_notes(capsys, monkeypatch):
+    """What a comparison adds to a KeyboardInterrupt, the number of finished runs, is printed."""
+
+    def interrupted():
+        stop = KeyboardInterrupt()
+        stop.add_note("compare: 3 of 20 runs were finished (PSRL 3).")
+        raise stop
+
+    monkeypatch.setattr(registry, "methods", interrupted)
+    assert main(["methods"]) == 130
+    assert capsys.readouterr() == ("", "compare: 3 of 20 runs were finished (PSRL 3).\n")
+
+
+SLOW = """
+import sys, time
+import bayesrl.bandits.thompson as thompson
+from bayesrl.cli import main
+
+def plan(self, *args):
+    print("begun", flush=True)
+    time.sleep(30.0)
+
+thompson.Thompson.plan = plan
+sys.exit(main(["compare", "thompson", "--world", "bernoulli", "--steps", "9", "--runs", "2", "--workers", "2"]))
+"""
+
+
+def test_interrupted_in_a_long_decision():
+    """Ctrl-C says at once what it waits for, and another one does not wait."""
+    with subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as slow:
+        assert slow.stdout.readline() == b"begun\n"
+        began = time.monotonic()
+        slow.send_signal(signal.SIGINT)
+        assert b"Ctrl-C again" in slow.stderr.readline()
+        slow.send_signal(signal.SIGINT)
+        assert b"0 of 2 runs were finished" in slow.stderr.readline()
+        assert slow.wait(10) == 130
+        assert time.monotonic() - began < 10.0
 
 
 def test_a_terminal_without_our_letters():

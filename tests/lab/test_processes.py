@@ -1,5 +1,6 @@
 """Comparisons on processes and threads end as they should: with their parent, at Ctrl-C, and saying what was done."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from lab_toys import Always, Arms
 
 from bayesrl.core import run
+from bayesrl.errors import InvalidArgument
 from bayesrl.lab import _progress
 from bayesrl.lab.compare import compare
 
@@ -140,3 +142,52 @@ def test_a_run_can_be_watched():
 
     assert run(Always(1), FIXED, 5, watch=watch) == run(Always(1), FIXED, 5)
     assert seen == [1] * 5
+
+
+TOY = Arms([0.2, 0.8])
+
+
+class TwoParts(Exception):
+    def __init__(self, one, two):
+        super().__init__(one + two)
+
+
+class FailsOddly(Always):
+    def act(self, mind, observation, rng):
+        raise TwoParts("the cause ", "of it all")
+
+
+def test_an_error_that_cannot_come_back_is_told():
+    """Exceptions of several arguments are often pickled, but not unpickled."""
+    with pytest.raises(TypeError) as raised:
+        compare([FailsOddly(0)], TOY, 2, 2, workers=2, backend="processes", progress=False)
+    assert "TwoParts: the cause of it all" in str(raised.value.__cause__)
+
+
+def test_without_standard_error(monkeypatch):
+    """A program without a console has none."""
+    monkeypatch.setattr(sys, "stderr", None)
+    assert compare([Always(0)], TOY, 2, 2, progress=True).records
+
+
+def test_a_daemonic_process_starts_no_others(monkeypatch):
+    monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
+    with pytest.raises(InvalidArgument, match="'backend' must be \"threads\" in a daemonic process"):
+        compare([Always(0)], TOY, 2, 2, workers=2, backend="processes")
+
+
+def test_a_program_that_cannot_be_imported(tmp_path):
+    """A worker that fails before its first job has not been killed for want of memory."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "if __name__ != '__main__': raise ImportError('no such module')\n"
+        "from bayesrl import BayesAgent, compare, make, make_world\n"
+        "from bayesrl.beliefs import BetaBernoulli\n"
+        "if __name__ == '__main__':\n"
+        "    agent = BayesAgent(BetaBernoulli.uniform(10), make('thompson'))\n"
+        "    compare([agent], make_world('bernoulli'), 2, 2, workers=2, backend='processes')\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+    assert "ImportError: no such module" in done.stderr
+    assert "for a program that a worker process cannot import" in done.stderr
+    assert "killed" not in done.stderr

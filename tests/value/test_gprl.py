@@ -195,6 +195,18 @@ def test_defaults_converge_and_steer(low, high, target, points, noise, seed):
         assert abs(x - target) < 0.151
 
 
+@pytest.mark.parametrize("points", [9, 15, 21, 31])
+def test_the_error_is_what_stops_the_backups(points):
+    """T is no contraction: the change into values may be small where the change out of them is above the tolerance."""
+    rng = default_rng(0)
+    log = [
+        Transition([x], [u], 0.0, [x + 0.3 * u])
+        for x, u in zip(rng.uniform(-1.0, 1.0, 50), rng.choice([-1.0, 0.0, 1.0], 50), strict=True)
+    ]
+    found = GPRL(np.linspace(-1.0, 1.0, points), [-1.0, 0.0, 1.0], [0.5]).solve(log, default_rng(1000))
+    assert np.abs(np.clip(found.q.max(axis=1), 0.0, 10.0) - found.values).max() <= TOLERANCE
+
+
 def test_scales_for_which_values_do_not_settle_are_made_shorter():
     """Long scales on close support states: backups grow to the limits. It is said, or repaired by a fit."""
     rng = default_rng(0)

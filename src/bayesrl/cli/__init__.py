@@ -69,8 +69,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except BayesRLError as error:
         print(error, file=sys.stderr)
         return 2
-    except KeyboardInterrupt as stop:
-        print(*getattr(stop, "__notes__", ()), sep="\n", end="", file=sys.stderr)
+    except KeyboardInterrupt:  # before or after the command
         return 130
     except OSError:
         raise

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from bayesrl._version import code_version
 from bayesrl.errors import InvalidArgument, MissingExtra
 
+
+class Commands(TyperGroup):
+    """The commands. Ctrl-C is handled here, because typer drops the notes of a KeyboardInterrupt."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command. Ctrl-C ends it with exit code 130, after its notes."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            for note in getattr(stop, "__notes__", ()):
+                print(note, file=sys.stderr, flush=True)
+            if any(thread.name.startswith("bayesrl") for thread in threading.enumerate()):
+                os._exit(130)  # Ctrl-C was pressed again: Python would wait for the threads
+            raise typer.Exit(130) from None
+
+
 app = typer.Typer(
     name="bayesrl",
+    cls=Commands,
     help="Bayesian reinforcement learning: list methods and worlds, run and compare them, explain decisions.",
     epilog="For example: bayesrl compare beb:beta=3 psrl --world chain --plot chain.png",
     add_completion=False,

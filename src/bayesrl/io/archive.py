@@ -16,6 +16,7 @@ import math
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from typing import IO, Any, BinaryIO
 
@@ -34,8 +35,12 @@ PLAIN = "?biufcSU"
 
 DENSEST = 1032
 """Bytes that a byte of a compressed member can stand for, by the format."""
-PAGE = 2**23
-"""Bytes of the largest page that is compressed: a short file cannot hold a page that fills the memory."""
+DENSE = 100
+"""Bytes that a byte of the file may stand for beyond `FREE`; what is denser is then stored as it is."""
+FREE = 2**26
+"""Bytes that any file may declare."""
+PAGE = 2**20
+"""Bytes of the largest page that may be dense: a short file cannot hold a page that fills the memory."""
 CHUNK = 2**20
 """Bytes that are read at once."""
 
@@ -66,15 +71,33 @@ def dtype_to_json(dtype: np.dtype[Any]) -> Any:
 
 def pack(page: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """A zip of a JSON page and arrays by member name; TypeError or ValueError if the page is not JSON."""
-    text = json.dumps({"format": FORMAT, "version": VERSION, **page}, indent=1)
+    text = json.dumps({"format": FORMAT, "version": VERSION, **page}, indent=1).encode()
+    dense = {"meta.json"} if len(text) > max(PAGE, DENSE * len(zlib.compress(text))) else set()
+    packed, sizes = _zipped(text, arrays, dense)
+    if sum(whole for whole, _ in sizes.values()) > _room(len(packed)):
+        dense |= {name for name, (whole, short) in sizes.items() if whole > DENSE * short}
+        packed, _ = _zipped(text, arrays, dense)
+    return packed
+
+
+def _zipped(
+    text: bytes, arrays: Mapping[str, NDArray[Any]], dense: AbstractSet[str]
+) -> tuple[bytes, dict[str, tuple[int, int]]]:
+    """The zip, where the members in `dense` are not compressed, and the two sizes of each member."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        _put(archive, "meta.json", text.encode())
+        _put(archive, "meta.json", text, "meta.json" in dense)
         for name, array in arrays.items():
             member = io.BytesIO()
             npy.write_array(member, array, (1, 0), allow_pickle=False)
-            _put(archive, name, member.getvalue())
-    return buffer.getvalue()
+            _put(archive, name, member.getvalue(), name in dense)
+        sizes = {member.filename: (member.file_size, member.compress_size) for member in archive.infolist()}
+    return buffer.getvalue(), sizes
+
+
+def _room(length: int) -> int:
+    """The bytes that all arrays of a file of this length may have together."""
+    return max(FREE, DENSE * length)
 
 
 def unpack(file: BinaryIO) -> tuple[dict[str, Any], Members]:
@@ -101,7 +124,10 @@ class Members:
         self.file, self.known = file, {member.filename: member for member in self.archive.infolist()}
         self.arrays: dict[str, NDArray[Any]] = {}
         """Those that have been read: what a page names twice takes memory once."""
-        if sum(member.compress_size for member in self.known.values()) > file.seek(0, io.SEEK_END):
+        length = file.seek(0, io.SEEK_END)
+        self.room = _room(length)
+        """The bytes that may still be read."""
+        if sum(member.compress_size for member in self.known.values()) > length:
             raise Refused("its members overlap, or it is cut short")
         for name, member in self.known.items():
             packed = member.compress_type == zipfile.ZIP_DEFLATED
@@ -115,8 +141,8 @@ class Members:
         if "meta.json" not in self.known:
             raise Refused("it has no meta.json, so it is not one of ours")
         member = self.known["meta.json"]
-        if member.file_size > PAGE and member.compress_type != zipfile.ZIP_STORED:
-            raise Refused(f"its meta.json has {member.file_size} bytes, and a page above {PAGE} is not compressed")
+        if member.file_size > max(PAGE, DENSE * member.compress_size):
+            raise Refused(f"its meta.json declares {member.file_size} bytes, too many for its {member.compress_size}")
         with _damage(self.file):
             return self.archive.read("meta.json")
 
@@ -140,6 +166,9 @@ class Members:
         length = kind.itemsize * math.prod(shape)
         if length != self.known[name].file_size - member.tell():
             raise Refused(f"its member {name} has the wrong length")
+        self.room -= length
+        if self.room < 0:
+            raise Refused(f"its arrays have more bytes than {FREE}, and than {DENSE} times its own")
         return _filled(name, member, length).view(kind).reshape(shape, order="F" if fortran else "C")
 
 
@@ -185,9 +214,8 @@ def _damage(file: BinaryIO) -> Iterator[None]:
         raise Refused("it is damaged or cut short" if whole else "it is not a zip file") from None
 
 
-def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+def _put(archive: zipfile.ZipFile, name: str, data: bytes, dense: bool) -> None:
     member = zipfile.ZipInfo(name, TIME_STAMP)
     member.external_attr = 0o644 << 16
-    too_long = name == "meta.json" and len(data) > PAGE
-    member.compress_type = zipfile.ZIP_STORED if too_long else zipfile.ZIP_DEFLATED
+    member.compress_type = zipfile.ZIP_STORED if dense else zipfile.ZIP_DEFLATED
     archive.writestr(member, data)

@@ -44,6 +44,10 @@ class Lost(Exception):
         self.job = job
 
 
+class NotImported(Exception):
+    """A worker process could not import the program."""
+
+
 class InWorker(Exception):
     """Where a worker process failed: its traceback, the cause of the error that comes back."""
 
@@ -77,6 +81,7 @@ def on_threads(
             left -= 1
 
 
+WAITING = "compare: it stops as soon as the decisions of its threads are made; Ctrl-C again does not wait for them."
 News = SimpleQueue[tuple[int, Future[Any]]]
 
 
@@ -116,6 +121,9 @@ def _managed(
         raise
     finally:
         enough.put(None)
+        manager.join(EVERY)
+        if manager.is_alive() and sys.stderr is not None:
+            print(WAITING, file=sys.stderr, flush=True)
         manager.join()
 
 
@@ -141,6 +149,8 @@ def on_processes(
                 try:
                     message = worker.pipe.recv_bytes()
                 except (EOFError, OSError):  # it was killed, perhaps in the middle of a message
+                    if not worker.ready and worker.has_failed():
+                        raise NotImported from None
                     crew.pop(pipe).end()
                     lost[worker.job] += 1
                     if lost[worker.job] == TRIES:
@@ -149,6 +159,7 @@ def on_processes(
                     todo.appendleft(worker.job)
                     room = 1
                     continue
+                worker.ready = True
                 if message != READY:
                     results[worker.job] = _result(message)
                     if not todo or len(crew) > room:
@@ -183,6 +194,7 @@ class _Worker:
         self.how: Any = context()
         self.pipe, self.theirs = self.how.Pipe()
         self.process: Any = None
+        self.ready = False
 
     def start(self, work: Work[Job, Result], done: MutableSequence[int]) -> None:
         ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
@@ -191,6 +203,12 @@ class _Worker:
             process = self.how.Process(target=_serve, args=(self.theirs, at_ctrl_c, work, done))
             process.start()
             self.process = process
+
+    def has_failed(self) -> bool:
+        """Whether the process ended by an error, not by a signal."""
+        if self.process is not None:
+            self.process.join(1.0)
+        return self.process is not None and (self.process.exitcode or 0) > 0
 
     def end(self) -> None:
         """End the process at once. One that Ctrl-C left half started ends with its pipe."""
@@ -238,6 +256,8 @@ def _answer(message: bytes, work: Work[Job, Result], done: MutableSequence[int])
         return pickle.dumps((work(job, watch), None, ""))
     except BaseException as error:
         try:
-            return pickle.dumps((None, error, traceback.format_exc()))
+            message = pickle.dumps((None, error, traceback.format_exc()))
+            pickle.loads(message)  # as the parent does
+            return message
         except Exception as unsaid:
             return pickle.dumps((None, unsaid, traceback.format_exc()))

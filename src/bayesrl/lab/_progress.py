@@ -76,7 +76,7 @@ class Progress:
     @contextmanager
     def shown(self, progress: bool | None) -> Iterator[None]:
         """Show the steps while the body runs: as a bar, as lines, or (if `progress` is False) not at all."""
-        if progress is False:
+        if progress is False or sys.stderr is None:
             yield
         elif sys.stderr.isatty():
             with self._bar():

@@ -10,14 +10,15 @@ then cut, so replicate i does not depend on the number of runs. Methods in locks
 other, but not with methods that run one by one; `Comparison.difference` takes this into account.
 
 Threads help if time is spent in compiled code, which releases the GIL; processes (agents and worlds are pickled) help
-if it is spent in Python. Ctrl-C ends processes at once, and threads after their present step; it says how many runs
-were finished. Worker processes end with the process that started them. If one is killed, its runs begin again; if that
-happens again and again, `LostWorkers` has the records of the finished runs.
+if it is spent in Python. Ctrl-C ends processes at once, and threads after their present step, which another Ctrl-C does
+not wait for; it says how many runs were finished. Worker processes end with the process that started them. If one is
+killed, its runs begin again; if that happens again and again, `LostWorkers` has the records of the finished runs.
 """
 
 from __future__ import annotations
 
 import ast
+import multiprocessing
 import pickle
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +35,7 @@ from bayesrl.capabilities import Batches, offers
 from bayesrl.checks import choice, integer
 from bayesrl.core import Copies, Family, World, names_to_keep, run
 from bayesrl.errors import InvalidArgument, LostWorkers, MissingMainGuard
-from bayesrl.lab._pool import TRIES, Lost, context, on_processes, on_threads
+from bayesrl.lab._pool import TRIES, Lost, NotImported, context, on_processes, on_threads
 from bayesrl.lab._progress import Progress, Watch
 from bayesrl.lab.comparison import Comparison
 from bayesrl.problems import StatesLength
@@ -78,6 +79,9 @@ def compare(
         raise InvalidArgument("compare", "world", "a world (reset, step) or a family of worlds (draw)", world)
     pooled = workers > 1
     if pooled and backend == "processes":
+        if multiprocessing.current_process().daemon:
+            expected = '"threads" in a daemonic process, which cannot start others'
+            raise InvalidArgument("compare", "backend", expected, backend)
         _check_pickles(agents, world)
         _check_main_guard()
 
@@ -161,6 +165,9 @@ def _telling(jobs: Sequence[Job], results: Mapping[int, list[Record]], runs: int
         each = ", ".join(f"{label} {n}" for label, n in finished.items())
         stop.add_note(f"compare: {sum(finished.values())} of {runs * len(finished)} runs were finished ({each}).")
         raise
+    except NotImported:
+        expected = '"threads" for a program that a worker process cannot import'
+        raise InvalidArgument("compare", "backend", expected, "processes", "The import's error is above.") from None
     except Lost as lost:
         kept: dict[str, tuple[Record, ...]] = {job.label: () for job in jobs}
         for k in sorted(results):

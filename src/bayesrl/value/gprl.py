@@ -41,7 +41,7 @@ MOST_POLICIES = 50
 MOST_BACKUPS = 2000
 """Backups of one evaluation at most."""
 TOLERANCE = 1e-6
-"""Backups stop when values change by less than this, and a solution's values are its backups within this."""
+"""Backups stop when they change the values by at most this, which is also the error of a solution."""
 SHORTER = 0.7
 """Share of the scales that is kept when fitted scales do not let values settle."""
 
@@ -218,9 +218,9 @@ class GPRL:
             return np.asarray(np.linalg.solve(A, R[rows, policy]), np.float64), True
         for _ in range(MOST_BACKUPS):
             new = self._best(self._q(R, W, solve_K(V)))
-            change, V = float(np.abs(new - V).max()), new
-            if change < TOLERANCE:
+            if float(np.abs(new - V).max()) <= TOLERANCE:  # the error of V; that of `new` may be larger
                 return V, True
+            V = new
         return V, False
 
     def _q(self, R: Floats, W: Floats, weights: Floats) -> Floats:

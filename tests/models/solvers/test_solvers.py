@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
+from types import SimpleNamespace
 
 import gymnasium
 import numpy as np
@@ -291,17 +292,33 @@ def test_the_program_near_discount_one(left):
         np.testing.assert_allclose(found.values, right, rtol=1e-6)
 
 
-def test_a_program_that_double_precision_cannot_hold():
-    """Two states that never meet have two gains: near discount 1 the error is said, with a point above the optimum."""
-    apart = TabularMDP.from_dense(np.eye(2)[:, None], [[1.0], [-2.0]], 1.0 - 1e-12)
+@pytest.mark.parametrize("left", [1e-7, 1e-9, 1e-12])
+def test_the_program_of_several_gains(left):
+    """Closed classes, some of them single states, have gains of their own; the other states choose among them."""
+    apart = TabularMDP.from_dense(np.eye(4)[:, None], [[1.0], [2.0], [-3.0], [0.0]], 1.0 - left)
+    left = 1.0 - apart.gamma  # as rounded
+    np.testing.assert_allclose(left * solve(apart, method="mdp-lp").values, [1.0, 2.0, -3.0, 0.0], atol=1e-9)
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        P, R = rng.dirichlet(np.full(7, 0.3), (7, 2)), rng.normal(size=(7, 2))
+        P[:2], P[2:4] = np.eye(7)[:2, None], np.eye(7)[[3, 2], None]  # two single states, and a class of two
+        mdp = TabularMDP.from_dense(P, R, 1.0 - left)
+        right = solve(mdp, method="policy-iteration", tol=1e-6 / left).values
+        np.testing.assert_allclose(left * program(model_of(mdp)), left * right, atol=1e-3)
+        np.testing.assert_allclose(solve(mdp, method="mdp-lp", tol=1e-6 / left).values, right, rtol=1e-6)
+
+
+def test_a_program_that_is_given_up(monkeypatch):
+    """If HiGHS gives up, the error is said, with a point above the optimum."""
+    given_up = SimpleNamespace(x=None, message="Time limit reached. (HiGHS Status 13)")
+    monkeypatch.setattr("scipy.optimize.linprog", lambda *args, **named: given_up)
+    mdp = TabularMDP.from_dense(np.eye(2)[:, None], [[1.0], [-2.0]], 0.5)
     with pytest.raises(
-        NotConverged, match="mdp-lp: not converged after one linear program, which HiGHS gave up"
+        NotConverged, match=r"one linear program, which HiGHS gave up \(Time limit reached\.\)"
     ) as error:
-        solve(apart, method="mdp-lp")
-    assert (error.value.best >= solve(apart, tol=1e3).values - 1e3).all()
-    assert error.value.residual == pytest.approx(3e12, rel=1e-3)
-    near = TabularMDP.from_dense(np.eye(2)[:, None], [[1.0], [-2.0]], 1.0 - 1e-7)
-    np.testing.assert_allclose(solve(near, method="mdp-lp", tol=1e-3).values, [1e7, -2e7], rtol=1e-6)
+        solve(mdp, method="mdp-lp")
+    assert error.value.best.tolist() == [2.0, 2.0]
+    assert error.value.residual == 6.0
 
 
 def test_the_program_alone_is_right():
