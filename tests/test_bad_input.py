@@ -234,8 +234,8 @@ CALLS = {
     # solving
     "a family is solved": (
         lambda: b.solve(T.gc),
-        "mdp: 'world' must be a single world, got 'gc'. "
-        "That is a family of worlds, which has no table: draw(rng) a world first.",
+        "solve: 'problem' must be a TabularMDP or a world that has one, got 'DirichletFamily'. "
+        "A family of worlds has no table of its own: draw a world from it first.",
     ),
     "a family is asked for its table": (
         lambda: T.gc.dense(),
@@ -915,8 +915,10 @@ LINES = {
     "got 'x.txt'.",
     "compare beb --world chain --plot no/such/place.png": "bayesrl: '--plot' must be a file in a directory that can be "
     "written to, got 'no/such/place.png'.",
-    "solve gc": "mdp: 'world' must be a single world, got 'gc'. "
-    "That is a family of worlds, which has no table: draw(rng) a world first.",
+    "solve gc": "solve: 'problem' must be a TabularMDP or a world that has one, got 'DirichletFamily'. "
+    "A family of worlds has no table of its own: draw a world from it first.",
+    "run beb": "bayesrl run: 'WORLD' must be given once, as an argument or by --world, got None.",
+    "solve": "bayesrl solve: 'WORLD' must be given once, as an argument or by --world, got None.",
     "solve chain --method vlaue": "solve: 'method' must be one of auto, value-iteration, policy-iteration, "
     "modified-policy-iteration, mdp-lp, got 'vlaue'.",
     "solve chain:gamma=1": "solve: 'problem' must be one in which every state can come to an end, as the discount is "
@@ -939,7 +941,6 @@ def test_command_line(line, capsys):
     "line",
     [
         "run",
-        "run beb",
         "run beb chain --steps many",
         "run beb chain --steps 1.5",
         "run beb chain --runs",
@@ -947,7 +948,6 @@ def test_command_line(line, capsys):
         "run beb chain more",
         "compare --world chain",
         "compare beb",
-        "solve",
         "show",
         "methods beb",
         "frobnicate",

@@ -110,9 +110,8 @@ def test_agents_get_the_counts_of_the_world():
 
 def test_an_mdp_planner_is_refused(refused):
     assert refused("run psrl tiger") == "PSRL needs a belief with 'outcomes', 'sample_mdp', which POMDPFilter lacks."
-    assert refused("run random tiger --prior flat").startswith(
-        "There is no prior of a world with a hidden state called"
-    )
+    said = refused("run random tiger --prior flat")
+    assert said == "The prior 'flat' needs a problem with 'mdp', which tiger lacks."
 
 
 def test_solve(line, refused, file):

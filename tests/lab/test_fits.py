@@ -8,7 +8,7 @@ import pytest
 
 import bayesrl as b
 from bayesrl.capabilities import demand
-from bayesrl.errors import BayesRLError, InvalidArgument, UnknownName
+from bayesrl.errors import BayesRLError, InvalidArgument, NotConverged, UnknownName
 from bayesrl.lab.build import acting, acts, believes
 from bayesrl.lab.fits import Fit, fits
 from bayesrl.lab.priors import prior_for
@@ -32,19 +32,32 @@ def chosen(fit, part, parts=PARTS):
     return zlib.crc32(" ".join(map(str, fit)).encode()) % parts == part
 
 
+SLOW_SOLVERS = ("finite-state-controller", "percentile", "sigma-point-robust")
+GIVES_UP = "pomdp-value-iteration"
+"""An exact solver whose vectors are too many in all but small worlds; nothing tells it but trying."""
+
+
 def run_three_steps(fit):
-    agent = b.agent(fit.method, fit.world, fit.prior, **small(fit.method))
+    try:
+        agent = b.agent(fit.method, fit.world, fit.prior, **small(fit.method))
+    except NotConverged:
+        assert fit.method == GIVES_UP
+        assert fit.world not in {"tiger", "tiger-episodic", "tiger-tied", "load-unload", "shuttle"}
+        return
     assert len(b.run(agent, b.make_world(fit.world), steps=3)) == 3
 
 
 SLOW = {"highway"}
 """Worlds with thousands of states, in which searches take minutes."""
+SLOW_PAIRS = {(GIVES_UP, "rock-sample")}
+SLOW_PAIRS |= {(name, grid) for name in SLOW_SOLVERS for grid in ("dearden-maze", "grid10")}
+"""They take more than a minute, also with small parameters."""
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_third_fit_runs(method):
     for fit in ALL:
-        if fit.method == method and chosen(fit, 0) and fit.world not in SLOW:
+        if fit.method == method and chosen(fit, 0) and fit.world not in SLOW and fit[:2] not in SLOW_PAIRS:
             run_three_steps(fit)
 
 
@@ -52,7 +65,7 @@ def test_every_third_fit_runs(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_the_other_fits_run(method):
     for fit in ALL:
-        if fit.method == method and not chosen(fit, 0) and fit.world not in SLOW:
+        if fit.method == method and not chosen(fit, 0) and fit.world not in SLOW and fit[:2] not in SLOW_PAIRS:
             run_three_steps(fit)
 
 
@@ -62,8 +75,8 @@ def test_there_are_many_fits():
     assert {fit.world for fit in ALL} == {e.name for e in worlds()}
 
 
-NOWHERE: set[str] = set()
-"""Methods that no world suits."""
+NOWHERE = {"k-of-n"}
+"""Methods whose parameters have no default: how many of how many drawn models count is for the user to say."""
 
 
 @pytest.mark.parametrize("method", METHODS)

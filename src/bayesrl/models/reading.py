@@ -42,11 +42,11 @@ def find_outcomes(thing: object) -> Outcomes | None:
     return found if isinstance(found, Outcomes) else None
 
 
-def mdp_of(problem: object, owner: str = "solve") -> TabularMDP:
-    """The MDP of a problem: itself, or a world's `.mdp`."""
+def mdp_of(problem: object, owner: str = "solve", name: str = "problem") -> TabularMDP:
+    """The MDP of a problem: itself, or a world's `.mdp`. An error names the argument of the owner."""
     mdp = find_mdp(problem)
     if mdp is None:
-        _refuse(owner, problem, "a TabularMDP or a world that has one")
+        _refuse(owner, name, problem, "a TabularMDP or a world that has one")
     return mdp
 
 
@@ -54,10 +54,10 @@ def pomdp_of(problem: object, owner: str) -> TabularPOMDP:
     """The POMDP of a problem: itself, or the `.pomdp` of a world or a filter."""
     pomdp = find_pomdp(problem)
     if pomdp is None:
-        _refuse(owner, problem, "a TabularPOMDP, or a world or filter that has one")
+        _refuse(owner, "problem", problem, "a TabularPOMDP, or a world or filter that has one")
     return pomdp
 
 
-def _refuse(owner: str, problem: object, expected: str) -> NoReturn:
+def _refuse(owner: str, name: str, problem: object, expected: str) -> NoReturn:
     family = "A family of worlds has no table of its own: draw a world from it first."
-    raise InvalidArgument(owner, "problem", expected, type(problem).__name__, family if offers(problem, Family) else "")
+    raise InvalidArgument(owner, name, expected, type(problem).__name__, family if offers(problem, Family) else "")

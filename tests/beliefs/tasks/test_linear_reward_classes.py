@@ -334,10 +334,10 @@ def test_bad_input(call, sentence):
         call()
 
 
-@pytest.mark.parametrize("name", ["_linear_reward_classes", "hierarchical_mdp"])
+@pytest.mark.parametrize("name", ["linear_reward_classes", "hierarchical_mdp"])
 def test_the_largest_number_of_tasks(name, monkeypatch):
     """With a limit of three tasks, the last is task 2."""
-    module = importlib.import_module(f"bayesrl.multitask.{name}")
+    module = importlib.import_module(f"bayesrl.beliefs.tasks.{name}")
     monkeypatch.setattr(module, "MOST_TASKS", 3)
     two = b.TabularMDP.from_dense([[[0.5, 0.5]], [[0.5, 0.5]]], [[0.0], [1.0]], gamma=0.9)
     for task in (2, 3):

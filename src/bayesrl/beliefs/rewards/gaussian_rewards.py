@@ -30,7 +30,7 @@ from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.reading import find_mdp
+from bayesrl.models.reading import mdp_of
 from bayesrl.parameters import Above, Shape, unchecked, value
 from bayesrl.traits import Traits
 
@@ -66,9 +66,8 @@ class GaussianRewards:
     rewards_known: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        owner, mdp = "GaussianRewards", find_mdp(self.mdp)
-        if mdp is None:
-            raise InvalidArgument(owner, "mdp", "a TabularMDP or a world that has one", type(self.mdp).__name__)
+        owner = "GaussianRewards"
+        mdp = mdp_of(self.mdp, owner, "mdp")
         S, A = mdp.group.shape
         if self.mean_.shape not in ((S, A), (S * A,)):
             raise InvalidArgument(owner, "mean_", f"an array of shape ({S}, {A}) or ({S * A},)", self.mean_)
