@@ -1,6 +1,7 @@
 """Saved beliefs, planners and agents behave as before, to the last random number; what is damaged is refused."""
 
 import dataclasses
+import importlib
 import io
 import json
 import math
@@ -28,7 +29,7 @@ from bayesrl.capabilities import HasLogEvidence, offers
 from bayesrl.checks import same
 from bayesrl.core import BayesAgent, Mind, Transition, run
 from bayesrl.errors import InvalidArgument, UnreadableFile
-from bayesrl.io.store import RENAMED, _class, _same_kind, _state, classes_by_name, load, save
+from bayesrl.io.store import MOVED, RENAMED, _class, _same_kind, _state, classes_by_name, load, save
 from bayesrl.live import LiveAgent
 from bayesrl.parameters import unchecked
 from bayesrl.registry import entries, make, make_world, methods
@@ -489,6 +490,16 @@ def test_renamed_classes_are_there():
     """Files of earlier releases name a class by its old name."""
     assert [new for new in RENAMED.values() if new not in classes_by_name()] == []
     assert all(_class(old).__name__ == new for old, new in RENAMED.items())
+
+
+@pytest.mark.parametrize("old", MOVED)
+def test_classes_of_common_names_are_found_where_they_went(old):
+    """Such a class is not found by its name alone: other files have one of that name."""
+    module = importlib.import_module(MOVED[old])
+    own = [n for n, kind in vars(module).items() if isinstance(kind, type) and kind.__module__ == MOVED[old]]
+    saved = [n for n in own if dataclasses.is_dataclass(vars(module)[n]) or hasattr(vars(module)[n], "_fields")]
+    assert saved
+    assert all(_class(f"{old}:{name}") is vars(module)[name] for name in saved)
 
 
 def test_fields_are_of_the_same_kind():

@@ -265,6 +265,31 @@ def _build(node: Mapping[str, Any], members: Members) -> Any:
     return made
 
 
+MOVED = {
+    "bayesrl.bandits._bounds_of_world": "bayesrl.bandits.bounds_of_world",
+    "bayesrl.beliefs.arms._bandit_models": "bayesrl.beliefs.arms.bandit_models",
+    "bayesrl.beliefs.continuous._gp_paths": "bayesrl.beliefs.dynamics.gp_paths",
+    "bayesrl.beliefs.hidden._beam": "bayesrl.beliefs.pomdp._beam",
+    "bayesrl.beliefs.hidden._chains": "bayesrl.beliefs.pomdp.chains",
+    "bayesrl.beliefs.hidden._hyper_states": "bayesrl.beliefs.pomdp.hyper_states",
+    "bayesrl.beliefs.hidden._weighted_states": "bayesrl.beliefs.pomdp._weighted_states",
+    "bayesrl.beliefs.values._observations": "bayesrl.beliefs.values.observations",
+    "bayesrl.beliefs.values._recursion": "bayesrl.beliefs.values.recursion",
+    "bayesrl.beliefs.values._trajectory": "bayesrl.beliefs.values.trajectory",
+    "bayesrl.continuous._gp_pomdp_model": "bayesrl.beliefs.dynamics._gp_pomdp_model",
+    "bayesrl.continuous._particles": "bayesrl.beliefs.dynamics._particles",
+    "bayesrl.continuous._trajectories": "bayesrl.beliefs.dynamics._trajectories",
+    "bayesrl.inverse._likelihood": "bayesrl.beliefs.rewards.likelihood",
+    "bayesrl.inverse._policy_walk": "bayesrl.beliefs.rewards._policy_walk",
+    "bayesrl.inverse._target": "bayesrl.beliefs.rewards._target",
+    "bayesrl.multitask._gibbs_of_counts": "bayesrl.beliefs.tasks._gibbs_of_counts",
+    "bayesrl.multitask._linear_reward_classes": "bayesrl.beliefs.tasks.linear_reward_classes",
+    "bayesrl.multitask._value_tasks": "bayesrl.multitask.value_tasks",
+    "bayesrl.risk._measure": "bayesrl.risk.measure",
+    "bayesrl.risk._models": "bayesrl.risk.models",
+}
+"""Modules of classes whose names stand in several files, where they were when older files were written."""
+
 RENAMED = {
     "bayesrl.bamdp.optimism.mbie_eb:Plan": "MBIEPlan",
     "bayesrl.bamdp.optimism.rmax:Plan": "RMaxPlan",
@@ -286,11 +311,12 @@ def _class(name: str) -> Any:
     found = NAME.fullmatch(name)
     if found is None:
         raise Refused(f"it holds a {name}, which is not a value of this library")
+    module = MOVED.get(found[1], found[1])
     try:
-        kind = getattr(import_module(found[1]), found[2])
+        kind = getattr(import_module(module), found[2])
     except (ImportError, AttributeError):
         kind = None
-    if not isinstance(kind, type) or not _is_ours(kind) or kind.__module__ != found[1]:
+    if not isinstance(kind, type) or not _is_ours(kind) or kind.__module__ != module:
         kind = classes_by_name().get(RENAMED.get(name, found[2]))  # it may have moved since the file was written
     if kind is None:
         raise Refused(f"it holds a {name}, which is not a value of this library")
