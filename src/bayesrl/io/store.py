@@ -266,7 +266,6 @@ def _build(node: Mapping[str, Any], members: Members) -> Any:
 
 
 MOVED = {
-    "bayesrl.bandits._bounds_of_world": "bayesrl.bandits.bounds_of_world",
     "bayesrl.beliefs.arms._bandit_models": "bayesrl.beliefs.arms.bandit_models",
     "bayesrl.beliefs.continuous._gp_paths": "bayesrl.beliefs.dynamics.gp_paths",
     "bayesrl.beliefs.hidden._beam": "bayesrl.beliefs.pomdp._beam",
