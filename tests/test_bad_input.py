@@ -235,7 +235,7 @@ CALLS = {
     "a family is solved": (
         lambda: b.solve(T.gc),
         "solve: 'problem' must be a TabularMDP or a world that has one, got 'DirichletFamily'. "
-        "A family of worlds has no table of its own: draw a world from it first.",
+        "That is a family of worlds, which has no table: draw(rng) a world first.",
     ),
     "a family is asked for its table": (
         lambda: T.gc.dense(),
@@ -916,7 +916,7 @@ LINES = {
     "compare beb --world chain --plot no/such/place.png": "bayesrl: '--plot' must be a file in a directory that can be "
     "written to, got 'no/such/place.png'.",
     "solve gc": "solve: 'problem' must be a TabularMDP or a world that has one, got 'DirichletFamily'. "
-    "A family of worlds has no table of its own: draw a world from it first.",
+    "That is a family of worlds, which has no table: draw(rng) a world first.",
     "run beb": "bayesrl run: 'WORLD' must be given once, as an argument or by --world, got None.",
     "solve": "bayesrl solve: 'WORLD' must be given once, as an argument or by --world, got None.",
     "solve chain --method vlaue": "solve: 'method' must be one of auto, value-iteration, policy-iteration, "

@@ -730,7 +730,7 @@ def test_a_fork_among_agents_that_ask_each_other():
     script = """
 import os, threading
 from bayesrl.live import LiveAgent
-from tests.lab.test_live import Asks, shop
+from tests.test_live import Asks, shop
 outer, stop = [LiveAgent(Asks(shop())) for _ in range(4)], threading.Event()
 
 def busy(agent):
@@ -748,6 +748,6 @@ for _ in range(10):
     assert os.waitpid(child, 0)[1] == 0
 stop.set()
 """
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[1]
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], timeout=30, cwd=root, check=False)
     assert done.returncode == 0

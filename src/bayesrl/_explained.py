@@ -24,7 +24,7 @@ from numpy.random import Generator
 
 from bayesrl.capabilities import demand
 from bayesrl.checks import WORD
-from bayesrl.core import Planner, Transition
+from bayesrl.core import Transition
 from bayesrl.errors import BayesRLError, InvalidArgument, OutOfMemory, show
 
 T = TypeVar("T")
@@ -154,7 +154,7 @@ def explained(
     for name, x in given.items():
         if x is None and ("None" in hints[name] or signature.parameters[name].default is None):
             continue
-        if name == "belief" and isinstance(self, Planner):
+        if name == "belief" and self is not None and hasattr(self, "needs"):  # also a solver that yields one
             try:
                 demand(self, x)
             except BayesRLError as misfit:

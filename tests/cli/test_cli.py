@@ -423,6 +423,7 @@ def test_interrupted_in_a_long_decision():
     """Ctrl-C says at once what it waits for, and another one does not wait."""
     with subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as slow:
         assert slow.stdout.readline() == b"begun\n"
+        time.sleep(0.5)  # until the main thread waits for news, too
         began = time.monotonic()
         slow.send_signal(signal.SIGINT)
         assert b"Ctrl-C again" in slow.stderr.readline()

@@ -190,7 +190,7 @@ TABLE = b.make("q-learning", n_states=2, n_actions=2, gamma=0.9)
         (lambda: BetaBernoulli.uniform(2).update(Transition(0, 0, "1", 0)), "BetaBernoulli.update: 'reward' must be a finite number, got '1'."),
         (lambda: BetaBernoulli.uniform(2).update([]), "BetaBernoulli.update: 'datum' must be a Transition, got []."),
         (lambda: b.DirichletMDP.flat(CHAIN).update(Transition(0, 0, "x", 0)), "DirichletMDP.update: 'reward' must be a finite number, got 'x'."),
-        (lambda: b.make([]), "make: 'name' must be the name of a method, got []."),
+        (lambda: b.make([]), "make: 'name' must be the name of a method or a world, got []."),
         (lambda: b.LiveAgent(ARMS).warm_start(None), "LiveAgent.warm_start: 'log' must be transitions, a record, or columns observation, action, reward, next_observation, got None."),
         (lambda: b.LiveAgent(ARMS).warm_start({}, context=3), "LiveAgent.warm_start: 'context' must be names of columns, got 3."),
         (lambda: BetaBernoulli.uniform(2).quantile(1.5), "BetaBernoulli.quantile: 'p' must be in [0, 1], got 1.5."),

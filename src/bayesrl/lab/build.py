@@ -222,6 +222,8 @@ def world_for(text: str, params: Mapping[str, Any] | None = None) -> Any:
 
     The name of a file that ends in .pomdp gives the POMDP in it as a world.
     """
+    if not isinstance(text, str):
+        raise InvalidArgument("world_for", "world", "the name of a world or of a file", text)
     name, own = named(text)
     if name.endswith(FILE):
         told = merged(name, own, params or {})

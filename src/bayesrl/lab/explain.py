@@ -151,7 +151,7 @@ def explain(
     if state is not None and is_hidden(place):
         raise InvalidArgument("explain", "state", "left out, since it is hidden", state)
     s = None if state is None else integer("explain", "state", state, 0, place.n_states - 1)
-    name, own = named(method)
+    name, own = named(method) if isinstance(method, str) else (method, {})
     agent, chosen = choose(name, place, prior, merged(name, own, params or {}))
     usual = place.prior if offers(place, StatesPrior) else None
     streams = Streams.of(seed)

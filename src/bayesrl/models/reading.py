@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from bayesrl.capabilities import offers
+from bayesrl.capabilities import offers, reasons
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
@@ -59,5 +59,7 @@ def pomdp_of(problem: object, owner: str) -> TabularPOMDP:
 
 
 def _refuse(owner: str, name: str, problem: object, expected: str) -> NoReturn:
-    family = "A family of worlds has no table of its own: draw a world from it first."
-    raise InvalidArgument(owner, name, expected, type(problem).__name__, family if offers(problem, Family) else "")
+    family = (
+        "A family of worlds has no table of its own: draw a world from it first." if offers(problem, Family) else ""
+    )
+    raise InvalidArgument(owner, name, expected, type(problem).__name__, reasons(problem, ("mdp",)) or family)

@@ -103,7 +103,7 @@ BAD = {
     "negative variance": (lambda: GaussianRewards(MDP, MEAN, -np.eye(6)), "positive semi-definite"),
     "infinite": (lambda: GaussianRewards(MDP, MEAN, np.full((6, 6), np.inf)), "'covariance_' must be finite"),
     "no noise": (lambda: GaussianRewards(MDP, MEAN, C, noise=0.0), "'noise' must be greater than 0"),
-    "a family": (lambda: GaussianRewards(b.make_world("gc"), MEAN, C), "draw a world from it first"),
+    "a family": (lambda: GaussianRewards(b.make_world("gc"), MEAN, C), "draw.rng. a world first"),
     "no model": (lambda: GaussianRewards(None, MEAN, C), "GaussianRewards: 'mdp' must be a TabularMDP"),
     "reward": (lambda: BELIEF.update(b.Transition(0, 0, np.nan, 0)), "'reward' must be a finite number"),
     "state": (lambda: BELIEF.update(b.Transition(3, 0, 0.0, 0)), "'state' must be a whole number from 0 to 2"),

@@ -9,7 +9,8 @@ from bayesrl.core import Agent, DifferentiablePolicy, Policy, Solver, run
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.plots.explanation import plot_policy
 from bayesrl.models.policy import ControllerPolicy, GaussianPolicy, SoftmaxPolicy, TabularPolicy
-from bayesrl.models.solution import Problem, Solution
+from bayesrl.models.reading import Problem
+from bayesrl.models.solution import Solution
 from bayesrl.models.solve import evaluate_policy, policy_total, solve
 from bayesrl.models.solvers.average_reward import average_reward
 from bayesrl.models.solvers.mdp_lp import LinearProgram

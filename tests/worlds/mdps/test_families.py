@@ -146,9 +146,7 @@ def test_a_family_has_no_table():
     for asked in (lambda: family.mdp, family.dense, lambda: solve(family)):
         with pytest.raises(InvalidArgument) as caught:
             asked()
-        assert "'world' must be a single world, got 'gc'. That is a family of worlds, which has no table" in str(
-            caught.value
-        )
+        assert "That is a family of worlds, which has no table: draw(rng) a world first." in str(caught.value)
 
 
 def test_prior_specs_of_families():

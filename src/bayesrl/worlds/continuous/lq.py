@@ -44,7 +44,10 @@ class Moderate:
 
     def __call__(self, A: Floats, B: Floats) -> bool:
         """Whether a system is inside."""
-        return bool(abs(A.item()) < self.growth and abs(B.item()) > self.effect)
+        try:
+            return bool(abs(float(A.item())) < self.growth and abs(float(B.item())) > self.effect)
+        except (AttributeError, TypeError, ValueError):
+            raise InvalidArgument("Moderate", "A, B", "two arrays with one number each", (A, B)) from None
 
 
 @register(
