@@ -122,3 +122,20 @@ def test_leaf_values_are_those_of_the_present_mean_model():
     for outcomes, gamma in ((mdp.outcomes, mdp.gamma), (mdp.outcomes, 0.3), (doubled, mdp.gamma)):
         other = dataclasses.replace(known.pomdp, mdp=TabularMDP.unchecked(outcomes, mdp.prob, gamma))
         check_cache(planner, dataclasses.replace(known, pomdp=other), None, memory)
+
+
+class Table(b.beliefs.POMDPFilter):
+    """A belief of one's own, whose mean model is always the same table."""
+
+    def mean_pomdp(self):
+        return self.pomdp
+
+
+def test_leaf_values_are_kept_for_one_table_and_one_discount():
+    planner = b.make("pomcp", leaf="mean", simulations=50, depth=2)
+    pomdp = entries()["pomdp-filter"].example().pomdp
+    memory = planner.plan(Table(pomdp), None, None, default_rng(0)).memory
+    assert planner.plan(Table(pomdp), None, memory, default_rng(0)).memory.leaf is memory.leaf
+    mdp = pomdp.mdp
+    other = dataclasses.replace(pomdp, mdp=TabularMDP.unchecked(mdp.outcomes, mdp.prob, 0.3))
+    check_cache(planner, Table(other), None, memory)

@@ -102,6 +102,16 @@ def test_weights_are_kept_at_a_renewal():
     np.testing.assert_allclose(mind.weights(), np.exp(ratios) / np.exp(ratios).sum(), rtol=1e-9)
 
 
+def test_a_renewal_leaves_the_mind_before_it_alone():
+    """One may go on from an earlier mind: the same answer gives the same weights again."""
+    one = agent(renew=2)
+    mind = one.learn(one.act(one.start(), None, default_rng(0)).memory, answered(*ANSWERS[0]), default_rng(1))
+    before = [x.copy() for x in (mind.log_drawn, mind.log_now)]
+    first, again = (one.learn(mind, answered(*ANSWERS[1]), default_rng(2)) for _ in range(2))
+    np.testing.assert_array_equal([mind.log_drawn, mind.log_now], before)
+    np.testing.assert_array_equal(first.weights(), again.weights())
+
+
 def test_a_renewed_model_comes_from_the_present_counts():
     """An answer that counts 10,000 times leaves no doubt about its rows."""
     one, rng = agent(rate=10_000.0, renew=1), default_rng(0)

@@ -76,7 +76,9 @@ def test_some_methods_end_no_episode(monkeypatch):
     found = compare({"a": Always(1), "b": Always(2)}, WORLD, 20, 2)
     went = SimpleNamespace(finished=Interval(7.0, 6.0, 8.0, 2), final_return=Interval(31.0, 30.0, 32.0, 2))
     monkeypatch.setattr("bayesrl.lab.report.episodes", lambda records: went if records is found["a"] else None)
-    a, b = (next(x.split() for x in text(found.table(None)).splitlines() if x.startswith(k)) for k in "ab")
+    said = text(found.table(None))
+    a, b = (next(x.split() for x in said.splitlines() if x.startswith(k)) for k in "ab")
+    assert "last 20: return of the last 20 episodes" in " ".join(said.split())
     assert a[-5:-2] != b[-5:-2]
     assert "31.0" in " ".join(a)
     assert b.count("-") == 2

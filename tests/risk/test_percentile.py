@@ -610,3 +610,12 @@ def test_all_vertices_of_a_problem_with_an_end(monkeypatch):
                 np.testing.assert_array_equal(percentile.best_vertex(near, m, z)[3], np.eye(2)[first])
                 if limit == 8:
                     np.testing.assert_array_equal(percentile.best_vertex(near, m, z), best)
+
+
+def test_vertices_are_enumerated_up_to_the_limit(monkeypatch):
+    """Nothing is better than action 0 everywhere but action 1 everywhere, where no single switch leads."""
+    m, scores = uncertain_model("test", tied()), {(0, 0, 0): 1.0, (1, 1, 1): 2.0}
+    monkeypatch.setattr(percentile, "objective", lambda mu, m, z: scores.get(tuple(mu[:3].argmax(axis=1).tolist()), 0))
+    for limit, action in ((8, 1), (7, 0)):
+        monkeypatch.setattr(percentile, "VERTICES", limit)
+        assert percentile.best_vertex([np.eye(2)[[0, 0, 0, 0]]], m, 1.3)[:3].argmax(axis=1).tolist() == [action] * 3

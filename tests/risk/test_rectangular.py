@@ -5,6 +5,7 @@ import pytest
 from numpy.random import default_rng
 from scipy.optimize import linprog
 
+from bayesrl.checks import ROW_SUM_TOLERANCE
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.risk import _rectangular, _state_rectangular
 from bayesrl.risk._rectangular import rectangular, scenarios_of
@@ -77,6 +78,16 @@ def test_rounds(given, plain_steps, monkeypatch):
     assert whole.policy.argmax(axis=1).tolist() == whole.q.min(axis=0).argmax(axis=1).tolist()
     warm = rectangular(x, 1e-9, fixed + 0.3)
     np.testing.assert_allclose(warm.values, fixed, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rounding_counts_against_the_tolerance(seed):
+    """A change that is just the tolerance is too large, as its rounding comes on top: one more round is made."""
+    x, P, r = scenarios(seed)
+    found = plain(P, r, 0.83, 0)
+    tol = found[1] * (1.0 - 0.83) / (1.0 - 0.83 * (1.0 + ROW_SUM_TOLERANCE))
+    assert rectangular(x, tol).error_bound < 0.9 * tol
+    assert rectangular(x, 1.000001 * tol).error_bound == pytest.approx(tol, rel=1e-6)
 
 
 def test_equal_actions():

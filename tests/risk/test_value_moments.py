@@ -206,6 +206,13 @@ def test_errors_fall_with_the_counts(tied):
     np.testing.assert_allclose(slopes, [-1.0, -2.0, -2.0], atol=0.1)
 
 
+def test_a_first_state_is_a_certain_distribution():
+    moments = value_moments(ROWS["tied"], MU)
+    for s in range(S):
+        assert moments.interval(s, 0.8) == moments.interval(np.eye(S)[s], 0.8)
+        assert moments.interval(s, 0.8).low < moments.mean[s] < moments.interval(s, 0.8).high
+
+
 # Bad input -----------------------------------------------------------------------------------------------------------
 
 

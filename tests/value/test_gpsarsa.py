@@ -54,6 +54,7 @@ def test_a_truncated_episode_closes_with_the_action_it_would_take():
     np.testing.assert_allclose(mind.belief.mean(PAIRS), expected.mean(PAIRS), atol=1e-12)
     assert mind.open is None
     assert mind.belief.tail is None
+    assert mind.episodes == 2
 
 
 def test_the_next_action_is_chosen_on_the_belief_as_it_stands():

@@ -158,6 +158,17 @@ def test_a_rescue_replays_the_whole_episode():
         assert set(belief.sample.states) == {1}
 
 
+def test_a_rescue_replays_this_episode_only():
+    """After a restart it is the rescue of a belief that has seen nothing, whatever was seen before."""
+    new = POMDPParticles(RARE, particles=10, rescue=True)
+    old = new.update_many([b.Transition(-1, 0, 0.0, 0), b.Transition(0, 0, 0.0, 1)], default_rng(0)).restart()
+    log = [b.Transition(-1, 0, 0.0, 0), b.Transition(0, 0, 0.0, 1)]
+    for i in range(3):
+        one, other = (belief.update_many(log, default_rng(i)) for belief in (old, new))
+        np.testing.assert_array_equal(one.sample.states, other.sample.states)
+        assert one.log_evidence() - old.log_evidence() == pytest.approx(other.log_evidence(), abs=1e-12)
+
+
 @pytest.mark.parametrize("states, particles, runs", [(40, 4, 800), (300, 30, 300)])
 def test_evidence_after_a_rescue_is_estimated_without_bias(states, particles, runs):
     """A state is seen that one episode in 40, or in 300, starts in; false alarm 1e-6.

@@ -334,6 +334,14 @@ def test_histories_are_those_of_lists_of_balls(name):
     assert plain.path == []
 
 
+@pytest.mark.parametrize("name", ["tied", "sparse"])
+def test_what_is_not_listed_has_no_chance(name):
+    """Group 1 has two outcomes; the table has room for a third."""
+    belief, _ = CASES[name]()
+    assert (GROUP[0, 1], SIZE[1], K) == (1, 2, 3)
+    assert likelihood(belief.simulate(DEPTH), 0, 1, 2) == 0.0
+
+
 def test_a_known_model_as_urns():
     """Draws add nothing: the inverse of the cumulative probabilities, again and again."""
     prob = default_rng(8).dirichlet(np.ones(K), len(SIZE)) * (np.arange(K) < SIZE[:, None])

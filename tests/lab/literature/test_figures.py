@@ -117,6 +117,9 @@ def test_an_exact_figure_is_a_point():
     certain = mean_interval(np.full(30, 7.0))
     assert figure(value=7.0, spread=None, spread_kind="exact").difference(certain).p == 1.0
     assert figure(value=7.0 + 1e-12, spread=None, spread_kind="exact").difference(certain).verdict(1) == "agrees"
+    for off, verdict in ((0.99e-9, "agrees"), (1.01e-9, "differs")):
+        for value in (7.0 * (1.0 + off), 7.0 * (1.0 - off)):
+            assert figure(value=value, spread=None, spread_kind="exact").difference(certain).verdict(1) == verdict
     assert figure(value=7.1, spread=None, spread_kind="exact").difference(certain).verdict(1000) == "differs"
 
 

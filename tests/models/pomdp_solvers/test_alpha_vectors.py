@@ -102,6 +102,15 @@ def test_a_step_ahead_is_better_than_the_vectors():
         assert dull.plan(at, -1, None, default_rng(0)).action == action
 
 
+def test_of_equal_vectors_the_first_action():
+    """Whatever their order, and to within rounding; a better vector has its own action."""
+    for actions in ([2, 1, 0], [1, 2, 0], [1, 0, 2]):
+        same = AlphaVectors(TIGER, [[1.0, 3.0], [2.0, 2.0], [3.0 * (1.0 + 1e-16), 1.0]], actions)
+        assert same.action([0.5, 0.5]) == 0
+        assert same.action([0.0, 1.0]) == actions[0]
+        assert same.action([1.0, 0.0]) == actions[2]
+
+
 def test_it_earns_what_it_promises(exact):
     """Returns of the tiger over 150 steps (what comes after is at most .09); false alarm 1e-6, detects about 8."""
     agent, world = b.BayesAgent(POMDPFilter(TIGER), exact), b.make_world("tiger")

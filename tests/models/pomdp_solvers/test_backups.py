@@ -413,6 +413,15 @@ def test_lowering_equals_its_transcription():
         np.testing.assert_allclose(mine, alpha, atol=1e-12)
 
 
+def test_lowering_stops_at_a_fall_of_just_what_is_allowed():
+    """One state that pays 1 at discount 1/2: 4, 3, 2.5, 2.25, ... without rounding."""
+    m = arrays_of(TabularPOMDP.from_dense([[[1.0]]], [[[1.0]]], [[1.0]], 0.5))
+    for move, sweeps, value in ((1.0, 1, 3.0), (0.5, 2, 2.5), (0.25, 3, 2.25), (0.3, 3, 2.25)):
+        alpha = np.array([[4.0]])
+        assert lower(m, alpha, move, 100) == sweeps
+        assert alpha.item() == value
+
+
 def test_accuracy_of_upper_bounds(monkeypatch):
     """QMDP within rounding of Q; the fast informed bound stops at moves of tol (1 - gamma), and of tol / 1000 at 1."""
     asked = []

@@ -46,6 +46,14 @@ def test_the_best_action_and_gaps():
     assert world.gap(None, world.best) == 0.0
 
 
+def test_where_the_best_actions_all_pay_the_same():
+    """Only the two ends pay less, so that there is no slope and no curvature where the search begins."""
+    ends = ContinuousBandit([[0.0], [1.0]], [-1.0, -2.0], Gaussian(scale=1e-7))
+    assert 0.0 < ends.best.item() < 1.0
+    assert ends.mean(ends.best[None]).tolist() == [0.0]
+    assert [ends.gap(None, [a]) for a in (0.0, 0.3, 1.0)] == [1.0, 0.0, 2.0]
+
+
 def test_a_step_pays_the_function_and_noise():
     """4000 rewards; false alarm 1e-6."""
     world, rng = FAMILY.draw(default_rng(3)), default_rng(4)
