@@ -62,9 +62,7 @@ def test_a_family_says_that_it_has_no_table():
     assert offers(family, problems.HasOutcomeCounts)
     assert find_mdp(family) is None
     assert find_outcomes(family) is family.outcomes
-    with pytest.raises(
-        InvalidArgument, match=r"^solve: 'problem' must be a TabularMDP .*draw a world from it first\.$"
-    ):
+    with pytest.raises(InvalidArgument, match=r"^solve: 'problem' must be a TabularMDP .*draw\(rng\) a world first\.$"):
         mdp_of(family)
     with pytest.raises(InvalidArgument, match="a single world, got 'gc'"):
         family.mdp  # noqa: B018 (it is refused)

@@ -54,6 +54,7 @@ SLOW_PAIRS |= {(name, grid) for name in SLOW_SOLVERS for grid in ("dearden-maze"
 """They take more than a minute, also with small parameters."""
 
 
+@pytest.mark.filterwarnings("ignore::numba.core.errors.NumbaPerformanceWarning")  # compiled for views of arrays
 @pytest.mark.parametrize("method", METHODS)
 def test_every_third_fit_runs(method):
     for fit in ALL:
@@ -62,6 +63,7 @@ def test_every_third_fit_runs(method):
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore::numba.core.errors.NumbaPerformanceWarning")
 @pytest.mark.parametrize("method", METHODS)
 def test_the_other_fits_run(method):
     for fit in ALL:
