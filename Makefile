@@ -67,6 +67,7 @@ check: install  ## lint, format, types, import directions
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy tests/typing/names.py
 	$(BIN)/python tests/typing/any_share.py
 	$(BIN)/lint-imports
 
@@ -81,9 +82,10 @@ bench: install  ## speed, as ratios, beside peers that install
 	$(BIN)/$(PIP) -e ".[bench]" || echo "bench: some peers did not install"
 	$(BIN)/python -m benchmarks
 
-docs: install  ## the pages made from the registry
+docs: install  ## what is made from the registry: pages, and the types of names
 	$(BIN)/python -m bayesrl.lab.catalogue docs/catalogue.md
 	$(BIN)/python docs/methods.py
+	$(BIN)/python tests/typing/by_name.py
 
 clean:
 	rm -rf .venv .bench-venv .mypy_cache .pytest_cache .ruff_cache build dist out

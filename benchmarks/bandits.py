@@ -181,7 +181,7 @@ def linear_contexts(arms: int, d: int, steps: int) -> tuple[np.ndarray, np.ndarr
 
 def ours_linear(arms: int, d: int, steps: int) -> Callable[[], object]:
     X, noise = linear_contexts(arms, d, steps)
-    agent = BayesAgent(LinearGaussianArms.prior(d), Thompson())
+    agent = BayesAgent(LinearGaussianArms.isotropic(d), Thompson())
 
     def live() -> None:
         mind, rng = agent.start(), default_rng(0)

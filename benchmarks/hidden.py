@@ -2,7 +2,7 @@
 
 pomdp_py plans on its own tiger (the one in Python, since its compiled one is slower) and its own RockSample(7,8), whose
 agent only considers legal moves. Ours is timed with as many decisions a simulation: whole decisions, rollouts among all
-actions, in RockSample also among those that `wander="preferred"` allows. Limits: POMCP makes at least 30 times as many
+actions, in RockSample also among those that `rollout="preferred"` allows. Limits: POMCP makes at least 30 times as many
 simulations a second as pomdp_py; a simulated step of BA-POMCP takes at most 3 times one of POMCP; a decision of 1000
 simulations in the episodic tiger takes at most .73 ms, as the authors' C++ code; a step of the filter with 60 states
 takes at most 20 microseconds; memory does not grow over 10,000 decisions.
@@ -90,7 +90,7 @@ def against_pomdp_py(console):
         console.print("pomdp_py is not installed.")
     rocks = b.make_world("rock-sample", size=7, rocks=8)
     for depth in DEPTHS:
-        rows = [("tiger", "tiger", {}), (rocks, "rock-sample", {}), (rocks, "rock-sample", {"wander": "preferred"})]
+        rows = [("tiger", "tiger", {}), (rocks, "rock-sample", {}), (rocks, "rock-sample", {"rollout": "preferred"})]
         for world, name, settings in rows:
             mine, each = ours(world, depth, **settings)
             peer = theirs(problems[name], depth) if problems else np.nan
@@ -107,7 +107,7 @@ def learning_beside_knowing(console):
     worst = 0.0
     for name in ("tiger", "tiger-episodic", "sysadmin", "follow"):
         world = b.make_world(name)
-        prior = ParticleBAPOMDP(world.counts())
+        prior = ParticleBAPOMDP(world.model_prior())
         rng = default_rng(0)
         learnt, (state, _) = prior, world.reset(rng)
         for a in (0, 0, 0):
@@ -138,7 +138,7 @@ def learning_beside_knowing(console):
 def decision():
     """Milliseconds of a decision of 1000 simulations in the episodic tiger, with 1000 particles that have learnt."""
     rng = default_rng(0)
-    belief = ParticleBAPOMDP(b.make_world("tiger-episodic").counts()).update(Transition(-1, 0, -1.0, 0), rng)
+    belief = ParticleBAPOMDP(b.make_world("tiger-episodic").model_prior()).update(Transition(-1, 0, -1.0, 0), rng)
     planner = BAPOMCP(simulations=1000, depth=20, exploration=100.0)
     return 1e3 * seconds(lambda: planner.plan(belief, -1, None, default_rng(0)), 50)
 
@@ -158,7 +158,7 @@ def filter_step(repeats=2000):
 def memory(decisions=10_000):
     """Memory after a tenth of the decisions and after all of them, learning in the episodic tiger."""
     world, rng = b.make_world("tiger-episodic"), default_rng(0)
-    agent = b.BayesAgent(ParticleBAPOMDP(world.counts(), particles=100), BAPOMCP(simulations=10, depth=20))
+    agent = b.BayesAgent(ParticleBAPOMDP(world.model_prior(), particles=100), BAPOMCP(simulations=10, depth=20))
     mind, (state, seen), early = agent.start(), world.reset(rng), 0.0
     for t in range(decisions):
         action, mind, _ = agent.act(mind, seen, rng)

@@ -43,7 +43,7 @@ def ratio(x: Any) -> str:
 
 def by_value_iteration(belief: BIRL, sweeps: int, rng: Any, warm: bool, tol: float = 1e-6) -> Any:
     """PolicyWalk with value iteration in NumPy for every proposal: from zero, or from the values before the move."""
-    phi, gamma, c, n = belief.rewards.features, belief.gamma, belief.confidence, belief.counts
+    phi, gamma, c, n = belief.rewards.features, belief.gamma, belief.rationality, belief.counts
     P, (S, A, d) = belief.problem.dense()[0].reshape(-1, belief.n_states), belief.rewards.features.shape
     lattice, at, draws = belief.lattice, belief.at.copy(), []
 
@@ -78,8 +78,8 @@ def policy_walk() -> None:
     warnings.simplefilter("ignore")  # short chains have not mixed
     for block, step in ((2, 0.05), (2, 0.25), (1, 0.05)):
         world = b.make_world("gridworld-blocks", block=block, noise=0.4 if block == 2 else 0.3)
-        demos = demonstrate(world, world.features @ world.weights, 10, 60, default_rng(0), confidence=5.0)
-        belief = BIRL(world, world.features, confidence=5.0, step=step).update_many(demos).refresh(default_rng(0), 200)
+        demos = demonstrate(world, world.features @ world.weights, 10, 60, default_rng(0), rationality=5.0)
+        belief = BIRL(world, world.features, rationality=5.0, step=step).update_many(demos).refresh(default_rng(0), 200)
         belief = belief.update_many(demos[:1])  # from here, without draws
         few, many = 64 // belief.n_weights, 200 * 16 // belief.n_weights
         slow = by_value_iteration(belief, few, default_rng(1), True, 1e-10)
@@ -118,7 +118,7 @@ def map_beside_peers(patience: float = 20.0) -> None:
         world, rng = b.make_world("gridworld-blocks"), default_rng(seed)
         R = world.features @ world.weights
         logs = np.stack(demonstrate(world, R, 10, 61, rng))
-        belief = BIRL(world, features=world.features, confidence=10.0).update_many(list(logs))
+        belief = BIRL(world, features=world.features, rationality=10.0).update_many(list(logs))
         lost, whole = ascent(belief, R)
         for steps in range(1, 100):
             so_far, ours = ascent(belief, R, restarts=1, steps=steps)
@@ -175,7 +175,7 @@ def map_on_highway() -> None:
     for style in ("fast", "safe", "demolition"):
         world, rng = b.make_world("highway", style=style), default_rng(0)
         R = world.features @ world.weights
-        belief = BIRL(world, features=world.features, confidence=10.0).update_many(demonstrate(world, R, 10, 60, rng))
+        belief = BIRL(world, features=world.features, rationality=10.0).update_many(demonstrate(world, R, 10, 60, rng))
         took = seconds(lambda belief=belief: b.make("map-birl").solve(belief, default_rng(1)))
         print(f"MAP, highway ({style}), ten starts: {took:.1f} s.")
 

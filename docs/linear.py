@@ -16,7 +16,7 @@ import numpy as np
 
 import bayesrl as b
 from bayesrl._files import read_text, write_text
-from bayesrl.core import Streams, meet
+from bayesrl.core import Streams, draw_world
 from bayesrl.lab.build import agent_for, named, world_for
 from bayesrl.lab.measures.regret import regret
 from bayesrl.lab.plots.control import plot_control
@@ -65,7 +65,7 @@ def measured(row: Row, systems: int = SYSTEMS, steps: int | None = None) -> dict
     agent = agent_for(name, world, params=params)
     steps = FAMILIES[row.world] if steps is None else steps
     record = b.run(agent, world, steps, SEED, lockstep=systems, keep=("resampled",))
-    cost = -meet(world, Streams.of(SEED, 0, True), systems).optimum()
+    cost = -draw_world(world, Streams.of(SEED, 0, True), systems).optimum()
     lost = regret(record, world).curve / cost
     at, curve = [t for t in AT if t <= steps], [int(t) for t in CURVE if t <= steps]
     bands = [mean_interval(lost[t - 1]) for t in curve]

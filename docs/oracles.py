@@ -73,7 +73,8 @@ def measured(row: Row, replicate: int) -> dict[str, list[float]]:
     if row.world:
         world = b.make_world(row.world, world=row.inside)
         particles = {} if row.method == "medusa" else {"particles": PARTICLES}
-        agent, keep = b.make(row.method, prior=world.model_prior(), **SMALL, **particles, **row.settings), ("asked",)
+        agent = b.make(row.method, model_prior=world.model_prior(), **SMALL, **particles, **row.settings)
+        keep = ("asked",)
     else:
         world = b.make_world(row.inside)
         prior = b.beliefs.ParticleBAPOMDP(world.model_prior(), PARTICLES)

@@ -35,7 +35,7 @@ def one(prior, step, seed, sweeps=100, shuffled=False):
     truth = [block_weights(16, rng) for _ in range(3)]
     truth = [rng.permutation(w) for w in truth] if shuffled else truth
     logs = [demo for w in truth for demo in demonstrate(world, world.features @ w, 6, 60, rng)]
-    belief = DPMBIRL(world, world.features, prior, confidence=10.0, concentration=1.0, step=step)
+    belief = DPMBIRL(world, world.features, prior, rationality=10.0, concentration=1.0, step=step)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PoorMixing)
         belief = belief.update_many(logs).refresh(rng, sweeps)

@@ -26,7 +26,7 @@ def one(seed):
     logs = [demonstrate(world, np.eye(100)[goal], 1, STEPS, rng)[0] for goal in CORNERS]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PoorMixing)
-        belief = BNIRL(world, confidence=20.0, concentration=0.1).update_many(logs).refresh(rng, sweeps=5000)
+        belief = BNIRL(world, rationality=20.0, concentration=0.1).update_many(logs).refresh(rng, sweeps=5000)
     z, part = belief.assignments[DROPPED:], np.repeat(np.arange(len(CORNERS)), STEPS)
     co = (z[:, :, None] == z[:, None, :]).mean(axis=0)
     same, others = part[:, None] == part, ~np.eye(len(part), dtype=bool)

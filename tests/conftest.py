@@ -3,8 +3,10 @@ import signal
 import sys
 from pathlib import Path
 
-# Toys and oracles that several files of tests use. Processes that tests start import them by name, too.
-sys.path.insert(0, str(Path(__file__).parent / "helpers"))
+# Toys and oracles that several files of tests use, and probes of beliefs. Processes that tests start import them by
+# name, too.
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "helpers"), *sorted({str(path.parent) for path in HERE.glob("beliefs/*/probes_of_*.py")})]
 
 # Processes that tests start take over whether Ctrl-C is ignored, as below nohup and in the background of a script.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -7,14 +7,14 @@ PLANTED = {
         "world.draw(streams.world)",
         ["tests/test_randomness.py::test_worlds_use_their_stream_alone[gc]"],
     ),
-    "learning uses the stream of thought": (
-        "agent.learn(mind, transition, learning)",
-        "agent.learn(mind, transition, thought)",
+    "learning uses the stream of the planner": (
+        "agent.learn(mind, transition, learning_rng)",
+        "agent.learn(mind, transition, planner_rng)",
         ["tests/test_randomness.py::test_worlds_use_their_stream_alone[chain]"],
     ),
-    "a new episode uses the stream of thought": (
-        "after, new = _first(world, luck)",
-        "after, new = _first(world, thought)",
+    "a new episode uses the stream of the planner": (
+        "after, new = _first(world, world_rng)",
+        "after, new = _first(world, planner_rng)",
         ["tests/test_randomness.py::test_worlds_use_their_stream_alone[chain]"],
     ),
     "two streams are one": (
@@ -22,8 +22,8 @@ PLANTED = {
         "map(default_rng, 2 * SeedSequence(seed, spawn_key=key).spawn(2))",
         ["tests/test_randomness.py::test_the_streams_of_a_run_differ"],
     ),
-    "thought and world share a stream": (
-        "agent.act(mind, seen, thought)",
+    "planner and world share a stream": (
+        "agent.act(mind, seen, planner_rng)",
         "agent.act(mind, seen, streams.world)",
         ["tests/test_core.py"],
     ),
@@ -36,5 +36,10 @@ PLANTED = {
         "            belief = belief.restart()\n",
         "            pass\n",
         ["tests/test_core.py"],
+    ),
+    "an end keeps the age": (
+        "            age = task = 0\n",
+        "            age, task = age if terminated else 0, 0\n",
+        ["tests/test_core.py::test_the_age_of_an_episode_starts_anew_after_an_end"],
     ),
 }

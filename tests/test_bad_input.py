@@ -476,7 +476,7 @@ CALLS = {
     ),
     "a family with an impossible row": (
         lambda: DirichletFamily("mine", np.zeros((2, 1, 2)), np.zeros((2, 1, 2))),
-        "DirichletFamily: 'counts' must be positive somewhere in every row, got 0.0.",
+        "DirichletFamily: 'transition_counts' must be positive somewhere in every row, got 0.0.",
     ),
     "no Gymnasium environment": (
         lambda: GymWorld(None),

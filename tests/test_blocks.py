@@ -267,7 +267,7 @@ def sweeps_over_tasks(patch):
 def kept_maps(patch):
     world = b.make_world("gridworld-blocks", size=4)
     pairs = [[(0, 1), (1, 1), (5, 2)], [(3, 0), (2, 2)]]
-    belief = b.inverse.BIRL(world, features=world.features, confidence=3.0).update_many(pairs)
+    belief = b.inverse.BIRL(world, features=world.features, rationality=3.0).update_many(pairs)
     solution = b.make("map-birl", restarts=2, steps=20).solve(belief, default_rng(11))
     return [solution.weights, solution.trace]
 

@@ -15,7 +15,8 @@ import pytest
 from numpy.random import default_rng
 
 import bayesrl as b
-from bayesrl.core import BayesAgent, Streams, meet, play
+from bayesrl.bapomdp import _history_search
+from bayesrl.core import BayesAgent, Streams, draw_world, play
 from bayesrl.lab.build import agent_for
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.registry import entries, make_world
@@ -65,7 +66,7 @@ def after(name, seed, steps=5):
     """The mind and the next observation after some steps of a run."""
     agent, world = agent_of(name)
     streams = Streams.of(seed)
-    *_, step = islice(play(agent, meet(world, streams), streams), steps)
+    *_, step = islice(play(agent, draw_world(world, streams), streams), steps)
     return step.mind, step.observation
 
 
@@ -137,5 +138,16 @@ def test_leaf_values_are_kept_for_one_table_and_one_discount():
     memory = planner.plan(Table(pomdp), None, None, default_rng(0)).memory
     assert planner.plan(Table(pomdp), None, memory, default_rng(0)).memory.leaf is memory.leaf
     mdp = pomdp.mdp
-    other = dataclasses.replace(pomdp, mdp=TabularMDP.unchecked(mdp.outcomes, mdp.prob, 0.3))
-    check_cache(planner, Table(other), None, memory)
+    tilted = mdp.prob**2 + 0.1 * np.arange(mdp.prob.shape[1])
+    for prob, gamma in ((mdp.prob, 0.3), (tilted / tilted.sum(axis=1, keepdims=True), mdp.gamma)):
+        other = dataclasses.replace(pomdp, mdp=TabularMDP.unchecked(mdp.outcomes, prob, gamma))
+        check_cache(planner, Table(other), None, memory)
+
+
+@pytest.mark.parametrize("prior", ["pomdp-filter", "pomdp-particles"])
+def test_a_run_in_a_known_model_solves_it_once(prior, monkeypatch):
+    solved = []
+    monkeypatch.setattr(_history_search, "solve", lambda mdp: solved.append(mdp) or b.solve(mdp))
+    agent = b.agent("pomcp", "tiger", prior, leaf="mean", simulations=20, depth=3)
+    b.run(agent, b.make_world("tiger"), steps=6)
+    assert len(solved) == 1

@@ -24,7 +24,11 @@ OWN_WORLDS |= {"gp-sparse-sampling": b.make_world("continuous-bandit")}
 OWN_WORLDS |= {"continuous-forward-search": b.make_world("blimp")}
 PARTS = {"Needy", "FeatureRewards", "RewardPrior", "Predictive"}
 """Protocols of a planner, and of what beliefs answer."""
-PROTOCOLS = [x for x in vars(capabilities).values() if getattr(x, "_is_protocol", False) and x.__name__ not in PARTS]
+PROTOCOLS = [
+    x
+    for x in (getattr(capabilities, name) for name in capabilities.__all__)
+    if getattr(x, "_is_protocol", False) and x.__name__ not in PARTS
+]
 
 
 def home(name):
@@ -35,7 +39,7 @@ def fitting(name, world):
     """A prior that a planner fits. If the state is hidden, the model may be known or not."""
     if not getattr(world, "hidden", False):
         return prior_for(world)
-    beliefs = [b.beliefs.POMDPFilter(world.pomdp), b.beliefs.ExactBAPOMDP(world.counts())]
+    beliefs = [b.beliefs.POMDPFilter(world.pomdp), b.beliefs.ExactBAPOMDP(world.model_prior())]
     return next(x for x in beliefs if not any(lacking(x, need) for need in PLANNERS[name].factory.needs))
 
 

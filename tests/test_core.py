@@ -77,7 +77,7 @@ def remembered(agent, world, steps, **kwargs):
     state, seen = world.reset(streams.world)
     rewards = []
     for _ in range(steps):
-        action, mind, _ = agent.act(mind, seen, streams.thought)
+        action, mind, _ = agent.act(mind, seen, streams.planner)
         state, new, reward, terminated = world.step(state, action, streams.world)
         age += 1
         truncated = age == kwargs.get("horizon") and not terminated
@@ -114,6 +114,28 @@ def test_episodes_are_cut_at_the_horizon():
     ended = run(BayesAgent(Hidden(), Listener()), Corridor(3), 6, horizon=3)
     assert ended.terminated.sum() == 2
     assert not ended.truncated.any(), "an episode that has terminated is not truncated as well"
+
+
+class EndsOnce:
+    """Episodes go on for good, but the first one, which ends after two steps."""
+
+    gamma = 0.9
+
+    def __init__(self):
+        self.episodes = 0
+
+    def reset(self, rng):
+        self.episodes += 1
+        return 0, 0
+
+    def step(self, state, action, rng):
+        return state + 1, state + 1, 0.0, self.episodes == 1 and state == 1
+
+
+def test_the_age_of_an_episode_starts_anew_after_an_end():
+    record = run(BayesAgent(Hidden(), Listener()), EndsOnce(), 9, horizon=3)
+    np.testing.assert_array_equal(np.flatnonzero(record.terminated), [1])
+    np.testing.assert_array_equal(np.flatnonzero(record.truncated), [4, 7])
 
 
 def test_thinking_harder_does_not_change_the_worlds_luck():

@@ -288,3 +288,15 @@ def test_methods_of_builtins_stay_as_they_are():
     assert Table.get is dict.get
     with pytest.raises(InvalidArgument, match=r"Table\.row: 'n' must be"):
         table.row("a")
+
+
+def test_annotations_that_are_no_texts():
+    """A module without `from __future__ import annotations` has the types themselves: its arguments are named too."""
+
+    def counts(self, state: int, other: Other | None, rows: np.ndarray) -> None:
+        state + other.n
+
+    for given, name in (((Thing(), "x", None, X), "state"), ((Thing(), 1, 3, X), "other")):
+        error = explained("Thing.counts", counts, given, {}, TypeError("no"))
+        assert isinstance(error, InvalidArgument)
+        assert error.name == name

@@ -80,7 +80,6 @@ LIMITS = {
     "worlds.risk.inventory_binomial.LARGEST": 200,
     "beliefs.rewards.linear_rewards.DENSE": 200,
     "pacbayes.prior_check.MOST": 0.5,
-    "testing._cluster_probes.MOST": 12,
     "inverse.map_birl.POLICIES": 1000,
     "worlds.tasks.gridworld_blocks.LARGEST": 64,
 }

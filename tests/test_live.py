@@ -47,7 +47,7 @@ def shop(belief=BETAS, planner=None, **options):
 def everything(live):
     """All that a LiveAgent could change."""
     return copy.deepcopy(
-        (live.mind, live.streams.thought.bit_generator.state, live.streams.learning.bit_generator.state)
+        (live.mind, live.streams.planner.bit_generator.state, live.streams.learning.bit_generator.state)
     )
 
 
@@ -128,7 +128,7 @@ def blocks(x):
 @pytest.mark.parametrize("kind", [LogisticLaplaceArms, LinearGaussianArms])
 def test_a_vector_means_weights_of_its_own_for_every_action(kind):
     x = np.array([1.0, -0.5])
-    by_vector, by_matrix = (shop(kind.prior(6), actions=SHELF, seed=3) for _ in range(2))
+    by_vector, by_matrix = (shop(kind.isotropic(6), actions=SHELF, seed=3) for _ in range(2))
     for reward in (1.0, 0.0, 1.0):
         action = by_vector.act(x)
         assert by_matrix.act(blocks(x)) == action
@@ -140,7 +140,7 @@ def test_a_vector_means_weights_of_its_own_for_every_action(kind):
 
 
 def test_a_context_of_the_wrong_size_is_refused_as_the_customer_gave_it():
-    live = shop(LogisticLaplaceArms.prior(6), actions=SHELF)
+    live = shop(LogisticLaplaceArms.isotropic(6), actions=SHELF)
     said = r"'context' must be of 2 numbers \(6 weights for 3 arms\), got 3\."
     for call in (
         lambda: live.act([1.0, 2.0, 3.0]),
@@ -149,7 +149,7 @@ def test_a_context_of_the_wrong_size_is_refused_as_the_customer_gave_it():
     ):
         with pytest.raises(InvalidArgument, match=said):
             call()
-    assert live.belief == LogisticLaplaceArms.prior(6)
+    assert live.belief == LogisticLaplaceArms.isotropic(6)
 
 
 # Logs ----------------------------------------------------------------------------------------------------------------
@@ -175,20 +175,20 @@ def test_warm_start_from_a_data_frame():
     assert numbered.belief == live.belief
 
 
-@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: Forgetting(x, keep=0.99)], ids=["plain", "forgetting"])
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: Forgetting(x, decay=0.99)], ids=["plain", "forgetting"])
 @pytest.mark.parametrize("kind", [LogisticLaplaceArms, LinearGaussianArms])
 def test_warm_start_with_columns_of_context(kind, wrap):
     log = frame(30)
-    live = shop(wrap(kind.prior(6)), actions=SHELF)
+    live = shop(wrap(kind.isotropic(6)), actions=SHELF)
     live.warm_start(log, action="shown", reward="bought", context=["age", "cart"])
     rows = zip(log["shown"], log["bought"], log[["age", "cart"]].to_numpy(), strict=True)
     steps = [Transition(blocks(x), SHELF.index(a), float(y), 0) for a, y, x in rows]
-    expected = wrap(kind.prior(6)).update_many(steps)
+    expected = wrap(kind.isotropic(6)).update_many(steps)
     np.testing.assert_allclose(live.belief.mean(blocks([1.0, 2.0])), expected.mean(blocks([1.0, 2.0])), rtol=1e-9)
     np.testing.assert_allclose(
         live.belief.variance(blocks([1.0, 2.0])), expected.variance(blocks([1.0, 2.0])), rtol=1e-9
     )
-    one = shop(wrap(kind.prior(6)), actions=SHELF)
+    one = shop(wrap(kind.isotropic(6)), actions=SHELF)
     log["x"] = list(log[["age", "cart"]].to_numpy())
     one.warm_start(log, "shown", "bought", "x")
     assert one.belief == live.belief
@@ -198,7 +198,7 @@ def test_warm_start_with_columns_of_context(kind, wrap):
 def test_warm_start_with_vectors_beside_a_table(kind):
     """A belief that holds features of arms learns the same from vectors of a log as one that holds none."""
     log, table = frame(20), np.random.default_rng(1).normal(size=(4, 3, 6))
-    live, plain = (shop(kind.prior(6, features=held), actions=SHELF) for held in (table, None))
+    live, plain = (shop(kind.isotropic(6, features=held), actions=SHELF) for held in (table, None))
     for one in (live, plain):
         one.warm_start(log, "shown", "bought", ["age", "cart"])
     np.testing.assert_allclose(live.belief.mean_, plain.belief.mean_, rtol=1e-9)
@@ -211,19 +211,19 @@ def test_warm_start_with_a_matrix_for_each_row(actions):
     log, rng = frame(12), np.random.default_rng(3)
     matrices, arms = rng.normal(size=(12, 3, 4)), [SHELF.index(name) for name in log["shown"]]
     table = {"shown": log["shown"] if actions else arms, "bought": log["bought"].to_numpy(float), "x": matrices}
-    live = shop(LinearGaussianArms.prior(4, features=np.ones((2, 3, 4))), actions=actions)
+    live = shop(LinearGaussianArms.isotropic(4, features=np.ones((2, 3, 4))), actions=actions)
     live.warm_start(table, "shown", "bought", "x")
     steps = [Transition(x, a, float(y), 0) for x, a, y in zip(matrices, arms, log["bought"], strict=True)]
-    np.testing.assert_allclose(live.belief.mean_, LinearGaussianArms.prior(4).update_many(steps).mean_, rtol=1e-9)
+    np.testing.assert_allclose(live.belief.mean_, LinearGaussianArms.isotropic(4).update_many(steps).mean_, rtol=1e-9)
 
 
 def test_warm_start_with_kinds_of_customers():
     features = np.arange(12.0).reshape(2, 3, 2) / 12
     kinds = {"kind": [0, 1, 1], "action": [2, 0, 1], "reward": [0.5, 1.0, -1.0]}
-    live = shop(LinearGaussianArms.prior(2, features=features))
+    live = shop(LinearGaussianArms.isotropic(2, features=features))
     live.warm_start(kinds, context="kind")
     steps = [Transition(k, a, r, 0) for k, a, r in zip(*kinds.values(), strict=True)]
-    assert live.belief == LinearGaussianArms.prior(2, features=features).update_many(steps)
+    assert live.belief == LinearGaussianArms.isotropic(2, features=features).update_many(steps)
     # A belief that takes no context refuses one.
     with pytest.raises(InvalidArgument, match="'context' must be left out: BetaBernoulli has no contexts"):
         shop(actions=SHELF).warm_start(frame(), "shown", "bought", ["age", "cart"])
@@ -263,6 +263,11 @@ def test_warm_start_of_beliefs_that_learn_otherwise():
     for step, a, r, x in zip(keeps.belief.seen, (1, 2), (0.5, -2.0), ([0.3, 7.0], [1.1, -4.0]), strict=True):
         assert (step.action, step.reward, step.next_observation) == (a, r, 0)
         assert step.observation.tolist() == [[*x, 0, 0, 0, 0], [0, 0, *x, 0, 0], [0, 0, 0, 0, *x]]
+    tossed = shop(BinarisedRewards(BETAS))
+    streams = [rng.bit_generator.state for rng in (tossed.streams.planner, tossed.streams.learning)]
+    tossed.warm_start({"action": [0, 2], "reward": [0.3, 0.6]})
+    after = [rng.bit_generator.state for rng in (tossed.streams.planner, tossed.streams.learning)]
+    assert [before == now for before, now in zip(streams, after, strict=True)] == [True, False]
     empty = shop()
     empty.warm_start({"action": [], "reward": []})
     assert empty.belief == BETAS
@@ -364,8 +369,8 @@ def test_a_failed_call_changes_neither_mind_nor_generators():
 
 
 NAMED = shop(actions=SHELF)
-CONTEXTUAL = shop(LogisticLaplaceArms.prior(6), actions=SHELF)
-TABLE = shop(LinearGaussianArms.prior(2, features=np.zeros((2, 3, 2))))
+CONTEXTUAL = shop(LogisticLaplaceArms.isotropic(6), actions=SHELF)
+TABLE = shop(LinearGaussianArms.isotropic(2, features=np.zeros((2, 3, 2))))
 LOG = frame(6)
 GAPS = {"action": SHELF, "reward": [1.0, np.nan, 0.0]}
 
@@ -424,7 +429,7 @@ GAPS = {"action": SHELF, "reward": [1.0, np.nan, 0.0]}
             "LiveAgent: 'context' must be a matrix with a row for each of 3 arms, got an array of shape (4, 2).",
         ),
         (
-            shop(LinearGaussianArms.prior(7), actions=list("abcde")),
+            shop(LinearGaussianArms.isotropic(7), actions=list("abcde")),
             lambda s: s.act([1.0, 2.0]),
             "LiveAgent: 'context' must be a matrix of shape (5, 7), because 7 weights do not divide among 5 arms, "
             "got 'a vector of 2 numbers'.",
@@ -675,12 +680,12 @@ def test_a_copy_goes_on_alone_from_the_same_mind(again):
     live = shop(seed=3)
     live.learn(live.act(), 1.0)
     copied = again(live)
-    expected = copy.deepcopy(live.streams.thought).random()
+    expected = copy.deepcopy(live.streams.planner).random()
     assert [copied.act() for _ in range(5)] == [live.act() for _ in range(5)]
     copied.learn(0, 1.0)
     copied.act()
     assert copied.belief != live.belief
-    assert again(shop(seed=3)).streams.thought.random() == shop(seed=3).streams.thought.random() != expected
+    assert again(shop(seed=3)).streams.planner.random() == shop(seed=3).streams.planner.random() != expected
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")

@@ -1,8 +1,9 @@
 """Declared parameters: what a declaration says, accepts and refuses, and what the decorators make of a class."""
 
 import dataclasses
+import inspect
 import math
-from dataclasses import field
+from dataclasses import KW_ONLY, field
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from bayesrl.parameters import (
     check,
     declarations,
     declared,
+    shared,
     unchecked,
     value,
     with_parameters,
@@ -265,3 +267,51 @@ def test_classes_of_other_kinds():
 
     assert [d.name for d in declarations(Renamed)] == ["outside"]
     assert (Above(3.0).open_low, Above(3.0).low, AtLeast(3.0).open_low) == (True, 3.0, False)
+
+
+# Base classes --------------------------------------------------------------------------------------------------------
+
+
+@shared
+class Far:
+    first: Annotated[int, AtLeast(1), "The first."] = 1
+    _: KW_ONLY
+    end: Annotated[float, Above(0), "The end."] = 0.5
+    rule: Annotated[Literal["a", "b"], "A rule."] = "a"
+
+
+@shared
+class Near(Far):
+    second: Annotated[int, "The second."] = 2
+    _: KW_ONLY
+    late: Annotated[int, "Late."] = 8
+    kept: list[int] | None = dataclasses.field(init=False, default=None, repr=False)
+    rule: Annotated[Literal["b", "c"], "Another rule."] = "b"
+
+
+def test_fields_of_base_classes():
+    """The first ones before a class's own, the others behind them, those of the nearest class first."""
+
+    @declared
+    class Own(Near):
+        """An example."""
+
+        x: Annotated[int, AtLeast(0), "Its own."] = 5
+        end: Annotated[float, Above(1), "Declared again."] = 1.5
+
+        def __post_init__(self):
+            assert self.end < 9.0
+
+    defaults = {"first": 1, "second": 2, "x": 5, "end": 1.5, "late": 8, "rule": "b"}
+    told = inspect.signature(Own).parameters.values()
+    assert {p.name: p.default for p in told} == defaults
+    assert [d.name for d in declarations(Own)] == list(defaults)
+    assert list(Own.__slots__) == ["first", "second", "x", "end", "late", "kept", "rule"]
+    assert Own().kept is None
+    assert all(f"    {name} = {default!r}: " in Own.__doc__ for name, default in defaults.items())
+    assert repr(Own(3, 4, 6)).endswith("Own(first=3, second=4, x=6, end=1.5, late=8, rule='b')")
+    for wrong in ({"first": 0}, {"end": 1.0}, {"rule": "a"}, {"late": 0.5}):
+        with pytest.raises(InvalidArgument, match=f"Own: '{next(iter(wrong))}'"):
+            Own(**wrong)
+    assert dataclasses.replace(Own(), late=1).late == 1
+    assert (Far.first, Near.rule) == (1, "b")  # the base classes stay as they are

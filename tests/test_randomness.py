@@ -65,12 +65,12 @@ def test_methods_use_their_streams_alone(name):
     used = check_streams(agent, world)
     assert "learning" not in used
     if name in ("random", "thompson", "psrl", "bamcp", "epsilon-greedy", "lazy-psrl"):
-        assert "thought" in used
+        assert "planner" in used
 
 
 def test_a_belief_that_tosses_coins_uses_the_learning_stream():
     agent = BayesAgent(BinarisedRewards(BetaBernoulli.uniform(10)), make("thompson"))
-    assert check_streams(agent, make_world("bernoulli")) == {"draw", "world", "thought", "learning"}
+    assert check_streams(agent, make_world("bernoulli")) == {"draw", "world", "planner", "learning"}
 
 
 class Cheat:
@@ -96,8 +96,8 @@ class Cheat:
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ("numpy", "a call for the stream 'thought' used numpy.random"),
-        ("other", "a call for the stream 'learning' used thought"),
+        ("numpy", "a call for the stream 'planner' used numpy.random"),
+        ("other", "a call for the stream 'learning' used planner"),
         ("own", "the agent's decisions depend on more than"),
     ],
 )

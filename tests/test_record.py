@@ -14,7 +14,7 @@ from bayesrl.errors import InvalidArgument, UnreadableFile
 from bayesrl.io.records import load, save, to_arrow
 from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
-from bayesrl.provenance import describe
+from bayesrl.record import describe
 from bayesrl.registry import make, make_world
 
 ARMS = Arms(np.array([0.3, 0.6]))

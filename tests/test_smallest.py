@@ -26,7 +26,7 @@ SHOP = b.make_world("online-shop")
 AGENT = BayesAgent(SHOP.default_prior(), b.make("thompson"))
 CHAIN = b.make_world("chain")
 FLAT = b.DirichletMDP.flat(CHAIN)
-LINEAR = B.LinearGaussianArms.prior(2)
+LINEAR = B.LinearGaussianArms.isotropic(2)
 REGRESSION = B.GPRegression(Gaussian()).update((0.0, 1.0))
 STEPS = np.array([10.0])
 
@@ -62,15 +62,15 @@ SMALLEST = {
     "full suggestions": (1, lambda n: B.FullBandit.uniform(3, n)),
     "several suggestions": (1, lambda n: b.make_world("online-shop-several", suggestions=n)),
     "combinatorial suggestions": (1, lambda n: b.make_world("combinatorial", suggestions=n)),
-    "weights": (1, B.LinearGaussianArms.prior),
+    "weights": (1, B.LinearGaussianArms.isotropic),
     "their weights": (1, lambda n: B.LinearGaussianArms.agrawal_goyal(n, 0.5)),
-    "logistic weights": (1, B.LogisticArms.prior),
-    "laplace weights": (1, B.LogisticLaplaceArms.prior),
+    "logistic weights": (1, B.LogisticArms.isotropic),
+    "laplace weights": (1, B.LogisticLaplaceArms.isotropic),
     "their v": (1, lambda n: their_v(n, 1.0, 0.5, 0.1)),
     "replicates": (1, SHOP.default_prior().batch),
     "replicates of weights": (1, LINEAR.batch),
-    "replicates of logistic weights": (1, B.LogisticArms.prior(2).batch),
-    "replicates of laplace weights": (1, B.LogisticLaplaceArms.prior(2).batch),
+    "replicates of logistic weights": (1, B.LogisticArms.isotropic(2).batch),
+    "replicates of laplace weights": (1, B.LogisticLaplaceArms.isotropic(2).batch),
     "replicates of models": (1, B.FiniteModels.two([0.5, 0.8], [0.5, 0.3], 0.2).batch),
     "replicates of worlds": (1, SHOP.batch),
     "replicates of families": (1, b.make_world("bernoulli").batch),

@@ -3,12 +3,14 @@
 import ast
 import inspect
 import re
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import bayesrl
+from bayesrl import capabilities
 from bayesrl.registry import PACKAGES, entries
 from bayesrl.traits import Traits, traits_of
 
@@ -45,9 +47,9 @@ def imported_modules(path):
 
 
 def test_an_underscore_means_private_to_its_folder():
-    """A file in a folder inside may import it too, and so may the probes of testing/, which know each belief."""
+    """A file in a folder inside may import it too."""
     private = {module(p): module(p).rpartition(".")[0] for p in FILES if re.match(r"_[a-z]", p.name)}
-    users = {module(p).removesuffix(".__init__"): p for p in FILES if not place(p).startswith("testing/")}
+    users = {module(p).removesuffix(".__init__"): p for p in FILES}
     uses = [(user, used) for user, p in users.items() for used in imported_modules(p) if used in private]
     assert uses
     assert not [f"{user} imports {used}" for user, used in uses if not f"{user}.".startswith(f"{private[used]}.")]
@@ -61,56 +63,45 @@ def test_no_folder_is_crowded():
 # Exports -------------------------------------------------------------------------------------------------------------
 
 
-def lists_of_exports(path):
-    """What type checkers read and what `export` is told: two sets of (module, name)."""
-    typed, lazy, package = set(), set(), module(path).removesuffix(".__init__")
-    for node in ast.parse(path.read_text("utf-8")).body:
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            imports = [one for one in node.body if isinstance(one, ast.ImportFrom)]
-            typed |= {(one.module, alias.name) for one in imports for alias in one.names}
-        elif ast.unparse(node).startswith("export("):
-            call = node.value
-            for home, names in ast.literal_eval(call.args[1]).items():
-                lazy |= {(f"{package}.{home}", name) for name in names}
-            given = {one.arg: ast.literal_eval(one.value) for one in call.keywords}
-            lazy |= {(package, name) for name in given.get("modules", ())}
-            lazy |= {(home, name) for home, names in given.get("elsewhere", {}).items() for name in names}
-    return typed, lazy
+def exports(path):
+    """The names that a package exports, each with its module."""
+    lines = path.read_text("utf-8").splitlines()
+    found = [re.fullmatch(r"from (\S+) import (\w+) as (\w+)", line) for line in lines]
+    assert all(one and one[2] == one[3] for one in found), path
+    return {one[2]: one[1] for one in found}
 
 
-EXPORTING = [p for p in FILES if p.name == "__init__.py" and "\nexport(" in p.read_text("utf-8")]
+EXPORTING = sorted(ROOT.rglob("__init__.pyi"))
 
 
 @pytest.mark.parametrize("path", EXPORTING, ids=place)
-def test_lazy_exports_are_what_type_checkers_read(path):
-    typed, lazy = lists_of_exports(path)
-    assert typed == lazy
-    package = import_module(module(path).removesuffix(".__init__"))
-    for home, name in lazy:
-        if home != package.__name__:
-            assert getattr(package, name) is getattr(import_module(home), name)
+def test_a_package_exports_what_its_list_says(path):
+    package = import_module(".".join(("bayesrl", *path.relative_to(ROOT).parent.parts)))
+    listed = exports(path)
+    assert sorted(listed) == package.__all__ == dir(package)
+    for name, home in listed.items():
+        found = import_module(f"{home}.{name}") if home == package.__name__ else getattr(import_module(home), name)
+        assert getattr(package, name) is found
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        package.no_such_name  # noqa: B018
 
 
-def test_every_family_exports_its_methods():
-    assert "__init__.py" in map(place, EXPORTING)
-    families = [e for e in ENTRIES.values() if e.package in ("bamdp", "bandits", "beliefs", "gradient")]
-    packages = {e.name: import_module(f"bayesrl.{e.package}") for e in families}
-    assert not [e.name for e in families if getattr(packages[e.name], e.factory.__name__, None) is not e.factory]
+def test_packages_that_export_have_lists():
+    assert {p.with_suffix(".pyi") for p in FILES if "\nexport(" in p.read_text("utf-8")} == set(EXPORTING)
+
+
+def test_every_package_exports_what_it_registers():
+    homes = {e.name: import_module(f"bayesrl.{e.package}") for e in ENTRIES.values()}
+    assert not [e.name for e in ENTRIES.values() if getattr(homes[e.name], e.factory.__name__, None) is not e.factory]
 
 
 # Contracts -----------------------------------------------------------------------------------------------------------
 
-ASKING = {
-    "capabilities/checking.py": "this is how capabilities are asked for",
-    "bandits/simulate_bandit.py": "its compiled loops stand for `run` with two classes of beliefs, bit for bit",
-    "core.py": "the loop asks for Restarts and Batches, which are capabilities",
-}
-"""Where a belief may be asked what it is or has, besides beliefs/ and testing/ (whose probes know each belief)."""
-ABOUT_BELIEFS = {"belief", "prior"}
+ABOUT_BELIEFS = {"belief", "prior", "agent.prior", "mind.belief"}
+"""Names under which functions know a belief."""
 
 ASKING_WORLDS = {
     "multiagent/run_game.py": "it refuses a game of another class, as constructors refuse a parameter",
-    "risk/models.py": "a sequence of models is no world",
 }
 """Where a world may be asked, besides worlds/, beliefs/ and testing/. models/reading.py asks for the model in a thing,
 and adapters/ ask foreign environments, under other names."""
@@ -118,17 +109,33 @@ ABOUT_WORLDS = {"world", "place", "problem", "truth", "family", "rules", "game",
 """Names under which functions know a world or a family."""
 
 
+def questions_in(text, names):
+    """The questions about a thing of one of these names: calls of isinstance, hasattr and getattr, and comparisons of
+    its type. Whether it is text, and whether two are of one class, may be asked."""
+    for node in ast.walk(ast.parse(text)):
+        asking = isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "hasattr", "getattr")
+        about, what = map(ast.unparse, node.args[:2]) if asking else ("", "")
+        alike = isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]).startswith("type(")
+        if isinstance(node, ast.Compare) and ast.unparse(node.left).startswith("type(") and not alike:
+            about = ast.unparse(node.left).removeprefix("type(").removesuffix(")")
+        if about.removeprefix("self.") in names and what != "str":
+            yield f"{node.lineno} {ast.unparse(node)}"
+
+
 def questions(path, names):
-    """Calls of isinstance, hasattr and getattr about a thing of one of these names; whether it is text may be asked."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "hasattr", "getattr"):
-            about, what = ast.unparse(node.args[0]).removeprefix("self."), ast.unparse(node.args[1])
-            if about in names and what != "str":
-                yield f"{place(path)}:{node.lineno} {ast.unparse(node)}"
+    return [f"{place(path)}:{line}" for line in questions_in(path.read_text("utf-8"), names)]
+
+
+@pytest.mark.parametrize(
+    "line", ["isinstance(world, MDP)", "hasattr(self.world, 'P')", "getattr(world, 'P', 0)", "type(world) is MDP"]
+)
+def test_a_question_is_noticed(line):
+    assert list(questions_in(f"if {line}:\n    pass", ABOUT_WORLDS))
+    assert not list(questions_in("isinstance(world, str), type(world).__name__, offers(world, HasMDP)", ABOUT_WORLDS))
 
 
 def test_nobody_asks_who_a_belief_is():
-    elsewhere = [p for p in FILES if place(p).split("/")[0] not in ("beliefs", "testing") and place(p) not in ASKING]
+    elsewhere = [p for p in FILES if place(p).split("/")[0] not in ("beliefs", "testing")]
     assert not [line for path in elsewhere for line in questions(path, ABOUT_BELIEFS)]
 
 
@@ -182,9 +189,16 @@ OURS = [import_module(module(p).removesuffix(".__init__")) for p in FILES if p.n
 
 
 def test_exceptions_are_still_needed():
-    for asking, names in ((ASKING, ABOUT_BELIEFS), (ASKING_WORLDS, ABOUT_WORLDS)):
-        for name in asking:
-            assert list(questions(ROOT / name, names)), f"{name} needs no exception"
+    for name in ASKING_WORLDS:
+        assert questions(ROOT / name, ABOUT_WORLDS), f"{name} needs no exception"
+
+
+def test_the_laws_know_contracts_only():
+    """The probes of our own beliefs stand beside their tests."""
+    ours = {e.factory for e in ENTRIES.values()}
+    known = [vars(module).values() for module in OURS if module.__name__.startswith("bayesrl.testing")]
+    assert len(known) > 5
+    assert not [thing for things in known for thing in things if isinstance(thing, type) and thing in ours]
 
 
 METHODS_OWN = re.compile(r"bayesrl\.(beliefs\.(covariances|features)|models\.polic)")
@@ -198,15 +212,52 @@ def test_worlds_know_no_arguments_of_methods():
 
 
 def test_contracts_are_named():
-    """But for a mind, which holds whatever belief its agent has; and in testing/, whose laws take anything."""
     loose = re.compile(r"\b(belief|planner|world): Any\b")
-    files = [p for p in FILES if not place(p).startswith(("testing/", "core.py"))]
-    assert not [place(p) for p in files if loose.search(p.read_text("utf-8"))]
+    assert not [place(p) for p in FILES if loose.search(p.read_text("utf-8"))]
 
 
 def test_needs_name_protocols():
     planners = [e for e in ENTRIES.values() if e.kind == "planner"]
     assert not [e.name for e in planners for need in e.factory.needs if not getattr(need, "_is_protocol", False)]
+
+
+def test_a_protocol_that_one_file_asks_stands_there():
+    """The pages of `capabilities` hold those that several files import, or that `testing` or another protocol names."""
+    pages = [p for p in FILES if p.parent.name == "capabilities" and p.name != "__init__.py"]
+    asked = Counter(name for p in FILES if p.parent.name != "capabilities" for name in imported_modules(p))
+    asked.update(name for p in FILES if p.parent.name == "testing" for name in imported_modules(p))
+    named = Counter(re.findall(r"\w+", " ".join(p.read_text("utf-8") for p in pages)))
+    protocols = [kind for name in capabilities.__all__ if is_protocol(kind := getattr(capabilities, name))]
+    here = [kind.__name__ for kind in protocols if kind.__module__.startswith("bayesrl.capabilities.")]
+    assert len(protocols) > len(here) > 40
+    assert not [name for name in here if named[name] == 1 and asked[f"bayesrl.capabilities.{name}"] == 1]
+
+
+def is_protocol(thing):
+    return getattr(thing, "_is_protocol", False)
+
+
+def test_a_protocol_is_a_contract_only():
+    """No class that is used is derived from a protocol, and no protocol has code; a base class is a plain class."""
+    kinds = {kind for module in OURS for kind in vars(module).values() if isinstance(kind, type)}
+    kinds = {kind for kind in kinds if kind.__module__.startswith("bayesrl.")}
+    protocols = {kind for kind in kinds if getattr(kind, "_is_protocol", False)}
+    assert len(protocols) > 80
+    assert not [kind for kind in kinds - protocols if protocols & set(kind.__mro__)]
+    assert not [f"{place(p)}: {found}" for p in FILES for found in code_of_protocols(p)]
+
+
+def code_of_protocols(path):
+    """The methods of protocols that have a body besides a docstring."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ClassDef) and any(ast.unparse(base).startswith("Protocol") for base in node.bases):
+            for one in node.body:
+                if isinstance(one, ast.FunctionDef) and not all(is_text_or_dots(line) for line in one.body):
+                    yield f"{node.name}.{one.name}"
+
+
+def is_text_or_dots(line):
+    return isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)
 
 
 def signatures(thing):

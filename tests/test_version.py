@@ -8,7 +8,7 @@ from pathlib import Path
 
 import bayesrl as b
 from bayesrl._version import __version__, code_version
-from bayesrl.provenance import versions
+from bayesrl.record import versions
 
 ROOT = Path(b.__file__).parent
 SAY = "from bayesrl._version import code_version; print(code_version())"
@@ -26,7 +26,7 @@ def test_version_names_release_and_sources():
 
 def test_a_copy_without_git_agrees_and_an_edit_does_not(tmp_path):
     copy = tmp_path / "bayesrl"
-    for path in ROOT.rglob("*.py"):
+    for path in (*ROOT.rglob("*.py"), *ROOT.rglob("__init__.pyi")):
         there = copy / path.relative_to(ROOT)
         there.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, there)

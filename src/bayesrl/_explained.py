@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 import operator
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -34,6 +35,8 @@ ARRAYS = ("Floats", "Ints", "Bools", "NDArray", "ArrayLike", "F1", "F2", "F3", "
 """Names of array types in signatures."""
 COUNTED = {"state": "n_states", "s": "n_states", "action": "n_actions", "a": "n_actions"}
 """Arguments that are indices, and the attributes that hold their number."""
+EXPLAINED = "explains_failures"
+"""The attribute of a method that is wrapped already."""
 DOES_NOT_FIT = (IndexError, ValueError, OverflowError)
 """Exceptions for an argument of the right type and the wrong size."""
 
@@ -48,11 +51,12 @@ def explain_failures(cls: type[T]) -> type[T]:
             continue
         method = vars(home)[name]
         inner = method.__func__ if isinstance(method, (classmethod, staticmethod)) else method
-        if not isinstance(inner, FunctionType) or hasattr(inner, "__wrapped__") or inspect.isgeneratorfunction(inner):
+        if not isinstance(inner, FunctionType) or hasattr(inner, EXPLAINED) or inspect.isgeneratorfunction(inner):
             continue
         if len(inspect.signature(inner).parameters) < (1 if isinstance(method, staticmethod) else 2):
             continue
         told = FIXED.get(name, _explaining)(cls.__name__, inner)
+        setattr(told, EXPLAINED, True)
         setattr(cls, name, type(method)(told) if inner is not method else told)
     return cls
 
@@ -150,7 +154,7 @@ def explained(
         return InvalidArgument(owner, "arguments", f"those of its signature: {misfit}", show(kwargs or args))
     given = {name: x for name, x in bound.arguments.items() if name not in ("self", "cls")}
     self = args[0] if args else None
-    hints = {name: str(signature.parameters[name].annotation) for name in given}
+    hints = {name: _written(signature.parameters[name].annotation) for name in given}
     for name, x in given.items():
         if x is None and ("None" in hints[name] or signature.parameters[name].default is None):
             continue
@@ -167,6 +171,11 @@ def explained(
             if x is not None and may_not_fit(name, hints[name], self, wrong):
                 return InvalidArgument(owner, name, f"one that fits ({' '.join(str(wrong).split())})", x)
     return None
+
+
+def _written(annotation: Any) -> str:
+    """An annotation as it is written: without the modules of its names, also where it is not a text."""
+    return annotation if isinstance(annotation, str) else re.sub(r"\w+\.", "", inspect.formatannotation(annotation))
 
 
 def may_not_fit(name: str, hint: str, self: Any, wrong: Exception) -> bool:

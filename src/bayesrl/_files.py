@@ -1,6 +1,6 @@
 """One way to read files and one way to write them, for everything that this library reads and writes.
 
-Reading takes regular files only: a pipe would wait for ever, and a device never ends. `reading` opens a file, and who
+Reading takes regular files only: a pipe may never answer, and a device never ends. `reading` opens a file, and who
 needs only parts of it reads only those; `read` gives the contents of a file of at most `LARGEST` bytes.
 
 `write` replaces a file as a whole. The data go into a new file in the same folder, which is flushed to the disk and

@@ -1,28 +1,31 @@
 """Lazy imports: names are imported when they are first used, so that `import bayesrl` and `bayesrl --help` are fast.
 
-A package calls `export` once, at the end of its `__init__.py`, with the modules of its public names:
+A package calls `export(__name__)` once, at the end of its `__init__.py`. Its public names are listed in `__init__.pyi`
+beside it, one to a line, with the modules that hold them:
 
-    export(__name__, {"search.bamcp": ("BAMCP",), "sampling.psrl": ("PSRL", "psrl_bound")})
+    from bayesrl.bamdp.search.bamcp import BAMCP as BAMCP
+    from bayesrl.beliefs.rewards.birl import BIRL as BIRL
+
+Type checkers read the same list. `make docs` adds the names of new registered classes and of new plots.
 
 Several threads may use names for the first time at once: they import one after the other. Python has a lock for each
 module. Two threads that import modules in opposite orders wait for each other, and Python then lets one of them go on
-with a module that is only partly there. `LOCK` prevents this for all imports through lazy names. Nobody waits for ever:
-a thread that imports a module directly never asks for `LOCK`, because no module of this library uses a lazy name while
-it is imported. A test checks this. Imports of other libraries are not under this lock, and NumPy itself must not be
-imported by several threads at once.
-
-Type checkers do not run this, so the package also imports the same names under `if TYPE_CHECKING`. A test checks that
-the two lists agree.
+with a module that is only partly there. `LOCK` prevents this for all imports through lazy names. A thread that imports
+a module directly never asks for `LOCK`, because no module of this library uses a lazy name while it is imported; so no
+two threads block each other. A test checks this. Imports of other libraries are not under this lock, and NumPy itself
+must not be imported by several threads at once.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Mapping, Sequence
 from importlib import import_module
 from threading import RLock
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Any
+
+from bayesrl.renamed import NAMES
 
 
 class Package(ModuleType):
@@ -43,27 +46,24 @@ def imported(module: str) -> ModuleType:
         return import_module(module)
 
 
-def export(
-    package: str,
-    homes: Mapping[str, Sequence[str]],
-    modules: Sequence[str] = (),
-    elsewhere: Mapping[str, Sequence[str]] = MappingProxyType({}),
-) -> None:
-    """Export the names of `homes` (names by submodule) and the submodules `modules` from `package`, lazily.
-
-    `elsewhere` holds names that live in another package, by the full names of their modules.
-    """
-    home = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
-    home |= {name: module for module, names in elsewhere.items() for name in names}
+def export(package: str) -> None:
+    """Export the names that are listed in the package's `__init__.pyi`, lazily. A name may live in another package."""
     here = sys.modules[package]
-    public = sorted({*home, *modules, *getattr(here, "__all__", ())})
+    with open(f"{os.path.splitext(str(here.__file__))[0]}.pyi", encoding="utf-8") as file:
+        lines = [line.split() for line in file if line.startswith("from ")]
+    home = {name: module for _, module, _, name, *_ in lines}
+    public = sorted(home)
+
+    old = NAMES.get(package, {})
 
     def get(name: str) -> Any:
-        if name in home:
-            return getattr(imported(home[name]), name)
-        if name in modules:
+        name = old.get(name, name)
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if home[name] == package:
             return imported(f"{package}.{name}")
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(imported(home[name]), name)
 
-    here.__dict__.update(_names=home, __getattr__=get, __dir__=lambda: public, __all__=public)
+    functions = {name for name in home if home[name] != package}
+    here.__dict__.update(_names=functions, __getattr__=get, __dir__=lambda: public, __all__=public)
     here.__class__ = Package

@@ -157,7 +157,8 @@ def called(owner: str, name: str, function: Callable[..., Any] | None, *given: A
     except Exception as wrong:
         things = ", ".join("a numpy Generator" if isinstance(x, Generator) else show(x) for x in given)
         said = f"{type(wrong).__name__}: {' '.join(str(wrong).split())}".removesuffix(".").removesuffix(": ")
-        raise BrokenContract(f"{owner}: the function '{name}'", f"take {things}", None, said) from wrong
+        duty = f"take {things}" if given else "answer without arguments"
+        raise BrokenContract(f"{owner}: the function '{name}'", duty, None, said) from wrong
 
 
 def returned(

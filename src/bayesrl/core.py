@@ -41,9 +41,9 @@ from bayesrl.problems import Copies as Copies
 from bayesrl.problems import Family as Family
 from bayesrl.problems import GymnasiumEnvironment, discount_of, is_hidden
 from bayesrl.problems import Limited as Limited
-from bayesrl.provenance import describe, provenance
 from bayesrl.record import Record as Record
-from bayesrl.record import column
+from bayesrl.record import column, describe, provenance
+from bayesrl.renamed import keep_old_names, with_old_words
 
 Datum = TypeVar("Datum", contravariant=True)
 B_contra = TypeVar("B_contra", contravariant=True)
@@ -287,13 +287,13 @@ class BayesAgent(Generic[B]):
         if type(mind) is not Mind:
             raise InvalidArgument("BayesAgent.learn", "mind", "one that start, act or learn gave", mind)
         belief = mind.belief.update(transition, rng)
-        if (transition.terminated or transition.truncated) and isinstance(belief, Restarts):
+        if (transition.terminated or transition.truncated) and offers(belief, Restarts):
             belief = belief.restart()
         return tuple_new(Mind, (belief, mind.memory, transition))
 
     def batch(self, replicates: int) -> BayesAgent[B]:
         """The same agent for `replicates` runs in lockstep. The belief must offer `Batches`."""
-        if not isinstance(self.prior, Batches):
+        if not offers(self.prior, Batches):
             raise Incompatible("A lockstep run", type(self.prior).__name__, ["batch"])
         return dataclasses.replace(self, prior=self.prior.batch(replicates))
 
@@ -308,6 +308,7 @@ def _read(who: object, duty: str, said: object) -> Decision:
 # The loop ------------------------------------------------------------------------------------------------------------
 
 
+@with_old_words
 class Streams(NamedTuple):
     """The four random generators of a run. They are separate, so that methods are compared on common random numbers."""
 
@@ -315,7 +316,7 @@ class Streams(NamedTuple):
     """For drawing a world from a family."""
     world: Generator
     """For the world's `reset` and `step`."""
-    thought: Generator
+    planner: Generator
     """For the planner."""
     learning: Generator
     """For the belief's `update`."""
@@ -326,10 +327,10 @@ class Streams(NamedTuple):
         seed = integer("Streams", "seed", seed, any_length=True)
         replicate = integer("Streams", "replicate", replicate)
         key = (0, replicate) if lockstep else (replicate,)  # keys of different lengths are never equal
-        return Streams(*map(default_rng, SeedSequence(seed, spawn_key=key).spawn(4)))
+        return Streams._make(map(default_rng, SeedSequence(seed, spawn_key=key).spawn(4)))
 
 
-def meet(world: World | Family, streams: Streams, lockstep: int | None = None) -> World:
+def draw_world(world: World | Family, streams: Streams, lockstep: int | None = None) -> World:
     """The world of a run: drawn if `world` is a family, and batched for `lockstep` replicates."""
     if lockstep is not None and offers(world, Batches):  # which `_check_run` has made sure of
         world = world.batch(lockstep)
@@ -369,16 +370,16 @@ def play(
     [0.0, 2.0, 2.0, 2.0]
     """
     _check_play(agent, world, streams, horizon)
-    _, luck, thought, learning = streams
+    _, world_rng, planner_rng, learning_rng = streams
     mind = agent.start()
-    state, seen = _first(world, luck)
+    state, seen = _first(world, world_rng)
     age, task = 0, 0
     while True:
-        decision = agent.act(mind, seen, thought)
+        decision = agent.act(mind, seen, planner_rng)
         if type(decision) is not Decision:
             decision = _read(agent, "act", decision)
         action, mind, _ = decision
-        answer = world.step(state, action, luck)
+        answer = world.step(state, action, world_rng)
         if not isinstance(answer, (tuple, list)) or not 4 <= len(answer) <= 5:
             raise BrokenContract(f"{type(world).__name__}.step", STEP, answer)
         after, new, reward, terminated = answer if len(answer) == 4 else answer[:4]
@@ -390,10 +391,10 @@ def play(
         age += 1
         truncated = age == horizon and not terminated
         transition = tuple_new(Transition, (seen, action, reward, new, terminated, truncated, task))
-        mind = agent.learn(mind, transition, learning)
+        mind = agent.learn(mind, transition, learning_rng)
         task = following
         if terminated or truncated:
-            after, new = _first(world, luck)
+            after, new = _first(world, world_rng)
             age = task = 0
         yield tuple_new(Step, (state, transition, decision, mind, new))
         state, seen = after, new
@@ -413,7 +414,7 @@ def _first(world: World, rng: Generator) -> tuple[Any, Any]:
 
 
 def _check_reward(world: object, reward: Any, lockstep: int | None) -> None:
-    """Refuse what is no finite number, nor in lockstep an array of them."""
+    """Refuse a reward unless it is a finite number or, in lockstep, an array of finite numbers."""
     if isinstance(reward, (float, int)):
         finite = -LARGEST <= reward <= LARGEST
     elif not isinstance(reward, np.integer):
@@ -470,7 +471,7 @@ def run(
     streams = Streams.of(seed, replicate, lockstep is not None)
     if lockstep is not None and isinstance(agent, Batches):  # which `_check_run` has made sure of
         agent = agent.batch(lockstep)
-    world = meet(world, streams, lockstep)
+    world = draw_world(world, streams, lockstep)
     if not offers(world, World):
         raise InvalidArgument("run", "world", "a world (reset, step) or a family of worlds (draw)", world)
     gamma = number("run", "world.gamma", discount, 0.0, 1.0)
@@ -546,3 +547,6 @@ def _check_run(
     for name, batched in (("agent", agent), ("world", world)):
         if lockstep is not None and not offers(batched, Batches):
             raise InvalidArgument("run", name, "one that can run in lockstep (batch)", batched)
+
+
+keep_old_names(__name__)

@@ -171,14 +171,15 @@ class OutOfMemory(BayesRLError, MemoryError):
     bayesrl.errors.OutOfMemory: PSRL needs more memory than there is. Use a sparser prior, or fewer states or samples.
     """
 
-    def __init__(self, owner: str, what: str = "") -> None:
-        self.owner, self.what = owner, " ".join(what.split())
+    def __init__(
+        self, owner: str, what: str = "", remedy: str = "Use a sparser prior, or fewer states or samples."
+    ) -> None:
+        self.owner, self.what, self.remedy = owner, " ".join(what.split()), remedy
         said = f" ({self.what})" if self.what else ""
-        remedy = "Use a sparser prior, or fewer states or samples."
         super().__init__(f"{owner} needs more memory than there is{said}. {remedy}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.owner, self.what)
+        return type(self), (self.owner, self.what, self.remedy)
 
 
 class UnreadableFile(BayesRLError, OSError):

@@ -59,7 +59,7 @@ class LiveAgent:
 
     A context is what the belief accepts: an integer, or a matrix with a row of features for each arm. If actions are
     named, it may also be a vector x about the customer. Then each of the K actions has its own weights on x, and the
-    belief needs K * len(x) weights, for example `LogisticLaplaceArms.prior(K * len(x))`.
+    belief needs K * len(x) weights, for example `LogisticLaplaceArms.isotropic(K * len(x))`.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class LiveAgent:
         if _WANTED:
             _give_way()
         with self._lock:
-            action, self.mind = _call_or_restore(self.streams.thought, choose)
+            action, self.mind = _call_or_restore(self.streams.planner, choose)
         return action
 
     def learn(self, action: Any, reward: Any, context: Any = None) -> None:

@@ -11,7 +11,7 @@
 `declared` makes a frozen dataclass with slots. Its constructor checks every field and raises `InvalidArgument`. The
 Parameters section of `help()`, the command line's help and the catalogue show the same declarations. A class checks
 conditions on several fields in its own `__post_init__`, which runs after these checks. `value` does the same for
-classes that hold arrays.
+classes that hold arrays. `shared` marks a plain base class whose fields belong to every subclass.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MemberDescriptorType, NoneType, UnionType
 from typing import Any, Literal, NamedTuple, TypeVar, Union, dataclass_transform, get_args, get_origin
 
@@ -29,6 +30,7 @@ import numpy as np
 from bayesrl import checks
 from bayesrl._shown import shown
 from bayesrl.errors import InvalidArgument
+from bayesrl.renamed import with_old_words
 from bayesrl.traits import traits_of
 
 T = TypeVar("T")
@@ -129,10 +131,19 @@ def _hints(thing: type | Callable[..., Any]) -> dict[str, Any]:
     scope = {**vars(sys.modules[thing.__module__]), **own}
     found = {}
     for name, hint in own.get("__annotations__", {}).items():
-        hint = scope.get(hint, hint) if isinstance(hint, str) else hint
+        hint = _named(hint, scope) if isinstance(hint, str) else hint
         if "Annotated" in str(hint):
             found[name] = eval(hint, scope) if isinstance(hint, str) else hint
     return found
+
+
+def _named(hint: str, scope: Mapping[str, Any]) -> Any:
+    """The meaning of a name such as `Noise` or `declares.Noise`; the text itself if it is no name."""
+    first, *rest = hint.split(".")
+    found = scope.get(first)
+    for name in rest:
+        found = getattr(found, name, None)
+    return hint if found is None else found
 
 
 def _declaration(name: str, hint: Any) -> Declaration:
@@ -199,7 +210,7 @@ def _whole(x: float, otherwise: int) -> int:
 def declared(cls: type[T]) -> type[T]:
     """Make a frozen dataclass with slots whose constructor checks its declared fields."""
     _prepare(cls)
-    return dataclasses.dataclass(frozen=True, slots=True, repr=False)(cls)
+    return with_old_words(dataclasses.dataclass(frozen=True, slots=True, repr=False)(cls))
 
 
 @dataclass_transform(frozen_default=True)
@@ -224,7 +235,18 @@ def value(cls: type[T]) -> type[T]:
         cls.__eq__ = equal  # type: ignore[method-assign]  # as dataclass(eq=True) does
     cls.__hash__ = None  # type: ignore[assignment]  # not hashable
     _prepare(cls)
-    return dataclasses.dataclass(frozen=True, eq=False, init="__init__" not in vars(cls), repr=False)(cls)
+    init = "__init__" not in vars(cls)
+    return with_old_words(dataclasses.dataclass(frozen=True, eq=False, init=init, repr=False)(cls))
+
+
+@dataclass_transform(frozen_default=True)
+def shared(cls: type[T]) -> type[T]:
+    """Mark a plain base class that declares parameters of its subclasses, which are `declared` in turn.
+
+    Its fields come before those of a subclass, or behind them if they stand below a line `_: KW_ONLY`. (Type checkers
+    want the latter by keyword.) If a subclass declares a field again, its own declaration and place hold.
+    """
+    return cls
 
 
 def unchecked(thing: T, /, **changed: Any) -> T:
@@ -232,18 +254,52 @@ def unchecked(thing: T, /, **changed: Any) -> T:
 
     Cached values are kept, except for those that the class's traits list in `depends_on_data`.
     """
-    new = object.__new__(type(thing))
+    kind: type = type(thing)
+    new: T = object.__new__(kind)
     new.__dict__.update(thing.__dict__, **changed)
-    for name in traits_of(type(thing)).depends_on_data:
+    for name in _depends_on_data(kind):
         if name not in changed:
             new.__dict__.pop(name, None)
     return new
+
+
+@cache
+def _depends_on_data(kind: type) -> tuple[str, ...]:
+    return traits_of(kind).depends_on_data
+
+
+def _inherit(cls: type) -> None:
+    """Give a class the fields that its base classes share, with their defaults."""
+    own: dict[str, Any] = vars(cls).get("__annotations__", {})
+    first: dict[str, Any] = {}
+    last: dict[str, Any] = {}
+    for parent in cls.__mro__[1:]:
+        if dataclasses.is_dataclass(parent):  # which has them already
+            break
+        new = {name: hint for name, hint in _shared(parent).items() if name not in {*own, *first, *last}}
+        names = [*vars(parent).get("__annotations__", ()), "_"]
+        before = names[: names.index("_")]
+        first = {name: new[name] for name in before if name in new} | first
+        last |= {name: hint for name, hint in new.items() if name not in first}
+        for name in new.keys() & vars(parent).keys():
+            setattr(cls, name, vars(parent)[name])
+    if first or last:
+        cls.__annotations__ = first | own | last
+
+
+def _shared(parent: type) -> dict[str, Any]:
+    """The fields of a plain base class: those that are `Annotated`, and those given by `dataclasses.field`."""
+    hints, given = _hints(parent), vars(parent)
+    told: dict[str, Any] = given.get("__annotations__", {})
+    fields = {name for name in told if name in hints or isinstance(given.get(name), dataclasses.Field)}
+    return {name: hints.get(name, hint) for name, hint in told.items() if name in fields}
 
 
 def _prepare(cls: type) -> None:
     """Put the checks into `__post_init__`, the Parameters section into `__doc__`, and a short `__repr__`."""
     if "__repr__" not in vars(cls):
         cls.__repr__ = shown  # type: ignore[method-assign, assignment]
+    _inherit(cls)
     told = _fields(cls)
     if not told:
         return

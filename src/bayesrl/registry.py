@@ -31,6 +31,7 @@ from typing import Any, TypeVar
 
 from bayesrl._lazy import LOCK, imported
 from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.renamed import in_new_words, words_of
 
 T = TypeVar("T")
 
@@ -59,12 +60,23 @@ class Entry:
     ways: Mapping[str, Callable[..., Any]] = dataclasses.field(default_factory=dict)
     """How a belief is made for a problem: functions (problem, **parameters), by the name that `--prior` takes."""
     taken_by: str = ""
-    """The command or class that takes a belief about rewards, values or tasks, which is no prior of an agent."""
+    """The command or class that takes a belief about rewards, values or tasks. No agent takes such a belief."""
+    words: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Old and new words of the parameters."""
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         """The parameters of the factory, by name."""
         return inspect.signature(self.factory).parameters
+
+    def keyword(self, name: str) -> str | None:
+        """The present name of a parameter that may be given by an old word; None if there is no such parameter."""
+        found = self.words.get(name, name)
+        return found if found in self.parameters else None
+
+    def in_new_words(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Parameters by name, each under its present name. One that is given twice is refused."""
+        return given if self.words.keys().isdisjoint(given) else in_new_words(self.factory, given)
 
     def card(self) -> dict[str, Any]:
         """The entry as JSON. Its key for the package is `family`, as in the first release."""
@@ -116,7 +128,9 @@ def register(
         summary = " ".join(doc.split("\n\n")[0].split())
         home = made.__module__.split(".")
         package = home[1] if home[0] == "bayesrl" else home[0]
-        _entries[name] = Entry(name, kind, package, survey, paper, summary, evidence, made, example, ways, taken_by)
+        _entries[name] = Entry(
+            name, kind, package, survey, paper, summary, evidence, made, example, ways, taken_by, words_of(made)
+        )
         return thing
 
     return enter
@@ -208,11 +222,11 @@ def _check_name(owner: str, of: str, name: object) -> None:
 
 
 def _build(entry: Entry, parameters: Mapping[str, Any]) -> Any:
-    takes = entry.parameters
-    for given in parameters:
+    takes, named = entry.parameters, entry.in_new_words(parameters)
+    for given in named:
         if given not in takes:
             raise UnknownName(f"parameter of {entry.name}", given, takes)
-    missing = [p.name for p in takes.values() if p.default is p.empty and p.name not in parameters]
+    missing = [p.name for p in takes.values() if p.default is p.empty and p.name not in named]
     if missing:
         raise InvalidArgument(entry.name, missing[0], "given", None)
     return entry.factory(**parameters)

@@ -2,7 +2,7 @@
 
 A class of a belief, a planner, a solver or a world declares its traits in one attribute:
 
-    traits: ClassVar[Traits] = Traits(grows=("data",), renamed={"prior": "covariance"})
+    traits: ClassVar[Traits] = Traits(grows=("data",), renamed={"prior_covariance": "covariance"})
 
 A class without the attribute has no traits. A subclass inherits those of its parent as a whole. To add to them it names
 them: `traits = Parent.traits._replace(depends_on_data=("posterior",))`.

@@ -16,7 +16,7 @@ from bayesrl.adapters.gymnasium import GymWorld, WorldEnv, exported, register, t
 from bayesrl.beliefs import covariances, features
 from bayesrl.beliefs.mdp.sparse_dirichlet import SparseDirichletMDP
 from bayesrl.core import Streams, World, play
-from bayesrl.errors import ImpossibleEvidence, InvalidArgument
+from bayesrl.errors import BrokenContract, ImpossibleEvidence, InvalidArgument
 from bayesrl.gradient import REINFORCE, GaussianPolicy, SoftmaxPolicy
 from bayesrl.value import GPSARSA
 
@@ -424,3 +424,8 @@ def test_hidden_states_are_seen_from_minus_one():
     assert seen == -1
     after = {env.step(0)[0] for _ in range(30)}
     assert after == {0, 1}
+
+
+def test_a_function_that_makes_no_environment():
+    with pytest.raises(BrokenContract, match="'env' does not answer without arguments: it raised"):
+        GymWorld(len)

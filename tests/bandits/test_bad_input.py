@@ -38,8 +38,8 @@ def step(action, reward, state=0):
 
 
 BETA, NORMAL = BetaBernoulli.uniform(3), NormalArm.standard(3)
-LINEAR, TABLE = LinearGaussianArms.prior(2), LinearGaussianArms.prior(2, features=np.ones((4, 3, 2)))
-LOGISTIC, LAPLACE = LogisticArms.prior(2), LogisticLaplaceArms.prior(2)
+LINEAR, TABLE = LinearGaussianArms.isotropic(2), LinearGaussianArms.isotropic(2, features=np.ones((4, 3, 2)))
+LOGISTIC, LAPLACE = LogisticArms.isotropic(2), LogisticLaplaceArms.isotropic(2)
 X = np.ones((3, 2))
 
 # belief, call, the sentence
@@ -106,10 +106,10 @@ CALLS = [
     (lambda: LINEAR.update_many({"action": [0], "reward": [1.0]}), "LinearGaussianArms.update_many: 'log' must be with a column 'observation', got ['action', 'reward']."),
     (lambda: LINEAR.sample_means(None, default_rng(0)), "LinearGaussianArms.sample_means: 'context' must be a matrix of shape (arms, 2), got None."),
     (lambda: LINEAR.mean(np.ones(2)), "LinearGaussianArms.mean: 'context' must be a matrix of shape (arms, 2), got an array of shape (2,)."),
-    (lambda: LinearGaussianArms.prior(2, features=X).mean(np.ones(7)), "LinearGaussianArms.mean: 'context' must be left out or a matrix of shape (3, 2), got an array of shape (7,)."),
+    (lambda: LinearGaussianArms.isotropic(2, features=X).mean(np.ones(7)), "LinearGaussianArms.mean: 'context' must be left out or a matrix of shape (3, 2), got an array of shape (7,)."),
     (lambda: FiniteModels(BernoulliModels(np.full((2, 3), 0.5))).update_many({"action": [0], "reward": []}), "FiniteModels.update_many: 'log' must be columns of one length, got [1, 0]."),
     (lambda: LOGISTIC.sample_means(np.ones((3, 1)), default_rng(0)), "LogisticArms.sample_means: 'context' must be a matrix of shape (arms, 2), got an array of shape (3, 1)."),
-    (lambda: LinearGaussianArms.prior(2, features=np.ones((3, 4))), "LinearGaussianArms: 'features' must be of shape (arms, 2) or (contexts, arms, 2), got an array of shape (3, 4)."),
+    (lambda: LinearGaussianArms.isotropic(2, features=np.ones((3, 4))), "LinearGaussianArms: 'features' must be of shape (arms, 2) or (contexts, arms, 2), got an array of shape (3, 4)."),
     (lambda: their_v(2, 1.0, 1.0, 0.1), "their_v: 'epsilon' must be in (0, 1), got 1.0."),
     (lambda: FiniteModels(BernoulliModels(np.full((2, 3), 0.5)), np.array([0.5, 0.6])), "FiniteModels: 'weights' must be rows that sum to 1, got 1.1."),
     (lambda: BernoulliModels(np.array([[0.5, 1.5]])), "BernoulliModels: 'means' must be at most 1 everywhere, got 1.5."),
@@ -154,9 +154,9 @@ BELIEFS = {
     "normal-gamma": NormalGammaArm.weak(2),
     "poisson": PoissonArm.exponential(2),
     "exponential": ExponentialArm.weak(2),
-    "linear": LinearGaussianArms.prior(2, features=FEATURES),
-    "logistic": LogisticArms.prior(2, features=FEATURES),
-    "laplace": LogisticLaplaceArms.prior(2, features=FEATURES),
+    "linear": LinearGaussianArms.isotropic(2, features=FEATURES),
+    "logistic": LogisticArms.isotropic(2, features=FEATURES),
+    "laplace": LogisticLaplaceArms.isotropic(2, features=FEATURES),
     "finite": FiniteModels.two([0.5, 0.8], [0.5, 0.3], 0.2),
 }
 

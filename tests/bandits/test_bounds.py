@@ -300,7 +300,7 @@ def test_bad_input(call, sentence):
 def test_what_linear_arms_can_lose_in_a_step(features):
     """2 s sqrt(2 ln K), s the largest deviation of a reward; what drawn weights lose on average is below it."""
     K, d = features.shape[-2:]
-    belief = LinearGaussianArms.prior(d, 1.5, 0.5, features=features)
+    belief = LinearGaussianArms.isotropic(d, 1.5, 0.5, features=features)
     found = _of_linear(belief, np.array([100.0, 1000.0]))
     s = np.sqrt(2.25 * (features**2).sum(axis=-1).max() + 0.25)
     for bound in found.values():

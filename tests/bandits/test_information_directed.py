@@ -23,7 +23,7 @@ from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.beliefs.arms.logistic_arms import LogisticArms
 from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.beliefs.arms.poisson_arm import PoissonArm
-from bayesrl.core import Streams, meet
+from bayesrl.core import Streams, draw_world
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.registry import entries, make_world
 from bayesrl.testing import check_planner
@@ -389,7 +389,7 @@ def test_regret_in_runs():
     world = make_world("bernoulli")
     for form in ("information", "variance"):
         record = run(BayesAgent(world.default_prior(), InformationDirected(form)), world, 200, seed=0, lockstep=150)
-        means = meet(world, Streams.of(0, 0, True), 150).means
+        means = draw_world(world, Streams.of(0, 0, True), 150).means
         regret = (means.max(axis=1) - means[np.arange(150), record.action]).sum(axis=0)
         assert regret.mean() < 14.5
 
@@ -397,9 +397,9 @@ def test_regret_in_runs():
 def test_laws_and_bad_input():
     for belief in (BetaBernoulli.uniform(3), FiniteModels(BernoulliModels(np.array([[0.1, 0.6], [0.7, 0.2]])))):
         check_planner(InformationDirected(), belief, 0, rng=default_rng(0))
-    linear = LinearGaussianArms.prior(2, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]]))
+    linear = LinearGaussianArms.isotropic(2, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]]))
     check_planner(InformationDirected("variance", samples=50), linear, 0, rng=default_rng(0))
-    check_planner(InformationDirected(samples=50), LogisticArms.prior(2, features=np.eye(2)), 0, rng=default_rng(0))
+    check_planner(InformationDirected(samples=50), LogisticArms.isotropic(2, features=np.eye(2)), 0, rng=default_rng(0))
     check_planner(
         InformationDirected("variance", samples=50), PoissonArm(np.ones(2), np.ones(2)), 0, rng=default_rng(0)
     )

@@ -64,7 +64,7 @@ def test_one_play_of_a_gaussian_arm():
             integrate.quad(lambda v, x=x: Y(v) * stats.norm.pdf(v, x, s), *pair, epsabs=1e-12)[0]
             for pair in itertools.pairwise(edges)
         )
-        found = _normal_retirement.play(x, s, b, h, y, Y(y), gamma, G)
+        found = _normal_retirement.value_of_play(x, s, b, h, y, Y(y), gamma, G)
         assert found == pytest.approx(gamma * (low + high), rel=2e-6, abs=1e-9)
 
 

@@ -36,12 +36,12 @@ MEANS = [0.3, 0.55, 0.5, 0.1]
 # Naive transcriptions: lists and loops, the papers' lines in their order ---------------------------------------------
 
 
-def naive_thompson(thought, t, wins, losses):
-    draws = [thought.beta(1 + w, 1 + f) for w, f in zip(wins, losses, strict=True)]
+def naive_thompson(rng, t, wins, losses):
+    draws = [rng.beta(1 + w, 1 + f) for w, f in zip(wins, losses, strict=True)]
     return draws.index(max(draws))
 
 
-def naive_ucb1(thought, t, wins, losses):
+def naive_ucb1(rng, t, wins, losses):
     plays = [w + f for w, f in zip(wins, losses, strict=True)]
     if 0 in plays:
         return plays.index(0)
@@ -49,7 +49,7 @@ def naive_ucb1(thought, t, wins, losses):
     return index.index(max(index))
 
 
-def naive_bayes_ucb(thought, t, wins, losses, c=0, horizon=10):
+def naive_bayes_ucb(rng, t, wins, losses, c=0, horizon=10):
     p = 1 - 1 / (t * math.log(horizon) ** c)
     index = [special.betaincinv(1 + w, 1 + f, p) for w, f in zip(wins, losses, strict=True)]
     return index.index(max(index))
@@ -71,7 +71,7 @@ def test_planner_equals_naive_transcription(name):
         streams = Streams.of(seed)
         wins, losses = [0] * 4, [0] * 4
         for t in range(1, 401):
-            a = naive(streams.thought, t, wins, losses)
+            a = naive(streams.planner, t, wins, losses)
             r = streams.world.random() < MEANS[a]
             assert (record.action[t - 1], record.reward[t - 1]) == (a, r), f"step {t}"
             wins[a] += r
@@ -112,7 +112,10 @@ def test_thompson_matches_the_probability_of_being_best():
 def test_thompson_uses_the_context():
     """Two kinds of customers with opposite tastes: after some learning each gets its own arm."""
     table = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
-    for prior in (LogisticArms.prior(2, 0.1, features=table), LinearGaussianArms.prior(2, 1.0, 0.5, features=table)):
+    for prior in (
+        LogisticArms.isotropic(2, 0.1, features=table),
+        LinearGaussianArms.isotropic(2, 1.0, 0.5, features=table),
+    ):
         belief, rng = prior, default_rng(1)
         for t in range(300):
             a = Thompson().plan(belief, t % 2, None, rng).action
@@ -124,7 +127,7 @@ def test_thompson_uses_the_context():
 
 def test_beliefs_that_do_not_fit_are_refused():
     with pytest.raises(Incompatible, match="UCB1 needs a belief with 'plays', 'average', which LogisticArms lacks"):
-        BayesAgent(LogisticArms.prior(2), UCB1())
+        BayesAgent(LogisticArms.isotropic(2), UCB1())
     with pytest.raises(InvalidArgument, match="BayesUCB: 'horizon' must be given if c is not 0"):
         BayesUCB(c=5.0)
     assert BayesUCB.theorem(1000) == BayesUCB(5.0, 1000)

@@ -22,4 +22,9 @@ PLANTED = {
         "1.0",
         ["tests/bapomdp/test_pomcp.py::test_one_simulation_by_hand"],
     ),
+    "leaf values of other probabilities": (
+        "one.prob is two.prob and one.gamma",
+        "one.gamma",
+        ["tests/test_caches.py::test_leaf_values_are_kept_for_one_table_and_one_discount"],
+    ),
 }

@@ -3,8 +3,8 @@
 MODULE = "bayesrl.bapomdp.medusa"
 PLANTED = {
     "a new model is weighted by old answers": (
-        "log_drawn[i] = log_now[i] = mind.counts.log_density(model)",
-        "log_drawn[i], log_now[i] = self.prior.log_density(model), mind.counts.log_density(model)",
+        "log_drawn[i] = log_now[i] = mind.posterior.log_density(model)",
+        "log_drawn[i], log_now[i] = self.model_prior.log_density(model), mind.posterior.log_density(model)",
         ["tests/bapomdp/test_medusa.py::test_weights_are_kept_at_a_renewal"],
     ),
     "the best model is renewed": (
@@ -13,8 +13,8 @@ PLANTED = {
         ["tests/bapomdp/test_medusa.py::test_weights_are_kept_at_a_renewal"],
     ),
     "a renewed model comes from the prior": (
-        "model = mind.counts.sample_pomdp(rng)",
-        "model = self.prior.sample_pomdp(rng)",
+        "model = mind.posterior.sample_pomdp(rng)",
+        "model = self.model_prior.sample_pomdp(rng)",
         ["tests/bapomdp/test_medusa.py::test_a_renewed_model_comes_from_the_present_counts"],
     ),
     "the likelihood of answers is reversed": (
@@ -23,8 +23,8 @@ PLANTED = {
         ["tests/bapomdp/test_medusa.py::test_weights_are_likelihoods_to_the_power_rate"],
     ),
     "the rate is forgotten": (
-        "mind.counts.learned(s, a, y, o, self.rate)",
-        "mind.counts.learned(s, a, y, o)",
+        "mind.posterior.learned(s, a, y, o, self.rate)",
+        "mind.posterior.learned(s, a, y, o)",
         ["tests/bapomdp/test_medusa.py::test_weights_are_likelihoods_to_the_power_rate"],
     ),
     "no certainty after an answer": (

@@ -12,4 +12,9 @@ PLANTED = {
         "f.log_evidence() for",
         ["tests/bapomdp/test_sampled_pomdps.py::test_equal_to_a_transcription"],
     ),
+    "models are young in each episode": (
+        "for m in models), (), memory.age + 1)",
+        "for m in models), (), 0)",
+        ["tests/bapomdp/test_sampled_pomdps.py::test_models_grow_older_over_the_end_of_an_episode"],
+    ),
 }

@@ -13,7 +13,7 @@ from bayesrl.core import run
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.simulators.simulator import begin, root, step
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.pomdp import Signs
+from bayesrl.models.pomdp import ObservationOutcomes
 from bayesrl.models.solve import solve
 from bayesrl.testing import assert_frequencies, assert_mean_equal
 
@@ -26,10 +26,12 @@ def uneven():
     outcomes = Outcomes(
         succ, np.zeros((3, 2, 3)), [[0, 1], [0, 1], [0, 1]], [3, 2], np.zeros(1), [0.7, 0.3, 0.0], [False, False, True]
     )
-    signs = Signs([[[0, 1], [0, 1]], [[1, 0], [0, 1]], [[0, 1], [0, 1]]], [[0, 1], [0, 1], [0, 1]], [2, 2], 2)
+    observed = ObservationOutcomes(
+        [[[0, 1], [0, 1]], [[1, 0], [0, 1]], [[0, 1], [0, 1]]], [[0, 1], [0, 1], [0, 1]], [2, 2], 2
+    )
     R = default_rng(8).normal(size=(3, 2, 3, 2))
     phi, psi = [[0.5, 0.4, 0.3], [1.0, 0.2, 0.0]], [[0.8, 0.2], [0.5, 0.5]]
-    return DirichletPOMDP(outcomes, phi, signs, psi, R, 0.8, [False, False], [False, True])
+    return DirichletPOMDP(outcomes, phi, observed, psi, R, 0.8, [False, False], [False, True])
 
 
 HISTORY = [b.Transition(-1, 0, 0.0, 1), b.Transition(1, 0, 0.0, 0), b.Transition(0, 1, 0.0, 1)]
@@ -43,12 +45,12 @@ def successors(prior, s, phi, psi, a):
     g, fixed = int(prior.outcomes.group[s, a]), prior.fixed
     for k in range(int(prior.outcomes.size[g])):
         y = int(prior.outcomes.succ[s, a, k])
-        h = int(prior.signs.group[y, a])
-        for j in range(int(prior.signs.size[h])):
+        h = int(prior.observed.group[y, a])
+        for j in range(int(prior.observed.size[h])):
             p = phi[g][k] / sum(phi[g]) * psi[h][j] / sum(psi[h])
             if p > 0.0:
                 moved = phi if fixed[0][g] or prior.outcomes.terminal[s] else one_more(phi, g, k)
-                yield p, y, int(prior.signs.sign[y, a, j]), moved, psi if fixed[1][h] else one_more(psi, h, j)
+                yield p, y, int(prior.observed.observation[y, a, j]), moved, psi if fixed[1][h] else one_more(psi, h, j)
 
 
 def one_more(rows, g, k):
@@ -184,7 +186,7 @@ def test_bounded_rows_stop_counting():
     False alarm 1e-6. The share of simulations that hear the same side six times would be .20 if rows went on counting;
     with the bound at the prior's total it is .088 + .0014.
     """
-    prior = b.make_world("tiger", correct=2.0, incorrect=1.0).counts()
+    prior = b.make_world("tiger", correct=2.0, incorrect=1.0).model_prior()
     model, rng = BoundedBAPOMDP(prior, bound=3).simulate(6), default_rng(1)
     right = []
     for _ in range(2000):
@@ -254,7 +256,9 @@ def test_equal_in_law_to_a_naive_transcription(follow):
 @pytest.mark.parametrize("settings", [{}, {"leaf": "mean"}, {"reuse": True}, {"exploration": "auto"}])
 def test_an_agent_learns_in_the_tiger(settings):
     world = b.make_world("tiger-episodic")
-    agent = b.BayesAgent(ParticleBAPOMDP(world.counts(), particles=50), BAPOMCP(simulations=60, depth=10, **settings))
+    agent = b.BayesAgent(
+        ParticleBAPOMDP(world.model_prior(), particles=50), BAPOMCP(simulations=60, depth=10, **settings)
+    )
     record = run(agent, world, 30, seed=0, horizon=20)
     assert len(record) == 30
     assert record == run(agent, world, 30, seed=0, horizon=20)

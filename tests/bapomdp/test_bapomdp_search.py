@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hidden_paths import q_values, random_prior, tied_prior, tiger_prior
 from numpy.random import default_rng
 
 import bayesrl as b
@@ -12,7 +13,6 @@ from bayesrl.beliefs import BoundedBAPOMDP, DirichletPOMDP, ExactBAPOMDP, Partic
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.models.solve import solve
 from bayesrl.parameters import unchecked
-from bayesrl.testing.hidden_paths import q_values, random_prior, tied_prior, tiger_prior
 
 
 def seeing(prior, o):
@@ -20,7 +20,7 @@ def seeing(prior, o):
     rng = default_rng(9)
     rewards = rng.normal(size=(prior.n_states, prior.n_actions, prior.n_states, prior.n_observations)[:o]).round(2)
     return DirichletPOMDP(
-        prior.outcomes, prior.phi, prior.signs, prior.psi, rewards, prior.gamma,
+        prior.outcomes, prior.phi, prior.observed, prior.psi, rewards, prior.gamma,
         prior.known_transitions, prior.known_observations,
     )  # fmt: skip
 

@@ -27,7 +27,7 @@ def counts():
 
 
 def agent(**settings):
-    return b.make("medusa", **{"prior": counts(), "models": 4, "size": 4, **settings})
+    return b.make("medusa", **{"model_prior": counts(), "models": 4, "size": 4, **settings})
 
 
 def answered(s, a, y, o, **more):
@@ -66,7 +66,7 @@ def test_weights_are_likelihoods_to_the_power_rate(rate):
         expected = np.array([likelihood(model, ANSWERS[:n]) for model in mind.belief.models]) ** rate
         np.testing.assert_allclose(mind.weights(), expected / expected.sum(), rtol=1e-9)
         assert mind.answers == n
-    assert mind.counts == _learned(counts(), ANSWERS, rate)
+    assert mind.posterior == _learned(counts(), ANSWERS, rate)
     for datum in (unanswered(0, 1), unanswered(1, 2)):  # what was not answered changes no weight
         mind = one.learn(mind, datum, rng)
     np.testing.assert_allclose(mind.weights(), expected / expected.sum(), rtol=1e-9)
@@ -201,7 +201,7 @@ def test_a_model_that_cannot_explain_what_came_gets_no_weight():
 
 def test_runs_are_reproducible_and_minds_are_values():
     world = b.make_world("asking-for-state", world="tiger-episodic")
-    one = b.make("medusa", prior=world.counts(), models=3, size=5, renew=3)
+    one = b.make("medusa", model_prior=world.model_prior(), models=3, size=5, renew=3)
     first, second = (b.run(one, world, 25, seed=1, keep=("asked",)) for _ in range(2))
     assert first == second
     mind = one.act(one.start(), None, default_rng(0)).memory
@@ -213,7 +213,7 @@ def test_runs_are_reproducible_and_minds_are_values():
 
 def test_refusals():
     for settings, sentence in (
-        ({"prior": None}, "'prior' must be a DirichletPOMDP"),
+        ({"model_prior": None}, "'model_prior' must be a DirichletPOMDP"),
         ({"models": 0}, "'models' must be a whole number of at least 1"),
         ({"rate": 0.0}, "'rate' must be greater than 0"),
         ({"threshold": -1.0}, "'threshold' must be at least 0"),
@@ -222,7 +222,7 @@ def test_refusals():
     ):
         with pytest.raises(InvalidArgument, match=sentence):
             agent(**settings)
-    with pytest.raises(InvalidArgument, match="'prior' must be given"):
+    with pytest.raises(InvalidArgument, match="'model_prior' must be given"):
         b.make("medusa")
     for world in ("tiger", "asking-for-action"):
         with pytest.raises(InvalidArgument, match="'world' must be one that takes questions, such as asking-for-state"):
@@ -237,7 +237,7 @@ def test_refusals():
 
 def test_an_answer_that_no_model_can_give():
     world = b.make_world("asking-for-state", world="tiger")
-    one, rng = b.make("medusa", prior=world.counts(), models=2, size=3), default_rng(0)
+    one, rng = b.make("medusa", model_prior=world.model_prior(), models=2, size=3), default_rng(0)
     mind = one.act(one.start(), None, rng).memory
     with pytest.raises(ImpossibleEvidence):  # listening leaves the tiger where it is
         one.learn(mind, b.Transition((NOTHING,) * 3, 3, -1.0, (0, 0, 1)), rng)

@@ -21,11 +21,11 @@ A = 3
 @pytest.fixture(scope="module")
 def prior():
     """The tiger with an unknown accuracy; a mild one, whose models prefer different actions."""
-    return make_world("tiger", wrong=-20.0).counts()
+    return make_world("tiger", wrong=-20.0).model_prior()
 
 
 def agent(name, prior, **settings):
-    return b.make(name, prior=prior, **{"models": 6, "size": 6, "particles": 30, **settings})
+    return b.make(name, **{"model_prior": prior, "models": 6, "size": 6, "particles": 30, **settings})
 
 
 def heard(o, action=0, **more):
@@ -122,7 +122,7 @@ def test_new_models_are_weighted_by_past_answers(name, prior):
 
 def test_new_models_come_from_what_was_learned():
     """A belief that has heard 200 consistent sounds draws accurate models; the prior does not."""
-    counts = make_world("tiger-tied").counts()
+    counts = make_world("tiger-tied").model_prior()
     one, rng = agent(ACTION, counts, models=3, size=2, particles=200), default_rng(0)
     mind = one.start()
     for _ in range(60):
@@ -218,7 +218,7 @@ def test_agents_ask_less_in_time(name):
     """
     home, settings = SETTINGS[name]
     world = make_world(home, world="tiger-episodic")
-    one = b.make(name, prior=world.counts(), **settings)
+    one = b.make(name, model_prior=world.model_prior(), **settings)
     records = [b.run(one, world, 150, seed=seed, keep=("asked",)) for seed in range(5)]
     first, last = (sum(int(r.asked[part].sum()) for r in records) for part in (slice(50), slice(100, 150)))
     assert last < 2 / 3 * first
@@ -234,7 +234,7 @@ def test_agents_ask_less_in_time(name):
 @pytest.mark.parametrize("name, home", [(ACTION, "asking-for-action"), (RISK, "asking-for-confirmation")])
 def test_refusals(name, home, prior):
     for settings, sentence in (
-        ({"prior": None}, "'prior' must be a DirichletPOMDP, got None"),
+        ({"model_prior": None}, "'model_prior' must be a DirichletPOMDP, got None"),
         ({"models": 0}, "'models' must be a whole number of at least 1"),
         ({"error": 1.5}, r"'error' must be in \[0, 1\]"),
         ({"renew": 0}, "'renew' must be a whole number of at least 1"),
@@ -242,7 +242,7 @@ def test_refusals(name, home, prior):
         ({"agreement": 1.5} if name == ACTION else {"cost": -1.0}, "'agreement' must be in|'cost' must be at least 0"),
     ):
         with pytest.raises(InvalidArgument, match=sentence):
-            agent(name, **{"prior": prior, **settings})
+            agent(name, prior, **settings)
     for world in ("tiger", "asking-for-state"):
         with pytest.raises(InvalidArgument, match=f"'world' must be one that takes questions, such as {home}"):
             b.run(agent(name, prior), make_world(world), 1)

@@ -51,7 +51,7 @@ def naive(belief, planner, rng, preferred=None):
     A, gamma, N, Q, returns = pomdp.n_actions, pomdp.gamma, {}, {}, []
     low, high = belief.reward_range()
 
-    def wander(s):
+    def preferring(s):
         return int(rng.integers(A)) if preferred is None else int(rng.choice(np.flatnonzero(preferred[s])))
 
     def follow(s, a):
@@ -62,7 +62,7 @@ def naive(belief, planner, rng, preferred=None):
     def rollout(s, d):
         if d == planner.depth or pomdp.terminal[s]:
             return 0.0
-        y, _, r = follow(s, wander(s))
+        y, _, r = follow(s, preferring(s))
         return r + gamma * rollout(y, d + 1)
 
     def simulate(h, s, d):
@@ -70,7 +70,7 @@ def naive(belief, planner, rng, preferred=None):
             return 0.0
         if h not in N:
             N[h], Q[h] = np.zeros(A), np.zeros(A)
-            a = wander(s)
+            a = preferring(s)
             y, _, r = follow(s, a)
             R = r + gamma * rollout(y, d + 1)
         else:
@@ -152,7 +152,7 @@ def test_root_values_with_an_end_and_rewards_of_all_arguments(leaf):
     assert q.argmax() == exact.argmax()
 
 
-@pytest.mark.parametrize("settings", [{}, {"exploration": "auto"}, {"exploration": 0.5, "wander": "preferred"}])
+@pytest.mark.parametrize("settings", [{}, {"exploration": "auto"}, {"exploration": 0.5, "rollout": "preferred"}])
 def test_equal_in_law_to_a_naive_transcription(settings):
     """Root values, visits and nodes of 250 searches each; false alarm 1e-6 each; sees half of a deviation."""
     preferred = np.array([[True, False], [True, True], [False, True], [True, True]])
@@ -160,7 +160,7 @@ def test_equal_in_law_to_a_naive_transcription(settings):
     belief = POMDPFilter(uneven(), preferred).update(b.Transition(-1, 1, 0.0, 2))
     rng = default_rng(1)
     ours = [planner.plan(belief, -1, None, rng).info for _ in range(250)]
-    liked = preferred if "wander" in settings else None
+    liked = preferred if "rollout" in settings else None
     theirs = [naive(belief, planner, rng, liked) for _ in range(250)]
     for key, i in (("q", 0), ("visits", 1)):
         assert_mean_equal([o[key] - t[i] for o, t in zip(ours, theirs, strict=True)], 0.0, what=key)
@@ -170,7 +170,7 @@ def test_equal_in_law_to_a_naive_transcription(settings):
 def test_one_simulation_by_hand(leaf, value):
     """Action 1 pays 1, action 0 nothing; rollouts prefer 1: five rewards at discount 1/2, and 2 / 32 beyond them."""
     pomdp = TabularPOMDP.from_dense([[[1.0], [1.0]]], [[[1.0], [1.0]]], [[0.0, 1.0]], 0.5)
-    planner = POMCP(simulations=1, depth=5, wander="preferred", leaf=leaf)
+    planner = POMCP(simulations=1, depth=5, rollout="preferred", leaf=leaf)
     for i in range(5):
         info = planner.plan(POMDPFilter(pomdp, [[False, True]]), -1, None, default_rng(i)).info
         np.testing.assert_allclose(info["q"], [0.0, value], rtol=1e-9)
@@ -238,12 +238,12 @@ def test_beliefs_that_do_not_fit_are_refused():
     for use in (lambda: b.BayesAgent(flat, POMCP()), lambda: POMCP().plan(flat, 0, None, default_rng(0))):
         with pytest.raises(Incompatible, match="POMCP needs a belief with 'restart', which DirichletMDP lacks"):
             use()
-    with pytest.raises(Incompatible, match=r"POMCP with wander='preferred' needs.*Give the filter `preferred`"):
-        b.BayesAgent(POMDPFilter(MILD.pomdp), POMCP(wander="preferred"))
+    with pytest.raises(Incompatible, match=r"POMCP with rollout='preferred' needs.*Give the filter `preferred`"):
+        b.BayesAgent(POMDPFilter(MILD.pomdp), POMCP(rollout="preferred"))
 
 
 @pytest.mark.parametrize("bad", [{"simulations": 0}, {"depth": 0}, {"exploration": -1.0}, {"exploration": "x"},
-    {"wander": "home"}, {"milliseconds": 0.0}, {"leaf": "best"}, {"reuse": 1}])  # fmt: skip
+    {"rollout": "home"}, {"milliseconds": 0.0}, {"leaf": "best"}, {"reuse": 1}])  # fmt: skip
 def test_bad_settings_are_refused(bad):
     with pytest.raises(InvalidArgument, match=f"POMCP: '{next(iter(bad))}' must be"):
         POMCP(**bad)

@@ -106,6 +106,13 @@ def test_an_episode_is_forgotten_at_its_end():
     np.testing.assert_allclose(decisions[2].memory.models[0].filter.states(), [0.5, 0.5, 0.0])
 
 
+def test_models_grow_older_over_the_end_of_an_episode():
+    end = b.Transition(0, 1, 10.0, 0, True)
+    planner = b.make("sampled-pomdps", models=2, size=4, renew=3)
+    decisions = planned(planner, POMDPFilter(make_world("tiger-episodic").pomdp), [STEPS[0], end, STEPS[1], STEPS[2]])
+    assert [d.memory.age for d in decisions] == [0, 1, 2, 0, 1]
+
+
 class Drawing:
     """A belief from which models can be drawn, and nothing else: they may differ in their states."""
 
@@ -161,7 +168,7 @@ def _deaf():
 
 
 def test_it_acts_on_particles():
-    counts = make_world("tiger-tied").counts()
+    counts = make_world("tiger-tied").model_prior()
     agent = b.BayesAgent(b.beliefs.ParticleBAPOMDP(counts, particles=50), b.make("sampled-pomdps", models=3, size=5))
     one, two = (b.run(agent, TIGER, 20, seed=2) for _ in range(2))
     assert one == two

@@ -19,7 +19,7 @@ from bayesrl.beliefs.pomdp.hyper_states import KEYS, roots, step
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.models import AlphaVectors
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.pomdp import Signs
+from bayesrl.models.pomdp import ObservationOutcomes
 from bayesrl.models.solve import solve
 from bayesrl.registry import make_world
 
@@ -39,9 +39,9 @@ def generic(seed=0, ndim=2, ends=True):
     outcomes = Outcomes(
         rng.integers(S, size=(S, A, 3)), np.zeros((S, A, 3)), groups[0], size, np.zeros(1), start, last
     )  # fmt: skip
-    signs = Signs(rng.integers(Z, size=(S, A, 2)), groups[1], shown, Z)
+    observed = ObservationOutcomes(rng.integers(Z, size=(S, A, 2)), groups[1], shown, Z)
     R = rng.normal(size=(S, A, S, Z)[:ndim]).round(2)
-    return DirichletPOMDP(outcomes, phi, signs, psi, R, GAMMA, [False, False, True], [False, False, True])
+    return DirichletPOMDP(outcomes, phi, observed, psi, R, GAMMA, [False, False, True], [False, False, True])
 
 
 def learned(prior, steps=2):
@@ -98,7 +98,7 @@ def test_expected_rewards_and_what_comes_after(seed, ndim, ends):
                                 if len(after) and not m.terminal[y]:
                                     total += p * after[e.root[i] if len(after) > 1 else 0, y]
                                 for j in range(m.size[r]):
-                                    total += p * x[r, j] / x[r].sum() * four(m)[s, a, y, m.sign[y, a, j]]
+                                    total += p * x[r, j] / x[r].sum() * four(m)[s, a, y, m.observation[y, a, j]]
                     assert expected(m, h, e, a, after) == pytest.approx(total, abs=1e-12)
         leaf = rng.normal(size=(S, A))
         e = step(m, h, first, 1, seen, False)
@@ -147,7 +147,7 @@ def extreme_bounds(m, h, D, leaf):
                     for k in np.flatnonzero(x[g]):
                         y = m.succ[s, a, k]
                         r = m.show[y, a]
-                        p, paid = x[r, : m.size[r]], four(m)[s, a, y][m.sign[y, a, : m.size[r]]]
+                        p, paid = x[r, : m.size[r]], four(m)[s, a, y][m.observation[y, a, : m.size[r]]]
                         extra = n if m.learnt[r] else 0
                         least, most = ((p @ paid + extra * z) / (p.sum() + extra) for z in (paid.min(), paid.max()))
                         values.append((x[g, k], least + GAMMA * low[i, d - 1, y, a], most + GAMMA * high[i, d - 1, y]))
@@ -237,7 +237,7 @@ def test_distances_of_counts(seed):
     phi[2], psi[2] = one.phi[2], one.psi[2]
     phi[1], psi[0] = phi[1] / phi[1].sum(), psi[0] / psi[0].sum()
     known = ([False, True, True], [True, False, True])
-    two = DirichletPOMDP(one.outcomes, phi, one.signs, psi, one.rewards, GAMMA, *known)
+    two = DirichletPOMDP(one.outcomes, phi, one.observed, psi, one.rewards, GAMMA, *known)
     constant = 4.0 / (np.e * np.log(1.0 / GAMMA))
 
     def dense(counts, target, group, n):
@@ -255,14 +255,14 @@ def test_distances_of_counts(seed):
             return far + constant / ((M if fixed else N) + 1.0)
         return far + constant * np.abs(x - y).sum() / ((N + 1.0) * (M + 1.0))
 
-    o, signs = one.outcomes, one.signs
+    o, observed = one.outcomes, one.observed
     for first, second in ((one, two), (two, one), (one, one)):
         moves, shows = np.zeros((S, A)), np.zeros((S, A))
         for s, a in np.ndindex(S, A):
             rows = [dense(p.phi, o.succ, o.group, S)[s, a] for p in (first, second)]
-            seen = [dense(p.psi, signs.sign, signs.group, Z)[s, a] for p in (first, second)]
+            seen = [dense(p.psi, observed.observation, observed.group, Z)[s, a] for p in (first, second)]
             moves[s, a] = apart(*rows, *(p.fixed[0][o.group[s, a]] or s == END for p in (first, second)))
-            shows[s, a] = apart(*seen, *(p.fixed[1][signs.group[s, a]] for p in (first, second)))
+            shows[s, a] = apart(*seen, *(p.fixed[1][observed.group[s, a]] for p in (first, second)))
         worst = max(moves[s, a] + shows[y, a] for s in range(S) for y in range(S) for a in range(A))
         exact = 2.0 * GAMMA * 1.7 / (1.0 - GAMMA) ** 2 * worst
         assert value_difference_bound(first, second, 1.7) == pytest.approx(exact, rel=1e-12, abs=1e-12)
@@ -277,8 +277,12 @@ def test_bounds_of_counts_at_their_limits():
 
     def of(gamma, Z=Z):
         prior = generic()
-        signs = prior.signs if Z == prior.n_observations else Signs(prior.signs.sign, prior.signs.group, [2, 1, 2], Z)
-        return DirichletPOMDP(prior.outcomes, prior.phi, signs, prior.psi, prior.rewards, gamma, *prior.fixed)
+        observed = (
+            prior.observed
+            if Z == prior.n_observations
+            else ObservationOutcomes(prior.observed.observation, prior.observed.group, [2, 1, 2], Z)
+        )
+        return DirichletPOMDP(prior.outcomes, prior.phi, observed, prior.psi, prior.rewards, gamma, *prior.fixed)
 
     assert value_difference_bound(one, one, 0.0) == 0.0
     assert bounded_error(1e-9, 0.5, 0.0) == 0.0
@@ -355,7 +359,7 @@ def three_models():
 def test_agents_ask_just_beyond_the_limit():
     """What each agent shows, by hand; it asks if the limit is passed by more than a tie."""
     belief, solutions = three_models()
-    prior = make_world("tiger").counts()
+    prior = make_world("tiger").model_prior()
     asking = Asking(ParticleBAPOMDP(prior, 10), (), Drawn(belief, solutions))
     np.testing.assert_allclose(Drawn(belief, solutions).q(), Q)
     best = Q.argmax(axis=1)
@@ -363,32 +367,32 @@ def test_agents_ask_just_beyond_the_limit():
     votes = np.bincount(best, belief.posterior(), 3)
     risk = WEIGHTS @ (Q - Q.max(axis=1, keepdims=True))
     for limit, asks in ((votes.max(), False), (votes.max() * (1.0 + 3e-9), True)):
-        decision = b.make("action-oracle", prior=prior, agreement=limit).act(asking, None, default_rng(0))
+        decision = b.make("action-oracle", model_prior=prior, agreement=limit).act(asking, None, default_rng(0))
         assert decision.info["asked"] is asks
         assert decision.action == (3 if asks else int(np.argmax(votes)))
         assert decision.info["agreement"] == votes.max()
         np.testing.assert_allclose(decision.info["votes"], votes)
         np.testing.assert_allclose(decision.info["weights"], WEIGHTS)
-    shown = float(b.make("bayes-risk", prior=prior).act(asking, None, default_rng(0)).info["risk"])
+    shown = float(b.make("bayes-risk", model_prior=prior).act(asking, None, default_rng(0)).info["risk"])
     assert shown == pytest.approx(risk.max(), abs=1e-12)
     for limit, asks in ((-shown, False), (-shown - 3e-9 * np.abs(Q).max(), True)):
-        decision = b.make("bayes-risk", prior=prior, cost=limit).act(asking, None, default_rng(0))
+        decision = b.make("bayes-risk", model_prior=prior, cost=limit).act(asking, None, default_rng(0))
         assert decision.info["asked"] is asks
         assert decision.action == int(np.argmax(risk)) + 3 * asks
         np.testing.assert_allclose(decision.info["risks"], risk)
         np.testing.assert_allclose(decision.info["q"], WEIGHTS @ Q)
     refused = asking._replace(refused=(int(np.argmax(risk)),))  # after a no the next best is asked about, however safe
-    decision = b.make("bayes-risk", prior=prior, cost=100.0).act(refused, None, default_rng(0))
+    decision = b.make("bayes-risk", model_prior=prior, cost=100.0).act(refused, None, default_rng(0))
     assert decision.action == 3 + int(np.argsort(risk)[-2])
     learning = Learning(prior, belief, solutions, np.zeros(3), np.log(WEIGHTS))
     for seed in range(6):
         a = int(best[default_rng(seed).choice(3, p=learning.weights())])
         mean = WEIGHTS @ Q[:, a]
         deviation = np.sqrt(WEIGHTS @ Q[:, a] ** 2 - mean**2)
-        shown = b.make("medusa", prior=prior).act(learning, None, default_rng(seed)).info["deviation"]
+        shown = b.make("medusa", model_prior=prior).act(learning, None, default_rng(seed)).info["deviation"]
         assert shown == pytest.approx(deviation, abs=1e-9)
         for limit, asks in ((shown, False), (shown - 3e-9 * np.abs(Q).max(), True)):
-            decision = b.make("medusa", prior=prior, threshold=limit).act(learning, None, default_rng(seed))
+            decision = b.make("medusa", model_prior=prior, threshold=limit).act(learning, None, default_rng(seed))
             assert decision.info["asked"] is asks
             assert decision.action == a + 3 * asks
             np.testing.assert_allclose(decision.info["q"], WEIGHTS @ Q)
@@ -398,9 +402,9 @@ def test_agents_ask_just_beyond_the_limit():
 def test_models_are_kept_until_they_are_old(monkeypatch):
     """`renew` steps, but not between a no and the next question; a step makes them older, an answer does not."""
     belief, solutions = three_models()
-    prior = make_world("tiger").counts()
+    prior = make_world("tiger").model_prior()
     monkeypatch.setattr(_asking, "draw_models", lambda agent, mind, rng: "new")
-    agent = b.make("bayes-risk", prior=prior, renew=4, particles=10)
+    agent = b.make("bayes-risk", model_prior=prior, renew=4, particles=10)
     for age, refused, new in ((3, (), False), (4, (), True), (5, (), True), (4, (1,), False), (9, (0, 1), False)):
         mind = Asking(ParticleBAPOMDP(prior, 10), (), Drawn(belief, solutions, age), refused=refused)
         assert (present_models(agent, mind, default_rng(0)) == "new") is new

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from own_probes import check_belief
 
 from bayesrl.beliefs import DirichletMDP, RewardBeta, RewardNormal, UnknownRewards
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.registry import methods
-from bayesrl.testing import check_belief
 
 BELIEFS = {e.name: e.example for e in methods() if e.kind == "belief"}
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from own_probes import probe_for
 
 from bayesrl.core import Transition
 from bayesrl.registry import methods
-from bayesrl.testing.probes import probe_for
 
 EXAMPLES = {e.name: e.example() for e in methods() if e.kind == "belief"}
 BELIEFS = {name: belief for name, belief in EXAMPLES.items() if not hasattr(probe_for(belief), "learn")}

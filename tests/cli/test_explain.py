@@ -30,7 +30,7 @@ def test_the_root_is_what_the_planner_thought():
     record = b.run(agent, world, steps, seed=4)
     assert seen == record.next_state[-1]
     assert mind.belief == agent.prior.update_many(record)
-    action, _, info = agent.act(mind, 3, streams.thought)
+    action, _, info = agent.act(mind, 3, streams.planner)
     assert why.action == action
     assert list(why.root) == ["q", "visits"]
     assert (why.root["q"] == info["q"]).all()

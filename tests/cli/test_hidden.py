@@ -56,7 +56,7 @@ def test_a_file_is_a_world(file):
     assert world_for(f"{file}:gamma=3/4").gamma == 0.75
     assert world_for(str(file), {"gamma": 0.5}).gamma == 0.5
     assert world_for(f"{file}:terminal=1").pomdp.terminal.tolist() == [False, True]
-    assert world.counts().fixed[0].tolist() == [True, False, False] * 2  # listening is certain
+    assert world.model_prior().fixed[0].tolist() == [True, False, False] * 2  # listening is certain
     assert named("a:b/x.pomdp:gamma=.5") == ("a:b/x.pomdp", {"gamma": 0.5})
 
 
@@ -98,6 +98,7 @@ def test_agents_get_the_counts_of_the_world():
     class Entry:
         def __init__(self):
             self.kind, self.parameters, self.name, self.package = "agent", {"prior": None}, "x", "bapomdp"
+            self.factory, self.words = None, {}
 
     world = b.make_world("tiger")
     made = {}
@@ -105,7 +106,7 @@ def test_agents_get_the_counts_of_the_world():
         patch.setattr("bayesrl.lab.build.acting", lambda method: Entry())
         patch.setattr("bayesrl.lab.build.make", lambda method, **given: made.update(given) or "agent")
         assert agent_for("x", world) == "agent"
-    assert made == {"prior": world.counts()}
+    assert made == {"prior": world.model_prior()}
 
 
 def test_an_mdp_planner_is_refused(refused):
@@ -144,8 +145,8 @@ def test_a_belief_is_explained(line):
     heard = why.state  # the last observation
     assert sorted(why.hidden.states.values()) == pytest.approx([0.15, 0.85])
     assert why.hidden.states["tiger-left" if heard == 0 else "tiger-right"] == pytest.approx(0.85)
-    assert sum(why.hidden.signs.values()) == pytest.approx(1.0)
-    assert max(why.hidden.signs.values()) == pytest.approx(0.85**2 + 0.15**2)
+    assert sum(why.hidden.observations.values()) == pytest.approx(1.0)
+    assert max(why.hidden.observations.values()) == pytest.approx(0.85**2 + 0.15**2)
     assert why.hidden.vectors.shape == (len(why.hidden.best), 2)
     now = np.array(list(why.hidden.states.values()))
     assert (why.hidden.vectors @ now).max() == pytest.approx(why.root["q"].max(), abs=0.02)
@@ -154,7 +155,7 @@ def test_a_belief_is_explained(line):
     assert "tiger-left   0.8500" in text or "tiger-right  0.8500" in text
     page = json.loads(line("explain pbvi:size=20 tiger --steps 1 --json"))
     assert page["states"] == why.hidden.states
-    assert page["observations"] == why.hidden.signs
+    assert page["observations"] == why.hidden.observations
     assert (page["observation"], page["action"]) == (heard, "listen")
 
 

@@ -23,7 +23,7 @@ def page(text, capsys):
 def test_json_of_map(capsys):
     """What the page says is true: the policy is optimal for the weights, and the loss is its loss."""
     found = page(
-        f"irl map-birl {SMALL} --trajectories 3 --length 20 --set confidence=5 --set restarts=2 --json", capsys
+        f"irl map-birl {SMALL} --trajectories 3 --length 20 --set rationality=5 --set restarts=2 --json", capsys
     )
     assert list(found)[:6] == KEYS
     assert (found["method"], found["world"]) == ("map-birl", "gridworld-blocks")
@@ -83,7 +83,7 @@ def test_every_method_answers(method, capsys):
         ("irl birl chain --data no.csv", "Cannot read 'no.csv': there is no such file."),
         ("irl birl chain --data no.csv --length 3", "bayesrl irl: '--length' must be left out if there is --data"),
         ("irl birl chain --set colour=3", "There is no parameter called 'colour'."),
-        ("irl birl chain --set confidence=-1", "BIRL: 'confidence' must be greater than 0, got -1."),
+        ("irl birl chain --set rationality=-1", "BIRL: 'rationality' must be greater than 0, got -1."),
         ("irl birl chain --plot map.txt", "bayesrl: '--plot' must be a file that ends in .png, .pdf or .svg"),
     ],
 )

@@ -8,7 +8,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.continuous import CertaintyEquivalence, LazyPSRL, LinearGaussianDynamics, lq_solution
-from bayesrl.core import Streams, Transition, meet, run
+from bayesrl.core import Streams, Transition, draw_world, run
 from bayesrl.errors import Incompatible, InvalidArgument, NotConverged
 from bayesrl.lab.build import agent_for
 from bayesrl.lab.literature.suggestions import suggestions_for
@@ -47,7 +47,7 @@ def test_sampling_times_of_the_facts():
 def test_transcription(factor):
     """A run, and the rule on its own log with the same random numbers: times, gains and actions."""
     record = run(b.BayesAgent(PRIOR, LazyPSRL(factor)), WORLD, 150, seed=3, keep=("resampled", "gain", "log_det"))
-    V, theta, rng, last, K = PRIOR.precision, PRIOR.theta, Streams.of(3).thought, None, None
+    V, theta, rng, last, K = PRIOR.precision, PRIOR.theta, Streams.of(3).planner, None, None
     C = np.linalg.cholesky(PRIOR.noise)
     for t in range(150):
         x, u, y = record.observation[t], record.action[t], record.next_observation[t]
@@ -172,7 +172,7 @@ def test_lockstep_equals_its_transcription():
     accept = suggestions_for(family)["lazy-psrl"]["accept"]
     agent = agent_for("lazy-psrl", family)
     record = run(agent, family, 40, seed=2, lockstep=5, keep=("resampled", "gain", "rejected", "of_mean"))
-    beliefs, rng, last = [family.default_prior()] * 5, Streams.of(2, 0, True).thought, [-np.inf] * 5
+    beliefs, rng, last = [family.default_prior()] * 5, Streams.of(2, 0, True).planner, [-np.inf] * 5
     rejected = 0
     for t in range(40):
         now = [np.log(np.linalg.det(belief.precision)) for belief in beliefs]
@@ -211,7 +211,7 @@ def curves(method, steps, systems, seed, **params):
     """Regret in units of the optimal cost of a step, (steps, systems), and the draws up to each step."""
     family = b.make_world("lq")
     record = run(agent_for(method, family, params=params), family, steps, seed, lockstep=systems, keep=("resampled",))
-    J = -meet(family, Streams.of(seed, 0, True), systems).optimum()
+    J = -draw_world(family, Streams.of(seed, 0, True), systems).optimum()
     lost = regret(record, family).curve
     np.testing.assert_allclose(lost[-1], -(record.reward + J).sum(axis=0))
     return lost / J, np.cumsum(record.resampled, axis=0)

@@ -508,7 +508,7 @@ def test_fitted_processes_are_fitted_one_by_one():
     Y = np.array([np.append(t.next_observation - t.observation, t.reward) for t in log])
     for i, (k, noise) in enumerate(zip([*TWO, k_r], [0.2, 0.35, 0.3], strict=True)):
         one = GPRegression(k, noise).update_many((X, Y[:, i])).fit(rng, 1)
-        assert one.prior == (fitted.covariance[i] if i < 2 else fitted.reward)
+        assert one.prior_covariance == (fitted.covariance[i] if i < 2 else fitted.reward)
         assert one.noise == fitted.noise[i]
     assert (fitted.gamma, fitted.propagate, fitted.mean) == (0.83, "samples", "state")
     assert fitted.update_many([]) is fitted

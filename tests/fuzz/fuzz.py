@@ -295,7 +295,7 @@ def belief_for(entry: Entry) -> Any:
 
     if entry.package == "bapomdp":
         world = make_world("tiger")
-        beliefs = [b.beliefs.POMDPFilter(world.pomdp), b.beliefs.ExactBAPOMDP(world.counts())]
+        beliefs = [b.beliefs.POMDPFilter(world.pomdp), b.beliefs.ExactBAPOMDP(world.model_prior())]
         return next(x for x in beliefs if all(b.capabilities.offers(x, need) for need in entry.factory.needs))
     home = "combinatorial" if entry.name == "thompson-combinatorial" else None
     home = "continuous-bandit" if entry.name == "gp-sparse-sampling" else home

@@ -13,17 +13,11 @@ import pytest
 
 from bayesrl.core import run
 from bayesrl.lab.build import agent_for
-from bayesrl.registry import entries, make_world
+from bayesrl.lab.fits import fits
+from bayesrl.registry import PACKAGES, entries, make_world
 
 FILE = pathlib.Path(__file__).parent / "traces.json"
 TRACES = json.loads(FILE.read_text()) if FILE.exists() else {}
-HOMES = {"bamdp": "chain", "bandits": "bernoulli", "gradient": "random-walk", "value": "mountain-car"}
-HOMES |= {"multiagent": "coalitions"}
-HOMES |= {"bapomdp": "tiger", "continuous": "blimp", "risk": "machine-repair"}
-OWN_HOMES = {"thompson-combinatorial": "combinatorial", "medusa": "asking-for-state"}
-OWN_HOMES |= {"gp-sparse-sampling": "continuous-bandit", "lazy-psrl": "lq-system", "certainty-equivalence": "lq-system"}
-OWN_HOMES |= {"action-oracle": "asking-for-action", "bayes-risk": "asking-for-confirmation"}
-OWN_HOMES |= {"coalition-formation": "coalitions", "bayesian-marl": "climbing-game"}
 OWN_SETTINGS = {"bamcp": {"exploration": 3.0}, "uct": {"exploration": 3.0}}
 """The author's constant: what a number given by name did before there was a default without unit."""
 OWN_SETTINGS |= {name: {"paths": 2} for name in ("bpg-1", "bpg-2", "bpg-hessian", "gpomdp", "reinforce")}
@@ -33,22 +27,32 @@ OWN_SETTINGS |= {name: {"models": 4, "size": 5, "particles": 50} for name in ("a
 OWN_SETTINGS |= {"pomcp": {"exploration": None}}  # its default; the tiger suggests another
 OWN_SETTINGS |= {"gp-sparse-sampling": {"candidates": 8, "simulations": 50}}
 OWN_SETTINGS |= {"continuous-forward-search": {"depth": 3, "width": 2}}
-OWN_PRIORS = {"ba-pomcp": "particle:50", "bapomdp-forward-search": "bounded:9", "bapomdp-branch-and-bound": "bounded:9"}
-"""Smaller than the priors that these methods choose in the tiger (particle and bounded)."""
 LENGTHS = {"gradient": (90, 15), "value": (90, 15)}
 """Steps of a run and of an episode, so that batches and episodes end."""
-ACTING = [n for n, e in entries().items() if e.kind in ("planner", "agent") and e.package in HOMES]
+ACTING = [n for n, e in entries().items() if e.kind in ("planner", "agent") and e.package in PACKAGES]
 
 
 def trace(name):
-    package = entries()[name].package
-    home = OWN_HOMES.get(name, HOMES[package])
-    world, (steps, horizon) = make_world(home), LENGTHS.get(package, (40, None))
-    agent = agent_for(name, world, OWN_PRIORS.get(name), OWN_SETTINGS.get(name))
+    """The trace of a method, in the world that its file names; a new method is recorded in the first that fits it.
+
+    The prior is the one that the library chooses, unless the file names another and says why.
+    """
+    told = TRACES.get(name) or {"world": fits(name)[0].world}
+    told = {key: told[key] for key in ("world", "prior", "why") if key in told}
+    steps, horizon = LENGTHS.get(entries()[name].package, (40, None))
+    world = make_world(told["world"])
+    agent = agent_for(name, world, told.get("prior"), OWN_SETTINGS.get(name))
     record = run(agent, world, steps, seed=1, horizon=horizon)
-    action = record.action.round(9) if home == "lq-system" else record.action
-    found = {"world": home, "action": action.tolist(), "reward": [round(r, 9) for r in record.reward.tolist()]}
+    action = record.action.round(9) if told["world"] == "lq-system" else record.action
+    found = told | {"action": action.tolist(), "reward": [round(r, 9) for r in record.reward.tolist()]}
     return json.loads(json.dumps(found, default=np.ndarray.tolist))  # coalitions are tuples or arrays
+
+
+def test_a_prior_that_the_library_does_not_choose_has_a_reason():
+    for name, told in TRACES.items():
+        assert ("prior" in told) == ("why" in told)
+        if "prior" in told:
+            assert fits(name, told["world"])[0].prior != told["prior"]
 
 
 @pytest.mark.parametrize("name", ACTING)

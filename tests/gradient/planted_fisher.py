@@ -23,7 +23,7 @@ PLANTED = {
         ["tests/gradient/test_fisher.py::test_the_model_is_summed_exactly"],
     ),
     "old information is never forgotten": (
-        "keep * self.weight + 1.0",
+        "decay * self.weight + 1.0",
         "self.weight + 1.0",
         ["tests/gradient/test_fisher.py::test_a_running_mean_weighs_old_estimates_less"],
     ),

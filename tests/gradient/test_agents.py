@@ -431,7 +431,7 @@ class NoHessian(Plain):
         ),
         (lambda: b.make("bpg-2", noise=-1.0), InvalidArgument, "BPG2: 'noise' must be at least 0, got -1.0."),
         (lambda: b.make("bpg-2", paths=0), InvalidArgument, "BPG2: 'paths' must be a whole number of at least 1"),
-        (lambda: b.make("bpg-1", keep=1.0), InvalidArgument, "BPG1: 'keep' must be in [0, 1), got 1.0."),
+        (lambda: b.make("bpg-1", decay=1.0), InvalidArgument, "BPG1: 'decay' must be in [0, 1), got 1.0."),
         (lambda: b.make("bpg-1", unit="pairs"), InvalidArgument, "BPG1: 'unit' must be one of paths, steps, model"),
         (lambda: b.make("bac", direction="up"), InvalidArgument, "BAC: 'direction' must be one of plain, natural"),
         (lambda: b.make("bac", gamma=1.2), InvalidArgument, "BAC: 'gamma' must be in [0, 1], got 1.2."),

@@ -29,9 +29,9 @@ def optimal_q(P, R, gamma, sweeps=3000):
     return Q
 
 
-def log_likelihood(P, R, gamma, pairs, confidence):
+def log_likelihood(P, R, gamma, pairs, rationality):
     """Sum of log softmax over pairs."""
-    Q = confidence * optimal_q(P, R, gamma)
+    Q = rationality * optimal_q(P, R, gamma)
     return sum(Q[s, a] - np.log(np.exp(Q[s] - Q[s].max()).sum()) - Q[s].max() for s, a in pairs)
 
 
@@ -40,7 +40,7 @@ def lattice(values, d=3):
     return np.array(list(itertools.product(values, repeat=d)))
 
 
-def policy_walk(mdp, phi, pairs, confidence, low, step, log_prior, at, sweeps, rng, chosen=None, shares=None):
+def policy_walk(mdp, phi, pairs, rationality, low, step, log_prior, at, sweeps, rng, chosen=None, shares=None):
     """PolicyWalk with value iteration for every proposal; phi (S, A, d), log_prior (n,), at (d,). Draws (n, d).
 
     Weights are chosen in proportion to `chosen` (d,), and the log posterior of a sweep is multiplied by its share.
@@ -50,7 +50,7 @@ def policy_walk(mdp, phi, pairs, confidence, low, step, log_prior, at, sweeps, r
 
     def posterior(at):
         R = phi @ (low + step * np.array(at))
-        return sum(log_prior[j] for j in at) + log_likelihood(P, R, mdp.gamma, pairs, confidence)
+        return sum(log_prior[j] for j in at) + log_likelihood(P, R, mdp.gamma, pairs, rationality)
 
     now = posterior(at)
     for t in range(sweeps):

@@ -13,7 +13,7 @@ PLANTED = {
         ["tests/inverse/test_map_birl.py::test_values_and_gradients_equal_finite_differences"],
     ),
     "the gradient forgets the prior": (
-        "return value, self.prior.gradient(w) + self.maps",
+        "return value, self.reward_prior.gradient(w) + self.maps",
         "return value, self.maps",
         ["tests/inverse/test_map_birl.py::test_values_and_gradients_equal_finite_differences"],
     ),

@@ -35,13 +35,13 @@ class Apart:
     """The least that em-irl asks of a belief."""
 
     rewards: Any
-    prior: Any
-    confidence: float
+    reward_prior: Any
+    rationality: float
     trajectories: Any
 
 
-def apart(prior=BOX, confidence=2.0, logs=LOGS, problem=None, features=None):
-    return Apart(LinearRewards.of("test", problem or line(), features), prior, confidence, logs)
+def apart(prior=BOX, rationality=2.0, logs=LOGS, problem=None, features=None):
+    return Apart(LinearRewards.of("test", problem or line(), features), prior, rationality, logs)
 
 
 def plain_q(P, R, gamma, c, sweeps=2000):
@@ -198,8 +198,8 @@ def test_bad_input():
     for bad, name in (
         ((line(), [1.0], 1.0, demo), "weights"),
         ((line(), [1.0, 2.0, np.nan], 1.0, demo), "weights"),
-        ((line(), [1.0, 2.0, 3.0], 0.0, demo), "confidence"),
-        ((line(), [1.0, 2.0, 3.0], "x", demo), "confidence"),
+        ((line(), [1.0, 2.0, 3.0], 0.0, demo), "rationality"),
+        ((line(), [1.0, 2.0, 3.0], "x", demo), "rationality"),
         ((line(), [1.0, 2.0, 3.0], 1.0, []), "demonstrations"),
         ((line(), [1.0, 2.0, 3.0], 1.0, [(0, 5)]), "action"),
         ((line(), [1.0, 2.0, 3.0], 1.0, demo, np.ones((2, 3))), "features"),

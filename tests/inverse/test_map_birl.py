@@ -13,9 +13,9 @@ from bayesrl.inverse.map_birl import LinearMaps, Posterior
 MANY = [(0, 1), (1, 0), (2, 1), (1, 1), (2, 0), (0, 1), (0, 0), (2, 1)]
 
 
-def posterior(prior, pairs=DEMONSTRATION, confidence=1.0):
-    belief = BIRL(line(), prior=prior, confidence=confidence).update_many(pairs)
-    return belief, Posterior(belief.rewards, belief.demonstrations, prior, confidence)
+def posterior(prior, pairs=DEMONSTRATION, rationality=1.0):
+    belief = BIRL(line(), reward_prior=prior, rationality=rationality).update_many(pairs)
+    return belief, Posterior(belief.rewards, belief.demonstrations, prior, rationality)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def grid():
     """A grid of 16 states with an optimal expert."""
     world, rng = b.make_world("gridworld-blocks", size=4), np.random.default_rng(1)
     demos = demonstrate(world, world.features @ world.weights, 6, 20, rng)
-    return world, BIRL(world, features=world.features, confidence=3.0).update_many(demos)
+    return world, BIRL(world, features=world.features, rationality=3.0).update_many(demos)
 
 
 @pytest.mark.parametrize("prior", [UniformPrior(-1, 1), GaussianPrior(0.2, 0.7), LaplacePrior()])
@@ -43,7 +43,7 @@ def test_values_and_gradients_equal_finite_differences(prior):
 
 def test_gradients_with_features_of_blocks(grid):
     world, belief = grid
-    at = Posterior(belief.rewards, belief.demonstrations, belief.prior, 3.0)
+    at = Posterior(belief.rewards, belief.demonstrations, belief.reward_prior, 3.0)
     for w in np.random.default_rng(3).uniform(-1, 1, (4, 4)):
         differences = [(at.value(w + 1e-6 * e) - at.value(w - 1e-6 * e)) / 2e-6 for e in np.eye(4)]
         np.testing.assert_allclose(at(w)[1], differences, rtol=1e-5, atol=1e-5)
@@ -113,11 +113,11 @@ def test_restarts_leave_local_maxima():
 def test_one_action_says_nothing():
     """The log likelihood is 0 everywhere, and so is the log posterior with a box of width 1."""
     alone = b.TabularMDP.from_dense([[[0.0, 1.0]], [[1.0, 0.0]]], [0.0, 0.0], gamma=0.9)
-    belief = b.inverse.BIRL(alone, prior=b.inverse.UniformPrior(-0.5, 0.5)).update_many([(0, 0), (1, 0)])
+    belief = b.inverse.BIRL(alone, reward_prior=b.inverse.UniformPrior(-0.5, 0.5)).update_many([(0, 0), (1, 0)])
     found = b.inverse.MAPBIRL(restarts=2).solve(belief, np.random.default_rng(0))
     assert found.log_posterior == 0.0
     assert found.policy.tolist() == [[1.0], [1.0]]
-    several = b.inverse.DPMBIRL(alone, prior=b.inverse.UniformPrior(-0.5, 0.5)).update_many([[(0, 0)], [(1, 0)]])
+    several = b.inverse.DPMBIRL(alone, reward_prior=b.inverse.UniformPrior(-0.5, 0.5)).update_many([[(0, 0)], [(1, 0)]])
     kinds = b.inverse.EMIRL(clusters=2, restarts=1).solve(several, np.random.default_rng(0))
     assert kinds.log_likelihood == pytest.approx(0.0, abs=1e-12)
 
@@ -126,7 +126,7 @@ def test_finite_prior():
     """The best entry of the list: prior times likelihood, by value iteration."""
     weights = lattice([-1.0, -0.5, 0.0, 0.5, 1.0])
     p = np.random.default_rng(0).dirichlet(np.ones(len(weights)))
-    belief = BIRL(line(), prior=FinitePrior(weights, p)).update_many(DEMONSTRATION)
+    belief = BIRL(line(), reward_prior=FinitePrior(weights, p)).update_many(DEMONSTRATION)
     found = b.make("map-birl", restarts=1).solve(belief, np.random.default_rng(0))
     P = line().dense()[0]
     joint = [plain_log_likelihood(P, np.repeat(w, 2).reshape(3, 2), 0.9, DEMONSTRATION, 1.0) for w in weights] + np.log(
@@ -152,7 +152,7 @@ def test_records_to_policy():
     world, rng = b.make_world("gridworld-blocks"), np.random.default_rng(0)
     R = world.features @ world.weights
     demos = demonstrate(world, R, 10, 60, rng)
-    belief = BIRL(world, features=world.features, confidence=10.0).update_many(demos)
+    belief = BIRL(world, features=world.features, rationality=10.0).update_many(demos)
     found = b.make("map-birl", restarts=3).solve(belief, rng)
     at_random = np.mean([value_loss(world, R, rng.integers(4, size=64)) for _ in range(20)])
     assert value_loss(world, R, found.policy) < 0.1 * at_random

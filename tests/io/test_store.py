@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab_toys import Draws
+from own_probes import probe_for
 
 import bayesrl as b
 from bayesrl.bandits.thompson import Thompson
@@ -29,11 +30,12 @@ from bayesrl.capabilities import HasLogEvidence, offers
 from bayesrl.checks import same
 from bayesrl.core import BayesAgent, Mind, Transition, run
 from bayesrl.errors import InvalidArgument, UnreadableFile
-from bayesrl.io.store import MOVED, RENAMED, _class, _same_kind, _state, classes_by_name, load, save
+from bayesrl.io.archive import pack, unpack
+from bayesrl.io.store import _class, _same_kind, _state, classes_by_name, load, save
 from bayesrl.live import LiveAgent
 from bayesrl.parameters import unchecked
 from bayesrl.registry import entries, make, make_world, methods
-from bayesrl.testing import probe_for
+from bayesrl.renamed import CLASSES, MODULES
 from bayesrl.testing.probes import learned
 
 SHELF = ["book", "film", "game"]
@@ -124,7 +126,7 @@ def test_the_ledger_and_the_prior_under_dirichlet_counts_survive(path):
 
 
 OTHERS = {
-    "agent": lambda: BayesAgent(Forgetting(NormalArm.standard(3), keep=0.95), Thompson()),
+    "agent": lambda: BayesAgent(Forgetting(NormalArm.standard(3), decay=0.95), Thompson()),
     "lockstep forgetting": lambda: (
         Forgetting(BetaBernoulli.uniform(3)).batch(4).update(Transition(0, np.array([0, 1, 2, 0]), np.ones(4), 0))
     ),
@@ -175,13 +177,13 @@ def test_records_and_agents_share_one_pair_of_functions(path):
 
 
 def live_agents():
-    laplace = LogisticLaplaceArms.prior(6)
+    laplace = LogisticLaplaceArms.isotropic(6)
     yield "plain", LiveAgent(BayesAgent(BetaBernoulli.uniform(3), Thompson()), seed=3), None
     yield "named", LiveAgent(BayesAgent(BetaBernoulli.uniform(3), Thompson()), seed=4, actions=SHELF), None
     yield "ids", LiveAgent(BayesAgent(Forgetting(BetaBernoulli.uniform(2)), Thompson()), actions=[11, 7]), None
     yield "contextual", LiveAgent(BayesAgent(laplace, Thompson()), actions=SHELF), np.array([1.0, -0.5])
     yield "sets", LiveAgent(BayesAgent(SemiBandit(BetaBernoulli.uniform(4)), ThompsonCombinatorial(2))), None
-    yield "ucb", LiveAgent(BayesAgent(LinearGaussianArms.prior(2), b.make("bayes-ucb"))), np.eye(2)
+    yield "ucb", LiveAgent(BayesAgent(LinearGaussianArms.isotropic(2), b.make("bayes-ucb"))), np.eye(2)
     yield "coins", LiveAgent(BayesAgent(b.make("binarised-rewards", inside=BetaBernoulli.uniform(3)), Thompson())), None
 
 
@@ -304,11 +306,19 @@ OTHER = "which is not a value of this library."
             put("fields", "alpha", to=None),
             "it holds a value that is refused (BetaBernoulli: 'alpha' must be an array of numbers, got None).",
         ),
-        (BETA, put("fields", "prior", to=3), "its BetaBernoulli has a field prior of the wrong kind."),
-        (BETA, put("fields", "prior", to={"tuple": []}), "its BetaBernoulli has a field prior of the wrong kind."),
         (
             BETA,
-            put("fields", "prior", to={"set": []}),
+            put("fields", "prior_parameters", to=3),
+            "its BetaBernoulli has a field prior_parameters of the wrong kind.",
+        ),
+        (
+            BETA,
+            put("fields", "prior_parameters", to={"tuple": []}),
+            "its BetaBernoulli has a field prior_parameters of the wrong kind.",
+        ),
+        (
+            BETA,
+            put("fields", "prior_parameters", to={"set": []}),
             "it holds something called 'set', which this library does not know.",
         ),
         (BETA, put("fields", "gamma", to={"float": "one"}), NO_VALUE),
@@ -343,10 +353,10 @@ OTHER = "which is not a value of this library."
         (kept_agent(), put("mind", to=None), "its mind is not one of its agent's."),
         (kept_agent(), put("mind", "items", 0, to=None), "its mind is not one of its agent's."),
         (kept_agent(), put("mind", "items", to=[]), NO_VALUE),
-        (kept_agent(), put("thought", to={}), NO_VALUE),
+        (kept_agent(), put("planner", to={}), NO_VALUE),
         (kept_agent(), put("learning", "state", "state", to="x"), NO_VALUE),
         (kept_agent(), put("learning", "state", "state", to=-1), NO_VALUE),
-        (kept_agent(), put("thought", "bit_generator", to="MT19937"), NO_VALUE),
+        (kept_agent(), put("planner", "bit_generator", to="MT19937"), NO_VALUE),
         (
             kept_agent(),
             put("actions", to={"tuple": ["a"]}),
@@ -391,7 +401,7 @@ def refused_or_the_same(path, data, live):
         return "\n" not in str(error)
     return (
         alike(kept.mind, live.mind)
-        and kept.streams.thought.bit_generator.state == live.streams.thought.bit_generator.state
+        and kept.streams.planner.bit_generator.state == live.streams.planner.bit_generator.state
     )
 
 
@@ -488,15 +498,15 @@ def test_everything_registered_has_a_name_of_its_own():
 
 def test_renamed_classes_are_there():
     """Files of earlier releases name a class by its old name."""
-    assert [new for new in RENAMED.values() if new not in classes_by_name()] == []
-    assert all(_class(old).__name__ == new for old, new in RENAMED.items())
+    assert [new for new in CLASSES.values() if new not in classes_by_name()] == []
+    assert all(_class(old).__name__ == new for old, new in CLASSES.items())
 
 
-@pytest.mark.parametrize("old", MOVED)
+@pytest.mark.parametrize("old", MODULES)
 def test_classes_of_common_names_are_found_where_they_went(old):
     """Such a class is not found by its name alone: other files have one of that name."""
-    module = importlib.import_module(MOVED[old])
-    own = [n for n, kind in vars(module).items() if isinstance(kind, type) and kind.__module__ == MOVED[old]]
+    module = importlib.import_module(MODULES[old])
+    own = [n for n, kind in vars(module).items() if isinstance(kind, type) and kind.__module__ == MODULES[old]]
     saved = [n for n in own if dataclasses.is_dataclass(vars(module)[n]) or hasattr(vars(module)[n], "_fields")]
     assert saved
     assert all(_class(f"{old}:{name}") is vars(module)[name] for name in saved)
@@ -596,7 +606,7 @@ def grown():
 
 
 def test_a_chain_without_a_lattice_stands_nowhere(path):
-    belief = b.make("birl", problem=LINE, prior=b.inverse.GaussianPrior())
+    belief = b.make("birl", problem=LINE, reward_prior=b.inverse.GaussianPrior())
     save(belief, path)
     with pytest.raises(InvalidArgument, match="must be one that can be read back"):
         save(unchecked(belief, at=np.array([0, 1])), path)
@@ -614,3 +624,29 @@ def test_draws_that_do_not_belong_together_are_refused(path):
             for bad in wrong:
                 with pytest.raises(InvalidArgument, match="must be one that can be read back"):
                     save(unchecked(belief, **{field: bad}), path)
+
+
+def test_an_agent_that_begins_without_a_mind(path):
+    live = LiveAgent(b.agent("medusa", "asking-for-state", models=4, size=5))
+    save(live, path)
+    assert load(path).mind is None
+    live.act(-1)
+    save(live, path)
+    kept = load(path)
+    assert type(kept.mind) is type(live.mind)
+    assert kept.mind is not None
+    assert [kept.act(-1) for _ in range(5)] == [live.act(-1) for _ in range(5)]
+    live.mind = Transition(0, 0, 0.0, 0)
+    with pytest.raises(InvalidArgument, match="But its mind is not one of its agent's"):
+        save(live, path)
+
+
+def test_an_array_that_a_page_names_twice_is_read_once():
+    """So it takes memory once, and counts once among the bytes that a file may have."""
+    x = np.arange(50.0)
+    _, members = unpack(io.BytesIO(pack({}, {"x.npy": x})))
+    room = members.room
+    first = members.array("x.npy", "<f8", [50])
+    assert members.room == room - x.nbytes
+    assert members.array("x.npy", "<f8", [50]) is first
+    assert members.room == room - x.nbytes

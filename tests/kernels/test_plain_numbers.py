@@ -1,6 +1,8 @@
 """Kernels of numbers beside plain array code: backups, counts, sticks, the best of several arms, and modes."""
 
 import math
+from decimal import Decimal, localcontext
+from itertools import product
 
 import numpy as np
 import pytest
@@ -374,6 +376,25 @@ def test_the_mode_after_one_answer():
 
             root = optimize.brentq(off, score - variance - 1.0, score + variance + 1.0, xtol=1e-14)
             assert found[i] == pytest.approx(root, abs=1e-11)
+
+
+def test_the_mode_after_one_answer_however_wide_the_prior():
+    """Against bisection in 60 digits: within a few roundings of the score and of the prior mean."""
+
+    def root(s, h, y):
+        s, h = Decimal(s), Decimal(h)
+        low, high = (s, min(s + h, max(s, 0) + 1000)) if y else (max(s - h, min(s, 0) - 1000), s)
+        for _ in range(90):
+            t = (low + high) / 2
+            other = 1 / (1 + t.exp()) if y else -1 / (1 + (-t).exp())
+            low, high = (low, t) if t - s - h * other > 0 else (t, high)
+        return float(low)
+
+    variances = [1e-3, 1.0, 1e4, 1e10, 1e13, 1e17, 1e40, 1e150, 1e300]
+    with localcontext(prec=60):
+        for h, s, y in product(variances, (-300.0, -2.0, 0.3, 40.0), (0.0, 1.0)):
+            found = mode_after_one(np.array([s]), np.array([h]), np.array([y]))[0]
+            assert abs(found - root(s, h, y)) <= 1e-14 * (1.0 + abs(found) + abs(s)), (s, h, y)
 
 
 @pytest.mark.parametrize("sweeps", [1, 2, 100])

@@ -57,6 +57,18 @@ def test_infinite_values_and_values_that_are_no_numbers(x, first, n):
     assert ties.size(x) == max([abs(v) for v in x if np.isfinite(v)], default=0.0)
 
 
+def test_fast_choices_equal_the_rule():
+    """Entries at or above the threshold are best; `best` and `first_best` look at clear choices only once."""
+    rng = default_rng(3)
+    for _ in range(2000):
+        x = rng.choice([0.0, 1.0, 1.0 - 1e-10, 1.0 - 3e-9, -2.0, 1e-14, NAN, INF, -INF], rng.integers(1, 5))
+        for scale in (0.0, 1.0):
+            places = np.flatnonzero(x >= ties.threshold(x, scale))
+            first, n = (places[0], len(places)) if len(places) else (0, len(x))
+            assert ties.best(x, scale) == (first, n)
+            assert ties.first_best(x, scale) == first
+
+
 def test_a_table_of_many_states_is_read_like_its_rows():
     """The fast pass over a table agrees with the choice in each row, at ties, at NaN and at infinite values."""
     rng = default_rng(0)

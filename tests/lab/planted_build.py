@@ -8,8 +8,8 @@ PLANTED = {
         ["tests/worlds/continuous/test_linear_worlds.py::test_the_restriction_reaches_the_planner"],
     ),
     "agents get no counts": (
-        'told["prior"] = world.model_prior()',
-        'told["prior"] = None',
+        "told[needed] = world.model_prior()",
+        "told[needed] = None",
         ["tests/cli/test_hidden.py::test_agents_get_the_counts_of_the_world"],
     ),
 }

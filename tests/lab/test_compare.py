@@ -32,10 +32,10 @@ from bayesrl.bamdp import Exploit
 from bayesrl.bandits import Thompson
 from bayesrl.beliefs import BetaBernoulli, DirichletMDP
 from bayesrl.core import BayesAgent, Streams, run
-from bayesrl.errors import InvalidArgument, LostWorkers, MissingExtra, UnknownName
+from bayesrl.errors import InvalidArgument, LostWorkers, MissingExtra, OutOfMemory, UnknownName
 from bayesrl.io.records import save, to_arrow
 from bayesrl.lab._progress import Progress
-from bayesrl.lab.compare import BLOCK, compact, compare
+from bayesrl.lab.compare import BLOCK, compact, compare, memory
 from bayesrl.lab.explain import explain
 from bayesrl.lab.plots.explanation import plot_explanation, plot_policy
 from bayesrl.lab.plots.posteriors import plot_posteriors
@@ -471,3 +471,14 @@ def test_seconds_per_step_are_the_median_of_the_runs(monkeypatch):
     monkeypatch.setattr(module, "work", timed)
     found = compare({"a": Always(1)}, Arms(np.array([0.2, 0.9])), 20, 3)
     assert found.seconds_per_step == {"a": 0.2}
+
+
+@pytest.mark.parametrize("steps", [1000, 1])
+def test_more_runs_than_memory(steps, monkeypatch):
+    monkeypatch.setitem(compare.__globals__, "memory", lambda: 64e9)
+    with pytest.raises(OutOfMemory, match=r"compare needs more memory .* for 1000000000 runs .* Use fewer runs"):
+        compare(Always(), Arms(np.array([0.3])), steps, runs=10**9)
+
+
+def test_the_memory_of_this_machine():
+    assert 1e8 < memory() < 1e16 or sys.platform != "linux"

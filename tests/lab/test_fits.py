@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import zlib
 
+import numpy as np
 import pytest
 
 import bayesrl as b
 from bayesrl.capabilities import demand
-from bayesrl.errors import BayesRLError, InvalidArgument, NotConverged, UnknownName
+from bayesrl.errors import BayesRLError, InvalidArgument, UnknownName
 from bayesrl.lab.build import acting, acts, believes
 from bayesrl.lab.fits import Fit, fits
 from bayesrl.lab.priors import prior_for
 from bayesrl.registry import entries, find, parameters_of, worlds
+from bayesrl.risk import percentile, sigma_point_robust
+from bayesrl.risk.sigma_points import roots
 
 ALL = fits()
 METHODS = sorted(e.name for e in entries().values() if acts(e))
@@ -32,33 +35,38 @@ def chosen(fit, part, parts=PARTS):
     return zlib.crc32(" ".join(map(str, fit)).encode()) % parts == part
 
 
-SLOW_SOLVERS = ("finite-state-controller", "percentile", "sigma-point-robust")
-GIVES_UP = "pomdp-value-iteration"
-"""An exact solver whose vectors are too many in all but small worlds; nothing tells it but trying."""
-
-
-def run_three_steps(fit):
-    try:
-        agent = b.agent(fit.method, fit.world, fit.prior, **small(fit.method))
-    except NotConverged:
-        assert fit.method == GIVES_UP
-        assert fit.world not in {"tiger", "tiger-episodic", "tiger-tied", "load-unload", "shuttle"}
-        return
+def run_three_steps(fit, **settings):
+    agent = b.agent(fit.method, fit.world, fit.prior, **(small(fit.method) | settings))
     assert len(b.run(agent, b.make_world(fit.world), steps=3)) == 3
 
 
-SLOW = {"highway"}
-"""Worlds with thousands of states, in which searches take minutes."""
-SLOW_PAIRS = {(GIVES_UP, "rock-sample")}
-SLOW_PAIRS |= {(name, grid) for name in SLOW_SOLVERS for grid in ("dearden-maze", "grid10")}
-"""They take more than a minute, also with small parameters."""
+LEAST = {
+    "bayesian-sparse-sampling": {"simulations": 1, "depth": 1},
+    "beetle": {"beliefs": 1, "basis": 1, "steps": 1, "iterations": 1},
+    "boss": {"samples": 1},
+    "finite-state-controller": {"nodes": 1, "restarts": 1, "models": 1, "iterations": 1},
+    "percentile": {"restarts": 1},
+    "sboss": {"samples": 1},
+    "scenario-max-min": {"scenarios": 2},
+    "sigma-point-robust": {"every": 3},
+    "value-of-information": {"samples": 2},
+}
+"""For worlds in which small parameters are not small enough: minutes, or gigabytes."""
+SLOW_SOLVERS = ("finite-state-controller", "percentile", "sigma-point-robust")
+SLOW = [
+    fit
+    for fit in ALL
+    if fit.world == "highway" or (fit.world in ("dearden-maze", "grid10") and fit.method in SLOW_SOLVERS)
+]
+"""The highway has 3072 states; the solvers work on the covariances of all rows."""
+QUICK = [fit for fit in ALL if fit not in SLOW]
 
 
 @pytest.mark.filterwarnings("ignore::numba.core.errors.NumbaPerformanceWarning")  # compiled for views of arrays
 @pytest.mark.parametrize("method", METHODS)
 def test_every_third_fit_runs(method):
-    for fit in ALL:
-        if fit.method == method and chosen(fit, 0) and fit.world not in SLOW and fit[:2] not in SLOW_PAIRS:
+    for fit in QUICK:
+        if fit.method == method and chosen(fit, 0):
             run_three_steps(fit)
 
 
@@ -66,9 +74,25 @@ def test_every_third_fit_runs(method):
 @pytest.mark.filterwarnings("ignore::numba.core.errors.NumbaPerformanceWarning")
 @pytest.mark.parametrize("method", METHODS)
 def test_the_other_fits_run(method):
-    for fit in ALL:
-        if fit.method == method and not chosen(fit, 0) and fit.world not in SLOW and fit[:2] not in SLOW_PAIRS:
+    for fit in QUICK:
+        if fit.method == method and not chosen(fit, 0):
             run_three_steps(fit)
+
+
+def equal_roots(covariance):
+    """The roots of equal rows, computed once: all rows of a flat prior are equal."""
+    assert (covariance == covariance[:1]).all()
+    return np.repeat(roots(covariance[:1]), len(covariance), axis=0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fit", SLOW, ids=lambda fit: f"{fit.method}-{fit.world}")
+def test_slow_fits_run(fit, monkeypatch):
+    """Without the ascent of `percentile` (its first policy is taken), and with one root for rows that are equal."""
+    monkeypatch.setattr(percentile, "maximise", lambda starts, model, z: starts[0])
+    if fit.world != "highway":
+        monkeypatch.setattr(sigma_point_robust, "roots", equal_roots)
+    run_three_steps(fit, **LEAST.get(fit.method, {}))
 
 
 def test_there_are_many_fits():
@@ -109,6 +133,12 @@ def test_the_prior_is_the_worlds_own_if_it_fits_else_the_first_that_does():
     assert fits("bapomdp-forward-search", "tiger") == (("bapomdp-forward-search", "tiger", "bounded"),)
     assert fits("medusa", "asking-for-state") == (("medusa", "asking-for-state", None),)
     assert b.agent("ba-pomcp", "tiger").prior == prior_for(b.make_world("tiger"), "particle")
+
+
+def test_an_exact_solver_fits_where_it_ends():
+    """In the other worlds with a known POMDP it gives up, after a minute in some."""
+    small = {"load-unload", "shuttle", "tiger", "tiger-episodic", "tiger-tied"}
+    assert {fit.world for fit in fits("pomdp-value-iteration")} == small
 
 
 def test_a_given_prior():

@@ -21,7 +21,7 @@ from bayesrl.inverse import (
 from bayesrl.lab.inverse import SOLVERS, infer, uniform_loss
 
 WORLD = b.make_world("gridworld-blocks", size=4, noise=0.1)
-PHI = {"features": WORLD.features, "confidence": 5.0}
+PHI = {"features": WORLD.features, "rationality": 5.0}
 DEMOS = demonstrate(WORLD, WORLD.features @ WORLD.weights, 2, 12, default_rng(0))
 WIDE = tuple(GaussianPrior(0.0, scale, -1.0, 1.0) for scale in (0.1, 0.5))  # the priors if none are given
 
@@ -39,7 +39,7 @@ def solved(belief, solver):
 DIRECT = {
     "birl": lambda: drawn(BIRL(WORLD, **PHI), lambda x: x.mean()),
     "modified-birl": lambda: drawn(ModifiedBIRL(WORLD, **PHI), lambda x: x.mean()),
-    "bnirl": lambda: drawn(BNIRL(WORLD, confidence=5.0), lambda x: x.goal_posterior().mean(axis=0)),
+    "bnirl": lambda: drawn(BNIRL(WORLD, rationality=5.0), lambda x: x.goal_posterior().mean(axis=0)),
     "dpm-birl": lambda: drawn(DPMBIRL(WORLD, **PHI), lambda x: x.means()),
     "multitask-birl": lambda: drawn(MultitaskBIRL(WORLD, priors=WIDE, **PHI), lambda x: x.means()),
     "map-birl": lambda: solved(BIRL(WORLD, **PHI), MAPBIRL(restarts=1)),
@@ -50,7 +50,7 @@ DIRECT = {
 @pytest.mark.parametrize("method", DIRECT)
 def test_a_name_stands_for_direct_calls(method):
     solver = {"map-birl": {"restarts": 1}, "em-irl": {"clusters": 2, "restarts": 1}}.get(method, {})
-    found = infer(method, WORLD, DEMOS, {"confidence": 5.0, **solver}, 20, rng=default_rng(1))
+    found = infer(method, WORLD, DEMOS, {"rationality": 5.0, **solver}, 20, rng=default_rng(1))
     direct, weights = DIRECT[method]()
     assert found.posterior == direct or method in SOLVERS
     np.testing.assert_array_equal(found.weights, weights)
@@ -69,12 +69,12 @@ def test_features_are_given_or_the_worlds_or_those_of_states():
     """Of pairs, in the settings, and none: the policy is optimal for the weights and features that were used."""
     chain = b.make_world("chain")
     demos = demonstrate(chain, [0.0, 0.0, 0.0, 0.0, 1.0], 2, 12, default_rng(0))
-    settings = {"restarts": 1, "confidence": 2.0}
+    settings = {"restarts": 1, "rationality": 2.0}
     pairs = default_rng(2).normal(size=(5, 2, 3))
     for phi in (None, pairs, pairs[:, 0]):
         given = {} if phi is None else {"features": phi}
         found = infer("map-birl", chain, demos, settings | given, rng=default_rng(1))
-        direct, weights = MAPBIRL(restarts=1).solve, BIRL(chain, features=phi, confidence=2.0).update_many(demos)
+        direct, weights = MAPBIRL(restarts=1).solve, BIRL(chain, features=phi, rationality=2.0).update_many(demos)
         np.testing.assert_array_equal(found.weights, direct(weights, default_rng(1)).weights)
         assert value_loss(chain, found.weights if phi is None else phi @ found.weights, found.policy) < 1e-8
     other = infer("map-birl", WORLD, DEMOS, settings | {"features": WORLD.features[:, :2]}, rng=default_rng(1))

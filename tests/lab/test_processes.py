@@ -191,3 +191,30 @@ def test_a_program_that_cannot_be_imported(tmp_path):
     assert "ImportError: no such module" in done.stderr
     assert "for a program that a worker process cannot import" in done.stderr
     assert "killed" not in done.stderr
+
+
+FORKED = """
+import os, sys
+sys.path.insert(0, {here!r})
+import numpy as np
+from lab_toys import Always, Arms
+from bayesrl.lab.compare import compare
+
+def total():
+    return compare(Always(), Arms(np.array([0.3, 0.6])), 20, 4, workers=2, backend="processes").records["Always"].total
+
+if __name__ == "__main__":
+    before = total()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if np.array_equal(total(), before) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert np.array_equal(total(), before)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_of_a_process_that_has_compared(tmp_path):
+    (tmp_path / "script.py").write_text(FORKED.format(here=str(HELPERS)))
+    done = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ import pytest
 
 from bayesrl._version import code_version
 from bayesrl.cli import main
-from bayesrl.core import Streams, meet, run
+from bayesrl.core import Streams, draw_world, run
 from bayesrl.errors import UnknownName, UnreadableFile
 from bayesrl.lab.build import believes, named, world_for
 from bayesrl.lab.experiment import experiment
@@ -115,7 +115,7 @@ def test_the_optimum_of_a_family_is_met_in_the_worlds_of_the_other_rows():
     """The best policy of each world that replicate i of any method meets, with the luck of that replicate."""
     here = row("optimum", world="gc", prior=None, discounted=True)
     found, family = scores.measure(here, seed=5), world_for("gc")
-    met = [meet(family, Streams.of(5, i)) for i in range(3)]
+    met = [draw_world(family, Streams.of(5, i)) for i in range(3)]
     alone = [run(solve(world).policy, world, 250, 5, replicate=i).discounted for i, world in enumerate(met)]
     assert found.ours == pytest.approx(mean_interval(alone), rel=ROUNDING)
     assert (found.steps, found.gamma, found.params, found.seed) == (250, 0.95, {}, 5)

@@ -6,7 +6,7 @@ from numpy.random import default_rng
 from scipy import sparse
 
 from bayesrl.errors import BayesRLError, InvalidArgument
-from bayesrl.models import Signs, TabularMDP, TabularPOMDP
+from bayesrl.models import ObservationOutcomes, TabularMDP, TabularPOMDP
 
 
 def random_arrays(seed, S=3, A=2, Z=2, zeros=True):
@@ -66,8 +66,8 @@ def test_ends_pay_nothing_and_are_not_started_in():
 def test_tied_rows():
     """One distribution for two states, whose observations mean opposite things."""
     mdp = TabularMDP.from_dense(np.eye(2)[:, None], np.zeros((2, 1)), gamma=0.9)
-    signs = Signs([[[0, 1]], [[1, 0]]], [[0], [0]], [2], 2)
-    pomdp = TabularPOMDP(mdp, signs, [[0.85, 0.15]], np.zeros((2, 1)))
+    observed = ObservationOutcomes([[[0, 1]], [[1, 0]]], [[0], [0]], [2], 2)
+    pomdp = TabularPOMDP(mdp, observed, [[0.85, 0.15]], np.zeros((2, 1)))
     np.testing.assert_allclose(pomdp.dense()[1], [[[0.85, 0.15]], [[0.15, 0.85]]])
 
 
@@ -149,14 +149,14 @@ def test_bad_arrays(case):
 
 def test_bad_parts():
     mdp = TabularMDP.from_dense(np.eye(2)[:, None], np.zeros((2, 1)), gamma=0.9)
-    signs = Signs([[[0, 1]], [[1, 0]]], [[0], [0]], [2], 2)
+    observed = ObservationOutcomes([[[0, 1]], [[1, 0]]], [[0], [0]], [2], 2)
     zero = np.zeros((2, 1))
     for parts, name in (
-        ((None, signs, [[0.5, 0.5]], zero), "mdp"),
-        ((mdp, None, [[0.5, 0.5]], zero), "signs"),
-        ((mdp, Signs([[[0]]], [[0]], [1], 1), [[1.0]], zero), "signs"),
-        ((mdp, signs, [[0.5, 0.6]], zero), "sign_prob"),
-        ((mdp, signs, [[0.5, 0.5]], np.zeros(2)), "R"),
+        ((None, observed, [[0.5, 0.5]], zero), "mdp"),
+        ((mdp, None, [[0.5, 0.5]], zero), "observed"),
+        ((mdp, ObservationOutcomes([[[0]]], [[0]], [1], 1), [[1.0]], zero), "observed"),
+        ((mdp, observed, [[0.5, 0.6]], zero), "observation_prob"),
+        ((mdp, observed, [[0.5, 0.5]], np.zeros(2)), "R"),
     ):
         with pytest.raises(InvalidArgument, match=f"'{name}'"):
             TabularPOMDP(*parts)
@@ -165,6 +165,8 @@ def test_bad_parts():
         ([[0]], [[0]], [1], 1), ([[[0]]], [[0]], [1], 0), ([[[0]]], [[0]], [2], 1),
     ):  # fmt: skip
         with pytest.raises(BayesRLError):
-            Signs(*parts)
+            ObservationOutcomes(*parts)
     with pytest.raises(InvalidArgument, match="padding"):
-        TabularPOMDP(mdp, Signs([[[0, 1]], [[1, 0]]], [[0], [1]], [2, 1], 2), [[0.5, 0.5], [0.5, 0.5]], zero)
+        TabularPOMDP(
+            mdp, ObservationOutcomes([[[0, 1]], [[1, 0]]], [[0], [1]], [2, 1], 2), [[0.5, 0.5], [0.5, 0.5]], zero
+        )

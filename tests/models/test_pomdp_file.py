@@ -382,7 +382,7 @@ def test_what_was_written_is_read(depends, tmp_path):
         np.testing.assert_array_equal(back.rewards, pomdp.rewards)
         assert back.rewards.shape == pomdp.rewards.shape
         assert back.gamma == pomdp.gamma
-        assert back == NamedPOMDP(pomdp.mdp, pomdp.signs, pomdp.sign_prob, pomdp.rewards)
+        assert back == NamedPOMDP(pomdp.mdp, pomdp.observed, pomdp.observation_prob, pomdp.rewards)
 
 
 def test_names_are_written(tmp_path):
@@ -604,7 +604,7 @@ def test_what_is_at_a_limit_is_read():
     no_start = read_pomdp("states: 4 actions: 1 observations: 1 T: 0 : * reset O: 0 uniform")
     assert (no_start.dense()[0] == 0.25).all()
     tiger = read_pomdp(TIGER)
-    parts = (tiger.mdp, tiger.signs, tiger.sign_prob, tiger.rewards)
+    parts = (tiger.mdp, tiger.observed, tiger.observation_prob, tiger.rewards)
     assert NamedPOMDP(*parts, ("0", "1")).state_names == ("0", "1") == NamedPOMDP(*parts).state_names
     for names in (("1", "0"), ("a", "b", "c")):
         with pytest.raises(InvalidArgument, match="'state_names' must be"):
@@ -703,7 +703,7 @@ def test_bad_arguments(tmp_path):
     for bad in (None, tmp_path, tmp_path / "none" / "some"):
         with pytest.raises(InvalidArgument, match="write_pomdp: 'path'"):
             write_pomdp(tiger, bad)
-    parts = (tiger.mdp, tiger.signs, tiger.sign_prob, tiger.rewards)
+    parts = (tiger.mdp, tiger.observed, tiger.observation_prob, tiger.rewards)
     for names in (("a",), ("a", "a"), ("a", "T"), ("a", "b c"), ("a", "1"), ("a", 3), ("a", []), 5):
         with pytest.raises(InvalidArgument, match="NamedPOMDP: 'state_names'"):
             NamedPOMDP(*parts, names)

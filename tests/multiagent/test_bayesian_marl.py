@@ -11,7 +11,7 @@ from plain_games import fractions, myopic, repeated
 import bayesrl as b
 from bayesrl.core import Transition
 from bayesrl.errors import BayesRLError
-from bayesrl.multiagent import DirichletGame, FiniteGames, JointTransition, RepeatedGame, StochasticGame, play
+from bayesrl.multiagent import DirichletGame, FiniteGames, JointTransition, RepeatedGame, StochasticGame, run_game
 from bayesrl.testing import assert_mean_equal
 
 ALPHA, BETA, OTHER = [[6, 6], [1, 1]], [[5, 5], [1, 1]], [9, 1]
@@ -177,14 +177,14 @@ def test_finite_games_to_depth_three():
 def test_two_players_see_each_other():
     game = StochasticGame.stage([[2.0, 0.0], [0.0, 1.0]], 0.9, other=[[1.0, 0.0], [0.0, 2.0]])
     players = [b.make("bayesian-marl", prior=RepeatedGame(payoff=x.R[0])) for x in (game, game.swapped())]
-    one, two = play(players, game, steps=30, seed=1)
+    one, two = run_game(players, game, steps=30, seed=1)
     assert (one.action == two.other).all()
     assert (two.action == one.other).all()
     assert (one.reward == game.R[0, one.action, two.action]).all()
     assert (two.reward == game.R_other[0, one.action, two.action]).all()
-    again = play(players, game, steps=30, seed=1)
+    again = run_game(players, game, steps=30, seed=1)
     assert (one, two) == again
-    assert play(players, game, steps=30, seed=2)[0] != one
+    assert run_game(players, game, steps=30, seed=2)[0] != one
     assert len(one) == 30
 
 
@@ -213,7 +213,7 @@ def test_play_against_a_transcription():
     P, R, other = rng.dirichlet(np.ones(S), (S, A, B)), rng.normal(size=(S, A, B, S)), rng.normal(size=(S, A, B, S))
     game = StochasticGame(P, R, 0.9, other, start=1)
     one, two = Scripted(A, True), Scripted(B, False)
-    records = play([one, two], game, steps=12, seed=7, replicate=3)
+    records = run_game([one, two], game, steps=12, seed=7, replicate=3)
     luck, *streams = map(default_rng, np.random.SeedSequence(7, spawn_key=(3,)).spawn(5))
     s, told, columns = 1, ([], []), ([], [])
     for t in range(12):
@@ -240,32 +240,32 @@ def test_limits_of_play():
     """One step and any seed are enough; who cannot act, and actions beyond the last one, are refused."""
     game = StochasticGame.stage(np.arange(6.0).reshape(2, 3), 0.9)
     two = [Scripted(2, True), Scripted(3, True)]
-    assert [len(record) for record in play(two, game, 1, 2**200)] == [1, 1]
+    assert [len(record) for record in run_game(two, game, 1, 2**200)] == [1, 1]
     for bad, name in (((two, game, 0), "steps"), ((two, game, 1, -1), "seed"), (([two[0], 3], game, 1), "agents")):
         with pytest.raises(BayesRLError, match=f"run_game: '{name}' must be"):
-            play(*bad)
+            run_game(*bad)
     with pytest.raises(BayesRLError, match="run_game: 'replicate' must be"):
-        play(two, game, 1, replicate=-1)
+        run_game(two, game, 1, replicate=-1)
     for i, top in ((0, 2), (1, 3)):
         wild = list(two)
         wild[i] = Scripted(2, True)
         wild[i].act = lambda mind, observation, rng, top=top: b.Decision(top, mind, {})
         with pytest.raises(BayesRLError, match=f"'action' must be a whole number of at least 0 and at most {top - 1}"):
-            play(wild, game, 1)
+            run_game(wild, game, 1)
 
 
 def test_an_agent_that_does_not_see_the_other_can_play():
     game = b.make_world("penalty-game", k=0)
     deaf = b.make("q-learning", n_states=1, n_actions=3, gamma=0.95)
     mine = b.make("bayesian-marl", prior=game.default_prior(), choose="vpi", samples=5)
-    one, two = play([mine, deaf], game, steps=10, seed=0)
+    one, two = run_game([mine, deaf], game, steps=10, seed=0)
     assert (one.reward == two.reward).all()
 
 
 def test_play_records_are_kept(tmp_path):
     game = b.make_world("climbing-game")
     agent = b.make("bayesian-marl", prior=RepeatedGame(payoff=game.payoff))
-    one, _ = play([agent, agent], game, steps=3)
+    one, _ = run_game([agent, agent], game, steps=3)
     b.save(one, tmp_path / "one.zip")
     assert b.load(tmp_path / "one.zip") == one
 
@@ -330,10 +330,10 @@ BAD = {
     "history": (lambda: DirichletGame.flat(STAGE, history=2), "'history' must be"),
     "flat of nothing": (lambda: DirichletGame.flat(3), "'game' must be a StochasticGame"),
     "same values": (lambda: DirichletGame.flat(STAGE, values=[1.0, 1.0]), "'values' must be different rewards"),
-    "one agent": (lambda: play([b.make("bayesian-marl", prior=FACT)], STAGE, 3), "'agents' must be two agents"),
-    "no agents": (lambda: play(None, STAGE, 3), "'agents' must be two agents"),
-    "no game": (lambda: play([b.make("bayesian-marl", prior=FACT)] * 2, 3, 3), "'game' must be a StochasticGame"),
-    "no steps": (lambda: play([b.make("bayesian-marl", prior=FACT)] * 2, STAGE, 0), "'steps' must be"),
+    "one agent": (lambda: run_game([b.make("bayesian-marl", prior=FACT)], STAGE, 3), "'agents' must be two agents"),
+    "no agents": (lambda: run_game(None, STAGE, 3), "'agents' must be two agents"),
+    "no game": (lambda: run_game([b.make("bayesian-marl", prior=FACT)] * 2, 3, 3), "'game' must be a StochasticGame"),
+    "no steps": (lambda: run_game([b.make("bayesian-marl", prior=FACT)] * 2, STAGE, 0), "'steps' must be"),
 }  # fmt: skip
 
 

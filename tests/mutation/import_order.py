@@ -10,10 +10,6 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[2] / "src" / "bayesrl"
 
 
-def is_for_types(node):
-    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-
-
 def imports(body):
     """Pairs (module, name), for each import that is run with this body."""
     for node in body:
@@ -32,11 +28,10 @@ def modules_needed():
     trees.pop("bayesrl.__main__")
     needed = {name: {name.rpartition(".")[0]} & set(trees) for name in sorted(trees)}
     homes = {}  # the modules of names that packages export lazily
-    for package, tree in trees.items():
-        for module, name in imports([n for block in filter(is_for_types, tree.body) for n in block.body]):
-            homes[package, name] = module
-            if module == f"{package}.{name}":  # `_lazy.export` imports it at once
-                needed[package].add(module)
+    for path in SOURCE.rglob("__init__.pyi"):
+        package = ".".join(path.relative_to(SOURCE.parent).parent.parts)
+        for module, name in imports(ast.parse(path.read_text("utf-8")).body):
+            homes[package, name] = f"{module}.{name}" if module == package else module
     for name, tree in trees.items():
         for module, attribute in imports(tree.body):
             needed[name] |= {module, f"{module}.{attribute}", homes.get((module, attribute))} & set(trees)

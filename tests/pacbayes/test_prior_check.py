@@ -121,7 +121,7 @@ def plain(belief, log, policies, delta, rng, certain=(), known=True):
             elif t == 1e12:
                 alone = lower
             if t < 1e12 and (t == 0.0 or lower > found["lower"]):
-                found = {"policies": tried, "prior": p, "weights": q, "temperature": t, "kl": kl,
+                found = {"policies": tried, "prior_weights": p, "weights": q, "temperature": t, "kl": kl,
                          "empirical": q @ x, "lower": lower, "visits": n}  # fmt: skip
         found |= {"prior_lower": own, "data_lower": alone}
         if best is None or found["lower"] > best["lower"]:
@@ -129,7 +129,7 @@ def plain(belief, log, policies, delta, rng, certain=(), known=True):
     if best is None:  # nothing can be estimated
         tried = sorted(set(draws))
         p = np.array([draws.count(pi) / policies for pi in tried])
-        best = {"policies": tried, "prior": p, "weights": p, "temperature": 0.0, "kl": 0.0, "empirical": 0.0,
+        best = {"policies": tried, "prior_weights": p, "weights": p, "temperature": 0.0, "kl": 0.0, "empirical": 0.0,
                 "lower": 0.0, "visits": 0, "prior_lower": 0.0, "data_lower": 0.0}  # fmt: skip
     ends = best["prior_lower"], best["data_lower"]
     rules = "neither" if max(ends) <= 0.0 else "prior" if ends[0] >= ends[1] else "data"
@@ -264,7 +264,7 @@ def test_rewards_at_the_ends_of_the_range():
     paid = [Transition(0, 0, r, 1) for r in (-0.7, 1.6)]
     found = pac.prior_check(Trusting(belief, -0.7, 1.6), paid, 1, rng=default_rng(0))
     assert (found.least, found.highest) == pytest.approx((-0.7 / 0.63, 1.6 / 0.63))
-    assert found.prior.sum() == found.weights.sum() == 1.0  # one policy was drawn
+    assert found.prior_weights.sum() == found.weights.sum() == 1.0  # one policy was drawn
     for low, high in ((-0.69, 1.6), (-0.7, 1.59)):
         with pytest.raises(InvalidArgument, match=f"'log' must be one with rewards from {low:g} to {high:g}"):
             pac.prior_check(Trusting(belief, low, high), paid, 1, rng=default_rng(0))

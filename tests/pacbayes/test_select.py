@@ -148,7 +148,7 @@ def test_guarantees_by_hand():
     assert set(map(tuple, found.policies.tolist())) == set(things)
     assert best == (0, 0, 0)
     at = [things.index(tuple(pi)) for pi in found.policies.tolist()]
-    assert found.prior == pytest.approx(p[at])
+    assert found.prior_weights == pytest.approx(p[at])
     assert found.data_lower == pytest.approx(V.max() - bound(-math.log(p[V.argmax()])))
     assert found.prior_lower == pytest.approx(p @ V / p.sum() - bound(-math.log(p.sum())))
     q = found.weights
@@ -171,10 +171,10 @@ def test_only_first_visits_count_and_policies_with_unseen_pairs_pay():
     runs = [step for step in log if step.action == 0]
     found = pac.prior_check(FLAT, runs, 200, rng=default_rng(0))
     assert found.policies.tolist() == [[0, 0, 0]]
-    assert found.kl == pytest.approx(-math.log(found.prior[0]))
+    assert found.kl == pytest.approx(-math.log(found.prior_weights[0]))
     nothing = pac.prior_check(FLAT, [step for step in log if step.state], 30, rng=default_rng(0))
     assert (nothing.rules, nothing.visits, nothing.lower) == ("neither", 0, 0.0)
-    assert nothing.weights == pytest.approx(nothing.prior)
+    assert nothing.weights == pytest.approx(nothing.prior_weights)
 
 
 def test_guarantees_hold():
@@ -220,15 +220,15 @@ def test_sentences():
 
 
 LOG = [Transition(0, 0, 1.0, 0)]
-SELECT = {"values": [1.0, 2.0], "prior": [0.5, 0.5], "temperatures": [0.0], "bound": lambda kl: 0.0}
+SELECT = {"values": [1.0, 2.0], "prior_weights": [0.5, 0.5], "temperatures": [0.0], "bound": lambda kl: 0.0}
 
 
 @pytest.mark.parametrize(
     "name, x",
     [
         ("values", [np.nan, 1.0]), ("values", []), ("values", "x"), ("values", [1e101, 1.0]),
-        ("temperatures", [1e101]), ("prior", [0.5, 0.6]), ("prior", [1.0]),
-        ("prior", [-0.5, 1.5]), ("temperatures", []), ("temperatures", [-1.0]), ("temperatures", [np.nan]),
+        ("temperatures", [1e101]), ("prior_weights", [0.5, 0.6]), ("prior_weights", [1.0]),
+        ("prior_weights", [-0.5, 1.5]), ("temperatures", []), ("temperatures", [-1.0]), ("temperatures", [np.nan]),
         ("temperatures", 1.0), ("bound", None), ("bound", lambda kl: np.nan), ("bound", lambda kl: -1.0),
         ("bound", lambda kl: "x"), ("bound", lambda kl: None),
     ],

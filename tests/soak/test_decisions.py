@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayesrl.core import Streams, meet, play
+from bayesrl.core import Streams, draw_world, play
 from bayesrl.lab.build import agent_for
 from bayesrl.registry import entries, make_world
 
@@ -62,11 +62,11 @@ def memory():
 
 def long_run(name):
     """(seconds of processor time, bytes after it) of each block."""
-    package = entries()[name].package
-    world = make_world(GOLDEN.OWN_HOMES.get(name, GOLDEN.HOMES[package]))
-    agent = agent_for(name, world, GOLDEN.OWN_PRIORS.get(name), SMALL.get(name) or GOLDEN.OWN_SETTINGS.get(name))
+    package, stored = entries()[name].package, GOLDEN.TRACES[name]
+    world = make_world(stored["world"])
+    agent = agent_for(name, world, stored.get("prior"), SMALL.get(name) or GOLDEN.OWN_SETTINGS.get(name))
     streams = Streams.of(0)
-    steps = play(agent, meet(world, streams), streams, horizon=GOLDEN.LENGTHS.get(package, (0, None))[1])
+    steps = play(agent, draw_world(world, streams), streams, horizon=GOLDEN.LENGTHS.get(package, (0, None))[1])
     for _ in islice(steps, WARM_UP):  # compiles
         pass
     gc.collect()

@@ -66,7 +66,7 @@ def places(node, where=()):
     for key in node if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
         if type(node[key]) is int and key != "seed":
             yield (*where, key)
-        elif key not in ("array", "scalar", "thought", "learning"):
+        elif key not in ("array", "scalar", "planner", "learning"):
             yield from places(node[key], (*where, key))
 
 

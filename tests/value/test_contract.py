@@ -172,7 +172,7 @@ def test_beliefs_about_values(name):
 
 def test_the_default_prior_is_the_gaussian():
     for make in (value.GPTD, value.WhiteGPTD, value.SparseGPTD):
-        assert make().prior == covariances.Gaussian(scale=1.0)
+        assert make().prior_covariance == covariances.Gaussian(scale=1.0)
         assert (make().noise, make().gamma) == (0.3, 0.9)
 
 
@@ -256,7 +256,7 @@ def test_gradients():
 
 
 PATHS = {"paths": 10, "noise": 0.1, "rate": 0.3, "direction": "natural", "length": "fisher", "unit": "steps"}
-PATHS |= {"keep": 0.9, "threshold": 0.0}
+PATHS |= {"decay": 0.9, "threshold": 0.0}
 AGENTS = {
     "bpg-1": PATHS,
     "bpg-2": PATHS,

@@ -101,7 +101,7 @@ def test_the_covariance_of_values_is_refitted():
     found = gprl.solve(plane(), default_rng(0))
     V = solver().solve(plane(), default_rng(0)).values
     process = GPRegression(gprl.covariance).update_linear(GRID, np.eye(25), V, 1e-3 * np.eye(25))
-    expected = process.fit(default_rng(0), starts=1).prior
+    expected = process.fit(default_rng(0), starts=1).prior_covariance
     assert gprl._refitted(V, default_rng(0)).covariance == expected
     assert found.solver.covariance != gprl.covariance
     np.testing.assert_array_equal(found.solver.support, GRID)

@@ -3,13 +3,13 @@
 MODULE = "bayesrl.worlds.hidden"
 PLANTED = {
     "what is seen depends on the old state": (
-        "self.pomdp.sign_prob[signs.group[y, a]]",
-        "self.pomdp.sign_prob[signs.group[s, a]]",
+        "self.pomdp.observation_prob[observed.group[y, a]]",
+        "self.pomdp.observation_prob[observed.group[s, a]]",
         ["tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws"],
     ),
     "signs of the old state": (
-        "signs.sign[y, a, possible]",
-        "signs.sign[s, a, possible]",
+        "observed.observation[y, a, possible]",
+        "observed.observation[s, a, possible]",
         ["tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws"],
     ),
     "the start is uniform": (
@@ -18,8 +18,8 @@ PLANTED = {
         ["tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws"],
     ),
     "the end is that of the old state": (
-        "ends = self.pomdp.signs, bool(self.pomdp.terminal[y])",
-        "ends = self.pomdp.signs, bool(self.pomdp.terminal[s])",
+        "ends = self.pomdp.observed, bool(self.pomdp.terminal[y])",
+        "ends = self.pomdp.observed, bool(self.pomdp.terminal[s])",
         ["tests/worlds/pomdps/test_pomdp_worlds.py::test_hidden_world_laws"],
     ),
     "the mean reward is paid": (

@@ -295,12 +295,12 @@ def test_random_chains_loops_and_grids():
     """Counts and rewards of the families, cell by cell."""
     gc = make_world("gc", gamma=0.83)
     for s, a, y in itertools.product(range(5), range(3), range(5)):
-        assert gc.counts[s, a, y] == (y in (0, min(s + 1, 4)))
+        assert gc.transition_counts[s, a, y] == (y in (0, min(s + 1, 4)))
         assert gc.rewards[s, a, y] == {0: 2.0, 4: 10.0}.get(y, 0.0)
     gdl = make_world("gdl", gamma=0.83)
     following = [(1, 5), (2,), (3,), (4,), (0,), (0, 6), (0, 7), (0, 8), (0,)]
     for s, a, y in itertools.product(range(9), range(2), range(9)):
-        assert gdl.counts[s, a, y] == (y in following[s])
+        assert gdl.transition_counts[s, a, y] == (y in following[s])
         assert gdl.rewards[s, a, y] == (1.0 if (s, y) == (4, 0) else 2.0 if (s, y) == (8, 0) else 0.0)
     grid = make_world("grid-bbrl", gamma=0.83)
     moves = [(0, -1), (0, 1), (-1, 0), (1, 0)]
@@ -309,7 +309,7 @@ def test_random_chains_loops_and_grids():
         to, pay = (0, 10.0) if (u, v) == (4, 4) else (5 * u + v, 0.0) if 0 <= u < 5 and 0 <= v < 5 else (s, 0.0)
         expected = np.zeros(25)
         expected[[s, to]] = 1.0
-        assert_array_equal(grid.counts[s, a], expected)
+        assert_array_equal(grid.transition_counts[s, a], expected)
         assert grid.rewards[s, a, to] == pay
         assert grid.rewards[s, a].sum() == pay
     assert grid.actions == ("left", "right", "up", "down")
@@ -345,12 +345,13 @@ def test_dirichlet_families_draw_their_rows():
     for bad, name in (
         (counts[:2], "rewards"),
         (counts[:, :, :2], "rewards"),
-        (counts * 0.0, "counts"),
-        (-counts, "counts"),
+        (counts * 0.0, "transition_counts"),
+        (-counts, "transition_counts"),
     ):
         refused(lambda c=bad: DirichletFamily("mine", c, rewards), f"'{name}' must be")
     refused(
-        lambda: DirichletFamily("mine", np.ones((2, 1, 3)), np.ones((2, 1, 3))), "'counts' must be of shape (S, A, S)"
+        lambda: DirichletFamily("mine", np.ones((2, 1, 3)), np.ones((2, 1, 3))),
+        "'transition_counts' must be of shape (S, A, S)",
     )
 
 

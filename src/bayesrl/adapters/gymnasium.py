@@ -25,7 +25,7 @@ from gymnasium.spaces import Box, Discrete, Space, Tuple
 from numpy.random import Generator
 
 from bayesrl.capabilities import offers
-from bayesrl.checks import as_array, generator, integer, number
+from bayesrl.checks import as_array, called, generator, integer, number
 from bayesrl.core import Family, World, WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.problems import ChoosesSeveral, NumbersActions, NumbersObservations, NumbersStates
@@ -66,7 +66,7 @@ class GymWorld:
     def __post_init__(self) -> None:
         if not isinstance(self.env, gymnasium.Env) and callable(self.env):
             self._make = self.env
-            self.env = self._make()
+            self.env = called("GymWorld", "env", self._make)
         if not isinstance(self.env, gymnasium.Env):
             raise InvalidArgument("GymWorld", "env", "a Gymnasium environment", type(self.env).__name__)
         self.gamma = number("GymWorld", "gamma", self.gamma, 0.0, 1.0)

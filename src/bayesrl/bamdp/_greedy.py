@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Protocol
+
+from numpy.random import Generator
 
 from bayesrl.beliefs.choices import Ties as Ties
 from bayesrl.beliefs.choices import best_action as best_action
 from bayesrl.capabilities import HasMeanMDP, ListsStates, SharesSupport, offers
 from bayesrl.checks import Floats, integer, number
-from bayesrl.core import Transition
+from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.solution import model_of
 from bayesrl.models.solve import solve
@@ -53,7 +56,7 @@ def mean_model_q(belief: HasMeanMDP, warm: Floats | None, bonus: Floats | None =
     return solution.q, solution.values
 
 
-class OnMeanModel(Protocol):
+class OnMeanModel(ABC):
     """A planner that chooses among the mean model's values in the present state."""
 
     __slots__ = ()
@@ -67,8 +70,20 @@ class OnMeanModel(Protocol):
         """No values yet."""
         return None
 
-    def solve_here(self, belief: HasMeanMDP, observation: int, memory: Floats | None) -> tuple[Floats, Floats]:
-        """The mean model's action values in the observed state, (A,), and the values to start the next solve from."""
+    def plan(
+        self,
+        belief: HasMeanMDP,
+        observation: int,
+        memory: Floats | None,
+        rng: Generator,
+        last: Transition | None = None,
+    ) -> Decision:
+        """Solve the mean model, from the values of the last step on, and choose among the actions."""
         s = state_in(type(self).__name__, belief, observation)
         q, values = mean_model_q(belief, memory)
-        return q[s], values
+        action, more = self.choose(q[s], values, rng)
+        return Decision(action, values, {"q": q[s], **more})
+
+    @abstractmethod
+    def choose(self, q: Floats, values: Floats, rng: Generator) -> tuple[int, dict[str, Any]]:
+        """An action by its value `q`, (A,), and what else to report; `values` are those of all states, (S,)."""

@@ -43,7 +43,7 @@ def boundaries(n0: float, wanted: int, rows: int, gamma: float, drop: float) -> 
                 x[j * len(NODES) + k] = new + s * (2.0 * j + 1.0 + NODES[k])
         Q = np.empty(x.size)
         for i in range(x.size):
-            Q[i] = play(x[i], s, b, h, y, Y, gamma, G)
+            Q[i] = value_of_play(x[i], s, b, h, y, Y, gamma, G)
         b, h, y, Y = new, s, x, Q
         if r < wanted:
             found[r] = -b
@@ -51,7 +51,7 @@ def boundaries(n0: float, wanted: int, rows: int, gamma: float, drop: float) -> 
 
 
 @njit
-def play(x: float, s: float, b: float, h: float, y: F1, Y: F1, gamma: float, G: float) -> float:
+def value_of_play(x: float, s: float, b: float, h: float, y: F1, Y: F1, gamma: float, G: float) -> float:
     """Compute Q(x) from the next row: Y is -x G below b, and known above at nodes y in panels of width 2h."""
     z = (b - x) / s
     total = G * (s * math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi) - 0.5 * x * math.erfc(-z / math.sqrt(2.0)))
@@ -73,12 +73,12 @@ def boundary(n: float, s: float, b: float, h: float, y: F1, Y: F1, gamma: float,
     """
     T = 0.5 * (G - 1.0)
     lo, hi = -T / math.sqrt(n * (1.0 + 2.0 * T)), 0.0
-    f_lo, f_hi = lo * G + play(lo, s, b, h, y, Y, gamma, G), play(hi, s, b, h, y, Y, gamma, G)
+    f_lo, f_hi = lo * G + value_of_play(lo, s, b, h, y, Y, gamma, G), value_of_play(hi, s, b, h, y, Y, gamma, G)
     for _ in range(100):
         if hi - lo <= 1e-12:
             break
         x = hi - f_hi * (hi - lo) / (f_hi - f_lo)
-        f = x * G + play(x, s, b, h, y, Y, gamma, G)
+        f = x * G + value_of_play(x, s, b, h, y, Y, gamma, G)
         if f == 0.0:
             return x
         if f > 0.0:

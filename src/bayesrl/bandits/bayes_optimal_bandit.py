@@ -21,7 +21,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
@@ -30,8 +30,8 @@ from scipy import special
 
 from bayesrl.bandits.thompson import best
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
-from bayesrl.capabilities import ListsPosteriors, MergesReplicates, offers
-from bayesrl.checks import Floats, as_array, choice, frozen, integer
+from bayesrl.capabilities import ListsPosteriors, offers
+from bayesrl.checks import Floats, Ints, as_array, choice, frozen, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels import ties
@@ -44,6 +44,17 @@ Arms = ListsPosteriors | Sequence[tuple[float, float]]
 """A belief whose posteriors can be listed, or (alpha, beta) of each Bernoulli arm."""
 LARGEST = 20_000_000
 """The largest allowed number of array entries for one step of the tree."""
+
+
+@runtime_checkable
+class MergesReplicates(Protocol):
+    """A belief in lockstep that can merge equal replicates."""
+
+    def distinct_replicates(self) -> tuple[Self, Ints]:
+        """The distinct replicates, and the index among them of each replicate."""
+
+    def some_replicates(self, part: slice) -> Self:
+        """The belief with these replicates only."""
 
 
 class Posteriors(NamedTuple):

@@ -26,9 +26,6 @@ from bayesrl.bandits.bandit_bounds import (
 )
 from bayesrl.capabilities import (
     HasRewardDeviation,
-    KnowsUniform,
-    LinearInFeatures,
-    ListsArmModels,
     ListsPosteriors,
     offers,
 )
@@ -39,6 +36,34 @@ OPTIMAL_STEPS = 30
 """The longest horizon of Guha and Munagala's bound, which needs the Bayes-optimal value of every horizon."""
 FEW = 10
 """Number of points on a curve if each point needs an optimisation."""
+
+
+@runtime_checkable
+class KnowsUniform(Protocol):
+    """A belief that says whether it is the uniform prior that theorems assume."""
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether arms pay 0 or 1 and every probability is uniform on [0, 1]."""
+
+
+@runtime_checkable
+class LinearInFeatures(Protocol):
+    """A belief about rewards that are linear in known features of the arms."""
+
+    def linear_features(self) -> Floats:
+        """The arms' features, (K, d), or (C, K, d) for C contexts."""
+
+
+@runtime_checkable
+class ListsArmModels(Protocol):
+    """A belief over finitely many bandits."""
+
+    def model_means(self) -> Floats:
+        """Mean reward of arm a in model i, (N, K)."""
+
+    def posterior(self) -> Floats:
+        """Probability of each model, (N,)."""
 
 
 def bounds_of(world: object, steps: ArrayLike, prior: object = None, *, vacuous: bool = False) -> dict[str, Bound]:

@@ -48,7 +48,7 @@ class Waiting(NamedTuple):
     queue: tuple[Transition, ...]
 
 
-class LearnsLate(Protocol):
+class LearnsLate:
     """An agent that delays the learning of an agent inside."""
 
     __slots__ = ()

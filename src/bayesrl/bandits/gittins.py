@@ -29,7 +29,7 @@ on products of finite processes and on two Bernoulli arms.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
@@ -38,7 +38,7 @@ from numpy.typing import ArrayLike
 from bayesrl.bandits._normal_retirement import boundaries
 from bayesrl.bandits.thompson import best
 from bayesrl.beliefs.arms.arms import distinct_rows
-from bayesrl.capabilities import HasArmStates
+from bayesrl.capabilities import ArmStates
 from bayesrl.checks import Floats, Ints, array, broadcast, number, rows_sum_to_one
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
@@ -59,6 +59,18 @@ FURTHEST = 10**6
 TOO_FAR = f"so far below 1 that no more than {FURTHEST} plays ahead matter"
 BLOCK = 64
 """Number of states eliminated between two updates of the whole transition matrix."""
+
+
+@runtime_checkable
+class HasArmStates(Protocol):
+    """A belief about independent arms, each of which is a bandit process whose state is its posterior."""
+
+    @property
+    def gamma(self) -> float:
+        """Discount, in [0, 1]."""
+
+    def arm_states(self) -> ArmStates:
+        """The state of each arm."""
 
 
 class Known(NamedTuple):

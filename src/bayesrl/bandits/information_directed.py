@@ -37,7 +37,7 @@ from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import BrokenContract, Incompatible
 from bayesrl.kernels.arrays import F1, F2, I1
-from bayesrl.kernels.jit import njit
+from bayesrl.kernels.jit import inlined, njit
 from bayesrl.kernels.ties import better, equal, first_best, size
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
@@ -156,17 +156,25 @@ def two_points(delta: F2, g: F2, mean: F2, nats: bool) -> tuple[I1, I1, F1]:
         unit = 1.0 if nats else scale * scale
         for i in range(K):
             for j in range(i + 1):
-                dD, dg = delta[r, i] - delta[r, j], g[r, i] - g[r, j]
-                q = 1.0
-                if not equal(delta[r, i], delta[r, j], scale) and not equal(g[r, i], g[r, j], unit):
-                    q = min(max(delta[r, j] / dD - 2.0 * g[r, j] / dg, 0.0), 1.0)
-                D, G = delta[r, j] + q * dD, g[r, j] + q * dg
-                ratio, rounding = 0.0, 0.0
-                if not equal(D, 0.0, scale):
-                    ratio = D * D / G if not equal(G, 0.0, unit) else np.inf
-                    rounding = ratio * (2.0 * scale / D + unit / G) if ratio < np.inf else 0.0
-                if better(least, ratio, rounding):
-                    least, first[r], second[r], chance[r] = ratio, i, j, q
+                q, D, G, ratio = least_ratio(delta[r, i], delta[r, j], g[r, i], g[r, j], scale, unit)
+                if ratio < least:
+                    rounding = ratio * (2.0 * scale / D + unit / G) if ratio > 0.0 else 0.0
+                    if better(least, ratio, rounding):
+                        least, first[r], second[r], chance[r] = ratio, i, j, q
         if least == np.inf:  # no arm gives information
             first[r] = second[r] = first_best(-delta[r], scale)
     return first, second, chance
+
+
+@inlined
+def least_ratio(
+    D_i: float, D_j: float, g_i: float, g_j: float, scale: float, unit: float
+) -> tuple[float, float, float, float]:
+    """The best q for two arms, its D = q D_i + (1 - q) D_j and G = q g_i + (1 - q) g_j, and D^2 / G."""
+    dD, dg, q = D_i - D_j, g_i - g_j, 1.0
+    if not equal(D_i, D_j, scale) and not equal(g_i, g_j, unit):
+        q = min(max(D_j / dD - 2.0 * g_j / dg, 0.0), 1.0)
+    D, G = D_j + q * dD, g_j + q * dg
+    if equal(D, 0.0, scale):
+        return q, D, G, 0.0
+    return q, D, G, np.inf if equal(G, 0.0, unit) else D * D / G

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Annotated, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.capabilities import HasMeanPOMDP, PrefersActions, Restarts, SimulatesHidden, demand, offers, reasons
 from bayesrl.checks import Floats
-from bayesrl.core import Decision, Planner, Transition
+from bayesrl.core import Decision, Transition
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.search.history_tree import Tree, subtree
 from bayesrl.kernels.search.search_bounds import AUTO
 from bayesrl.kernels.search.uct_on_histories import Budget, SearchSettings, best_action
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.search_budget import SearchBudget
 from bayesrl.models.solve import solve
-
-Leaf = Literal["zero", "mean"]
-"""The value after the last decision: zero, or that of the mean model if states were seen from then on."""
-Exploration = float | Literal["auto"] | None
+from bayesrl.parameters import AtLeast, shared
 
 
 class POMCPNeeds(SimulatesHidden, Restarts, Protocol):
@@ -34,38 +32,40 @@ class Memory(NamedTuple):
     leaf: tuple[TabularMDP, Floats] | None
 
 
-class Settings(Planner[Any, Any], Protocol):
-    """The fields of POMCP and BA-POMCP."""
+@shared
+class SearchesHistories(SearchBudget):
+    """A planner that searches histories of actions and observations: POMCP and BA-POMCP."""
 
-    @property
-    def simulations(self) -> int: ...
-    @property
-    def depth(self) -> int: ...
-    @property
-    def exploration(self) -> Exploration: ...
-    @property
-    def milliseconds(self) -> float | None: ...
-    @property
-    def reuse(self) -> bool: ...
-    @property
-    def leaf(self) -> Leaf: ...
+    __slots__ = ()
+
+    exploration: Annotated[
+        float | Literal["auto"] | None,
+        AtLeast(0),
+        'The UCB constant, c; None: the range of the rewards of a step; "auto": the rule of BAMCP.',
+    ] = None
+
+    needs: ClassVar[tuple[type, ...]]
+
+    def start(self) -> Memory | None:
+        """No tree yet."""
+        return None
 
 
-def check_settings(planner: Settings, belief: POMCPNeeds, preferred: bool) -> None:
+def check_settings(planner: SearchesHistories, belief: POMCPNeeds, preferred: bool) -> None:
     """Raise an error if the belief cannot serve what the planner's settings ask for."""
     name = type(planner).__name__
     if planner.leaf == "mean" and not offers(belief, HasMeanPOMDP):
         raise Incompatible(f"{name} with leaf='mean'", type(belief).__name__, ["mean_pomdp"])
     if preferred and not offers(belief, PrefersActions):
         missing = ["preferred_actions"]
-        raise Incompatible(f"{name} with wander='preferred'", type(belief).__name__, missing, reasons(belief, missing))
+        raise Incompatible(f"{name} with rollout='preferred'", type(belief).__name__, missing, reasons(belief, missing))
     if planner.exploration is None and not np.isfinite(belief.reward_range()).all():
         expected = 'a number or "auto" if rewards have no bounds'
         raise InvalidArgument(name, "exploration", expected, None)
 
 
 def decide(
-    planner: Settings, belief: POMCPNeeds, memory: Memory | None, rng: Generator, last: Transition | None,
+    planner: SearchesHistories, belief: POMCPNeeds, memory: Memory | None, rng: Generator, last: Transition | None,
     preferred: Floats | None,
 ) -> Decision:  # fmt: skip
     """Search from the present belief.
@@ -93,14 +93,14 @@ def decide(
     return Decision(action, kept if planner.reuse or leaf is not None else None, info | {"nodes": int(tree.used[0])})
 
 
-def _kept(planner: Settings, memory: Memory | None, last: Transition | None) -> Tree | None:
+def _kept(planner: SearchesHistories, memory: Memory | None, last: Transition | None) -> Tree | None:
     """The part of the last tree below what really happened; none at the start of an episode."""
     if not planner.reuse or memory is None or memory.tree is None or last is None or last.ends_episode:
         return None
     return subtree(memory.tree, last.next_observation, last.action)
 
 
-def _leaf(planner: Settings, belief: POMCPNeeds, memory: Memory | None) -> tuple[TabularMDP, Floats] | None:
+def _leaf(planner: SearchesHistories, belief: POMCPNeeds, memory: Memory | None) -> tuple[TabularMDP, Floats] | None:
     """The mean model, and its values if states are seen, (S,); kept while it is the same."""
     if planner.leaf == "zero":
         return None
@@ -114,5 +114,14 @@ def _leaf(planner: Settings, belief: POMCPNeeds, memory: Memory | None) -> tuple
 
 
 def _same(one: TabularMDP, two: TabularMDP) -> bool:
-    """Whether two models share their arrays and their discount."""
-    return one.prob is two.prob and one.outcomes is two.outcomes and one.gamma == two.gamma
+    """Whether two models share what their values depend on: the discount and all arrays but the start.
+
+    The mean model of a belief starts in the belief over the state, which moves at each step.
+    """
+    of_one, of_two = vars(one.outcomes), vars(two.outcomes)
+    shared = all(of_one.get(name) is of_two.get(name) for name in READ_BY_VALUES)
+    return shared and one.prob is two.prob and one.gamma == two.gamma
+
+
+READ_BY_VALUES = ("succ", "reward", "flat_rewards", "group", "size", "otherwise", "terminal", "end")
+"""The entries of `Outcomes` that the values of a model depend on."""

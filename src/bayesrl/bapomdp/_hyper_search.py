@@ -6,7 +6,8 @@ they sum to the probability of the history. Values of nodes are multiplied by it
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, runtime_checkable
+from dataclasses import KW_ONLY
+from typing import Annotated, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from bayesrl.kernels.arrays import F2
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulators.simulator import borrowed
 from bayesrl.models.solve import solve
+from bayesrl.parameters import shared
+from bayesrl.traits import Traits
 
 Leaf = Literal["zero", "mean"]
 """The value after the last decision: zero, or QMDP's, in the mean model at the root."""
@@ -36,6 +39,24 @@ class EnumeratesHyperStates(HasStates, Protocol):
 
 class HyperSearchNeeds(HasMeanPOMDP, EnumeratesHyperStates, Protocol):
     """A belief for the exact searches."""
+
+
+@shared
+class SearchesHyperStates:
+    """An exact search: what it needs, and its leaves."""
+
+    __slots__ = ()
+
+    _: KW_ONLY
+    leaf: Annotated[Leaf, "The value after the last decision: zero, or QMDP's in the mean model."] = "zero"
+
+    needs: ClassVar[tuple[type, ...]] = (HyperSearchNeeds,)
+    traits: ClassVar[Traits] = Traits(elsewhere=HYPER_STATES)
+    priors_first: ClassVar[tuple[str, ...]] = ("bounded",)
+    """The tree has a branch for each hyper-state; this prior begins with few of them."""
+
+    def start(self) -> None:
+        """Nothing to remember."""
 
 
 def leaf_values(planner: Planner[Any, Any], belief: HyperSearchNeeds, leaf: Leaf) -> Floats:
@@ -86,7 +107,7 @@ def expected(m: Rows, h: HyperStates, e: Branches, a: int, after: F2) -> float:
                     r = m.show[y, a]
                     shows = counts_in(m, h, e.root[i], e.path[i], r, z)
                     for j in range(m.size[r]):
-                        o = m.sign[y, a, j]
+                        o = m.observation[y, a, j]
                         total += p * (z[j] / shows) * m.reward[s, a, y if by_next else 0, o]
                 elif by_next:
                     total += p * m.reward[s, a, y, 0]

@@ -44,7 +44,7 @@ def check_counts(owner: str, counts: object) -> None:
     """Refuse a prior that is not a set of counts."""
     if not isinstance(counts, DirichletPOMDP):
         hint = "A world with a hidden state has it as model_prior()."
-        raise InvalidArgument(owner, "prior", "a DirichletPOMDP", counts, hint)
+        raise InvalidArgument(owner, "model_prior", "a DirichletPOMDP", counts, hint)
 
 
 def check_query(owner: str, world: object, query: str) -> None:

@@ -37,7 +37,7 @@ from bayesrl.registry import register
     kind="agent",
     survey="4.9",
     paper="atrash09",
-    example=lambda: ActionOracle(prior=declares.listening(), models=3, particles=20, size=10),
+    example=lambda: ActionOracle(model_prior=declares.listening(), models=3, particles=20, size=10),
     evidence=(
         "tests/bapomdp/test_oracle_agents.py::test_weights_after_answers",
         "tests/bapomdp/test_oracle_agents.py::test_new_models_are_weighted_by_past_answers",
@@ -52,13 +52,13 @@ class ActionOracle:
     --------
     >>> import bayesrl as b
     >>> world = b.make_world("asking-for-action", world="tiger")
-    >>> agent = b.make("action-oracle", prior=world.model_prior(), models=5, size=20, particles=100)
+    >>> agent = b.make("action-oracle", model_prior=world.model_prior(), models=5, size=20, particles=100)
     >>> record = b.run(agent, world, steps=20, seed=0, keep=("asked",))
     >>> record.action[record.asked].tolist() == [3] * record.asked.sum()
     True
     """
 
-    prior: declares.Prior
+    model_prior: declares.Prior
     models: declares.Models = 20
     agreement: Annotated[float, PROBABILITY, "Share of the weight that must agree; below it a question is asked."] = 0.9
     error: declares.Error = 0.05
@@ -67,7 +67,7 @@ class ActionOracle:
     size: declares.Size = 50
 
     def __post_init__(self) -> None:
-        check_counts("ActionOracle", self.prior)
+        check_counts("ActionOracle", self.model_prior)
 
     def check_world(self, world: object, horizon: int | None) -> None:
         """Refuse a world without an oracle that tells actions."""
@@ -75,13 +75,13 @@ class ActionOracle:
 
     def start(self) -> Asking:
         """The prior; models are drawn at the first decision."""
-        return Asking(ParticleBAPOMDP(self.prior, self.particles))
+        return Asking(ParticleBAPOMDP(self.model_prior, self.particles))
 
     def act(self, mind: "Asking", observation: Any, rng: Generator) -> Decision:
         """Do what the oracle said, or the most popular action; ask if it is not popular enough."""
         if mind.chosen != NOTHING:
             return Decision(mind.chosen, mind, {"asked": False, "agreement": 1.0})
-        drawn, A = present_models(self, mind, rng), self.prior.n_actions
+        drawn, A = present_models(self, mind, rng), self.model_prior.n_actions
         w = drawn.belief.posterior()
         votes = np.bincount(drawn.best(), w, A).astype(np.float64)
         asked = better(self.agreement, votes.max())
@@ -94,9 +94,9 @@ class ActionOracle:
         if said == NOTHING:
             return after_step(mind, transition._replace(next_observation=o), rng)
         drawn = mind.drawn or draw_models(self, mind, rng)
-        w = after_answer(drawn.belief.posterior(), drawn.best(), said, self.prior.n_actions, self.error)
+        w = after_answer(drawn.belief.posterior(), drawn.best(), said, self.model_prior.n_actions, self.error)
         return after_reply(mind, drawn, w, Answer(NOTHING, said), said)
 
     def likelihood(self, best: "Ints", answer: "Answer") -> Floats:
         """The probability of an answer under models with these best actions, (N,)."""
-        return answer_likelihood(best, answer.said, self.prior.n_actions, self.error)
+        return answer_likelihood(best, answer.said, self.model_prior.n_actions, self.error)

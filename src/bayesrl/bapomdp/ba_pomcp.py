@@ -15,15 +15,28 @@ law to transcriptions that copy counts and that draw models; returns of the auth
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from numpy.random import Generator
 
-from bayesrl.bapomdp._history_search import Exploration, Leaf, Memory, check_settings, decide
-from bayesrl.capabilities import ListsHyperStates, SimulatesHidden, demand, offers
+from bayesrl.bapomdp._history_search import Memory, SearchesHistories, check_settings, decide
+from bayesrl.capabilities import HasStates, SimulatesHidden, demand, offers
+from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
-from bayesrl.parameters import Above, AtLeast, declared
+from bayesrl.parameters import declared
 from bayesrl.registry import register
+
+
+@runtime_checkable
+class ListsHyperStates(HasStates, Protocol):
+    """A belief that is a finite mixture of hyper-states: a hidden state and counts of transitions and observations."""
+
+    @property
+    def n_hyper_states(self) -> int:
+        """The number of hyper-states with positive weight."""
+
+    def hyper_states(self) -> list[tuple[float, int, Floats, Floats]]:
+        """The mixture as (weight, s, phi, psi): phi[s, a, s'] and psi[s', a, o] are its counts."""
 
 
 class BAPOMCPNeeds(SimulatesHidden, ListsHyperStates, Protocol):
@@ -43,7 +56,7 @@ class BAPOMCPNeeds(SimulatesHidden, ListsHyperStates, Protocol):
     ),
 )
 @declared
-class BAPOMCP:
+class BAPOMCP(SearchesHistories):
     """Monte-Carlo tree search on the Bayes-adaptive POMDP: a hyper-state is drawn at the root.
 
     Examples
@@ -58,30 +71,11 @@ class BAPOMCP:
     (0, 2000)
     """
 
-    simulations: Annotated[int, AtLeast(1), "Simulations per decision; not used if `milliseconds` is given."] = 1000
-    depth: Annotated[int, AtLeast(1), "Decisions of a simulation. 89 is accuracy .01 at discount .95."] = 89
-    exploration: Annotated[
-        Exploration,
-        AtLeast(0),
-        'The UCB constant, c; None: the range of the rewards of a step; "auto": the rule of BAMCP.',
-    ] = None
-    milliseconds: Annotated[
-        float | None,
-        Above(0),
-        "Time per decision instead of a number of simulations; results then depend on the machine.",
-    ] = None
-    reuse: Annotated[bool, "Whether the next decision keeps the part of the tree below what really happened."] = False
-    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's if states were seen."] = "zero"
-
     needs: ClassVar[tuple[type, ...]] = (BAPOMCPNeeds,)
 
     def check(self, belief: BAPOMCPNeeds) -> None:
         """Raise an error if the belief cannot serve these settings."""
         check_settings(self, belief, False)
-
-    def start(self) -> Memory | None:
-        """No tree yet."""
-        return None
 
     def plan(
         self,

@@ -23,15 +23,14 @@ Claims: the values of forward search at every depth with no more nodes; the boun
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bapomdp._hyper_search import (
-    HYPER_STATES,
     HyperSearchNeeds,
-    Leaf,
+    SearchesHyperStates,
     compiled,
     expected,
     leaf_value,
@@ -45,7 +44,6 @@ from bayesrl.kernels.simulators.simulator import borrowed
 from bayesrl.kernels.ties import any_best
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
-from bayesrl.traits import Traits
 
 
 @register(
@@ -60,7 +58,7 @@ from bayesrl.traits import Traits
     ),
 )
 @declared
-class BAPOMDPBranchAndBound:
+class BAPOMDPBranchAndBound(SearchesHyperStates):
     """Search over histories of an unknown POMDP with pruning.
 
     Examples
@@ -83,15 +81,6 @@ class BAPOMDPBranchAndBound:
         Literal["naive", "optimistic"],
         "Bounds from the range of rewards, or from states that are seen and counts added to extreme outcomes.",
     ] = "optimistic"
-    leaf: Annotated[Leaf, "The value after the last decision: zero, or QMDP's in the mean model."] = "zero"
-
-    needs: ClassVar[tuple[type, ...]] = (HyperSearchNeeds,)
-    traits: ClassVar[Traits] = Traits(elsewhere=HYPER_STATES)
-    priors_first: ClassVar[tuple[str, ...]] = ("bounded",)
-    """The tree has a branch for each hyper-state; this prior begins with few of them."""
-
-    def start(self) -> None:
-        """Nothing to remember."""
 
     def plan(
         self, belief: HyperSearchNeeds, observation: int, memory: None, rng: Generator, last: Transition | None = None
@@ -166,14 +155,14 @@ def extremes(m: Rows, h: HyperStates, D: int, gamma: float, leaf: F2) -> tuple[F
 
 @njit
 def extreme_rewards(m: Rows, s: int, a: int, y: int, r: int, z: F1, shows: float, n: float) -> tuple[float, float]:
-    """The smallest and the largest mean reward of a move to y, after n more signs of row r with counts z."""
+    """The smallest and the largest mean reward of a move to y, after n more entries of row r with counts z."""
     to = y if m.reward.shape[2] > 1 else 0
     if m.reward.shape[3] == 1:
         return m.reward[s, a, to, 0], m.reward[s, a, to, 0]
     mean, worst, best = 0.0, np.inf, -np.inf
     for j in range(m.size[r]):
         if z[j] > 0.0:
-            paid = m.reward[s, a, to, m.sign[y, a, j]]
+            paid = m.reward[s, a, to, m.observation[y, a, j]]
             mean += z[j] * paid
             worst, best = min(worst, paid), max(best, paid)
     n = n if m.learnt[r] else 0.0

@@ -15,15 +15,14 @@ Claims: equal to brute force over hidden paths at every depth.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bapomdp._hyper_search import (
-    HYPER_STATES,
     HyperSearchNeeds,
-    Leaf,
+    SearchesHyperStates,
     compiled,
     expected,
     leaf_value,
@@ -36,7 +35,6 @@ from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import any_best
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
-from bayesrl.traits import Traits
 
 
 @register(
@@ -51,7 +49,7 @@ from bayesrl.traits import Traits
     ),
 )
 @declared
-class BAPOMDPForwardSearch:
+class BAPOMDPForwardSearch(SearchesHyperStates):
     """Full search over histories of an unknown POMDP, to a fixed depth.
 
     Examples
@@ -67,15 +65,6 @@ class BAPOMDPForwardSearch:
     """
 
     depth: Annotated[int, AtLeast(1), "Decisions looked ahead, d."] = 3
-    leaf: Annotated[Leaf, "The value after the last decision: zero, or QMDP's in the mean model."] = "zero"
-
-    needs: ClassVar[tuple[type, ...]] = (HyperSearchNeeds,)
-    traits: ClassVar[Traits] = Traits(elsewhere=HYPER_STATES)
-    priors_first: ClassVar[tuple[str, ...]] = ("bounded",)
-    """The tree has a branch for each hyper-state; this prior begins with few of them."""
-
-    def start(self) -> None:
-        """Nothing to remember."""
 
     def plan(
         self, belief: HyperSearchNeeds, observation: int, memory: None, rng: Generator, last: Transition | None = None

@@ -40,7 +40,7 @@ __all__ = ["BayesRisk", "bayes_risk"]
     kind="agent",
     survey="4.9",
     paper="doshi08",
-    example=lambda: BayesRisk(prior=declares.listening(), models=3, particles=20, size=10),
+    example=lambda: BayesRisk(model_prior=declares.listening(), models=3, particles=20, size=10),
     evidence=(
         "tests/bapomdp/test_answers.py::test_bayes_risk_by_hand",
         "tests/bapomdp/test_oracle_agents.py::test_weights_after_answers",
@@ -56,13 +56,13 @@ class BayesRisk:
     --------
     >>> import bayesrl as b
     >>> world = b.make_world("asking-for-confirmation", world="tiger")
-    >>> agent = b.make("bayes-risk", prior=world.model_prior(), models=5, size=20, particles=100)
+    >>> agent = b.make("bayes-risk", model_prior=world.model_prior(), models=5, size=20, particles=100)
     >>> record = b.run(agent, world, steps=20, seed=0, keep=("asked",))
     >>> bool((record.action[record.asked] >= 3).all())
     True
     """
 
-    prior: declares.Prior
+    model_prior: declares.Prior
     models: declares.Models = 20
     cost: Annotated[float, AtLeast(0), "Largest loss, in Bayes risk, of an action that is done without asking."] = 1.0
     error: declares.Error = 0.05
@@ -71,7 +71,7 @@ class BayesRisk:
     size: declares.Size = 50
 
     def __post_init__(self) -> None:
-        check_counts("BayesRisk", self.prior)
+        check_counts("BayesRisk", self.model_prior)
 
     def check_world(self, world: object, horizon: int | None) -> None:
         """Refuse a world without an oracle that confirms actions."""
@@ -79,7 +79,7 @@ class BayesRisk:
 
     def start(self) -> Asking:
         """The prior; models are drawn at the first decision."""
-        return Asking(ParticleBAPOMDP(self.prior, self.particles))
+        return Asking(ParticleBAPOMDP(self.model_prior, self.particles))
 
     def act(self, mind: "Asking", observation: Any, rng: Generator) -> Decision:
         """Do what the oracle confirmed, or the action of least risk; ask about it if it is risky."""
@@ -92,14 +92,14 @@ class BayesRisk:
         a = first_best(left, sizes(q))
         asked = bool(mind.refused) or better(-self.cost, risk[a], sizes(q))
         info = {"q": w @ q, "asked": asked, "risk": float(risk[a]), "risks": risk, "weights": w}
-        return Decision(a + self.prior.n_actions * asked, mind._replace(drawn=drawn), info)
+        return Decision(a + self.model_prior.n_actions * asked, mind._replace(drawn=drawn), info)
 
     def learn(self, mind: "Asking", transition: Transition, rng: Generator) -> Asking:
         """Weigh the models by the answer, or by what was seen."""
         o, yes = read_observation("BayesRisk", transition, 2)
         if yes == NOTHING:
             return after_step(mind, transition._replace(next_observation=o), rng)
-        A = self.prior.n_actions
+        A = self.model_prior.n_actions
         a = integer("BayesRisk", "action", transition.action, 0, 2 * A - 1) % A
         drawn = mind.drawn or draw_models(self, mind, rng)
         w = after_confirmation(drawn.belief.posterior(), drawn.best(), a, yes, self.error)

@@ -56,15 +56,15 @@ def bounded_error(bound: float, gamma: float, r_max: float) -> float:
     return float(g / (1.0 - g) * 2.0 * g * r / (1.0 - g) ** 2 * one)
 
 
-def tables(owner: str, name: str, prior: DirichletPOMDP) -> tuple[Floats, Floats, Bools, Bools]:
+def tables(owner: str, name: str, model_prior: DirichletPOMDP) -> tuple[Floats, Floats, Bools, Bools]:
     """phi[s, a, s'], psi[s', a, o], and which of their rows are known."""
     try:
-        o, signs, (fixed, seen) = prior.outcomes, prior.signs, prior.fixed
+        o, observed, (fixed, seen) = model_prior.outcomes, model_prior.observed, model_prior.fixed
     except AttributeError:
-        raise InvalidArgument(owner, name, "a DirichletPOMDP", prior) from None
-    phi = tabled(o.succ, prior.phi[o.group], prior.n_states)
-    psi = tabled(signs.sign, prior.psi[signs.group], prior.n_observations)
-    return phi, psi, fixed[o.group] | o.terminal[:, None], seen[signs.group]
+        raise InvalidArgument(owner, name, "a DirichletPOMDP", model_prior) from None
+    phi = tabled(o.succ, model_prior.phi[o.group], model_prior.n_states)
+    psi = tabled(observed.observation, model_prior.psi[observed.group], model_prior.n_observations)
+    return phi, psi, fixed[o.group] | o.terminal[:, None], seen[observed.group]
 
 
 def row_distance(one: Floats, two: Floats, fixed: Bools, fixed_too: Bools, gamma: float) -> Floats:

@@ -38,8 +38,8 @@ from bayesrl.registry import register
 class Learning(NamedTuple):
     """The mind of MEDUSA after its first decision."""
 
-    counts: DirichletPOMDP
-    """All answers so far."""
+    posterior: DirichletPOMDP
+    """The prior over models after all answers so far."""
     belief: FinitePOMDPs
     """The models and their filters. Its weights are not used, except that zero excludes a model."""
     solutions: tuple[AlphaVectors, ...]
@@ -62,7 +62,7 @@ class Learning(NamedTuple):
     kind="agent",
     survey="4.9",
     paper="jaulmes05",
-    example=lambda: Medusa(prior=declares.listening(), models=3, size=10),
+    example=lambda: Medusa(model_prior=declares.listening(), models=3, size=10),
     evidence=(
         "tests/bapomdp/test_medusa.py::test_weights_are_likelihoods_to_the_power_rate",
         "tests/bapomdp/test_medusa.py::test_weights_are_kept_at_a_renewal",
@@ -78,13 +78,13 @@ class Medusa:
     --------
     >>> import bayesrl as b
     >>> world = b.make_world("asking-for-state", world="tiger")
-    >>> agent = b.make("medusa", prior=world.model_prior(), models=5, size=20)
+    >>> agent = b.make("medusa", model_prior=world.model_prior(), models=5, size=20)
     >>> record = b.run(agent, world, steps=20, seed=0, keep=("asked",))
     >>> record.asked.tolist() == (record.action >= 3).tolist()
     True
     """
 
-    prior: declares.Prior
+    model_prior: declares.Prior
     models: declares.Models = 20
     threshold: Annotated[float, AtLeast(0), "Standard deviation of Q_i(b_i, a) above which a question is asked."] = 5.0
     rate: Annotated[float, Above(0), "What an answer adds to both counts."] = 1.0
@@ -92,7 +92,7 @@ class Medusa:
     size: declares.Size = 50
 
     def __post_init__(self) -> None:
-        check_counts("Medusa", self.prior)
+        check_counts("Medusa", self.model_prior)
 
     def check_world(self, world: object, horizon: int | None) -> None:
         """Refuse a world without a state oracle."""
@@ -110,38 +110,39 @@ class Medusa:
         deviation = float(np.sqrt(w @ (q[:, a] - w @ q[:, a]) ** 2))
         asked = better(deviation, self.threshold, sizes(q))
         info = {"q": w @ q, "asked": asked, "deviation": deviation, "weights": w}
-        return Decision(a + self.prior.n_actions * asked, mind, info)
+        return Decision(a + self.model_prior.n_actions * asked, mind, info)
 
     def learn(self, mind: "Learning | None", transition: Transition, rng: Generator) -> Learning:
         """Count what was answered, or filter what was seen."""
         mind = self._drawn(rng) if mind is None else mind
         o, s, y = read_observation("Medusa", transition, 3)
-        a = integer("Medusa", "action", transition.action, 0, 2 * self.prior.n_actions - 1) % self.prior.n_actions
+        A = self.model_prior.n_actions
+        a = integer("Medusa", "action", transition.action, 0, 2 * A - 1) % A
         if s == NOTHING:
             mind = mind._replace(belief=mind.belief.update(transition._replace(action=a, next_observation=o)))
         else:
-            counts = mind.counts.learned(s, a, y, o, self.rate)
-            log_now = np.array([counts.log_density(model) for model in mind.belief.models])
+            posterior = mind.posterior.learned(s, a, y, o, self.rate)
+            log_now = np.array([posterior.log_density(model) for model in mind.belief.models])
             mind = mind._replace(
-                counts=counts, log_now=log_now, belief=mind.belief.certain(y), answers=mind.answers + 1
+                posterior=posterior, log_now=log_now, belief=mind.belief.certain(y), answers=mind.answers + 1
             )
             mind = self._renewed(mind, y, rng) if mind.answers % self.renew == 0 else mind
         return mind._replace(belief=mind.belief.restart()) if transition.ends_episode else mind
 
     def _drawn(self, rng: Generator) -> Learning:
-        models = [self.prior.sample_pomdp(rng) for _ in range(self.models)]
-        density = np.array([self.prior.log_density(model) for model in models])
-        return Learning(self.prior, FinitePOMDPs(tuple(models)), solved(models, self.size, rng), density, density)
+        models = [self.model_prior.sample_pomdp(rng) for _ in range(self.models)]
+        density = np.array([self.model_prior.log_density(model) for model in models])
+        return Learning(self.model_prior, FinitePOMDPs(tuple(models)), solved(models, self.size, rng), density, density)
 
     def _renewed(self, mind: Learning, state: int, rng: Generator) -> Learning:
         """The model of least weight is drawn from the present counts. The others keep their weights."""
         i = first_best(-mind.weights())
-        model = mind.counts.sample_pomdp(rng)
+        model = mind.posterior.sample_pomdp(rng)
         models = (*mind.belief.models[:i], model, *mind.belief.models[i + 1 :])
         solutions = (*mind.solutions[:i], *solved([model], self.size, rng), *mind.solutions[i + 1 :])
         log_drawn, log_now = mind.log_drawn.copy(), mind.log_now.copy()
-        log_drawn[i] = log_now[i] = mind.counts.log_density(model)
+        log_drawn[i] = log_now[i] = mind.posterior.log_density(model)
         alive = mind.belief.log_joint > -np.inf
         alive[i] = True
         belief = FinitePOMDPs(models, alive / alive.sum()).certain(state)
-        return Learning(mind.counts, belief, solutions, log_drawn, log_now, mind.answers)
+        return Learning(mind.posterior, belief, solutions, log_drawn, log_now, mind.answers)

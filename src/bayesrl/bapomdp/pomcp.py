@@ -24,10 +24,10 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bapomdp._history_search import Exploration, Leaf, Memory, POMCPNeeds, check_settings, decide
+from bayesrl.bapomdp._history_search import Memory, POMCPNeeds, SearchesHistories, check_settings, decide
 from bayesrl.capabilities import PrefersActions, demand
 from bayesrl.core import Decision, Transition
-from bayesrl.parameters import Above, AtLeast, declared
+from bayesrl.parameters import declared
 from bayesrl.registry import register
 
 
@@ -43,7 +43,7 @@ from bayesrl.registry import register
     ),
 )
 @declared
-class POMCP:
+class POMCP(SearchesHistories):
     """Monte-Carlo tree search on histories of a hidden state, which is drawn at the root.
 
     Examples
@@ -58,33 +58,15 @@ class POMCP:
     (0, 2000)
     """
 
-    simulations: Annotated[int, AtLeast(1), "Simulations per decision; not used if `milliseconds` is given."] = 1000
-    depth: Annotated[int, AtLeast(1), "Decisions of a simulation. 89 is accuracy .01 at discount .95."] = 89
-    exploration: Annotated[
-        Exploration,
-        AtLeast(0),
-        'The UCB constant, c; None: the range of the rewards of a step; "auto": the rule of BAMCP.',
-    ] = None
-    wander: Annotated[
+    rollout: Annotated[
         Literal["uniform", "preferred"], "Actions of a rollout: any, or those that the belief prefers in a state."
     ] = "uniform"
-    milliseconds: Annotated[
-        float | None,
-        Above(0),
-        "Time per decision instead of a number of simulations; results then depend on the machine.",
-    ] = None
-    reuse: Annotated[bool, "Whether the next decision keeps the part of the tree below what really happened."] = False
-    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's if states were seen."] = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (POMCPNeeds,)
 
     def check(self, belief: POMCPNeeds) -> None:
         """Raise an error if the belief cannot serve these settings."""
-        check_settings(self, belief, self.wander == "preferred")
-
-    def start(self) -> Memory | None:
-        """No tree yet."""
-        return None
+        check_settings(self, belief, self.rollout == "preferred")
 
     def plan(
         self,
@@ -96,7 +78,7 @@ class POMCP:
     ) -> Decision:
         """Search from the present belief. The observation is not looked at: the belief knows it."""
         preferred = None
-        if self.wander == "preferred":
+        if self.rollout == "preferred":
             demand(self, belief)
             preferred = cast(PrefersActions, belief).preferred_actions().astype(np.float64)
         return decide(self, belief, memory, rng, last, preferred)

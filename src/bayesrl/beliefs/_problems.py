@@ -6,12 +6,16 @@ parameters with defaults. The function asks for what it needs by `needed`, which
 
 from __future__ import annotations
 
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from bayesrl.capabilities import lacking, reasons
+from bayesrl.capabilities import lacking, offers, reasons
 from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.parameters import Above, AtLeast
-from bayesrl.problems import MakesPrior, name_of
+from bayesrl.problems import HasPOMDP, LeavesUnknown, MakesPrior, Simulable, TakesQueries, name_of
+
+if TYPE_CHECKING:
+    from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
+    from bayesrl.models.pomdp import TabularPOMDP
 
 C = TypeVar("C")
 
@@ -36,3 +40,26 @@ def own_prior(prior: str, problem: object, kind: type[C]) -> C:
         expected = f"one whose usual prior is a {kind.__name__}"
         raise InvalidArgument(f"The prior {prior!r}", "problem", expected, name_of(problem))
     return usual
+
+
+# Hidden states -------------------------------------------------------------------------------------------------------
+
+
+def table_of(prior: str, problem: object) -> TabularPOMDP:
+    """The POMDP of a problem whose observations are those of the POMDP."""
+    refuse_oracle(prior, problem)
+    return needed(prior, problem, HasPOMDP).pomdp
+
+
+def unknown_part(prior: str, problem: object) -> DirichletPOMDP:
+    """The counts of what such a problem leaves unknown."""
+    refuse_oracle(prior, problem)
+    hint = "Its model is known: the prior is known or known:PARTICLES." if offers(problem, Simulable) else ""
+    return needed(prior, problem, LeavesUnknown, hint).model_prior()
+
+
+def refuse_oracle(prior: str, problem: object) -> None:
+    """Refuse a world with an oracle, whose answers are a part of the observations."""
+    if offers(problem, TakesQueries):
+        hint = "The agents medusa, action-oracle and bayes-risk ask oracles."
+        raise InvalidArgument(f"The prior {prior!r}", "problem", "a world without an oracle", name_of(problem), hint)

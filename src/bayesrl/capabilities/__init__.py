@@ -16,11 +16,14 @@ signature in the whole library (docs/notation.md), and `rng` comes last. Planner
 belief itself answers every question on which beliefs differ. A planner tests for an optional capability by `offers`.
 
 The pages stand by subject: `any_belief`, `mdp`, `hidden`, `arms`, `continuous`, `experts`. `checking` compares a belief
-with what is asked. This package exports every name. A protocol that one planner alone asks stands beside the planner.
+with what is asked. A protocol that one file alone asks stands in that file; this package has it all the same.
 
 Arrays state their shapes: S states, A actions, G groups (unknown distributions), K outcomes or arms.
 """
 
+from typing import TYPE_CHECKING, Any
+
+from bayesrl._lazy import imported
 from bayesrl.capabilities.any_belief import (
     Batches as Batches,
 )
@@ -49,12 +52,6 @@ from bayesrl.capabilities.arms import (
     CountsPlays as CountsPlays,
 )
 from bayesrl.capabilities.arms import (
-    Fades as Fades,
-)
-from bayesrl.capabilities.arms import (
-    HasArmStates as HasArmStates,
-)
-from bayesrl.capabilities.arms import (
     HasBestArm as HasBestArm,
 )
 from bayesrl.capabilities.arms import (
@@ -73,22 +70,10 @@ from bayesrl.capabilities.arms import (
     HasVariances as HasVariances,
 )
 from bayesrl.capabilities.arms import (
-    KnowsUniform as KnowsUniform,
-)
-from bayesrl.capabilities.arms import (
-    LinearInFeatures as LinearInFeatures,
-)
-from bayesrl.capabilities.arms import (
-    ListsArmModels as ListsArmModels,
-)
-from bayesrl.capabilities.arms import (
     ListsArms as ListsArms,
 )
 from bayesrl.capabilities.arms import (
     ListsPosteriors as ListsPosteriors,
-)
-from bayesrl.capabilities.arms import (
-    MergesReplicates as MergesReplicates,
 )
 from bayesrl.capabilities.arms import (
     SamplesMeans as SamplesMeans,
@@ -118,37 +103,13 @@ from bayesrl.capabilities.checking import (
     require as require,
 )
 from bayesrl.capabilities.continuous import (
-    DrawsObservations as DrawsObservations,
-)
-from bayesrl.capabilities.continuous import (
-    GrowsTrees as GrowsTrees,
-)
-from bayesrl.capabilities.continuous import (
     HasMeanSystem as HasMeanSystem,
-)
-from bayesrl.capabilities.continuous import (
-    HasRewardFunction as HasRewardFunction,
-)
-from bayesrl.capabilities.continuous import (
-    RewardsStates as RewardsStates,
-)
-from bayesrl.capabilities.continuous import (
-    SamplesSystems as SamplesSystems,
-)
-from bayesrl.capabilities.continuous import (
-    Thins as Thins,
 )
 from bayesrl.capabilities.experts import (
     FeatureRewards as FeatureRewards,
 )
 from bayesrl.capabilities.experts import (
-    HasDemonstrations as HasDemonstrations,
-)
-from bayesrl.capabilities.experts import (
     HasLinearRewards as HasLinearRewards,
-)
-from bayesrl.capabilities.experts import (
-    KeepsTrajectories as KeepsTrajectories,
 )
 from bayesrl.capabilities.experts import (
     RewardPrior as RewardPrior,
@@ -160,9 +121,6 @@ from bayesrl.capabilities.hidden import (
     HasStates as HasStates,
 )
 from bayesrl.capabilities.hidden import (
-    ListsHyperStates as ListsHyperStates,
-)
-from bayesrl.capabilities.hidden import (
     PrefersActions as PrefersActions,
 )
 from bayesrl.capabilities.hidden import (
@@ -170,9 +128,6 @@ from bayesrl.capabilities.hidden import (
 )
 from bayesrl.capabilities.hidden import (
     SimulatesHidden as SimulatesHidden,
-)
-from bayesrl.capabilities.mdp import (
-    BoundsBestRewards as BoundsBestRewards,
 )
 from bayesrl.capabilities.mdp import (
     CountsPairs as CountsPairs,
@@ -194,9 +149,6 @@ from bayesrl.capabilities.mdp import (
 )
 from bayesrl.capabilities.mdp import (
     HasDirichletRows as HasDirichletRows,
-)
-from bayesrl.capabilities.mdp import (
-    HasInverseRewardCounts as HasInverseRewardCounts,
 )
 from bayesrl.capabilities.mdp import (
     HasMeanMDP as HasMeanMDP,
@@ -244,16 +196,10 @@ from bayesrl.capabilities.mdp import (
     ListsStates as ListsStates,
 )
 from bayesrl.capabilities.mdp import (
-    NamesOutcomes as NamesOutcomes,
-)
-from bayesrl.capabilities.mdp import (
     Predictive as Predictive,
 )
 from bayesrl.capabilities.mdp import (
     SamplesMDPs as SamplesMDPs,
-)
-from bayesrl.capabilities.mdp import (
-    SamplesShortRows as SamplesShortRows,
 )
 from bayesrl.capabilities.mdp import (
     SharesSupport as SharesSupport,
@@ -261,3 +207,36 @@ from bayesrl.capabilities.mdp import (
 from bayesrl.capabilities.mdp import (
     Simulates as Simulates,
 )
+
+BESIDE_THEIR_USERS = {
+    "HasInverseRewardCounts": "bayesrl.bamdp.optimism.beb",
+    "BoundsBestRewards": "bayesrl.bamdp.optimism.pot",
+    "SamplesShortRows": "bayesrl.bamdp.sampling.merged_models",
+    "NamesOutcomes": "bayesrl.bamdp.search.bamcp",
+    "MergesReplicates": "bayesrl.bandits.bayes_optimal_bandit",
+    "KnowsUniform": "bayesrl.bandits.bounds_of_world",
+    "LinearInFeatures": "bayesrl.bandits.bounds_of_world",
+    "ListsArmModels": "bayesrl.bandits.bounds_of_world",
+    "HasArmStates": "bayesrl.bandits.gittins",
+    "ListsHyperStates": "bayesrl.bapomdp.ba_pomcp",
+    "Fades": "bayesrl.beliefs.arms.forgetting",
+    "DrawsObservations": "bayesrl.continuous.continuous_forward_search",
+    "GrowsTrees": "bayesrl.continuous.continuous_forward_search",
+    "RewardsStates": "bayesrl.continuous.continuous_forward_search",
+    "Thins": "bayesrl.continuous.continuous_forward_search",
+    "HasRewardFunction": "bayesrl.continuous.gp_sparse_sampling",
+    "SamplesSystems": "bayesrl.continuous.lazy_psrl",
+    "KeepsTrajectories": "bayesrl.inverse.em_irl",
+    "HasDemonstrations": "bayesrl.inverse.map_birl",
+}
+"""Protocols that one file alone asks, and that file. Type checkers read them there."""
+__all__ = [name for name, thing in globals().items() if getattr(thing, "__module__", "").startswith(__name__ + ".")]
+__all__ += BESIDE_THEIR_USERS
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """A protocol that stands beside its user; this package lies below all users, so it imports none of them."""
+        if name in BESIDE_THEIR_USERS:
+            return getattr(imported(BESIDE_THEIR_USERS[name]), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

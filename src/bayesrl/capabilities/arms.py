@@ -7,7 +7,7 @@ Results have shape (K,), or (replicates, K) in lockstep.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -115,18 +115,6 @@ class ArmStates(NamedTuple):
 
 
 @runtime_checkable
-class HasArmStates(Protocol):
-    """A belief about independent arms, each of which is a bandit process whose state is its posterior."""
-
-    @property
-    def gamma(self) -> float:
-        """Discount, in [0, 1]."""
-
-    def arm_states(self) -> ArmStates:
-        """The state of each arm."""
-
-
-@runtime_checkable
 class HasBetaArms(Protocol):
     """A belief about independent arms that pay 0 or 1, with a Beta distribution for each."""
 
@@ -178,17 +166,6 @@ class ListsPosteriors(Protocol):
 
 
 @runtime_checkable
-class MergesReplicates(Protocol):
-    """A belief in lockstep that can merge equal replicates."""
-
-    def distinct_replicates(self) -> tuple[Self, Ints]:
-        """The distinct replicates, and the index among them of each replicate."""
-
-    def some_replicates(self, part: slice) -> Self:
-        """The belief with these replicates only."""
-
-
-@runtime_checkable
 class ListsArms(Protocol):
     """A belief with a known number of arms."""
 
@@ -206,34 +183,6 @@ class HasRewardDeviation(Protocol):
 
 
 @runtime_checkable
-class KnowsUniform(Protocol):
-    """A belief that says whether it is the uniform prior that theorems assume."""
-
-    @property
-    def is_uniform(self) -> bool:
-        """Whether arms pay 0 or 1 and every probability is uniform on [0, 1]."""
-
-
-@runtime_checkable
-class ListsArmModels(Protocol):
-    """A belief over finitely many bandits."""
-
-    def model_means(self) -> Floats:
-        """Mean reward of arm a in model i, (N, K)."""
-
-    def posterior(self) -> Floats:
-        """Probability of each model, (N,)."""
-
-
-@runtime_checkable
-class LinearInFeatures(Protocol):
-    """A belief about rewards that are linear in known features of the arms."""
-
-    def linear_features(self) -> Floats:
-        """The arms' features, (K, d), or (C, K, d) for C contexts."""
-
-
-@runtime_checkable
 class TakesFeatures(Protocol):
     """A belief whose context may be a matrix with a row of features for each arm."""
 
@@ -244,11 +193,3 @@ class TakesFeatures(Protocol):
     @property
     def features(self) -> Floats | None:
         """The arms' features if they are known in advance, (K, d) or (C, K, d)."""
-
-
-@runtime_checkable
-class Fades(Protocol):
-    """A belief in the exponential family, whose data can be down-weighted."""
-
-    def fade(self, prior: Self, keep: float) -> Self:
-        """The belief with natural parameters (1 - keep) prior + keep own."""

@@ -21,24 +21,24 @@ class Needy(Protocol):
     needs: ClassVar[tuple[type, ...]]
 
 
-def offers(belief: object, capability: type[C]) -> TypeIs[C]:
-    """Whether a belief offers a capability."""
-    return not lacking(belief, capability)
+def offers(thing: object, capability: type[C]) -> TypeIs[C]:
+    """Whether a belief or a world offers a capability."""
+    return not lacking(thing, capability)
 
 
-def lacking(belief: object, capability: type) -> list[str]:
-    """The members of a capability that a belief lacks.
+def lacking(thing: object, capability: type) -> list[str]:
+    """The members of a capability that a belief or a world lacks.
 
     If a belief's parameters rule out a member, the belief lists it in `unsupported`, a mapping from names to reasons
     (for example, rewards with infinitely many values cannot be simulated).
     """
-    unsupported: Mapping[str, str] = getattr(belief, "unsupported", {})
-    return [name for name in members(capability) if name in unsupported or not _has(belief, name)]
+    unsupported: Mapping[str, str] = getattr(thing, "unsupported", {})
+    return [name for name in members(capability) if name in unsupported or not _has(thing, name)]
 
 
-def reasons(belief: object, missing: Iterable[str]) -> str:
-    """The reasons that a belief gives for not supporting these members."""
-    unsupported: Mapping[str, str] = getattr(belief, "unsupported", {})
+def reasons(thing: object, missing: Iterable[str]) -> str:
+    """The reasons that a belief or a world gives for not supporting these members."""
+    unsupported: Mapping[str, str] = getattr(thing, "unsupported", {})
     return " ".join(dict.fromkeys(unsupported[name] for name in missing if name in unsupported))
 
 
@@ -66,14 +66,15 @@ def demand(planner: Needy, belief: object) -> None:
     if not isinstance(needs, tuple) or not all(getattr(need, "_is_protocol", False) for need in needs):
         duty = "hold a tuple of protocols such as (HasMeanMDP,)"
         raise BrokenContract(f"{type(planner).__name__}.needs", duty, needs)
-    require(type(planner).__name__, belief, *needs, hint=traits_of(planner).elsewhere)
+    if not all(offers(belief, need) for need in needs):
+        require(type(planner).__name__, belief, *needs, hint=traits_of(planner).elsewhere)
     check = getattr(planner, "check", None)
     if check is not None:
         check(belief)
 
 
-def _has(belief: object, name: str) -> bool:
-    """Whether a belief has a member. Properties are not read, since they may be costly."""
-    if hasattr(type(belief), name) or name in getattr(belief, "__dict__", ()):
+def _has(thing: object, name: str) -> bool:
+    """Whether a belief or a world has a member. Properties are not read, since they may be costly."""
+    if hasattr(type(thing), name) or name in getattr(thing, "__dict__", ()):
         return True
-    return hasattr(type(belief), "__getattr__") and hasattr(belief, name)  # a wrapper may pass on members
+    return hasattr(type(thing), "__getattr__") and hasattr(thing, name)  # a wrapper may pass on members

@@ -61,27 +61,9 @@ class HasLinearRewards(Protocol):
         """The known problem with its features."""
 
     @property
-    def prior(self) -> RewardPrior:
+    def reward_prior(self) -> RewardPrior:
         """The prior over the weights of one expert."""
 
     @property
-    def confidence(self) -> float:
+    def rationality(self) -> float:
         """How surely an expert takes the best action, c."""
-
-
-@runtime_checkable
-class HasDemonstrations(HasLinearRewards, Protocol):
-    """A belief about the reward of one expert."""
-
-    @property
-    def demonstrations(self) -> Ints:
-        """The expert's choices: pairs (state, action), (N, 2)."""
-
-
-@runtime_checkable
-class KeepsTrajectories(HasLinearRewards, Protocol):
-    """A belief about the rewards of several experts, whose trajectories it keeps apart."""
-
-    @property
-    def trajectories(self) -> tuple[Ints, ...]:
-        """The pairs (state, action) of each trajectory, each (N, 2)."""

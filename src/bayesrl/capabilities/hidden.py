@@ -77,15 +77,3 @@ class PrefersActions(Protocol):
 
         If states are not listed, the array is empty: the rollouts of the simulator prefer actions by themselves.
         """
-
-
-@runtime_checkable
-class ListsHyperStates(HasStates, Protocol):
-    """A belief that is a finite mixture of hyper-states: a hidden state and counts of transitions and observations."""
-
-    @property
-    def n_hyper_states(self) -> int:
-        """The number of hyper-states with positive weight."""
-
-    def hyper_states(self) -> list[tuple[float, int, Floats, Floats]]:
-        """The mixture as (weight, s, phi, psi): phi[s, a, s'] and psi[s', a, o] are its counts."""

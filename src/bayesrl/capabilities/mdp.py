@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from bayesrl.core import Transition
     from bayesrl.kernels.simulators.counts import Counts
     from bayesrl.kernels.simulators.simulator import Simulator
     from bayesrl.models.mdp import TabularMDP
@@ -163,17 +162,6 @@ class HasCertainPairs(Protocol):
 
 
 @runtime_checkable
-class HasInverseRewardCounts(Protocol):
-    """A belief that counts the rewards that it has seen."""
-
-    def inverse_reward_counts(self) -> Floats:
-        """E[1 / (1 + n)] of each pair, (S, A); zero if rewards are known.
-
-        Here n is the number of rewards seen with the next outcome, including prior pseudo-counts.
-        """
-
-
-@runtime_checkable
 class HasRewardVariance(Protocol):
     """A belief about expected rewards of pairs."""
 
@@ -207,17 +195,6 @@ class HasOptimisticRewards(HasMeanMDP, Protocol):
 
 
 @runtime_checkable
-class BoundsBestRewards(Protocol):
-    """A belief that bounds how probable the largest reward is."""
-
-    def best_reward_share(self, deviations: float) -> Floats:
-        """Mean plus `deviations` standard deviations of the probability of the largest reward in each cell, at most 1.
-
-        If rewards are known, or have no largest value, this is an array with the single entry 1.
-        """
-
-
-@runtime_checkable
 class HasDirichletRows(ListsOutcomes, Protocol):
     """A belief whose groups are independent Dirichlet distributions, some of them known."""
 
@@ -237,21 +214,6 @@ class SharesSupport(Protocol):
     @property
     def same_support(self) -> bool:
         """Whether every drawn model gives a positive probability to the same outcomes as the mean model."""
-
-
-@runtime_checkable
-class SamplesShortRows(ListsOutcomes, Protocol):
-    """A belief that can draw single rows as short lists of outcomes, for models with many states."""
-
-    @property
-    def draws_short_rows(self) -> bool:
-        """Whether a drawn row has far fewer outcomes than there are states."""
-
-    def sample_rows(self, groups: Ints, rng: Generator) -> tuple[Ints, Ints, Floats]:
-        """Draw the rows of n groups as lists of at most L outcomes.
-
-        Returns the lengths of the lists (n,), the outcomes (n, L) and their probabilities (n, L).
-        """
 
 
 # Search --------------------------------------------------------------------------------------------------------------
@@ -281,14 +243,6 @@ class Simulates(Protocol):
 
     def simulate(self, depth: int) -> Simulator:
         """The belief as a compiled simulator for at most `depth` steps (`kernels/simulators/simulator.py`)."""
-
-
-@runtime_checkable
-class NamesOutcomes(Protocol):
-    """A belief that can identify a transition among the outcomes of its simulator."""
-
-    def code(self, datum: Transition) -> int:
-        """The index of this transition's outcome in the simulator."""
 
 
 @runtime_checkable

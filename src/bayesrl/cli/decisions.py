@@ -81,7 +81,7 @@ def _put_hidden(hidden: Hidden, action: str) -> None:
     """Print what is believed about a hidden state, and what is expected to be seen after the action."""
     from bayesrl.lab.sketches import sketch
 
-    for what, table in (("state", hidden.states), (f"seen after {action}", hidden.signs)):
+    for what, table in (("state", hidden.states), (f"seen after {action}", hidden.observations)):
         likeliest = sorted(table, key=lambda name: -table[name])[:OUTCOMES_SHOWN]
         rest = [p for name, p in table.items() if name not in likeliest]
         put("")

@@ -86,7 +86,7 @@ def infer_reward(
 
 
 def _check_expert(owner: str, data: list[Path] | None, numbers: dict[str, int | None]) -> None:
-    """Refuse options of the simulated expert that are no counts, or that stand beside --data."""
+    """Refuse an option of the simulated expert that is not a whole number from 1, or that stands beside --data."""
     from bayesrl.checks import integer
 
     for name, x in numbers.items():

@@ -25,7 +25,7 @@ a Gaussian process; the compiled tree is the plain one, draw for draw.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator, default_rng
@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.covariances import points
 from bayesrl.beliefs.dynamics.strata import OVER, one_of_each_stratum
-from bayesrl.capabilities import DrawsObservations, GrowsTrees, RewardsStates, Thins, offers
+from bayesrl.capabilities import offers
 from bayesrl.checks import Floats, Ints, called, frozen, returned
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
@@ -43,6 +43,56 @@ from bayesrl.registry import register
 
 MOST = 10**8
 """The most branches of a tree."""
+
+
+@runtime_checkable
+class DrawsObservations(Protocol):
+    """A belief that can draw what will be seen next, learn it, and value a decision. Forward searches ask this."""
+
+    @property
+    def gamma(self) -> float:
+        """Discount, in [0, 1]."""
+
+    def update(self, datum: Transition, rng: Generator | None = None) -> Self:
+        """The posterior after a transition."""
+
+    def draw(self, observation: Any, action: Any, rng: Generator, n: int = 1) -> Floats:
+        """Next observations drawn from the predictive distribution, each under its own model, (n, d)."""
+
+    def expected_reward(self, observation: Any, action: Any) -> float:
+        """The expected reward of an action now: over the state where it is hidden, over the reward where it is learned.
+
+        `Incompatible` if the belief was given no reward.
+        """
+
+
+@runtime_checkable
+class GrowsTrees(Protocol):
+    """A belief that grows the tree of a forward search in one call."""
+
+    def grow_tree(self, observation: Any, actions: Floats, width: int, seeds: tuple[Ints, ...]) -> list[Floats]:
+        """The observations of each level, (1, d), (A C, d), ..., distributed as draws of `draw`.
+
+        On each path the belief learns an observation before it draws the next one.
+        Child i of action a of a node has row (node A + a) C + i. `seeds` are those of the nodes of each level, (1,),
+        (C,), ...: one for all nodes that differ only in the actions before.
+        """
+
+
+@runtime_checkable
+class RewardsStates(Protocol):
+    """A belief whose expected rewards depend on the state seen alone. What a search's tree learns changes none."""
+
+    def expected_rewards(self, observations: Any, action: Any) -> Floats:
+        """The expected reward of an action in several states, (n, d): (n,)."""
+
+
+@runtime_checkable
+class Thins(Protocol):
+    """A particle belief that searches can make smaller."""
+
+    def thinned(self, particles: int, rng: Generator) -> Self:
+        """The same belief with at most this many particles, drawn by their weights."""
 
 
 class Grows(GrowsTrees, RewardsStates, Protocol):

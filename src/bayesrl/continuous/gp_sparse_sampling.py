@@ -24,14 +24,13 @@ quadrature; equal to a transcription that conditions densely.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtri
 
 from bayesrl.beliefs.covariances import points
-from bayesrl.capabilities import HasRewardFunction
 from bayesrl.checks import Floats, array, frozen, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
@@ -47,6 +46,18 @@ FLAT = 1e-12
 """A posterior variance below this share of the largest is rounding: its reward teaches nothing."""
 MOST = 4096
 """The most candidates, because their covariance is a matrix."""
+
+
+@runtime_checkable
+class HasRewardFunction(Protocol):
+    """A belief about what the actions of a box pay: a Gaussian process."""
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of a reward."""
+
+    def action_moments(self, actions: Any) -> tuple[Floats, Floats]:
+        """The mean rewards of actions, (n, e): posterior mean, (n,), and covariance, (n, n)."""
 
 
 @register(

@@ -23,12 +23,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.capabilities import SamplesSystems
+from bayesrl.capabilities import HasMeanSystem
 from bayesrl.checks import Bools, Floats, Ints, called, frozen
 from bayesrl.continuous._linear_control import action_of, gains_of_means, state_of
 from bayesrl.core import Decision, Transition
@@ -40,6 +40,18 @@ from bayesrl.traits import Traits
 
 SPARE = 1e-9
 """Rounding error of a logarithm of a determinant."""
+
+
+@runtime_checkable
+class SamplesSystems(HasMeanSystem, Protocol):
+    """A belief from which linear systems can be drawn."""
+
+    @property
+    def precision(self) -> Floats:
+        """V, the precision of the parameters in units of the noise, (n + m, n + m)."""
+
+    def sample_system(self, rng: Generator, replicates: Ints | None = None) -> tuple[Floats, Floats]:
+        """A system drawn from the belief: A, (n, n), and B, (n, m). In lockstep: one for each of these replicates."""
 
 
 class LazyPSRLPlan(NamedTuple):

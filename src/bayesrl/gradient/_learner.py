@@ -6,7 +6,9 @@ policy that acted. The policy is that suggested for the world unless it is given
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -14,10 +16,12 @@ from numpy.random import Generator
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.gradient import _settings as declares
 from bayesrl.gradient._improve import Improved, LineSearch, ParametricPolicy
 from bayesrl.gradient._paths import Path, demand_policy, path_of
 from bayesrl.gradient.bayesian_gradient import Gradient
 from bayesrl.gradient.fisher import RunningInformation, Unit, information
+from bayesrl.parameters import shared
 from bayesrl.problems import may_end
 
 
@@ -38,24 +42,33 @@ class Learning(NamedTuple):
     """Whether the policy stays as it is from now on."""
 
 
-class PolicyGradient(Protocol):
+@shared
+class PolicyGradient(ABC):
     """An agent that improves a policy after every batch of episodes."""
 
-    policy: Any
-    gamma: float
-    updates: int | None
-    tolerance: float
+    _: KW_ONLY
+    gamma: declares.Gamma = 1.0
+    updates: declares.Updates = None
+    tolerance: declares.Tolerance = 0.0
+    policy: declares.Policy = None
+
     bootstraps: ClassVar[bool] = False
     """Whether an episode that is cut off goes on in the agent's model."""
 
+    def __post_init__(self) -> None:
+        check_policy(type(self).__name__, self.policy)
+
     @property
+    @abstractmethod
     def batch_size(self) -> int:
         """Episodes of an update."""
 
     @property
+    @abstractmethod
     def fisher(self) -> tuple[Unit, float, float]:
         """How the information is estimated: its unit, the discount of steps, and the weight that old estimates keep."""
 
+    @abstractmethod
     def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The gradient from a batch of paths, and the policy that follows."""
 
@@ -96,8 +109,8 @@ class PolicyGradient(Protocol):
         paths = (*mind.paths, path_of(type(self).__name__, steps, mind.policy))
         if len(paths) < self.batch_size:
             return mind._replace(paths=paths, episode=())
-        unit, gamma, keep = self.fisher
-        known = mind.information.after(information(paths, mind.policy, unit, gamma), keep)
+        unit, gamma, decay = self.fisher
+        known = mind.information.after(information(paths, mind.policy, unit, gamma), decay)
         policy, gradient, search = self._improve(mind, paths, known.mean)
         small = float(np.linalg.norm(gradient.mean)) < self.tolerance
         done = mind.updates + 1
@@ -111,12 +124,14 @@ class PolicyGradient(Protocol):
         )
 
 
-class LearnsFromPaths(PolicyGradient, Protocol):
+@shared
+class LearnsFromPaths(PolicyGradient):
     """An agent whose estimate takes each path as a whole."""
 
-    paths: int
-    unit: Unit
-    keep: float
+    paths: declares.Paths = 10
+    _: KW_ONLY
+    unit: declares.PathUnit = "steps"
+    decay: declares.Decay = 0.9
 
     @property
     def batch_size(self) -> int:
@@ -126,15 +141,30 @@ class LearnsFromPaths(PolicyGradient, Protocol):
     @property
     def fisher(self) -> tuple[Unit, float, float]:
         """The information of whole paths, so that steps are not discounted."""
-        return self.unit, 1.0, self.keep
+        return self.unit, 1.0, self.decay
 
 
-class LearnsFromPairs(PolicyGradient, Protocol):
+@shared
+class MonteCarlo(LearnsFromPaths):
+    """An agent without error bars: the steps that it takes."""
+
+    _: KW_ONLY
+    rate: declares.Rate = 0.02
+    direction: declares.Direction = "plain"
+    length: declares.PlainLength = "fixed"
+    half_life: declares.HalfLife = None
+
+
+@shared
+class LearnsFromPairs(PolicyGradient):
     """An agent with a critic of pairs (s, a)."""
 
-    episodes: int
-    unit: Unit
-    keep: float
+    episodes: declares.Paths = 5
+    _: KW_ONLY
+    unit: declares.PairUnit = "pairs"
+    decay: declares.Decay = 0.9
+    gamma: declares.Gamma = 0.99
+
     bootstraps: ClassVar[bool] = True
 
     @property
@@ -145,7 +175,7 @@ class LearnsFromPairs(PolicyGradient, Protocol):
     @property
     def fisher(self) -> tuple[Unit, float, float]:
         """The information of discounted pairs."""
-        return self.unit, self.gamma, self.keep
+        return self.unit, self.gamma, self.decay
 
 
 def check_policy(owner: str, policy: object, *names: str) -> None:

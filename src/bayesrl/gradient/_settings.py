@@ -14,7 +14,7 @@ Length = Annotated[Literal["fixed", "fisher", "covariance"], "How long a step is
 PlainLength = Annotated[Literal["fixed", "fisher"], "How long a step is; see gradient/_improve.py."]
 PathUnit = Annotated[Literal["paths", "steps", "model"], "What the Fisher information is estimated from."]
 PairUnit = Annotated[Literal["pairs", "model"], "What the Fisher information is estimated from."]
-Keep = Annotated[
+Decay = Annotated[
     float, Within(0, 1, open_high=True), "Share of their weight that older estimates of the information keep."
 ]
 Threshold = Annotated[float, AtLeast(0), "Prior variance above which a path joins the dictionary; 0: every path."]

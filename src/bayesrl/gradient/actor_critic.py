@@ -82,7 +82,6 @@ class ActorCritic(LearnsFromPairs):
     1
     """
 
-    episodes: declares.Paths = 5
     lam: Annotated[float, PROBABILITY, "Decay of traces, lambda."] = 1.0
     ridge: Annotated[float, AtLeast(0), "What is added to the diagonal of the critic's matrix."] = 0.1
     rate: declares.Rate = 0.1
@@ -90,12 +89,6 @@ class ActorCritic(LearnsFromPairs):
     length: declares.PlainLength = "fixed"
     half_life: declares.HalfLife = None
     features: Annotated[Any, "phi(s), features of states; None: indicators of a table's states."] = None
-    unit: declares.PairUnit = "pairs"
-    keep: declares.Keep = 0.9
-    gamma: declares.Gamma = 0.99
-    updates: declares.Updates = None
-    tolerance: declares.Tolerance = 0.0
-    policy: declares.Policy = None
 
     def __post_init__(self) -> None:
         check_policy("ActorCritic", self.policy)

@@ -139,7 +139,7 @@ def _sparse(
         first += len(states)
     r = np.concatenate([one.rewards for one in made])
     rows = np.concatenate(F), r, np.concatenate(v), np.concatenate(c)
-    weights = Weights.prior(len(basis)).after("bac", *rows)
+    weights = Weights.isotropic(len(basis)).after("bac", *rows)
     T = solve_triangular(basis.factor, basis.states[:, prior.dims :], lower=True)
     return T.T @ weights.w, np.eye(T.shape[1]) - T.T @ T + T.T @ weights.P @ T
 
@@ -171,7 +171,6 @@ class BAC(LearnsFromPairs):
     1
     """
 
-    episodes: declares.Paths = 5
     noise: Annotated[float, AtLeast(0), "Standard deviation of a return, sigma."] = 3.0
     rate: declares.Rate = 0.1
     direction: declares.Direction = "natural"
@@ -181,12 +180,6 @@ class BAC(LearnsFromPairs):
     threshold: Annotated[
         float | None, AtLeast(0), "Prior variance above which a pair is kept; 0: unless others determine it. None: all."
     ] = 0.0
-    unit: declares.PairUnit = "pairs"
-    keep: declares.Keep = 0.9
-    gamma: declares.Gamma = 0.99
-    updates: declares.Updates = None
-    tolerance: declares.Tolerance = 0.0
-    policy: declares.Policy = None
 
     def __post_init__(self) -> None:
         check_policy("BAC", self.policy)

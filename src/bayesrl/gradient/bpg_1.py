@@ -9,12 +9,9 @@ of M paths. Claims: b and b_0 are the integrals they stand for; squared error be
 tests (not where returns are mostly luck and `noise` is small: docs/gradients.md); the published bandit.
 """
 
-from bayesrl.checks import Floats
-from bayesrl.gradient import _settings as declares
-from bayesrl.gradient._improve import Improved, improve
-from bayesrl.gradient._learner import Learning, LearnsFromPaths, check_policy, scores_and_returns
-from bayesrl.gradient._paths import Path
-from bayesrl.gradient.bayesian_gradient import bpg
+from typing import ClassVar, Literal
+
+from bayesrl.gradient._bpg import BPG
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import declared
 from bayesrl.registry import register
@@ -35,7 +32,7 @@ from bayesrl.registry import register
     ),
 )
 @declared
-class BPG1(LearnsFromPaths):
+class BPG1(BPG):
     """Policy gradient with error bars: quadrature of returns times scores.
 
     Examples
@@ -47,25 +44,4 @@ class BPG1(LearnsFromPaths):
     1
     """
 
-    paths: declares.Paths = 10
-    noise: declares.Noise = 0.1
-    rate: declares.Rate = 0.3
-    direction: declares.Direction = "natural"
-    length: declares.Length = "fisher"
-    half_life: declares.HalfLife = None
-    unit: declares.PathUnit = "steps"
-    keep: declares.Keep = 0.9
-    threshold: declares.Threshold = 0.0
-    gamma: declares.Gamma = 1.0
-    updates: declares.Updates = None
-    tolerance: declares.Tolerance = 0.0
-    policy: declares.Policy = None
-
-    def __post_init__(self) -> None:
-        check_policy("BPG1", self.policy)
-
-    def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
-        """The posterior of model 1, and a step."""
-        U, rho = scores_and_returns(paths, self.gamma)
-        gradient = bpg(U, rho, G, 1, self.noise, "mean", self.threshold)
-        return improve(self, mind.policy, gradient, G, mind.updates, mind.search)
+    model: ClassVar[Literal[1, 2]] = 1

@@ -10,12 +10,9 @@ sigma^2). Cost: O(n^2 M) for an update with n
 parameters. Claims: the integrals; that identity; squared error below that of Monte Carlo with a baseline; calibrated.
 """
 
-from bayesrl.checks import Floats
-from bayesrl.gradient import _settings as declares
-from bayesrl.gradient._improve import Improved, improve
-from bayesrl.gradient._learner import Learning, LearnsFromPaths, check_policy, scores_and_returns
-from bayesrl.gradient._paths import Path
-from bayesrl.gradient.bayesian_gradient import bpg
+from typing import ClassVar, Literal
+
+from bayesrl.gradient._bpg import BPG
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.parameters import declared
 from bayesrl.registry import register
@@ -36,7 +33,7 @@ from bayesrl.registry import register
     ),
 )
 @declared
-class BPG2(LearnsFromPaths):
+class BPG2(BPG):
     """Policy gradient with error bars: regression of returns on scores.
 
     Examples
@@ -48,25 +45,4 @@ class BPG2(LearnsFromPaths):
     1
     """
 
-    paths: declares.Paths = 10
-    noise: declares.Noise = 0.1
-    rate: declares.Rate = 0.3
-    direction: declares.Direction = "natural"
-    length: declares.Length = "fisher"
-    half_life: declares.HalfLife = None
-    unit: declares.PathUnit = "steps"
-    keep: declares.Keep = 0.9
-    threshold: declares.Threshold = 0.0
-    gamma: declares.Gamma = 1.0
-    updates: declares.Updates = None
-    tolerance: declares.Tolerance = 0.0
-    policy: declares.Policy = None
-
-    def __post_init__(self) -> None:
-        check_policy("BPG2", self.policy)
-
-    def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
-        """The posterior of model 2, and a step."""
-        U, rho = scores_and_returns(paths, self.gamma)
-        gradient = bpg(U, rho, G, 2, self.noise, "mean", self.threshold)
-        return improve(self, mind.policy, gradient, G, mind.updates, mind.search)
+    model: ClassVar[Literal[1, 2]] = 2

@@ -90,16 +90,9 @@ class BPGHessian(LearnsFromPaths):
     1
     """
 
-    paths: declares.Paths = 10
     noise: declares.Noise = 0.1
     damping: Annotated[float, Above(0), "Least absolute eigenvalue of the Hessian that is divided by."] = 1e-3
     radius: Annotated[float, Above(0), "Length of the longest step."] = 1.0
-    unit: declares.PathUnit = "steps"
-    keep: declares.Keep = 0.9
-    gamma: declares.Gamma = 1.0
-    updates: declares.Updates = None
-    tolerance: declares.Tolerance = 0.0
-    policy: declares.Policy = None
 
     def __post_init__(self) -> None:
         check_policy("BPGHessian", self.policy, "hessian")

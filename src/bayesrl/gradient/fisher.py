@@ -23,6 +23,7 @@ from bayesrl.core import DifferentiablePolicy, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.gradient._paths import Path, demand_policy, paths_of
 from bayesrl.models.policy import TablePolicy
+from bayesrl.renamed import with_old_words
 
 Unit = Literal["paths", "steps", "pairs", "model"]
 UNITS = ("paths", "steps", "pairs", "model")
@@ -60,15 +61,16 @@ def information(paths: Sequence[Path], policy: DifferentiablePolicy, unit: Unit,
     return np.asarray((U * weight[:, None]).T @ U / len(paths))
 
 
+@with_old_words
 class RunningInformation(NamedTuple):
-    """A weighted mean of the estimates of successive policies: each update multiplies the older weights by `keep`."""
+    """A weighted mean of the estimates of successive policies: each update multiplies the older weights by `decay`."""
 
     total: Floats | float = 0.0
     weight: float = 0.0
 
-    def after(self, G: Floats, keep: float) -> RunningInformation:
+    def after(self, G: Floats, decay: float) -> RunningInformation:
         """With one estimate more."""
-        return RunningInformation(np.asarray(keep * self.total + G), keep * self.weight + 1.0)
+        return RunningInformation(np.asarray(decay * self.total + G), decay * self.weight + 1.0)
 
     @property
     def mean(self) -> Floats:

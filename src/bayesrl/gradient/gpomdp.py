@@ -15,9 +15,8 @@ import numpy as np
 
 from bayesrl.checks import Floats, number
 from bayesrl.core import DifferentiablePolicy, Transition
-from bayesrl.gradient import _settings as declares
 from bayesrl.gradient._improve import Improved, improve
-from bayesrl.gradient._learner import Learning, LearnsFromPaths, check_policy
+from bayesrl.gradient._learner import Learning, MonteCarlo
 from bayesrl.gradient._paths import Path, paths_of
 from bayesrl.gradient.reinforce import without_error_bars
 from bayesrl.models.policy import SoftmaxPolicy
@@ -64,7 +63,7 @@ def credited(paths: tuple[Path, ...], gamma: float, trace: float) -> Floats:
     ),
 )
 @declared
-class GPOMDP(LearnsFromPaths):
+class GPOMDP(MonteCarlo):
     """Monte-Carlo policy gradient with eligibility traces of scores.
 
     Examples
@@ -76,21 +75,7 @@ class GPOMDP(LearnsFromPaths):
     1
     """
 
-    paths: declares.Paths = 10
     trace: Annotated[float, PROBABILITY, "Decay of the credit of earlier actions."] = 1.0
-    rate: declares.Rate = 0.02
-    direction: declares.Direction = "plain"
-    length: declares.PlainLength = "fixed"
-    half_life: declares.HalfLife = None
-    unit: declares.PathUnit = "steps"
-    keep: declares.Keep = 0.9
-    gamma: declares.Gamma = 1.0
-    updates: declares.Updates = None
-    tolerance: declares.Tolerance = 0.0
-    policy: declares.Policy = None
-
-    def __post_init__(self) -> None:
-        check_policy("GPOMDP", self.policy)
 
     def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The estimate, and a step."""

@@ -14,9 +14,8 @@ import numpy as np
 
 from bayesrl.checks import Floats, number, truth
 from bayesrl.core import DifferentiablePolicy, Transition
-from bayesrl.gradient import _settings as declares
 from bayesrl.gradient._improve import Improved, improve
-from bayesrl.gradient._learner import Learning, LearnsFromPaths, check_policy, scores_and_returns
+from bayesrl.gradient._learner import Learning, MonteCarlo, scores_and_returns
 from bayesrl.gradient._paths import Path, paths_of
 from bayesrl.gradient.bayesian_gradient import Gradient, Whitened
 from bayesrl.models.policy import SoftmaxPolicy
@@ -66,7 +65,7 @@ def without_error_bars(mean: Floats, G: Floats) -> Gradient:
     ),
 )
 @declared
-class REINFORCE(LearnsFromPaths):
+class REINFORCE(MonteCarlo):
     """Monte-Carlo policy gradient, with or without the average return as a baseline.
 
     Examples
@@ -78,21 +77,7 @@ class REINFORCE(LearnsFromPaths):
     1
     """
 
-    paths: declares.Paths = 10
     baseline: Annotated[bool, "Whether the average return is subtracted from returns."] = True
-    rate: declares.Rate = 0.02
-    direction: declares.Direction = "plain"
-    length: declares.PlainLength = "fixed"
-    half_life: declares.HalfLife = None
-    unit: declares.PathUnit = "steps"
-    keep: declares.Keep = 0.9
-    gamma: declares.Gamma = 1.0
-    updates: declares.Updates = None
-    tolerance: declares.Tolerance = 0.0
-    policy: declares.Policy = None
-
-    def __post_init__(self) -> None:
-        check_policy("REINFORCE", self.policy)
 
     def _improve(self, mind: Learning, paths: tuple[Path, ...], G: Floats) -> Improved:
         """The Monte-Carlo estimate, and a step."""

@@ -29,6 +29,7 @@ from bayesrl.kernels.dynamic_programming.bellman import Model, backup
 from bayesrl.kernels.jit import njit
 from bayesrl.models.reading import Problem
 from bayesrl.models.solution import model_of
+from bayesrl.renamed import with_old_words
 
 SWEEPS = 20_000
 """The most iterations."""
@@ -37,10 +38,10 @@ ACCURACY = 1e-13
 
 
 class BoltzmannBackup:
-    """The fixed points of a problem for one confidence, as functions of the weights."""
+    """The fixed points of a problem for one rationality, as functions of the weights."""
 
-    def __init__(self, owner: str, rewards: LinearRewards, confidence: float) -> None:
-        self.owner, self.rewards, self.c = owner, rewards, float(confidence)
+    def __init__(self, owner: str, rewards: LinearRewards, rationality: float) -> None:
+        self.owner, self.rewards, self.c = owner, rewards, float(rationality)
         self.model = model_of(rewarded(rewards.mdp, np.zeros(rewards.mdp.group.shape)))
 
     def q(self, w: Floats) -> Floats:
@@ -79,8 +80,9 @@ class BoltzmannBackup:
         return np.asarray(splu(system).solve(b, trans="T"))
 
 
-def boltzmann_q(problem: Problem, weights: ArrayLike, confidence: float, features: ArrayLike | None = None) -> Floats:
-    """The action values of an expert that takes action a with probability proportional to exp(confidence Q(s, a)).
+@with_old_words
+def boltzmann_q(problem: Problem, weights: ArrayLike, rationality: float, features: ArrayLike | None = None) -> Floats:
+    """The action values of an expert that takes action a with probability proportional to exp(rationality Q(s, a)).
 
     They are the limit of the Boltzmann backup, iterated from zero. If it does not converge, `NotConverged`.
 
@@ -89,7 +91,7 @@ def boltzmann_q(problem: Problem, weights: ArrayLike, confidence: float, feature
     problem: a TabularMDP or a world that has one
         Its rewards are ignored.
     weights: array of shape (d,)
-    confidence: number greater than 0
+    rationality: number greater than 0
     features = None: array of shape (S, d) or (S, A, d) or None
         None: each state has its own weight.
 
@@ -101,17 +103,18 @@ def boltzmann_q(problem: Problem, weights: ArrayLike, confidence: float, feature
     --------
     >>> import bayesrl as b
     >>> line = b.TabularMDP.from_dense([[[1, 0], [0, 1]], [[1, 0], [0, 1]]], [0.0, 0.0], gamma=0.5)
-    >>> boltzmann_q(line, [0.0, 1.0], confidence=1.0).round(4).tolist()
+    >>> boltzmann_q(line, [0.0, 1.0], rationality=1.0).round(4).tolist()
     [[0.3112, 0.8112], [1.3112, 1.8112]]
     """
     owner = "boltzmann_q"
     rewards = LinearRewards.of(owner, problem, features)
     w = rewards.weights(owner, weights)
-    return frozen(BoltzmannBackup(owner, rewards, _confidence(owner, confidence)).q(w))
+    return frozen(BoltzmannBackup(owner, rewards, _rationality(owner, rationality)).q(w))
 
 
+@with_old_words
 def boltzmann_log_likelihood(
-    problem: Problem, weights: ArrayLike, confidence: float, demo: Any, features: ArrayLike | None = None
+    problem: Problem, weights: ArrayLike, rationality: float, demo: Any, features: ArrayLike | None = None
 ) -> tuple[float, Floats]:
     """The log probability of demonstrated actions under the Boltzmann backup, and its gradient in the weights.
 
@@ -122,7 +125,7 @@ def boltzmann_log_likelihood(
     problem: a TabularMDP or a world that has one
         Its rewards are ignored.
     weights: array of shape (d,)
-    confidence: number greater than 0
+    rationality: number greater than 0
     demo: a record, transitions, or pairs (state, action)
     features = None: array of shape (S, d) or (S, A, d) or None
         None: each state has its own weight.
@@ -141,13 +144,13 @@ def boltzmann_log_likelihood(
     """
     owner = "boltzmann_log_likelihood"
     rewards = LinearRewards.of(owner, problem, features)
-    w, c = rewards.weights(owner, weights), _confidence(owner, confidence)
+    w, c = rewards.weights(owner, weights), _rationality(owner, rationality)
     n = Counts.of(pairs_of(owner, demo, rewards.mdp), rewards.mdp.n_actions)
     return BoltzmannBackup(owner, rewards, c).log_likelihood(w, n)
 
 
-def _confidence(owner: str, confidence: float) -> float:
-    return number(owner, "confidence", confidence, 0.0, above=True, moderate=True)
+def _rationality(owner: str, rationality: float) -> float:
+    return number(owner, "rationality", rationality, 0.0, above=True, moderate=True)
 
 
 @njit

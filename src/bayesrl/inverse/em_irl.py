@@ -22,7 +22,7 @@ Claims: EM's fixed point is a maximum of the likelihood; the trace never falls; 
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
@@ -32,7 +32,7 @@ from bayesrl._explained import explain_failures
 from bayesrl.beliefs.rewards.likelihood import Counts, log_softmax
 from bayesrl.beliefs.rewards.linear_rewards import LinearRewards
 from bayesrl.beliefs.rewards.reward_priors import finite
-from bayesrl.capabilities import KeepsTrajectories, RewardPrior, require
+from bayesrl.capabilities import HasLinearRewards, RewardPrior, require
 from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.inverse._ascent import ascend
@@ -42,6 +42,15 @@ from bayesrl.parameters import Above, AtLeast, Shape, declared, value
 from bayesrl.registry import register
 
 OWNER = "EMIRL"
+
+
+@runtime_checkable
+class KeepsTrajectories(HasLinearRewards, Protocol):
+    """A belief about the rewards of several experts, whose trajectories it keeps apart."""
+
+    @property
+    def trajectories(self) -> tuple[Ints, ...]:
+        """The pairs (state, action) of each trajectory, each (N, 2)."""
 
 
 @explain_failures
@@ -76,7 +85,7 @@ class EMIRL:
     >>> import bayesrl as b
     >>> world, rng = b.make_world("gridworld-blocks", size=4), np.random.default_rng(0)
     >>> demos = [d for g in (0, 3) for d in b.inverse.demonstrate(world, world.features[:, g], 2, 20, rng)]
-    >>> belief = b.inverse.DPMBIRL(world, features=world.features, confidence=5.0).update_many(demos)
+    >>> belief = b.inverse.DPMBIRL(world, features=world.features, rationality=5.0).update_many(demos)
     >>> kinds = EMIRL(clusters=2, restarts=2).solve(belief, rng)
     >>> z = kinds.responsibilities.argmax(axis=1)
     >>> bool(z[0] == z[1] != z[2] == z[3])
@@ -97,8 +106,8 @@ class EMIRL:
         rng = generator(OWNER, rng)
         if not len(belief.trajectories):
             raise InvalidArgument(OWNER, "belief", "a belief with trajectories", "none")
-        backup = BoltzmannBackup(OWNER, LinearRewards.read(belief.rewards), belief.confidence)
-        mixture = MixtureOfExperts(backup, belief.trajectories, belief.prior, self.inner)
+        backup = BoltzmannBackup(OWNER, LinearRewards.read(belief.rewards), belief.rationality)
+        mixture = MixtureOfExperts(backup, belief.trajectories, belief.reward_prior, self.inner)
         found, failed = [], None
         for _ in range(self.restarts):
             try:
@@ -143,14 +152,16 @@ def responsibilities(joint: Floats) -> Floats:
 class MixtureOfExperts:
     """The likelihood of trajectories of several kinds."""
 
-    def __init__(self, backup: BoltzmannBackup, trajectories: tuple[Ints, ...], prior: RewardPrior, inner: int) -> None:
-        self.backup, self.prior, self.inner = backup, prior, inner
+    def __init__(
+        self, backup: BoltzmannBackup, trajectories: tuple[Ints, ...], reward_prior: RewardPrior, inner: int
+    ) -> None:
+        self.backup, self.reward_prior, self.inner = backup, reward_prior, inner
         A = backup.rewards.mdp.n_actions
         self.states = np.unique(np.concatenate(trajectories)[:, 0])
         self.taken = np.zeros((len(trajectories), len(self.states), A))  # n_i(s, a) in the demonstrated states
         for n, pairs in zip(self.taken, trajectories, strict=True):
             np.add.at(n, (np.searchsorted(self.states, pairs[:, 0]), pairs[:, 1]), 1.0)
-        w = None if (listed := finite(prior)) is None else listed.weights
+        w = None if (listed := finite(reward_prior)) is None else listed.weights
         self.listed = None if w is None else (w, np.array([self.log_likelihoods(x) for x in w]))
 
     def log_likelihoods(self, w: Floats) -> Floats:
@@ -167,7 +178,7 @@ class MixtureOfExperts:
         """Weights (K, d) from the prior, each then fitted to a trajectory of its own (while there are enough)."""
         N, d = len(self.taken), self.backup.rewards.n_weights
         own = np.concatenate([rng.permutation(N) for _ in range(-(-K // N))])[:K]
-        return np.array([self.climbed(self.prior.draw(d, rng), np.eye(N)[i]) for i in own])
+        return np.array([self.climbed(self.reward_prior.draw(d, rng), np.eye(N)[i]) for i in own])
 
     def climbed(self, w: Floats, z: Floats) -> Floats:
         """Weights with a larger sum_i z_i ln L_i(w); with a finite prior, those with the largest."""
@@ -175,4 +186,6 @@ class MixtureOfExperts:
             weights, log_l = self.listed
             return np.asarray(weights[first_best(log_l @ z)])
         n = Counts(self.states, np.tensordot(z, self.taken, 1))
-        return ascend(lambda x: self.backup.log_likelihood(x, n), w, self.prior.low, self.prior.high, self.inner, 1)[0]
+        return ascend(
+            lambda x: self.backup.log_likelihood(x, n), w, self.reward_prior.low, self.reward_prior.high, self.inner, 1
+        )[0]

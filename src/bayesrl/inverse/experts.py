@@ -18,20 +18,22 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.reading import Problem, mdp_of
 from bayesrl.models.solve import evaluate_policy, solve
+from bayesrl.renamed import with_old_words
 
 
+@with_old_words
 def demonstrate(
     problem: Problem,
     reward: ArrayLike,
     trajectories: int,
     length: int,
     rng: Generator,
-    confidence: float | None = None,
+    rationality: float | None = None,
 ) -> list[Ints]:
     """Trajectories of an expert that knows the reward: pairs (state, action), each of shape (length, 2).
 
     A trajectory starts in a first state of the problem and is shorter if it reaches a terminal state. The expert takes
-    action a with probability proportional to exp(confidence Q*(s, a)). If `confidence` is None, it is optimal, and
+    action a with probability proportional to exp(rationality Q*(s, a)). If `rationality` is None, it is optimal, and
     every optimal action is equally probable.
 
     Parameters
@@ -42,7 +44,7 @@ def demonstrate(
     trajectories: whole number at least 1
     length: whole number at least 1
     rng: generator
-    confidence = None: number greater than 0 or None
+    rationality = None: number greater than 0 or None
 
     Examples
     --------
@@ -56,11 +58,11 @@ def demonstrate(
     n, most = integer(owner, "trajectories", trajectories, 1), integer(owner, "length", length, 1)
     rng = generator(owner, rng)
     found = solve(mdp, 1e-12)
-    if confidence is None:
+    if rationality is None:
         best = tied(found.q)
         expert = best / best.sum(axis=1, keepdims=True)
     else:
-        expert = special.softmax(number(owner, "confidence", confidence, 0.0, above=True) * found.q, axis=1)
+        expert = special.softmax(number(owner, "rationality", rationality, 0.0, above=True) * found.q, axis=1)
     return [frozen(_walk(mdp, np.cumsum(expert, axis=1), most, rng)) for _ in range(n)]
 
 

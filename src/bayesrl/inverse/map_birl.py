@@ -20,7 +20,7 @@ Claims: gradients equal finite differences; enumeration; the trace never falls; 
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
@@ -29,7 +29,7 @@ from bayesrl._explained import explain_failures
 from bayesrl.beliefs.rewards.likelihood import Counts, log_likelihood, slope
 from bayesrl.beliefs.rewards.linear_rewards import LinearRewards
 from bayesrl.beliefs.rewards.reward_priors import finite
-from bayesrl.capabilities import HasDemonstrations, RewardPrior, require
+from bayesrl.capabilities import HasLinearRewards, RewardPrior, require
 from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.errors import InvalidArgument
 from bayesrl.inverse._ascent import ascend
@@ -45,6 +45,15 @@ POLICIES = 1000
 """The most policies of one policy iteration, whose rounding errors might let it go round in circles."""
 TIE = 1e-12
 """Difference of action values, as a share of the largest, below which an action counts as optimal."""
+
+
+@runtime_checkable
+class HasDemonstrations(HasLinearRewards, Protocol):
+    """A belief about the reward of one expert."""
+
+    @property
+    def demonstrations(self) -> Ints:
+        """The expert's choices: pairs (state, action), (N, 2)."""
 
 
 @explain_failures
@@ -79,7 +88,7 @@ class MAPBIRL:
     >>> world, rng = b.make_world("gridworld-blocks", size=4), np.random.default_rng(0)
     >>> R = world.features @ world.weights
     >>> demos = b.inverse.demonstrate(world, R, 10, 60, rng)
-    >>> belief = b.inverse.BIRL(world, features=world.features, confidence=5.0).update_many(demos)
+    >>> belief = b.inverse.BIRL(world, features=world.features, rationality=5.0).update_many(demos)
     >>> best = MAPBIRL(restarts=2).solve(belief, rng)
     >>> b.inverse.value_loss(world, R, best.policy) < 0.1
     True
@@ -97,12 +106,12 @@ class MAPBIRL:
         if not len(belief.demonstrations):
             raise InvalidArgument(OWNER, "belief", "a belief with demonstrations", "none")
         rewards = LinearRewards.read(belief.rewards)
-        at = Posterior(rewards, belief.demonstrations, belief.prior, belief.confidence)
-        if listed := finite(belief.prior):
+        at = Posterior(rewards, belief.demonstrations, belief.reward_prior, belief.rationality)
+        if listed := finite(belief.reward_prior):
             values = [at.value(w) for w in listed.weights]
             return self._solution(at, np.array(listed.weights[first_best(np.array(values))]), [max(values)])
-        low, high, d = belief.prior.low, belief.prior.high, rewards.n_weights
-        found = [ascend(at, belief.prior.draw(d, rng), low, high, self.steps) for _ in range(self.restarts)]
+        low, high, d = belief.reward_prior.low, belief.reward_prior.high, rewards.n_weights
+        found = [ascend(at, belief.reward_prior.draw(d, rng), low, high, self.steps) for _ in range(self.restarts)]
         return self._solution(at, *found[first_best(np.array([trace[-1] for _, trace in found]))])
 
     def _solution(self, at: Posterior, w: Floats, trace: list[float]) -> MAPSolution:
@@ -113,20 +122,20 @@ class MAPBIRL:
 class Posterior:
     """The log posterior of weights, and its gradient."""
 
-    def __init__(self, rewards: LinearRewards, pairs: Ints, prior: RewardPrior, confidence: float) -> None:
-        self.maps, self.prior, self.c = LinearMaps(rewards), prior, confidence
+    def __init__(self, rewards: LinearRewards, pairs: Ints, reward_prior: RewardPrior, rationality: float) -> None:
+        self.maps, self.reward_prior, self.c = LinearMaps(rewards), reward_prior, rationality
         self.n = Counts.of(pairs, self.maps.shape[1])
 
     def value(self, w: Floats) -> float:
         """Log of prior times likelihood."""
-        prior = self.prior.log_density(w)
+        prior = self.reward_prior.log_density(w)
         return prior if prior == -np.inf else prior + log_likelihood(self.maps.at(w)[1], self.n, self.c)
 
     def __call__(self, w: Floats) -> tuple[float, Floats]:
         """The same, and its gradient, (d,)."""
         pi, Q = self.maps.at(w)
-        value = self.prior.log_density(w) + log_likelihood(Q, self.n, self.c)
-        return value, self.prior.gradient(w) + self.maps.gradient(pi, slope(Q, self.n, self.c))
+        value = self.reward_prior.log_density(w) + log_likelihood(Q, self.n, self.c)
+        return value, self.reward_prior.gradient(w) + self.maps.gradient(pi, slope(Q, self.n, self.c))
 
 
 class LinearMaps:

@@ -33,7 +33,7 @@ from collections.abc import Mapping
 from copy import copy
 from functools import cache, cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from bayesrl._files import reading, write
 from bayesrl.beliefs.mdp.ledger import Ledger
 from bayesrl.beliefs.values.observations import Observations
-from bayesrl.core import BayesAgent
+from bayesrl.core import BayesAgent, Streams
 from bayesrl.errors import BayesRLError, InvalidArgument, UnreadableFile
 from bayesrl.io import archive
 from bayesrl.io import records as record
@@ -50,10 +50,11 @@ from bayesrl.lab.comparison import Comparison
 from bayesrl.live import LiveAgent
 from bayesrl.record import Record
 from bayesrl.registry import entries
+from bayesrl.renamed import CLASSES, MODULES, in_new_words
 from bayesrl.traits import traits_of
 
 NAME = re.compile(r"(bayesrl(?:\.[a-z_]\w*)+):([A-Za-z]\w*)")
-STREAMS = ("thought", "learning")
+STREAMS = ("planner", "learning")
 """The generators of a LiveAgent whose states are saved."""
 TABLE = ("n_states", "n_actions")
 """The sizes of the table with which an agent that keeps one starts."""
@@ -185,13 +186,25 @@ def _live(page: Mapping[str, Any], members: Members) -> LiveAgent:
     if not isinstance(agent, BayesAgent) and _entries(mind) < math.prod(getattr(agent, n, 1) for n in TABLE):
         raise Refused("its mind is not one of its agent's")  # whose `start` makes the whole table
     live = LiveAgent(agent, seed, actions)
-    prior, belief = (getattr(x, "belief", None) for x in (live.mind, mind))
-    if type(mind) is not type(live.mind) or type(belief) is not type(prior):
+    if not _is_mind(mind, agent, live.mind):
         raise Refused("its mind is not one of its agent's")
     live.mind = mind
+    states = in_new_words(Streams, page)
     for name in STREAMS:
-        getattr(live.streams, name).bit_generator.state = page[name]
+        getattr(live.streams, name).bit_generator.state = states[name]
     return live
+
+
+def _is_mind(mind: Any, agent: Any, first: Any) -> bool:
+    """Whether a mind has the classes of the agent's first one.
+
+    An agent that begins without a mind names the class of later ones in what `start` returns, `Learning | None`.
+    """
+    if first is None:
+        later = get_args(get_type_hints(type(agent).start).get("return"))
+        return mind is None or type(mind) in later
+    beliefs = [type(getattr(x, "belief", None)) for x in (mind, first)]
+    return type(mind) is type(first) and beliefs[0] is beliefs[1]
 
 
 def _entries(x: Any) -> int:
@@ -236,7 +249,8 @@ def _build(node: Mapping[str, Any], members: Members) -> Any:
     if issubclass(kind, tuple):
         items = [_decode(y, members) for y in node["items"]]
         return kind(*items)
-    stored = {name: _decode(y, members) for name, y in node["fields"].items()}
+    fields = in_new_words(kind, node["fields"])
+    stored = {name: _decode(y, members) for name, y in fields.items()}
     init = {f.name for f in dataclasses.fields(kind) if f.init}
     traits = traits_of(kind)
     grown = set(traits.grows) & stored.keys()
@@ -265,58 +279,18 @@ def _build(node: Mapping[str, Any], members: Members) -> Any:
     return made
 
 
-MOVED = {
-    "bayesrl.beliefs.arms._bandit_models": "bayesrl.beliefs.arms.bandit_models",
-    "bayesrl.beliefs.continuous._gp_paths": "bayesrl.beliefs.dynamics.gp_paths",
-    "bayesrl.beliefs.hidden._beam": "bayesrl.beliefs.pomdp._beam",
-    "bayesrl.beliefs.hidden._chains": "bayesrl.beliefs.pomdp.chains",
-    "bayesrl.beliefs.hidden._hyper_states": "bayesrl.beliefs.pomdp.hyper_states",
-    "bayesrl.beliefs.hidden._weighted_states": "bayesrl.beliefs.pomdp._weighted_states",
-    "bayesrl.beliefs.values._observations": "bayesrl.beliefs.values.observations",
-    "bayesrl.beliefs.values._recursion": "bayesrl.beliefs.values.recursion",
-    "bayesrl.beliefs.values._trajectory": "bayesrl.beliefs.values.trajectory",
-    "bayesrl.continuous._gp_pomdp_model": "bayesrl.beliefs.dynamics._gp_pomdp_model",
-    "bayesrl.continuous._particles": "bayesrl.beliefs.dynamics._particles",
-    "bayesrl.continuous._trajectories": "bayesrl.beliefs.dynamics._trajectories",
-    "bayesrl.inverse._likelihood": "bayesrl.beliefs.rewards.likelihood",
-    "bayesrl.inverse._policy_walk": "bayesrl.beliefs.rewards._policy_walk",
-    "bayesrl.inverse._target": "bayesrl.beliefs.rewards._target",
-    "bayesrl.multitask._gibbs_of_counts": "bayesrl.beliefs.tasks._gibbs_of_counts",
-    "bayesrl.multitask._linear_reward_classes": "bayesrl.beliefs.tasks.linear_reward_classes",
-    "bayesrl.multitask._value_tasks": "bayesrl.multitask.value_tasks",
-    "bayesrl.risk._measure": "bayesrl.risk.measure",
-    "bayesrl.risk._models": "bayesrl.risk.models",
-}
-"""Modules of classes whose names stand in several files, where they were when older files were written."""
-
-RENAMED = {
-    "bayesrl.bamdp.optimism.mbie_eb:Plan": "MBIEPlan",
-    "bayesrl.bamdp.optimism.rmax:Plan": "RMaxPlan",
-    "bayesrl.bamdp.sampling.bayesian_dp:Plan": "BayesianDPPlan",
-    "bayesrl.bamdp.sampling.boss:Plan": "BOSSPlan",
-    "bayesrl.bamdp.sampling.psrl:Plan": "PSRLPlan",
-    "bayesrl.bamdp.sampling.sboss:Plan": "SBOSSPlan",
-    "bayesrl.bamdp.sampling.value_of_information:Sample": "ModelSample",
-    "bayesrl.bapomdp.sampled_pomdps:Model": "DrawnPOMDP",
-    "bayesrl.beliefs.games._belief_tree:Tree": "BeliefTree",
-    "bayesrl.continuous.lazy_psrl:Plan": "LazyPSRLPlan",
-    "bayesrl.risk.sigma_point_robust:Plan": "SigmaPointPlan",
-}
-"""Classes in files that were written before they got other names."""
-
-
 def _class(name: str) -> Any:
     """The class of that name, which must be in this package."""
     found = NAME.fullmatch(name)
     if found is None:
         raise Refused(f"it holds a {name}, which is not a value of this library")
-    module = MOVED.get(found[1], found[1])
+    module = MODULES.get(found[1], found[1])
     try:
         kind = getattr(import_module(module), found[2])
     except (ImportError, AttributeError):
         kind = None
     if not isinstance(kind, type) or not _is_ours(kind) or kind.__module__ != module:
-        kind = classes_by_name().get(RENAMED.get(name, found[2]))  # it may have moved since the file was written
+        kind = classes_by_name().get(CLASSES.get(name, found[2]))  # it may have moved since the file was written
     if kind is None:
         raise Refused(f"it holds a {name}, which is not a value of this library")
     return kind

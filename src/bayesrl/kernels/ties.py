@@ -19,7 +19,7 @@ ROUNDING = 1e-13
 """Tolerance in units of the numbers that the values were computed from."""
 
 
-@njit
+@inlined
 def size(x: F1) -> float:
     """The largest finite |x|; zero if there is none."""
     most = 0.0
@@ -38,7 +38,7 @@ def sizes(x: F2) -> float:
     return most
 
 
-@njit
+@inlined
 def margin(most: float, scale: float = 0.0) -> float:
     """How far apart values of this size may be and still tie."""
     return max(RELATIVE * most, ROUNDING * scale)
@@ -57,7 +57,19 @@ def threshold(x: F1, scale: float = 0.0) -> float:
 @njit
 def best(x: F1, scale: float = 0.0) -> tuple[int, int]:
     """The first of the best entries, and how many there are."""
-    cut, first, n = threshold(x, scale), 0, 0
+    top, second, most, first = -np.inf, -np.inf, 0.0, 0
+    for i in range(len(x)):
+        v = x[i]
+        if v > top:
+            top, second, first = v, top, i
+        elif v > second:
+            second = v
+        if most < abs(v) < np.inf:
+            most = abs(v)
+    apart = margin(most, scale)
+    if top - second > apart:
+        return first, 1
+    cut, first, n = top - apart, 0, 0
     for i in range(len(x)):
         if x[i] >= cut:
             if n == 0:
@@ -69,7 +81,16 @@ def best(x: F1, scale: float = 0.0) -> tuple[int, int]:
 @njit
 def first_best(x: F1, scale: float = 0.0) -> int:
     """The first of the best entries."""
-    return best(x, scale)[0]
+    top, first = -np.inf, 0
+    for i in range(len(x)):
+        if x[i] > top:
+            top, first = x[i], i
+    if first > 0 or not x[0] >= top:
+        cut = top - margin(size(x), scale)
+        for i in range(len(x)):
+            if x[i] >= cut:
+                return i
+    return first
 
 
 @njit
@@ -100,15 +121,16 @@ def largest(x: F1, n: int) -> I1:
     return np.flatnonzero(clear | near)
 
 
-@njit
+@inlined
 def better(x: float, y: float, scale: float = 0.0) -> bool:
     """Whether x is larger than y and does not tie with it."""
-    if not (abs(x) < np.inf and abs(y) < np.inf):
-        return x > y
-    return x - y > margin(max(abs(x), abs(y)), scale)
+    if not x > y:
+        return False
+    most = max(abs(x), abs(y))
+    return x - y > margin(most, scale) or most == np.inf
 
 
-@njit
+@inlined
 def equal(x: float, y: float, scale: float = 0.0) -> bool:
     """Whether two numbers tie."""
     if not (abs(x) < np.inf and abs(y) < np.inf):

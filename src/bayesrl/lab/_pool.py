@@ -33,6 +33,8 @@ Result = TypeVar("Result")
 Work = Callable[[Job, Watch | None], Result]
 TRIES = 3
 """How often a job may be running while its worker is killed."""
+IMPORTED_IN = os.getpid()
+"""The process that imported this module; a fork of it has another number."""
 SET_DEATH_SIGNAL = 1
 """The number of prctl's option PR_SET_PDEATHSIG."""
 
@@ -53,8 +55,12 @@ class InWorker(Exception):
 
 
 def context() -> BaseContext:
-    """How processes are started. Not by fork: it copies locks that other threads hold."""
-    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    """How processes are started. Not by fork: it copies locks that other threads hold.
+
+    Python's starter of processes serves the process that began it, and not a fork of that process.
+    """
+    served = "forkserver" in multiprocessing.get_all_start_methods() and os.getpid() == IMPORTED_IN
+    method = "forkserver" if served else "spawn"
     return multiprocessing.get_context(method)
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from types import NoneType
+from typing import Annotated, Any, NamedTuple, Protocol, Union, get_args, get_origin
 
 from numpy.random import default_rng
 
@@ -41,6 +42,7 @@ from bayesrl.problems import (
     name_of,
 )
 from bayesrl.registry import Entry, entries, lookup, make, make_world, with_article
+from bayesrl.renamed import saying
 from bayesrl.traits import traits_of
 from bayesrl.worlds.hidden import POMDPWorld
 
@@ -97,9 +99,16 @@ def agent_for(
 def choose(method: str, world: World | Family, prior: Any, params: Mapping[str, Any]) -> Choice:
     """An agent for this world, and the name of the prior that was chosen for it. A solver is run here."""
     entry = acting(method)
+    if entry.words.keys().isdisjoint(params):
+        return _choose(entry, world, prior, params)
+    with saying(entry.words, params):
+        return _choose(entry, world, prior, entry.in_new_words(params))
+
+
+def _choose(entry: Entry, world: World | Family, prior: Any, params: Mapping[str, Any]) -> Choice:
     if not believes(entry):
         return Choice(_without_prior(entry, world, prior, params), None)
-    made = make(method, **{**suggested(world, entry), **params})
+    made = make(entry.name, **{**suggested(world, entry), **params})
     check_place(made, world)
     name, belief = believed(made, world, prior)
     return Choice(
@@ -155,10 +164,11 @@ def _without_prior(entry: Entry, world: World | Family, prior: object, params: M
     if "n_states" in entry.parameters and is_hidden(world):
         raise InvalidArgument(entry.name, "world", "one whose state is observed", name_of(world))
     told = _sizes(entry, world) | {n: x for n, x in rewards_of(world).items() if n in entry.parameters}
-    if "prior" in entry.parameters and offers(world, LeavesUnknown):
-        told["prior"] = world.model_prior()
+    needed = next((name for name in ("model_prior", "prior") if name in entry.parameters), None)
+    if needed is not None and offers(world, LeavesUnknown):
+        told[needed] = world.model_prior()
     told |= suggested(world, entry) | dict(params)
-    if "prior" in entry.parameters and "prior" not in told:
+    if needed is not None and needed not in told:
         raise InvalidArgument(entry.name, "world", "one that leaves a model unknown", name_of(world))
     made = make(entry.name, **told)
     check_place(made, world)
@@ -293,6 +303,10 @@ def parameters(entry: Entry) -> list[Parameter]:
 
 def _type(annotation: Any) -> str:
     """An annotation as text, without what `Annotated` adds to it."""
+    if get_origin(annotation) is Annotated:
+        return _type(get_args(annotation)[0])
+    if get_origin(annotation) is Union:  # its text depends on the version of Python
+        return " | ".join("None" if kind is NoneType else _type(kind) for kind in get_args(annotation))
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
     tree = ast.parse(text, mode="eval").body
     if isinstance(tree, ast.Subscript) and ast.unparse(tree.value).endswith("Annotated"):

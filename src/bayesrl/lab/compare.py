@@ -18,7 +18,9 @@ killed, its runs begin again; if that happens again and again, `LostWorkers` has
 from __future__ import annotations
 
 import ast
+import math
 import multiprocessing
+import os
 import pickle
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +36,7 @@ from bayesrl._files import read
 from bayesrl.capabilities import Batches, offers
 from bayesrl.checks import choice, integer
 from bayesrl.core import Copies, Family, World, names_to_keep, run
-from bayesrl.errors import InvalidArgument, LostWorkers, MissingMainGuard
+from bayesrl.errors import InvalidArgument, LostWorkers, MissingMainGuard, OutOfMemory
 from bayesrl.lab._pool import TRIES, Lost, NotImported, context, on_processes, on_threads
 from bayesrl.lab._progress import Progress, Watch
 from bayesrl.lab.comparison import Comparison
@@ -67,8 +69,9 @@ def compare(
     a terminal, and lines if it takes more than half a minute.
     """
     agents = _labelled(agents)
-    usual = world.steps if offers(world, StatesLength) else None
-    steps = integer("compare", "steps", usual if steps is None else steps, 1)
+    if steps is None and offers(world, StatesLength):
+        steps = world.steps
+    steps = integer("compare", "steps", steps, 1)
     runs = integer("compare", "runs", runs, 1)
     seed = integer("compare", "seed", seed, 0, any_length=True)
     workers = integer("compare", "workers", workers, 1)
@@ -85,6 +88,7 @@ def compare(
         _check_pickles(agents, world)
         _check_main_guard()
 
+    _check_memory(len(agents) * runs, steps)
     chunk = max(1, runs // (8 * workers)) if pooled and backend == "processes" else 1
     jobs = [
         Job(label, agent, world, steps, seed, horizon, keep, lockstep, part)
@@ -118,7 +122,7 @@ def compare(
 def broadcasts(agent: Any, world: World | Family) -> bool:
     """Whether replicates of this pair can run in lockstep."""
     planner, prior = getattr(agent, "planner", None), getattr(agent, "prior", None)
-    return traits_of(planner).batched and offers(prior, Batches) and offers(world, Batches)
+    return offers(prior, Batches) and offers(world, Batches) and traits_of(planner).batched
 
 
 # The work ------------------------------------------------------------------------------------------------------------
@@ -253,6 +257,26 @@ def _listed(agents: Any) -> list[Any]:
         expected = "an agent, a sequence of agents or a mapping from labels to agents"
         raise InvalidArgument("compare", "agents", expected, agents)
     return list(agents)
+
+
+def _check_memory(runs: int, steps: int) -> None:
+    """Refuse runs whose rewards alone, at eight bytes a step, exceed the memory of the machine."""
+    needed = runs * (8.0 * steps + OF_RUN)
+    if needed > memory():
+        remedy = "Use fewer runs or steps, or several calls with a seed of their own."
+        raise OutOfMemory("compare", f"{needed / 1e9:.3g} GB for {runs} runs of {steps} steps", remedy)
+
+
+OF_RUN = 500
+"""Bytes that a run takes besides its columns, at least."""
+
+
+def memory() -> float:
+    """The bytes of memory of this machine; infinity where the system does not tell."""
+    told = getattr(os, "sysconf_names", {})
+    if not {"SC_PAGE_SIZE", "SC_PHYS_PAGES"} <= told.keys():
+        return math.inf
+    return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
 
 
 def _check_pickles(agents: Mapping[str, Any], world: World | Family) -> None:

@@ -58,10 +58,10 @@ class Comparison:
         return self.records[label]
 
     def __repr__(self) -> str:
-        from bayesrl.lab.report import counted, interval
+        from bayesrl.lab.report import interval
 
-        size = f"{counted(self.runs, 'run')} of {counted(self.steps, 'step')}"
-        lines = [f"Comparison of {counted(len(self.records), 'method')}, {size}: mean return ± half the 95% interval"]
+        methods = counted(len(self.records), "method")
+        lines = [f"Comparison of {methods}, {self.size}: mean return ± half the 95% interval"]
         width = min(max(map(len, self.labels)), LONGEST)
         for label, summary in islice(self.summary().items(), SHOWN):
             lines.append(f"  {textwrap.shorten(label, LONGEST, placeholder='...'):{width}}  {interval(summary.total)}")
@@ -82,6 +82,11 @@ class Comparison:
     def runs(self) -> int:
         """The number of replicates."""
         return int(next(iter(self.records.values())).columns["reward"].shape[1])
+
+    @property
+    def size(self) -> str:
+        """The number and the length of the runs, in words."""
+        return f"{counted(self.runs, 'run')} of {counted(self.steps, 'step')}"
 
     def summary(self, confidence: float = 0.95) -> dict[str, Summary]:
         """Mean returns with their intervals, by label."""
@@ -155,3 +160,8 @@ class Comparison:
         from bayesrl.lab.plots.curves import curves
 
         curves(self, path, regrets, bounds=bounds, optimum=optimum)
+
+
+def counted(n: int, thing: str) -> str:
+    """A number with its noun: "1 run", "3 runs"."""
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"

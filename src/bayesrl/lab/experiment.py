@@ -28,7 +28,7 @@ from bayesrl.lab.measures.regret import Regret, optimal_totals
 from bayesrl.lab.names import FILE, merged, named
 from bayesrl.models.reading import find_mdp
 from bayesrl.problems import HasDiscount, StatesPrior
-from bayesrl.provenance import describe
+from bayesrl.record import describe
 from bayesrl.registry import find, parameters_of
 from bayesrl.statistics import Interval
 
@@ -190,12 +190,12 @@ def _entrants(
     entries = {text: acting(name) for text, (name, _) in parsed.items()}
     believing = {text: believes(entry) for text, entry in entries.items()}
     for key in params:
-        if not any(key in entry.parameters for entry in entries.values()):
+        if not any(entry.keyword(key) for entry in entries.values()):
             names = " or ".join(dict.fromkeys(entry.name for entry in entries.values()))
             raise UnknownName(f"parameter of {names}", key, {p for e in entries.values() for p in e.parameters})
     entrants = {}
     for text, (name, own) in parsed.items():
-        shared = {key: value for key, value in params.items() if key in entries[text].parameters}
+        shared = {key: value for key, value in params.items() if entries[text].keyword(key)}
         believed = prior if believing[text] or not any(believing.values()) else None
         agent, chosen = choose(name, world, believed, merged(name, own, shared))
         entrants[text] = Entrant(name, chosen, agent)

@@ -23,7 +23,7 @@ from numpy.random import Generator, default_rng
 from bayesrl._shown import shown
 from bayesrl.capabilities import HasMeanMDP, HasMeanPOMDP, HasRowQuantiles, HasStates, SamplesMDPs, offers
 from bayesrl.checks import Floats, Ints, integer
-from bayesrl.core import Agent, Family, Mind, Streams, World, meet, play
+from bayesrl.core import Agent, Family, Mind, Streams, World, draw_world, play
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.build import choose, note_on_prior, world_for
 from bayesrl.lab.names import merged, named
@@ -61,7 +61,7 @@ class Hidden(NamedTuple):
 
     states: Mapping[str, float]
     """Probability of each state, by name."""
-    signs: Mapping[str, float]
+    observations: Mapping[str, float]
     """Probability of each observation after the chosen action, by name."""
     vectors: Floats | None
     """Alpha-vectors of the believed model, (N, 2), if there are two states: values as lines over the belief."""
@@ -124,7 +124,7 @@ class Explanation:
         asked = {key: getattr(self, key) for key in ("method", "world", "state", "steps", "seed")}
         if self.hidden is not None:
             asked["observation"] = asked.pop("state")
-            asked |= {"states": dict(self.hidden.states), "observations": dict(self.hidden.signs)}
+            asked |= {"states": dict(self.hidden.states), "observations": dict(self.hidden.observations)}
         return asked | {
             "action": self.actions[self.action],
             "root": rows,
@@ -155,11 +155,11 @@ def explain(
     agent, chosen = choose(name, place, prior, merged(name, own, params or {}))
     usual = place.prior if offers(place, StatesPrior) else None
     streams = Streams.of(seed)
-    met = cast(MDPWorld | POMDPWorld, meet(place, streams))  # the worlds whose states are listed
+    met = cast(MDPWorld | POMDPWorld, draw_world(place, streams))  # the worlds whose states are listed
     layout = layout_of(met)
     mind, here = after_steps(agent, met, steps, streams)
     s = here if s is None else s
-    action, mind, info = agent.act(mind, s, streams.thought)
+    action, mind, info = agent.act(mind, s, streams.planner)
     belief = mind.belief if isinstance(mind, Mind) else None
     modelled = belief if offers(belief, Modelled) else None
     return Explanation(
@@ -182,14 +182,14 @@ def explain(
 def believed(belief: HasStates, world: POMDPWorld, action: int) -> Hidden:
     """The belief about a hidden state before an action, in numbers."""
     numbers = tuple(map(str, range(max(world.n_states, world.n_observations))))
-    names, signs = world.states or numbers[: world.n_states], world.observations or numbers[: world.n_observations]
+    names, shown = world.states or numbers[: world.n_states], world.observations or numbers[: world.n_observations]
     vectors = best = None
     if world.n_states == 2 and offers(belief, HasMeanPOMDP) and belief.gamma < 1.0:
         solved = make("pbvi").solve(belief.mean_pomdp(), default_rng(0))
         vectors, best = solved.vectors, solved.actions
     return Hidden(
         dict(zip(names, belief.states().tolist(), strict=True)),
-        dict(zip(signs, belief.predictive(action).tolist(), strict=True)),
+        dict(zip(shown, belief.predictive(action).tolist(), strict=True)),
         vectors,
         best,
     )

@@ -6,8 +6,7 @@
 
 Nothing is run, and no list is kept by hand. A prior is made for the world, and the planner's `needs` and `check` are
 asked (`capabilities.demand`); an agent without a prior is made and asked by its `check_world`. The prior of a fit is
-the world's own if it satisfies the method, else the first that does. An exact solver of POMDPs may still give up in a
-large world (`NotConverged`), since nothing but trying tells how many vectors it needs.
+the world's own if it satisfies the method, else the first that does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """From demonstrations to weights and a policy, by the name of a method: what `bayesrl infer-reward` does.
 
-    infer("map-birl", world, demonstrations, {"confidence": 5.0}, rng=rng)
+    infer("map-birl", world, demonstrations, {"rationality": 5.0}, rng=rng)
 
 A method for one expert reads all demonstrations together. A method for several experts has a vector of weights, and a
 policy, for each trajectory or cluster.
@@ -75,7 +75,7 @@ def infer(
     belief_name = SOLVERS.get(method, method)
     parts: dict[str, dict[str, Any]] = {method: {}, belief_name: {"problem": world}}
     for key, x in (settings or {}).items():
-        home = next((name for name in (method, belief_name) if key in known[name].parameters), None)
+        home = next((name for name in (method, belief_name) if known[name].keyword(key)), None)
         if home is None or key == "problem":
             taken = sorted({*known[method].parameters, *known[belief_name].parameters} - {"problem"})
             raise UnknownName("parameter", key, taken)

@@ -65,6 +65,7 @@ class Way(NamedTuple):
         """The given parameters, checked, with defaults for the others."""
         taken = inspect.signature(self.function).parameters
         told = {d.name: d for d in declarations(self.function)}
+        given = self.belief.in_new_words(given)
         for key in given:
             if key not in told:
                 raise UnknownName(f"parameter of the prior {self.name}", key, told)

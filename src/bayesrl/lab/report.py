@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesrl.lab.comparison import Comparison, Summary
+from bayesrl.lab.comparison import Comparison, Summary, counted
 from bayesrl.lab.literature.figures import FAMILY_RATE, Difference, Figure
 from bayesrl.lab.measures.episodes import LAST, episodes
 from bayesrl.lab.measures.regret import Regret
@@ -42,8 +42,7 @@ def comparison_table(
     from rich.table import Table
 
     regrets, figures = regrets or {}, figures or {}
-    size = f"{counted(comparison.runs, 'run')} of {counted(comparison.steps, 'step')}"
-    said = [size, *sorted({lost.name for lost in regrets.values()})]
+    said = [comparison.size, *sorted({lost.name for lost in regrets.values()})]
     if comparison.runs > 1:
         said.insert(0, "mean ± half the 95% interval")
     summaries = comparison.summary()
@@ -146,8 +145,3 @@ def _published(figure: Figure, gap: Difference | None, judged: int) -> str:
     colour = {"agrees": "green", "differs": "red"}.get(verdict or "", "dim")
     name = "" if figure.metric == "return" else f"{figure.metric} "
     return f"{name}{figure.value:g}{spread} [{colour}]{verdict or figure.provenance}[/]"
-
-
-def counted(n: int, thing: str) -> str:
-    """A number with its noun: "1 run", "3 runs"."""
-    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"

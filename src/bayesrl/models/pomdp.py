@@ -3,8 +3,8 @@
 A step goes from s by action a to s' ~ T(.|s, a). Then o ~ Omega(.|s', a) is seen, and R(s, a, s', o) is paid. At a
 reset nothing is seen: the observation is NOTHING.
 
-What is seen has the form of `outcomes.py`: `sign[s', a, k]` is the observation of outcome k, and `group[s', a]` the
-index of the distribution of k. Known, listed and tied rows are then what they are for transitions.
+What is seen has the form of `outcomes.py`: `observation[s', a, k]` is the observation of outcome k, and `group[s', a]`
+the index of the distribution of k. Known, listed and tied rows are then what they are for transitions.
 
 The observation is drawn given the state that was *reached*. A problem in which it tells of the state before the step
 needs states that carry it (as those of `showing_rewards` do).
@@ -27,6 +27,7 @@ from bayesrl.models._listed import Matrices, from_matrices
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import grouped
 from bayesrl.parameters import unchecked, value
+from bayesrl.renamed import keep_old_names
 
 NOTHING = -1
 """The observation at a reset. It is no evidence, and no index."""
@@ -34,10 +35,10 @@ NOTHING = -1
 
 @explain_failures
 @value
-class Signs:
+class ObservationOutcomes:
     """The possible observations after each action in each state reached. This part of a model is never uncertain."""
 
-    sign: I3
+    observation: I3
     """Observation of outcome k after reaching s' by a, shape (S, A, K)."""
     group: I2
     """The index of the distribution of the observation, shape (S, A). Groups are numbered from 0 without gaps."""
@@ -47,26 +48,25 @@ class Signs:
     """Z."""
 
     def __post_init__(self) -> None:
-        owner = "Signs"
-        shape = table.shape if (table := as_array(self.sign)).ndim == 3 else (None, None, None)
-        S, A, K = array(owner, "sign", self.sign, shape).shape
+        owner = "ObservationOutcomes"
+        shape = table.shape if (table := as_array(self.observation)).ndim == 3 else (None, None, None)
+        S, A, K = array(owner, "observation", self.observation, shape).shape
         Z = integer(owner, "n_observations", self.n_observations, 1)
         group, size = grouped(owner, self.group, self.size, (S, A, K))
         pad = np.arange(K) >= size[group][:, :, None]
-        sign = indices(owner, "sign", np.where(pad, 0, np.asarray(self.sign)), (S, A, K), Z)
-        for name, new in (("sign", sign), ("group", group), ("size", size), ("n_observations", Z)):
+        observation = indices(owner, "observation", np.where(pad, 0, np.asarray(self.observation)), (S, A, K), Z)
+        for name, new in (("observation", observation), ("group", group), ("size", size), ("n_observations", Z)):
             object.__setattr__(self, name, new)
 
     def __repr__(self) -> str:
-        S, A, K = self.sign.shape
-        return (
-            f"Signs(states={S}, actions={A}, outcomes={K}, groups={len(self.size)}, observations={self.n_observations})"
-        )
+        S, A, K = self.observation.shape
+        G, Z = len(self.size), self.n_observations
+        return f"ObservationOutcomes(states={S}, actions={A}, outcomes={K}, groups={G}, observations={Z})"
 
     @cached_property
     def valid(self) -> B2:
         """Which entries of a (G, K) array are outcomes, not padding."""
-        return frozen(np.arange(self.sign.shape[2]) < self.size[:, None])
+        return frozen(np.arange(self.observation.shape[2]) < self.size[:, None])
 
 
 @explain_failures
@@ -76,10 +76,10 @@ class TabularPOMDP:
 
     mdp: TabularMDP
     """The hidden part. Its rewards are the expected ones, given s, a and s'."""
-    signs: Signs
+    observed: ObservationOutcomes
     """The possible observations, in groups."""
-    sign_prob: F2
-    """Probability of outcome k in group g of `signs`, shape (G, K)."""
+    observation_prob: F2
+    """Probability of outcome k in group g of `observed`, shape (G, K)."""
     rewards: Floats
     """R in the smallest of the shapes (S, A), (S, A, S) and (S, A, S, Z) that holds it."""
 
@@ -87,15 +87,17 @@ class TabularPOMDP:
         owner = "TabularPOMDP"
         if not isinstance(self.mdp, TabularMDP):
             raise InvalidArgument(owner, "mdp", "a TabularMDP", self.mdp, "See from_dense for arrays.")
-        if not isinstance(self.signs, Signs):
-            raise InvalidArgument(owner, "signs", "Signs", self.signs, "See from_dense for arrays.")
+        if not isinstance(self.observed, ObservationOutcomes):
+            raise InvalidArgument(owner, "observed", "ObservationOutcomes", self.observed, "See from_dense for arrays.")
         S, A, Z = self.n_states, self.n_actions, self.n_observations
-        if self.signs.group.shape != (S, A):
-            raise InvalidArgument(owner, "signs", f"those of {S} states and {A} actions", self.signs.group.shape)
-        prob = array(owner, "sign_prob", self.sign_prob, self.signs.valid.shape, low=0.0)
-        if prob[~self.signs.valid].any():
-            raise InvalidArgument(owner, "sign_prob", "zero on padding", float(prob[~self.signs.valid].max()))
-        object.__setattr__(self, "sign_prob", rows_sum_to_one(owner, "sign_prob", prob, self.sign_prob))
+        if self.observed.group.shape != (S, A):
+            raise InvalidArgument(owner, "observed", f"those of {S} states and {A} actions", self.observed.group.shape)
+        prob = array(owner, "observation_prob", self.observation_prob, self.observed.valid.shape, low=0.0)
+        if prob[~self.observed.valid].any():
+            raise InvalidArgument(owner, "observation_prob", "zero on padding", float(prob[~self.observed.valid].max()))
+        object.__setattr__(
+            self, "observation_prob", rows_sum_to_one(owner, "observation_prob", prob, self.observation_prob)
+        )
         object.__setattr__(self, "rewards", smallest(owner, self.rewards, S, A, Z))
 
     def __repr__(self) -> str:
@@ -174,15 +176,15 @@ class TabularPOMDP:
         if start is None:
             going = [s for s in range(S) if s not in terminal] or range(S)
             start = np.bincount(going, minlength=S) / len(going)
-        mdp = make(P, mean_over_signs(rewards, seen), gamma, start, terminal)
+        mdp = make(P, mean_over_observations(rewards, seen), gamma, start, terminal)
         s, a, o = np.nonzero(seen)
         pair = s * A + a
         size = np.bincount(pair, minlength=S * A)
         k = np.arange(len(pair)) - np.repeat(np.cumsum(size) - size, size)
-        sign, prob = np.zeros((S * A, size.max()), np.int32), np.zeros((S * A, size.max()))
-        sign[pair, k], prob[pair, k] = o, seen[s, a, o]
-        signs = Signs(sign.reshape(S, A, -1), np.arange(S * A).reshape(S, A), size, Z)
-        return cls(mdp, signs, prob, rewards)
+        observation, prob = np.zeros((S * A, size.max()), np.int32), np.zeros((S * A, size.max()))
+        observation[pair, k], prob[pair, k] = o, seen[s, a, o]
+        observed = ObservationOutcomes(observation.reshape(S, A, -1), np.arange(S * A).reshape(S, A), size, Z)
+        return cls(mdp, observed, prob, rewards)
 
     # Readings --------------------------------------------------------------------------------------------------------
 
@@ -199,7 +201,7 @@ class TabularPOMDP:
     @property
     def n_observations(self) -> int:
         """Z."""
-        return self.signs.n_observations
+        return self.observed.n_observations
 
     @property
     def gamma(self) -> float:
@@ -219,10 +221,10 @@ class TabularPOMDP:
     @cached_property
     def seen(self) -> F3:
         """Omega as O[s', a, o], shape (S, A, Z)."""
-        S, A, K = self.signs.sign.shape
+        S, A, K = self.observed.observation.shape
         Z = self.n_observations
-        cells = np.repeat(np.arange(S * A) * Z, K) + self.signs.sign.ravel()
-        summed = np.bincount(cells, self.sign_prob[self.signs.group].ravel(), S * A * Z)
+        cells = np.repeat(np.arange(S * A) * Z, K) + self.observed.observation.ravel()
+        summed = np.bincount(cells, self.observation_prob[self.observed.group].ravel(), S * A * Z)
         return frozen(np.asarray(summed, np.float64).reshape(S, A, Z))
 
     @cached_property
@@ -231,7 +233,7 @@ class TabularPOMDP:
         if self.rewards.ndim == 2:
             return frozen(np.where(self.terminal[:, None], 0.0, self.rewards))
         P = self.mdp.matrix.reshape(self.n_states, self.n_actions, -1)
-        paid = np.einsum("say,say->sa", P, mean_over_signs(self.rewards, self.seen))
+        paid = np.einsum("say,say->sa", P, mean_over_observations(self.rewards, self.seen))
         return frozen(np.where(self.terminal[:, None], 0.0, paid))
 
     @cached_property
@@ -317,6 +319,9 @@ def smallest(owner: str, R: ArrayLike, S: int, A: int, Z: int) -> Floats:
     return frozen(R)
 
 
-def mean_over_signs(rewards: Floats, seen: F3) -> Floats:
+def mean_over_observations(rewards: Floats, seen: F3) -> Floats:
     """E[R | s, a, s'] (or R, if it does not depend on what is seen), given O[s', a, o]."""
     return np.asarray(np.einsum("sayo,yao->say", rewards, seen)) if rewards.ndim == 4 else rewards
+
+
+keep_old_names(__name__)

@@ -185,7 +185,7 @@ def _moves(pomdp: TabularPOMDP) -> tuple[tuple[Ints, ...], Floats]:
 
 
 def _named(pomdp: TabularPOMDP, *names: tuple[str, ...]) -> NamedPOMDP:
-    return NamedPOMDP(pomdp.mdp, pomdp.signs, pomdp.sign_prob, pomdp.rewards, *names)
+    return NamedPOMDP(pomdp.mdp, pomdp.observed, pomdp.observation_prob, pomdp.rewards, *names)
 
 
 def _is_name(word: Any) -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 
-class ReadsAsArray(Protocol):
+class ReadsAsArray(ABC):
     """An object that can be indexed, listed, measured and handed to NumPy like its array."""
 
+    @abstractmethod
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
 
     @property

@@ -1,24 +1,29 @@
 """Problems and solutions of the exact solvers.
 
 A problem is a `TabularMDP`, or anything that has one as `.mdp` (a world): see `reading.py`. A solution has a proven
-bound on the distance of its values from the optimal ones: see `error_bound`.
+bound on the distance of its values from the optimal ones: see `error_bound`. `solve_by` runs an algorithm on a problem
+and bounds the error.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayesrl._shown import shown
-from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, frozen
+from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, array, frozen, number
+from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import F2, I1
 from bayesrl.kernels.dynamic_programming.bellman import BLOCK, Model, largest, rounding_error
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import margin, size, sizes
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import TabularPolicy
+from bayesrl.models.reading import Problem, mdp_of
 
 Indices = NDArray[np.int64]
 
@@ -107,3 +112,54 @@ def first_best(q: F2, error: float) -> I1:
                 best[s] = a
                 break
     return best
+
+
+# Algorithms ----------------------------------------------------------------------------------------------------------
+
+
+class Iterate(NamedTuple):
+    """The last values of an algorithm."""
+
+    values: Floats
+    q: Floats
+    """One backup of the values."""
+    low: float
+    high: float
+    """The extremes of max_a q - values."""
+    iterations: int
+
+
+Algorithm = Callable[[Model, Floats | None, float], Iterate]
+"""A function of a model, initial values or None (they may be overwritten), and the target of the residual."""
+
+
+def solve_by(
+    problem: Problem,
+    algorithm: Algorithm,
+    method: str,
+    tol: float = 1e-9,
+    initial: ArrayLike | None = None,
+    bonus: ArrayLike | None = None,
+) -> Solution:
+    """Run an algorithm on a problem and bound the error of its solution."""
+    mdp = mdp_of(problem)
+    S, A = mdp.group.shape
+    tol = number("solve", "tol", tol, 0.0, above=True)
+    extra = None if bonus is None else array("solve", "bonus", bonus, (S, A))
+    v = None if initial is None else array("solve", "initial", initial, (S,)).copy()
+    if mdp.gamma == 1.0:
+        from bayesrl.models.solvers.episodic import solve_undiscounted
+
+        return solve_undiscounted(mdp, algorithm, method, tol, v, extra)
+    m = model_of(mdp, extra)
+    if v is not None and not m.shiftable:
+        v[mdp.outcomes.terminal] = 0.0
+    rate = contraction(m)
+    v, q, low, high, iterations = algorithm(m, v, tol * rate)
+    rounding = rounding_error(m, v)
+    bound = bound_of(rate, rounding, low, high)
+    policy = TabularPolicy.unchecked(first_best(q, bound), A)
+    solution = Solution(v, q, policy, bound, iterations, method)
+    if not (math.isfinite(bound) and rate * bound <= max(rate * tol, 3.0 * rounding)):
+        raise NotConverged(method, solution, bound, f"{iterations} iterations")
+    return solution

@@ -21,8 +21,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.dynamic_programming.bellman import Model, converged
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.models.reading import Problem, find_pomdp
-from bayesrl.models.solution import Solution
-from bayesrl.models.solvers.driver import Algorithm, Iterate, solve_by
+from bayesrl.models.solution import Algorithm, Iterate, Solution, solve_by
 from bayesrl.models.solvers.evaluation import evaluate_policy
 from bayesrl.models.solvers.finite_horizon import finite_horizon, optimal_total, policy_total
 from bayesrl.models.solvers.many import solve_many

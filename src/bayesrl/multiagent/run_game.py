@@ -15,8 +15,8 @@ from bayesrl.checks import integer, sequence
 from bayesrl.core import Agent, columns_of
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.stochastic_game import StochasticGame
-from bayesrl.provenance import describe, provenance
-from bayesrl.record import Record, column
+from bayesrl.record import Record, column, describe, provenance
+from bayesrl.renamed import keep_old_names
 
 
 @runtime_checkable
@@ -68,10 +68,6 @@ def run_game(
     return records[0], records[1]
 
 
-play = run_game
-"""The name of `run_game` in earlier releases."""
-
-
 def _players(agents: Sequence[Agent[Any]]) -> list[Any]:
     two = sequence("run_game", "agents", agents, "two agents")
     if len(two) != 2 or not all(isinstance(agent, Agent) for agent in two):
@@ -90,8 +86,8 @@ def _paths(
     two: Sequence[Any], rules: StochasticGame, steps: int, streams: Sequence[Generator]
 ) -> tuple[list[JointTransition], list[JointTransition]]:
     """The transitions of each player. The streams are the game's, then each planner's, then each belief's."""
-    luck, *others = streams
-    thought, learning = others[:2], others[2:]
+    world_rng, *others = streams
+    planner_rngs, learning_rngs = others[:2], others[2:]
     sizes, pays = (rules.n_actions, rules.n_others), (rules.rewards(0), rules.rewards(1))
     cumulative = np.cumsum(rules.P, axis=3)
     cumulative[..., -1] = 1.0
@@ -99,13 +95,16 @@ def _paths(
     taken: tuple[list[JointTransition], list[JointTransition]] = ([], [])
     s = rules.start
     for _ in range(steps):
-        done = [agent.act(mind, s, rng) for agent, mind, rng in zip(two, minds, thought, strict=True)]
+        done = [agent.act(mind, s, rng) for agent, mind, rng in zip(two, minds, planner_rngs, strict=True)]
         a, b = (integer("run_game", "action", d.action, 0, n - 1) for d, n in zip(done, sizes, strict=True))
-        y = int(np.searchsorted(cumulative[s, a, b], luck.random(), side="right"))
+        y = int(np.searchsorted(cumulative[s, a, b], world_rng.random(), side="right"))
         for i, (mine, theirs) in enumerate(((a, b), (b, a))):
             step = JointTransition(s, mine, theirs, float(pays[i][s, a, b, y]), y)
             taken[i].append(step)
             seen: Any = step if isinstance(two[i], SeesOthers) and two[i].sees_others else step.own()
-            minds[i] = two[i].learn(done[i].memory, seen, learning[i])
+            minds[i] = two[i].learn(done[i].memory, seen, learning_rngs[i])
         s = y
     return taken
+
+
+keep_old_names(__name__)

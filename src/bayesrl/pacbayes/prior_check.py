@@ -73,7 +73,7 @@ class PriorCheck:
     """Which end has the larger lower bound; "neither" if none is above the smallest possible return."""
     policies: Ints
     """The different policies drawn, (n, S); 0 in states that a policy cannot reach."""
-    prior: Floats
+    prior_weights: Floats
     """p, (n,)."""
     weights: Floats
     """q, (n,)."""
@@ -182,7 +182,7 @@ def prior_check(
     return PriorCheck(
         rules="neither" if max(ends) <= 0.0 else "prior" if ends[0] >= ends[1] else "data",
         policies=frozen(chosen),
-        prior=frozen(p),
+        prior_weights=frozen(p),
         weights=frozen(q),
         temperature=best.temperature if best else 0.0,
         kl=best.kl + price if best else 0.0,

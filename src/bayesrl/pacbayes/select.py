@@ -20,6 +20,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.ties import first_best
 from bayesrl.pacbayes.divergence import divergence, probabilities
 from bayesrl.parameters import value
+from bayesrl.renamed import with_old_words
 
 
 @explain_failures
@@ -41,11 +42,14 @@ class Selection:
     """empirical - bound."""
 
 
-def select(values: ArrayLike, prior: ArrayLike, temperatures: ArrayLike, bound: Callable[[float], float]) -> Selection:
+@with_old_words
+def select(
+    values: ArrayLike, prior_weights: ArrayLike, temperatures: ArrayLike, bound: Callable[[float], float]
+) -> Selection:
     """The Gibbs posterior with the largest lower bound E_q V^ - bound(KL(q, p)); ties go to the smallest temperature.
 
-    `values` (n,) are empirical values and `prior` (n,) probabilities that do not depend on the data. `bound` takes
-    KL(q, p), for example `lambda kl: model_bound(kl, n_states, gamma, visits, delta)`.
+    `values` (n,) are empirical values and `prior_weights` (n,) probabilities that do not depend on the data. `bound`
+    takes KL(q, p), for example `lambda kl: model_bound(kl, n_states, gamma, visits, delta)`.
 
     >>> from bayesrl.pacbayes import mcallester
     >>> few, many = (lambda kl, n=n: mcallester(kl, n, delta=0.05, empirical=0.0) for n in (10, 1000))
@@ -56,9 +60,9 @@ def select(values: ArrayLike, prior: ArrayLike, temperatures: ArrayLike, bound: 
     [0.0, 1.0]
     """
     owner = "select"
-    V, p = array(owner, "values", values, (None,), moderate=True), probabilities(owner, "prior", prior)
+    V, p = array(owner, "values", values, (None,), moderate=True), probabilities(owner, "prior_weights", prior_weights)
     if len(V) != len(p):
-        raise InvalidArgument(owner, "prior", f"of length {len(V)}, as values are", p)
+        raise InvalidArgument(owner, "prior_weights", f"of length {len(V)}, as values are", p)
     tried = np.unique(array(owner, "temperatures", temperatures, (None,), low=0.0, moderate=True))
     found = [gibbs(V, p, float(t), bound) for t in tried]
     return found[first_best(np.array([one.lower for one in found]))]

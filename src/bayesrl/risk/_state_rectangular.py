@@ -23,7 +23,7 @@ def state_rectangular(x: Scenarios, tol: float) -> Robust:
     """Max-min values against nature that sees the state only."""
     _, S, A = x.r.shape
 
-    def play(q: F3) -> Backup:
+    def backup(q: F3) -> Backup:
         mu, y = games(q)
         low = np.einsum("nsa,sa->ns", q, mu).min(axis=0)
         high = np.einsum("nsa,sn->sa", q, y).max(axis=1)
@@ -34,7 +34,7 @@ def state_rectangular(x: Scenarios, tol: float) -> Robust:
         error = max(float((high - low).max()), 0.0)
         return Backup(low, error, mu, x.succ.reshape(S, -1), prob.reshape(S, -1), r)
 
-    return iterate(x, play, tol, None)
+    return iterate(x, backup, tol, None)
 
 
 def games(q: Floats) -> tuple[Floats, Floats]:

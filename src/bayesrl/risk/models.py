@@ -41,19 +41,19 @@ def require_discount(owner: str, gamma: float) -> None:
         raise InvalidArgument(owner, "gamma", "a discount below 1", gamma, "A value without end may be infinite.")
 
 
-def models_of(owner: str, problem: Any, samples: int, rng: Generator | None) -> Models:
+def models_of(owner: str, given: Any, samples: int, rng: Generator | None) -> Models:
     """The models of a belief over finitely many, those of a sequence, or `samples` draws from any other belief."""
-    if isinstance(problem, Sequence) and not isinstance(problem, str):
-        models = tuple(problem)
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        models = tuple(given)
         return Models(alike(owner, models), frozen(np.full(len(models), 1.0 / len(models))), False)
-    if offers(problem, ListsMDPs):
-        weights = problem.posterior()
+    if offers(given, ListsMDPs):
+        weights = given.posterior()
         kept = np.flatnonzero(weights)
-        models = tuple(problem.models[i] for i in kept)
+        models = tuple(given.models[i] for i in kept)
         return Models(alike(owner, models), frozen(weights[kept]), False)
-    require_belief(owner, problem, SamplesMDPs)
+    require_belief(owner, given, SamplesMDPs)
     rng = generator(owner, rng)
-    models = tuple(problem.sample_mdp(rng) for _ in range(samples))
+    models = tuple(given.sample_mdp(rng) for _ in range(samples))
     return Models(alike(owner, models), frozen(np.full(samples, 1.0 / samples)), True)
 
 

@@ -1,18 +1,5 @@
 """Laws that every belief, planner, agent and world must obey, with stated false-alarm rates."""
 
-from bayesrl.testing import (  # noqa: F401 (they register probes)
-    _cluster_probes,
-    _task_probes,
-    arm_probes,
-    continuous_probes,
-    grid_probe,
-    hidden_probes,
-    inverse_probes,
-    linear_probe,
-    structured_probes,
-    trajectory_probe,
-    value_probes,
-)
 from bayesrl.testing.laws import (
     check_agent,
     check_belief,

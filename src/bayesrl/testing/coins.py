@@ -1,7 +1,7 @@
 """A compiled world without a table, for tests of searches: a hidden coin, and an action that guesses its side.
 
-It stands here and not in a test, because Numba keeps its type in the cache of the search. If the type could not be
-imported, no search could be loaded from that cache.
+It stands here and not beside the tests, because Numba lists its type in the cache of the searches. Where the type
+cannot be imported, they are compiled again (`kernels/jit.py`).
 """
 
 from __future__ import annotations

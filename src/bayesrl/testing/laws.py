@@ -36,7 +36,7 @@ FEW = 3
 # Beliefs -------------------------------------------------------------------------------------------------------------
 
 
-def check_belief(belief: Belief[Any], probe: Probe | None = None, *, rng: Generator, exact: bool = True) -> None:
+def check_belief(belief: Belief[Any], probe: Probe[Any] | None = None, *, rng: Generator, exact: bool = True) -> None:
     """Purity, martingale, calibration, concentration, moments; exact beliefs also ignore the order of data, and rng.
 
     What a belief keeps of its answers changes none of them. A probe may declare its belief `random` (it uses rng),
@@ -58,12 +58,12 @@ def check_belief(belief: Belief[Any], probe: Probe | None = None, *, rng: Genera
     check_kept_answers(belief, probe, rng=rng)
 
 
-def _data(belief: Belief[Any], probe: Probe, n: int, rng: Generator) -> tuple[Any, list[Any]]:
+def _data(belief: Belief[Any], probe: Probe[Any], n: int, rng: Generator) -> tuple[Any, list[Any]]:
     theta = probe.draw(belief, rng)
     return theta, [probe.datum(belief, theta, rng) for _ in range(n)]
 
 
-def check_purity(belief: Belief[Any], probe: Probe, *, rng: Generator) -> None:
+def check_purity(belief: Belief[Any], probe: Probe[Any], *, rng: Generator) -> None:
     """`update` does not change its belief, at any age, even if two posteriors branch from one belief."""
     _, data = _data(belief, probe, 9, rng)
     for datum in data:
@@ -78,7 +78,7 @@ def check_purity(belief: Belief[Any], probe: Probe, *, rng: Generator) -> None:
         belief = left
 
 
-def check_kept_answers(belief: Belief[Any], probe: Probe, *, rng: Generator) -> None:
+def check_kept_answers(belief: Belief[Any], probe: Probe[Any], *, rng: Generator) -> None:
     """A belief that was asked at every age answers as one that was never asked and came from a file each time.
 
     Other posteriors of the same ages are asked too, before and after.
@@ -96,7 +96,7 @@ def check_kept_answers(belief: Belief[Any], probe: Probe, *, rng: Generator) -> 
     assert np.array_equal(probe.expect(deepcopy(asked)), probe.expect(silent)), "a copy of a belief answers differently"
 
 
-def check_exactness(belief: Belief[Any], probe: Probe, *, rng: Generator) -> None:
+def check_exactness(belief: Belief[Any], probe: Probe[Any], *, rng: Generator) -> None:
     """An exact belief does not depend on the order of its data and never uses rng."""
     _, data = _data(belief, probe, 12, rng)
     untouched = default_rng(0)
@@ -113,7 +113,7 @@ def check_exactness(belief: Belief[Any], probe: Probe, *, rng: Generator) -> Non
 
 def check_martingale(
     belief: Belief[Any],
-    probe: Probe,
+    probe: Probe[Any],
     *,
     rng: Generator,
     draws: int = 3000,
@@ -136,7 +136,7 @@ def check_martingale(
 
 
 def check_calibration(
-    belief: Belief[Any], probe: Probe, *, rng: Generator, replicates: int = 1200, draws: int = 19, data: int = 8
+    belief: Belief[Any], probe: Probe[Any], *, rng: Generator, replicates: int = 1200, draws: int = 19, data: int = 8
 ) -> list[Floats]:
     """Simulation-based calibration: the rank of a truth among draws from its posterior is uniform.
 
@@ -160,7 +160,7 @@ def check_calibration(
 
 
 def check_concentration(
-    belief: Belief[Any], probe: Probe, *, rng: Generator, truths: int = 12, data: int = 400
+    belief: Belief[Any], probe: Probe[Any], *, rng: Generator, truths: int = 12, data: int = 400
 ) -> None:
     """With much data the expectation is, on average, less than half as far from the truth as the prior's.
 
@@ -322,7 +322,7 @@ def check_hidden_world(
     from bayesrl.models.pomdp_solvers.bounds import bracket
 
     pomdp, (low, high) = world.pomdp, world.value
-    for table in (pomdp.mdp.prob, pomdp.sign_prob, pomdp.start[None]):
+    for table in (pomdp.mdp.prob, pomdp.observation_prob, pomdp.start[None]):
         np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-9)
     assert low <= high, "the bracket of the value is empty"
     solved, bound = bracket(pomdp, beliefs)

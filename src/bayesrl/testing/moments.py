@@ -35,6 +35,7 @@ from bayesrl.capabilities import (
     offers,
 )
 from bayesrl.checks import Floats
+from bayesrl.core import Belief
 from bayesrl.testing.probes import Probe, learned, probe_for, readings
 from bayesrl.testing.statistics import assert_mean_equal, assert_quantiles
 
@@ -44,7 +45,7 @@ DATA = 12
 """Number of data that the belief gets first, unless its probe has `data`."""
 
 
-def check_moments(belief: Any, probe: Probe | None = None, *, rng: Generator, draws: int = 10_000) -> None:
+def check_moments(belief: Belief[Any], probe: Probe[Any] | None = None, *, rng: Generator, draws: int = 10_000) -> None:
     """A belief with data describes the distribution that it draws from.
 
     Each quantity is one statistical test, with false-alarm rate 1e-6 over all its entries. 10,000 draws detect a mean
@@ -109,7 +110,7 @@ def _check_plays(belief: CountsPlays, seen: list[Any]) -> None:
 # Models --------------------------------------------------------------------------------------------------------------
 
 
-def _check_models(belief: SamplesMDPs, probe: Probe, draws: int, rng: Generator) -> None:
+def _check_models(belief: SamplesMDPs, probe: Probe[Any], draws: int, rng: Generator) -> None:
     """Compare drawn models with the mean model, the variances and quantiles of rows and rewards, and the counts."""
     drawn = [belief.sample_mdp(rng) for _ in range(draws)]
     R = np.array([model.mean_reward for model in drawn])
@@ -166,7 +167,7 @@ def _pairs(model: Any, n: int) -> Floats:
     return np.concatenate([rows, model.reward], axis=2)[:, :, :n]
 
 
-def _check_counts(belief: CountsPairs, probe: Probe, x: Floats, mean: Floats, group: Any) -> None:
+def _check_counts(belief: CountsPairs, probe: Probe[Any], x: Floats, mean: Floats, group: Any) -> None:
     """A row with total count n has variance p (1 - p) / (n + 1), summed over its outcomes; x are drawn rows (n, G, K).
 
     If models differ in their support, the count is that of the drawn support: the probe's `counts` of a row.
@@ -186,7 +187,7 @@ def _check_counts(belief: CountsPairs, probe: Probe, x: Floats, mean: Floats, gr
 # Rewards -------------------------------------------------------------------------------------------------------------
 
 
-def _check_rewards(belief: RewardBelief, probe: Probe, draws: int, rng: Generator) -> None:
+def _check_rewards(belief: RewardBelief, probe: Probe[Any], draws: int, rng: Generator) -> None:
     """Drawn mean rewards of cells, and counts: the n-th reward r moves the mean m by (r - m) / n."""
     x = np.array([belief.sample_rewards(rng) for _ in range(draws)])
     mean, n = belief.mean_rewards(), belief.reward_counts()

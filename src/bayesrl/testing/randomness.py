@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator, default_rng
 
-from bayesrl.core import Agent, Decision, Family, Streams, Transition, World, meet, play
+from bayesrl.core import Agent, Decision, Family, Streams, Transition, World, draw_world, play
 
 EPISODES = 8
 """Number of episodes that are compared."""
@@ -25,13 +25,13 @@ def check_streams(
 ) -> frozenset[str]:
     """Each stream of a run is used only by its own calls. Return the names of the streams that were used.
 
-    `draw` is for the draw from a family, `world` for the world, `thought` for `act`, `learning` for `learn`. Every call
+    `draw` is for the draw from a family, `world` for the world, `planner` for `act`, `learning` for `learn`. Every call
     of a run is checked: it may change its own stream, but no other stream and neither numpy's nor Python's global
     generator. Given the actions, the world does not depend on the agent's streams. Given the observations, the agent
     does not depend on the world's stream.
     """
     watch = Watch(Streams.of(3), set())
-    met: World = meet(WatchedFamily(world, watch) if isinstance(world, Family) else world, watch.streams)
+    met: World = draw_world(WatchedFamily(world, watch) if isinstance(world, Family) else world, watch.streams)
     watched = play(WatchedAgent(agent, watch), WatchedWorld(met, watch), watch.streams, horizon=horizon)
     taken = [step.transition for step in islice(watched, steps)]
 
@@ -40,9 +40,9 @@ def check_streams(
     again = [step.transition for step in islice(scripted, steps)]
     assert _told(again) == _told(taken), "the world's answers depend on the agent's streams"
 
-    thought, learning, mind = Streams.of(3).thought, Streams.of(3).learning, agent.start()
+    planner, learning, mind = Streams.of(3).planner, Streams.of(3).learning, agent.start()
     for t in taken:
-        action, mind, _ = agent.act(mind, t.observation, thought)
+        action, mind, _ = agent.act(mind, t.observation, planner)
         assert np.array_equal(action, t.action), (
             "the agent's decisions depend on more than its observations and its streams"
         )
@@ -115,7 +115,7 @@ class WatchedAgent:
 
     def act(self, mind: Any, observation: Any, rng: Generator) -> Any:
         """Choose."""
-        return self.watch.call("thought", lambda rng: self.agent.act(mind, observation, rng), rng)
+        return self.watch.call("planner", lambda rng: self.agent.act(mind, observation, rng), rng)
 
     def learn(self, mind: Any, transition: Transition, rng: Generator) -> Any:
         """Learn."""

@@ -31,6 +31,6 @@ class Stripped:
         return getattr(self._inside, name)
 
 
-def stripped(belief: Any, needs: Iterable[type]) -> Stripped:
+def stripped(belief: object, needs: Iterable[type]) -> Stripped:
     """The belief with only `update` and the members of these capabilities."""
     return Stripped(belief, frozenset(name for need in needs for name in members(need)))

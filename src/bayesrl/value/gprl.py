@@ -246,7 +246,7 @@ class GPRL:
         """The same solver with the value covariance of the largest evidence."""
         noise = self.jitter * np.eye(len(V))
         process = GPRegression(self.covariance).update_linear(self.support, np.eye(len(V)), V, noise)
-        fitted = process.fit(rng, starts=1).prior
+        fitted = process.fit(rng, starts=1).prior_covariance
         assert isinstance(fitted, Gaussian)
         return replace(self, covariance=fitted)
 

@@ -103,7 +103,7 @@ class POMDPWorld(Published):
             low, high = (number(owner, "bracket", x) for x in sequence(owner, "bracket", self.bracket, "two numbers"))
             if low > high:
                 raise InvalidArgument(owner, "bracket", "two numbers in ascending order", self.bracket)
-        shapes = {"transition_counts": self.pomdp.mdp.prob, "observation_counts": self.pomdp.sign_prob}
+        shapes = {"transition_counts": self.pomdp.mdp.prob, "observation_counts": self.pomdp.observation_prob}
         for which, prob in shapes.items():
             if (counts := getattr(self, which)) is not None:
                 object.__setattr__(self, which, array(owner, which, counts, prob.shape, low=0.0))
@@ -171,10 +171,10 @@ class POMDPWorld(Published):
         return made
 
     def _shown(self, s: int, a: int, y: int) -> tuple[list[float], list[WorldStep]]:
-        signs, ends = self.pomdp.signs, bool(self.pomdp.terminal[y])
-        p = self.pomdp.sign_prob[signs.group[y, a]]
+        observed, ends = self.pomdp.observed, bool(self.pomdp.terminal[y])
+        p = self.pomdp.observation_prob[observed.group[y, a]]
         possible = np.flatnonzero(p)
-        seen = signs.sign[y, a, possible].tolist()
+        seen = observed.observation[y, a, possible].tolist()
         return cumulative(p[possible]), [WorldStep(y, o, self.pomdp.reward(s, a, y, o), ends) for o in seen]
 
     # Properties ------------------------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ class POMDPWorld(Published):
     def model_prior(self) -> DirichletPOMDP:
         """The Dirichlet prior over models: of what the world's Bayes-adaptive set-up leaves unknown.
 
-        Without declared counts, one for each outcome and each sign that is possible; what is certain is known.
+        Without declared counts, one for each outcome and each observation that is possible; what is certain is known.
         """
         from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
 
@@ -231,14 +231,10 @@ class POMDPWorld(Published):
         if phi is None and psi is None:
             phi, psi = (
                 np.where((prob > 0.0).sum(axis=1, keepdims=True) > 1, prob > 0.0, 0.0)
-                for prob in (self.pomdp.mdp.prob, self.pomdp.sign_prob)
+                for prob in (self.pomdp.mdp.prob, self.pomdp.observation_prob)
             )
         known = (None if counts is None else ~counts.any(axis=1) for counts in (phi, psi))
         return DirichletPOMDP.structured(self.pomdp, phi, psi, *known)
-
-    def counts(self) -> DirichletPOMDP:
-        """The old word for `model_prior`. The `counts()` of a belief are what it has counted."""
-        return self.model_prior()
 
     @property
     def ends(self) -> bool:

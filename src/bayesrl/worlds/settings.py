@@ -14,10 +14,13 @@ A prior is written as in `bayesrl run --prior`, NAME[:CONCENTRATION]:
 
 from __future__ import annotations
 
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
+from bayesrl.capabilities import offers
 from bayesrl.parameters import AtLeast, declared
+from bayesrl.problems import StatesLength, StatesPrior
 from bayesrl.registry import make_world
+from bayesrl.renamed import with_old_words
 
 
 @declared
@@ -39,7 +42,32 @@ class Setting:
     ] = None
 
 
-class Published(Protocol):
+class HasSetting(Protocol):
+    """A world or a family with a setting."""
+
+    @property
+    def setting(self) -> Setting:
+        """The setting."""
+
+
+class StatesRuns(Protocol):
+    """A world or a family that says how many runs the literature makes."""
+
+    @property
+    def runs(self) -> int | None:
+        """The number of runs."""
+
+
+class NamedInFigures(Protocol):
+    """A world or a family that says how published figures call it."""
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Its names there."""
+
+
+@with_old_words
+class Published:
     """A world or a family with a setting, whose entries are also attributes of the world."""
 
     setting: Setting
@@ -65,7 +93,7 @@ class Published(Protocol):
         return self.setting.figures
 
     @property
-    def declared(self) -> float | None:
+    def declared_optimum(self) -> float | None:
         """The best total over `steps` steps, if known."""
         return self.setting.optimum
 
@@ -73,8 +101,15 @@ class Published(Protocol):
 def setting_of(world: object) -> Setting:
     """The setting of a world or family, or of the registered one of that name."""
     place = make_world(world) if isinstance(world, str) else world
-    setting = getattr(place, "setting", None)
-    if isinstance(setting, Setting):
-        return setting
-    told = {name: getattr(place, name) for name in ("prior", "steps", "runs", "figures") if hasattr(place, name)}
+    if offers(place, HasSetting) and isinstance(place.setting, Setting):
+        return place.setting
+    told: dict[str, Any] = {}
+    if offers(place, StatesPrior):
+        told["prior"] = place.prior
+    if offers(place, StatesLength):
+        told["steps"] = place.steps
+    if offers(place, StatesRuns):
+        told["runs"] = place.runs
+    if offers(place, NamedInFigures):
+        told["figures"] = place.figures
     return Setting(**told)

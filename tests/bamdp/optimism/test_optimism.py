@@ -97,7 +97,7 @@ def test_bolt_equals_the_listed_extended_mdp(belief, eta):
         values(b.make("bolt", eta=eta), belief()), solve(mdp).q.reshape(shape).max(axis=2), atol=1e-8
     )
     ahead = finite_horizon(mdp, 3).q.reshape(shape).max(axis=2)
-    np.testing.assert_allclose(values(b.make("bolt", eta=eta, horizon=3), belief()), ahead, atol=1e-10)
+    np.testing.assert_allclose(values(b.make("bolt", eta=eta, depth=3), belief()), ahead, atol=1e-10)
 
 
 @pytest.mark.parametrize("belief", [flat, terminal, tied, sparse, unknown])
@@ -268,9 +268,9 @@ def test_bolt_is_optimistic_on_random_bamdps():
     for belief, H in bamdps():
         for s in np.flatnonzero(~belief.outcomes.terminal):
             exact = exact_q(belief, int(s), H)
-            optimistic = plan(b.make("bolt", eta="theory", horizon=H), belief, int(s)).info["q"]
+            optimistic = plan(b.make("bolt", eta="theory", depth=H), belief, int(s)).info["q"]
             assert (optimistic >= exact - 1e-9).all()
-            below += int((plan(b.make("bolt", eta=0.0, horizon=H), belief, int(s)).info["q"] < exact - 1e-6).sum())
+            below += int((plan(b.make("bolt", eta=0.0, depth=H), belief, int(s)).info["q"] < exact - 1e-6).sum())
     assert below >= 20
 
 
@@ -404,7 +404,7 @@ def test_bad_arguments():
     for name, params, sentence in [
         ("bolt", {"eta": -1.0}, "BOLT: 'eta' must be at least 0, got -1.0."),
         ("bolt", {"eta": "practice"}, "BOLT: 'eta' must be a number or \"theory\", got 'practice'."),
-        ("bolt", {"horizon": 0}, "BOLT: 'horizon' must be a whole number of at least 1, got 0."),
+        ("bolt", {"depth": 0}, "BOLT: 'depth' must be a whole number of at least 1, got 0."),
         ("pot", {"beta": float("nan")}, "POT: 'beta' must be at least 0, got nan."),
         ("vbrb", {"ties": "last"}, "VBRB: 'ties' must be one of first, random, got 'last'."),
     ]:
@@ -418,9 +418,9 @@ def test_beliefs_that_do_not_fit():
         with pytest.raises(Incompatible, match=f"'{lacks}'"):
             b.BayesAgent(FiniteMDPs((TabularMDP.from_dense(np.eye(2)[:, None], [[0.0], [1.0]], 0.9),)), b.make(name))
     endless = flat(gamma=1.0)
-    with pytest.raises(InvalidArgument, match="BOLT: 'horizon' must be given if the discount is 1, got None"):
+    with pytest.raises(InvalidArgument, match="BOLT: 'depth' must be given if the discount is 1, got None"):
         plan(b.make("bolt"), endless, 0)
-    with pytest.raises(InvalidArgument, match="POT: 'horizon' must be given if the discount is 1, got None"):
+    with pytest.raises(InvalidArgument, match="POT: 'depth' must be given if the discount is 1, got None"):
         b.BayesAgent(endless, b.make("pot"))
     with pytest.raises(InvalidArgument, match=r"effective_horizon: 'gamma' must be in \[0, 1\), got 1.0"):
         b.BayesAgent(endless, b.make("beb", beta="theory"))

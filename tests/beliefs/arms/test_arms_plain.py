@@ -453,7 +453,7 @@ def test_linear_arms_by_hand():
 
 
 def test_usual_priors_over_weights():
-    linear = LinearGaussianArms.prior(3, 1.5, 0.4, np.ones((4, 3)), 0.83)
+    linear = LinearGaussianArms.isotropic(3, 1.5, 0.4, np.ones((4, 3)), 0.83)
     assert_array_equal(linear.mean_, np.zeros(3))
     assert_array_equal(linear.root, 1.5 * np.eye(3))
     assert (linear.noise, linear.v, linear.gamma, linear.n_actions) == (0.4, None, 0.83, 4)
@@ -461,11 +461,11 @@ def test_usual_priors_over_weights():
     assert_array_equal(theirs.root, np.eye(3))
     assert_array_equal(theirs.mean_, np.zeros(3))
     assert (theirs.noise, theirs.v, theirs.gamma) == (1.0, 0.2, 0.83)
-    logistic = LogisticArms.prior(3, 0.25, np.ones((4, 3)), 0.83)
+    logistic = LogisticArms.isotropic(3, 0.25, np.ones((4, 3)), 0.83)
     assert_array_equal(logistic.mean_, np.zeros(3))
     assert_array_equal(logistic.precision, [0.25] * 3)
     assert (logistic.reshaping, logistic.gamma) == (1.0, 0.83)
-    laplace = LogisticLaplaceArms.prior(3, 0.25, np.ones((4, 3)), 0.83)
+    laplace = LogisticLaplaceArms.isotropic(3, 0.25, np.ones((4, 3)), 0.83)
     assert_array_equal(laplace.mean_, np.zeros(3))
     assert_allclose(laplace.covariance, 4.0 * np.eye(3))
     assert (laplace.reshaping, laplace.gamma) == (1.0, 0.83)
@@ -474,10 +474,10 @@ def test_usual_priors_over_weights():
         (LogisticArms, "regularisation"),
         (LogisticLaplaceArms, "regularisation"),
     ):
-        owner = f"{kind.__name__}.prior"
-        refused(lambda k=kind: k.prior(0), f"{owner}: 'd' must be")
-        refused(lambda k=kind, n=size: k.prior(2, **{n: 0.0}), f"{owner}: '{size}' must be greater than 0")
-        one = kind.prior(1)
+        owner = f"{kind.__name__}.isotropic"
+        refused(lambda k=kind: k.isotropic(0), f"{owner}: 'd' must be")
+        refused(lambda k=kind, n=size: k.isotropic(2, **{n: 0.0}), f"{owner}: '{size}' must be greater than 0")
+        one = kind.isotropic(1)
         assert one.n_weights == 1
         refused(lambda b=one: b.batch(0), f"{kind.__name__}.batch: 'replicates' must be")
         refused(lambda b=one: b.batch(2).batch(2), "'belief' must be of a single experiment")
@@ -594,7 +594,7 @@ def test_semi_bandit_by_hand():
 def test_forgetting_of_single_and_lockstep_logs():
     """Evidence and belief after each reward; what the wrapped belief holds is passed on; nothing else is."""
     prior = BetaBernoulli([0.8, 1.5], [1.3, 1.0], 0.83)
-    belief, a, b, total = Forgetting(prior, keep=0.7), np.array(prior.alpha), np.array(prior.beta), 0.0
+    belief, a, b, total = Forgetting(prior, decay=0.7), np.array(prior.alpha), np.array(prior.beta), 0.0
     assert belief.log_evidence() == 0.0
     for arm, r in ((1, 1.0), (0, 0.0), (1, 0.0), (1, 1.0)):
         a, b = 0.3 * prior.alpha + 0.7 * a, 0.3 * prior.beta + 0.7 * b
@@ -608,7 +608,7 @@ def test_forgetting_of_single_and_lockstep_logs():
     assert (belief.gamma, belief.n_actions, belief.tells_information) == (0.83, 2, True)
     assert_allclose(belief.quantile(0.3), stats.beta.ppf(0.3, a, b))
     assert_allclose(belief.batch(3).log_evidence(), [total] * 3)
-    clicks = Forgetting(LogisticArms(MEAN, [0.8, 1.7], features=X), keep=0.7).batch(2)
+    clicks = Forgetting(LogisticArms(MEAN, [0.8, 1.7], features=X), decay=0.7).batch(2)
     p = clicks.belief.mean(np.array([1, 0]))
     after = clicks.update(Transition(np.array([1, 0]), np.array([2, 1]), np.array([1.0, 0.0]), 0))
     assert_allclose(after.log_evidence(), [math.log(p[0, 2]), math.log(1 - p[1, 1])])

@@ -483,7 +483,7 @@ def test_weights_and_arms_of_features():
     for bad in (np.ones(()), np.ones((1, 3, 2))):
         refused(lambda m=bad: _contexts.check_weights("W", m), "W: 'mean_' must be of shape (d,) or (replicates, d)")
     for features in (TABLE, TABLE[0]):
-        belief = LinearGaussianArms.prior(2, features=features)
+        belief = LinearGaussianArms.isotropic(2, features=features)
         assert (belief.n_actions, belief.n_weights) == (3, 2)
-    assert LinearGaussianArms.prior(2).batch(5).n_weights == 2
-    refused(lambda: LinearGaussianArms.prior(2).n_actions, "LinearGaussianArms: 'features' must be given, since")
+    assert LinearGaussianArms.isotropic(2).batch(5).n_weights == 2
+    refused(lambda: LinearGaussianArms.isotropic(2).n_actions, "LinearGaussianArms: 'features' must be given, since")

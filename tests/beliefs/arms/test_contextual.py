@@ -26,7 +26,7 @@ def test_linear_matches_batch_regression():
     rng = default_rng(0)
     n, K, d, sigma, scale = 60, 4, 6, 0.7, 1.5
     X, a, r = log_of(n, K, d, rng)
-    belief = LinearGaussianArms.prior(d, scale, sigma)
+    belief = LinearGaussianArms.isotropic(d, scale, sigma)
     for x, i, y in zip(X, a, r, strict=True):
         belief = belief.update(Transition(x, int(i), y, 0))
     rows = X[np.arange(n), a]
@@ -39,13 +39,13 @@ def test_linear_matches_batch_regression():
     assert_allclose(belief.mean(X[0]), X[0] @ mean, rtol=1e-9)
     assert_allclose(belief.variance(X[0]), np.diag(X[0] @ covariance @ X[0].T), rtol=1e-9)
     assert_allclose(belief.quantile(0.9, X[0]), stats.norm.ppf(0.9, X[0] @ mean, np.sqrt(belief.variance(X[0]))))
-    at_once = LinearGaussianArms.prior(d, scale, sigma).update_many({"state": X, "action": a, "reward": r})
+    at_once = LinearGaussianArms.isotropic(d, scale, sigma).update_many({"state": X, "action": a, "reward": r})
     assert at_once == belief
 
 
 def test_linear_stays_positive_after_many_rewards():
     rng, d = default_rng(1), 3
-    belief = LinearGaussianArms.prior(d, 100.0, 1e-3, features=np.eye(d))
+    belief = LinearGaussianArms.isotropic(d, 100.0, 1e-3, features=np.eye(d))
     for t in range(5000):
         belief = belief.update(Transition(0, t % d, float(rng.normal()), 0))
     assert_allclose(belief.covariance, np.diag(np.diag(belief.covariance)), atol=1e-18)
@@ -67,7 +67,7 @@ def test_v_stretches_draws_only():
         spread = v * np.sqrt(np.linalg.inv(B)[i, i])
         assert stats.kstest(draws[:, i], stats.norm(m[i], spread).cdf).pvalue > 1e-4
     assert_allclose(np.cov(draws.T), v**2 * np.linalg.inv(B), atol=0.15 * v**2 * np.linalg.inv(B).max())
-    exact = LinearGaussianArms.prior(d, noise=0.5)
+    exact = LinearGaussianArms.isotropic(d, noise=0.5)
     stretched = dataclasses.replace(exact, v=0.2)
     assert_allclose(stretched.sample_weights(default_rng(3)), 0.4 * exact.sample_weights(default_rng(3)))
     assert_allclose(stretched.variance(X[0]), exact.variance(X[0]))
@@ -75,9 +75,9 @@ def test_v_stretches_draws_only():
 
 
 BELIEFS = {
-    "linear": LinearGaussianArms.prior(3, noise=0.5),
-    "logistic": LogisticArms.prior(3),
-    "laplace": LogisticLaplaceArms.prior(3),
+    "linear": LinearGaussianArms.isotropic(3, noise=0.5),
+    "logistic": LogisticArms.isotropic(3),
+    "laplace": LogisticLaplaceArms.isotropic(3),
 }
 
 
@@ -193,7 +193,7 @@ def test_logistic_concentrates(kind):
     rng, w = default_rng(9), np.array([0.8, -0.5, 0.2])
     X = rng.standard_normal((20_000, 1, 3))
     y = (rng.random(20_000) < special.expit(X[:, 0] @ w)).astype(float)
-    belief = kind.prior(3)
+    belief = kind.isotropic(3)
     for x, r in zip(X[:2000], y, strict=False):
         belief = belief.update(Transition(x, 0, r, 0))
     belief = belief.update_many({"state": X[2000:], "action": np.zeros(18_000, int), "reward": y[2000:]})
@@ -214,7 +214,7 @@ def test_reshaping_stretches_draws():
 def test_matrices_in_a_log_replace_the_features_of_a_belief(as_table):
     """A log teaches the same as its steps one by one, whether contexts are matrices, numbers or left out."""
     rng = default_rng(3)
-    prior = LinearGaussianArms.prior(2, 1.0, 0.5, features=rng.normal(size=(3, 2)))
+    prior = LinearGaussianArms.isotropic(2, 1.0, 0.5, features=rng.normal(size=(3, 2)))
     for contexts in (rng.normal(size=(5, 3, 2)), np.arange(5), [None] * 5):
         steps = [Transition(c, i % 3, float(i), None) for i, c in enumerate(contexts)]
         one_by_one = prior

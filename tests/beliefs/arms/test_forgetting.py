@@ -101,7 +101,7 @@ def test_weights_each_reward_by_its_age(kind, n):
     log = log_of(kind, n)
     age = np.arange(n)[::-1]
     by_hand = weighted(kind, log, KEEP**age)
-    faded = learnt(Forgetting(PRIORS[kind], keep=KEEP), log)
+    faded = learnt(Forgetting(PRIORS[kind], decay=KEEP), log)
     np.testing.assert_allclose(parameters(faded), parameters(by_hand), rtol=1e-10, atol=1e-12)
     if kind != "linear":  # plays and averages fade with the evidence
         a, r = np.array([d.action for d in log]), np.array([d.reward for d in log])
@@ -113,13 +113,13 @@ def test_weights_each_reward_by_its_age(kind, n):
 
 @pytest.mark.parametrize("kind", EXACT)
 def test_a_belief_that_starts_with_evidence(kind):
-    # What was learned before counts as if it had just come: 5 rewards of weight keep^7 each, then 7 that fade.
+    # What was learned before counts as if it had just come: 5 rewards of weight decay^7 each, then 7 that fade.
     early, late = log_of(kind, 5, seed=1), log_of(kind, 7, seed=2)
     start = learnt(PRIORS[kind], early)
     faded = learnt(Forgetting(start, PRIORS[kind], KEEP), late)
     w = np.append(np.full(5, KEEP**7), KEEP ** np.arange(7)[::-1])
     np.testing.assert_allclose(parameters(faded), parameters(weighted(kind, early + late, w)), rtol=1e-10)
-    assert learnt(Forgetting(start, keep=KEEP), late) != faded  # there the start itself is what it fades towards
+    assert learnt(Forgetting(start, decay=KEEP), late) != faded  # there the start itself is what it fades towards
 
 
 @pytest.mark.parametrize("kind", ["logistic", "laplace"])
@@ -137,7 +137,7 @@ def test_logistic_beliefs_fade_in_information_form(kind):
 @pytest.mark.parametrize("kind", EXACT)
 def test_evidence_is_how_each_reward_was_predicted(kind):
     log = log_of(kind, 12)
-    forgetting, total = Forgetting(PRIORS[kind], keep=KEEP), 0.0
+    forgetting, total = Forgetting(PRIORS[kind], decay=KEEP), 0.0
     for n, (_, a, r, *_) in enumerate(log):
         # Everything fades before a reward is learned from, and so before it is predicted: its own age is 0.
         b = weighted(kind, log[:n], KEEP ** np.arange(1, n + 1)[::-1]) if n else PRIORS[kind]
@@ -159,7 +159,7 @@ def test_evidence_is_how_each_reward_was_predicted(kind):
 
 def test_evidence_of_logistic_beliefs_is_the_chance_of_each_answer():
     for kind in ("logistic", "laplace"):
-        one = Forgetting(PRIORS[kind], keep=KEEP)
+        one = Forgetting(PRIORS[kind], decay=KEEP)
         p = PRIORS[kind].mean()
         np.testing.assert_allclose(one.update(Transition(0, 1, 1.0, 0)).log_evidence(), np.log(p[1]))
         np.testing.assert_allclose(one.update(Transition(0, 2, 0.0, 0)).log_evidence(), np.log(1 - p[2]))
@@ -172,7 +172,7 @@ def test_the_keep_that_predicts_best_is_found():
     p = np.repeat([0.9, 0.1, 0.9, 0.1], 60)
     log = {"action": np.zeros(240, int), "reward": (rng.random(240) < p) * 1.0}
     found = {
-        k: float(Forgetting(BetaBernoulli.uniform(1), keep=k).update_many(log).log_evidence()) for k in (0.3, 0.9, 1.0)
+        k: float(Forgetting(BetaBernoulli.uniform(1), decay=k).update_many(log).log_evidence()) for k in (0.3, 0.9, 1.0)
     }
     assert found[0.9] > found[0.3] + 5
     assert found[0.9] > found[1.0] + 5
@@ -184,7 +184,7 @@ def test_the_keep_that_predicts_best_is_found():
 @KINDS
 def test_keeping_all_changes_nothing(kind):
     log = log_of(kind, 25)
-    plain, wrapped = learnt(PRIORS[kind], log), learnt(Forgetting(PRIORS[kind], keep=1.0), log)
+    plain, wrapped = learnt(PRIORS[kind], log), learnt(Forgetting(PRIORS[kind], decay=1.0), log)
     assert wrapped.belief == plain
     np.testing.assert_array_equal(wrapped.sample_means(None, default_rng(3)), plain.sample_means(None, default_rng(3)))
     if hasattr(plain, "log_evidence"):
@@ -194,8 +194,8 @@ def test_keeping_all_changes_nothing(kind):
 @KINDS
 def test_lockstep_is_each_alone(kind):
     rng, n = default_rng(4), 5
-    alone = [Forgetting(PRIORS[kind], keep=KEEP) for _ in range(n)]
-    together = Forgetting(PRIORS[kind], keep=KEEP).batch(n)
+    alone = [Forgetting(PRIORS[kind], decay=KEEP) for _ in range(n)]
+    together = Forgetting(PRIORS[kind], decay=KEEP).batch(n)
     for _ in range(6):
         action, reward = rng.integers(K, size=n), paid(kind, rng, n)
         together = together.update(Transition(0, action, reward, 0))
@@ -209,7 +209,7 @@ def test_lockstep_is_each_alone(kind):
 @KINDS
 def test_updates_are_pure_and_logs_are_updates(kind):
     log = log_of(kind, 9)
-    belief = learnt(Forgetting(PRIORS[kind], keep=KEEP), log[:4])
+    belief = learnt(Forgetting(PRIORS[kind], decay=KEEP), log[:4])
     before = pickle.dumps(belief)
     after = learnt(belief, log[4:])
     assert pickle.loads(before) == belief
@@ -221,10 +221,10 @@ def test_updates_are_pure_and_logs_are_updates(kind):
 
 
 def test_contexts_reach_the_belief_inside():
-    prior, features = LinearGaussianArms.prior(2), X + 1.0
+    prior, features = LinearGaussianArms.isotropic(2), X + 1.0
     log = {"state": np.array([X, features]), "action": [0, 2], "reward": [1.0, -1.0]}
-    one = Forgetting(prior, keep=KEEP).update_many(log)
-    by_hand = Forgetting(prior, keep=KEEP).update(Transition(X, 0, 1.0, 0)).update(Transition(features, 2, -1.0, 0))
+    one = Forgetting(prior, decay=KEEP).update_many(log)
+    by_hand = Forgetting(prior, decay=KEEP).update(Transition(X, 0, 1.0, 0)).update(Transition(features, 2, -1.0, 0))
     assert one == by_hand
     np.testing.assert_array_equal(one.mean(features), by_hand.mean(features))
 
@@ -241,8 +241,8 @@ def test_capabilities_are_those_of_the_belief_inside():
 
 
 def test_replacing_keep_keeps_the_belief():
-    belief = learnt(Forgetting(PRIORS["beta"], keep=KEEP), log_of("beta", 5))
-    other = dataclasses.replace(belief, keep=0.5)
+    belief = learnt(Forgetting(PRIORS["beta"], decay=KEEP), log_of("beta", 5))
+    other = dataclasses.replace(belief, decay=0.5)
     assert other.belief == belief.belief
     np.testing.assert_array_equal(other.plays(), belief.plays())
 
@@ -254,8 +254,8 @@ def test_replacing_keep_keeps_the_belief():
             lambda: Forgetting(FiniteModels.two([0.5, 0.8], [0.5, 0.3], 0.2)),
             "Forgetting: 'belief' must be a belief about arms that can fade (fade), got 'FiniteModels'.",
         ),
-        (lambda: Forgetting(PRIORS["beta"], keep=0.0), "Forgetting: 'keep' must be in (0, 1], got 0.0."),
-        (lambda: Forgetting(PRIORS["beta"], keep=1.5), "Forgetting: 'keep' must be in (0, 1], got 1.5."),
+        (lambda: Forgetting(PRIORS["beta"], decay=0.0), "Forgetting: 'decay' must be in (0, 1], got 0.0."),
+        (lambda: Forgetting(PRIORS["beta"], decay=1.5), "Forgetting: 'decay' must be in (0, 1], got 1.5."),
         (
             lambda: Forgetting(PRIORS["beta"], BetaBernoulli.uniform(2)),
             "Forgetting: 'prior' must be a belief of the same class, size and settings, got "
@@ -315,7 +315,7 @@ def test_less_regret_where_means_switch():
     prior = BetaBernoulli.uniform(3)
     agents = {
         "plain": BayesAgent(prior, Thompson()),
-        "forgetting": BayesAgent(Forgetting(prior, keep=0.97), Thompson()),
+        "forgetting": BayesAgent(Forgetting(prior, decay=0.97), Thompson()),
     }
     lost = compare(agents, Switching(), 800, 256).regret(Switching())
     difference = lost["plain"].curve[-1] - lost["forgetting"].curve[-1]

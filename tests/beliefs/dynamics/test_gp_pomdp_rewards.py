@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from own_probes import check_belief
 from scipy.stats import multivariate_normal
 
 from bayesrl.beliefs import GPRegression
@@ -19,7 +20,7 @@ from bayesrl.errors import BrokenContract, ImpossibleEvidence, InvalidArgument
 from bayesrl.io.store import load, save
 from bayesrl.parameters import unchecked
 from bayesrl.registry import make_world
-from bayesrl.testing import assert_mean_equal, check_belief
+from bayesrl.testing import assert_mean_equal
 
 K_T, K_Z = Gaussian(scale=[1.0, 1.5], variance=0.5), Gaussian(scale=1.2, variance=0.3)
 K_R = Gaussian(scale=[0.8, 2.0], variance=1.5)

@@ -6,12 +6,13 @@ import pickle
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from own_probes import check_belief
 from scipy import stats
 from scipy.special import multigammaln
 
 from bayesrl.beliefs import NormalWishart, RewardNormal
 from bayesrl.errors import InvalidArgument
-from bayesrl.testing import assert_mean_equal, assert_quantiles, check_belief
+from bayesrl.testing import assert_mean_equal, assert_quantiles
 
 DATA = np.array([[0.5, 1.2], [-0.3, 0.4], [1.1, 2.0]])
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from noise_oracles import ACTIONS, NOISE, SEEN, SENSOR, START, grid_filter
 from numpy.random import default_rng
+from own_probes import check_belief
+from probes_of_dynamics import HiddenNoiseProbe
 
 from bayesrl.beliefs import NormalWishart
 from bayesrl.continuous import NormalWishartDynamics
 from bayesrl.core import Transition
 from bayesrl.errors import BrokenContract, ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.io.store import save
-from bayesrl.testing import check_belief
-from bayesrl.testing.continuous_probes import HiddenNoiseProbe
 from bayesrl.testing.laws import check_calibration, check_martingale
 
 FACTS = np.array([0.0992079, 1.547868, 0.168913, 0.237912, -0.007597, 0.219540, 0.168317])

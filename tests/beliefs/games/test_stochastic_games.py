@@ -7,7 +7,7 @@ from plain_games import dirichlet
 
 import bayesrl as b
 from bayesrl.models.solve import solve
-from bayesrl.multiagent import DirichletGame, FiniteGames, JointTransition, RepeatedGame, StochasticGame, play
+from bayesrl.multiagent import DirichletGame, FiniteGames, JointTransition, RepeatedGame, StochasticGame, run_game
 from bayesrl.testing import assert_mean_equal
 
 
@@ -348,7 +348,7 @@ def test_history_helps_against_a_player_that_reacts():
     totals = []
     for history in (0, 1):
         belief = DirichletGame.flat(game, history=history, known=True)
-        one, _ = play([b.make("bayesian-marl", prior=belief, ties="first"), Copycat()], game, steps=60)
+        one, _ = run_game([b.make("bayesian-marl", prior=belief, ties="first"), Copycat()], game, steps=60)
         totals.append(one.reward[20:].mean())
     assert totals[0] == pytest.approx(0.1)  # it answers a mixture, to which defecting is always better
     assert totals[1] > 0.7  # it alternates, or cooperates

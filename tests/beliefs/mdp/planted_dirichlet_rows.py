@@ -3,7 +3,7 @@
 MODULE = "bayesrl.beliefs.mdp.dirichlet_rows"
 PLANTED = {
     "sticks are broken where counts differ": (
-        "if (prior == even[:, None])[learnt].all() else None",
+        "if (prior_counts == even[:, None])[learnt].all() else None",
         "",
         ["tests/beliefs/mdp/test_dirichlet_sticks.py::test_where_sticks_are_broken"],
     ),

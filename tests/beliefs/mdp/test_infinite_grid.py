@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from probes_of_infinite_grids import READ, ROWS, GridProbe, enumerated
 from scipy.special import roots_jacobi
 
 from bayesrl.beliefs.mdp.row_column_beta import RowColumnBeta
@@ -13,7 +14,6 @@ from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels.simulators.reversible_step import likelihood, replay, undo
 from bayesrl.kernels.simulators.simulator import begin, forget, rollout_action, step
 from bayesrl.testing import assert_frequencies, assert_mean_equal
-from bayesrl.testing.grid_probe import READ, ROWS, GridProbe, enumerated
 
 UP, RIGHT, DOWN, LEFT = range(4)
 PRIOR = RowColumnBeta(rows=(2.0, 1.5), columns=(0.5, 1.0))

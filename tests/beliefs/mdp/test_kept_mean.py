@@ -101,3 +101,30 @@ def test_a_buffer_is_written_only_if_nobody_looks():
     last = belief.update(data[1]).update(data[2])
     first = last.mean_mdp().prob.__array_interface__["data"][0]
     assert last.update(data[3]).mean_mdp().prob.__array_interface__["data"][0] == first
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_another_thread_asks_for_a_later_posterior_in_between(name):
+    """After this one has seen that the kept model is not too new, and before it holds the lock."""
+
+    class Between:
+        def __init__(self, kept):
+            self.lock, self.kept = kept.lock, kept
+
+        def __enter__(self):
+            self.kept.lock = self.lock
+            later.mean_mdp()
+            self.lock.acquire()
+
+        def __exit__(self, *error):
+            self.lock.release()
+
+    first, second, third = steps(PRIORS[name], 3)
+    start = PRIORS[name].update(first)
+    start.mean_mdp()
+    now = start.update(second)
+    later = now.update(third)
+    kept = now._ledger.kept_mean
+    kept.lock = Between(kept)
+    np.testing.assert_array_equal(np.array(now.mean_mdp().prob), anew(now)[0])
+    assert kept.n == 3

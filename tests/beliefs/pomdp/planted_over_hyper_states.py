@@ -8,8 +8,8 @@ PLANTED = {
         ["tests/beliefs/pomdp/test_bapomdp_beliefs.py::test_equals_the_sum_over_hidden_paths"],
     ),
     "a state and a model are drawn apart": (
-        "return self.prior.drawn(*self.counts_of(i), rng, point)",
-        "return self.prior.drawn(*self.counts_of(pick(self.hyper.weight, rng)), rng, point)",
+        "return self.model_prior.drawn(*self.counts_of(i), rng, point)",
+        "return self.model_prior.drawn(*self.counts_of(pick(self.hyper.weight, rng)), rng, point)",
         ["tests/beliefs/pomdp/test_bapomdp_beliefs.py::test_a_model_is_drawn_with_its_state"],
     ),
 }

@@ -26,8 +26,8 @@ PLANTED = {
         ["tests/beliefs/pomdp/test_pomdp_filter.py::test_restart_forgets_the_state_and_keeps_the_evidence"],
     ),
     "one sign of two that show the same": (
-        "likelihood += sign_prob[y, a, k]",
-        "likelihood = sign_prob[y, a, k]",
+        "likelihood += observation_prob[y, a, k]",
+        "likelihood = observation_prob[y, a, k]",
         ["tests/beliefs/pomdp/test_pomdp_filter.py::test_equals_the_sum_over_hidden_paths"],
     ),
     "a log without restarts": (

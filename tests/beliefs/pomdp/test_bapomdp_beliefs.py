@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hidden_paths import of_belief, posterior, random_prior, tied_prior
+from hidden_paths import tiger_prior as tiger
 from numpy.random import default_rng
 
 import bayesrl as b
@@ -11,8 +13,6 @@ from bayesrl.beliefs.pomdp.over_hyper_states import example_prior
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.io.store import load, save
 from bayesrl.parameters import unchecked
-from bayesrl.testing.hidden_paths import of_belief, posterior, random_prior, tied_prior
-from bayesrl.testing.hidden_paths import tiger_prior as tiger
 
 PRIORS = {
     "all unknown": random_prior(default_rng(0)),

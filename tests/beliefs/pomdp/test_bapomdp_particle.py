@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from hidden_paths import random_prior, tied_prior, tiger_prior
 from numpy.random import default_rng
+from probes_of_hidden_states import EpisodesProbe
 
 import bayesrl as b
 from bayesrl.beliefs import BoundedBAPOMDP, ExactBAPOMDP, MostProbableBAPOMDP, ParticleBAPOMDP
@@ -11,8 +13,6 @@ from bayesrl.beliefs.pomdp.hyper_states import Branches
 from bayesrl.beliefs.pomdp.over_hyper_states import example_prior
 from bayesrl.errors import ImpossibleEvidence
 from bayesrl.testing import assert_mean_equal
-from bayesrl.testing.hidden_paths import random_prior, tied_prior, tiger_prior
-from bayesrl.testing.hidden_probes import EpisodesProbe
 from bayesrl.testing.laws import check_calibration, check_martingale
 
 SEEN = [[(0, 1, False), (1, 0, False), (0, 0, False)], [(1, 1, False), (0, 1, False)]]
@@ -96,7 +96,7 @@ def test_signs_of_the_same_observation_are_drawn_by_their_counts():
     data = [[(0, 0, True)]]
     ours = learn(ParticleBAPOMDP(tied_prior(), 4000), data, default_rng(2))
     exact = learn(ExactBAPOMDP(tied_prior()), data)
-    np.testing.assert_allclose(ours.mean_pomdp().sign_prob, exact.mean_pomdp().sign_prob, atol=0.01)
+    np.testing.assert_allclose(ours.mean_pomdp().observation_prob, exact.mean_pomdp().observation_prob, atol=0.01)
     assert ours.log_evidence() == pytest.approx(exact.log_evidence(), abs=0.1)
 
 

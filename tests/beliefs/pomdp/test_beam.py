@@ -114,7 +114,7 @@ def test_signs_given_states():
         after[y, z] += 1.0
     for alpha, drawn in ((before, [m.before for m in models]), (after, [m.after for m in models])):
         p, total = np.array(drawn)[:, :3, 0], alpha.sum(axis=1, keepdims=True)
-        assert_mean_equal(p[..., 0], (alpha / total)[:, 0], what="signs")
+        assert_mean_equal(p[..., 0], (alpha / total)[:, 0], what="observed")
         assert_mean_equal(p**2, alpha * (alpha + 1.0) / (total * (total + 1.0)), what="squares of signs")
     for model in models[:3]:  # the rest is the mean of the prior
         np.testing.assert_array_equal(model.moves[3], [model.beta] * 2)
@@ -162,9 +162,9 @@ def test_a_state_broken_off_the_rest():
     assert_mean_equal(moves[:, 3] - p, nothing, what="new row")
     assert_mean_equal((moves[:, 3] - p) * p, nothing, what="new row, with beta")
     assert_mean_equal((moves[:, 3] - p) ** 2 - p * (1.0 - p) / (PRIOR.row + 1.0), nothing, what="spread of a new row")
-    for signs in ([one.before[3, 0] for one in new], [one.after[3, 0] for one in new]):
-        assert_mean_equal(signs, [0.5, 0.5], what="new signs")
-        assert_mean_equal(np.square(signs), (c + 1.0) / (2.0 * (2.0 * c + 1.0)), what="squares of new signs")
+    for observed in ([one.before[3, 0] for one in new], [one.after[3, 0] for one in new]):
+        assert_mean_equal(observed, [0.5, 0.5], what="new signs")
+        assert_mean_equal(np.square(observed), (c + 1.0) / (2.0 * (2.0 * c + 1.0)), what="squares of new signs")
 
 
 def test_states_are_broken_off_until_none_of_the_rest_can_be_reached():

@@ -67,8 +67,8 @@ def visited(x, truth):
     def gathered(p):
         return np.append(p[..., order], p[..., others].sum(axis=-1, keepdims=True), axis=-1)
 
-    def with_mean(signs):
-        return np.append(signs[order], np.full((1, *signs.shape[1:]), 1.0 / signs.shape[2]), axis=0)
+    def with_mean(observed):
+        return np.append(observed[order], np.full((1, *observed.shape[1:]), 1.0 / observed.shape[2]), axis=0)
 
     rows = np.append(gathered(truth.moves[order]), gathered(np.array([[truth.beta] * 2])), axis=0)
     y = np.array([order.index(k) for k in x])
@@ -89,9 +89,9 @@ def quantities(x, model, steps, policy):
             shown += model.before[x[i], g, v] + model.after[x[i + 1], h, z]
             i += 1
         i, t = i + 1, t + L
-    signs = model.before[:, 0, 0] if policy else model.after[:, 0, 0]
+    observed = model.before[:, 0, 0] if policy else model.after[:, 0, 0]
     same = float((x[:, None] == x).sum())
-    rest, ahead = model.moves[x[-1], 0, -1], model.moves[x[-1], 0] @ signs
+    rest, ahead = model.moves[x[-1], 0, -1], model.moves[x[-1], 0] @ observed
     return np.array([x.max() + 1.0, same, start, model.beta[:-1].max(), moved, shown, rest, ahead])
 
 

@@ -9,7 +9,7 @@ import bayesrl as b
 from bayesrl.beliefs import DirichletPOMDP
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.pomdp import Signs
+from bayesrl.models.pomdp import ObservationOutcomes
 from bayesrl.testing.statistics import assert_mean_equal
 
 PHI = np.array([[[1.5, 0.5], [0.0, 1.0]], [[2.0, 1.0], [0.7, 0.3]]])
@@ -26,11 +26,16 @@ def prior(**changed):
 def tied():
     """Two outcomes of every pair share one row, and one of the pairs leads to state 0 in both cases."""
     succ = np.array([[[0, 1]], [[0, 0]]])
-    sign = np.array([[[0, 1]], [[1, 0]]])
+    observation = np.array([[[0, 1]], [[1, 0]]])
     start, ends = np.array([1.0, 0.0]), np.zeros(2, bool)
     outcomes = Outcomes(succ, np.zeros((2, 1, 2)), np.zeros((2, 1)), [2], np.zeros(1), start, ends)
     return DirichletPOMDP(
-        outcomes, [[3.0, 1.0]], Signs(sign, np.zeros((2, 1)), [2], 2), [[5.0, 3.0]], [[0.0], [1.0]], 0.9
+        outcomes,
+        [[3.0, 1.0]],
+        ObservationOutcomes(observation, np.zeros((2, 1)), [2], 2),
+        [[5.0, 3.0]],
+        [[0.0], [1.0]],
+        0.9,
     )
 
 
@@ -94,10 +99,12 @@ def test_structure_of_a_pomdp_with_counts_of_its_groups():
     pomdp = prior().mean_pomdp()
     known = DirichletPOMDP.structured(pomdp)
     np.testing.assert_array_equal(known.sample_pomdp(default_rng(0)).dense()[0], pomdp.dense()[0])
-    counts = DirichletPOMDP.structured(pomdp, psi=10 * pomdp.sign_prob, known_observations=[True, False, False, False])
+    counts = DirichletPOMDP.structured(
+        pomdp, psi=10 * pomdp.observation_prob, known_observations=[True, False, False, False]
+    )
     assert counts.mean_pomdp().dense()[1][1, 0] == pytest.approx(pomdp.seen[1, 0])
     assert counts.psi.sum(axis=1).round(9).tolist() == [1.0, 10.0, 10.0, 10.0]
-    for name, rows in (("phi", pomdp.mdp.prob), ("psi", pomdp.sign_prob)):
+    for name, rows in (("phi", pomdp.mdp.prob), ("psi", pomdp.observation_prob)):
         known = "known_transitions" if name == "phi" else "known_observations"
         with pytest.raises(InvalidArgument, match=f"'{known}' must be truth values"):
             DirichletPOMDP.structured(pomdp, **{name: rows, known: [True]})
@@ -159,6 +166,6 @@ def test_bad_steps_and_models():
         with pytest.raises(InvalidArgument):
             call()
     with pytest.raises(InvalidArgument, match="known_transitions"):
-        DirichletPOMDP(belief.outcomes, belief.phi, belief.signs, belief.psi, belief.rewards, 0.9, [True])
+        DirichletPOMDP(belief.outcomes, belief.phi, belief.observed, belief.psi, belief.rewards, 0.9, [True])
     with pytest.raises(InvalidArgument, match="See from_dense"):
-        DirichletPOMDP(None, belief.phi, belief.signs, belief.psi, belief.rewards, 0.9)
+        DirichletPOMDP(None, belief.phi, belief.observed, belief.psi, belief.rewards, 0.9)

@@ -135,7 +135,7 @@ def test_mean_and_drawn_models():
     for _ in range(2000):
         model = belief.sample_pomdp(rng)
         assert sorted(model.start.tolist()) == [0.0, 0.0, 1.0]
-        i = next(i for i, m in enumerate(belief.models) if m.signs is model.signs)
+        i = next(i for i, m in enumerate(belief.models) if m.observed is model.observed)
         drawn[i, np.argmax(model.start)] += 1
     expected = 2000 * w[:, None] * belief.per_model()  # joint: the state is drawn given the model
     assert ((drawn - expected) ** 2 / expected).sum() < 40.8  # chi-squared with 8 degrees of freedom: false alarm 2e-6

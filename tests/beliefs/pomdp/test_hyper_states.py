@@ -29,7 +29,7 @@ from bayesrl.beliefs.pomdp.over_hyper_states import example_prior, pick, tabled
 from bayesrl.checks import all_frozen
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.pomdp import Signs
+from bayesrl.models.pomdp import ObservationOutcomes
 from bayesrl.parameters import unchecked
 
 S, A, Z, END = 4, 3, 3, 2
@@ -47,9 +47,11 @@ def generic(seed=0):
         rng.integers(S, size=(S, A, 3)), np.zeros((S, A, 3)), rng.permutation(np.arange(S * A) % 5).reshape(S, A), size,
         np.zeros(1), np.array([0.5, 0.2, 0.0, 0.3]), np.arange(S) == END,
     )  # fmt: skip
-    signs = Signs(rng.integers(Z, size=(S, A, 2)), rng.permutation(np.arange(S * A) % 4).reshape(S, A), shown, Z)
+    observed = ObservationOutcomes(
+        rng.integers(Z, size=(S, A, 2)), rng.permutation(np.arange(S * A) % 4).reshape(S, A), shown, Z
+    )
     rewards = rng.normal(size=(S, A, S)).round(2)
-    return DirichletPOMDP(outcomes, phi, signs, psi, rewards, 0.83, known, seen)
+    return DirichletPOMDP(outcomes, phi, observed, psi, rewards, 0.83, known, seen)
 
 
 PRIORS = [generic(seed) for seed in range(3)]
@@ -104,7 +106,7 @@ def stepped(m, h, a, o, ended):
                 r = m.show[y, a]
                 for j in range(m.size[r]):
                     w = h.weight[i] * p * x[g, k] / x[g].sum() * x[r, j] / x[r].sum()
-                    if m.sign[y, a, j] == o and (y == END) == ended and w > 0.0:
+                    if m.observation[y, a, j] == o and (y == END) == ended and w > 0.0:
                         up = counted(h, i)
                         up.update([g * W + k] * int(m.learnt[g] and x[g].sum() < m.bound))
                         up.update([r * W + j] * int(m.learnt[r] and x[r].sum() < m.bound))
@@ -127,17 +129,17 @@ def close(one, two):
 def test_rows_of_a_prior(prior):
     """Outcomes, then a certain row for the end, then signs; rewards 0 after the end."""
     m = rows_of(prior, 7.5)
-    o, signs = prior.outcomes, prior.signs
+    o, observed = prior.outcomes, prior.observed
     alpha = np.zeros((10, 3))
     alpha[:5], alpha[5, 0], alpha[6:, :2] = prior.phi, 1.0, prior.psi
     np.testing.assert_array_equal(m.alpha, alpha)
     np.testing.assert_allclose(m.total, alpha.sum(axis=1), atol=1e-14)
-    np.testing.assert_array_equal(m.size, [*o.size, 1, *signs.size])
+    np.testing.assert_array_equal(m.size, [*o.size, 1, *observed.size])
     np.testing.assert_array_equal(m.learnt, [*~prior.fixed[0], False, *~prior.fixed[1]])
     np.testing.assert_array_equal(m.move, [[5 if s == END else o.group[s, a] for a in range(A)] for s in range(S)])
-    np.testing.assert_array_equal(m.show, signs.group + 6)
+    np.testing.assert_array_equal(m.show, observed.group + 6)
     np.testing.assert_array_equal(m.succ, o.succ)
-    np.testing.assert_array_equal(m.sign, signs.sign)
+    np.testing.assert_array_equal(m.observation, observed.observation)
     np.testing.assert_array_equal(m.terminal, np.arange(S) == END)
     np.testing.assert_array_equal(m.start, [0.5, 0.2, 0.0, 0.3])
     paid = np.array(prior.rewards)
@@ -276,7 +278,7 @@ def test_a_belief_reads_its_hyper_states(prior):
         rows = mean_rows(one.rows, h)
         model = one.mean_pomdp()
         np.testing.assert_allclose(model.mdp.prob, rows[:5], atol=1e-14)
-        np.testing.assert_allclose(model.sign_prob, rows[6:, :2], atol=1e-14)
+        np.testing.assert_allclose(model.observation_prob, rows[6:, :2], atol=1e-14)
         np.testing.assert_allclose(model.start, states, atol=1e-14)
         for a in range(A):
             np.testing.assert_array_equal(one.predictive(a), observations_after(one.rows, h, a, Z))
@@ -288,7 +290,7 @@ def test_a_belief_reads_its_hyper_states(prior):
                 weight, state, moves, seen = mixture.pop(0)
                 assert (weight, state) == (pytest.approx(h.weight[i] * p, abs=1e-15), s)
                 np.testing.assert_allclose(moves, tabled(prior.outcomes.succ, phi[prior.outcomes.group], S))
-                np.testing.assert_allclose(seen, tabled(prior.signs.sign, psi[prior.signs.group], Z))
+                np.testing.assert_allclose(seen, tabled(prior.observed.observation, psi[prior.observed.group], Z))
         for seed in range(4):
             rng = default_rng(seed)
             i = pick(h.weight, rng)
@@ -347,7 +349,7 @@ def test_drawn_steps_equal_their_transcription(prior, row):
                 k = drawn_index(x[g, : m.size[g]], x[g].sum(), same)
                 y = m.succ[s, a2, k]
                 r = m.show[y, a2]
-                agree = np.where(m.sign[y, a2, : m.size[r]] == o2, x[r, : m.size[r]], 0.0)
+                agree = np.where(m.observation[y, a2, : m.size[r]] == o2, x[r, : m.size[r]], 0.0)
                 assert (new.root[n], new.state[n]) == (i, y)
                 cells = []
                 if not agree.any() or (y == END) != ended2:
@@ -508,7 +510,7 @@ def test_the_example_in_words():
     np.testing.assert_allclose(prior.start, [0.8, 0.2, 0.0])
     assert prior.outcomes.terminal.tolist() == [False, False, True]
     assert (prior.gamma, prior.reward_range()) == (0.9, (-2.0, 2.0))
-    assert (prior.outcomes.size.tolist(), prior.signs.size.tolist()) == ([1, 2], [2, 2])
+    assert (prior.outcomes.size.tolist(), prior.observed.size.tolist()) == ([1, 2], [2, 2])
     assert [x.tolist() for x in prior.fixed] == [[True, False], [False, True]]
     assert prior.phi.tolist() == [[1.0, 0.0], [2.0, 1.0]]
     assert prior.psi.tolist() == [[2.5, 1.0], [0.5, 0.5]]
@@ -624,11 +626,11 @@ def test_densities_of_rows():
 def test_steps_that_were_seen_in_tied_rows():
     """Every step that is possible: outcomes and signs that agree share the weight by their counts."""
     for prior in PRIORS:
-        o, signs = prior.outcomes, prior.signs
+        o, observed = prior.outcomes, prior.observed
         for s, a, y, z in np.ndindex(S, A, S, Z):
-            g, h = o.group[s, a], signs.group[y, a]
+            g, h = o.group[s, a], observed.group[y, a]
             moved = np.array([prior.phi[g, k] * (o.succ[s, a, k] == y) for k in range(3)])
-            shown = np.array([prior.psi[h, j] * (signs.sign[y, a, j] == z) for j in range(2)])
+            shown = np.array([prior.psi[h, j] * (observed.observation[y, a, j] == z) for j in range(2)])
             if not moved.any() or not shown.any():
                 with pytest.raises(b.errors.ImpossibleEvidence):
                     prior.learned(s, a, y, z, 0.7)
@@ -670,6 +672,6 @@ def test_the_range_of_rewards():
     """Without what terminal states would pay, and with the 0 that they pay."""
     phi, psi, R = np.ones((3, 2, 3)), np.ones((3, 2, 4)), np.array([[3.0, 4.0], [5.0, 7.0], [-9.0, 99.0]])
     for terminal, extremes in (((), (-9.0, 99.0)), ((2,), (0.0, 7.0)), ((0, 1, 2), (0.0, 0.0))):
-        for sign in (1.0, -1.0):
-            low, high = DirichletPOMDP.from_dense(phi, psi, sign * R, 0.8, terminal=terminal).reward_range()
-            assert (low, high) == (extremes if sign > 0 else (-extremes[1], -extremes[0]))
+        for observation in (1.0, -1.0):
+            low, high = DirichletPOMDP.from_dense(phi, psi, observation * R, 0.8, terminal=terminal).reward_range()
+            assert (low, high) == (extremes if observation > 0 else (-extremes[1], -extremes[0]))

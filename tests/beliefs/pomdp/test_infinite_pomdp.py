@@ -112,7 +112,7 @@ def test_geweke():
     row, stick, c = PRIOR.values()
     lengths, sizes, prior = np.array([2, 1]), Sizes(1, 1, 2, 1, 2), Rates(row, stick, c)
     moved, rng = (0, 1, 3), default_rng(3)  # the places of x from which a step goes on
-    same, number, starts, rows, signs = [], [], [], [], []
+    same, number, starts, rows, observed = [], [], [], [], []
     for _ in range(1500):
         x, beta = draw_prior(lengths, (0, 0, 0), row, stick, rng)
         before, after = rng.beta(c, c, (2, len(beta)))
@@ -128,14 +128,14 @@ def test_geweke():
         starts.append(beta[x[[0, 3]]])
         rows.append([model.moves[x[i], 0, x[i + 1]] for i in moved])
         both = zip(moved, steps, strict=True)
-        signs.append([[model.before[x[i], 0, s[2]], model.after[x[i + 1], 0, s[4]]] for i, s in both])
+        observed.append([[model.before[x[i], 0, s[2]], model.after[x[i + 1], 0, s[4]]] for i, s in both])
     nothing = [[(0, 0, 0, 0, 0)] * 2, [(0, 0, 0, 0, 0)]]
     equal, states = equal_states(joint(nothing, Sizes(1, 1, 1, 1, 1), **PRIOR))
     assert_mean_equal(same, equal[np.triu_indices(5, 1)], what="equal states")
     assert_mean_equal(number, states, what="number of states")
     assert_mean_equal(starts, 1.0 / (1.0 + stick), what="beta of a start")  # the mean of sum beta^2
     assert_mean_equal(rows, (row / (1.0 + stick) + 1.0) / (row + 1.0), what="probability of a step")
-    assert_mean_equal(signs, (1.0 + c) / (1.0 + 2.0 * c), what="probability of a sign")
+    assert_mean_equal(observed, (1.0 + c) / (1.0 + 2.0 * c), what="probability of a sign")
 
 
 def test_filter_and_weights_between_sweeps():

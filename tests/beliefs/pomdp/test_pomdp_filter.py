@@ -13,7 +13,7 @@ from bayesrl.capabilities import HasMeanPOMDP, Restarts, SamplesPOMDPs, offers
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.pomdp import Signs, TabularPOMDP
+from bayesrl.models.pomdp import ObservationOutcomes, TabularPOMDP
 
 
 def random_pomdp(rng, S=4, A=2, Z=3, ends=0, zeros=0.3):
@@ -35,9 +35,11 @@ def tied_pomdp():
     succ = np.array([[[(s + d) % 3 for d in (0, 1, 0)] for _ in range(2)] for s in range(3)])
     group = np.zeros((3, 2), int)
     outcomes = Outcomes(succ, np.zeros((3, 2, 3)), group, [3], np.zeros(1), [0.2, 0.3, 0.5], [False] * 3)
-    sign = np.array([[[s % 2, (s + a) % 2, 1] for a in range(2)] for s in range(3)])
+    observation = np.array([[[s % 2, (s + a) % 2, 1] for a in range(2)] for s in range(3)])
     mdp = TabularMDP(outcomes, np.array([[0.5, 0.3, 0.2]]), 0.9)
-    return TabularPOMDP(mdp, Signs(sign, group, [3], 2), np.array([[0.6, 0.3, 0.1]]), np.zeros((3, 2)))
+    return TabularPOMDP(
+        mdp, ObservationOutcomes(observation, group, [3], 2), np.array([[0.6, 0.3, 0.1]]), np.zeros((3, 2))
+    )
 
 
 def path_sums(pomdp, steps):

@@ -20,7 +20,7 @@ FACTS = np.array([-0.456392, -0.307964, 0.641613])
 
 
 def test_exact_values_of_the_facts():
-    belief = BIRL(line(), prior=FinitePrior(lattice(FIVE))).update_many(DEMONSTRATION)
+    belief = BIRL(line(), reward_prior=FinitePrior(lattice(FIVE))).update_many(DEMONSTRATION)
     np.testing.assert_allclose(belief.mean(), FACTS, atol=5e-7)
     assert belief.log_evidence() == pytest.approx(-2.497922, abs=5e-7)
     P = line().dense()[0]
@@ -30,7 +30,7 @@ def test_exact_values_of_the_facts():
 
 def test_draws_of_a_finite_prior_are_exact_draws():
     """Means of 4000 independent draws within five standard errors (false alarm 2e-6)."""
-    belief = BIRL(line(), prior=FinitePrior(lattice(FIVE))).update_many(DEMONSTRATION)
+    belief = BIRL(line(), reward_prior=FinitePrior(lattice(FIVE))).update_many(DEMONSTRATION)
     new = belief.refresh(default_rng(0), 4000)
     assert within_batch_means(new.samples, belief.mean())
     np.testing.assert_array_equal(new.mean(), belief.mean())
@@ -74,7 +74,7 @@ def moments(w):
 def test_transcription(block):
     """The same random numbers give the same draws as value iteration for every proposal; also with sparse matrices."""
     world = b.make_world("gridworld-blocks", size=4, block=block, noise=0.1)
-    pairs = demonstrate(world, world.features @ world.weights, 2, 6, default_rng(3), confidence=4.0)
+    pairs = demonstrate(world, world.features @ world.weights, 2, 6, default_rng(3), rationality=4.0)
     prior, d, sweeps = GaussianPrior(0.1, 0.4, -1.0, 1.0), 16 // block**2, 3 * block**2
     at = default_rng(4).integers(9, size=d)
     belief = BIRL(world, world.features, prior, 4.0, 0.25, -1.0 + 0.25 * at).update_many(pairs)
@@ -143,7 +143,7 @@ def test_tables_that_are_not_square():
 def test_rounding_errors_do_not_grow():
     """After 32,000 proposals, thousands of changes of the policy, the values are those of the weights."""
     world = b.make_world("gridworld-blocks", size=4, block=1, noise=0.1)
-    belief = BIRL(world, None, confidence=3.0, step=0.25).update((3, 1))
+    belief = BIRL(world, None, rationality=3.0, step=0.25).update((3, 1))
     at, draws = belief.at.copy(), np.zeros((2000, 16))
     go = Schedule(np.arange(1.0, 17.0), np.ones(2000))
     go = Schedule(*(on_lattice.frozen(x) for x in go))
@@ -153,13 +153,13 @@ def test_rounding_errors_do_not_grow():
 
 
 def test_likelihood_is_invariant():
-    """To a constant in all rewards, and to a factor that the confidence makes up for."""
+    """To a constant in all rewards, and to a factor that the rationality makes up for."""
     rng, phi = default_rng(0), np.ones((3, 2, 3))
     phi[:, :, :2] = rng.normal(size=(3, 2, 2))
     w = rng.normal(size=3)
-    one = BIRL(line(), phi, confidence=2.0).update_many(DEMONSTRATION)
+    one = BIRL(line(), phi, rationality=2.0).update_many(DEMONSTRATION)
     assert one.log_likelihood(w + np.array([0.0, 0.0, 5.0])) == pytest.approx(one.log_likelihood(w), abs=1e-8)
-    other = BIRL(line(), phi, confidence=0.5).update_many(DEMONSTRATION)
+    other = BIRL(line(), phi, rationality=0.5).update_many(DEMONSTRATION)
     assert other.log_likelihood(4.0 * w) == pytest.approx(one.log_likelihood(w), abs=1e-8)
     assert one.log_posterior([2.0, 0.0, 0.0]) == -np.inf
 
@@ -199,7 +199,7 @@ def test_a_chain_that_does_not_mix_warns():
     belief = BIRL(line(), step=0.001).update_many(DEMONSTRATION)
     with pytest.warns(PoorMixing, match="step"):
         belief.refresh(default_rng(0), 100)
-    sharp = BIRL(line(), step=1.0, confidence=1e5).update_many([(s, a) for s in range(3) for a in range(2)])
+    sharp = BIRL(line(), step=1.0, rationality=1e5).update_many([(s, a) for s in range(3) for a in range(2)])
     with pytest.warns(PoorMixing, match="0% of the proposals"):
         sharp.refresh(default_rng(0), 400)
     slow = BIRL(line(), step=0.02).update_many(DEMONSTRATION)
@@ -217,31 +217,31 @@ BAD = [
     (lambda: BIRL(LINE, initial=[0.0, 0.0]), "initial"),
     (lambda: BIRL(LINE, initial=[0.0, np.nan, 0.0]), "initial"),
     (lambda: BIRL(LINE, initial="x"), "initial"),
-    (lambda: BIRL(LINE, prior=GaussianPrior(), initial=[0.0] * 3), "initial"),
+    (lambda: BIRL(LINE, reward_prior=GaussianPrior(), initial=[0.0] * 3), "initial"),
     (lambda: BIRL(LINE, step=0.0), "step"),
     (lambda: BIRL(LINE, step=2.5), "width of the box"),
     (lambda: BIRL(LINE, step=1e-7), "width of the box"),
     (lambda: BIRL(LINE, step=np.nan), "step"),
-    (lambda: BIRL(LINE, confidence=0.0), "confidence"),
-    (lambda: BIRL(LINE, confidence=None), "confidence"),
+    (lambda: BIRL(LINE, rationality=0.0), "rationality"),
+    (lambda: BIRL(LINE, rationality=None), "rationality"),
     (lambda: BIRL(LINE, features=np.ones((2, 1))), "features"),
     (lambda: BIRL(LINE, features="x"), "features"),
     (lambda: BIRL(LINE, features=np.ones((3, 0))), "features"),
-    (lambda: BIRL(LINE, prior=3), "prior"),
-    (lambda: BIRL(LINE, prior=FinitePrior([[0.0]])), "3 weights"),
+    (lambda: BIRL(LINE, reward_prior=3), "prior"),
+    (lambda: BIRL(LINE, reward_prior=FinitePrior([[0.0]])), "3 weights"),
     (lambda: BIRL(None), "problem"),
     (lambda: BIRL(line(1.0)), "discount"),
     (lambda: BIRL(LINE).refresh(default_rng(0), 0), "sweeps"),
     (lambda: BIRL(LINE).refresh(default_rng(0), 1.5), "sweeps"),
     (lambda: BIRL(LINE).refresh(None, 1), "rng"),
-    (lambda: BIRL(LINE, prior=GaussianPrior()).refresh(default_rng(0), 1), "finite box"),
+    (lambda: BIRL(LINE, reward_prior=GaussianPrior()).refresh(default_rng(0), 1), "finite box"),
     (lambda: BIRL(LINE).mean(), "refresh"),
     (lambda: BIRL(LINE).samples, "refresh"),
     (lambda: BIRL(LINE).sample(default_rng(0)), "refresh"),
     (lambda: BIRL(LINE).diagnostics(), "refresh"),
     (lambda: BIRL(LINE).posterior(), "FinitePrior"),
     (lambda: BIRL(LINE).log_likelihood([0.0, 1.0]), "weights"),
-    (lambda: BIRL(LINE, prior=FinitePrior(np.zeros((1, 3)))).gradient([0.0] * 3), "gradient"),
+    (lambda: BIRL(LINE, reward_prior=FinitePrior(np.zeros((1, 3)))).gradient([0.0] * 3), "gradient"),
     (lambda: BIRL(LINE).update((3, 0)), "state"),
     (lambda: BIRL(LINE).update((0, 2)), "action"),
     (lambda: BIRL(LINE).update(None), "demonstrations"),

@@ -18,14 +18,14 @@ FACTS = [1 / 6, 0.380556, 0.3125, 0.118056, 0.020833, 0.001389]
 """Six customers, concentration 1: the probability of one to six tables."""
 
 
-def likelihood(pairs, candidates, confidence):
+def likelihood(pairs, candidates, rationality):
     """p(a_i | s_i, g) by value iteration on plain arrays, (N, G)."""
     P = LINE.dense()[0]
     found = np.zeros((len(pairs), len(candidates)))
     for j, g in enumerate(candidates):
         R = np.zeros((3, 2))
         R[g] = 1.0
-        e = np.exp(confidence * plain_inverse.optimal_q(P, R, 0.9))
+        e = np.exp(rationality * plain_inverse.optimal_q(P, R, 0.9))
         found[:, j] = [e[s, a] / e[s].sum() for s, a in pairs]
     return found
 
@@ -34,7 +34,7 @@ def likelihood(pairs, candidates, confidence):
 def test_draws_follow_the_enumerated_partitions(n, c, candidates):
     """15, 52 and 203 partitions: each probability, co-assignment, the number of clusters and goals, in 6000 sweeps."""
     pairs = PAIRS[:n]
-    belief = BNIRL(LINE, confidence=6.0, concentration=c, candidates=candidates).update_many(pairs)
+    belief = BNIRL(LINE, rationality=6.0, concentration=c, candidates=candidates).update_many(pairs)
     states = belief.candidate_states()
     L = likelihood(pairs, states.tolist(), 6.0)
     np.testing.assert_allclose(belief.likelihood(), L, atol=1e-10)
@@ -110,8 +110,8 @@ BELIEF = BNIRL(LINE).update_many(PAIRS)
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: BNIRL(LINE, confidence=0.0), "'confidence' must be greater than 0"),
-        (lambda: BNIRL(LINE, confidence=np.nan), "'confidence' must be greater than 0"),
+        (lambda: BNIRL(LINE, rationality=0.0), "'rationality' must be greater than 0"),
+        (lambda: BNIRL(LINE, rationality=np.nan), "'rationality' must be greater than 0"),
         (lambda: BNIRL(LINE, concentration=0.0), "'concentration' must be greater than 0"),
         (lambda: BNIRL(LINE, concentration=-1.0), "'concentration' must be greater than 0"),
         (lambda: BNIRL(LINE, concentration="1"), "'concentration' must be greater than 0"),

@@ -78,13 +78,13 @@ def test_terminal_states_pay_nothing():
     def paid(w):
         return np.repeat(w * [1.0, 1.0, 0.0], 2).reshape(3, 2)
 
-    belief = b.inverse.BIRL(mdp, confidence=2.0, step=1.0).update_many(pairs)
+    belief = b.inverse.BIRL(mdp, rationality=2.0, step=1.0).update_many(pairs)
     w, h = np.array([-0.3, 0.4, 0.9]), 1e-6
     assert belief.log_likelihood(w) == pytest.approx(log_likelihood(P, paid(w), 0.9, pairs, 2.0), abs=1e-9)
     assert belief.log_likelihood(w) == pytest.approx(belief.log_likelihood(w * [1, 1, 0]), abs=1e-12)
     difference = [(belief.log_posterior(w + e) - belief.log_posterior(w - e)) / (2 * h) for e in h * np.eye(3)]
     np.testing.assert_allclose(belief.gradient(w), difference, atol=1e-6)
-    exact = b.inverse.BIRL(mdp, prior=FinitePrior(lattice([-1.0, 0.0, 1.0])), confidence=2.0).update_many(pairs)
+    exact = b.inverse.BIRL(mdp, reward_prior=FinitePrior(lattice([-1.0, 0.0, 1.0])), rationality=2.0).update_many(pairs)
     assert_chain_mean(belief.refresh(default_rng(0), 4000).samples, exact.mean())
     demos = demonstrate(mdp, [-1.0, 0.0, 5.0], 20, 50, default_rng(0))
     assert all(2 not in demo[:, 0] for demo in demos)  # the episode is over there
@@ -92,11 +92,11 @@ def test_terminal_states_pay_nothing():
 
 
 def test_a_very_sure_expert():
-    """Confidence 1e6: a pair has the log probability 0 or -1e6 times what it loses; nothing overflows."""
+    """Rationality 1e6: a pair has the log probability 0 or -1e6 times what it loses; nothing overflows."""
     mdp, w = line(), np.array([0.0, 0.2, 1.0])
     q = optimal_q(mdp.dense()[0], np.repeat(w, 2).reshape(3, 2), 0.9)
     for pair in ((0, 1), (1, 0)):
-        belief = b.inverse.BIRL(mdp, confidence=1e6).update(pair)
+        belief = b.inverse.BIRL(mdp, rationality=1e6).update(pair)
         assert belief.log_likelihood(w) == pytest.approx(1e6 * (q[pair] - q[pair[0]].max()), rel=1e-9)
 
 
@@ -152,11 +152,11 @@ def test_experts_walk_as_they_should():
     """Frequencies of the softmax expert's actions and next states (false alarm 1e-6 each)."""
     mdp, reward = line(), [0.0, 0.2, 1.0]
     q = optimal_q(mdp.dense()[0], np.repeat(reward, 2).reshape(3, 2), 0.9)
-    pairs = np.concatenate(demonstrate(mdp, reward, 40, 100, default_rng(0), confidence=3.0))
+    pairs = np.concatenate(demonstrate(mdp, reward, 40, 100, default_rng(0), rationality=3.0))
     for s in range(3):
         p = 1.0 / (1.0 + np.exp(3.0 * (q[s, 0] - q[s, 1])))
         assert_mean_equal(pairs[pairs[:, 0] == s, 1].astype(float), p, false_alarm=1e-6)
-    doubtful = np.concatenate(demonstrate(mdp, reward, 20, 100, default_rng(1), confidence=1e-6))[:, 1]
+    doubtful = np.concatenate(demonstrate(mdp, reward, 20, 100, default_rng(1), rationality=1e-6))[:, 1]
     assert_mean_equal(doubtful.astype(float), 0.5, false_alarm=1e-6)
     best = np.concatenate(demonstrate(mdp, reward, 2, 30, default_rng(0)))
     assert (best[:, 1] == 1).all()
@@ -193,7 +193,7 @@ BAD = [
     (lambda: demonstrate(line(), [0.0] * 3, 0, 1, default_rng(0)), "trajectories"),
     (lambda: demonstrate(line(), [0.0] * 3, 1, 0, default_rng(0)), "length"),
     (lambda: demonstrate(line(), [0.0] * 3, 1, 1, None), "rng"),
-    (lambda: demonstrate(line(), [0.0] * 3, 1, 1, default_rng(0), confidence=0.0), "confidence"),
+    (lambda: demonstrate(line(), [0.0] * 3, 1, 1, default_rng(0), rationality=0.0), "rationality"),
     (lambda: value_loss(line(), [0.0] * 3, [0, 1]), "policy"),
     (lambda: value_loss(line(), [0.0, np.nan, 1.0], [0, 1, 1]), "reward"),
 ]

@@ -24,12 +24,12 @@ LOGS = [RIGHT, LEFT, BOTH, RIGHT[:2], LEFT[1:], BOTH[:1]]
 LIST = FinitePrior([[0.0, 0.2, 1.0], [1.0, 0.0, 0.0], [0.1, 1.0, 0.0], [5.0, 5.0, 5.0]], [0.4, 0.3, 0.3, 0.0])
 
 
-def listed_likelihood(logs, confidence):
+def listed_likelihood(logs, rationality):
     """L (N, n) of the rewards of LIST, by value iteration."""
     return np.exp(
         [
             [
-                plain_inverse.log_likelihood(P, np.repeat(w[:, None], 2, axis=1), 0.9, pairs, confidence)
+                plain_inverse.log_likelihood(P, np.repeat(w[:, None], 2, axis=1), 0.9, pairs, rationality)
                 for w in LIST.weights
             ]
             for pairs in logs
@@ -43,7 +43,7 @@ def test_draws_follow_the_enumerated_partitions(n, c):
     logs, u = LOGS[:n], np.asarray(LIST.probabilities)
     L = listed_likelihood(logs, 4.0)
     labels, p = plain.enumerated(lambda members: log(u @ L[members].prod(axis=0)), n, c)
-    belief = DPMBIRL(LINE, prior=LIST, confidence=4.0, concentration=c).update_many(logs)
+    belief = DPMBIRL(LINE, reward_prior=LIST, rationality=4.0, concentration=c).update_many(logs)
     np.testing.assert_allclose(np.exp(belief.log_likelihoods(LIST.weights[0])), L[:, 0], rtol=1e-9)
     belief = belief.refresh(default_rng(n), sweeps=6000)
     z = belief.assignments
@@ -72,13 +72,13 @@ FEATURE = np.array([[-1.0], [0.2], [1.0]])
 """One weight: positive for experts that go right."""
 
 
-def quadrature(logs, confidence, points=801):
+def quadrature(logs, rationality, points=801):
     """Likelihood of each trajectory on a grid of weights in [-1, 1], (N, points)."""
     grid = np.linspace(-1.0, 1.0, points)
     L = np.zeros((len(logs), points))
     unit = [plain_inverse.optimal_q(P, np.repeat(sign * FEATURE, 2, axis=1), 0.9) for sign in (1.0, -1.0)]
     for k, w in enumerate(grid):
-        q = confidence * abs(w) * unit[int(w < 0.0)]
+        q = rationality * abs(w) * unit[int(w < 0.0)]
         log_p = q - np.log(np.exp(q).sum(axis=1, keepdims=True))
         L[:, k] = [np.exp(sum(log_p[s, a] for s, a in pairs)) for pairs in logs]
     return grid, L
@@ -133,7 +133,7 @@ def test_without_evidence_clusters_follow_the_restaurant():
 
 def test_langevin_by_hand():
     """The ratio from densities of normal distributions, and a gradient by differences."""
-    belief = DPMBIRL(LINE, prior=GaussianPrior(0.0, 0.7), confidence=2.0).update_many(LOGS[:2])
+    belief = DPMBIRL(LINE, reward_prior=GaussianPrior(0.0, 0.7), rationality=2.0).update_many(LOGS[:2])
     one = belief.cluster([0])
     w, tau, eps = np.array([0.1, -0.2, 0.5]), 0.3, np.array([0.4, -1.0, 0.2])
     for i in range(3):
@@ -148,7 +148,7 @@ def test_langevin_by_hand():
 
     exact = one.log_posterior(new) + log_q(w, new) - one.log_posterior(w) - log_q(new, w)
     assert log_ratio == pytest.approx(exact, abs=1e-10)
-    boxed = DPMBIRL(LINE, confidence=2.0).update_many(LOGS[:2]).cluster([0, 1])
+    boxed = DPMBIRL(LINE, rationality=2.0).update_many(LOGS[:2]).cluster([0, 1])
     new, log_ratio = langevin(boxed, [0.9, 0.0, 0.0], 0.5, [2.0, 0.0, 0.0])
     assert new[0] > 1.0
     assert log_ratio == -np.inf
@@ -159,7 +159,7 @@ def test_long_trajectories_do_not_underflow():
     """exp(a) / exp(b) is 0 / 0 for trajectories of probability below 1e-308."""
     rng = default_rng(3)
     long = [(int(s), int(a)) for s, a in zip(rng.integers(3, size=1500), rng.integers(2, size=1500), strict=True)]
-    belief = DPMBIRL(LINE, FEATURE, confidence=3.0, step=0.02, moves=2).update_many([long, long])
+    belief = DPMBIRL(LINE, FEATURE, rationality=3.0, step=0.02, moves=2).update_many([long, long])
     assert belief.log_likelihoods([0.0]).max() < -1000.0
     found = belief.refresh(default_rng(4), 60)
     assert np.isfinite(found.means()).all()
@@ -178,7 +178,7 @@ def test_concentration_pools_and_separates():
 
 def test_the_chain_goes_on_and_drops_draws_of_the_old_posterior():
     for prior in (LIST, GaussianPrior()):
-        belief = DPMBIRL(LINE, prior=prior, moves=1).update_many(LOGS[:3]).refresh(default_rng(2), 5)
+        belief = DPMBIRL(LINE, reward_prior=prior, moves=1).update_many(LOGS[:3]).refresh(default_rng(2), 5)
         assert belief.refresh(default_rng(3), 4).samples.shape == (9, 3, 3)
         more = belief.update([b.Transition(0, 1, 0.0, 1)])
         assert more.assignments.shape == (0, 4)
@@ -186,7 +186,7 @@ def test_the_chain_goes_on_and_drops_draws_of_the_old_posterior():
         np.testing.assert_array_equal(more.weights[:3], belief.samples[-1])
         assert more.refresh(default_rng(0)).samples.shape == (1, 4, 3)
         assert (belief.samples == belief.sample(default_rng(1))).all(axis=(1, 2)).any()
-        empty = DPMBIRL(LINE, prior=prior).refresh(default_rng(0), 3)
+        empty = DPMBIRL(LINE, reward_prior=prior).refresh(default_rng(0), 3)
         assert empty.n_clusters() == 0.0
         assert empty.new_trajectory(RIGHT, default_rng(0)).shape == (3,)
 
@@ -198,15 +198,15 @@ def test_a_bad_step_warns(step, advice):
         belief.refresh(default_rng(0), 200)
 
 
-@pytest.mark.parametrize(("block", "confidence"), [(2, 10.0), (2, 1.0), (4, 10.0), (8, 10.0)])
-def test_a_warm_up_finds_the_step(block, confidence):
+@pytest.mark.parametrize(("block", "rationality"), [(2, 10.0), (2, 1.0), (4, 10.0), (8, 10.0)])
+def test_a_warm_up_finds_the_step(block, rationality):
     """16, 4 and 1 weights of the grid: at least .2 and at most .9 of the steps are accepted.
 
     The step changes only while there are no draws. Sweeps of the warm-up give no draws.
     """
     world, rng = b.make_world("gridworld-blocks", block=block), default_rng(0)
     logs = demonstrate(world, world.features @ world.weights, 3, 40, rng)
-    first = DPMBIRL(world, world.features, confidence=confidence, moves=5).update_many(logs)
+    first = DPMBIRL(world, world.features, rationality=rationality, moves=5).update_many(logs)
     belief = first.refresh(rng, 10)
     more = belief.refresh(rng, 10)
     assert first.tau == 0.1 != belief.tau == more.tau
@@ -244,14 +244,14 @@ BELIEF = DPMBIRL(LINE).update_many(LOGS[:2])
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: DPMBIRL(LINE, confidence=0.0), "'confidence' must be greater than 0"),
+        (lambda: DPMBIRL(LINE, rationality=0.0), "'rationality' must be greater than 0"),
         (lambda: DPMBIRL(LINE, concentration=0.0), "'concentration' must be greater than 0"),
         (lambda: DPMBIRL(LINE, concentration=np.nan), "'concentration' must be greater than 0"),
         (lambda: DPMBIRL(LINE, step=0.0), "'step' must be greater than 0"),
         (lambda: DPMBIRL(LINE, inner=0), "'inner' must be a whole number of at least 1"),
         (lambda: DPMBIRL(LINE, moves=0), "'moves' must be a whole number of at least 1"),
-        (lambda: DPMBIRL(LINE, prior=None), "'prior' must be a prior over weights"),
-        (lambda: DPMBIRL(LINE, prior=FinitePrior([[0.0]])), "'prior' must be over 3 weights"),
+        (lambda: DPMBIRL(LINE, reward_prior=None), "'reward_prior' must be a prior over weights"),
+        (lambda: DPMBIRL(LINE, reward_prior=FinitePrior([[0.0]])), "'reward_prior' must be over 3 weights"),
         (lambda: DPMBIRL(LINE, [[1.0]]), "'features' must be of shape"),
         (lambda: DPMBIRL("line"), "'problem' must be a TabularMDP"),
         (lambda: BELIEF.update([(0, 2)]), "'action' must be "),
@@ -276,7 +276,9 @@ BELIEF = DPMBIRL(LINE).update_many(LOGS[:2])
         (lambda: langevin(BELIEF.cluster([0]), [0.0] * 3, 0.1, [0.0] * 2), "'eps' must be "),
         (lambda: langevin(BELIEF.cluster([0]), [2.0] * 3, 0.1, [0.0] * 3), "'weights' must be inside the box"),
         (
-            lambda: langevin(DPMBIRL(LINE, prior=LIST).update(RIGHT).cluster([0]), LIST.weights[0], 0.1, [0.0] * 3),
+            lambda: langevin(
+                DPMBIRL(LINE, reward_prior=LIST).update(RIGHT).cluster([0]), LIST.weights[0], 0.1, [0.0] * 3
+            ),
             "'prior' must be a density",
         ),
     ],

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from own_probes import probe_for
 from scipy.stats import multivariate_normal
 
 import bayesrl as b
@@ -12,7 +13,6 @@ from bayesrl.capabilities import HasRewardMoments, HasRowCovariance, SamplesMDPs
 from bayesrl.errors import BayesRLError, ImpossibleEvidence, Incompatible
 from bayesrl.testing.laws import check_calibration, check_exactness, check_martingale, check_purity
 from bayesrl.testing.moments import check_moments
-from bayesrl.testing.probes import probe_for
 
 P = np.array([[[0.7, 0.3, 0.0], [0.0, 0.5, 0.5]], [[1.0, 0.0, 0.0], [0.2, 0.0, 0.8]], [[0, 0, 1.0], [0, 0, 1.0]]])
 MDP = b.TabularMDP.from_dense(P, np.zeros((3, 2)), 0.9, terminal=[2])

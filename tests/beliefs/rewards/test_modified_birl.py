@@ -23,7 +23,7 @@ def test_positive_relevance_leaves_the_law_unchanged():
 def test_relevance_zero_gives_the_conditional_posterior():
     """Weight 1 stays at its initial value; false alarm about 1e-5."""
     first = [0.0, 0.5, 0.0]
-    belief = ModifiedBIRL(line(), step=0.5, confidence=2.0, initial=first, relevance=[1.0, 0.0, 2.0])
+    belief = ModifiedBIRL(line(), step=0.5, rationality=2.0, initial=first, relevance=[1.0, 0.0, 2.0])
     belief = belief.update_many(DEMONSTRATION).refresh(default_rng(0), 20_000)
     assert (belief.samples[:, 1] == 0.5).all()
     w, P = lattice(FIVE)[lattice(FIVE)[:, 1] == 0.5], line().dense()[0]
@@ -35,7 +35,7 @@ def test_relevance_zero_gives_the_conditional_posterior():
 def test_transcription():
     """The same random numbers give the same draws, cooling included; a second refresh does not cool again."""
     rho, cooling, log_prior = [0.2, 1.0, 0.4], 7, np.zeros(9)
-    made = ModifiedBIRL(line(), confidence=3.0, step=0.25, relevance=rho, cooling=cooling).update_many(DEMONSTRATION)
+    made = ModifiedBIRL(line(), rationality=3.0, step=0.25, relevance=rho, cooling=cooling).update_many(DEMONSTRATION)
     shares = [min((t + 1) / (cooling + 1), 1.0) for t in range(cooling + 40)]
     phi = np.repeat(np.eye(3)[:, None], 2, axis=1)
     plain = policy_walk(
@@ -74,7 +74,7 @@ BAD = [
     (lambda: ModifiedBIRL(LINE, cooling=-1), "cooling"),
     (lambda: ModifiedBIRL(LINE, cooling=1.5), "cooling"),
     (lambda: ModifiedBIRL(LINE, initial=[0.01, 0.0, 0.0]), "lattice"),
-    (lambda: ModifiedBIRL(LINE, prior=UniformPrior(0, 1), step=2.0), "step"),
+    (lambda: ModifiedBIRL(LINE, reward_prior=UniformPrior(0, 1), step=2.0), "step"),
     (lambda: ModifiedBIRL(LINE, features=np.ones((4, 2))), "features"),
     (lambda: ModifiedBIRL(LINE).refresh(RNG, 0), "sweeps"),
     (lambda: ModifiedBIRL(LINE).mean(), "refresh"),
@@ -88,15 +88,15 @@ def test_bad_input(call, word):
 
 
 def test_exact_with_a_finite_prior():
-    belief = ModifiedBIRL(line(), prior=FinitePrior(lattice(FIVE))).update_many(DEMONSTRATION)
+    belief = ModifiedBIRL(line(), reward_prior=FinitePrior(lattice(FIVE))).update_many(DEMONSTRATION)
     np.testing.assert_allclose(belief.mean(), FACTS, atol=5e-7)
     assert belief.refresh(default_rng(0), 5).samples.shape == (5, 3)
 
 
-@pytest.mark.parametrize(("step", "confidence", "word"), [(0.001, 1.0, "step"), (1.0, 1e5, "0% of the proposals")])
-def test_a_bad_step_warns(step, confidence, word):
+@pytest.mark.parametrize(("step", "rationality", "word"), [(0.001, 1.0, "step"), (1.0, 1e5, "0% of the proposals")])
+def test_a_bad_step_warns(step, rationality, word):
     pairs = [(s, a) for s in range(3) for a in range(2)]
-    belief = ModifiedBIRL(line(), step=step, confidence=confidence, cooling=1).update_many(pairs)
+    belief = ModifiedBIRL(line(), step=step, rationality=rationality, cooling=1).update_many(pairs)
     with pytest.warns(PoorMixing, match=f"ModifiedBIRL.refresh: .*{word}"):
         belief = belief.refresh(default_rng(0), 400)
     assert belief.diagnostics().effective_sample_size.shape == belief.diagnostics().r_hat.shape == (3,)

@@ -21,14 +21,16 @@ FIRST = FinitePrior([[0.0, 0.2, 1.0], [1.0, 0.0, 0.0]], [0.7, 0.3])
 SECOND = FinitePrior([[0.0, 1.0, 0.0], [0.5, 0.5, 0.2], [1.0, 0.0, 0.3]])
 
 
-def likelihood(w, pairs, confidence):
-    return np.exp(plain_inverse.log_likelihood(P, np.repeat(np.asarray(w)[:, None], 2, axis=1), 0.9, pairs, confidence))
+def likelihood(w, pairs, rationality):
+    return np.exp(
+        plain_inverse.log_likelihood(P, np.repeat(np.asarray(w)[:, None], 2, axis=1), 0.9, pairs, rationality)
+    )
 
 
 def test_exact_posterior_is_the_enumerated_one():
     """Every (theta, w_1, w_2, w_3), each task on its own demonstrations, to 1e-8."""
     hyper, c = [0.35, 0.65], 3.0
-    belief = MultitaskBIRL(LINE, priors=(FIRST, SECOND), hyper=hyper, confidence=c).update_many(LOGS)
+    belief = MultitaskBIRL(LINE, priors=(FIRST, SECOND), hyper=hyper, rationality=c).update_many(LOGS)
     total, of_theta, means = 0.0, np.zeros(2), np.zeros((3, 3))
     for k, prior in enumerate((FIRST, SECOND)):
         L = [[likelihood(w, pairs, c) for w in prior.weights] for pairs in LOGS]
@@ -48,12 +50,12 @@ def test_exact_posterior_is_the_enumerated_one():
 
 def test_one_prior_is_one_belief_for_each_task():
     """With one prior tasks do not teach each other, and the evidence is a product."""
-    belief = MultitaskBIRL(LINE, priors=(SECOND,), confidence=2.0)
+    belief = MultitaskBIRL(LINE, priors=(SECOND,), rationality=2.0)
     each = [belief.update(pairs) for pairs in LOGS]
     both = belief.update_many(LOGS)
     np.testing.assert_allclose(both.means(), np.concatenate([one.means() for one in each]), atol=1e-12)
     assert both.log_evidence() == pytest.approx(sum(one.log_evidence() for one in each), abs=1e-12)
-    single = b.inverse.BIRL(LINE, prior=SECOND, confidence=2.0).update_many(LOGS[0])
+    single = b.inverse.BIRL(LINE, reward_prior=SECOND, rationality=2.0).update_many(LOGS[0])
     np.testing.assert_allclose(each[0].means()[0], single.mean(), atol=1e-8)
     assert each[0].log_evidence() == pytest.approx(single.log_evidence(), abs=1e-8)
 
@@ -156,7 +158,7 @@ POLICY = MultitaskBIRL(LINE, priors=(FIRST,), model="policy").update_many(LOGS)
         (lambda: MultitaskBIRL(LINE, priors=(FIRST, SECOND), hyper=[1.0]), "'hyper' must be "),
         (lambda: MultitaskBIRL(LINE, priors=(FIRST, SECOND), hyper=[1.5, -0.5]), "'hyper' must be "),
         (lambda: MultitaskBIRL(LINE, priors=(FIRST, SECOND), hyper=[np.nan, 1.0]), "'hyper' must be "),
-        (lambda: MultitaskBIRL(LINE, confidence=-1.0), "'confidence' must be greater than 0"),
+        (lambda: MultitaskBIRL(LINE, rationality=-1.0), "'rationality' must be greater than 0"),
         (lambda: MultitaskBIRL(LINE, optimality=0.0), "'optimality' must be greater than 0"),
         (lambda: MultitaskBIRL(LINE, alpha=0.0), "'alpha' must be greater than 0"),
         (lambda: MultitaskBIRL(LINE, step=0.0), "'step' must be greater than 0"),

@@ -185,8 +185,8 @@ def test_likelihood_and_slope():
 
 
 @pytest.mark.parametrize("mdp", [MDP, LISTED], ids=["flat", "listed"])
-@pytest.mark.parametrize("confidence", [None, 1.4])
-def test_experts_take_the_same_steps_as_a_loop(mdp, confidence):
+@pytest.mark.parametrize("rationality", [None, 1.4])
+def test_experts_take_the_same_steps_as_a_loop(mdp, rationality):
     """The first state, the action and the next state take one random number each; action 1 is as good as action 2."""
     moves = P.copy()
     moves[:, 2] = moves[:, 1]
@@ -197,7 +197,7 @@ def test_experts_take_the_same_steps_as_a_loop(mdp, confidence):
         problem = type(mdp).from_sparse(matrix, np.zeros((S, A)), GAMMA, START, [END])
     Q = optimal_q(moves * LIVE[:, None, None], R * LIVE[:, None], GAMMA)
     best = np.abs(Q - Q.max(axis=1, keepdims=True)) < 1e-9
-    expert = best / best.sum(axis=1, keepdims=True) if confidence is None else special.softmax(confidence * Q, axis=1)
+    expert = best / best.sum(axis=1, keepdims=True) if rationality is None else special.softmax(rationality * Q, axis=1)
     rng, plain = default_rng(3), []
     for _ in range(12):
         s, steps = index(START, rng.random()), []
@@ -206,7 +206,7 @@ def test_experts_take_the_same_steps_as_a_loop(mdp, confidence):
             steps.append([s, a])
             s = index(moves[s, a], rng.random())
         plain.append(steps)
-    found = demonstrate(problem, R, 12, 5, default_rng(3), confidence)
+    found = demonstrate(problem, R, 12, 5, default_rng(3), rationality)
     assert [demo.tolist() for demo in found] == plain
     assert {len(steps) for steps in plain} >= {2, 5}
     assert [demo.shape for demo in demonstrate(problem, R, 1, 1, default_rng(0), 0.4)] == [(1, 2)]
@@ -741,7 +741,7 @@ def test_mixtures():
     """Counts, likelihoods, joint probabilities and starts: kinds are fitted to trajectories in turn."""
     belief = DPMBIRL(MDP, PHI, UniformPrior(-1.2, 0.9), 1.4).update_many(LOGS)
     backup = _boltzmann.BoltzmannBackup("test", belief.rewards, 1.4)
-    mixture = em_irl.MixtureOfExperts(backup, belief.trajectories, belief.prior, 6)
+    mixture = em_irl.MixtureOfExperts(backup, belief.trajectories, belief.reward_prior, 6)
     assert mixture.states.tolist() == [0, 1, 2]
     np.testing.assert_array_equal(mixture.taken, [taken_of(pairs)[:3] for pairs in LOGS])
     w, rho = np.array([[0.3, -0.6], [-0.5, 0.2]]), np.array([0.35, 0.65])
@@ -770,7 +770,7 @@ def test_what_an_m_step_climbs(monkeypatch):
     logs = [[(0, 2)], [(2, 2), (0, 2), (2, 1)]]
     belief = DPMBIRL(MDP, PHI, UniformPrior(-1.2, 0.9), 1.4).update_many(logs)
     backup, z, w = _boltzmann.BoltzmannBackup("test", belief.rewards, 1.4), np.array([0.3, 0.9]), np.array([0.2, -0.7])
-    mixture = em_irl.MixtureOfExperts(backup, belief.trajectories, belief.prior, 6)
+    mixture = em_irl.MixtureOfExperts(backup, belief.trajectories, belief.reward_prior, 6)
     assert mixture.states.tolist() == [0, 2]
     called = []
     monkeypatch.setattr(em_irl, "ascend", lambda f, *rest: called.append((f(w), rest)) or (w + 1.0, [0.0]))
@@ -809,8 +809,8 @@ HUGE = [0.0, 1e150]
         (lambda: langevin(DPMBIRL(MDP, PHI).update_many(LOGS).cluster([0]), HUGE, 0.1, [0.0, 0.0]), "weights"),
         (lambda: langevin(DPMBIRL(MDP, PHI).update_many(LOGS).cluster([0]), [0.0, 0.0], 0.1, HUGE), "eps"),
         (lambda: b.inverse.boltzmann_q(MDP, HUGE, 1.0, PHI), "weights"),
-        (lambda: b.inverse.boltzmann_q(MDP, [0.0, 0.0], 1e150, PHI), "confidence"),
-        (lambda: b.inverse.boltzmann_log_likelihood(MDP, [0.0, 0.0], 1e150, PAIRS, PHI), "confidence"),
+        (lambda: b.inverse.boltzmann_q(MDP, [0.0, 0.0], 1e150, PHI), "rationality"),
+        (lambda: b.inverse.boltzmann_log_likelihood(MDP, [0.0, 0.0], 1e150, PAIRS, PHI), "rationality"),
     ],
 )
 def test_huge_numbers_are_refused(call, name):

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from own_probes import check_belief
 from scipy import special
 
 import bayesrl as b
@@ -13,7 +14,7 @@ from bayesrl.beliefs.dynamics.partitions import all_partitions
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.multitask import HierarchicalMDP, LogUniform
-from bayesrl.testing import assert_chain_mean, check_belief
+from bayesrl.testing import assert_chain_mean
 
 MDP = b.TabularMDP.from_dense(np.full((2, 2, 2), 0.5), [[0.0, 1.0], [0.5, 0.0]], gamma=0.9)
 UNKNOWN, ALPHA = LogUniform(0.05, 60.0), 0.6

@@ -8,8 +8,8 @@ PLANTED = {
         ["tests/beliefs/values/test_gptd.py::test_sparse_is_the_projected_model"],
     ),
     "coordinates of later visits miss a column": (
-        "column[i:, 0] = (prior",
-        "column[i : i + 1, 0] = (prior",
+        "column[i:, 0] = (covariance",
+        "column[i : i + 1, 0] = (covariance",
         ["tests/beliefs/values/test_gptd.py::test_sparse_is_the_projected_model"],
     ),
 }

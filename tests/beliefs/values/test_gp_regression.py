@@ -162,11 +162,13 @@ def test_fit_maximises_the_evidence():
     assert fitted.log_evidence() > prior.log_evidence() + 5.0
     assert 0.1 < fitted.noise < 0.35
     for scale in (0.95, 1.05):
-        near = GPRegression(Gaussian(fitted.prior.scale * scale, fitted.prior.variance), fitted.noise)
+        near = GPRegression(
+            Gaussian(fitted.prior_covariance.scale * scale, fitted.prior_covariance.variance), fitted.noise
+        )
         assert near.update_many((x, y)).log_evidence() < fitted.log_evidence()
-        near = GPRegression(fitted.prior, fitted.noise * scale).update_many((x, y))
+        near = GPRegression(fitted.prior_covariance, fitted.noise * scale).update_many((x, y))
         assert near.log_evidence() < fitted.log_evidence()
-    again = GPRegression(fitted.prior, fitted.noise).update_many((x, y))
+    again = GPRegression(fitted.prior_covariance, fitted.noise).update_many((x, y))
     np.testing.assert_allclose(again.log_evidence(), fitted.log_evidence(), atol=1e-8)
 
 
@@ -228,10 +230,10 @@ def test_fit_climbs_to_the_edge_of_singular_matrices():
     x = default_rng(1).uniform(-2.0, 2.0, 30)
     data = x, np.sin(x) + 0.3 * x**2
     fitted = GPRegression(Gaussian(scale=[1.0]), noise=0.1).update_many(data).fit(default_rng(0), starts=1)
-    logs, singular = np.append(fitted.prior.parameters, np.log(fitted.noise)), 0
+    logs, singular = np.append(fitted.prior_covariance.parameters, np.log(fitted.noise)), 0
     for i, step in [(i, step) for i in range(3) for step in (-0.5, 0.5)]:
         moved = logs + step * np.eye(3)[i]
-        prior = GPRegression(fitted.prior.with_parameters(moved[:-1]), float(np.exp(moved[-1])))
+        prior = GPRegression(fitted.prior_covariance.with_parameters(moved[:-1]), float(np.exp(moved[-1])))
         try:
             assert prior.update_many(data).log_evidence() < fitted.log_evidence()
         except InvalidArgument:

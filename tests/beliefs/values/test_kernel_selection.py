@@ -83,7 +83,7 @@ def test_particles_agree_with_a_grid():
     belief = KernelSelection([OneScale(scale=1.0)], noise=noise, gamma=gamma, threshold=1e-6, particles=400)
     for i in range(0, 30, 5):
         belief = belief.update_many((states[i : i + 6], rewards[i : i + 5]), default_rng(3 + i))
-    found = belief.weights @ [np.log(v.prior.scale) for v in belief.values]
+    found = belief.weights @ [np.log(v.prior_covariance.scale) for v in belief.values]
     assert len(belief.values) == 400
     assert abs(found - expected) < 0.2
 
@@ -122,10 +122,10 @@ def test_moves_keep_the_prior():
     """Without data a move keeps N(log centre, width^2). 400 particles, 25 moves; false alarm 1e-6 for each test."""
     belief, rng = KernelSelection([Gaussian(0.5, 2.0)], particles=400, width=0.4, spread=0.6), default_rng(0)
     belief = belief._drawn(rng)
-    before = np.array([v.prior.parameters for v in belief.values])
+    before = np.array([v.prior_covariance.parameters for v in belief.values])
     for _ in range(25):
         belief = belief._rejuvenated(rng)
-    logs = np.array([v.prior.parameters for v in belief.values])
+    logs = np.array([v.prior_covariance.parameters for v in belief.values])
     for found in (before, logs):
         for x, centre in zip(found.T, np.log([0.5, 2.0]), strict=True):
             assert kstest(x, norm(centre, 0.4).cdf).pvalue > 1e-6

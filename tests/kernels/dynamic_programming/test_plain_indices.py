@@ -75,7 +75,7 @@ def test_rows_and_their_parts():
     keep = (Lam[:n] - p) * G
     go = gamma * ((1 - p) * Y[:n] + p * Y[1 : n + 1])
     Z = np.empty(n * LANES)
-    retirement.play(flat[0][: (n + 1) * LANES], flat[1][: n * LANES], w, gamma, Z)
+    retirement.value_of_play(flat[0][: (n + 1) * LANES], flat[1][: n * LANES], w, gamma, Z)
     np.testing.assert_allclose(Z.reshape(n, LANES), go, rtol=1e-12)
     args = flat[0][: (n + 1) * LANES], flat[1][: n * LANES], flat[2][: n * LANES]
     retirement.play_or_retire(*args, w, gamma, G, Z)

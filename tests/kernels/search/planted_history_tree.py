@@ -7,7 +7,7 @@ PLANTED = {
         "code + action * tree.N.shape[1]",
         ["tests/bamdp/search/test_bamcp.py::test_the_kept_tree_is_the_part_below_what_happened"],
     ),
-    "a kept tree counts what was barred": (
+    "a kept tree counts what was masked": (
         "legal = tree.Q[root] > -np.inf",
         "legal = tree.Q[root] < np.inf",
         ["tests/worlds/pomdps/test_rock_sample.py::test_a_kept_tree_forgets_what_is_not_legal"],

@@ -17,7 +17,7 @@ PLANTED = {
         "R += V0[s]",
         ["tests/bapomdp/test_pomcp.py::test_one_simulation_by_hand"],
     ),
-    "barred actions were visited": (
+    "masked actions were visited": (
         "n = np.where(q == -np.inf, 0, tree.N[0])",
         "n = tree.N[0].copy()",
         ["tests/worlds/pomdps/test_rock_sample.py::test_searches_have_the_same_values"],

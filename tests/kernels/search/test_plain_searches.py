@@ -17,7 +17,7 @@ from bayesrl.kernels.search.history_tree import Tree, new_tree, subtree
 from bayesrl.kernels.search.search_bounds import LeafBounds
 from bayesrl.kernels.search.uct_on_histories import Budget, SearchSettings, best_action
 from bayesrl.kernels.simulators.reversible_step import likelihood, undo
-from bayesrl.kernels.simulators.simulator import bar, begin, forget, rollout_action, root, step
+from bayesrl.kernels.simulators.simulator import begin, forget, mask_illegal, rollout_action, root, step
 
 S, A, Z = 4, 3, 2
 P = default_rng(0).dirichlet(np.full(S, 0.8), (S, A))
@@ -46,7 +46,7 @@ def _(model, s, rng):
     return s if rng.random() < 0.6 else 1
 
 
-@bar.register(Toy)
+@mask_illegal.register(Toy)
 def _(model, s, Q, N, h):
     for a in range(A):
         if (s, a) in BARRED:
@@ -76,7 +76,7 @@ def _(model, s, a, k):
 
 @rollout_action.register(Toy)
 def _(model, table, s, a, epsilon, rng):
-    """At random with probability epsilon, else after the last action; where that is barred the best of the table."""
+    """At random with probability epsilon, else after the last action; where that is masked the best of the table."""
     new = int(rng.random() * A) if rng.random() < epsilon else (a + 1) % A
     return int(table[s, 0]) if (s, new) in BARRED else new
 
@@ -109,7 +109,7 @@ def naive(s0, settings, leaves, simulations, rng, N, Q, returns):
             if new and not grown:
                 illegal = [(s, b) in BARRED for b in range(A)]
                 N[h], Q[h] = [int(x) for x in illegal], [-np.inf if x else 0.0 for x in illegal]
-                N[h].append(0)  # visits of the history, without those that bar
+                N[h].append(0)  # visits of the history, without those that mask
             if grown or new:
                 a = rollout_action(toy, Q_ROLLOUT.argmax(axis=1)[:, None], s, a, epsilon, rng)
             else:
@@ -202,7 +202,7 @@ def searched(rng, start, budget, kept=None, began=0.0):
 
 
 def test_the_best_action_is_that_of_the_highest_value():
-    """With ties at random, on a kept tree; visits that bar an action are not reported."""
+    """With ties at random, on a kept tree; visits that mask an action are not reported."""
     kept, action, tied = None, 0, set()
     for i in range(3):
         rng = default_rng(i)

@@ -11,8 +11,8 @@ PLANTED = {
         ],
     ),
     "what was seen at the old state": (
-        ("h = model.sign_group[y, a]\n    o = int(model.sign[y, a,"),
-        ("h = model.sign_group[s, a]\n    o = int(model.sign[s, a,"),
+        ("h = model.observation_group[y, a]\n    o = int(model.observation[y, a,"),
+        ("h = model.observation_group[s, a]\n    o = int(model.observation[s, a,"),
         ["tests/bapomdp/test_pomcp.py::test_steps_follow_the_model"],
     ),
     "terminal ignored": (

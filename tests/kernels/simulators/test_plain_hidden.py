@@ -9,7 +9,7 @@ from numpy.random import default_rng
 from bayesrl.kernels.jit import plain
 from bayesrl.kernels.simulators import hidden_model, hyper_urn
 from bayesrl.kernels.simulators.hidden_model import HiddenModel, Rooted, cumulative, rooted
-from bayesrl.kernels.simulators.simulator import bar, begin, forget, rollout_action, root, step
+from bayesrl.kernels.simulators.simulator import begin, forget, mask_illegal, rollout_action, root, step
 
 S, A, Z, K, L = 4, 3, 5, 3, 2
 GROUP, SIZE = np.array([[0, 1, 2], [2, 3, 0], [1, 0, 3], [3, 3, 3]]), np.array([3, 2, 3, 1])
@@ -93,16 +93,16 @@ def test_a_known_pomdp(axes, some_barred):
         assert step_(model, s, a, mine) == (o, y, paid, y == 3, 0)
         kernel(forget, model)(model, np.zeros(1, np.int64), 1)
         Q, N = np.zeros((2, A)), np.zeros((2, A), np.int64)
-        kernel(bar, model)(model, s, Q, N, 1)
-        barred = ~legal[s] if some_barred else np.zeros(A, bool)
-        assert Q[1].tolist() == [-np.inf if x else 0.0 for x in barred]
-        assert N[1].tolist() == barred.tolist()
+        kernel(mask_illegal, model)(model, s, Q, N, 1)
+        masked = ~legal[s] if some_barred else np.zeros(A, bool)
+        assert Q[1].tolist() == [-np.inf if x else 0.0 for x in masked]
+        assert N[1].tolist() == masked.tolist()
         assert not Q[0].any()
         table = np.array([[0, 1, 2]] * (S + 1), np.uint16)
         while True:
             u = theirs.random()
             a = int(3 * u / 0.4) if u < 0.4 else min(int(3 * (u - 0.4) / 0.6), 2)
-            if not barred[a]:
+            if not masked[a]:
                 break
         assert roll(model, table, s, 0, 0.4, mine) == a
     assert mine.random() == theirs.random()
@@ -129,7 +129,7 @@ def _(model, table, s, a, epsilon, rng):
     return (model.shift, s, a, epsilon, len(table))
 
 
-@bar.register(Inner)
+@mask_illegal.register(Inner)
 def _(model, s, Q, N, h):
     Q[h], N[h] = s, model.shift
 
@@ -145,7 +145,7 @@ def test_a_rooted_world_asks_the_world():
     assert kernel(step, some)(some, 3, 2, rng) == (3, 2, 30.5, True, 7)
     assert kernel(rollout_action, some)(some, table, 3, 2, 0.4, rng) == (30, 3, 2, 0.4, 2)
     Q, N = np.zeros((2, A)), np.zeros((2, A))
-    kernel(bar, some)(some, 6, Q, N, 1)
+    kernel(mask_illegal, some)(some, 6, Q, N, 1)
     assert (Q.tolist(), N.tolist()) == ([[0.0] * A, [6.0] * A], [[0.0] * A, [30.0] * A])
     assert kernel(begin, some)(some, rng) is None
     assert kernel(forget, some)(some, np.zeros(1), 1) is None

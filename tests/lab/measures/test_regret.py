@@ -121,7 +121,7 @@ def test_mdp_regret_against_enumerated_policies(terminal, horizon):
 def test_optimal_totals_end_at_the_declared_optimum(name):
     world = make_world(name)
     totals = optimal_totals(world.mdp, world.steps)
-    assert totals[-1] == pytest.approx(world.declared, rel=1e-12)
+    assert totals[-1] == pytest.approx(world.declared_optimum, rel=1e-12)
     assert totals[9] == pytest.approx(world.optimum(10), rel=1e-12)
 
 

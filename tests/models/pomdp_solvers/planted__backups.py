@@ -3,8 +3,8 @@
 MODULE = "bayesrl.models.pomdp_solvers._backups"
 PLANTED = {
     "Omega at the old state, at points": (
-        ("h = m.sign_group[s, a]\n        for k in range(m.sign_size[h]):\n            after[s]"),
-        ("h = m.sign_group[0, a]\n        for k in range(m.sign_size[h]):\n            after[s]"),
+        ("h = m.observation_group[s, a]\n        for k in range(m.observation_size[h]):\n            after[s]"),
+        ("h = m.observation_group[0, a]\n        for k in range(m.observation_size[h]):\n            after[s]"),
         ["tests/models/pomdp_solvers/test_point_based.py::test_sweep_equals_its_transcription"],
     ),
     "values ahead are not discounted": (

@@ -3,12 +3,12 @@
 MODULE = "bayesrl.models.pomdp_solvers.bounds"
 PLANTED = {
     "the fast informed bound as QMDP": (
-        "x[m.sign[y, a, l], b] += p * m.sign_prob[h, l] * alpha[b, y]",
-        "x[m.sign[y, a, l], b] += p * m.sign_prob[h, l] * alpha[:, y].max()",
+        "x[m.observation[y, a, l], b] += p * m.observation_prob[h, l] * alpha[b, y]",
+        "x[m.observation[y, a, l], b] += p * m.observation_prob[h, l] * alpha[:, y].max()",
         ["tests/models/pomdp_solvers/test_point_based.py::test_bounds_are_above_what_any_history_earns"],
     ),
     "the fast informed bound blind": (
-        "x[m.sign[y, a, l], b]",
+        "x[m.observation[y, a, l], b]",
         "x[0, b]",
         ["tests/models/pomdp_solvers/test_point_based.py::test_bounds_are_above_what_any_history_earns"],
     ),

@@ -27,6 +27,11 @@ PLANTED = {
         "live = np.ones(pomdp.n_states, np.bool_)",
         ["tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_tiger"],
     ),
+    "terminal states count as work": (
+        "int((~pomdp.terminal).sum())",
+        "pomdp.n_states",
+        ["tests/models/pomdp_solvers/test_pomdp_value_iteration.py::test_a_prior_about_too_large_a_pomdp_is_refused"],
+    ),
     "an observation is forgotten": (
         "np.flatnonzero(p.seen[a].any(axis=1))",
         "np.flatnonzero(p.seen[a].any(axis=1))[1:]",

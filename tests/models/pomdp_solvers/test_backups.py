@@ -24,9 +24,10 @@ from bayesrl.models.pomdp_solvers._backups import (
     successors,
     sweep,
     values_ahead,
+    without_repetitions,
 )
 from bayesrl.models.pomdp_solvers._pruning import TooMany
-from bayesrl.models.pomdp_solvers.alpha_vectors import lowest, without
+from bayesrl.models.pomdp_solvers.alpha_vectors import lowest
 from bayesrl.models.pomdp_solvers.bounds import lower
 from bayesrl.models.pomdp_solvers.pbvi import draw, expand, nearest, settle, settled_below, simulate
 from bayesrl.models.pomdp_solvers.perseus import explore
@@ -191,7 +192,7 @@ def test_simulated_beliefs():
             ended += 1
             assert not mine.any()
             continue
-        listed = m.sign[s, a, : m.sign_size[m.sign_group[s, a]]]
+        listed = m.observation[s, a, : m.observation_size[m.observation_group[s, a]]]
         o = listed[int((np.cumsum(O[s, a, listed]) <= rng.random()).sum())]
         np.testing.assert_allclose(mine, y * O[:, a, o] / (y * O[:, a, o]).sum(), atol=1e-14)
     assert 2 < ended < 20
@@ -378,7 +379,7 @@ def test_perseus_from_its_parts():
             if (v - before).max() < move:
                 before = v
                 vectors, actions, v = sweep(m, points, w, vectors, actions)
-                vectors, actions = without(vectors, actions)
+                vectors, actions = without_repetitions(vectors, actions)
                 done = (v - before).max() < move
                 idle += not done
         solution = Perseus(beliefs=points, tol=0.05).solve(pomdp, default_rng(5))
@@ -483,7 +484,7 @@ def test_the_first_vector():
 def test_vectors_without_repetitions():
     """In the order of their first places, with the first action."""
     vectors = np.array([[1.0, 2.0], [0.0, 3.0], [1.0, 2.0], [4.0, 0.0], [0.0, 3.0]])
-    new, actions = without(vectors, np.array([2, 0, 1, 1, 3]))
+    new, actions = without_repetitions(vectors, np.array([2, 0, 1, 1, 3]))
     assert new.tolist() == [[1.0, 2.0], [0.0, 3.0], [4.0, 0.0]]
     assert actions.tolist() == [2, 0, 1]
 

@@ -280,6 +280,18 @@ def test_programs_are_counted():
     assert left[0] == 1000 - 4 * 28
 
 
+def test_a_prior_about_too_large_a_pomdp_is_refused():
+    """Pairs of a live state and an action count, whatever the horizon is; `solve` takes any POMDP."""
+    for world in ("tiger", "tiger-episodic"):
+        assert b.agent("pomdp-value-iteration", world, pairs=6, horizon=2).planner.iterations == 2
+        for settings in ({}, {"horizon": 2}):
+            with pytest.raises(InvalidArgument, match=r"at most 5 pairs of a state and an action, got 6\. .*'pairs'"):
+                b.agent("pomdp-value-iteration", world, pairs=5, **settings)
+        assert POMDPValueIteration(horizon=1, pairs=5).solve(b.make_world(world)).iterations == 1
+    with pytest.raises(InvalidArgument, match="at most 30 pairs of a state and an action, got 2304"):
+        b.agent("pomdp-value-iteration", "rock-sample")
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [

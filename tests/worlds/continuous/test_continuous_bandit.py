@@ -65,7 +65,7 @@ def test_a_step_pays_the_function_and_noise():
 
 def test_the_prior_is_the_process():
     assert prior_for(FAMILY) == FAMILY.default_prior()
-    assert (FAMILY.default_prior().noise, FAMILY.default_prior().prior) == (0.1, Gaussian(scale=0.2))
+    assert (FAMILY.default_prior().noise, FAMILY.default_prior().prior_covariance) == (0.1, Gaussian(scale=0.2))
     two = make_world("continuous-bandit", dims=2, scale=0.3)
     planner = agent_for("gp-sparse-sampling", two, params={"candidates": 4}).planner
     assert planner.points().shape == (4, 2)

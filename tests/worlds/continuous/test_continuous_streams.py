@@ -300,7 +300,7 @@ def test_a_drawn_function_by_the_same_numbers():
         near(suggestions_for(one)["gp-sparse-sampling"]["low"], [0.0, 0.0])
         near(suggestions_for(one)["gp-sparse-sampling"]["high"], [1.0, 1.0])
     prior = family.default_prior()
-    assert (prior.prior, prior.noise) == (Gaussian(scale=0.7), 0.3)
+    assert (prior.prior_covariance, prior.noise) == (Gaussian(scale=0.7), 0.3)
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])

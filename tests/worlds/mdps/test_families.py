@@ -31,14 +31,14 @@ def fingerprint(table):
 def test_counts_and_rewards(name, shape, counts, rewards):
     # The hashes are those of the tables in BBRL's own data files, compared entry by entry when they were written down.
     family = make_world(name)
-    assert family.counts.shape == family.rewards.shape == shape
-    assert fingerprint(family.counts) == counts
+    assert family.transition_counts.shape == family.rewards.shape == shape
+    assert fingerprint(family.transition_counts) == counts
     assert fingerprint(family.rewards) == rewards
     assert (family.steps, family.runs, family.gamma, family.prior) == (250, 500, 0.95, "accurate")
 
 
 def test_grid_by_hand():
-    counts, rewards = make_world("grid-bbrl").counts, make_world("grid-bbrl").rewards
+    counts, rewards = make_world("grid-bbrl").transition_counts, make_world("grid-bbrl").rewards
     left, right, up, down = range(4)
 
     def reached(s, a):
@@ -59,13 +59,13 @@ def test_draws_match_the_dirichlet(name):
     family, rng = make_world(name), np.random.default_rng(11)
     assert isinstance(family, Family)
     draws = np.array([family.draw(rng).dense()[0] for _ in range(200)])
-    assert (draws[:, family.counts == 0] == 0.0).all()
-    two = (family.counts == 1) & (family.counts.sum(axis=2, keepdims=True) == 2)
+    assert (draws[:, family.transition_counts == 0] == 0.0).all()
+    two = (family.transition_counts == 1) & (family.transition_counts.sum(axis=2, keepdims=True) == 2)
     first = np.zeros_like(two)
     s, a = np.nonzero(two.any(axis=2))
     first[s, a, two.argmax(axis=2)[s, a]] = True
     assert kstest(draws[:, first].ravel(), "uniform").pvalue > 1e-4
-    mean = family.counts / family.counts.sum(axis=2, keepdims=True)
+    mean = family.transition_counts / family.transition_counts.sum(axis=2, keepdims=True)
     assert np.abs(draws.mean(axis=0) - mean).max() < 5 * np.sqrt(1 / 12 / 200)  # Bonferroni over 200 rows: about 1e-4
 
 
@@ -123,9 +123,9 @@ def test_accurate_and_inaccurate_priors(name):
     family = make_world(name)
     accurate, inaccurate = prior_for(family), prior_for(family, "inaccurate")
     P, R = accurate.mean_mdp().dense()
-    assert np.allclose(P, family.counts / family.counts.sum(axis=2, keepdims=True), atol=1e-15)
+    assert np.allclose(P, family.transition_counts / family.transition_counts.sum(axis=2, keepdims=True), atol=1e-15)
     assert np.array_equal(R, family.rewards)
-    assert accurate.alpha.sum() == family.counts.sum()
+    assert accurate.alpha.sum() == family.transition_counts.sum()
     assert (inaccurate.alpha == 1.0).all()
     assert inaccurate.alpha.shape == (family.n_states * family.n_actions, family.n_states)
     assert np.array_equal(inaccurate.mean_mdp().dense()[1], family.rewards)

@@ -44,7 +44,7 @@ def test_declared_optimum(name, optimum, start_value):
     # Both columns were computed independently of this library.
     world = make_world(name)
     assert world.optimum() == pytest.approx(optimum, rel=1e-9)
-    assert optimal_total(world, world.steps) == pytest.approx(world.declared, rel=1e-9)
+    assert optimal_total(world, world.steps) == pytest.approx(world.declared_optimum, rel=1e-9)
     digits = 5e-7 if name == "grid10" else 1e-9
     assert solve(world).values[world.start] == pytest.approx(start_value, abs=digits)
 
@@ -309,7 +309,7 @@ def test_a_world_needs_an_mdp():
 def test_a_world_is_dynamics_and_its_setting_is_apart():
     world = make_world("dearden-maze")
     assert setting_of("dearden-maze") == setting_of(world) == world.setting
-    assert (world.prior, world.steps, world.declared) == ("flat:1/264", 20000, world.setting.optimum)
+    assert (world.prior, world.steps, world.declared_optimum) == ("flat:1/264", 20000, world.setting.optimum)
     assert "maze" in world.figures
     mine = MDPWorld("mine", make_world("chain").mdp)
     assert setting_of(mine) == Setting("flat:1", 1000)

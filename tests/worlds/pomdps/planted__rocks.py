@@ -50,7 +50,7 @@ PLANTED = {
         "        generator(self.name, rng)  #",
         ["tests/worlds/pomdps/test_rock_sample.py::test_steps_of_the_world_and_of_the_simulator_are_outcomes"],
     ),
-    "a barred action is untried": (
+    "a masked action is untried": (
         "Q[h, a], N[h, a] = -np.inf, 1",
         "Q[h, a], N[h, a] = -np.inf, 0",
         ["tests/worlds/pomdps/test_rock_sample.py::test_legal_and_preferred_actions"],

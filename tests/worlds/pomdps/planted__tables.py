@@ -3,7 +3,7 @@
 MODULE = "bayesrl.worlds.pomdps._tables"
 PLANTED = {
     "the customer before the step buys": (
-        "paid = mean_over_signs(R, seen)",
+        "paid = mean_over_observations(R, seen)",
         "paid = np.einsum('sayo,sao->say', R, seen)",
         ["tests/worlds/pomdps/test_pomdp_worlds.py::test_values_of_seen_states"],
     ),

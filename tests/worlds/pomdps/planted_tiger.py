@@ -16,8 +16,8 @@ PLANTED = {
         ["tests/worlds/pomdps/test_pomdp_worlds.py::test_tiger_by_hand"],
     ),
     "the tie is of left and left": (
-        "    sign[1, LISTEN] = 1, 0",
-        "    sign[1, LISTEN] = 0, 1",
+        "    observation[1, LISTEN] = 1, 0",
+        "    observation[1, LISTEN] = 0, 1",
         ["tests/worlds/pomdps/test_pomdp_worlds.py::test_tigers_differ_in_what_is_tied"],
     ),
 }

@@ -8,12 +8,12 @@ from numpy.random import default_rng
 
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.literature.suggestions import suggestions_for
-from bayesrl.models.pomdp import Signs
+from bayesrl.models.pomdp import ObservationOutcomes
 from bayesrl.registry import make_world
 from bayesrl.worlds.bandits.shop import purchase_rates
 from bayesrl.worlds.pomdps import _rocks, rock_sample
 from bayesrl.worlds.pomdps._rocks import GenerativeRockSample, Map, bounds, distances, drawn, names_of, rocks_of
-from bayesrl.worlds.pomdps._tables import listed_pomdp, padded, signs_by_state
+from bayesrl.worlds.pomdps._tables import listed_pomdp, observations_by_state, padded
 
 # Lists ---------------------------------------------------------------------------------------------------------------
 
@@ -28,16 +28,18 @@ def test_a_listed_pomdp_is_the_dense_one(ndim):
     rng = default_rng(ndim)
     succ, group = rng.integers(3, size=(3, 2, 3)), np.array([[0, 1], [2, 0], [1, 2]])
     prob, shown = [[0.2, 0.3, 0.5], [1.0], [0.6, 0.4]], [[0.1, 0.9], [0.7, 0.3], [1.0]]
-    signs = Signs(rng.integers(4, size=(3, 2, 2)), np.array([[1, 0], [2, 1], [0, 0]]), np.array([2, 2, 1]), 4)
+    observed = ObservationOutcomes(
+        rng.integers(4, size=(3, 2, 2)), np.array([[1, 0], [2, 1], [0, 0]]), np.array([2, 2, 1]), 4
+    )
     R = rng.normal(size=(3, 2, 3, 4)[:ndim])
     start = np.array([0.3, 0.7, 0.0])
-    made = listed_pomdp(succ, group, prob, signs, shown, R, 0.83, start, (2,))
+    made = listed_pomdp(succ, group, prob, observed, shown, R, 0.83, start, (2,))
     P, O = np.zeros((3, 2, 3)), np.zeros((3, 2, 4))
     for s, a in np.ndindex(3, 2):
         for k, p in enumerate(prob[group[s, a]]):
             P[s, a, succ[s, a, k]] += p
-        for j, p in enumerate(shown[signs.group[s, a]]):
-            O[s, a, signs.sign[s, a, j]] += p
+        for j, p in enumerate(shown[observed.group[s, a]]):
+            O[s, a, observed.observation[s, a, j]] += p
     P[2] = [0.0, 0.0, 1.0]
     four = np.broadcast_to(R.reshape(R.shape + (1,) * (4 - ndim)), (3, 2, 3, 4))
     r = np.einsum("say,yao,sayo->sa", P, O, four) * [[1.0], [1.0], [0.0]]
@@ -49,23 +51,23 @@ def test_a_listed_pomdp_is_the_dense_one(ndim):
     for s, a, y, o in np.ndindex(2, 2, 3, 4):
         assert made.reward(s, a, y, o) == four[s, a, y, o]
     assert (made.gamma, made.start.tolist(), made.terminal.tolist()) == (0.83, [0.3, 0.7, 0.0], [False, False, True])
-    assert not listed_pomdp(succ, group, prob, signs, shown, R, 0.83, start).terminal.any()
+    assert not listed_pomdp(succ, group, prob, observed, shown, R, 0.83, start).terminal.any()
 
 
 def test_signs_of_states():
     """States that show the same share a row, which lists what is possible only; all actions show the same."""
     shown = np.array([[0.0, 0.2, 0.8, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.2, 0.8, 0.0], [0.3, 0.3, 0.0, 0.4]])
-    signs, rows = signs_by_state(shown, 3)
-    assert signs.n_observations == 4
+    observed, rows = observations_by_state(shown, 3)
+    assert observed.n_observations == 4
     assert len(rows) == 3
     assert sorted(map(len, rows)) == [1, 2, 3]
-    assert signs.group.shape == (4, 3)
-    assert (signs.group[0] == signs.group[2]).all()
+    assert observed.group.shape == (4, 3)
+    assert (observed.group[0] == observed.group[2]).all()
     for s, a in np.ndindex(4, 3):
-        g = signs.group[s, a]
+        g = observed.group[s, a]
         dense = np.zeros(4)
-        dense[signs.sign[s, a, : signs.size[g]]] = rows[g]
-        assert signs.size[g] == len(rows[g])
+        dense[observed.observation[s, a, : observed.size[g]]] = rows[g]
+        assert observed.size[g] == len(rows[g])
         np.testing.assert_array_equal(dense, shown[s])
 
 
@@ -277,12 +279,12 @@ def test_a_table_is_its_generative_model():
     assert np.flatnonzero(pomdp.start).tolist() == list(range(6 * 8, 7 * 8))
     assert world.observation_counts[0].tolist() == [0.0, 0.0]
     assert (world.observation_counts[1:] == [3.0, 1.0]).all()
-    groups = pomdp.signs.group[:128, 4:7].reshape(16, 8, 3)
+    groups = pomdp.observed.group[:128, 4:7].reshape(16, 8, 3)
     assert (groups == groups[:, :1]).all()
     far = distances(4, CHART)
     for (c, i), (d, j) in product(product(range(16), range(3)), repeat=2):
         assert (groups[c, 0, i] == groups[d, 0, j]) == (abs(far[c, i] - far[d, j]) < 1e-9)
-    assert pomdp.signs.size.tolist() == [1, *[2] * (len(pomdp.sign_prob) - 1)]
+    assert pomdp.observed.size.tolist() == [1, *[2] * (len(pomdp.observation_prob) - 1)]
     assert world.bracket is None  # few states: it is computed
     assert made.preferred.shape == (0, 8)
     assert made.reward_range() == (-10.0, 10.0)

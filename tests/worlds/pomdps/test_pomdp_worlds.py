@@ -44,7 +44,7 @@ def test_a_world_is_a_value(world):
     assert all(n in (0, m) for n, m in zip(sizes, (world.n_states, world.n_actions, world.n_observations), strict=True))
     for counts, prob in (
         (world.transition_counts, world.pomdp.mdp.prob),
-        (world.observation_counts, world.pomdp.sign_prob),
+        (world.observation_counts, world.pomdp.observation_prob),
     ):
         if counts is not None:
             assert counts.shape == prob.shape
@@ -78,9 +78,9 @@ def test_tigers_differ_in_what_is_tied():
         assert np.array_equal(mine, theirs)
     assert plain.observation_counts.tolist() == [[2, 1], [2, 1], [0, 0]]
     assert tied.observation_counts.tolist() == [[2, 1], [0, 0]]
-    assert plain.pomdp.signs.group.tolist() == [[0, 2, 2], [1, 2, 2]]
-    assert tied.pomdp.signs.group.tolist() == [[0, 1, 1], [0, 1, 1]]
-    assert tied.pomdp.signs.sign[:, 0].tolist() == [[0, 1], [1, 0]]  # the right side first
+    assert plain.pomdp.observed.group.tolist() == [[0, 2, 2], [1, 2, 2]]
+    assert tied.pomdp.observed.group.tolist() == [[0, 1, 1], [0, 1, 1]]
+    assert tied.pomdp.observed.observation[:, 0].tolist() == [[0, 1], [1, 0]]  # the right side first
     assert plain.transition_counts is None
 
 
@@ -172,7 +172,7 @@ def test_load_unload_by_hand():
     assert world.pomdp.start.tolist() == [1, 0, 0, 0, 0, 0]
     assert world.value == pytest.approx((0.95**5 / (1 - 0.95**6),) * 2, rel=1e-12)
     # Actions are learnt as ways to go: after one step towards load, action 1 is known better everywhere.
-    learned = world.counts().learned(0, 1, 1, 2).mean_pomdp().dense()[0]
+    learned = world.model_prior().learned(0, 1, 1, 2).mean_pomdp().dense()[0]
     assert leads_to(learned, 3, 1) == {1: round(1 / 3, 12), 5: round(2 / 3, 12)}
     assert leads_to(learned, 3, 0) == {1: 0.5, 5: 0.5}
     assert make_world("load-unload").n_states == 14
@@ -366,7 +366,7 @@ def test_follow_by_hand():
     assert world.pomdp.terminal.tolist() == [False] * 50 + [True]
     assert {s: p for s, p in enumerate(world.pomdp.start.tolist()) if p} == {at(0, 0, 0): 0.5, at(1, 0, 0): 0.5}
     # A step of person 0 to the north, seen anywhere, teaches about person 0 everywhere, and about person 1 nothing.
-    learned = world.counts().learned(at(0, 0, 0), east, at(0, -1, 1), 1).mean_pomdp().dense()[0]
+    learned = world.model_prior().learned(at(0, 0, 0), east, at(0, -1, 1), 1).mean_pomdp().dense()[0]
     assert leads_to(learned, at(0, 1, 1), stay)[at(0, 1, 2)] == round(4 / 11, 12)
     assert leads_to(learned, at(1, 1, 1), stay)[at(1, 1, 2)] == round(1 / 10, 12)
 
@@ -399,7 +399,7 @@ def test_shop_by_hand():
     assert np.allclose(r, P[:, 0] @ rates)  # who buys is whoever is there after the step
     assert {world.pomdp.reward(s, a, y, o) - o for s, a, y, o in np.ndindex(6, 8, 6, 2)} == {0.0}
     assert (world.pomdp.start == 1 / 6).all()
-    asked = world.counts().psi.reshape(6, 8, 2) - 1.0
+    asked = world.model_prior().psi.reshape(6, 8, 2) - 1.0
     assert (asked.sum(axis=2) == 5.0).all()
     assert np.abs(asked / 5.0 - O).max() <= 0.1
 
@@ -440,18 +440,18 @@ def test_parameters_are_refused(name, parameter, bad):
 
 
 def test_counts_are_of_what_is_unknown():
-    prior = make_world("tiger").counts()
+    prior = make_world("tiger").model_prior()
     np.testing.assert_allclose(prior.mean_pomdp().seen[:, 0], [[0.625, 0.375], [0.375, 0.625]])
     np.testing.assert_array_equal(prior.mean_pomdp().dense()[0], make_world("tiger").pomdp.dense()[0])
     heard = prior.learned(0, 0, 0, 0).mean_pomdp().seen[:, 0]  # one right answer with the tiger on the left
     np.testing.assert_allclose(heard, [[6 / 9, 3 / 9], [3 / 8, 5 / 8]])
-    heard = make_world("tiger-tied").counts().learned(0, 0, 0, 0).mean_pomdp().seen[:, 0]
+    heard = make_world("tiger-tied").model_prior().learned(0, 0, 0, 0).mean_pomdp().seen[:, 0]
     np.testing.assert_allclose(heard, [[6 / 9, 3 / 9], [3 / 9, 6 / 9]])
 
 
 def test_counts_serve_beliefs_over_hyper_states(world):
     """What happens in the world is possible under its counts, and evidence falls with each step."""
-    for belief in (ParticleBAPOMDP(world.counts(), particles=300), ExactBAPOMDP(world.counts(), limit=10**6)):
+    for belief in (ParticleBAPOMDP(world.model_prior(), particles=300), ExactBAPOMDP(world.model_prior(), limit=10**6)):
         rng = default_rng(4)
         state, _ = world.reset(rng)
         before = 0.0
@@ -466,7 +466,7 @@ def test_counts_serve_beliefs_over_hyper_states(world):
 
 
 def test_without_declared_counts_the_possible_has_one_each():
-    prior = small().counts()
+    prior = small().model_prior()
     assert prior.fixed[0].tolist() == [False, True, True, True]
     np.testing.assert_allclose(prior.mean_pomdp().dense()[0][0, 0], [0.5, 0.5])
     assert prior.psi[:4].tolist() == [[1.0, 1.0]] * 4

@@ -15,7 +15,7 @@ from bayesrl.cli import main
 from bayesrl.core import World
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.kernels.jit import plain
-from bayesrl.kernels.simulators.simulator import bar, rollout_action, root, step
+from bayesrl.kernels.simulators.simulator import mask_illegal, rollout_action, root, step
 from bayesrl.lab.priors import prior_for
 from bayesrl.models.solve import solve
 from bayesrl.registry import make_world
@@ -91,7 +91,7 @@ def test_legal_and_preferred_actions(n, k):
     """Legal is what does not cost 100; the search bars the rest, and rollouts draw evenly from what is left."""
     table, made = (make_world("rock-sample", size=n, rocks=k, table=one) for one in (True, False))
     model, S, A = made.simulator(), table.n_states, k + 5
-    choose, close = (plain(op.dispatch(type(model))) for op in (rollout_action, bar))
+    choose, close = (plain(op.dispatch(type(model))) for op in (rollout_action, mask_illegal))
     paid = np.array([[table.pomdp.reward(s, a, 0, 0) for a in range(A)] for s in range(0, S, 2**k)])
     np.testing.assert_array_equal(table.legal[:: 2**k], paid > -100.0)
     np.testing.assert_array_equal(table.legal, np.repeat(table.legal[:: 2**k], 2**k, axis=0)[:S])
@@ -108,10 +108,10 @@ def test_legal_and_preferred_actions(n, k):
                 assert choose(model, None, s, -1, epsilon, told) == (a if allowed[a] else 1)
 
 
-@pytest.mark.parametrize("wander", ["uniform", "preferred"])
-def test_searches_have_the_same_values(table, made, wander):
+@pytest.mark.parametrize("rollout", ["uniform", "preferred"])
+def test_searches_have_the_same_values(table, made, rollout):
     """Root values of 150 searches each on table and model; false alarm 1e-6 each; sees half a deviation."""
-    planner, rng = POMCP(simulations=60, depth=12, exploration=10.0, wander=wander), default_rng(3)
+    planner, rng = POMCP(simulations=60, depth=12, exploration=10.0, rollout=rollout), default_rng(3)
     found = []
     assert prior_for(table).reward_range() == prior_for(made).reward_range() == (-10.0, 10.0)
     sampled = POMDPParticles(table)  # particles of the table keep to the same rules
@@ -248,7 +248,7 @@ def test_a_large_map_is_a_world(large):
         large.step(0, 0, 0)
 
 
-@pytest.mark.parametrize("settings", [{}, {"wander": "preferred", "exploration": "auto"}])
+@pytest.mark.parametrize("settings", [{}, {"rollout": "preferred", "exploration": "auto"}])
 def test_an_agent_acts_in_a_large_map(large, settings):
     agent = b.BayesAgent(prior_for(large, "known:200"), POMCP(simulations=50, depth=20, **settings))
     record = b.run(agent, large, steps=25, seed=0, keep=("state",))

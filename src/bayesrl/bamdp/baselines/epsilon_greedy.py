@@ -7,15 +7,13 @@ Deviations: none. Cost: one warm-started solve per decision. Claims: action freq
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import OnMeanModel, Ties, best_action
-from bayesrl.capabilities import HasMeanMDP
 from bayesrl.checks import Floats
-from bayesrl.core import Decision, Transition
 from bayesrl.kernels.ties import size, tied
 from bayesrl.parameters import PROBABILITY, declared
 from bayesrl.registry import register
@@ -49,20 +47,12 @@ class EpsilonGreedy(OnMeanModel):
     epsilon: Annotated[float, PROBABILITY, "Probability of a random action."] = 0.1
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "random"
 
-    def plan(
-        self,
-        belief: HasMeanMDP,
-        observation: int,
-        memory: Floats | None,
-        rng: Generator,
-        last: Transition | None = None,
-    ) -> Decision:
-        """Solve the mean model; act greedily or at random."""
-        here, values = self.solve_here(belief, observation, memory)
+    def choose(self, q: Floats, values: Floats, rng: Generator) -> tuple[int, dict[str, Any]]:
+        """The best action, or one at random."""
         if rng.random() < self.epsilon:
-            action = int(rng.random() * len(here))
+            action = int(rng.random() * len(q))
         else:
-            action = best_action(here, self.ties, rng, size(values))
-        greedy = tied(here[None], size(values))[0]
-        probability = self.epsilon / len(here) + (1.0 - self.epsilon) * greedy / greedy.sum()
-        return Decision(action, values, {"q": here, "probability": np.asarray(probability)})
+            action = best_action(q, self.ties, rng, size(values))
+        greedy = tied(q[None], size(values))[0]
+        probability = self.epsilon / len(q) + (1.0 - self.epsilon) * greedy / greedy.sum()
+        return action, {"probability": np.asarray(probability)}

@@ -8,15 +8,13 @@ Deviations: none. Cost: one warm-started solve per decision. Claims: action freq
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from numpy.random import Generator
 from scipy.special import softmax
 
 from bayesrl.bamdp._greedy import OnMeanModel
-from bayesrl.capabilities import HasMeanMDP
 from bayesrl.checks import Floats
-from bayesrl.core import Decision, Transition
 from bayesrl.models.policy import draw_action
 from bayesrl.parameters import Above, declared
 from bayesrl.registry import register
@@ -49,15 +47,7 @@ class Softmax(OnMeanModel):
 
     temperature: Annotated[float, Above(0), "Temperature tau: greedy near 0, uniform as it grows."] = 1.0
 
-    def plan(
-        self,
-        belief: HasMeanMDP,
-        observation: int,
-        memory: Floats | None,
-        rng: Generator,
-        last: Transition | None = None,
-    ) -> Decision:
-        """Solve the mean model; draw an action from the Boltzmann distribution."""
-        q, values = self.solve_here(belief, observation, memory)
+    def choose(self, q: Floats, values: Floats, rng: Generator) -> tuple[int, dict[str, Any]]:
+        """An action drawn from the Boltzmann distribution."""
         p = softmax(q / self.temperature)
-        return Decision(draw_action("Softmax", p, rng), values, {"q": q, "probability": p})
+        return draw_action("Softmax", p, rng), {"probability": p}

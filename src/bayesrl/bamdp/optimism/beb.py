@@ -16,7 +16,7 @@ belief.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Protocol
+from typing import Annotated, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
@@ -24,12 +24,23 @@ from numpy.random import Generator
 from bayesrl.bamdp._greedy import Ties, best_action, mean_model_q, must_end, state_in
 from bayesrl.bamdp._posterior import finite_reward_range
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, beb_beta, effective_horizon
-from bayesrl.capabilities import CountsPairs, HasInverseRewardCounts, HasMeanMDP, HasRewardRange
+from bayesrl.capabilities import CountsPairs, HasMeanMDP, HasRewardRange
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.ties import sizes
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+
+
+@runtime_checkable
+class HasInverseRewardCounts(Protocol):
+    """A belief that counts the rewards that it has seen."""
+
+    def inverse_reward_counts(self) -> Floats:
+        """E[1 / (1 + n)] of each pair, (S, A); zero if rewards are known.
+
+        Here n is the number of rewards seen with the next outcome, including prior pseudo-counts.
+        """
 
 
 class BEBNeeds(HasMeanMDP, CountsPairs, HasInverseRewardCounts, HasRewardRange, Protocol):

@@ -12,7 +12,7 @@ Paper to code: the extended Bellman equation is `bamdp/optimism/_imagined.py`; `
 eta / (phi_{s,a} + eta). There are |A||S| extended actions whatever eta is (ERRATA 16).
 Theorem (corrected, ERRATA 7): with eta = H the values over H decisions are at least the Bayes-optimal ones, since no
 row can be seen more than H times in H decisions; it holds for any Dirichlet counts, tied rows and discounts up to 1.
-Deviations: with `horizon` None the infinite-horizon problem at the belief's discount is solved; the theorem then does
+Deviations: with `depth` None the infinite-horizon problem at the belief's discount is solved; the theorem then does
 not apply. Sigma ranges over the outcomes that the belief lists, each with its own reward. If rewards are unknown and
 take finitely many values, eta pseudo-observations of the largest one are added to each cell, so the theorem still
 holds. Unknown rewards without a largest value are taken at their means. Ties go to the first action.
@@ -22,6 +22,7 @@ optimistic against `bamdp-exact` on random BAMDPs, with unknown rewards as well;
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Annotated, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -35,7 +36,7 @@ from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.ties import sizes
-from bayesrl.parameters import AtLeast, declared
+from bayesrl.parameters import AtLeast, declared, shared
 from bayesrl.registry import register
 
 TOL, SWEEPS = 1e-9, 1_000_000
@@ -44,6 +45,36 @@ TOL, SWEEPS = 1e-9, 1_000_000
 
 class BOLTNeeds(HasOptimisticRewards, CountsPairs, Protocol):
     """A belief for BOLT."""
+
+
+@shared
+class PlansWithImagined:
+    """A planner that solves the mean model with imagined transitions: BOLT and POT."""
+
+    __slots__ = ()
+
+    _: KW_ONLY
+    depth: Annotated[
+        int | None, AtLeast(1), "Decisions planned ahead, H; None for the infinite horizon at the belief's discount."
+    ] = None
+    ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
+
+    def check(self, belief: HasOptimisticRewards) -> None:
+        """Raise an error if there is neither a discount nor a depth."""
+        discounted(type(self).__name__, belief.gamma, self.depth)
+
+    def start(self) -> Floats | None:
+        """No values yet."""
+        return None
+
+    def _imagined(self, eta: float | Literal["theory"], gamma: float) -> float:
+        """The number of imagined transitions."""
+        return bolt_eta(self.depth or effective_horizon(gamma)) if eta == THEORY else float(eta)
+
+    def _decide(self, model: Imagined, s: int, memory: Floats | None, rng: Generator) -> Decision:
+        """Solve the extended MDP, from the values of the last step on, and act greedily."""
+        q, values = extended_q(type(self).__name__, model, self.depth, memory)
+        return Decision(best_action(q[s], self.ties, rng, sizes(q)), values, {"q": q[s]})
 
 
 @register(
@@ -59,7 +90,7 @@ class BOLTNeeds(HasOptimisticRewards, CountsPairs, Protocol):
     ),
 )
 @declared
-class BOLT:
+class BOLT(PlansWithImagined):
     """Act greedily on the mean model with eta imagined transitions to the outcome that helps most.
 
     Examples
@@ -74,31 +105,17 @@ class BOLT:
     eta: Annotated[
         float | Literal["theory"],
         AtLeast(0),
-        'Imagined transitions; "theory" for H (`horizon`, or the effective horizon of the discount).',
+        'Imagined transitions; "theory" for H (`depth`, or the effective horizon of the discount).',
     ] = 1.0
-    horizon: Annotated[
-        int | None, AtLeast(1), "Decisions planned ahead, H; None for the infinite horizon at the belief's discount."
-    ] = None
-    ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
     needs: ClassVar[tuple[type, ...]] = (BOLTNeeds,)
-
-    def check(self, belief: BOLTNeeds) -> None:
-        """Raise an error if there is neither a discount nor a horizon."""
-        discounted("BOLT", belief.gamma, self.horizon)
-
-    def start(self) -> Floats | None:
-        """No values yet."""
-        return None
 
     def plan(
         self, belief: BOLTNeeds, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Solve the extended MDP and act greedily."""
-        s, H = state_in("BOLT", belief, observation), self.horizon
-        eta = bolt_eta(H or effective_horizon(belief.gamma)) if self.eta == THEORY else float(self.eta)
-        q, values = extended_q("BOLT", imagined_model(belief, np.full((1, 1), eta), eta), H, memory)
-        return Decision(best_action(q[s], self.ties, rng, sizes(q)), values, {"q": q[s]})
+        s, eta = state_in("BOLT", belief, observation), self._imagined(self.eta, belief.gamma)
+        return self._decide(imagined_model(belief, np.full((1, 1), eta), eta), s, memory, rng)
 
 
 def imagined_model(belief: BOLTNeeds, eta: Floats, extra: Floats | float) -> Imagined:
@@ -113,11 +130,11 @@ def imagined_model(belief: BOLTNeeds, eta: Floats, extra: Floats | float) -> Ima
     return Imagined(o.succ, o.reward, o.group, o.size, m.prob, weight, o.terminal, m.gamma)
 
 
-def extended_q(planner: str, m: Imagined, horizon: int | None, warm: Floats | None) -> tuple[Floats, Floats | None]:
+def extended_q(planner: str, m: Imagined, depth: int | None, warm: Floats | None) -> tuple[Floats, Floats | None]:
     """(q[s, a], values to start the next solve from)."""
-    if horizon is not None:
-        return finite_horizon_q(m, horizon), None
-    discounted(planner, m.gamma, horizon)
+    if depth is not None:
+        return finite_horizon_q(m, depth), None
+    discounted(planner, m.gamma, depth)
     if warm is not None and warm.shape != (len(m.group),):
         raise InvalidArgument(planner, "memory", f"values of {len(m.group)} states, as its decisions give them", warm)
     v, q, error = infinite_horizon(m, np.zeros(len(m.group)) if warm is None else warm, TOL, SWEEPS)
@@ -126,7 +143,7 @@ def extended_q(planner: str, m: Imagined, horizon: int | None, warm: Floats | No
     return q, v
 
 
-def discounted(planner: str, gamma: float, horizon: int | None) -> None:
+def discounted(planner: str, gamma: float, depth: int | None) -> None:
     """Refuse an infinite horizon without a discount."""
-    if gamma == 1.0 and horizon is None:
-        raise InvalidArgument(planner, "horizon", "given if the discount is 1", None)
+    if gamma == 1.0 and depth is None:
+        raise InvalidArgument(planner, "depth", "given if the discount is 1", None)

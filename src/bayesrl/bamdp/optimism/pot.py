@@ -21,20 +21,29 @@ large beta; values at a point belief.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Protocol
+from typing import Annotated, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import Ties, best_action, state_in
-from bayesrl.bamdp.optimism.bolt import discounted, extended_q, imagined_model
-from bayesrl.bamdp.optimism.pac_bounds import THEORY, bolt_eta, effective_horizon
-from bayesrl.capabilities import BoundsBestRewards, CountsPairs, HasOptimisticRewards, HasRowVariance
+from bayesrl.bamdp._greedy import state_in
+from bayesrl.bamdp.optimism.bolt import PlansWithImagined, imagined_model
+from bayesrl.capabilities import CountsPairs, HasOptimisticRewards, HasRowVariance
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
-from bayesrl.kernels.ties import sizes
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
+
+
+@runtime_checkable
+class BoundsBestRewards(Protocol):
+    """A belief that bounds how probable the largest reward is."""
+
+    def best_reward_share(self, deviations: float) -> Floats:
+        """Mean plus `deviations` standard deviations of the probability of the largest reward in each cell, at most 1.
+
+        If rewards are known, or have no largest value, this is an array with the single entry 1.
+        """
 
 
 class POTNeeds(HasOptimisticRewards, BoundsBestRewards, CountsPairs, HasRowVariance, Protocol):
@@ -54,7 +63,7 @@ class POTNeeds(HasOptimisticRewards, BoundsBestRewards, CountsPairs, HasRowVaria
     ),
 )
 @declared
-class POT:
+class POT(PlansWithImagined):
     """Act greedily on the mean model with as many imagined transitions as are probable.
 
     Examples
@@ -70,33 +79,18 @@ class POT:
     eta: Annotated[
         float | Literal["theory"],
         AtLeast(0),
-        'Transitions to come from a (s, a), BOLT\'s eta; "theory" for H (`horizon`, or the effective horizon).',
+        'Transitions to come from a (s, a), BOLT\'s eta; "theory" for H (`depth`, or the effective horizon).',
     ] = 10.0
-    horizon: Annotated[
-        int | None, AtLeast(1), "Decisions planned ahead, H; None for the infinite horizon at the belief's discount."
-    ] = None
-    ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
     needs: ClassVar[tuple[type, ...]] = (POTNeeds,)
-
-    def check(self, belief: POTNeeds) -> None:
-        """Raise an error if there is neither a discount nor a horizon."""
-        discounted("POT", belief.gamma, self.horizon)
-
-    def start(self) -> Floats | None:
-        """No values yet."""
-        return None
 
     def plan(
         self, belief: POTNeeds, observation: int, memory: Floats | None, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """Solve the extended MDP and act greedily."""
-        s, H = state_in("POT", belief, observation), self.horizon
-        eta = bolt_eta(H or effective_horizon(belief.gamma)) if self.eta == THEORY else float(self.eta)
+        s, eta = state_in("POT", belief, observation), self._imagined(self.eta, belief.gamma)
         extra = eta * belief.best_reward_share(self.beta)
-        model = imagined_model(belief, eta * probable_share(belief, self.beta), extra)
-        q, values = extended_q("POT", model, H, memory)
-        return Decision(best_action(q[s], self.ties, rng, sizes(q)), values, {"q": q[s]})
+        return self._decide(imagined_model(belief, eta * probable_share(belief, self.beta), extra), s, memory, rng)
 
 
 def probable_share(belief: POTNeeds, beta: float) -> Floats:

@@ -8,13 +8,13 @@ consists of lists. Any other belief draws whole models.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeGuard, TypeVar
+from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesrl.capabilities import ListsOutcomes, SamplesMDPs, SamplesShortRows, offers
+from bayesrl.capabilities import ListsOutcomes, SamplesMDPs, offers
 from bayesrl.checks import Floats, Ints, array, frozen
 from bayesrl.kernels.jit import njit
 from bayesrl.models.mdp import TabularMDP
@@ -27,6 +27,21 @@ SWEPT = 0.99
 N = TypeVar("N", Floats, Ints)
 Sizes = NDArray[np.int64]
 """How many models each group may choose from, (G,)."""
+
+
+@runtime_checkable
+class SamplesShortRows(ListsOutcomes, Protocol):
+    """A belief that can draw single rows as short lists of outcomes, for models with many states."""
+
+    @property
+    def draws_short_rows(self) -> bool:
+        """Whether a drawn row has far fewer outcomes than there are states."""
+
+    def sample_rows(self, groups: Ints, rng: Generator) -> tuple[Ints, Ints, Floats]:
+        """Draw the rows of n groups as lists of at most L outcomes.
+
+        Returns the lengths of the lists (n,), the outcomes (n, L) and their probabilities (n, L).
+        """
 
 
 class SamplesListedMDPs(SamplesMDPs, ListsOutcomes, Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from bayesrl.kernels.search.search_bounds import AUTO, LeafBounds
 from bayesrl.kernels.simulators.counts import Counts
 from bayesrl.models.solve import solve
 
-Leaf = Literal["zero", "mean"]
-"""The value after the last decision: zero, or the infinite-horizon value of the mean model at the root."""
+Leaf = Annotated[Literal["zero", "mean"], "The value after the last decision: zero, or the mean model's."]
+"""The mean model is that at the root, and its horizon is infinite."""
 Exploration = float | Literal["auto"]
 
 

@@ -21,20 +21,29 @@ law to a naive transcription that draws models.
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import step_in
-from bayesrl.bamdp.search._lookahead import Exploration, Leaf, check_leaf, constant_of, leaf_values
-from bayesrl.capabilities import NamesOutcomes, Simulates
+from bayesrl.bamdp.search._lookahead import Exploration, check_leaf, constant_of, leaf_values
+from bayesrl.capabilities import Simulates
 from bayesrl.checks import Floats, frozen
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.search.history_tree import Tree, subtree
 from bayesrl.kernels.search.uct_on_histories import Budget, SearchSettings, best_action
-from bayesrl.parameters import PROBABILITY, Above, AtLeast, declared
+from bayesrl.models.search_budget import SearchBudget
+from bayesrl.parameters import PROBABILITY, AtLeast, declared
 from bayesrl.registry import register
+
+
+@runtime_checkable
+class NamesOutcomes(Protocol):
+    """A belief that can identify a transition among the outcomes of its simulator."""
+
+    def code(self, datum: Transition) -> int:
+        """The index of this transition's outcome in the simulator."""
 
 
 class BAMCPNeeds(Simulates, NamesOutcomes, Protocol):
@@ -62,7 +71,7 @@ class Memory(NamedTuple):
     ),
 )
 @declared
-class BAMCP:
+class BAMCP(SearchBudget):
     """Monte-Carlo tree search on the Bayes-adaptive MDP with root sampling.
 
     Examples
@@ -77,8 +86,6 @@ class BAMCP:
     (True, 200)
     """
 
-    simulations: Annotated[int, AtLeast(1), "Simulations per decision, K; not used if `milliseconds` is given."] = 1000
-    depth: Annotated[int, AtLeast(1), "Decisions of a simulation. 89 is accuracy .01 at discount .95."] = 89
     exploration: Annotated[
         Exploration,
         AtLeast(0),
@@ -86,13 +93,6 @@ class BAMCP:
     ] = "auto"
     rollout_epsilon: Annotated[float, PROBABILITY, "Probability of a random action in a rollout."] = 0.5
     rollout_rate: Annotated[float, PROBABILITY, "Learning rate of the rollout policy's Q-table."] = 0.2
-    milliseconds: Annotated[
-        float | None,
-        Above(0),
-        "Time per decision instead of a number of simulations; results then depend on the machine.",
-    ] = None
-    reuse: Annotated[bool, "Whether the next decision keeps the part of the tree below what really happened."] = False
-    leaf: Annotated[Leaf, "The value beyond the last decision: zero, or the mean model's."] = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (BAMCPNeeds,)
 

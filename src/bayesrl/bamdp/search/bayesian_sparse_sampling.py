@@ -98,7 +98,7 @@ class BayesianSparseSampling:
 
     simulations: Annotated[int, AtLeast(1), "Descents per decision; each adds one leaf."] = 200
     depth: Annotated[int, AtLeast(1), "Decisions looked ahead, d."] = 8
-    leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's."] = "zero"
+    leaf: Leaf = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (BayesianSparseSamplingNeeds,)
 

@@ -102,7 +102,7 @@ class BFS3:
     ] = 100
     depth: Annotated[int, AtLeast(1), "Decisions looked ahead, D."] = 15
     width: Annotated[int, AtLeast(1), "Successors drawn for each node and action, C."] = 5
-    leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's."] = "zero"
+    leaf: Leaf = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (BFS3Needs,)
 

@@ -101,7 +101,7 @@ class BranchAndBound:
         Literal["naive", "optimistic"],
         "Bounds from the range of rewards, or from the mean model with counts added to extreme outcomes.",
     ] = "optimistic"
-    leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's."] = "zero"
+    leaf: Leaf = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (BranchAndBoundNeeds,)
 

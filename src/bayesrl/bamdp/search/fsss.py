@@ -94,7 +94,7 @@ class FSSS:
     ] = 500
     depth: Annotated[int, AtLeast(1), "Decisions looked ahead, H."] = 20
     width: Annotated[int, AtLeast(1), "Successors drawn for each node and action, C."] = 10
-    leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's."] = "zero"
+    leaf: Leaf = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
 

@@ -60,7 +60,7 @@ class SparseSampling:
 
     depth: Annotated[int, AtLeast(1), "Decisions looked ahead, H."] = 4
     width: Annotated[int, AtLeast(1), "Successors drawn for each node and action, C."] = 4
-    leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's."] = "zero"
+    leaf: Leaf = "zero"
 
     needs: ClassVar[tuple[type, ...]] = (HasMeanMDP,)
 

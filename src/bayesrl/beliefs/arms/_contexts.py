@@ -12,8 +12,9 @@ all replicates is also accepted.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -125,14 +126,14 @@ def _wanted(features: Floats | None, d: int) -> str:
     return f"left out or a matrix of shape {features.shape}"
 
 
-def fade_gaussian(mean: Floats, root: Floats, mean0: Floats, root0: Floats, keep: float) -> tuple[Floats, Floats]:
+def fade_gaussian(mean: Floats, root: Floats, mean0: Floats, root0: Floats, decay: float) -> tuple[Floats, Floats]:
     """The mean and root S of a Gaussian with covariance S S' that fades towards another Gaussian.
 
     Natural parameters are the precision matrix and its product with the mean. With W = S^-1 the precision is W' W. The
     new precision is that of the two matrices W stacked, each times the square root of its weight. This is a
     least-squares problem, which QR solves without squaring the condition number.
     """
-    old, new = np.sqrt(1.0 - keep), np.sqrt(keep)
+    old, new = np.sqrt(1.0 - decay), np.sqrt(decay)
     W0, W = old * np.linalg.inv(root0), new * np.linalg.inv(root)
     target = np.concatenate([W0 @ mean0[..., None], W @ mean[..., None]], axis=-2)
     Q, R = np.linalg.qr(np.concatenate([W0, W], axis=-2))
@@ -147,7 +148,7 @@ def check_weights(owner: str, mean: Floats) -> None:
         raise InvalidArgument(owner, "mean_", "of shape (d,) or (replicates, d)", mean)
 
 
-class OverFeatures(Protocol):
+class OverFeatures:
     """Members that beliefs about the weights of features share."""
 
     mean_: Floats
@@ -177,12 +178,14 @@ class OverFeatures(Protocol):
         return x, np.asarray(check_reward(owner, self.mean_.shape, datum.reward))
 
 
-class PaysClicks(OverFeatures, Protocol):
+class PaysClicks(OverFeatures, ABC):
     """Members that beliefs about clicks with log-odds linear in the features share."""
 
+    @abstractmethod
     def sample_means(self, context: object, rng: Generator) -> Floats:
         """Probabilities of the arms for weights drawn from the belief."""
 
+    @abstractmethod
     def _score(self, asked: str, context: object) -> tuple[Floats, Floats]:
         """Mean and standard deviation of each arm's log-odds."""
 

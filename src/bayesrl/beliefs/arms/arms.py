@@ -157,16 +157,16 @@ def distinct_rows(rows: Floats) -> tuple[Floats, Ints]:
 # Forgetting ----------------------------------------------------------------------------------------------------------
 
 
-def fade_towards(x: Floats, x0: Floats, keep: float) -> Floats:
+def fade_towards(x: Floats, x0: Floats, decay: float) -> Floats:
     """A natural parameter, such as a count, that fades from x towards x0."""
-    return frozen((1.0 - keep) * x0 + keep * x)
+    return frozen((1.0 - decay) * x0 + decay * x)
 
 
-def fade_normal(kappa: Floats, m: Floats, kappa0: Floats, m0: Floats, keep: float) -> tuple[Floats, Floats, Floats]:
+def fade_normal(kappa: Floats, m: Floats, kappa0: Floats, m0: Floats, decay: float) -> tuple[Floats, Floats, Floats]:
     """The precision and mean of a Gaussian (kappa, m) that fades towards (kappa0, m0).
 
     The third result is the weighted sum of squared distances of m and m0 from the new mean.
     """
-    mixed = (1.0 - keep) * kappa0 + keep * kappa
-    back = (1.0 - keep) * kappa0 / mixed
-    return frozen(mixed), frozen(m + back * (m0 - m)), keep * kappa * back * (m - m0) ** 2
+    mixed = (1.0 - decay) * kappa0 + decay * kappa
+    back = (1.0 - decay) * kappa0 / mixed
+    return frozen(mixed), frozen(m + back * (m0 - m)), decay * kappa * back * (m - m0) ** 2

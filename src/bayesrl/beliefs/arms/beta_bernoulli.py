@@ -78,14 +78,14 @@ class BetaBernoulli:
     alpha: Annotated[Floats, Above(0.0), Shape("(K,) or (replicates, K)"), "Prior count of ones plus those seen."]
     beta: Annotated[Floats, Above(0.0), Shape("(K,) or (replicates, K)"), "Prior count of zeros plus those seen."]
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
-    prior: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
+    prior_parameters: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
     """alpha and beta before any reward."""
 
     tells_information: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_shapes("BetaBernoulli", alpha=self.alpha, beta=self.beta)
-        object.__setattr__(self, "prior", (self.alpha, self.beta))
+        object.__setattr__(self, "prior_parameters", (self.alpha, self.beta))
 
     @classmethod
     def uniform(cls, arms: int, gamma: float = 1.0) -> BetaBernoulli:
@@ -99,8 +99,10 @@ class BetaBernoulli:
 
     def batch(self, replicates: int) -> BetaBernoulli:
         """The same belief for each of several replicates in lockstep."""
-        alpha, beta, *prior = tile_replicates("BetaBernoulli.batch", replicates, self.alpha, self.beta, *self.prior)
-        return unchecked(self, alpha=alpha, beta=beta, prior=tuple(prior))
+        alpha, beta, *prior = tile_replicates(
+            "BetaBernoulli.batch", replicates, self.alpha, self.beta, *self.prior_parameters
+        )
+        return unchecked(self, alpha=alpha, beta=beta, prior_parameters=tuple(prior))
 
     # Learning --------------------------------------------------------------------------------------------------------
 
@@ -148,16 +150,16 @@ class BetaBernoulli:
 
     def plays(self) -> Floats:
         """The number of plays of each arm, without prior pseudo-counts."""
-        return (self.alpha - self.prior[0]) + (self.beta - self.prior[1])
+        return (self.alpha - self.prior_parameters[0]) + (self.beta - self.prior_parameters[1])
 
     def average(self) -> Floats:
         """The average reward of each arm; nan if the arm has not been played."""
         with np.errstate(invalid="ignore"):
-            return (self.alpha - self.prior[0]) / self.plays()
+            return (self.alpha - self.prior_parameters[0]) / self.plays()
 
     def log_evidence(self) -> Floats:
         """log P(rewards | choices) under the prior, for each replicate."""
-        each = special.betaln(self.alpha, self.beta) - special.betaln(*self.prior)
+        each = special.betaln(self.alpha, self.beta) - special.betaln(*self.prior_parameters)
         return np.asarray(each.sum(axis=-1))
 
     def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
@@ -173,10 +175,10 @@ class BetaBernoulli:
         """Whether every probability is uniform on [0, 1]."""
         return bool(np.all(self.alpha == 1.0) and np.all(self.beta == 1.0))
 
-    def fade(self, prior: BetaBernoulli, keep: float) -> BetaBernoulli:
+    def fade(self, prior: BetaBernoulli, decay: float) -> BetaBernoulli:
         """Counts that fade towards those of the prior."""
         return unchecked(
-            self, alpha=fade_towards(self.alpha, prior.alpha, keep), beta=fade_towards(self.beta, prior.beta, keep)
+            self, alpha=fade_towards(self.alpha, prior.alpha, decay), beta=fade_towards(self.beta, prior.beta, decay)
         )
 
     # For look-ahead planners -----------------------------------------------------------------------------------------

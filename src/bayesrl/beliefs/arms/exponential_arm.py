@@ -71,14 +71,14 @@ class ExponentialArm:
     ]
     rate: Annotated[Floats, Above(0.0), Shape("(K,) or (replicates, K)"), "Rate of that gamma belief."]
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
-    prior: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
+    prior_parameters: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
     """shape and rate before any reward."""
 
     tells_information: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_shapes("ExponentialArm", shape=self.shape, rate=self.rate)
-        object.__setattr__(self, "prior", (self.shape, self.rate))
+        object.__setattr__(self, "prior_parameters", (self.shape, self.rate))
 
     @classmethod
     def weak(cls, arms: int, gamma: float = 1.0) -> ExponentialArm:
@@ -88,8 +88,10 @@ class ExponentialArm:
 
     def batch(self, replicates: int) -> ExponentialArm:
         """The same belief for each of several replicates in lockstep."""
-        shape, rate, *prior = tile_replicates("ExponentialArm.batch", replicates, self.shape, self.rate, *self.prior)
-        return unchecked(self, shape=shape, rate=rate, prior=tuple(prior))
+        shape, rate, *prior = tile_replicates(
+            "ExponentialArm.batch", replicates, self.shape, self.rate, *self.prior_parameters
+        )
+        return unchecked(self, shape=shape, rate=rate, prior_parameters=tuple(prior))
 
     # Learning --------------------------------------------------------------------------------------------------------
 
@@ -136,16 +138,16 @@ class ExponentialArm:
 
     def plays(self) -> Floats:
         """The number of plays of each arm, without prior pseudo-counts."""
-        return self.shape - self.prior[0]
+        return self.shape - self.prior_parameters[0]
 
     def average(self) -> Floats:
         """The average reward of each arm; nan if the arm has not been played."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            return (self.rate - self.prior[1]) / self.plays()
+            return (self.rate - self.prior_parameters[1]) / self.plays()
 
     def log_evidence(self) -> Floats:
         """Log density of the rewards given the choices under the prior, for each replicate."""
-        a, b = self.prior
+        a, b = self.prior_parameters
         each = special.gammaln(self.shape) - special.gammaln(a) + a * np.log(b) - self.shape * np.log(self.rate)
         return np.asarray(each.sum(axis=-1))
 
@@ -153,10 +155,10 @@ class ExponentialArm:
         """The distribution of the best arm, estimated from draws."""
         return best_arm_by_draws(self, context, samples, rng, None)
 
-    def fade(self, prior: ExponentialArm, keep: float) -> ExponentialArm:
+    def fade(self, prior: ExponentialArm, decay: float) -> ExponentialArm:
         """Shapes and rates that fade towards those of the prior."""
         return unchecked(
-            self, shape=fade_towards(self.shape, prior.shape, keep), rate=fade_towards(self.rate, prior.rate, keep)
+            self, shape=fade_towards(self.shape, prior.shape, decay), rate=fade_towards(self.rate, prior.rate, decay)
         )
 
 

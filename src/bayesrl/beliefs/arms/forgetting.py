@@ -1,28 +1,28 @@
 """Forgetting, for rewards that drift (our addition; survey §3.3 assumes that they do not).
 
 A belief that never forgets takes longer and longer to notice a change. This belief wraps one in the exponential family.
-Before each update, its natural parameters lambda move towards those of the prior by a factor `keep`:
+Before each update, its natural parameters lambda move towards those of the prior by a factor `decay`:
 
-    lambda' = lambda_0 + keep (lambda - lambda_0),    then Bayes' rule for the new reward.
+    lambda' = lambda_0 + decay (lambda - lambda_0),    then Bayes' rule for the new reward.
 
-A reward from n updates ago has weight keep^n, so the effective sample size is at most 1 / (1 - keep). All arms fade. An
-arm that is not played fades back to its prior, and so it is tried again. Natural parameters are the counts of a
+A reward from n updates ago has weight decay^n, so the effective sample size is at most 1 / (1 - decay). All arms fade.
+An arm that is not played fades back to its prior, and so it is tried again. Natural parameters are the counts of a
 Beta, shape and rate of a gamma, precision and precision times mean of a Gaussian (a matrix and a vector for linear and
 logistic arms), and for unknown variance also a and b + kappa m^2 / 2.
 
 `log_evidence` is the sum of the log predictive probabilities of the rewards, each computed before its reward. To choose
-`keep`, compare these sums on one log: the `keep` with the largest sum predicts best.
+`decay`, compare these sums on one log: the `decay` with the largest sum predicts best.
 
 Deviations: none, there is no paper. Cost: that of the update inside and O(K); linear and logistic-laplace arms O(d^3).
-Claims: equal to the posterior with each reward weighted by keep^n; keep = 1 changes nothing; Thompson sampling has less
-regret if means switch. (Bayes-UCB may have more: its quantiles rise with time, so that it explores anyway.)
+Claims: equal to the posterior with each reward weighted by decay^n; decay = 1 changes nothing; Thompson sampling has
+less regret if means switch. (Bayes-UCB may have more: its quantiles rise with time, so that it explores anyway.)
 """
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import field
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
@@ -31,7 +31,7 @@ from bayesrl.beliefs.arms._problems import usual
 from bayesrl.beliefs.arms.arms import unchecked
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.log import Log, transitions
-from bayesrl.capabilities import Batches, Fades, HasMeans, lacking, offers
+from bayesrl.capabilities import Batches, HasMeans, lacking, offers
 from bayesrl.checks import Floats, frozen, same
 from bayesrl.core import Belief, Transition
 from bayesrl.errors import Incompatible, InvalidArgument
@@ -55,26 +55,34 @@ READINGS = (
 """Members of the wrapped belief that are passed on, if it has them. Plays and averages are the faded ones."""
 
 
+@runtime_checkable
+class Fades(Protocol):
+    """A belief in the exponential family, whose data can be down-weighted."""
+
+    def fade(self, prior: Self, decay: float) -> Self:
+        """The belief with natural parameters (1 - decay) prior + decay own."""
+
+
 class Inside(Fades, HasMeans, Batches, Belief[Transition], Protocol):
     """A belief about arms that can fade."""
 
 
-Keep = Annotated[float, Within(0.0, 1.0, open_low=True), "Weight of earlier rewards that is kept at each update."]
+Decay = Annotated[float, Within(0.0, 1.0, open_low=True), "Weight of earlier rewards that is kept at each update."]
 
 
-def prior_for(problem: object, keep: Keep = 0.99) -> Forgetting:
+def prior_for(problem: object, decay: Decay = 0.99) -> Forgetting:
     """The usual prior of a bandit, which fades."""
     own = usual("forgetting", problem)
     if not offers(own, Inside):
         raise Incompatible("The prior 'forgetting'", type(own).__name__, lacking(own, Inside))
-    return Forgetting(own, keep=keep)
+    return Forgetting(own, decay=decay)
 
 
 @register(
     "forgetting",
     kind="belief",
     survey="3.3",
-    example=lambda: Forgetting(BetaBernoulli(np.array([0.8, 1.5, 2.0]), np.array([1.3, 1.0, 0.7])), keep=0.98),
+    example=lambda: Forgetting(BetaBernoulli(np.array([0.8, 1.5, 2.0]), np.array([1.3, 1.0, 0.7])), decay=0.98),
     prior_for=prior_for,
     evidence=(
         "tests/beliefs/arms/test_forgetting.py::test_weights_each_reward_by_its_age",
@@ -89,7 +97,7 @@ class Forgetting:
 
     Examples
     --------
-    >>> belief = Forgetting(BetaBernoulli.uniform(2), keep=0.5)
+    >>> belief = Forgetting(BetaBernoulli.uniform(2), decay=0.5)
     >>> for reward in (1.0, 1.0, 0.0):
     ...     belief = belief.update(Transition(0, action=1, reward=reward, next_observation=0))
     >>> belief.plays()
@@ -98,7 +106,7 @@ class Forgetting:
 
     belief: Annotated[Inside, "The current belief."]
     prior: Annotated[Inside | None, "The belief to fade towards, of the same class; None for the belief itself."] = None
-    keep: Keep = 0.99
+    decay: Decay = 0.99
     evidence: Floats = field(init=False, repr=False)
     """Sum of the log predictive probabilities of the rewards."""
 
@@ -113,8 +121,8 @@ class Forgetting:
             raise InvalidArgument(owner, "prior", "a belief of the same class, size and settings", prior)
         prior = dataclasses.replace(prior)  # type: ignore[type-var]  # without data, so that plays count from here
         set_(self, "prior", prior)
-        if "prior" in vars(prior):
-            set_(self, "belief", unchecked(self.belief, prior=vars(prior)["prior"]))
+        if "prior_parameters" in vars(prior):
+            set_(self, "belief", unchecked(self.belief, prior_parameters=vars(prior)["prior_parameters"]))
         first = getattr(prior, dataclasses.fields(prior)[0].name)  # type: ignore[arg-type]
         set_(self, "evidence", frozen(np.zeros(first.shape[:-1])))
 
@@ -127,7 +135,7 @@ class Forgetting:
     def update(self, datum: Transition, rng: Generator | None = None) -> Forgetting:
         """Fade, then learn from a choice and its reward (or one of each for every replicate)."""
         assert self.prior is not None
-        faded = self.belief if self.keep == 1.0 else self.belief.fade(self.prior, self.keep)
+        faded = self.belief if self.decay == 1.0 else self.belief.fade(self.prior, self.decay)
         learnt = faded.update(datum, rng)
         evidence = np.asarray(self.evidence + _log_predictive(faded, learnt, datum))
         return unchecked(self, belief=learnt, evidence=frozen(evidence))

@@ -43,7 +43,7 @@ def prior_for(
 ) -> LinearGaussianArms:
     """Independent weights of the known features of a bandit's arms."""
     own = featured("linear-gaussian-arms", problem)
-    return LinearGaussianArms.prior(own.n_weights, scale, noise, own.features, own.gamma)
+    return LinearGaussianArms.isotropic(own.n_weights, scale, noise, own.features, own.gamma)
 
 
 @register(
@@ -51,7 +51,9 @@ def prior_for(
     kind="belief",
     survey="3.3",
     paper="agrawal2013thompson",
-    example=lambda: LinearGaussianArms.prior(2, noise=0.7, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]])),
+    example=lambda: LinearGaussianArms.isotropic(
+        2, noise=0.7, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]])
+    ),
     prior_for=prior_for,
     evidence=(
         "tests/beliefs/arms/test_contextual.py::test_linear_matches_batch_regression",
@@ -65,7 +67,7 @@ class LinearGaussianArms(OverFeatures):
 
     Examples
     --------
-    >>> belief = LinearGaussianArms.prior(2)  # the context is a matrix with a row of features for each arm
+    >>> belief = LinearGaussianArms.isotropic(2)  # the context is a matrix with a row of features for each arm
     >>> arms = np.array([[1.0, 0.0], [1.0, 1.0]])
     >>> belief.update(Transition(arms, action=1, reward=3.0, next_observation=0)).mean(arms)
     array([1., 2.])
@@ -96,18 +98,18 @@ class LinearGaussianArms(OverFeatures):
         object.__setattr__(self, "evidence", frozen(np.zeros(self.mean_.shape[:-1])))
 
     @classmethod
-    def prior(
+    def isotropic(
         cls, d: int, scale: float = 1.0, noise: float = 1.0, features: ArrayLike | None = None, gamma: float = 1.0
     ) -> LinearGaussianArms:
         """Weights independent N(0, scale^2).
 
-        >>> belief = LinearGaussianArms.prior(2, features=[[1.0, 0.0], [1.0, 1.0]])
+        >>> belief = LinearGaussianArms.isotropic(2, features=[[1.0, 0.0], [1.0, 1.0]])
         >>> belief.update(Transition(0, 1, 3.0, 0)).mean()
         array([1., 2.])
         """
-        d = integer("LinearGaussianArms.prior", "d", d, 1)
-        root = number("LinearGaussianArms.prior", "scale", scale, 0.0, above=True) * np.eye(d)
-        x = None if features is None else array("LinearGaussianArms.prior", "features", features)
+        d = integer("LinearGaussianArms.isotropic", "d", d, 1)
+        root = number("LinearGaussianArms.isotropic", "scale", scale, 0.0, above=True) * np.eye(d)
+        x = None if features is None else array("LinearGaussianArms.isotropic", "features", features)
         return cls(np.zeros(d), root, noise, None, x, gamma)
 
     @classmethod
@@ -217,9 +219,9 @@ class LinearGaussianArms(OverFeatures):
         _ = self.n_actions  # checks that the belief has features
         return np.asarray(self.features)
 
-    def fade(self, prior: LinearGaussianArms, keep: float) -> LinearGaussianArms:
+    def fade(self, prior: LinearGaussianArms, decay: float) -> LinearGaussianArms:
         """The precision and its product with the mean fade towards those of the prior."""
-        mean, root = fade_gaussian(self.mean_, self.root, prior.mean_, prior.root, keep)
+        mean, root = fade_gaussian(self.mean_, self.root, prior.mean_, prior.root, decay)
         return unchecked(self, mean_=mean, root=root)
 
 

@@ -41,7 +41,7 @@ def prior_for(
 ) -> LogisticArms:
     """Independent weights of the known features of a bandit's arms that pay 1 or 0."""
     own = clicked("logistic-arms", problem)
-    return LogisticArms.prior(own.n_weights, regularisation, own.features, own.gamma)
+    return LogisticArms.isotropic(own.n_weights, regularisation, own.features, own.gamma)
 
 
 @register(
@@ -49,7 +49,7 @@ def prior_for(
     kind="belief",
     survey="3.3",
     paper="Chapelle11EE",
-    example=lambda: LogisticArms.prior(2, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]])),
+    example=lambda: LogisticArms.isotropic(2, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]])),
     prior_for=prior_for,
     evidence=(
         "tests/beliefs/arms/test_contextual.py::test_logistic_update_is_the_mode_and_its_curvature",
@@ -64,7 +64,7 @@ class LogisticArms(PaysClicks):
 
     Examples
     --------
-    >>> belief = LogisticArms.prior(2)  # the context is a matrix with a row of features for each arm
+    >>> belief = LogisticArms.isotropic(2)  # the context is a matrix with a row of features for each arm
     >>> arms = np.array([[1.0, 0.0], [1.0, 1.0]])
     >>> belief.update(Transition(arms, action=1, reward=1.0, next_observation=0)).mean(arms).round(3)
     array([0.571, 0.626])
@@ -89,13 +89,13 @@ class LogisticArms(PaysClicks):
         object.__setattr__(self, "features", check_features(owner, self.features, *d))
 
     @classmethod
-    def prior(
+    def isotropic(
         cls, d: int, regularisation: float = 1.0, features: ArrayLike | None = None, gamma: float = 1.0
     ) -> LogisticArms:
         """Weights N(0, 1 / regularisation), the paper's lambda."""
-        d = integer("LogisticArms.prior", "d", d, 1)
-        q = number("LogisticArms.prior", "regularisation", regularisation, 0.0, above=True) * np.ones(d)
-        x = None if features is None else array("LogisticArms.prior", "features", features)
+        d = integer("LogisticArms.isotropic", "d", d, 1)
+        q = number("LogisticArms.isotropic", "regularisation", regularisation, 0.0, above=True) * np.ones(d)
+        x = None if features is None else array("LogisticArms.isotropic", "features", features)
         return cls(np.zeros(d), q, 1.0, x, gamma)
 
     def batch(self, replicates: int) -> LogisticArms:
@@ -137,9 +137,9 @@ class LogisticArms(PaysClicks):
         w = self.mean_ + self.reshaping * z / np.sqrt(self.precision)
         return np.asarray(special.expit(apply(X, w)))
 
-    def fade(self, prior: LogisticArms, keep: float) -> LogisticArms:
+    def fade(self, prior: LogisticArms, decay: float) -> LogisticArms:
         """Precision and precision times mean of each weight fade towards those of the prior."""
-        q, m, _ = fade_normal(self.precision, self.mean_, prior.precision, prior.mean_, keep)
+        q, m, _ = fade_normal(self.precision, self.mean_, prior.precision, prior.mean_, decay)
         return unchecked(self, mean_=m, precision=q)
 
     def _score(self, asked: str, context: object) -> tuple[Floats, Floats]:

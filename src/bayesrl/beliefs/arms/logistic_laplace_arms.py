@@ -44,7 +44,7 @@ def prior_for(
 ) -> LogisticLaplaceArms:
     """Independent weights of the known features of a bandit's arms that pay 1 or 0."""
     own = clicked("logistic-laplace-arms", problem)
-    return LogisticLaplaceArms.prior(own.n_weights, regularisation, own.features, own.gamma)
+    return LogisticLaplaceArms.isotropic(own.n_weights, regularisation, own.features, own.gamma)
 
 
 @register(
@@ -52,7 +52,7 @@ def prior_for(
     kind="belief",
     survey="3.3",
     paper="Chapelle11EE",
-    example=lambda: LogisticLaplaceArms.prior(2, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]])),
+    example=lambda: LogisticLaplaceArms.isotropic(2, features=np.array([[1.0, 0.0], [0.5, 0.5], [-0.3, 1.0]])),
     prior_for=prior_for,
     evidence=(
         "tests/beliefs/arms/test_contextual.py::test_laplace_update_is_the_mode_and_its_hessian",
@@ -67,7 +67,7 @@ class LogisticLaplaceArms(PaysClicks):
 
     Examples
     --------
-    >>> belief = LogisticLaplaceArms.prior(2)  # the context is a matrix with a row of features for each arm
+    >>> belief = LogisticLaplaceArms.isotropic(2)  # the context is a matrix with a row of features for each arm
     >>> arms = np.array([[1.0, 0.0], [1.0, 1.0]])
     >>> belief.update(Transition(arms, action=1, reward=1.0, next_observation=0)).mean(arms).round(3)
     array([0.571, 0.629])
@@ -92,13 +92,13 @@ class LogisticLaplaceArms(PaysClicks):
         object.__setattr__(self, "features", check_features(owner, self.features, *d))
 
     @classmethod
-    def prior(
+    def isotropic(
         cls, d: int, regularisation: float = 1.0, features: ArrayLike | None = None, gamma: float = 1.0
     ) -> LogisticLaplaceArms:
         """Weights N(0, 1 / regularisation)."""
-        d = integer("LogisticLaplaceArms.prior", "d", d, 1)
-        q = number("LogisticLaplaceArms.prior", "regularisation", regularisation, 0.0, above=True)
-        x = None if features is None else array("LogisticLaplaceArms.prior", "features", features)
+        d = integer("LogisticLaplaceArms.isotropic", "d", d, 1)
+        q = number("LogisticLaplaceArms.isotropic", "regularisation", regularisation, 0.0, above=True)
+        x = None if features is None else array("LogisticLaplaceArms.isotropic", "features", features)
         return cls(np.zeros(d), np.eye(d) / np.sqrt(q), 1.0, x, gamma)
 
     def batch(self, replicates: int) -> LogisticLaplaceArms:
@@ -151,9 +151,9 @@ class LogisticLaplaceArms(PaysClicks):
         w = self.mean_ + self.reshaping * apply(self.root, z)
         return np.asarray(special.expit(apply(X, w)))
 
-    def fade(self, prior: LogisticLaplaceArms, keep: float) -> LogisticLaplaceArms:
+    def fade(self, prior: LogisticLaplaceArms, decay: float) -> LogisticLaplaceArms:
         """The precision and its product with the mean fade towards those of the prior."""
-        mean, root = fade_gaussian(self.mean_, self.root, prior.mean_, prior.root, keep)
+        mean, root = fade_gaussian(self.mean_, self.root, prior.mean_, prior.root, decay)
         return unchecked(self, mean_=mean, root=root)
 
     def _score(self, asked: str, context: object) -> tuple[Floats, Floats]:

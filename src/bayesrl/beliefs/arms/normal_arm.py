@@ -76,7 +76,7 @@ class NormalArm:
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     spread: Floats = field(init=False, repr=False)
     """Sum of kappa / (kappa + 1) (x - m)^2 over the rewards seen, which the evidence needs."""
-    prior: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
+    prior_parameters: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
     """mean_ and strength before any reward."""
 
     tells_information: ClassVar[bool] = True
@@ -84,7 +84,7 @@ class NormalArm:
     def __post_init__(self) -> None:
         check_shapes("NormalArm", mean_=self.mean_, strength=self.strength)
         object.__setattr__(self, "spread", frozen(np.zeros(self.mean_.shape)))
-        object.__setattr__(self, "prior", (self.mean_, self.strength))
+        object.__setattr__(self, "prior_parameters", (self.mean_, self.strength))
 
     @classmethod
     def standard(cls, arms: int, gamma: float = 1.0) -> NormalArm:
@@ -98,9 +98,9 @@ class NormalArm:
 
     def batch(self, replicates: int) -> NormalArm:
         """The same belief for each of several replicates in lockstep."""
-        own = (self.mean_, self.strength, self.spread, *self.prior)
+        own = (self.mean_, self.strength, self.spread, *self.prior_parameters)
         mean, strength, spread, *prior = tile_replicates("NormalArm.batch", replicates, *own)
-        return unchecked(self, mean_=mean, strength=strength, spread=spread, prior=tuple(prior))
+        return unchecked(self, mean_=mean, strength=strength, spread=spread, prior_parameters=tuple(prior))
 
     # Learning --------------------------------------------------------------------------------------------------------
 
@@ -158,18 +158,22 @@ class NormalArm:
 
     def plays(self) -> Floats:
         """The number of plays of each arm, without prior pseudo-counts."""
-        return self.strength - self.prior[1]
+        return self.strength - self.prior_parameters[1]
 
     def average(self) -> Floats:
         """The average reward of each arm; nan if the arm has not been played."""
-        m, kappa = self.prior
+        m, kappa = self.prior_parameters
         with np.errstate(invalid="ignore", divide="ignore"):
             return (self.strength * self.mean_ - kappa * m) / self.plays()
 
     def log_evidence(self) -> Floats:
         """Log density of the rewards given the choices under the prior, for each replicate."""
         n, variance = self.plays(), self.noise**2
-        each = np.log(self.prior[1] / self.strength) - self.spread / variance - n * np.log(2.0 * np.pi * variance)
+        each = (
+            np.log(self.prior_parameters[1] / self.strength)
+            - self.spread / variance
+            - n * np.log(2.0 * np.pi * variance)
+        )
         return np.asarray(0.5 * each.sum(axis=-1))
 
     def best_arm(self, context: object = None, samples: int = DRAWS, rng: Generator | None = None) -> BestArm:
@@ -184,10 +188,10 @@ class NormalArm:
         """The state of each arm: n of a belief N(0, 1/n) about an arm of unit noise."""
         return ArmStates("normal", self.strength[..., None], self.mean_, self.noise)
 
-    def fade(self, prior: NormalArm, keep: float) -> NormalArm:
+    def fade(self, prior: NormalArm, decay: float) -> NormalArm:
         """kappa and kappa m fade towards those of the prior. The spread follows the same weights."""
-        kappa, m, squares = fade_normal(self.strength, self.mean_, prior.strength, prior.mean_, keep)
-        return unchecked(self, mean_=m, strength=kappa, spread=frozen(keep * self.spread + squares))
+        kappa, m, squares = fade_normal(self.strength, self.mean_, prior.strength, prior.mean_, decay)
+        return unchecked(self, mean_=m, strength=kappa, spread=frozen(decay * self.spread + squares))
 
     def _deviation(self) -> Floats:
         return self.noise / np.sqrt(self.strength)

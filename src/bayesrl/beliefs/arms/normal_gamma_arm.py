@@ -78,7 +78,7 @@ class NormalGammaArm:
     shape: Annotated[Floats, Above(0.0), Shape("like mean_"), "Shape of the gamma belief about the precision, a."]
     rate: Annotated[Floats, Above(0.0), Shape("like mean_"), "Rate of the gamma belief about the precision, b."]
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
-    prior: tuple[Floats, Floats, Floats, Floats] = field(init=False, repr=False, compare=False)
+    prior_parameters: tuple[Floats, Floats, Floats, Floats] = field(init=False, repr=False, compare=False)
     """mean_, strength, shape and rate before any reward."""
 
     tells_information: ClassVar[bool] = False
@@ -86,7 +86,7 @@ class NormalGammaArm:
     def __post_init__(self) -> None:
         own = {name: getattr(self, name) for name in FIELDS}
         check_shapes("NormalGammaArm", **own)
-        object.__setattr__(self, "prior", tuple(own.values()))
+        object.__setattr__(self, "prior_parameters", tuple(own.values()))
 
     @classmethod
     def weak(cls, arms: int, gamma: float = 1.0) -> NormalGammaArm:
@@ -97,9 +97,9 @@ class NormalGammaArm:
     def batch(self, replicates: int) -> NormalGammaArm:
         """The same belief for each of several replicates in lockstep."""
         own = tile_replicates(
-            "NormalGammaArm.batch", replicates, *(getattr(self, name) for name in FIELDS), *self.prior
+            "NormalGammaArm.batch", replicates, *(getattr(self, name) for name in FIELDS), *self.prior_parameters
         )
-        return unchecked(self, prior=tuple(own[4:]), **dict(zip(FIELDS, own[:4], strict=True)))
+        return unchecked(self, prior_parameters=tuple(own[4:]), **dict(zip(FIELDS, own[:4], strict=True)))
 
     # Learning --------------------------------------------------------------------------------------------------------
 
@@ -158,17 +158,17 @@ class NormalGammaArm:
 
     def plays(self) -> Floats:
         """The number of plays of each arm, without prior pseudo-counts."""
-        return self.strength - self.prior[1]
+        return self.strength - self.prior_parameters[1]
 
     def average(self) -> Floats:
         """The average reward of each arm; nan if the arm has not been played."""
-        m, kappa = self.prior[:2]
+        m, kappa = self.prior_parameters[:2]
         with np.errstate(invalid="ignore", divide="ignore"):
             return (self.strength * self.mean_ - kappa * m) / self.plays()
 
     def log_evidence(self) -> Floats:
         """Log density of the rewards given the choices under the prior, for each replicate."""
-        (_, kappa, a, b), n = self.prior, self.plays()
+        (_, kappa, a, b), n = self.prior_parameters, self.plays()
         each = special.gammaln(self.shape) - special.gammaln(a) + a * np.log(b) - self.shape * np.log(self.rate)
         each += 0.5 * (np.log(kappa / self.strength) - n * np.log(2.0 * np.pi))
         return np.asarray(each.sum(axis=-1))
@@ -177,12 +177,12 @@ class NormalGammaArm:
         """The distribution of the best arm, estimated from draws."""
         return best_arm_by_draws(self, context, samples, rng, None)
 
-    def fade(self, prior: NormalGammaArm, keep: float) -> NormalGammaArm:
+    def fade(self, prior: NormalGammaArm, decay: float) -> NormalGammaArm:
         """kappa, kappa m, a and b + kappa m^2 / 2 fade towards those of the prior. The last one is read back as b."""
-        kappa, m, squares = fade_normal(self.strength, self.mean_, prior.strength, prior.mean_, keep)
-        rate = (1.0 - keep) * prior.rate + keep * self.rate + 0.5 * squares
+        kappa, m, squares = fade_normal(self.strength, self.mean_, prior.strength, prior.mean_, decay)
+        rate = (1.0 - decay) * prior.rate + decay * self.rate + 0.5 * squares
         return unchecked(
-            self, mean_=m, strength=kappa, shape=fade_towards(self.shape, prior.shape, keep), rate=frozen(rate)
+            self, mean_=m, strength=kappa, shape=fade_towards(self.shape, prior.shape, decay), rate=frozen(rate)
         )
 
     def _scale(self) -> Floats:

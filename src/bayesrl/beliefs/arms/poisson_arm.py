@@ -70,7 +70,7 @@ class PoissonArm:
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0
     factorials: Floats = field(init=False, repr=False)
     """Sum of log y! over the rewards seen, which the evidence needs."""
-    prior: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
+    prior_parameters: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)
     """shape and rate before any reward."""
 
     tells_information: ClassVar[bool] = False
@@ -78,7 +78,7 @@ class PoissonArm:
     def __post_init__(self) -> None:
         check_shapes("PoissonArm", shape=self.shape, rate=self.rate)
         object.__setattr__(self, "factorials", frozen(np.zeros(self.shape.shape)))
-        object.__setattr__(self, "prior", (self.shape, self.rate))
+        object.__setattr__(self, "prior_parameters", (self.shape, self.rate))
 
     @classmethod
     def exponential(cls, arms: int, gamma: float = 1.0) -> PoissonArm:
@@ -88,9 +88,9 @@ class PoissonArm:
 
     def batch(self, replicates: int) -> PoissonArm:
         """The same belief for each of several replicates in lockstep."""
-        own = (self.shape, self.rate, self.factorials, *self.prior)
+        own = (self.shape, self.rate, self.factorials, *self.prior_parameters)
         shape, rate, factorials, *prior = tile_replicates("PoissonArm.batch", replicates, *own)
-        return unchecked(self, shape=shape, rate=rate, factorials=factorials, prior=tuple(prior))
+        return unchecked(self, shape=shape, rate=rate, factorials=factorials, prior_parameters=tuple(prior))
 
     # Learning --------------------------------------------------------------------------------------------------------
 
@@ -144,16 +144,16 @@ class PoissonArm:
 
     def plays(self) -> Floats:
         """The number of plays of each arm, without prior pseudo-counts."""
-        return self.rate - self.prior[1]
+        return self.rate - self.prior_parameters[1]
 
     def average(self) -> Floats:
         """The average reward of each arm; nan if the arm has not been played."""
         with np.errstate(invalid="ignore"):
-            return (self.shape - self.prior[0]) / self.plays()
+            return (self.shape - self.prior_parameters[0]) / self.plays()
 
     def log_evidence(self) -> Floats:
         """log P(rewards | choices) under the prior, for each replicate."""
-        a, b = self.prior
+        a, b = self.prior_parameters
         each = special.gammaln(self.shape) - special.gammaln(a) + a * np.log(b) - self.shape * np.log(self.rate)
         return np.asarray((each - self.factorials).sum(axis=-1))
 
@@ -161,13 +161,13 @@ class PoissonArm:
         """The distribution of the best arm, estimated from draws."""
         return best_arm_by_draws(self, context, samples, rng, None)
 
-    def fade(self, prior: PoissonArm, keep: float) -> PoissonArm:
+    def fade(self, prior: PoissonArm, decay: float) -> PoissonArm:
         """Shapes and rates that fade towards those of the prior."""
         return unchecked(
             self,
-            shape=fade_towards(self.shape, prior.shape, keep),
-            rate=fade_towards(self.rate, prior.rate, keep),
-            factorials=fade_towards(self.factorials, prior.factorials, keep),
+            shape=fade_towards(self.shape, prior.shape, decay),
+            rate=fade_towards(self.rate, prior.rate, decay),
+            factorials=fade_towards(self.factorials, prior.factorials, decay),
         )
 
 

@@ -219,9 +219,11 @@ class GPDynamics:
         for p in range(len(targets)):
             one, y = targets[p]
             fitted.append(GPRegression(one.prior, one.noise).update_many((X, y)).fit(rng, starts))
-        reward = fitted[-1].prior if self.learns_reward else self.reward
+        reward = fitted[-1].prior_covariance if self.learns_reward else self.reward
         noise = np.array([one.noise for one in fitted])
-        new = GPDynamics([one.prior for one in fitted[:d]], noise, self.mean, reward, self.gamma, self.propagate)
+        new = GPDynamics(
+            [one.prior_covariance for one in fitted[:d]], noise, self.mean, reward, self.gamma, self.propagate
+        )
         return new._with("GPDynamics.fit", X, np.column_stack([targets[p][1] for p in range(len(targets))]), d)
 
     # Predictions -----------------------------------------------------------------------------------------------------

@@ -164,8 +164,7 @@ class TypeBelief:
     joint: Annotated[Floats, AtLeast(0), Shape("(T_1, ..., T_n)"), "Probability of each profile of types."]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.problem, CoalitionProblem):
-            raise InvalidArgument("TypeBelief", "problem", "a CoalitionProblem", self.problem)
+        _check_problem("TypeBelief", self.problem)
         joint = array("TypeBelief", "joint", self.joint, self.problem.types, low=0.0)
         rows_sum_to_one("TypeBelief", "joint", joint.reshape(1, -1), self.joint)
 
@@ -173,8 +172,7 @@ class TypeBelief:
     def independent(cls, problem: CoalitionProblem, marginals: Sequence[ArrayLike]) -> TypeBelief:
         """A prior under which types are independent; `marginals` has the probabilities of each agent's types."""
         owner = "TypeBelief.independent"
-        if not isinstance(problem, CoalitionProblem):
-            raise InvalidArgument(owner, "problem", "a CoalitionProblem", problem)
+        _check_problem(owner, problem)
         expected = f"the probabilities of the types of each of {len(problem.types)} agents"
         rows = sequence(owner, "marginals", marginals, expected)
         if len(rows) != len(problem.types):
@@ -187,8 +185,7 @@ class TypeBelief:
     @classmethod
     def uniform(cls, problem: CoalitionProblem) -> TypeBelief:
         """Every profile of types is equally probable."""
-        if not isinstance(problem, CoalitionProblem):
-            raise InvalidArgument("TypeBelief.uniform", "problem", "a CoalitionProblem", problem)
+        _check_problem("TypeBelief.uniform", problem)
         return cls(problem, np.full(problem.types, 1.0 / math.prod(problem.types)))
 
     def update(self, datum: Any, rng: Generator | None = None) -> TypeBelief:
@@ -248,3 +245,8 @@ def _probabilities(outcome: Callable[[int, tuple[Any, ...]], ArrayLike], a: int,
     p = array(owner, "outcome", given, (O,), low=0.0)
     row: Floats = rows_sum_to_one(owner, "outcome", p[None], given)[0]
     return row
+
+
+def _check_problem(owner: str, given: object) -> None:
+    if not isinstance(given, CoalitionProblem):
+        raise InvalidArgument(owner, "problem", "a CoalitionProblem", given)

@@ -32,16 +32,16 @@ def dirichlet_rows(alpha: Floats, rng: Generator) -> Floats:
     return np.asarray(x / x.sum(axis=-1, keepdims=True))
 
 
-def even_counts(prior: Floats, valid: Bools, known: Bools) -> Floats | None:
+def even_counts(prior_counts: Floats, valid: Bools, known: Bools) -> Floats | None:
     """The common prior count of each group's outcomes, (G,); None unless stick breaking applies to all groups.
 
     Outcomes must be many, counts equal within each group and small, and no group known.
     """
-    if prior.shape[1] < MANY or known.any() or prior[0, 0] > 1.0 / MANY:
+    if prior_counts.shape[1] < MANY or known.any() or prior_counts[0, 0] > 1.0 / MANY:
         return None
-    if prior.strides == (0, 0):
-        return frozen(np.full(len(prior), prior[0, 0]))
-    learnt, even = valid & ~known[:, None], prior.max(axis=1)
+    if prior_counts.strides == (0, 0):
+        return frozen(np.full(len(prior_counts), prior_counts[0, 0]))
+    learnt, even = valid & ~known[:, None], prior_counts.max(axis=1)
     if even.max() > 1.0 / MANY:
         return None
-    return frozen(even) if (prior == even[:, None])[learnt].all() else None
+    return frozen(even) if (prior_counts == even[:, None])[learnt].all() else None

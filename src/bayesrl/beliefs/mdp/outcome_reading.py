@@ -17,7 +17,6 @@ from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels.jit import njit
-from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.reading import find_mdp
 from bayesrl.problems import HasOutcomes
@@ -25,9 +24,9 @@ from bayesrl.problems import HasOutcomes
 
 def read_problem(owner: str, problem: Any) -> tuple[Outcomes, float, Floats | None]:
     """Outcomes, discount and (if they are known) probabilities of a model, a world or a family."""
-    if not isinstance(problem, TabularMDP) and offers(problem, HasOutcomes):
-        return problem.outcomes, problem.gamma, None
     mdp = find_mdp(problem)
+    if mdp is None and offers(problem, HasOutcomes):
+        return problem.outcomes, problem.gamma, None
     if mdp is None:
         raise InvalidArgument(owner, "problem", "a TabularMDP or a world with a table", type(problem).__name__)
     return mdp.outcomes, mdp.gamma, mdp.prob

@@ -1,12 +1,13 @@
 """Beam sampling of a hierarchical Dirichlet process (Van Gael and others 2008), which two beliefs share.
 
 States are drawn from beta ~ GEM(stick). A sequence begins with x_0 ~ beta, and goes on by x' ~ T(.|x, m). Here m is the
-input of the step, and each row T(.|x, m) ~ DP(row, beta). A step may show a sign of the state *before* it and a sign of
-the state *after* it, both with Dirichlet rows. `infinite-pomdp` and `policy-prior` say what signs and inputs are.
+input of the step, and each row T(.|x, m) ~ DP(row, beta). A step may show an observation of the state *before* it and
+one of the state *after* it, both with Dirichlet rows. `infinite-pomdp` and `policy-prior` say what observations and
+inputs are.
 
 An array of K states has an entry more, the last: all states that have not been used, the *rest*. A step is a row
-(m, row of the first sign, first sign, row of the second sign, second sign) of `steps` (T, 5). The entries of x stand
-one sequence after the other; a sequence of L steps has L + 1 of them.
+(m, row of the first observation, first observation, and the same of the second) of `steps` (T, 5). The entries of x
+stand one sequence after the other; a sequence of L steps has L + 1 of them.
 """
 
 from typing import NamedTuple
@@ -22,7 +23,7 @@ MOST = 300
 
 
 class Sizes(NamedTuple):
-    """The numbers of inputs, and of rows and signs before and after a step."""
+    """The numbers of inputs, and of rows and observations before and after a step."""
 
     M: int
     G: int

@@ -29,7 +29,7 @@ def observations_after(m: Rows, h: HyperStates, a: int, Z: int) -> F1:
                 if x[k] > 0.0:
                     shows = counts_in(m, h, i, none, m.show[y, a], z)
                     for j in range(m.size[m.show[y, a]]):
-                        p[m.sign[y, a, j]] += w * (x[k] / moves) * (z[j] / shows)
+                        p[m.observation[y, a, j]] += w * (x[k] / moves) * (z[j] / shows)
     return p
 
 
@@ -82,7 +82,7 @@ def draw_step(m: Rows, h: HyperStates, N: int, a: int, o: int, ended: bool, rng:
         shows = counts_in(m, h, i, none, r, x)
         shown = 0.0
         for j in range(m.size[r]):
-            x[j] = x[j] if m.sign[y, a, j] == o else 0.0
+            x[j] = x[j] if m.observation[y, a, j] == o else 0.0
             shown += x[j]
         new.root[n], new.state[n], new.key[n] = i, y, h.key[i]
         if shown == 0.0 or m.terminal[y] != ended:

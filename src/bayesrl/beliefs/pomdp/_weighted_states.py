@@ -103,9 +103,9 @@ def moved(model: HiddenModel, tables: Tables, states: I1, a: int, o: int, ended:
         y = int(model.succ[states[i], a, draw_by(model.cdf, g, int(model.size[g]), rng)])
         after[i] = y
         if tables.terminal[y] == ended:
-            for j in range(tables.sign.shape[2]):
-                if tables.sign[y, a, j] == o:
-                    likelihood[i] += tables.sign_prob[y, a, j]
+            for j in range(tables.observation.shape[2]):
+                if tables.observation[y, a, j] == o:
+                    likelihood[i] += tables.observation_prob[y, a, j]
     return after, likelihood
 
 

@@ -17,7 +17,7 @@ from typing import Annotated
 
 from numpy.random import Generator
 
-from bayesrl.beliefs.pomdp._problems import unknown_part
+from bayesrl.beliefs._problems import unknown_part
 from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.pomdp.hyper_states import HyperStates, roots, step
 from bayesrl.beliefs.pomdp.over_hyper_states import OverHyperStates, example_prior
@@ -74,7 +74,7 @@ class BoundedBAPOMDP(OverHyperStates):
     (2, array([0.789, 0.211]))
     """
 
-    prior: Annotated[DirichletPOMDP, "Counts before the first step."]
+    model_prior: Annotated[DirichletPOMDP, "Counts before the first step."]
     bound: Annotated[float, Above(0), "A row is counted up while its total is below this, N."]
     hyper: HyperStates = field(init=False, repr=False)
     log_probability: float = field(init=False, repr=False)

@@ -6,7 +6,7 @@ the hidden path to it has left. Use it on short histories or small problems, and
 Paper to code: one step of the Bayes-adaptive POMDP's own transition and observation functions is `step` in
 `hyper_states.py`. With action a and observation o, (s, phi, psi) of weight w gives (s', phi + 1, psi + 1) the weight
 w phi_sas' / phi_sa. psi_s'ao / psi_s'a. . Equal hyper-states merge.
-Deviations: outcomes and signs take the place of next states and observations, so that known and tied rows are
+Deviations: outcomes take the place of next states and observations, so that known and tied rows are
 possible. The end of an episode is evidence.
 Cost: the number of hyper-states grows by a factor of up to S with each step. More than `limit` are an error.
 Claims: weights, evidence and predictives equal sums over all hidden paths with closed-form weights.
@@ -19,7 +19,7 @@ from typing import Annotated
 
 from numpy.random import Generator
 
-from bayesrl.beliefs.pomdp._problems import unknown_part
+from bayesrl.beliefs._problems import unknown_part
 from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.pomdp.hyper_states import HyperStates, roots, step
 from bayesrl.beliefs.pomdp.over_hyper_states import OverHyperStates, example_prior
@@ -67,7 +67,7 @@ class ExactBAPOMDP(OverHyperStates):
     [(0.625, 0, [6.0, 3.0], [3.0, 5.0]), (0.375, 1, [5.0, 3.0], [4.0, 5.0])]
     """
 
-    prior: Annotated[DirichletPOMDP, "Counts before the first step."]
+    model_prior: Annotated[DirichletPOMDP, "Counts before the first step."]
     limit: Annotated[int, AtLeast(1), "The most hyper-states."] = 100_000
     hyper: HyperStates = field(init=False, repr=False)
     log_probability: float = field(init=False, repr=False)

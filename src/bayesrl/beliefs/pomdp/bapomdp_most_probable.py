@@ -6,7 +6,7 @@ nearly all the weight. If many have a little, `bapomdp-particle` represents them
 Paper to code: `update` is the paper's second filter.
 Deviations: of equal weights the ones that were made first are kept. The evidence is the product of what the kept
 hyper-states predicted.
-Cost: O(N k) for k outcomes and signs of a step, and a sort. Claims: the exact belief while all hyper-states fit.
+Cost: O(N k) for k outcomes and observations of a step, and a sort. Claims: the exact belief while all hyper-states fit.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import Annotated
 
 from numpy.random import Generator
 
-from bayesrl.beliefs._problems import Particles
-from bayesrl.beliefs.pomdp._problems import unknown_part
+from bayesrl.beliefs._problems import Particles, unknown_part
 from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.pomdp.hyper_states import Branches, HyperStates, roots, step
 from bayesrl.beliefs.pomdp.over_hyper_states import OverHyperStates, example_prior
@@ -57,7 +56,7 @@ class MostProbableBAPOMDP(OverHyperStates):
     array([1., 0.])
     """
 
-    prior: Annotated[DirichletPOMDP, "Counts before the first step."]
+    model_prior: Annotated[DirichletPOMDP, "Counts before the first step."]
     particles: Annotated[int, AtLeast(1), "Hyper-states that are kept, K."] = 1000
     hyper: HyperStates = field(init=False, repr=False)
     log_probability: float = field(init=False, repr=False)

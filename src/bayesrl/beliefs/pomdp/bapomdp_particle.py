@@ -5,9 +5,9 @@ The belief is a sample of hyper-states. Its cost does not grow with the history,
 Paper to code: `update` is the paper's Monte-Carlo filter. For each particle an outcome is drawn from the mean of its
 phi. The weight is multiplied by the mean of its psi for the observation *that came*, under the counts before it. Then
 both are counted up. (A public implementation counts a simulated observation first. This gives the wrong posterior.)
-Deviations: systematic resampling, below half the effective sample size. If several signs of a group show the same
-observation, the sign is drawn. Before its first update the belief is the prior itself, and after a restart states are
-drawn from the start with the next update.
+Deviations: systematic resampling, below half the effective sample size. If several outcomes of a group show the same
+observation, the outcome is drawn. Before its first update the belief is the prior itself, and after a restart states
+are drawn from the start with the next update.
 Cost: O(N (K + L + log M)) for N particles with lists of M counts, and copies of the lists. Claims: the error to the
 exact posterior falls as N^-1/2 (slopes -.513 and -.522 on two problems, 95% intervals -.533 to -.494 and -.546 to
 -.496).
@@ -21,9 +21,8 @@ from typing import Annotated
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs._problems import Particles
+from bayesrl.beliefs._problems import Particles, unknown_part
 from bayesrl.beliefs.pomdp._hyper_samples import draw_step, resampled
-from bayesrl.beliefs.pomdp._problems import unknown_part
 from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
 from bayesrl.beliefs.pomdp.hyper_states import FRESH, HyperStates
 from bayesrl.beliefs.pomdp.over_hyper_states import OverHyperStates, example_prior
@@ -69,7 +68,7 @@ class ParticleBAPOMDP(OverHyperStates):
     (1000, True)
     """
 
-    prior: Annotated[DirichletPOMDP, "Counts before the first step."]
+    model_prior: Annotated[DirichletPOMDP, "Counts before the first step."]
     particles: Annotated[int, AtLeast(1), "Hyper-states in the sample, N."] = 1000
     hyper: HyperStates = field(init=False, repr=False)
     log_probability: float = field(init=False, repr=False)

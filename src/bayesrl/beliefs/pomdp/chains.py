@@ -109,14 +109,14 @@ def restarted(data: Chains) -> Chains:
     return data._replace(length=frozen(np.append(data.length, 0)), chains=chains)
 
 
-def refreshed(owner: str, data: Chains, sizes: Sizes, prior: Rates, rng: Generator, sweeps: int) -> Chains:
+def refreshed(owner: str, data: Chains, sizes: Sizes, rates: Rates, rng: Generator, sweeps: int) -> Chains:
     """The chains after further sweeps."""
     chains = []
     for x, model, _ in data.chains:
-        y, new = _beam.sweep(x, model.beta, data.steps, data.length, sizes, prior, sweeps, _beam.MOST, rng)
+        y, new = _beam.sweep(x, model.beta, data.steps, data.length, sizes, rates, sweeps, _beam.MOST, rng)
         if len(new.beta) > _beam.MOST:
             expected = f"so small that a sweep needs fewer than {_beam.MOST} states"
-            raise InvalidArgument(owner, "stick", expected, prior.stick)
+            raise InvalidArgument(owner, "stick", expected, rates.stick)
         now = np.zeros(len(new.beta))
         now[y[-1]] = 1.0
         chains.append(Chain(frozen(y), read_only(new), frozen(now)))

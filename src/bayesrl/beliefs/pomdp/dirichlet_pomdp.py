@@ -1,8 +1,8 @@
 """The prior of the Bayes-adaptive POMDP: Dirichlet counts of transitions and of observations (Ross and others 2011).
 
-The outcome of (s, a) is drawn by the group `outcomes.group[s, a]`, with counts phi[g, k]. The sign that is seen after
-reaching s' by a is drawn by the group `signs.group[s', a]`, with counts psi[h, j]. Known rows hold probabilities, and
-tied rows share a group, as in `dirichlet_mdp.py`. Rewards are known.
+The outcome of (s, a) is drawn by the group `outcomes.group[s, a]`, with counts phi[g, k]. The observation after
+reaching s' by a is drawn by the group `observed.group[s', a]`, with counts psi[h, j]. Known rows hold probabilities,
+and tied rows share a group, as in `dirichlet_mdp.py`. Rewards are known.
 
 This is a distribution over models, not over hidden states. The beliefs `bapomdp-exact`, `bapomdp-bounded`,
 `bapomdp-particle` and `bapomdp-most-probable` start from it, and so does MEDUSA, whose oracle shows hidden states.
@@ -34,7 +34,7 @@ from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels.arrays import F1
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.pomdp import Signs, TabularPOMDP, mean_over_signs, smallest
+from bayesrl.models.pomdp import ObservationOutcomes, TabularPOMDP, mean_over_observations, smallest
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, unchecked, value
 
 
@@ -62,26 +62,26 @@ class DirichletPOMDP:
     phi: Annotated[
         Floats, AtLeast(0), Shape("(G, K)"), "Counts of outcomes, zero on padding; probabilities in known groups."
     ]
-    signs: Annotated[Signs, "What can be seen, and its groups."]
+    observed: Annotated[ObservationOutcomes, "What can be seen, and its groups."]
     psi: Annotated[
-        Floats, AtLeast(0), Shape("(H, L)"), "Counts of signs, zero on padding; probabilities in known groups."
+        Floats, AtLeast(0), Shape("(H, L)"), "Counts of observations, zero on padding; probabilities in known groups."
     ]
     rewards: Annotated[Floats, "Known rewards, in one of the shapes (S, A), (S, A, S) and (S, A, S, Z)."]
     gamma: Annotated[float, DISCOUNT, "Discount."]
     known_transitions: Annotated[ArrayLike | None, Shape("(G,)"), "Which groups of outcomes are known."] = None
-    known_observations: Annotated[ArrayLike | None, Shape("(H,)"), "Which groups of signs are known."] = None
+    known_observations: Annotated[ArrayLike | None, Shape("(H,)"), "Which groups of observations are known."] = None
 
     def __post_init__(self) -> None:
-        for name, kind in (("outcomes", Outcomes), ("signs", Signs)):
+        for name, kind in (("outcomes", Outcomes), ("observed", ObservationOutcomes)):
             if not isinstance(getattr(self, name), kind):
                 raise InvalidArgument(OWNER, name, kind.__name__, getattr(self, name), "See from_dense for arrays.")
         S, A, Z = self.n_states, self.n_actions, self.n_observations
-        if self.signs.group.shape != (S, A):
-            raise InvalidArgument(OWNER, "signs", f"those of {S} states and {A} actions", self.signs.group.shape)
+        if self.observed.group.shape != (S, A):
+            raise InvalidArgument(OWNER, "observed", f"those of {S} states and {A} actions", self.observed.group.shape)
         set_ = object.__setattr__
         for counts, known, form in (
             ("phi", "known_transitions", self.outcomes),
-            ("psi", "known_observations", self.signs),
+            ("psi", "known_observations", self.observed),
         ):
             fixed = truths(known, getattr(self, known), form.size.shape)
             set_(self, known, fixed)
@@ -125,12 +125,14 @@ class DirichletPOMDP:
             start = np.eye(S)[integer(OWNER, "start", start, 0, S - 1)]
         first = cast(F1, rows_sum_to_one(OWNER, "start", array(OWNER, "start", start, (S,), low=0.0), start))
         shape, group = (S, A), np.arange(S * A).reshape(S, A)
-        (succ, n, alpha), (sign, m, beta) = listed("phi", moves), listed("psi", seen)
+        (succ, n, alpha), (observation, m, beta) = listed("phi", moves), listed("psi", seen)
         outcomes = Outcomes(succ, np.zeros(succ.shape), group, n, np.zeros(1), first, ends)
         fixed = [truths(name, x, shape).ravel() for name, x in (
             ("known_transitions", known_transitions), ("known_observations", known_observations)
         )]  # fmt: skip
-        return cls(outcomes, alpha, Signs(sign, group, m, Z), beta, array(OWNER, "R", R), gamma, *fixed)
+        return cls(
+            outcomes, alpha, ObservationOutcomes(observation, group, m, Z), beta, array(OWNER, "R", R), gamma, *fixed
+        )
 
     @classmethod
     def structured(
@@ -141,7 +143,7 @@ class DirichletPOMDP:
         known_transitions: ArrayLike | None = None,
         known_observations: ArrayLike | None = None,
     ) -> DirichletPOMDP:
-        """A prior with the outcomes, signs, groups and rewards of a POMDP.
+        """A prior with the outcomes, observations, groups and rewards of a POMDP.
 
         phi (G, K) and psi (H, L) are counts of its groups; None: all are known. Groups that are marked known keep the
         POMDP's probabilities.
@@ -151,14 +153,14 @@ class DirichletPOMDP:
         made: list[Any] = []
         for name, counts, known, truth in (
             ("phi", phi, known_transitions, pomdp.mdp.prob),
-            ("psi", psi, known_observations, pomdp.sign_prob),
+            ("psi", psi, known_observations, pomdp.observation_prob),
         ):
             label = "known_transitions" if name == "phi" else "known_observations"
             fixed = truths(label, known if counts is not None else np.ones(len(truth), np.bool_), truth.shape[:1])
             given = truth if counts is None else array(OWNER, name, counts, truth.shape, low=0.0)
             made.append((np.where(fixed[:, None], truth, given), fixed))
         (alpha, moves), (beta, seen) = made
-        return cls(pomdp.mdp.outcomes, alpha, pomdp.signs, beta, pomdp.rewards, pomdp.gamma, moves, seen)
+        return cls(pomdp.mdp.outcomes, alpha, pomdp.observed, beta, pomdp.rewards, pomdp.gamma, moves, seen)
 
     def __repr__(self) -> str:
         S, A, Z = self.n_states, self.n_actions, self.n_observations
@@ -180,7 +182,7 @@ class DirichletPOMDP:
     @property
     def n_observations(self) -> int:
         """Z."""
-        return self.signs.n_observations
+        return self.observed.n_observations
 
     @property
     def start(self) -> F1:
@@ -189,7 +191,7 @@ class DirichletPOMDP:
 
     @property
     def fixed(self) -> tuple[Bools, Bools]:
-        """Which groups of outcomes, (G,), and of signs, (H,), are known."""
+        """Which groups of outcomes, (G,), and of observations, (H,), are known."""
         return cast(Bools, self.known_transitions), cast(Bools, self.known_observations)
 
     def reward_range(self) -> tuple[float, float]:
@@ -210,20 +212,20 @@ class DirichletPOMDP:
 
     def drawn(self, phi: Floats, psi: Floats, rng: Generator, start: Floats | None = None) -> TabularPOMDP:
         """A POMDP drawn from these counts, of the same groups."""
-        prob, sign_prob = np.array(self.phi), np.array(self.psi)
-        for rows, counts, fixed in ((prob, phi, self.fixed[0]), (sign_prob, psi, self.fixed[1])):
+        prob, observation_prob = np.array(self.phi), np.array(self.psi)
+        for rows, counts, fixed in ((prob, phi, self.fixed[0]), (observation_prob, psi, self.fixed[1])):
             if not fixed.all():
                 rows[~fixed] = dirichlet_rows(counts[~fixed], rng)
-        return self.model(prob, sign_prob, start)
+        return self.model(prob, observation_prob, start)
 
-    def model(self, prob: Floats, sign_prob: Floats, start: Floats | None = None) -> TabularPOMDP:
+    def model(self, prob: Floats, observation_prob: Floats, start: Floats | None = None) -> TabularPOMDP:
         """The POMDP of these probabilities, (G, K) and (H, L), unchecked."""
         outcomes = self.outcomes if start is None else unchecked(self.outcomes, start=frozen(start))
-        made = {"signs": self.signs, "sign_prob": frozen(sign_prob), "rewards": self.rewards}
+        made = {"observed": self.observed, "observation_prob": frozen(observation_prob), "rewards": self.rewards}
         pomdp = object.__new__(TabularPOMDP)
         pomdp.__dict__.update(made, mdp=TabularMDP.unchecked(outcomes, prob, self.gamma))
         if self.rewards.ndim == 4:  # the reward of an outcome is a mean over what is seen
-            outcomes = outcomes.with_rewards(rewards_of(outcomes, mean_over_signs(self.rewards, pomdp.seen)))
+            outcomes = outcomes.with_rewards(rewards_of(outcomes, mean_over_observations(self.rewards, pomdp.seen)))
             pomdp.__dict__.update(mdp=TabularMDP.unchecked(outcomes, prob, self.gamma))
         return pomdp
 
@@ -238,12 +240,20 @@ class DirichletPOMDP:
         ):  # fmt: skip
             raise InvalidArgument(f"{OWNER}.log_density", "pomdp", f"a TabularPOMDP of the size of {self}", pomdp)
         P, seen = pomdp.mdp.matrix.reshape(self.n_states, self.n_actions, -1), pomdp.seen
-        same = pomdp.mdp.outcomes.succ is self.outcomes.succ and pomdp.signs is self.signs
+        same = pomdp.mdp.outcomes.succ is self.outcomes.succ and pomdp.observed is self.observed
         going = ~self.outcomes.terminal
         density = 0.0
         for counts, fixed, form, target, rows, own, live in (
             (self.phi, self.fixed[0], self.outcomes, self.outcomes.succ, P, pomdp.mdp.prob, going),
-            (self.psi, self.fixed[1], self.signs, self.signs.sign, seen, pomdp.sign_prob, np.ones_like(going)),
+            (
+                self.psi,
+                self.fixed[1],
+                self.observed,
+                self.observed.observation,
+                seen,
+                pomdp.observation_prob,
+                np.ones_like(going),
+            ),
         ):
             prob = own if same else group_rows(form.group, form.size, target, rows, live, ~fixed)
             density += float(dirichlet_log_density(counts[~fixed], prob[~fixed]))
@@ -255,16 +265,16 @@ class DirichletPOMDP:
         """The counts after a step whose states were seen, counted `weight` times.
 
         If several outcomes of a tied group lead to the same state, they share the weight in proportion to their counts,
-        and so do signs of the same observation. (The exact posterior is then a mixture.)
+        and so do outcomes of the same observation. (The exact posterior is then a mixture.)
         """
         owner = f"{OWNER}.learned"
         s, y = (integer(owner, n, x, 0, self.n_states - 1) for n, x in (("s", s), ("next_state", next_state)))
         a = integer(owner, "a", a, 0, self.n_actions - 1)
         o = integer(owner, "o", o, 0, self.n_observations - 1)
         weight = number(owner, "weight", weight, 0.0, above=True, moderate=True)
-        g, h = self.outcomes.group.item(s, a), self.signs.group.item(y, a)
+        g, h = self.outcomes.group.item(s, a), self.observed.group.item(y, a)
         moved = self.phi[g] * (self.outcomes.succ[s, a] == y)
-        shown = self.psi[h] * (self.signs.sign[y, a] == o)
+        shown = self.psi[h] * (self.observed.observation[y, a] == o)
         for share, what in ((moved, f"({s}, {a}) -> {y}"), (shown, f"observation {o} after reaching {y} by {a}")):
             if not share.any():
                 raise ImpossibleEvidence(OWNER, what, "its count is zero")

@@ -21,9 +21,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs._one_of_many import OneOfMany
-from bayesrl.beliefs._problems import Draws
+from bayesrl.beliefs._problems import Draws, unknown_part
 from bayesrl.beliefs.log import Log, transitions
-from bayesrl.beliefs.pomdp._problems import unknown_part
 from bayesrl.beliefs.pomdp.pomdp_filter import POMDPFilter, Tables, filtered, predicted, tables_of
 from bayesrl.checks import DEEPEST, Floats, array, frozen, generator, integer, rows_sum_to_one, truth
 from bayesrl.core import Transition
@@ -40,11 +39,11 @@ def _example() -> FinitePOMDPs:
         [[[0.7, 0.2, 0.1], [0.2, 0.5, 0.3]], [[0.3, 0.5, 0.2], [0.1, 0.6, 0.3]], end],
         [[[0.1, 0.6, 0.3], [0.8, 0.1, 0.1]], [[0.6, 0.2, 0.2], [0.3, 0.3, 0.4]], end],
     )
-    signs = (
+    observed = (
         [[[0.8, 0.2], [0.3, 0.7]], [[0.4, 0.6], [0.9, 0.1]], [[0.5, 0.5], [0.1, 0.9]]],
         [[[0.3, 0.7], [0.6, 0.4]], [[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.7, 0.3]]],
     )
-    models = (TabularPOMDP.from_dense(P, O, R, 0.9, [0.6, 0.4, 0.0], [2]) for P, O in zip(moves, signs, strict=True))
+    models = (TabularPOMDP.from_dense(P, O, R, 0.9, [0.6, 0.4, 0.0], [2]) for P, O in zip(moves, observed, strict=True))
     return FinitePOMDPs(tuple(models), np.array([0.4, 0.6]))
 
 

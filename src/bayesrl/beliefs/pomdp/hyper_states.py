@@ -1,10 +1,10 @@
 """Weighted hyper-states: a hidden state and counts of transitions and observations, in compiled form.
 
 All unknown distributions are rows of one table: first those of outcomes, then one certain row for terminal states, then
-those of signs. The cell of entry k in row r is r W + k. The counts of a hyper-state are the prior's and a short list of
-the cells that were counted up (docs/adr/0002). No hyper-state has a copy of the table.
+those of observations. The cell of entry k in row r is r W + k. The counts of a hyper-state are the prior's and a short
+list of the cells that were counted up (docs/adr/0002). No hyper-state has a copy of the table.
 
-A step runs over outcomes k and signs j, not over next states and observations:
+A step runs over outcomes k and outcomes j of the observation, not over next states and observations:
 
     (s, phi, psi) of weight w  ->  (s', phi + 1_k, psi + 1_j) of weight w phi_k / phi_. psi_j / psi_.
 
@@ -38,8 +38,8 @@ class Rows(NamedTuple):
 
     succ: I3  # (S, A, K) next state of outcome k
     move: I2  # (S, A) row that draws the outcome
-    sign: I3  # (S, A, L) observation of sign j
-    show: I2  # (S, A) row that draws the sign after reaching s by a
+    observation: I3  # (S, A, L) observation of outcome j
+    show: I2  # (S, A) row that draws the observation after reaching s by a
     alpha: F2  # (R, W) prior counts; probabilities of known rows
     total: F1  # (R,) their sums
     size: I1  # (R,) number of entries
@@ -72,22 +72,22 @@ class Branches(NamedTuple):
     key: I1  # (n,)
 
 
-def rows_of(prior: DirichletPOMDP, bound: float) -> Rows:
+def rows_of(model_prior: DirichletPOMDP, bound: float) -> Rows:
     """The compiled form of a prior."""
-    outcomes, signs, (fixed, shown) = prior.outcomes, prior.signs, prior.fixed
-    (G, K), (H, L) = prior.phi.shape, prior.psi.shape
+    outcomes, observed, (fixed, shown) = model_prior.outcomes, model_prior.observed, model_prior.fixed
+    (G, K), (H, L) = model_prior.phi.shape, model_prior.psi.shape
     R, W = G + 1 + H, max(K, L)
     alpha = np.zeros((R, W))
-    alpha[:G, :K], alpha[G, 0], alpha[G + 1 :, :L] = prior.phi, 1.0, prior.psi
+    alpha[:G, :K], alpha[G, 0], alpha[G + 1 :, :L] = model_prior.phi, 1.0, model_prior.psi
     move = np.where(outcomes.terminal[:, None], G, outcomes.group)
-    paid = np.where(outcomes.terminal.reshape(-1, *[1] * (prior.rewards.ndim - 1)), 0.0, prior.rewards)
+    paid = np.where(outcomes.terminal.reshape(-1, *[1] * (model_prior.rewards.ndim - 1)), 0.0, model_prior.rewards)
     learnt = np.concatenate([~fixed, [False], ~shown])
-    size = np.concatenate([outcomes.size, [1], signs.size])
+    size = np.concatenate([outcomes.size, [1], observed.size])
     four = paid.reshape(paid.shape + (1,) * (4 - paid.ndim))
     rows = Rows(
-        whole(outcomes.succ), whole(move), whole(signs.sign), whole(signs.group + G + 1), alpha, alpha.sum(axis=1),
-        whole(size), learnt, float(bound), np.array(outcomes.terminal), np.array(outcomes.start),
-        np.array(four, order="C"), mixed(R * W),
+        whole(outcomes.succ), whole(move), whole(observed.observation), whole(observed.group + G + 1),
+        alpha, alpha.sum(axis=1), whole(size), learnt, float(bound),
+        np.array(outcomes.terminal), np.array(outcomes.start), np.array(four, order="C"), mixed(R * W),
     )  # fmt: skip
     return all_frozen(rows)
 
@@ -168,7 +168,7 @@ def step(m: Rows, h: HyperStates, e: Branches, a: int, o: int, ended: bool) -> B
                 y = m.succ[s, a, k]
                 if m.terminal[y] == ended:
                     for j in range(m.size[m.show[y, a]]):
-                        room += m.sign[y, a, j] == o
+                        room += m.observation[y, a, j] == o
     new = Branches(
         np.zeros(room), np.empty(room, np.int64), np.empty(room, np.int64), np.empty((room, P), np.int64),
         np.empty(room, np.int64),
@@ -190,7 +190,7 @@ def step(m: Rows, h: HyperStates, e: Branches, a: int, o: int, ended: bool) -> B
                 shows = counts_in(m, h, e.root[i], e.path[i], r, z)
                 for j in range(m.size[r]):
                     p = w * (x[k] / moves) * (z[j] / shows)
-                    if m.sign[y, a, j] != o or p == 0.0:
+                    if m.observation[y, a, j] != o or p == 0.0:
                         continue
                     new.path[n] = e.path[i]
                     key = e.key[i]

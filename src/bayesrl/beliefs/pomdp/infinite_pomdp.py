@@ -27,8 +27,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from bayesrl.beliefs._problems import table_of
 from bayesrl.beliefs.pomdp._beam import Rates, Sizes
-from bayesrl.beliefs.pomdp._problems import table_of
 from bayesrl.beliefs.pomdp.chains import Chains, appended, begun, check_chains, refreshed, restarted, weights
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number
 from bayesrl.core import Transition

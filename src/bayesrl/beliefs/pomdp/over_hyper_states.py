@@ -27,7 +27,7 @@ from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels.simulators.hyper_urn import HyperUrn, Priors, hyper_urn, priors
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.pomdp import Signs, TabularPOMDP
+from bayesrl.models.pomdp import ObservationOutcomes, TabularPOMDP
 from bayesrl.parameters import unchecked
 from bayesrl.traits import Traits
 
@@ -35,16 +35,16 @@ from bayesrl.traits import Traits
 class OverHyperStates:
     """A belief that is a mixture of weighted hyper-states. Its subclasses override none of these methods."""
 
-    prior: DirichletPOMDP
+    model_prior: DirichletPOMDP
     hyper: HyperStates
     log_probability: float
     traits: ClassVar[Traits] = Traits(grows=("hyper",))
 
     def _begin(self) -> None:
         """Check the prior, and start from it."""
-        if not isinstance(self.prior, DirichletPOMDP):
-            hint = "DirichletPOMDP.from_dense makes one of arrays; a world with a hidden state has `counts()`."
-            raise InvalidArgument(type(self).__name__, "prior", "a DirichletPOMDP", self.prior, hint)
+        if not isinstance(self.model_prior, DirichletPOMDP):
+            hint = "DirichletPOMDP.from_dense makes one of arrays; a world with a hidden state has `model_prior()`."
+            raise InvalidArgument(type(self).__name__, "model_prior", "a DirichletPOMDP", self.model_prior, hint)
         object.__setattr__(self, "hyper", nothing_seen())
         object.__setattr__(self, "log_probability", 0.0)
 
@@ -56,7 +56,7 @@ class OverHyperStates:
     @cached_property
     def rows(self) -> Rows:
         """The arrays that all hyper-states share. Posteriors keep them."""
-        return rows_of(self.prior, getattr(self, "bound", np.inf))
+        return rows_of(self.model_prior, getattr(self, "bound", np.inf))
 
     # Learning --------------------------------------------------------------------------------------------------------
 
@@ -95,32 +95,32 @@ class OverHyperStates:
     @property
     def n_states(self) -> int:
         """S."""
-        return self.prior.n_states
+        return self.model_prior.n_states
 
     @property
     def n_actions(self) -> int:
         """A."""
-        return self.prior.n_actions
+        return self.model_prior.n_actions
 
     @property
     def n_observations(self) -> int:
         """Z."""
-        return self.prior.n_observations
+        return self.model_prior.n_observations
 
     @property
     def gamma(self) -> float:
         """Discount."""
-        return self.prior.gamma
+        return self.model_prior.gamma
 
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward of a step."""
-        return self.prior.reward_range()
+        return self.model_prior.reward_range()
 
     @property
     def n_hyper_states(self) -> int:
         """The number of hyper-states with positive weight."""
         n = int((self.hyper.weight > 0.0).sum())
-        return n * int((self.prior.start > 0.0).sum()) if self._fresh else n
+        return n * int((self.model_prior.start > 0.0).sum()) if self._fresh else n
 
     @property
     def _fresh(self) -> bool:
@@ -132,7 +132,7 @@ class OverHyperStates:
     def states(self) -> Floats:
         """Probability of each state now, (S,)."""
         if self._fresh:
-            return self.prior.start
+            return self.model_prior.start
         return np.asarray(np.bincount(self.hyper.state, self.hyper.weight, self.n_states), np.float64)
 
     def predictive(self, action: int) -> Floats:
@@ -148,42 +148,43 @@ class OverHyperStates:
 
     def mean_pomdp(self) -> TabularPOMDP:
         """The model of posterior means. Its start is the belief over the state now."""
-        mean, ((G, K), L) = mean_rows(self.rows, self.hyper), (self.prior.phi.shape, self.prior.psi.shape[1])
-        return self.prior.model(mean[:G, :K], mean[G + 1 :, :L], np.array(self.states()))
+        prior, mean = self.model_prior, mean_rows(self.rows, self.hyper)
+        (G, K), L = prior.phi.shape, prior.psi.shape[1]
+        return prior.model(mean[:G, :K], mean[G + 1 :, :L], np.array(self.states()))
 
     def sample_pomdp(self, rng: Generator) -> TabularPOMDP:
         """A model drawn with a state, which is its start: a hyper-state by its weight, then rows from its counts."""
         generator(f"{type(self).__name__}.sample_pomdp", rng)
         i = pick(self.hyper.weight, rng)
-        s = pick(self.prior.start, rng) if self._fresh else int(self.hyper.state[i])
+        s = pick(self.model_prior.start, rng) if self._fresh else int(self.hyper.state[i])
         point = np.zeros(self.n_states)
         point[s] = 1.0
-        return self.prior.drawn(*self.counts_of(i), rng, point)
+        return self.model_prior.drawn(*self.counts_of(i), rng, point)
 
     def hyper_states(self) -> list[tuple[float, int, Floats, Floats]]:
         """The mixture as (weight, s, phi, psi), where phi[s, a, s'] and psi[s', a, o] are counts.
 
         Known rows hold probabilities. Counts of outcomes with the same next state are added up.
         """
-        listed, o, signs = [], self.prior.outcomes, self.prior.signs
+        listed, o, observed = [], self.model_prior.outcomes, self.model_prior.observed
         for i in np.flatnonzero(self.hyper.weight).tolist():
             phi, psi = self.counts_of(i)
             dense = (
                 tabled(o.succ, phi[o.group], self.n_states),
-                tabled(signs.sign, psi[signs.group], self.n_observations),
+                tabled(observed.observation, psi[observed.group], self.n_observations),
             )
             w, s = float(self.hyper.weight[i]), int(self.hyper.state[i])
-            first: Mapping[int, float] = {s: 1.0} if s != FRESH else dict(enumerate(self.prior.start.tolist()))
+            first: Mapping[int, float] = {s: 1.0} if s != FRESH else dict(enumerate(self.model_prior.start.tolist()))
             listed += [(w * p, s, *dense) for s, p in first.items() if p > 0.0]
         return listed
 
     def counts_of(self, i: int) -> tuple[Floats, Floats]:
         """The counts of hyper-state i by groups: phi (G, K) and psi (H, L)."""
-        G, W = len(self.prior.phi), self.rows.alpha.shape[1]
+        G, W = len(self.model_prior.phi), self.rows.alpha.shape[1]
         own = slice(self.hyper.first[i], self.hyper.first[i + 1])
         if own.start == own.stop:
-            return self.prior.phi, self.prior.psi
-        phi, psi = np.array(self.prior.phi), np.array(self.prior.psi)
+            return self.model_prior.phi, self.model_prior.psi
+        phi, psi = np.array(self.model_prior.phi), np.array(self.model_prior.psi)
         row, k = np.divmod(self.hyper.cell[own], W)
         moves = row < G
         phi[row[moves], k[moves]] += self.hyper.times[own][moves]
@@ -200,7 +201,7 @@ class OverHyperStates:
     def _urns(self) -> Priors:
         """The priors that the urns of this belief and of all its posteriors share."""
         m = self.rows
-        made = priors(m.start, m.succ, m.move, m.sign, m.show, m.alpha, m.size, m.learnt, m.reward, m.terminal)
+        made = priors(m.start, m.succ, m.move, m.observation, m.show, m.alpha, m.size, m.learnt, m.reward, m.terminal)
         return all_frozen(made)
 
     def compiled_hyper_states(self) -> tuple[Rows, HyperStates]:
@@ -228,10 +229,10 @@ def example_prior() -> DirichletPOMDP:
     number of hyper-states grows linearly with the number of steps.
     """
     succ = np.array([[[0, 0], [1, 2]], [[1, 0], [0, 2]], [[2, 0], [2, 2]]])
-    sign = np.array([[[0, 1], [0, 1]], [[1, 0], [0, 1]], [[0, 1], [0, 1]]])
+    observation = np.array([[[0, 1], [0, 1]], [[1, 0], [0, 1]], [[0, 1], [0, 1]]])
     group, start, ends = np.array([[0, 1]] * 3), np.array([0.8, 0.2, 0.0]), np.array([False, False, True])
     outcomes = Outcomes(succ, np.zeros((3, 2, 2)), group, np.array([1, 2]), np.zeros(1), start, ends)
     paid = np.array([[-1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]])
     phi, psi = np.array([[1.0, 0.0], [2.0, 1.0]]), np.array([[2.5, 1.0], [0.5, 0.5]])
-    signs = Signs(sign, group, np.array([2, 2]), 2)
-    return DirichletPOMDP(outcomes, phi, signs, psi, paid, 0.9, [True, False], [False, True])
+    observed = ObservationOutcomes(observation, group, np.array([2, 2]), 2)
+    return DirichletPOMDP(outcomes, phi, observed, psi, paid, 0.9, [True, False], [False, True])

@@ -21,8 +21,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy import special
 
+from bayesrl.beliefs._problems import table_of
 from bayesrl.beliefs.pomdp._beam import Rates, Sizes
-from bayesrl.beliefs.pomdp._problems import table_of
 from bayesrl.beliefs.pomdp.chains import Chain, Chains, appended, begun, check_chains, refreshed, restarted, weights
 from bayesrl.checks import Floats, Ints, array, generator, integer, number
 from bayesrl.core import Transition

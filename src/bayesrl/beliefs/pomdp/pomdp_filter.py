@@ -20,8 +20,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from bayesrl.beliefs._problems import refuse_oracle
 from bayesrl.beliefs.log import Log, transitions
-from bayesrl.beliefs.pomdp._problems import refuse_oracle
 from bayesrl.capabilities import offers
 from bayesrl.checks import DEEPEST, Bools, Floats, all_frozen, choices, frozen, generator, integer, truth
 from bayesrl.core import Transition
@@ -217,13 +217,18 @@ class POMDPFilter:
     @cached_property
     def _hidden_model(self) -> HiddenModel:
         """The model, without a belief over its state."""
-        pomdp, o, z = self.pomdp, self.pomdp.mdp.outcomes, self.pomdp.signs
+        pomdp, o, z = self.pomdp, self.pomdp.mdp.outcomes, self.pomdp.observed
         paid = np.where(o.terminal.reshape(-1, *[1] * (pomdp.rewards.ndim - 1)), 0.0, pomdp.rewards)
         moves = (o.succ.astype(INDEX), o.group.astype(INDEX), o.size.astype(INDEX), cumulative(pomdp.mdp.prob))
-        signs = (z.sign.astype(INDEX), z.group.astype(INDEX), z.size.astype(INDEX), cumulative(pomdp.sign_prob))
+        observed = (
+            z.observation.astype(INDEX),
+            z.group.astype(INDEX),
+            z.size.astype(INDEX),
+            cumulative(pomdp.observation_prob),
+        )
         reward: Any = np.ascontiguousarray(paid.reshape(paid.shape + (1,) * (4 - paid.ndim)))
         legal: Any = np.zeros((0, pomdp.n_actions), np.bool_) if self.legal is None else self.legal
-        m = HiddenModel(np.zeros(0, np.int64), np.zeros((1, 0)), *moves, *signs, reward, o.terminal, legal)
+        m = HiddenModel(np.zeros(0, np.int64), np.zeros((1, 0)), *moves, *observed, reward, o.terminal, legal)
         return all_frozen(m)
 
     def reward_range(self) -> tuple[float, float]:
@@ -256,15 +261,15 @@ class Tables(NamedTuple):
     succ: I3  # (S, A, K) next state of outcome k
     prob: F3  # (S, A, K) its probability
     terminal: B1  # (S,)
-    sign: I3  # (S, A, L) observation l after reaching s' by a
-    sign_prob: F3  # (S, A, L) its probability
+    observation: I3  # (S, A, L) observation l after reaching s' by a
+    observation_prob: F3  # (S, A, L) its probability
 
 
 def tables_of(pomdp: TabularPOMDP) -> Tables:
     """A POMDP as compiled code reads it."""
-    mdp, signs = pomdp.mdp, pomdp.signs
-    prob, sign_prob = mdp.prob[mdp.group], pomdp.sign_prob[signs.group]
-    return Tables(mdp.succ, frozen(prob), pomdp.terminal, signs.sign, frozen(sign_prob))
+    mdp, observed = pomdp.mdp, pomdp.observed
+    prob, observation_prob = mdp.prob[mdp.group], pomdp.observation_prob[observed.group]
+    return Tables(mdp.succ, frozen(prob), pomdp.terminal, observed.observation, frozen(observation_prob))
 
 
 @njit
@@ -280,7 +285,7 @@ def reached(b: F1, a: int, succ: I3, prob: F3) -> F1:
 
 @njit
 def filtered(
-    b: F1, a: int, o: int, ended: bool, succ: I3, prob: F3, terminal: B1, sign: I3, sign_prob: F3
+    b: F1, a: int, o: int, ended: bool, succ: I3, prob: F3, terminal: B1, observation: I3, observation_prob: F3
 ) -> tuple[F1, float]:
     """SE(b, a, o), given whether the episode ended, and the log probability of both."""
     after, total = reached(b, a, succ, prob), 0.0
@@ -288,9 +293,9 @@ def filtered(
         if after[y] > 0.0:
             likelihood = 0.0
             if terminal[y] == ended:
-                for k in range(sign.shape[2]):
-                    if sign[y, a, k] == o:
-                        likelihood += sign_prob[y, a, k]
+                for k in range(observation.shape[2]):
+                    if observation[y, a, k] == o:
+                        likelihood += observation_prob[y, a, k]
             after[y] *= likelihood
             total += after[y]
     if total > 0.0:
@@ -299,11 +304,11 @@ def filtered(
 
 
 @njit
-def predicted(b: F1, a: int, Z: int, succ: I3, prob: F3, terminal: B1, sign: I3, sign_prob: F3) -> F1:
+def predicted(b: F1, a: int, Z: int, succ: I3, prob: F3, terminal: B1, observation: I3, observation_prob: F3) -> F1:
     """The distribution of the observation after action a, (Z,)."""
     after, seen = reached(b, a, succ, prob), np.zeros(Z)
     for y in range(len(b)):
         if after[y] > 0.0:
-            for k in range(sign.shape[2]):
-                seen[sign[y, a, k]] += after[y] * sign_prob[y, a, k]
+            for k in range(observation.shape[2]):
+                seen[observation[y, a, k]] += after[y] * observation_prob[y, a, k]
     return seen

@@ -28,9 +28,8 @@ from typing import Annotated, Any, ClassVar, cast
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs._problems import Particles
+from bayesrl.beliefs._problems import Particles, refuse_oracle
 from bayesrl.beliefs.log import Log, transitions
-from bayesrl.beliefs.pomdp._problems import refuse_oracle
 from bayesrl.beliefs.pomdp._weighted_states import Drawn, Sample, drawn_together, followed, moved, thinned
 from bayesrl.beliefs.pomdp.pomdp_filter import POMDPFilter, predicted
 from bayesrl.capabilities import offers
@@ -71,7 +70,7 @@ def prior_for(problem: object, particles: Particles = 1000) -> POMDPParticles:
     """The known dynamics; the state is a sample. Episodes are replayed if the sample dies out."""
     refuse_oracle("pomdp-particles", problem)
     simulated = offers(problem, HasPOMDP) or offers(problem, Simulable)
-    if not (is_hidden(problem) and simulated and isinstance(problem, World)):
+    if not (is_hidden(problem) and simulated and offers(problem, World)):
         expected = "a world with a hidden state and a table or a compiled simulator"
         raise InvalidArgument("The prior 'pomdp-particles'", "problem", expected, name_of(problem))
     return POMDPParticles(problem, particles, rescue=True)

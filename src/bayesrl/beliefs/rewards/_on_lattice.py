@@ -65,7 +65,7 @@ class OnLattice(OverRewards):
     @cached_property
     def lattice(self) -> Lattice | None:
         """The lattice; None if the prior lists its weights or has no finite box."""
-        prior, owner = self.prior, type(self).__name__
+        prior, owner = self.reward_prior, type(self).__name__
         if finite(prior) or not np.isfinite([prior.low, prior.high]).all():
             return None
         wide, most = prior.high - prior.low, MOST_POINTS - 1
@@ -92,7 +92,7 @@ class OnLattice(OverRewards):
             expected = f"on the lattice {lattice.low:g} + j {lattice.step:g}"
             raise InvalidArgument(owner, "initial", expected, self.initial)
         if (nearest < 0).any() or (nearest >= len(lattice.log_prior)).any():
-            expected = f"inside the box from {self.prior.low:g} to {self.prior.high:g}"
+            expected = f"inside the box from {self.reward_prior.low:g} to {self.reward_prior.high:g}"
             raise InvalidArgument(owner, "initial", expected, self.initial)
         return nearest.astype(np.int64)
 
@@ -108,7 +108,7 @@ class OnLattice(OverRewards):
         generator(owner, rng)
         n = integer(owner, "sweeps", sweeps, 1)
         draws, at, new = np.zeros((n, self.n_weights)), self.at.copy(), np.zeros(2, np.int64)
-        if listed := finite(self.prior):
+        if listed := finite(self.reward_prior):
             below = np.cumsum(self.posterior())
             draws = listed.weights[np.searchsorted(below, rng.random(n) * below[-1], side="right")]
         else:
@@ -125,9 +125,9 @@ class OnLattice(OverRewards):
         """Walk from `at` and fill `draws`; the number of accepted proposals."""
         if self.lattice is None:
             expected = "one with a finite box, whose weights form a lattice"
-            raise InvalidArgument(f"{type(self).__name__}.refresh", "prior", expected, self.prior)
+            raise InvalidArgument(f"{type(self).__name__}.refresh", "reward_prior", expected, self.reward_prior)
         n = Counts(frozen(self.counts.states), frozen(self.counts.taken))
-        setting: Any = n, self.confidence, self.lattice, Schedule(*(frozen(x) for x in go)), at, draws
+        setting: Any = n, self.rationality, self.lattice, Schedule(*(frozen(x) for x in go)), at, draws
         if self.n_states > DENSE:
             return walk_many(rng, self.rewards, *setting)[0]
         return policy_walk(rng, self.rewards.ground, *setting)[0]

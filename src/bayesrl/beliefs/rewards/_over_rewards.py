@@ -1,6 +1,6 @@
 """The common parts of beliefs about one expert's reward: learning, densities, exact posteriors, and models.
 
-A subclass is a `@value` class. Its fields are `problem`, `features`, `prior`, `confidence`, and those of its sampler.
+A subclass is a `@value` class. Its fields are `problem`, `features`, `prior`, `rationality`, and those of its sampler.
 It calls `_begin` in `__post_init__`. Draws of a posterior are dropped when the posterior changes.
 """
 
@@ -33,8 +33,8 @@ from bayesrl.traits import Traits
 class OverRewards(AboutRewards):
     """A belief about the weights of one reward function."""
 
-    prior: RewardPrior
-    confidence: float
+    reward_prior: RewardPrior
+    rationality: float
     demonstrations: Ints
     """Pairs (state, action), (N, 2), oldest first."""
     draws: Floats
@@ -48,8 +48,8 @@ class OverRewards(AboutRewards):
         """Check what all subclasses have, and start without demonstrations."""
         owner = type(self).__name__
         rewards = LinearRewards.of(owner, self.problem, self.features)
-        check_prior(owner, "prior", self.prior, rewards.n_weights)
-        new = {"problem": rewards.mdp, "confidence": float(self.confidence), "rewards": rewards}
+        check_prior(owner, "reward_prior", self.reward_prior, rewards.n_weights)
+        new = {"problem": rewards.mdp, "rationality": float(self.rationality), "rewards": rewards}
         new |= {"demonstrations": frozen(np.zeros((0, 2), np.int64)), **self._no_draws(rewards.n_weights)}
         for name, x in new.items():
             object.__setattr__(self, name, x)
@@ -82,11 +82,11 @@ class OverRewards(AboutRewards):
     def log_likelihood(self, weights: ArrayLike) -> float:
         """Log probability of the demonstrated actions given weights (d,)."""
         w = self._weights("log_likelihood", weights)
-        return log_likelihood(self.rewards.solve(w).q, self.counts, self.confidence)
+        return log_likelihood(self.rewards.solve(w).q, self.counts, self.rationality)
 
     def log_prior(self, weights: ArrayLike) -> float:
         """Log density of weights (d,) under the prior."""
-        return self.prior.log_density(self._weights("log_prior", weights))
+        return self.reward_prior.log_density(self._weights("log_prior", weights))
 
     def log_posterior(self, weights: ArrayLike) -> float:
         """Log of prior times likelihood; it is not normalised."""
@@ -96,9 +96,9 @@ class OverRewards(AboutRewards):
     def gradient(self, weights: ArrayLike) -> Floats:
         """The gradient of the log posterior in the weights, (d,); a subgradient where several policies are optimal."""
         w = self._weights("gradient", weights)
-        prior = self.prior.gradient(w)
+        prior = self.reward_prior.gradient(w)
         found = self.rewards.solve(w)
-        y = slope(found.q, self.counts, self.confidence)
+        y = slope(found.q, self.counts, self.rationality)
         return prior + self.rewards.adjoint(greedy(found.q), y)
 
     def _weights(self, method: str, weights: ArrayLike) -> Floats:
@@ -113,20 +113,20 @@ class OverRewards(AboutRewards):
 
     def mean(self) -> Floats:
         """Posterior mean of the weights, (d,): exact with a `FinitePrior`, else of the draws."""
-        if listed := finite(self.prior):
+        if listed := finite(self.reward_prior):
             return np.asarray(self.posterior() @ listed.weights)
         return np.asarray(self._drawn("mean").mean(axis=0))
 
     def variance(self) -> Floats:
         """Posterior variance of each weight, (d,)."""
-        if listed := finite(self.prior):
+        if listed := finite(self.reward_prior):
             return np.asarray(self.posterior() @ (listed.weights - self.mean()) ** 2)
         return np.asarray(self._drawn("variance").var(axis=0))
 
     def sample(self, rng: Generator) -> Floats:
         """Weights from the posterior, (d,): one of the draws of `refresh`; exact with a `FinitePrior`."""
         rng = generator(f"{type(self).__name__}.sample", rng)
-        if listed := finite(self.prior):
+        if listed := finite(self.reward_prior):
             below = np.cumsum(self.posterior())
             return np.asarray(listed.weights[int(np.searchsorted(below, rng.random() * below[-1], side="right"))])
         draws = self._drawn("sample")
@@ -160,7 +160,7 @@ class OverRewards(AboutRewards):
         """Log of prior times likelihood of each vector of a `FinitePrior`, (n,)."""
         with np.errstate(divide="ignore"):
             log_prior = np.log(np.asarray(self._finite_prior.probabilities))
-        return frozen(log_prior + [log_likelihood(q, self.counts, self.confidence) for q in self._listed_q])
+        return frozen(log_prior + [log_likelihood(q, self.counts, self.rationality) for q in self._listed_q])
 
     @cached_property
     def _listed_q(self) -> Floats:
@@ -169,10 +169,10 @@ class OverRewards(AboutRewards):
 
     @property
     def _finite_prior(self) -> FinitePrior:
-        listed = finite(self.prior)
+        listed = finite(self.reward_prior)
         if listed is None:
             expected = "a FinitePrior, with which the posterior is exact"
-            raise InvalidArgument(type(self).__name__, "prior", expected, type(self.prior).__name__)
+            raise InvalidArgument(type(self).__name__, "reward_prior", expected, type(self.reward_prior).__name__)
         return listed
 
     # Models ----------------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ class OverRewards(AboutRewards):
     @property
     def unsupported(self) -> dict[str, str]:
         """Members that need a `FinitePrior`."""
-        if finite(self.prior):
+        if finite(self.reward_prior):
             return {}
         return dict.fromkeys(("models", "posterior", "log_evidence"), "Give it a FinitePrior.")
 
@@ -205,7 +205,7 @@ class OverRewards(AboutRewards):
 
     def _covariance(self) -> Floats:
         """Posterior covariance of the weights, (d, d)."""
-        listed = finite(self.prior)
+        listed = finite(self.reward_prior)
         w, p = (self._drawn("covariance"), None) if listed is None else (listed.weights, self.posterior())
         return np.atleast_2d(np.cov(w, rowvar=False, bias=True, aweights=p))
 

@@ -1,7 +1,7 @@
 """The common parts of beliefs about several experts, which keep the trajectories apart.
 
-A subclass is a `@value` class with the fields `problem`, `features`, `confidence` and `trajectories`. It calls `_begin`
-in `__post_init__` and says in `_after` what becomes of its chain when trajectories are added.
+A subclass is a `@value` class with the fields `problem`, `features`, `rationality` and `trajectories`. It calls
+`_begin` in `__post_init__` and says in `_after` what becomes of its chain when trajectories are added.
 """
 
 from __future__ import annotations
@@ -18,21 +18,20 @@ from bayesrl.beliefs.rewards.likelihood import log_softmax
 from bayesrl.beliefs.rewards.linear_rewards import AboutRewards, LinearRewards
 from bayesrl.beliefs.rewards.reward_priors import FinitePrior
 from bayesrl.checks import Floats, Ints, frozen
-from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import unchecked
 
 
 class SeveralExperts(AboutRewards):
     """A belief about the rewards of several experts, each of whom gave a trajectory."""
 
-    confidence: float
+    rationality: float
     trajectories: tuple[Ints, ...]
     """The pairs (state, action) of each trajectory, each (N, 2), in the order in which they were learnt."""
 
     def _begin(self) -> None:
         """Check what all subclasses have, and start without trajectories."""
         rewards = LinearRewards.of(type(self).__name__, self.problem, self.features)
-        made = {"problem": rewards.mdp, "confidence": float(self.confidence), "rewards": rewards, "trajectories": ()}
+        made = {"problem": rewards.mdp, "rationality": float(self.rationality), "rewards": rewards, "trajectories": ()}
         for name, x in made.items():
             object.__setattr__(self, name, x)
 
@@ -62,7 +61,7 @@ class SeveralExperts(AboutRewards):
     def log_likelihoods(self, weights: ArrayLike) -> Floats:
         """Log probability of each trajectory's actions given the weights of a reward (d,), (N,)."""
         w = self.rewards.weights(f"{type(self).__name__}.log_likelihoods", weights)
-        return np.asarray(self.taken @ log_softmax(self.rewards.solve(w).q, self.confidence).ravel())
+        return np.asarray(self.taken @ log_softmax(self.rewards.solve(w).q, self.rationality).ravel())
 
     @cached_property
     def taken(self) -> Floats:
@@ -80,8 +79,3 @@ class SeveralExperts(AboutRewards):
 def log_policies(rewards: LinearRewards, listed: FinitePrior, c: float) -> Floats:
     """Log probability of each action for each vector of a `FinitePrior`, (n, S A)."""
     return frozen(np.array([log_softmax(rewards.solve(w).q, c).ravel() for w in listed.weights]))
-
-
-def no_prior(owner: str, prior: object) -> InvalidArgument:
-    """The error of a method that needs finitely many rewards."""
-    return InvalidArgument(owner, "prior", "a FinitePrior, with which the posterior is exact", type(prior).__name__)

@@ -32,15 +32,17 @@ class Fit(NamedTuple):
 def fit(belief: SeveralExperts, w: Floats) -> Fit:
     """Solve a reward."""
     solution = belief.rewards.solve(w)
-    log_p = log_softmax(solution.q, belief.confidence).ravel()
+    log_p = log_softmax(solution.q, belief.rationality).ravel()
     return Fit(w, solution, log_p, belief.taken @ log_p)
 
 
 class Target:
     """The log posterior of a reward, up to a constant, and its gradient. It keeps what it solved last."""
 
-    def __init__(self, belief: SeveralExperts, prior: RewardPrior, taken: Floats, now: Fit | None = None) -> None:
-        self.belief, self.prior, self.taken = belief, prior, taken
+    def __init__(
+        self, belief: SeveralExperts, reward_prior: RewardPrior, taken: Floats, now: Fit | None = None
+    ) -> None:
+        self.belief, self.reward_prior, self.taken = belief, reward_prior, taken
         self.solved: list[Fit] = [] if now is None else [now]
         self.slopes: list[tuple[Fit, Floats]] = []
 
@@ -60,20 +62,20 @@ class Target:
     def log_posterior(self, weights: ArrayLike) -> float:
         """Log of prior times likelihood of weights (d,); it is not normalised."""
         w = self.belief.rewards.weights("Target.log_posterior", weights)
-        prior = float(self.prior.log_density(w))
+        prior = float(self.reward_prior.log_density(w))
         return prior if prior == -np.inf else prior + float(self.taken @ self.fit(w).log_p)
 
     def gradient(self, weights: ArrayLike) -> Floats:
         """Its gradient, (d,); a subgradient where several policies are optimal."""
         w = self.belief.rewards.weights("Target.gradient", weights)
-        found, c = self.fit(w), self.belief.confidence
+        found, c = self.fit(w), self.belief.rationality
         for one, slope in self.slopes:
             if one is found:
                 return slope
         n = self.taken.reshape(found.solution.q.shape)
         y = c * (n - n.sum(axis=1, keepdims=True) * np.exp(found.log_p.reshape(n.shape)))
         policy = greedy(found.solution.q)
-        slope = np.asarray(self.prior.gradient(w) + self.belief.rewards.adjoint(policy, y))
+        slope = np.asarray(self.reward_prior.gradient(w) + self.belief.rewards.adjoint(policy, y))
         self.slopes = [*(kept for kept in self.slopes if kept[0] is self.solved[0]), (found, slope)]
         return slope
 

@@ -1,7 +1,7 @@
 """Bayesian inverse reinforcement learning with PolicyWalk (Ramachandran and Amir 2007; survey §7.2).
 
 An expert takes action a in state s with probability proportional to exp(c Q*(s, a)), where Q* are the optimal values
-of its reward and c is its `confidence`. The belief is about the weights w of that reward, R(s, a) = w . phi(s, a). A
+of its reward and c is its `rationality`. The belief is about the weights w of that reward, R(s, a) = w . phi(s, a). A
 Markov chain walks on the lattice low + j `step` of weights. A proposal moves one weight, chosen uniformly, by one step
 up or down, and is accepted with probability min(1, posterior ratio). One that leaves the box is rejected. A sweep is
 as many proposals as there are weights, and gives one draw. Use the belief where the uncertainty about the reward
@@ -39,7 +39,7 @@ def _example() -> BIRL:
     """Action 1 moves to the other of two states. Its cost and the value of being in state 1 are unknown."""
     problem = TabularMDP.from_dense([[[0.9, 0.1], [0.2, 0.8]], [[0.1, 0.9], [0.8, 0.2]]], [0.0, 0.0], gamma=0.7)
     features = np.array([[[0.0, 0.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 1.0]]])
-    return BIRL(problem, features, LaplacePrior(0.6), confidence=2.0, step=1.0)
+    return BIRL(problem, features, LaplacePrior(0.6), rationality=2.0, step=1.0)
 
 
 @register(
@@ -78,9 +78,9 @@ class BIRL(OnLattice):
     features: Annotated[
         Floats | None, Shape("(S, d) or (S, A, d)"), "Features phi of the rewards; None: one for each state."
     ] = field(default=None, repr=False)
-    prior: Annotated[RewardPrior, "The prior of the weights."] = UniformPrior(-1.0, 1.0)
-    confidence: Annotated[
-        float, Above(0), "Confidence c of the expert: the larger, the more it prefers good actions."
+    reward_prior: Annotated[RewardPrior, "The prior of the weights."] = UniformPrior(-1.0, 1.0)
+    rationality: Annotated[
+        float, Above(0), "Rationality c of the expert: the larger, the more it prefers good actions."
     ] = 1.0
     step: Annotated[float, Above(0), "Distance of the lattice's values of a weight."] = 0.05
     initial: Annotated[

@@ -80,7 +80,7 @@ class BNIRL(Clustered):
     >>> right, left = [(s, 1) for s in range(4)], [(s, 0) for s in range(4, 0, -1)]
     >>> P = [[np.eye(5)[max(s - 1, 0)], np.eye(5)[min(s + 1, 4)]] for s in range(5)]
     >>> line = b.TabularMDP.from_dense(P, np.zeros(5), gamma=0.9)
-    >>> belief = BNIRL(line, confidence=10.0, concentration=0.1, candidates=[0, 4]).update_many(right + left)
+    >>> belief = BNIRL(line, rationality=10.0, concentration=0.1, candidates=[0, 4]).update_many(right + left)
     >>> belief = belief.refresh(np.random.default_rng(0), sweeps=500)
     >>> belief.goal_posterior()[:, [0, 4]].round(1).tolist()[3:5]
     [[0.0, 1.0], [1.0, 0.0]]
@@ -91,7 +91,7 @@ class BNIRL(Clustered):
     problem: Annotated[
         TabularMDP, "The known dynamics: a TabularMDP, or a world that has one. Its rewards are ignored."
     ]
-    confidence: Annotated[float, Above(0), "How surely the expert takes the best action for its goal, c."] = 1.0
+    rationality: Annotated[float, Above(0), "How surely the expert takes the best action for its goal, c."] = 1.0
     concentration: Annotated[float, Above(0), "Concentration of the Chinese restaurant process over partitions."] = 1.0
     candidates: Annotated[ArrayLike | None, "States that may be goals, in increasing order; None: those visited."] = (
         None
@@ -114,7 +114,7 @@ class BNIRL(Clustered):
         if mdp.gamma == 1.0:
             raise InvalidArgument("BNIRL", "problem", "an MDP with a discount below 1", "discount 1")
         none = frozen(np.zeros(0, np.int64))
-        made: dict[str, Any] = {"problem": mdp, "confidence": float(self.confidence)}
+        made: dict[str, Any] = {"problem": mdp, "rationality": float(self.rationality)}
         made |= {"concentration": float(self.concentration), "demonstrations": frozen(np.zeros((0, 2), np.int64))}
         made |= {"labels": none, "assignments": none.reshape(0, 0), "goals": none.reshape(0, 0)}
         if self.candidates is not None:
@@ -192,7 +192,7 @@ class BNIRL(Clustered):
             R = np.zeros(self.problem.group.shape)
             R[goal] = 1.0
             q = solve(rewarded(self.problem, R), PRECISE).q
-            self._solved[goal] = frozen(log_softmax(q, self.confidence))
+            self._solved[goal] = frozen(log_softmax(q, self.rationality))
         return self._solved[goal]
 
     @cached_property

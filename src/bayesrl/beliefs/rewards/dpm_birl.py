@@ -22,7 +22,7 @@ was learnt, is `new_trajectory`.
 Deviations: public code clips Langevin proposals to the box and computes ratios of exponentials; here a proposal outside
 the box is rejected and ratios are logarithms. It reports the best draw; here posterior means over the draws. In
 `new_trajectory` the draws are weighted by how well they explain the new trajectory, so that the mean is that of the
-posterior given all trajectories. The paper scales the likelihood's confidence; here it is a constant. The warm-up is
+posterior given all trajectories. The paper scales the likelihood's rationality; here it is a constant. The warm-up is
 ours; .574 is the share that is best for Langevin steps in many dimensions (Roberts and Rosenthal 1998).
 Cost: a sweep O(trajectories x inner) likelihoods, a solve for each proposal of a new cluster, and `moves` solves and
 linear systems of S equations for each cluster.
@@ -89,7 +89,7 @@ class DPMBIRL(SeveralExperts, Clustered):
     >>> import bayesrl as b
     >>> line = b.TabularMDP.from_dense([[[1, 0], [0, 1]], [[1, 0], [0, 1]]], [0.0, 0.0], gamma=0.9)
     >>> right, left = [(0, 1)] + 9 * [(1, 1)], [(1, 0)] + 9 * [(0, 0)]
-    >>> belief = DPMBIRL(line, prior=b.inverse.FinitePrior([[0.0, 1.0], [1.0, 0.0]]), confidence=5.0)
+    >>> belief = DPMBIRL(line, reward_prior=b.inverse.FinitePrior([[0.0, 1.0], [1.0, 0.0]]), rationality=5.0)
     >>> belief = belief.update_many([right, left, right]).refresh(np.random.default_rng(0), sweeps=2000)
     >>> belief.means().round(1).tolist()
     [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
@@ -103,8 +103,8 @@ class DPMBIRL(SeveralExperts, Clustered):
     features: Annotated[ArrayLike | None, "Of states, (S, d), or pairs, (S, A, d); None: each state has a weight."] = (
         None
     )
-    prior: Annotated[RewardPrior, "Prior over the weights of a cluster's reward."] = UniformPrior(-1.0, 1.0)
-    confidence: Annotated[float, Above(0), "How surely experts take the best action, c."] = 1.0
+    reward_prior: Annotated[RewardPrior, "Prior over the weights of a cluster's reward."] = UniformPrior(-1.0, 1.0)
+    rationality: Annotated[float, Above(0), "How surely experts take the best action, c."] = 1.0
     concentration: Annotated[float, Above(0), "Concentration of the Chinese restaurant process over clusters."] = 1.0
     inner: Annotated[int, AtLeast(1), "Clusters proposed for each trajectory in a sweep."] = 2
     step: Annotated[float | None, Above(0), "Standard deviation of a Langevin step; None: found by a warm-up."] = None
@@ -131,7 +131,7 @@ class DPMBIRL(SeveralExperts, Clustered):
 
     def __post_init__(self) -> None:
         self._begin()
-        check_prior("DPMBIRL", "prior", self.prior, self.n_weights)
+        check_prior("DPMBIRL", "reward_prior", self.reward_prior, self.n_weights)
         made: dict[str, Any] = {"concentration": float(self.concentration)}
         made |= {"step": None if self.step is None else float(self.step), "tau": float(self.step or FIRST_STEP)}
         made |= {"labels": np.zeros(0, np.int64), "weights": np.zeros((0, self.n_weights)), **self._no_draws(0)}
@@ -169,7 +169,7 @@ class DPMBIRL(SeveralExperts, Clustered):
         z, accepted, tau = np.zeros((n, N), np.int64), np.array(self.accepted), self.tau
         if not N:
             return unchecked(self, assignments=frozen(z), samples=frozen(np.zeros((n, 0, self.n_weights))))
-        if listed := finite(self.prior):
+        if listed := finite(self.reward_prior):
             labels, goals, u = np.array(self.labels), np.zeros((n, N), np.int64), np.asarray(listed.probabilities)
             gibbs(rng, labels, self._fits[:, u > 0.0], u[u > 0.0], self.concentration, z, goals)
             w = listed.weights[u > 0.0][goals]
@@ -195,7 +195,7 @@ class DPMBIRL(SeveralExperts, Clustered):
         known = self.labels[self.labels >= 0]
         labels = draw_clustering(len(self.labels), self.concentration, rng, known)
         first = np.unique(labels, return_index=True)[1]
-        rewards = [self.weights[i] if i < len(known) else self.prior.draw(self.n_weights, rng) for i in first]
+        rewards = [self.weights[i] if i < len(known) else self.reward_prior.draw(self.n_weights, rng) for i in first]
         return [fit(self, w) for w in rewards], labels
 
     def _sweep(self, clusters: list[Fit], labels: Ints, tau: float, rng: Generator) -> tuple[list[Fit], Ints, Ints]:
@@ -204,7 +204,7 @@ class DPMBIRL(SeveralExperts, Clustered):
         used, labels = np.unique(labels, return_inverse=True)
         moved, accepted = [], 0
         for j, old in enumerate(used):
-            target = Target(self, self.prior, self.taken[labels == j].sum(axis=0), clusters[old])
+            target = Target(self, self.reward_prior, self.taken[labels == j].sum(axis=0), clusters[old])
             accepted += target.walk(tau, self.moves, rng)
             moved.append(target.now)
         return moved, labels, np.array([accepted, len(moved) * self.moves])
@@ -217,7 +217,7 @@ class DPMBIRL(SeveralExperts, Clustered):
                 size[labels[i]] -= 1.0  # the restaurant without this trajectory
                 below = np.cumsum(np.append(size, self.concentration))
                 j = int(np.searchsorted(below, rng.random() * below[-1], side="right"))
-                new = clusters[j] if j < len(clusters) else fit(self, self.prior.draw(self.n_weights, rng))
+                new = clusters[j] if j < len(clusters) else fit(self, self.reward_prior.draw(self.n_weights, rng))
                 if np.log(rng.random()) < new.log_l[i] - clusters[labels[i]].log_l[i]:
                     if j == len(clusters):
                         clusters.append(new)
@@ -225,7 +225,7 @@ class DPMBIRL(SeveralExperts, Clustered):
 
     @cached_property
     def _log_policies(self) -> Floats:
-        return log_policies(self.rewards, self._listed("prior"), self.confidence)
+        return log_policies(self.rewards, self._listed("prior"), self.rationality)
 
     @property
     def _fits(self) -> Floats:
@@ -233,9 +233,9 @@ class DPMBIRL(SeveralExperts, Clustered):
         return self.taken @ self._log_policies.T
 
     def _listed(self, what: str) -> FinitePrior:
-        listed = finite(self.prior)
+        listed = finite(self.reward_prior)
         if listed is None:
-            raise InvalidArgument(f"DPMBIRL.{what}", "prior", "a FinitePrior", type(self.prior).__name__)
+            raise InvalidArgument(f"DPMBIRL.{what}", "reward_prior", "a FinitePrior", type(self.reward_prior).__name__)
         return listed
 
     # The posterior ---------------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ class DPMBIRL(SeveralExperts, Clustered):
         i = indices("DPMBIRL.cluster", "members", members, (None,), max(self.n_trajectories, 1))
         if not len(i) or not self.n_trajectories:
             raise InvalidArgument("DPMBIRL.cluster", "members", "at least one trajectory", members)
-        return Target(self, self.prior, self.taken[i].sum(axis=0))
+        return Target(self, self.reward_prior, self.taken[i].sum(axis=0))
 
     def new_trajectory(self, demo: Any, rng: Generator) -> Floats:
         """Posterior mean of the weights of a new trajectory's reward, (d,), from the stored draws.
@@ -266,13 +266,13 @@ class DPMBIRL(SeveralExperts, Clustered):
         owner = "DPMBIRL.new_trajectory"
         pairs, rng = pairs_of(owner, demo, self.problem), generator(owner, rng)
         draws = drawn(self, "new_trajectory", self.samples)
-        A, listed = self.n_actions, finite(self.prior)
+        A, listed = self.n_actions, finite(self.reward_prior)
         taken = np.bincount(pairs @ [A, 1], minlength=self.n_states * A).astype(np.float64)
         N, c = self.n_trajectories, self.concentration
         if listed is not None:
             fresh, prior = listed.weights, np.asarray(listed.probabilities) * len(draws)
         else:
-            fresh = np.array([self.prior.draw(self.n_weights, rng) for _ in range(len(draws))])
+            fresh = np.array([self.reward_prior.draw(self.n_weights, rng) for _ in range(len(draws))])
             prior = np.ones(len(draws))
         old, times = np.unique(draws.reshape(-1, self.n_weights), axis=0, return_counts=True)
         w = np.concatenate([old, fresh]) if N else fresh

@@ -48,7 +48,7 @@ def langevin(belief: Differentiable, weights: ArrayLike, step: float, eps: Array
     --------
     >>> import bayesrl as b
     >>> line = b.TabularMDP.from_dense([[[1, 0], [0, 1]], [[1, 0], [0, 1]]], [0.0, 0.0], gamma=0.9)
-    >>> belief = b.inverse.DPMBIRL(line, prior=b.inverse.GaussianPrior()).update([(0, 1), (1, 1)]).cluster([0])
+    >>> belief = b.inverse.DPMBIRL(line, reward_prior=b.inverse.GaussianPrior()).update([(0, 1), (1, 1)]).cluster([0])
     >>> proposal, log_ratio = langevin(belief, [0.0, 0.1], 0.2, [0.3, -0.5])
     >>> proposal.round(3).tolist(), round(log_ratio, 3)
     ([0.043, 0.015], -0.002)

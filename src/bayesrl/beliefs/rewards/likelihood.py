@@ -3,7 +3,7 @@
     p(D | w) = prod_i exp(c Q*(s_i, a_i)) / sum_b exp(c Q*(s_i, b)),
 
 normalised for each pair. It depends on the pairs through their numbers n(s, a) only, so that its cost is that of the
-demonstrated states. A constant added to all rewards changes nothing, and c R with confidence 1 is R with confidence c.
+demonstrated states. A constant added to all rewards changes nothing; c R with rationality 1 is R with rationality c.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Counts(NamedTuple):
 
 
 def log_softmax(q: Floats, c: float) -> Floats:
-    """Log probability of each action, (..., A), for action values q (..., A) and confidence c."""
+    """Log probability of each action, (..., A), for action values q (..., A) and rationality c."""
     z = c * q
     z -= z.max(axis=-1, keepdims=True)
     return np.asarray(z - np.log(np.exp(z).sum(axis=-1, keepdims=True)))

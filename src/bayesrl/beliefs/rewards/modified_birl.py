@@ -44,7 +44,7 @@ def _example() -> ModifiedBIRL:
     problem = TabularMDP.from_dense([[[0.9, 0.1], [0.2, 0.8]], [[0.1, 0.9], [0.8, 0.2]]], [0.0, 0.0], gamma=0.7)
     features = np.array([[[0.0, 0.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 1.0]]])
     return ModifiedBIRL(
-        problem, features, LaplacePrior(0.6), confidence=2.0, step=1.0, relevance=np.array([1.0, 2.0]), cooling=3
+        problem, features, LaplacePrior(0.6), rationality=2.0, step=1.0, relevance=np.array([1.0, 2.0]), cooling=3
     )
 
 
@@ -71,7 +71,7 @@ class ModifiedBIRL(OnLattice):
     >>> P = [[np.eye(4)[max(s - 1, 0)], np.eye(4)[min(s + 1, 3)]] for s in range(4)]
     >>> line = b.TabularMDP.from_dense(P, np.zeros(4), gamma=0.8)
     >>> near = np.exp(-np.abs(np.subtract.outer(np.arange(4), np.arange(4))))
-    >>> belief = ModifiedBIRL(line, step=1.0, confidence=3.0, kernel=near).update_many([(0, 1), (0, 1)])
+    >>> belief = ModifiedBIRL(line, step=1.0, rationality=3.0, kernel=near).update_many([(0, 1), (0, 1)])
     >>> belief.relevances().round(2).tolist()
     [2.0, 0.74, 0.27, 0.1]
     >>> belief.refresh(np.random.default_rng(0), sweeps=10_000).mean().round(1).tolist()
@@ -82,9 +82,9 @@ class ModifiedBIRL(OnLattice):
     features: Annotated[
         Floats | None, Shape("(S, d) or (S, A, d)"), "Features phi of the rewards; None: one for each state."
     ] = field(default=None, repr=False)
-    prior: Annotated[RewardPrior, "The prior of the weights."] = UniformPrior(-1.0, 1.0)
-    confidence: Annotated[
-        float, Above(0), "Confidence c of the expert: the larger, the more it prefers good actions."
+    reward_prior: Annotated[RewardPrior, "The prior of the weights."] = UniformPrior(-1.0, 1.0)
+    rationality: Annotated[
+        float, Above(0), "Rationality c of the expert: the larger, the more it prefers good actions."
     ] = 1.0
     step: Annotated[float, Above(0), "Distance of the lattice's values of a weight."] = 0.05
     initial: Annotated[

@@ -24,7 +24,7 @@ Deviations: the paper was not re-read, and the second model is recalled: a produ
 exponential prior of their loss, with rewards restricted to those for which the policy is that good. We normalise the
 prior of policies for each reward, so that it is a prior of (w, policy) and data can teach theta; the recalled form
 normalises the rewards for each policy, and theta would then learn nothing. It needs finite priors: draw a list of
-rewards, as the paper does. The confidence c is known here, and has a prior there.
+rewards, as the paper does. The rationality c is known here, and has a prior there.
 Cost: exact: a solve for each listed reward once, then O(rewards x pairs) for each trajectory. With densities a sweep
 is `moves` solves for each task. With `model="policy"` a sweep is M + 1 linear systems of S equations.
 Claims: exact posteriors equal enumeration to 1e-8; draws agree with quadrature; sweeps keep the joint
@@ -115,7 +115,7 @@ class MultitaskBIRL(SeveralExperts):
         UniformPrior(-1.0, 1.0),
     )
     hyper: Annotated[ArrayLike | None, "Their probabilities; None if all are equally probable."] = None
-    confidence: Annotated[float, Above(0), "How surely experts take the best action, c."] = 1.0
+    rationality: Annotated[float, Above(0), "How surely experts take the best action, c."] = 1.0
     model: Annotated[
         Literal["reward", "policy"], "Experts act on rewards; or their policies have a prior optimality."
     ] = "reward"
@@ -244,7 +244,7 @@ class MultitaskBIRL(SeveralExperts):
 
     @cached_property
     def _log_policies(self) -> Floats:
-        return log_policies(self.rewards, self._stacked, self.confidence)
+        return log_policies(self.rewards, self._stacked, self.rationality)
 
     def _log_l(self) -> Floats:
         """Log likelihood of each task under each listed reward, (M, rewards)."""

@@ -201,19 +201,19 @@ class FinitePrior:
         return np.asarray(self.weights[int(np.searchsorted(below, u * below[-1], side="right"))])
 
 
-def check_prior(owner: str, name: str, prior: object, n_weights: int) -> RewardPrior:
+def check_prior(owner: str, name: str, reward_prior: object, n_weights: int) -> RewardPrior:
     """Raise an error for anything but a prior over this many weights."""
-    if not isinstance(prior, RewardPrior) or isinstance(prior, type):
-        raise InvalidArgument(owner, name, "a prior over weights, such as UniformPrior(-1, 1)", prior)
-    if isinstance(prior, FinitePrior) and prior.weights.shape[1] != n_weights:
+    if not isinstance(reward_prior, RewardPrior) or isinstance(reward_prior, type):
+        raise InvalidArgument(owner, name, "a prior over weights, such as UniformPrior(-1, 1)", reward_prior)
+    if isinstance(reward_prior, FinitePrior) and reward_prior.weights.shape[1] != n_weights:
         expected = f"over {n_weights} weights, one for each feature"
-        raise InvalidArgument(owner, name, expected, f"one over {prior.weights.shape[1]}")
-    return prior
+        raise InvalidArgument(owner, name, expected, f"one over {reward_prior.weights.shape[1]}")
+    return reward_prior
 
 
-def finite(prior: RewardPrior) -> FinitePrior | None:
+def finite(reward_prior: RewardPrior) -> FinitePrior | None:
     """The prior if it has finitely many weights, else None."""
-    return prior if isinstance(prior, FinitePrior) else None
+    return reward_prior if isinstance(reward_prior, FinitePrior) else None
 
 
 Boxed = UniformPrior | GaussianPrior | LaplacePrior

@@ -31,20 +31,20 @@ class Dictionary(NamedTuple):
     def __len__(self) -> int:
         return len(self.states)
 
-    def coordinates(self, prior: Covariance, Z: Floats) -> Floats:
+    def coordinates(self, covariance: Covariance, Z: Floats) -> Floats:
         """l(z) = L^-1 k(D, z) of each state, shape (n, m)."""
         if len(self.states) == 0:
             return np.zeros((len(Z), 0))
-        K = prior.matrix(self.states, Z)
+        K = covariance.matrix(self.states, Z)
         return lower_solved(self.factor, K).T
 
-    def admit(self, prior: Covariance, visits: Floats, threshold: float) -> tuple[Dictionary, Floats]:
+    def admit(self, covariance: Covariance, visits: Floats, threshold: float) -> tuple[Dictionary, Floats]:
         """Offer visited states in their order: the new dictionary, and the coordinates of every visit, (n, m).
 
         The coordinates of a visit that came before a state was admitted are zero at that state. A state that is
         admitted adds one column to the coordinates of all later visits, so nothing is solved again.
         """
-        ell, k = self.coordinates(prior, visits), prior.variances(visits)
+        ell, k = self.coordinates(covariance, visits), covariance.variances(visits)
         delta = k - np.sum(ell * ell, axis=1)
         least = np.maximum(threshold, LEAST * k)
         nonnegative("Dictionary", k, 0.0)
@@ -56,7 +56,7 @@ class Dictionary(NamedTuple):
             known = np.hstack(columns)
             root = np.sqrt(delta[i])
             column = np.zeros((len(visits), 1))
-            column[i:, 0] = (prior.matrix(visits[i:], visits[i : i + 1])[:, 0] - known[i:] @ known[i]) / root
+            column[i:, 0] = (covariance.matrix(visits[i:], visits[i : i + 1])[:, 0] - known[i:] @ known[i]) / root
             column[i, 0] = root
             factor_rows.append(np.append(known[i], root))
             columns.append(column)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.random import Generator
@@ -16,18 +16,22 @@ NEGATIVE = 1e-8
 """A variance that is negative by less than this share of the prior's is rounding and read as zero."""
 
 
-class GaussianFunction(Protocol):
+class GaussianFunction(ABC):
     """Quantiles and draws of a Gaussian belief about a function."""
 
+    @abstractmethod
     def mean(self, states: ArrayLike) -> Floats:
         """Posterior means at points, shape (n,)."""
 
+    @abstractmethod
     def covariance(self, states: ArrayLike) -> Floats:
         """Posterior covariance at points, shape (n, n)."""
 
+    @abstractmethod
     def variance(self, states: ArrayLike) -> Floats:
         """Posterior variances at points, shape (n,)."""
 
+    @abstractmethod
     def prior_variances(self, states: ArrayLike) -> Floats:
         """Prior variances at points, shape (n,)."""
 
@@ -50,9 +54,9 @@ class GaussianFunction(Protocol):
         return np.asarray(mean + z((n, len(mean))) @ root.T)
 
 
-def nonnegative(owner: str, variance: Floats, prior: Floats | float) -> Floats:
+def nonnegative(owner: str, variance: Floats, prior_variance: Floats | float) -> Floats:
     """Variances, in which rounding below zero, measured by the prior's, is read as zero. Others are refused."""
-    if (variance < -NEGATIVE * np.abs(prior)).any():
+    if (variance < -NEGATIVE * np.abs(prior_variance)).any():
         raise not_positive(owner, float(variance.min()))
     return np.maximum(variance, 0.0)
 

@@ -65,7 +65,7 @@ class GPRegression(ExactPosterior):
     ([2.96], [0.01, 1.0])
     """
 
-    prior: Annotated[Covariance, "Prior covariance of values."]
+    prior_covariance: Annotated[Covariance, "Prior covariance of values."]
     noise: Annotated[float, AtLeast(0.0), "Standard deviation of a datum."] = 0.1
     data: Observations | None = field(init=False, default=None, repr=False)
     """The data, with the Cholesky factor of their covariance."""
@@ -75,16 +75,16 @@ class GPRegression(ExactPosterior):
     traits: ClassVar[Traits] = ExactPosterior.traits._replace(grows=("data", "blocks"))
 
     def __init__(self, covariance: Covariance | None = None, noise: float = 0.1) -> None:
-        object.__setattr__(self, "prior", Gaussian(scale=1.0) if covariance is None else covariance)
+        object.__setattr__(self, "prior_covariance", Gaussian(scale=1.0) if covariance is None else covariance)
         object.__setattr__(self, "noise", noise)
         object.__setattr__(self, "data", None)
         object.__setattr__(self, "blocks", ())
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.prior, Covariance):
+        if not isinstance(self.prior_covariance, Covariance):
             expected = "a covariance, such as covariances.Gaussian(scale=1.0)"
-            raise InvalidArgument("GPRegression", "covariance", expected, self.prior)
+            raise InvalidArgument("GPRegression", "covariance", expected, self.prior_covariance)
 
     def check_grown(self) -> None:
         """Refuse fields that do not belong together."""
@@ -144,7 +144,7 @@ class GPRegression(ExactPosterior):
         else:
             rows = Rows.of(H, known)
         noise = self.noise**2 * np.eye(n) if S is None else S
-        new = data.add(owner, self.prior, X, rows, y, noise)
+        new = data.add(owner, self.prior_covariance, X, rows, y, noise)
         return unchecked(self, data=new, blocks=self.blocks if S is None else (*self.blocks, (len(data), S)))
 
     # A bandit on a box -----------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ class GPRegression(ExactPosterior):
         owner = "GPRegression.fit"
         if self.data is None:
             raise InvalidArgument(owner, "self", "a belief with data", self)
-        data, prior, blocks = self.data, self.prior, self.blocks
+        data, prior, blocks = self.data, self.prior_covariance, self.blocks
         H, y, X = data.apply(np.eye(len(data.points))), data.y, data.points
         free, fixed = np.ones(len(y)), np.zeros((len(y), len(y)))
         for start, S in blocks:
@@ -193,5 +193,7 @@ class GPRegression(ExactPosterior):
         logs = maximise_evidence(owner, evidence, first, integer(owner, "starts", starts, 1), rng)
         noise = float(np.exp(logs[-1])) if noisy else self.noise
         new = GPRegression(prior.with_parameters(logs[: len(logs) - noisy]), noise)
-        refitted = Observations(X.shape[1]).add(owner, new.prior, X, Rows.of(H, 0), y, fixed + np.diag(noise**2 * free))
+        refitted = Observations(X.shape[1]).add(
+            owner, new.prior_covariance, X, Rows.of(H, 0), y, fixed + np.diag(noise**2 * free)
+        )
         return unchecked(new, data=refitted, blocks=blocks)

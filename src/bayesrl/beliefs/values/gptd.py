@@ -20,8 +20,8 @@ discounted returns (appendix B); calibrated.
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import Annotated, Any, ClassVar, Self
+from dataclasses import KW_ONLY, field
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -29,22 +29,44 @@ from numpy.random import Generator
 from bayesrl.beliefs.covariances import Covariance, Gaussian
 from bayesrl.beliefs.values._exact import ExactPosterior
 from bayesrl.beliefs.values.observations import Observations, Rows
-from bayesrl.beliefs.values.trajectory import Episodes, Noise, Steps, alone, check_noise, deviations, stretches
+from bayesrl.beliefs.values.trajectory import Episodes, Noise, Steps, alone, check_fields, deviations, stretches
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Transition
-from bayesrl.errors import InvalidArgument
-from bayesrl.parameters import DISCOUNT, unchecked, value
+from bayesrl.parameters import DISCOUNT, shared, unchecked, value
 from bayesrl.registry import register
 from bayesrl.traits import Traits
 
 
+@shared
 class TemporalDifferences(ExactPosterior):
     """The common parts of the two exact models: everything but the covariance of the noise."""
 
+    prior_covariance: Annotated[Covariance, "Prior covariance of values."]
     noise: Noise
-    gamma: float
-    tail: int | None
+    _: KW_ONLY
+    gamma: Annotated[float, DISCOUNT, "Discount; 1 is allowed where episodes end."] = 0.9
+    data: Observations | None = field(init=False, default=None, repr=False)
+    """The transitions seen."""
+    tail: int | None = field(init=False, default=None, repr=False)
+    """The number of the point where the trajectory goes on; None: a new one begins."""
+
     traits: ClassVar[Traits] = ExactPosterior.traits._replace(grows=("data", "tail"))
+
+    def __post_init__(self) -> None:
+        check_fields(type(self).__name__, self.prior_covariance, self.noise)
+
+    def _set(self, covariance: Covariance | None, noise: Noise, gamma: float) -> None:
+        """Set the fields in the constructor, whose keyword `covariance` becomes the field `prior_covariance`."""
+        prior = Gaussian(scale=1.0) if covariance is None else covariance
+        for name, given in (
+            ("prior_covariance", prior),
+            ("noise", noise),
+            ("gamma", gamma),
+            ("data", None),
+            ("tail", None),
+        ):
+            object.__setattr__(self, name, given)
+        self.__post_init__()
 
     def check_grown(self) -> None:
         """Refuse fields that do not belong together."""
@@ -91,7 +113,7 @@ class TemporalDifferences(ExactPosterior):
         variances = deviations(owner, self.noise, states) ** 2
         new = data.add(
             owner,
-            self.prior,
+            self.prior_covariance,
             states if start == known else states[1:],
             Rows(weight, index, first),
             r,
@@ -106,13 +128,6 @@ class TemporalDifferences(ExactPosterior):
 
     def _open_state(self) -> Floats | None:
         return None if self.data is None or self.tail is None else self.data.points[self.tail][None]
-
-
-def check_fields(owner: str, prior: object, noise: object) -> None:
-    """The prior is a covariance, the noise a standard deviation or a function."""
-    if not isinstance(prior, Covariance):
-        raise InvalidArgument(owner, "covariance", "a covariance, such as covariances.Gaussian(scale=1.0)", prior)
-    check_noise(owner, noise)
 
 
 @register(
@@ -132,7 +147,7 @@ def check_fields(owner: str, prior: object, noise: object) -> None:
 class GPTD(TemporalDifferences):
     """A Gaussian process over the values of the policy that is followed, from transitions with tied noise.
 
-    The keyword of the constructor is `covariance`; the field is `prior`, because `covariance(states)` is the
+    The keyword of the constructor is `covariance`; the field is `prior_covariance`, because `covariance(states)` is the
     posterior's.
 
     Examples
@@ -146,19 +161,10 @@ class GPTD(TemporalDifferences):
     [0.67, 1.0]
     """
 
-    prior: Annotated[Covariance, "Prior covariance of values."]
     noise: Annotated[Noise, "Standard deviation of a return, sigma, or a function of states."] = 0.3
-    gamma: Annotated[float, DISCOUNT, "Discount; 1 is allowed where episodes end."] = 0.9
-    data: Observations | None = field(init=False, default=None, repr=False)
-    """The transitions seen."""
-    tail: int | None = field(init=False, default=None, repr=False)
-    """The number of the point where the trajectory goes on; None: a new one begins."""
 
     def __init__(self, covariance: Covariance | None = None, noise: Noise = 0.3, gamma: float = 0.9) -> None:
-        set_fields(self, Gaussian(scale=1.0) if covariance is None else covariance, noise, gamma)
-
-    def __post_init__(self) -> None:
-        check_fields("GPTD", self.prior, self.noise)
+        self._set(covariance, noise, gamma)
 
     def noise_covariance(self, variances: Floats, rows: int) -> Floats:
         """sigma_t^2 + gamma^2 sigma_t+1^2 on the diagonal, -gamma sigma_t^2 beside it; no successor at an end."""
@@ -169,10 +175,3 @@ class GPTD(TemporalDifferences):
     def tie(self, variance: float) -> float:
         """-gamma sigma_t^2."""
         return -self.gamma * variance
-
-
-def set_fields(made: object, prior: Any, noise: Any, gamma: Any) -> None:
-    """Set the fields in the constructors of both models: the keyword `covariance` becomes the field `prior`."""
-    for name, given in (("prior", prior), ("noise", noise), ("gamma", gamma), ("data", None), ("tail", None)):
-        object.__setattr__(made, name, given)
-    made.__post_init__()  # type: ignore[attr-defined]  # the checks that `value` adds

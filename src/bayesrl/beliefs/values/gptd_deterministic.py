@@ -9,17 +9,15 @@ Deviations: none. Cost: as `gptd.py`. Claims: equal to dense conditioning.
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Annotated
 
 import numpy as np
 
 from bayesrl.beliefs.covariances import Covariance, Gaussian
-from bayesrl.beliefs.values.gptd import TemporalDifferences, check_fields, set_fields
-from bayesrl.beliefs.values.observations import Observations
+from bayesrl.beliefs.values.gptd import TemporalDifferences
 from bayesrl.beliefs.values.trajectory import Noise
 from bayesrl.checks import Floats
-from bayesrl.parameters import DISCOUNT, value
+from bayesrl.parameters import value
 from bayesrl.registry import register
 
 
@@ -44,19 +42,10 @@ class WhiteGPTD(TemporalDifferences):
     [0.61, 0.67]
     """
 
-    prior: Annotated[Covariance, "Prior covariance of values."]
     noise: Annotated[Noise, "Standard deviation of a reward, sigma, or a function of states."] = 0.3
-    gamma: Annotated[float, DISCOUNT, "Discount; 1 is allowed where episodes end."] = 0.9
-    data: Observations | None = field(init=False, default=None, repr=False)
-    """The transitions seen."""
-    tail: int | None = field(init=False, default=None, repr=False)
-    """The number of the point where the trajectory goes on; None: a new one begins."""
 
     def __init__(self, covariance: Covariance | None = None, noise: Noise = 0.3, gamma: float = 0.9) -> None:
-        set_fields(self, Gaussian(scale=1.0) if covariance is None else covariance, noise, gamma)
-
-    def __post_init__(self) -> None:
-        check_fields("WhiteGPTD", self.prior, self.noise)
+        self._set(covariance, noise, gamma)
 
     def noise_covariance(self, variances: Floats, rows: int) -> Floats:
         """sigma_t^2 on the diagonal."""

@@ -60,7 +60,7 @@ class ParametricGPTD(LinearPosterior):
         check_features("ParametricGPTD", self.features)
         check_noise("ParametricGPTD", self.noise)
         if "weights" not in vars(self):  # else a file holds them
-            object.__setattr__(self, "weights", Weights.prior(self.features.size, self.prior_variance))
+            object.__setattr__(self, "weights", Weights.isotropic(self.features.size, self.prior_variance))
 
     traits: ClassVar[Traits] = Traits(grows=("weights", "tail"))
 

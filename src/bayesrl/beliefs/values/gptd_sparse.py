@@ -28,9 +28,17 @@ from numpy.typing import ArrayLike
 from bayesrl.beliefs.covariances import Covariance, Gaussian, points
 from bayesrl.beliefs.values.dictionary import Dictionary
 from bayesrl.beliefs.values.gaussian import GaussianFunction, nonnegative
-from bayesrl.beliefs.values.gptd import check_fields
 from bayesrl.beliefs.values.recursion import Weights, differences, noise_of_rows
-from bayesrl.beliefs.values.trajectory import Episodes, Noise, Steps, alone, check_tail, deviations, stretches
+from bayesrl.beliefs.values.trajectory import (
+    Episodes,
+    Noise,
+    Steps,
+    alone,
+    check_fields,
+    check_tail,
+    deviations,
+    stretches,
+)
 from bayesrl.beliefs.values.triangular import transposed_solved
 from bayesrl.checks import Floats, array
 from bayesrl.core import Transition
@@ -70,7 +78,7 @@ class SparseGPTD(GaussianFunction):
     (3, [-0.55, 0.55])
     """
 
-    prior: Annotated[Covariance, "Prior covariance of values."]
+    prior_covariance: Annotated[Covariance, "Prior covariance of values."]
     noise: Annotated[Noise, "Standard deviation of a return, sigma, or a function of states."] = 0.3
     gamma: Annotated[float, DISCOUNT, "Discount; 1 is allowed where episodes end."] = 0.9
     threshold: Annotated[float, AtLeast(0.0), "Variance above which a state joins the dictionary."] = 0.1
@@ -85,7 +93,7 @@ class SparseGPTD(GaussianFunction):
     tail: Floats | None = field(init=False, default=None, repr=False)
     """The state where the trajectory goes on, shape (1, d); None: a new one begins."""
 
-    traits: ClassVar[Traits] = Traits(renamed={"prior": "covariance"}, grows=("basis", "weights", "tail"))
+    traits: ClassVar[Traits] = Traits(renamed={"prior_covariance": "covariance"}, grows=("basis", "weights", "tail"))
 
     def check_grown(self) -> None:
         """Refuse fields that do not belong together."""
@@ -106,15 +114,15 @@ class SparseGPTD(GaussianFunction):
         residuals: Literal["coloured", "white"] = "coloured",
     ) -> None:
         given = (Gaussian(scale=1.0) if covariance is None else covariance, noise, gamma, threshold, residuals)
-        for name, one in zip(("prior", "noise", "gamma", "threshold", "residuals"), given, strict=True):
+        for name, one in zip(("prior_covariance", "noise", "gamma", "threshold", "residuals"), given, strict=True):
             object.__setattr__(self, name, one)
         object.__setattr__(self, "basis", None)
-        object.__setattr__(self, "weights", Weights.prior(0))
+        object.__setattr__(self, "weights", Weights.isotropic(0))
         object.__setattr__(self, "tail", None)
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        check_fields("SparseGPTD", self.prior, self.noise)
+        check_fields("SparseGPTD", self.prior_covariance, self.noise)
 
     # Learning --------------------------------------------------------------------------------------------------------
 
@@ -139,7 +147,7 @@ class SparseGPTD(GaussianFunction):
     def _learn(self, steps: Steps) -> SparseGPTD:
         owner, (states, r, fresh, terminated, truncated) = "SparseGPTD.update", steps
         basis = Dictionary.empty(states.shape[1]) if self.basis is None else self.basis
-        basis, coordinates = basis.admit(self.prior, states, self.threshold)
+        basis, coordinates = basis.admit(self.prior_covariance, states, self.threshold)
         variances = deviations(owner, self.noise, states) ** 2
         if self.residuals == "coloured":
             v, c = noise_of_rows(variances, len(r), self.gamma, fresh)
@@ -168,7 +176,7 @@ class SparseGPTD(GaussianFunction):
     def coordinates(self, states: ArrayLike) -> Floats:
         """Whitened coordinates l of states, shape (n, m)."""
         Z = points("SparseGPTD", "states", states, self.dims)
-        return np.zeros((len(Z), 0)) if self.basis is None else self.basis.coordinates(self.prior, Z)
+        return np.zeros((len(Z), 0)) if self.basis is None else self.basis.coordinates(self.prior_covariance, Z)
 
     def mean(self, states: ArrayLike) -> Floats:
         """Posterior means of the values of states, shape (n,)."""
@@ -178,18 +186,18 @@ class SparseGPTD(GaussianFunction):
         """Posterior covariance of the values of states, shape (n, n)."""
         Z = points("SparseGPTD", "states", states, self.dims)
         ell = self.coordinates(Z)
-        return np.asarray(self.prior.matrix(Z, Z) - ell @ ell.T + ell @ self.weights.P @ ell.T)
+        return np.asarray(self.prior_covariance.matrix(Z, Z) - ell @ ell.T + ell @ self.weights.P @ ell.T)
 
     def variance(self, states: ArrayLike) -> Floats:
         """Posterior variances of the values of states, shape (n,)."""
         Z = points("SparseGPTD", "states", states, self.dims)
-        ell, k = self.coordinates(Z), self.prior.variances(Z)
+        ell, k = self.coordinates(Z), self.prior_covariance.variances(Z)
         left_out = nonnegative("SparseGPTD", k - np.sum(ell * ell, axis=1), k)
         return left_out + nonnegative("SparseGPTD", np.sum(ell @ self.weights.P * ell, axis=1), k)
 
     def prior_variances(self, states: ArrayLike) -> Floats:
         """Prior variances at states, shape (n,)."""
-        return self.prior.diagonal(states)
+        return self.prior_covariance.diagonal(states)
 
     def log_evidence(self) -> float:
         """Logarithm of the density of the rewards seen."""

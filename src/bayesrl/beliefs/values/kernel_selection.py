@@ -189,9 +189,9 @@ class KernelSelection(GaussianFunction):
         values, origin = [], []
         for i in chosen:
             value, home = self.values[i], self.origin[i]
-            centre, logs = self.candidates[home].parameters, value.prior.parameters
+            centre, logs = self.candidates[home].parameters, value.prior_covariance.parameters
             proposed = logs + self.spread * rng.standard_normal(len(logs))
-            other = _learned(self._made(value.prior.with_parameters(proposed)), self.log)
+            other = _learned(self._made(value.prior_covariance.with_parameters(proposed)), self.log)
             prior = float(np.sum((logs - centre) ** 2 - (proposed - centre) ** 2)) / (2.0 * self.width**2)
             if np.log(rng.random()) < other.log_evidence() - value.log_evidence() + prior:
                 value = other

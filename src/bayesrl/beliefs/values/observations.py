@@ -142,16 +142,16 @@ class Observations:
             return np.column_stack([forward(self._buffer.L, column) for column in np.ascontiguousarray(a.T)])
         return lower_solved(unpacked(self._buffer.L, len(a)), a)
 
-    def project(self, prior: Covariance, Z: Floats) -> Floats:
+    def project(self, covariance: Covariance, Z: Floats) -> Floats:
         """U = L^-1 H k(Z), shape (n, m)."""
         if len(self) == 0:
             return np.zeros((0, len(Z)))
-        return self.whiten(prior.matrix(self.points, Z))
+        return self.whiten(covariance.matrix(self.points, Z))
 
     # Adding ----------------------------------------------------------------------------------------------------------
 
     def add(
-        self, owner: str, prior: Covariance, X: Floats, rows: Rows, y: Floats, noise: Floats, tie: float = 0.0
+        self, owner: str, covariance: Covariance, X: Floats, rows: Rows, y: Floats, noise: Floats, tie: float = 0.0
     ) -> Observations:
         """The observations with more points X and more data y.
 
@@ -159,10 +159,10 @@ class Observations:
         datum with that of the last old one.
         """
         if len(X) > 0:
-            nonnegative(owner, prior.variances(X), 0.0)
+            nonnegative(owner, covariance.variances(X), 0.0)
         new = self._grown(X, rows)
         weight, point, first = rows
-        Kh = np.add.reduceat(prior.matrix(new.points, new.points[point]) * weight, first[:-1], axis=1)
+        Kh = np.add.reduceat(covariance.matrix(new.points, new.points[point]) * weight, first[:-1], axis=1)
         cross = self.apply(Kh[: self._seen.points])
         if len(self) > 0:
             cross[-1, 0] += tie
@@ -171,11 +171,11 @@ class Observations:
         try:
             factor: Floats = np.asarray(np.linalg.cholesky(inner - ell.T @ ell), np.float64)
         except np.linalg.LinAlgError:
-            raise _singular(owner, prior, new.points) from None
-        spread = np.abs(weight) * np.sqrt(prior.variances(new.points[point]))  # before terms of a row cancel out
+            raise _singular(owner, covariance, new.points) from None
+        spread = np.abs(weight) * np.sqrt(covariance.variances(new.points[point]))  # before terms of a row cancel out
         size = np.add.reduceat(spread, first[:-1]) ** 2 + np.diagonal(noise)
         if not is_regular(factor, size, len(new)):
-            raise _singular(owner, prior, new.points)
+            raise _singular(owner, covariance, new.points)
         w = lower_solved(factor, (y - ell.T @ self.w).reshape(len(y), -1)).reshape(y.shape)
         new._write(np.hstack([ell.T, factor]), y, w)
         return new
@@ -275,9 +275,9 @@ def is_regular(factor: Floats, size: Floats, n: int | None = None) -> bool:
     return bool((np.diagonal(factor) ** 2 > ROUNDING * n * size).all())
 
 
-def _singular(owner: str, prior: Covariance, X: Floats) -> InvalidArgument:
+def _singular(owner: str, covariance: Covariance, X: Floats) -> InvalidArgument:
     """Why data cannot be told apart: the prior is no covariance, or there is too little noise."""
-    values = np.linalg.eigvalsh(prior.matrix(X, X))
+    values = np.linalg.eigvalsh(covariance.matrix(X, X))
     if not values[0] >= -NEGATIVE * values[-1]:
         return not_positive(owner, float(values[0]))
     hint = "Points that repeat, or nearly repeat, need noise."

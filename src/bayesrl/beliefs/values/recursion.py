@@ -34,7 +34,7 @@ class Weights(NamedTuple):
     log_evidence: float
 
     @staticmethod
-    def prior(m: int, variance: float = 1.0) -> Weights:
+    def isotropic(m: int, variance: float = 1.0) -> Weights:
         """W ~ N(0, variance I), before any transition."""
         return Weights(np.zeros(m), variance * np.eye(m), np.zeros(m), np.array([0.0, 1.0]), 0.0)
 
@@ -54,13 +54,13 @@ class Weights(NamedTuple):
         more = np.zeros(m - n)
         return self._replace(w=np.append(self.w, more), P=P, p=np.append(self.p, more))
 
-    def after(self, owner: str, F: Floats, r: Floats, v: Floats, c: Floats, prior: float = 1.0) -> Weights:
+    def after(self, owner: str, F: Floats, r: Floats, v: Floats, c: Floats, prior_variance: float = 1.0) -> Weights:
         """The posterior after transitions with coordinates F, noise variances v and ties -c to the one before.
 
-        `prior` is the prior variance of a weight.
+        `prior_variance` is that of a weight.
         """
         w, P, p, last = self.w.copy(), self.P.copy(), self.p.copy(), self.last.copy()
-        least = ROUNDING * (prior * np.einsum("ti,ti->t", F, F) + v)
+        least = ROUNDING * (prior_variance * np.einsum("ti,ti->t", F, F) + v)
         gained = recur(P, w, p, last, np.ascontiguousarray(F), r, v, c, least)
         if not np.isfinite(gained):
             hint = "States that repeat need noise."

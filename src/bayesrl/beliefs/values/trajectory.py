@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesrl.beliefs.covariances import points
+from bayesrl.beliefs.covariances import Covariance, points
 from bayesrl.checks import Floats, array, called, number
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
@@ -40,6 +40,13 @@ def check_noise(owner: str, noise: Any) -> None:
     """A standard deviation or a function of states."""
     if not callable(noise):
         number(owner, "noise", noise, 0.0, moderate=True)
+
+
+def check_fields(owner: str, covariance: object, noise: object) -> None:
+    """The first is a covariance, the noise a standard deviation or a function."""
+    if not isinstance(covariance, Covariance):
+        raise InvalidArgument(owner, "covariance", "a covariance, such as covariances.Gaussian(scale=1.0)", covariance)
+    check_noise(owner, noise)
 
 
 def check_tail(owner: str, tail: Any, dims: int | None) -> None:

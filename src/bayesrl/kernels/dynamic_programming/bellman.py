@@ -227,6 +227,14 @@ def improve(q: F2, pi: I1, slack: float) -> int:
 
 # Evaluation ----------------------------------------------------------------------------------------------------------
 
+SMALL, SMALL_DENSE = 200, 50
+"""Number of states up to which elimination in compiled code is the fastest, with lists and with a matrix."""
+
+
+def is_small(m: Model) -> bool:
+    """Whether elimination in compiled code is the fastest method."""
+    return len(m.r) <= (SMALL_DENSE if len(m.matrix) else SMALL)
+
 
 @njit
 def eliminate(m: Model, pi: I1, v: F1, work: F2) -> bool:

@@ -104,7 +104,7 @@ def advantage(lam: F1, t: I1, r: I1, lattice: Lattice, C: F2) -> None:
                 s += 1
             G = 1.0 + gamma * G
             play_or_retire(Y[x : y + L], A[x:y], Lam[x:y], w, gamma, G, Z[x:y])
-            play(Y[y : z + L], A[y:z], w, gamma, Z[y:z])
+            value_of_play(Y[y : z + L], A[y:z], w, gamma, Z[y:z])
             Y, Z = Z, Y
         while lo < hi and count_playing(Y[lo * L :], lam, A[lo * L] * w, G) == 0:
             lo += 1
@@ -194,7 +194,7 @@ def play_or_retire(Y: F1, A: F1, Lam: F1, w: float, gamma: float, G: float, Z: F
 
 
 @njit
-def play(Y: F1, A: F1, w: float, gamma: float, Z: F1) -> None:
+def value_of_play(Y: F1, A: F1, w: float, gamma: float, Z: F1) -> None:
     """Z <- the row before Y, where no lane retires."""
     down, up = Y[: Z.size], Y[LANES:]
     for k in range(Z.size):

@@ -13,12 +13,12 @@ from bayesrl.kernels.jit import inlined, njit
 from bayesrl.kernels.random.stream import uniform
 from bayesrl.kernels.simulators.reversible_step import likelihood, undo
 from bayesrl.kernels.simulators.simulator import Simulator, step
-from bayesrl.kernels.ties import better, equal, margin, size
+from bayesrl.kernels.ties import margin, size
 
 # Rules of choice -----------------------------------------------------------------------------------------------------
 
 
-@njit
+@inlined
 def highest(rng: Generator, x: F1, scale: float = 0.0) -> int:
     """The index of the largest entry. Ties are broken at random."""
     best, ties, place, apart = -np.inf, 0, 0, margin(size(x), scale)
@@ -209,7 +209,7 @@ def back_up(tree: Sparse, leaves: LeafBounds, h: int, a: int, d: int) -> None:
 
 @njit
 def widest_child(rng: Generator, tree: Sparse, leaves: LeafBounds, h: int, a: int, d: int, scale: float = 0.0) -> int:
-    """The child of (h, a) with the largest n (U - L), ties at random; -1 if U = L for every child."""
+    """The child of (h, a) with the largest n (U - L), ties at random; -1 if U = L for all. Bounds are finite."""
     best, ties, place = 0.0, 0, -1
     for i in range(tree.size[h, a]):
         c = tree.edge[h, a, i, CHILD]
@@ -217,10 +217,12 @@ def widest_child(rng: Generator, tree: Sparse, leaves: LeafBounds, h: int, a: in
             L, U = tree.value[c, LOWER], tree.value[c, UPPER]
         else:
             L, U = leaf_bounds(leaves, tree.edge[h, a, i, STATE], d - 1, tree.edge[h, a, i, DONE] != 0)
-        gap = tree.weight[h, a, i, DRAWN] * (U - L) if better(U, L, scale) else 0.0
-        if better(gap, best):
+        wide = U - L > margin(max(abs(L), abs(U)), scale)
+        gap = tree.weight[h, a, i, DRAWN] * (U - L) if wide else 0.0
+        slack = margin(gap)
+        if gap > best + slack:
             best, ties, place = gap, 1, i
-        elif equal(gap, best) and place >= 0:
+        elif gap >= best - slack and gap > 0.0:
             ties += 1
             if uniform(rng) * ties < 1.0:
                 place = i

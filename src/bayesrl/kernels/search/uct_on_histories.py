@@ -21,7 +21,16 @@ from bayesrl.kernels.jit import njit
 from bayesrl.kernels.random.stream import stream
 from bayesrl.kernels.search.history_tree import Tree, child_of, new_tree
 from bayesrl.kernels.search.search_bounds import add_return, apart, select, ucb_constants
-from bayesrl.kernels.simulators.simulator import Simulator, bar, begin, borrowed, forget, rollout_action, root, step
+from bayesrl.kernels.simulators.simulator import (
+    Simulator,
+    begin,
+    borrowed,
+    forget,
+    mask_illegal,
+    rollout_action,
+    root,
+    step,
+)
 from bayesrl.kernels.simulators.urn import REDRAW
 from bayesrl.kernels.ties import pick, sizes, threshold
 
@@ -72,7 +81,7 @@ def best_action(
     else:
         tree, done, steps = search_for(budget.milliseconds / 1000.0, simulations, tree, began)
     q = tree.Q[0].copy()
-    n = np.where(q == -np.inf, 0, tree.N[0])  # barred actions count as visited
+    n = np.where(q == -np.inf, 0, tree.N[0])  # masked actions count as visited
     return pick(q, rng.random()), tree, {"q": q, "visits": n, "simulations": done, "steps": int(steps)}
 
 
@@ -97,7 +106,7 @@ def search(
         while d < D and not done:  # Simulate
             fresh = total[h] == 0
             if fresh:
-                bar(model, s, Q, N, h)
+                mask_illegal(model, s, Q, N, h)
             a = rollout_action(model, P, s, a, epsilon, rng) if fresh else select(rng, Q, N, total[h], h, c, e, near)
             path_h[d], path_a[d] = h, a
             k, s, path_r[d], done, marks[d] = step(model, s, a, rng)

@@ -1,9 +1,9 @@
 """A known POMDP for searches: the state is drawn from the belief at the root, and an outcome is an observation.
 
-A step draws the outcome of (s, a), then the sign of the state reached. Both are drawn by binary search in cumulative
-probabilities, so a step takes O(log K). Rows of one outcome take no random number.
+A step draws the outcome of (s, a), then the observation of the state reached. Both are drawn by binary search in
+cumulative probabilities, so a step takes O(log K). Rows of one outcome take no random number.
 
-Shapes: S states, A actions, G and H groups of at most K outcomes and L signs, n states of positive probability.
+Shapes: S states, A actions, G and H groups of at most K outcomes and L observations, n states of positive probability.
 """
 
 from __future__ import annotations
@@ -16,7 +16,16 @@ from numpy.random import Generator
 from bayesrl.kernels.arrays import B1, B2, F1, F2, F4, I1, I2, I3
 from bayesrl.kernels.jit import inlined, njit
 from bayesrl.kernels.random.stream import uniform
-from bayesrl.kernels.simulators.simulator import Simulator, bar, begin, forget, implements, rollout_action, root, step
+from bayesrl.kernels.simulators.simulator import (
+    Simulator,
+    begin,
+    forget,
+    implements,
+    mask_illegal,
+    rollout_action,
+    root,
+    step,
+)
 from bayesrl.kernels.simulators.urn import greedy_rollout
 
 
@@ -29,10 +38,10 @@ class HiddenModel(NamedTuple):
     group: I2  # (S, A) row of `cdf`
     size: I1  # (G,) number of outcomes
     cdf: F2  # (G, K) cumulative probabilities; see `cumulative`
-    sign: I3  # (S, A, L) observation of sign j after reaching s by a
-    sign_group: I2  # (S, A) row of `sign_cdf`
-    sign_size: I1  # (H,)
-    sign_cdf: F2  # (H, L)
+    observation: I3  # (S, A, L) observation of outcome j after reaching s by a
+    observation_group: I2  # (S, A) row of `observation_cdf`
+    observation_size: I1  # (H,)
+    observation_cdf: F2  # (H, L)
     reward: F4  # (S, A, 1 or S, 1 or Z)
     terminal: B1  # (S,)
     legal: B2  # (S, A) whether an action may be tried; no rows: all may
@@ -88,8 +97,8 @@ def _root(model: HiddenModel, s: int, rng: Generator) -> int:
 def _step(model: HiddenModel, s: int, a: int, rng: Generator) -> tuple[int, int, float, bool, int]:
     g = model.group[s, a]
     y = int(model.succ[s, a, draw_by(model.cdf, g, model.size[g], rng)])
-    h = model.sign_group[y, a]
-    o = int(model.sign[y, a, draw_by(model.sign_cdf, h, model.sign_size[h], rng)])
+    h = model.observation_group[y, a]
+    o = int(model.observation[y, a, draw_by(model.observation_cdf, h, model.observation_size[h], rng)])
     return o, y, reward_of(model.reward, s, a, y, o), model.terminal[y], 0
 
 
@@ -99,7 +108,7 @@ def _forget(model: HiddenModel, marks: I1, n: int) -> None:
     pass
 
 
-@implements(bar, HiddenModel)
+@implements(mask_illegal, HiddenModel)
 @njit
 def _bar(model: HiddenModel, s: int, Q: F2, N: I2, h: int) -> None:
     if len(model.legal) > 0:
@@ -125,7 +134,7 @@ class Rooted(NamedTuple):
 
     states: I1  # (n,)
     below: F2  # (1, n) cumulative weights
-    inner: Simulator  # with `root`, `step`, `rollout_action` and perhaps `bar`
+    inner: Simulator  # with `root`, `step`, `rollout_action` and perhaps `mask_illegal`
 
 
 @implements(begin, Rooted)
@@ -142,10 +151,10 @@ def _root_rooted(model: Rooted, s: int, rng: Generator) -> int:
     return model.states[draw_by(model.below, 0, len(model.states), rng)]
 
 
-@implements(bar, Rooted)
+@implements(mask_illegal, Rooted)
 @njit
 def _bar_rooted(model: Rooted, s: int, Q: F2, N: I2, h: int) -> None:
-    bar(model.inner, s, Q, N, h)
+    mask_illegal(model.inner, s, Q, N, h)
 
 
 @implements(step, Rooted)

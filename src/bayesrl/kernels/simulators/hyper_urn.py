@@ -68,7 +68,7 @@ class HyperUrn(NamedTuple):
     start: F2  # (1, n) their cumulative probabilities
     succ: I3  # (S, A, K) next state of outcome k
     move: I2  # (S, A) its row
-    sign: I3  # (S, A, L) observation of sign j after reaching s by a
+    observation: I3  # (S, A, L) observation of outcome j after reaching s by a
     show: I2  # (S, A) its row
     cdf: F2  # (R, W) cumulative prior counts
     rows: Records[HyperRow]  # (R,) of Row
@@ -86,7 +86,7 @@ class Priors(NamedTuple):
     start: F2
     succ: I3
     move: I2
-    sign: I3
+    observation: I3
     show: I2
     cdf: F2
     rows: Records[HyperRow]
@@ -95,7 +95,7 @@ class Priors(NamedTuple):
 
 
 def priors(
-    start: F1, succ: I3, move: I2, sign: I3, show: I2, alpha: F2, size: I1, learnt: B1, reward: F4, terminal: B1
+    start: F1, succ: I3, move: I2, observation: I3, show: I2, alpha: F2, size: I1, learnt: B1, reward: F4, terminal: B1
 ) -> Priors:
     """The urns of prior counts alpha (R, W), of which the first `size` (R,) are entries."""
     rows = np.zeros(len(alpha), Row)
@@ -104,7 +104,7 @@ def priors(
     starts = np.flatnonzero(start)
     cdf = cumulative(np.where(valid, alpha, 0.0))
     return Priors(
-        starts, cumulative(start[None, starts]), succ.astype(INDEX), move.astype(INDEX), sign.astype(INDEX),
+        starts, cumulative(start[None, starts]), succ.astype(INDEX), move.astype(INDEX), observation.astype(INDEX),
         show.astype(INDEX), cdf, rows, reward, terminal,
     )  # fmt: skip
 
@@ -116,8 +116,8 @@ def hyper_urn(p: Priors, weight: F1, state: I1, first: I1, cell: I1, times: I1, 
     rows["first"][learnt] = np.arange(len(learnt)) * depth
     balls = np.empty(len(learnt) * depth, INDEX)
     return HyperUrn(
-        cumulative(weight[None]), state, first, cell, times, p.starts, p.start, p.succ, p.move, p.sign, p.show, p.cdf,
-        rows, balls, bound, p.reward, p.terminal, np.zeros(2, np.int64),
+        cumulative(weight[None]), state, first, cell, times, p.starts, p.start, p.succ, p.move, p.observation, p.show,
+        p.cdf, rows, balls, bound, p.reward, p.terminal, np.zeros(2, np.int64),
     )  # fmt: skip
 
 
@@ -191,7 +191,7 @@ def _root(model: HyperUrn, s: int, rng: Generator) -> int:
 @njit
 def _step(model: HyperUrn, s: int, a: int, rng: Generator) -> tuple[int, int, float, bool, int]:
     y = int(model.succ[s, a, draw_from(model, int(model.move[s, a]), rng)])
-    o = int(model.sign[y, a, draw_from(model, int(model.show[y, a]), rng)])
+    o = int(model.observation[y, a, draw_from(model, int(model.show[y, a]), rng)])
     return o, y, reward_of(model.reward, s, a, y, o), model.terminal[y], 0
 
 

@@ -4,7 +4,7 @@
 
     begin(model, rng)                   start a simulation: draw what is drawn once, at the root
     root(model, s, rng)                 the state in which it starts: s, or a hidden state, drawn from the belief
-    bar(model, s, Q, N, h)              at a new node h of the tree: bar the actions that are not legal in s
+    mask_illegal(model, s, Q, N, h)     at a new node h of the tree: mask the actions that are not legal in s
     step(model, s, a, rng)              take action a in state s: (outcome k, next state, reward, done, mark)
     forget(model, marks, n)             end a simulation: undo its n steps, given their marks in order
     rollout_action(model, P, s, a, epsilon, rng)
@@ -69,14 +69,14 @@ def _root(model: types.Type, *rest: types.Type) -> Callable[..., int] | None:
 
 
 @singledispatch
-def bar(model: Simulator, s: int, Q: F2, N: I2, h: int) -> None:
-    """Bar actions of a new node that are not legal in s: value minus infinity, one visit. Usually all are legal."""
+def mask_illegal(model: Simulator, s: int, Q: F2, N: I2, h: int) -> None:
+    """Mask actions of a new node that are not legal in s: value minus infinity, one visit. Usually all are legal."""
 
 
-@overloads(bar, inline=True)
-def _bar(model: types.Type, *rest: types.Type) -> Callable[..., None] | None:
+@overloads(mask_illegal, inline=True)
+def _mask_illegal(model: types.Type, *rest: types.Type) -> Callable[..., None] | None:
     own = getattr(model, "instance_class", object)
-    return (lambda model, s, Q, N, h: None) if own is object or own not in bar.registry else None
+    return (lambda model, s, Q, N, h: None) if own is object or own not in mask_illegal.registry else None
 
 
 @singledispatch

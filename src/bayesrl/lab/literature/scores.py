@@ -16,15 +16,18 @@ import numpy as np
 
 from bayesrl._files import read_text, write_text
 from bayesrl._version import code_version
-from bayesrl.core import Streams, meet, run
+from bayesrl.core import Streams, draw_world, run
 from bayesrl.errors import UnreadableFile
 from bayesrl.lab.build import world_for
 from bayesrl.lab.compare import gather
 from bayesrl.lab.experiment import experiment
 from bayesrl.lab.literature.setups import OPTIMUM, Row, row_key
+from bayesrl.lab.names import named
 from bayesrl.models.solve import solve
 from bayesrl.problems import discount_of
 from bayesrl.record import Record
+from bayesrl.registry import entries
+from bayesrl.renamed import in_new_words
 from bayesrl.statistics import Interval, mean_interval
 from bayesrl.worlds.tabular import MDPWorld
 
@@ -74,7 +77,7 @@ def _optimum(row: Row, seed: int, runs: int) -> Score:
     steps = row.steps or family.steps
     records = []
     for i in range(runs):
-        drawn = meet(family, Streams.of(seed, i))
+        drawn = draw_world(family, Streams.of(seed, i))
         assert isinstance(drawn, MDPWorld)  # the families of the literature are families of these
         records.append(run(solve(drawn).policy, family, steps, seed, replicate=i))
     pace = float(np.median([record.seconds for record in records])) / steps
@@ -135,4 +138,8 @@ def _score(page: Mapping[str, Any]) -> Score:
     row = Row(**page["row"])
     mean, low, high, n = (page["ours"][name] for name in ("mean", "low", "high", "n"))
     ours = Interval(mean, -np.inf if low is None else low, np.inf if high is None else high, n)
-    return Score(row, ours, **{name: page[name] for name in Score.__slots__ if name not in ("row", "ours")})
+    told = {name: page[name] for name in Score.__slots__ if name not in ("row", "ours")}
+    entry = entries().get(named(row.method)[0])
+    if entry is not None:
+        told["params"] = in_new_words(entry.factory, told["params"])
+    return Score(row, ours, **told)

@@ -25,12 +25,11 @@ import numpy as np
 
 from bayesrl.capabilities import offers
 from bayesrl.checks import Floats, frozen
-from bayesrl.core import Family, Streams, World, meet
+from bayesrl.core import Family, Streams, World, draw_world
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import value
 from bayesrl.problems import HasAverageReward, HasGaps, HasMDP, TellsGaps
-from bayesrl.provenance import describe
-from bayesrl.record import Record
+from bayesrl.record import Record, describe
 from bayesrl.registry import register
 from bayesrl.statistics import Interval, mean_interval
 
@@ -141,7 +140,7 @@ def _references(records: Iterable[Record], world: World | Family) -> dict[tuple[
                 met[i, lockstep] = met[0, lockstep]
             if (i, lockstep) not in met:
                 streams = Streams.of(said["seed"], i, lockstep is not None)
-                met[i, lockstep] = _Reference(meet(world, streams, lockstep), said["steps"], said["horizon"])
+                met[i, lockstep] = _Reference(draw_world(world, streams, lockstep), said["steps"], said["horizon"])
     return met
 
 

@@ -13,7 +13,7 @@ from bayesrl.checks import Floats
 from bayesrl.lab.comparison import Comparison
 from bayesrl.lab.measures.regret import Regret
 from bayesrl.lab.plots.sheet import look, new_sheet, open_axes, panels_of, write
-from bayesrl.lab.report import SAYS, counted
+from bayesrl.lab.report import SAYS
 from bayesrl.statistics import mean_band
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def sheet_of(
     handles, labels = axes[0].get_legend_handles_labels()
     abreast = max(66 * panels // (8 + max(map(len, labels))), 1)  # a panel is about 66 characters wide
     sheet.legend(handles, labels, frameon=False, loc="outside lower center", ncols=min(len(labels), abreast))
-    size = f"{counted(comparison.runs, 'run')} of {counted(comparison.steps, 'step')}"
-    sheet.suptitle(f"{title}, {size}" if title else size, fontsize="medium")
+    sheet.suptitle(f"{title}, {comparison.size}" if title else comparison.size, fontsize="medium")
     return sheet
 
 

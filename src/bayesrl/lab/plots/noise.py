@@ -16,7 +16,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.capabilities import require
-from bayesrl.checks import Floats, array, generator, integer
+from bayesrl.checks import Floats, array, generator, integer, sequence
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.plots.sheet import PALETTE, look, new_sheet, open_axes, panels_of, write
 
@@ -62,8 +62,10 @@ def noise_sheet(
 ) -> Sheet:
     """The matplotlib figure that `plot_noise` writes."""
     owner = "plot_noise"
-    if not isinstance(beliefs, (list, tuple)) or not beliefs:
-        raise InvalidArgument(owner, "beliefs", "a list of beliefs, one for each step", beliefs)
+    expected = "a list of beliefs, one for each step"
+    beliefs = sequence(owner, "beliefs", beliefs, expected)
+    if not beliefs:
+        raise InvalidArgument(owner, "beliefs", expected, beliefs)
     rng, n = generator(owner, rng), integer(owner, "draws", draws, 2)
     for belief in beliefs:
         require(owner, belief, SamplesNoise)

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.covariances import points
-from bayesrl.beliefs.values.gaussian import GaussianFunction
 from bayesrl.capabilities import offers, require
 from bayesrl.checks import Floats, array, integer, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
@@ -31,6 +30,19 @@ SHADES = (0.32, 0.14)
 """Opacity of the narrow and of the wide band."""
 
 
+class KnowsFunction(Protocol):
+    """A belief about a function: its readings at points."""
+
+    def mean(self, states: ArrayLike) -> Floats:
+        """Posterior means at points, shape (n,)."""
+
+    def variance(self, states: ArrayLike) -> Floats:
+        """Posterior variances at points, shape (n,)."""
+
+    def quantile(self, p: float, states: ArrayLike) -> Floats:
+        """The p-quantile of the value at each point, shape (n,)."""
+
+
 class HasDictionary(Protocol):
     """A belief that is represented by few states."""
 
@@ -40,7 +52,7 @@ class HasDictionary(Protocol):
 
 
 def plot_surface(
-    belief: GaussianFunction,
+    belief: KnowsFunction,
     box: tuple[ArrayLike, ArrayLike],
     path: str | Path,
     names: Sequence[str] = ("first coordinate", "second coordinate"),
@@ -55,14 +67,14 @@ def plot_surface(
 
 
 def surface_sheet(
-    belief: GaussianFunction,
+    belief: KnowsFunction,
     box: tuple[ArrayLike, ArrayLike],
     names: Sequence[str] = ("first coordinate", "second coordinate"),
     resolution: int = 80,
 ) -> Sheet:
     """The matplotlib figure that `plot_surface` writes."""
     owner = "plot_surface"
-    require(owner, belief, GaussianFunction)
+    require(owner, belief, KnowsFunction)
     try:
         low, high = box
     except (TypeError, ValueError):
@@ -93,7 +105,7 @@ def surface_sheet(
 
 
 def plot_bands(
-    beliefs: Mapping[str, GaussianFunction],
+    beliefs: Mapping[str, KnowsFunction],
     states: ArrayLike,
     path: str | Path,
     truth: ArrayLike | None = None,
@@ -110,7 +122,7 @@ def plot_bands(
 
 
 def bands_sheet(
-    beliefs: Mapping[str, GaussianFunction],
+    beliefs: Mapping[str, KnowsFunction],
     states: ArrayLike,
     truth: ArrayLike | None = None,
     levels: tuple[float, float] = (0.5, 0.95),
@@ -129,7 +141,7 @@ def bands_sheet(
     sheet = new_sheet(owner, 0.8 + 3.6 * len(beliefs), 3.6)
     shared: Any = None
     for k, (label, belief) in enumerate(beliefs.items()):
-        require(owner, belief, GaussianFunction)
+        require(owner, belief, KnowsFunction)
         axes = shared = sheet.add_subplot(1, len(beliefs), k + 1, sharex=shared, sharey=shared)
         for p, shade in ((wide, SHADES[1]), (narrow, SHADES[0])):
             low, high = belief.quantile(0.5 - 0.5 * p, line), belief.quantile(0.5 + 0.5 * p, line)

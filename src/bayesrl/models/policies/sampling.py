@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -12,9 +13,10 @@ from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 
 
-class Memoryless(Protocol):
+class Memoryless(ABC):
     """Makes a policy an agent without memory that learns nothing."""
 
+    @abstractmethod
     def sample(self, observation: Any, rng: Generator) -> Any:
         """An action drawn from the policy."""
 

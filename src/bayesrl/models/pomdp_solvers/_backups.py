@@ -1,4 +1,4 @@
-"""Backups at single beliefs, for point-based solvers: sparse in transitions and in signs.
+"""Backups at single beliefs, for point-based solvers: sparse in transitions and in observations.
 
 The value of a belief b is V(b) = max_i b . alpha_i. One step ahead of it,
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesrl.checks import frozen
 from bayesrl.kernels.arrays import B1, F1, F2, I1, I2, I3
-from bayesrl.kernels.jit import any_order, njit
+from bayesrl.kernels.jit import any_order, inlined, njit
 from bayesrl.kernels.ties import better, first_best
 from bayesrl.models.pomdp import TabularPOMDP
 
@@ -28,10 +28,10 @@ class Arrays(NamedTuple):
     prob: F2  # (G, K)
     group: I2  # (S, A)
     size: I1  # (G,)
-    sign: I3  # (S, A, L)
-    sign_prob: F2  # (H, L)
-    sign_group: I2  # (S, A)
-    sign_size: I1  # (H,)
+    observation: I3  # (S, A, L)
+    observation_prob: F2  # (H, L)
+    observation_group: I2  # (S, A)
+    observation_size: I1  # (H,)
     Z: int
     r: F2  # (S, A)
     terminal: B1  # (S,)
@@ -48,10 +48,10 @@ class Successors(NamedTuple):
 
 def arrays_of(pomdp: TabularPOMDP) -> Arrays:
     """The arrays of a POMDP."""
-    o, signs = pomdp.mdp.outcomes, pomdp.signs
+    o, observed = pomdp.mdp.outcomes, pomdp.observed
     return Arrays(
         o.succ, pomdp.mdp.prob, o.group, o.size,
-        signs.sign, pomdp.sign_prob, signs.group, signs.size, signs.n_observations,
+        observed.observation, pomdp.observation_prob, observed.group, observed.size, observed.n_observations,
         frozen(np.ascontiguousarray(pomdp.mean_reward)), o.terminal, pomdp.gamma,
     )  # fmt: skip
 
@@ -86,12 +86,12 @@ def successors(m: Arrays, points: F2) -> Successors:
                 y = predict(m, points[i], a)
                 for s in range(S):
                     if y[s] > 0.0:
-                        h = m.sign_group[s, a]
-                        for k in range(m.sign_size[h]):
-                            if m.sign_prob[h, k] > 0.0:
-                                c = (i * A + a) * m.Z + m.sign[s, a, k]
+                        h = m.observation_group[s, a]
+                        for k in range(m.observation_size[h]):
+                            if m.observation_prob[h, k] > 0.0:
+                                c = (i * A + a) * m.Z + m.observation[s, a, k]
                                 if filling:
-                                    state[at[c]], weight[at[c]] = s, y[s] * m.sign_prob[h, k]
+                                    state[at[c]], weight[at[c]] = s, y[s] * m.observation_prob[h, k]
                                     at[c] += 1
                                 else:
                                     first[c + 1] += 1
@@ -154,9 +154,9 @@ def assemble(m: Arrays, a: int, pick: I1, vectors: F2) -> F1:
     S = vectors.shape[1]
     after, alpha = np.zeros(S), np.zeros(S)
     for s in range(S):
-        h = m.sign_group[s, a]
-        for k in range(m.sign_size[h]):
-            after[s] += m.sign_prob[h, k] * vectors[pick[m.sign[s, a, k]], s]
+        h = m.observation_group[s, a]
+        for k in range(m.observation_size[h]):
+            after[s] += m.observation_prob[h, k] * vectors[pick[m.observation[s, a, k]], s]
     for s in range(S):
         g, total = m.group[s, a], 0.0
         for k in range(m.size[g]):
@@ -216,6 +216,30 @@ def sweep(m: Arrays, points: F2, w: Successors, vectors: F2, actions: I1) -> tup
     for i in range(B):
         v[i] = np.dot(new, points[i]).max()
     return new, chosen, v
+
+
+@njit
+def without_repetitions(vectors: F2, actions: I1) -> tuple[F2, I1]:
+    """The different vectors, in the order of their first places, with the actions of these."""
+    first = np.empty(len(vectors), np.int64)
+    n = 0
+    for i in range(len(vectors)):
+        j = 0
+        while j < n and not same(vectors[first[j]], vectors[i]):
+            j += 1
+        if j == n:
+            first[n] = i
+            n += 1
+    return vectors[first[:n]], actions[first[:n]]
+
+
+@inlined
+def same(x: F1, y: F1) -> bool:
+    """Whether two vectors are equal in every entry."""
+    s = 0
+    while s < len(x) and x[s] == y[s]:
+        s += 1
+    return s == len(x)
 
 
 @njit

@@ -154,15 +154,8 @@ def beliefs_of(owner: str, name: str, states: ArrayLike, shape: tuple[int | None
     return rows_sum_to_one(owner, name, array(owner, name, states, shape, low=0.0), states)
 
 
-def without(vectors: F2, actions: I1) -> tuple[F2, I1]:
-    """The vectors without repetitions, in the order of their first places."""
-    first = {row.tobytes(): i for i, row in reversed(list(enumerate(vectors)))}
-    kept = np.array(sorted(first.values()))
-    return vectors[kept], actions[kept]
-
-
 def refuse_overflow(pomdp: TabularPOMDP, owner: str, decisions: float) -> None:
-    """Refuse rewards whose sum over so many decisions is no number in double precision."""
+    """Refuse rewards whose sum over all decisions overflows double precision."""
     most = float(np.abs(pomdp.mean_reward[~pomdp.terminal]).max(initial=0.0))
     if most > LARGEST_VALUE / decisions:
         got = f"rewards up to {most:g} with discount {pomdp.gamma:g}"

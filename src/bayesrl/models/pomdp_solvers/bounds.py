@@ -84,10 +84,10 @@ def lower(m: Arrays, alpha: F2, move: float, sweeps: int) -> int:
                 g = m.group[s, a]
                 for k in range(m.size[g]):
                     y, p = m.succ[s, a, k], m.prob[g, k]
-                    h = m.sign_group[y, a]
-                    for l in range(m.sign_size[h]):
+                    h = m.observation_group[y, a]
+                    for l in range(m.observation_size[h]):
                         for b in range(A):
-                            x[m.sign[y, a, l], b] += p * m.sign_prob[h, l] * alpha[b, y]
+                            x[m.observation[y, a, l], b] += p * m.observation_prob[h, l] * alpha[b, y]
                 total = 0.0
                 for o in range(m.Z):
                     total += x[o].max()

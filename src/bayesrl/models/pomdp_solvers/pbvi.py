@@ -10,7 +10,7 @@ Deviations: old vectors on which the new values rest are kept, if no new vector 
 vector for each belief alone, V may fall between the points of B, and then at B too: values can oscillate.
 Of vectors that tie at a belief the first is taken: V at B does not depend on it, V beside B does.
 Steps into a terminal state are not added. Where there is no room for all new beliefs, the farthest are taken.
-Cost: O(B A Z S N) for a sweep with N vectors, not many more than B; sparse in transitions, signs and beliefs.
+Cost: O(B A Z S N) for a sweep with N vectors, not many more than B; sparse in transitions, observations and beliefs.
 Claims: below the exact value everywhere, never falling at B, the fixed point on given beliefs, exact as B grows.
 """
 
@@ -28,8 +28,8 @@ from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import better, first_best
 from bayesrl.models.pomdp import TabularPOMDP
-from bayesrl.models.pomdp_solvers._backups import Arrays, arrays_of, predict, successors, sweep
-from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors, beliefs_of, lowest, without
+from bayesrl.models.pomdp_solvers._backups import Arrays, arrays_of, predict, successors, sweep, without_repetitions
+from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors, beliefs_of, lowest
 from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.parameters import Above, AtLeast, Shape, declared
 from bayesrl.problems import HasPOMDP
@@ -130,7 +130,7 @@ def settle(m: Arrays, points: F2, vectors: F2, actions: I1, tol: float, most: in
     while moved >= move and n < most:
         before = v
         vectors, actions, v = sweep(m, points, w, vectors, actions)
-        vectors, actions = without(vectors, actions)
+        vectors, actions = without_repetitions(vectors, actions)
         n, moved = n + 1, np.abs(v - before).max()
     return vectors, actions, n, float(moved / move * tol)
 
@@ -181,16 +181,16 @@ def simulate(m: Arrays, b: F1, a: int, rng: Generator) -> F1:
     s = draw(y, rng.random())
     h, o = 0, 0
     if s >= 0:
-        h = m.sign_group[s, a]
-        k = draw(m.sign_prob[h], rng.random())
-        o = m.sign[s, a, k if k >= 0 else m.sign_size[h] - 1]
+        h = m.observation_group[s, a]
+        k = draw(m.observation_prob[h], rng.random())
+        o = m.observation[s, a, k if k >= 0 else m.observation_size[h] - 1]
     after: F1 = np.zeros(len(b))
     for s2 in range(len(b)):
         if y[s2] > 0.0 and s >= 0:
-            g = m.sign_group[s2, a]
-            for k in range(m.sign_size[g]):
-                if m.sign[s2, a, k] == o:
-                    after[s2] += y[s2] * m.sign_prob[g, k]
+            g = m.observation_group[s2, a]
+            for k in range(m.observation_size[g]):
+                if m.observation[s2, a, k] == o:
+                    after[s2] += y[s2] * m.observation_prob[g, k]
     total = after.sum()
     return after / total if total > 0.0 else after
 

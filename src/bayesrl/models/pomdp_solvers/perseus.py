@@ -28,8 +28,17 @@ from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import better, first_best
-from bayesrl.models.pomdp_solvers._backups import Arrays, Successors, arrays_of, assemble, look_ahead, successors, sweep
-from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors, lowest, without
+from bayesrl.models.pomdp_solvers._backups import (
+    Arrays,
+    Successors,
+    arrays_of,
+    assemble,
+    look_ahead,
+    successors,
+    sweep,
+    without_repetitions,
+)
+from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors, lowest
 from bayesrl.models.pomdp_solvers.pbvi import NEAR, PATIENCE, nearest, points_of, settled_below, simulate
 from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.parameters import Above, AtLeast, Shape, declared
@@ -97,7 +106,7 @@ class Perseus:
             if moved < move:
                 before = v
                 vectors, actions, v = sweep(m, points, w, vectors, actions)
-                vectors, actions = without(vectors, actions)
+                vectors, actions = without_repetitions(vectors, actions)
                 moved = (v - before).max()
                 if moved < move:
                     return AlphaVectors(pomdp, vectors, actions, iterations=n, method="perseus")

@@ -19,7 +19,8 @@ Deviations: between sweeps, point-based backups at the witnesses of the vectors 
 2001). V stays a lower bound, and is never below what sweeps alone would give. A controller with a node for each witness
 is evaluated now and then by a linear system, if that is small: sweeps alone need 1 / (1 - gamma) of them.
 Cost: in the worst case |V|^Z vectors for each action before they are pruned; a program for each candidate. `limit`
-bounds the vectors, `entries` the programs, so that a problem that is too large is given up, whatever the machine.
+bounds the vectors, `entries` the programs, so that a problem that is too large is given up, whatever the machine. Only
+trying tells which: of the library's worlds those with at most 30 `pairs` are solved, the others are given up.
 Claims: equal to expectimax over histories; sets are parsimonious; the error is at most `error_bound`.
 """
 
@@ -31,7 +32,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.capabilities import HasStates
-from bayesrl.errors import NotConverged
+from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.arrays import B1, F2, F3, I1, I2
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.models.pomdp_solvers._backups import arrays_of, controller, successors
@@ -112,9 +113,21 @@ class POMDPValueIteration:
     entries: Annotated[
         int, AtLeast(1), "Entries of tables that linear programs may change, in all, before giving up."
     ] = 20_000_000_000
+    pairs: Annotated[
+        int, AtLeast(1), "Largest number of pairs of a live state and an action of a prior; `solve` takes any POMDP."
+    ] = 30
 
     needs: ClassVar[tuple[type, ...]] = (HasPOMDP, HasStates)
     traits: ClassVar[Traits] = Traits(yields="planner")
+
+    def check(self, belief: HasPOMDP) -> None:
+        """Refuse a POMDP that would be given up after long."""
+        pomdp = belief.pomdp
+        n = int((~pomdp.terminal).sum()) * pomdp.n_actions
+        if n > self.pairs:
+            expected = f"about a POMDP with at most {self.pairs} pairs of a state and an action"
+            hint = "Exact vectors are often too many: set 'pairs' higher to try, or take pbvi or perseus."
+            raise InvalidArgument(NAME, "prior", expected, n, hint)
 
     def solve(self, problem: POMDPProblem, rng: Generator | None = None) -> AlphaVectors:
         """Solve a POMDP, or that of a world or a filter. `NotConverged` carries the best solution found."""

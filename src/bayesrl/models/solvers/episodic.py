@@ -19,13 +19,48 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from bayesrl.checks import frozen
-from bayesrl.errors import InvalidArgument
+from bayesrl.checks import Floats, frozen
+from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.kernels import ties
 from bayesrl.kernels.arrays import B1, B2, F1, F2, I1
 from bayesrl.kernels.dynamic_programming.bellman import Model, backup, improve, rounding_error
 from bayesrl.kernels.jit import njit
-from bayesrl.models.solution import Indices
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.policy import TabularPolicy
+from bayesrl.models.solution import Algorithm, Indices, Solution, model_of
 from bayesrl.models.solvers.evaluation import evaluate
+
+
+def solve_undiscounted(
+    mdp: TabularMDP, algorithm: Algorithm, method: str, tol: float, v: Floats | None, bonus: Floats | None
+) -> Solution:
+    """`solve_by` for discount 1: on the collapsed model, with a bound of its own."""
+    m = model_of(mdp, bonus)
+    small, label, stop = collapse(m)
+    start = evaluate(small, policy_to_the_end(small))  # values of some policy
+    if start is None:
+        raise InvalidArgument("solve", "problem", "one whose ends have probabilities above 1e-16", "smaller ones")
+    if v is not None:
+        start[label] = np.where((small.size[small.group] == 0).all(axis=1)[label], 0.0, v)
+    target, total = 0.01 * tol, 0
+    for _ in range(5):
+        start, q, low, high, iterations = algorithm(small, start, target)
+        bound, total = ending_bound(small, start, q, low, high), total + iterations
+        if bound <= tol or not np.isfinite(bound):
+            break
+        target = min(target, max(high, -low)) * 0.5 * tol / bound
+    values = start[label]
+    q = np.empty(m.r.shape)
+    backup(m, values, q)
+    slack = 2.0 * bound if np.isfinite(bound) else 0.0
+    tied = (q >= q.max(axis=1, keepdims=True) - slack) | ties.tied(q)
+    ended = (small.size[small.group] == 0).all(axis=1) | (stop & (start <= slack))
+    policy = TabularPolicy.unchecked(optimal_policy(m, tied, ended[label]), m.r.shape[1])
+    solution = Solution(values, q, policy, bound, total, method)
+    rounding = np.isfinite(bound) and max(high, -low) <= 4.0 * rounding_error(small, start)  # only rounding is left
+    if not (rounding or bound <= max(tol, 1e-12 * (1.0 + np.abs(values).max()))):
+        raise NotConverged(method, solution, bound, f"{total} iterations")
+    return solution
 
 
 class Collapsed(NamedTuple):

@@ -21,14 +21,11 @@ from bayesrl.checks import Floats, frozen
 from bayesrl.core import Policy
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1
-from bayesrl.kernels.dynamic_programming.bellman import Model, eliminate, policy_backup, rounding_error
+from bayesrl.kernels.dynamic_programming.bellman import Model, eliminate, is_small, policy_backup, rounding_error
 from bayesrl.kernels.jit import njit
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.reading import Problem, mdp_of
 from bayesrl.models.solution import LISTS, model_of
-
-SMALL, SMALL_DENSE = 200, 50
-"""Number of states up to which elimination in compiled code is the fastest, with lists and with a matrix."""
 
 
 def evaluate_policy(problem: Problem, policy: Policy | ArrayLike) -> Floats:
@@ -63,11 +60,6 @@ def evaluate(m: Model, pi: I1) -> F1 | None:
     if v is None or not residual <= rounding_error(m, v):
         v, _ = refined(m, pi, dense_factors(m, pi, np.float64))
     return v
-
-
-def is_small(m: Model) -> bool:
-    """Whether elimination in compiled code is the fastest method."""
-    return len(m.r) <= (SMALL_DENSE if len(m.matrix) else SMALL)
 
 
 Solve = Callable[[F1], F1]

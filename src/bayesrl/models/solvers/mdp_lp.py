@@ -23,8 +23,7 @@ from bayesrl.checks import Floats
 from bayesrl.errors import NotConverged
 from bayesrl.kernels.dynamic_programming.bellman import Model
 from bayesrl.models.reading import Problem
-from bayesrl.models.solution import Solution
-from bayesrl.models.solvers.driver import Iterate, solve_by
+from bayesrl.models.solution import Iterate, Solution, solve_by
 from bayesrl.models.solvers.policy_iteration import policy_iteration
 from bayesrl.parameters import Above, declared
 from bayesrl.registry import register

@@ -18,7 +18,7 @@ from bayesrl.checks import Floats
 from bayesrl.kernels.arrays import F1, F2, I1, I2
 from bayesrl.kernels.dynamic_programming.bellman import Model, backup, converged, improve, policy_backup, rounding_error
 from bayesrl.kernels.jit import any_order, njit
-from bayesrl.models.solvers.driver import Iterate
+from bayesrl.models.solution import Iterate
 from bayesrl.models.solvers.policy_iteration import policy_iteration
 
 SWEEPS = 10

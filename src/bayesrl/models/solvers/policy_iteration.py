@@ -26,15 +26,15 @@ from bayesrl.kernels.dynamic_programming.bellman import (
     converged,
     eliminate,
     improve,
+    is_small,
     rounding_error,
     sweep,
 )
 from bayesrl.kernels.jit import njit
 from bayesrl.models.reading import Problem
-from bayesrl.models.solution import Solution
-from bayesrl.models.solvers.driver import Iterate, solve_by
+from bayesrl.models.solution import Iterate, Solution, solve_by
 from bayesrl.models.solvers.episodic import policy_to_the_end
-from bayesrl.models.solvers.evaluation import evaluate, is_small, mixture
+from bayesrl.models.solvers.evaluation import evaluate, mixture
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register
 

@@ -21,8 +21,7 @@ from bayesrl.kernels.arrays import F1, F2
 from bayesrl.kernels.dynamic_programming.bellman import Model, backup, converged, largest, sweep
 from bayesrl.kernels.jit import njit
 from bayesrl.models.reading import Problem
-from bayesrl.models.solution import Solution
-from bayesrl.models.solvers.driver import Iterate, solve_by
+from bayesrl.models.solution import Iterate, Solution, solve_by
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -49,7 +49,7 @@ def shape_of(arms: int, replicates: int | None) -> tuple[int, ...]:
     return (arms,) if replicates is None else (replicates, arms)
 
 
-class Arms(Published, Protocol):
+class Arms(Published):
     """A bandit without contexts."""
 
     means: Floats
@@ -65,7 +65,7 @@ class Arms(Published, Protocol):
         return self.means.shape[-1]
 
 
-class SingleArms(Arms, Protocol):
+class SingleArms(Arms):
     """A bandit in which one arm is chosen at a time."""
 
     def reset(self, rng: Generator) -> tuple[None, int]:
@@ -78,7 +78,7 @@ class SingleArms(Arms, Protocol):
         return lost
 
 
-class ArmsFamily(Published, Protocol):
+class ArmsFamily(Published):
     """A family of bandits."""
 
     arms: int

@@ -33,7 +33,7 @@ class ContextualBandit(Published):
     Examples
     --------
     >>> from bayesrl.beliefs import LinearGaussianArms
-    >>> belief = LinearGaussianArms.prior(4, features=np.eye(4).reshape(2, 2, 4))
+    >>> belief = LinearGaussianArms.isotropic(4, features=np.eye(4).reshape(2, 2, 4))
     >>> world = ContextualBandit([[0.0, 1.0], [3.0, 2.0]], noise=1.0, belief=belief)
     >>> [float(world.gap(context, 0)) for context in (0, 1)]
     [1.0, 0.0]

@@ -32,5 +32,5 @@ def contextual_shop(gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0) -> Con
     array([5, 0, 7, 7, 1, 4])
     """
     d = PRODUCTS * customers().shape[1]
-    belief = LogisticLaplaceArms.prior(d, SPREAD**-2, features(), gamma)
+    belief = LogisticLaplaceArms.isotropic(d, SPREAD**-2, features(), gamma)
     return ContextualBandit(purchase_rates(), None, belief, "contextual-shop", gamma, GAUSSIAN)

@@ -56,7 +56,7 @@ class LinearFamily(ArmsFamily):
     def default_prior(self) -> LinearGaussianArms:
         """The exact Gaussian belief about the weights; features are known."""
         features = spread_features(self.contexts, self.arms, self.d)
-        return LinearGaussianArms.prior(self.d, self.scale, self.noise, features, self.gamma)
+        return LinearGaussianArms.isotropic(self.d, self.scale, self.noise, features, self.gamma)
 
 
 @register(

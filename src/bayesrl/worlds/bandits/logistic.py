@@ -55,7 +55,7 @@ class LogisticFamily(ArmsFamily):
     def default_prior(self) -> LogisticArms:
         """Chapelle and Li's belief about the weights, starting from their distribution; features are known."""
         features = spread_features(self.contexts, self.arms, self.d)
-        return LogisticArms.prior(self.d, self.scale**-2, features, self.gamma)
+        return LogisticArms.isotropic(self.d, self.scale**-2, features, self.gamma)
 
 
 @register(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class Bounds(NamedTuple):
         return Bounds(frozen(np.atleast_1d(np.asarray(low, float))), frozen(np.atleast_1d(np.asarray(high, float))))
 
 
-class BoxWorld(Published, Protocol):
+class BoxWorld(Published, ABC):
     """A world that says how long an episode may last, and between which bounds it moves."""
 
     registered: ClassVar[str]
@@ -37,10 +38,12 @@ class BoxWorld(Published, Protocol):
     """Whether an episode can end, other than by its horizon."""
 
     @property
+    @abstractmethod
     def observations(self) -> Bounds | int:
         """Bounds of what is observed, or the number of observations."""
 
     @property
+    @abstractmethod
     def actions(self) -> Bounds | int:
         """Bounds of actions, or their number."""
 

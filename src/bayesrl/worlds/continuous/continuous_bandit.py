@@ -12,7 +12,7 @@ from dataclasses import field
 from functools import cached_property
 from itertools import product
 from math import ceil
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -40,7 +40,7 @@ FINE = 400
 """Points of a line on which the best action is looked for; then it is improved."""
 
 
-class BoxBandit(Published, Protocol):
+class BoxBandit(Published):
     """The common parts of the family and its worlds: the box of the actions."""
 
     dims: int

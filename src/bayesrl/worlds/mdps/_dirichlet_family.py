@@ -41,13 +41,13 @@ class DirichletFamily(Published):
 
     Examples
     --------
-    >>> coins = DirichletFamily("coins", counts=np.ones((2, 1, 2)), rewards=np.zeros((2, 1, 2)))
+    >>> coins = DirichletFamily("coins", transition_counts=np.ones((2, 1, 2)), rewards=np.zeros((2, 1, 2)))
     >>> coins.draw(np.random.default_rng(0)).mdp.prob.round(2).tolist()
     [[0.4, 0.6], [0.9, 0.1]]
     """
 
     name: Annotated[str, "What the family is called."]
-    counts: Annotated[Floats, AtLeast(0), Shape("(S, A, S)"), "Dirichlet counts of next states."] = field(repr=False)
+    transition_counts: Annotated[Floats, AtLeast(0), Shape("(S, A, S)"), "Dirichlet counts."] = field(repr=False)
     rewards: Annotated[Floats, Shape("(S, A, S)"), "R[s, a, s'], known to the agent."] = field(repr=False)
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95
     setting: Annotated[Setting, "How the family is usually run."] = field(default=BBRL, repr=False)
@@ -57,13 +57,13 @@ class DirichletFamily(Published):
 
     def __post_init__(self) -> None:
         owner = "DirichletFamily"
-        counts = array(owner, "counts", self.counts, (None, None, None), low=0.0)
+        counts = array(owner, "transition_counts", self.transition_counts, (None, None, None), low=0.0)
         array(owner, "rewards", self.rewards, counts.shape)
         object.__setattr__(self, "gamma", float(self.gamma))
         if counts.shape[0] != counts.shape[2]:
-            raise InvalidArgument(owner, "counts", "of shape (S, A, S)", counts)
+            raise InvalidArgument(owner, "transition_counts", "of shape (S, A, S)", counts)
         if not counts.any(axis=2).all():
-            raise InvalidArgument(owner, "counts", "positive somewhere in every row", 0.0)
+            raise InvalidArgument(owner, "transition_counts", "positive somewhere in every row", 0.0)
 
     def draw(self, rng: Generator) -> MDPWorld:
         """A world of this family."""
@@ -78,25 +78,25 @@ class DirichletFamily(Published):
     @cached_property
     def outcomes(self) -> Outcomes:
         """The outcomes that are possible in some world of the family: the next states with a positive count."""
-        mean = self.counts / self.counts.sum(axis=2, keepdims=True)
+        mean = self.transition_counts / self.transition_counts.sum(axis=2, keepdims=True)
         return TabularMDP.from_dense(mean, self.rewards, self.gamma).outcomes
 
     @cached_property
     def alpha(self) -> Floats:
         """The counts of those outcomes, (G, K), zero on padding."""
         S, A, K = self.outcomes.succ.shape
-        listed = np.take_along_axis(self.counts, self.outcomes.succ, axis=2).reshape(S * A, K)
+        listed = np.take_along_axis(self.transition_counts, self.outcomes.succ, axis=2).reshape(S * A, K)
         return frozen(np.where(self.outcomes.valid, listed, 0.0))
 
     @property
     def n_states(self) -> int:
         """S."""
-        return self.counts.shape[0]
+        return self.transition_counts.shape[0]
 
     @property
     def n_actions(self) -> int:
         """A."""
-        return self.counts.shape[1]
+        return self.transition_counts.shape[1]
 
     @property
     def mdp(self) -> NoReturn:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -23,11 +23,13 @@ from bayesrl.kernels.ties import first_best
 from bayesrl.models.pomdp import NOTHING, TabularPOMDP
 from bayesrl.models.pomdp_solvers.pbvi import PBVI
 from bayesrl.registry import make_world
+from bayesrl.renamed import with_old_words
 from bayesrl.worlds.hidden import POMDPWorld
 from bayesrl.worlds.settings import Published, Setting
 
 
-class Oracle(Published, Protocol):
+@with_old_words
+class Oracle(Published):
     """A world whose state is hidden, and questions about it."""
 
     world: str | POMDPWorld
@@ -64,10 +66,6 @@ class Oracle(Published, Protocol):
         """The prior over models of the world inside."""
         return self.inside.model_prior()
 
-    def counts(self) -> DirichletPOMDP:
-        """The old word for `model_prior`."""
-        return self.model_prior()
-
     @property
     def gamma(self) -> float:
         """Discount."""
@@ -88,7 +86,7 @@ class Watched(NamedTuple):
     """The oracle's probability of each state, given all actions and observations of the episode."""
 
 
-class Advisor(Oracle, Protocol):
+class Advisor(Oracle):
     """An oracle that knows the model, but not the state: it filters what is seen, and knows the best action."""
 
     def reset(self, rng: Generator) -> tuple[Watched, tuple[int, int]]:

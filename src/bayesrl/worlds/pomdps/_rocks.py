@@ -20,7 +20,7 @@ from bayesrl.core import WorldStep
 from bayesrl.kernels.arrays import B2, F2, I1, I2
 from bayesrl.kernels.jit import njit, plain
 from bayesrl.kernels.random.stream import uniform
-from bayesrl.kernels.simulators.simulator import bar, implements, rollout_action, root, step
+from bayesrl.kernels.simulators.simulator import implements, mask_illegal, rollout_action, root, step
 from bayesrl.models.pomdp import NOTHING
 from bayesrl.parameters import DISCOUNT, AtLeast, value
 from bayesrl.worlds.hidden import KNOWN
@@ -92,7 +92,7 @@ def _step(model: Rocks, s: int, a: int, rng: Generator) -> tuple[int, int, float
     return o, y, r, done, 0
 
 
-@implements(bar, Rocks)
+@implements(mask_illegal, Rocks)
 @njit
 def _bar(model: Rocks, s: int, Q: F2, N: I2, h: int) -> None:
     for a in range(Q.shape[1]):

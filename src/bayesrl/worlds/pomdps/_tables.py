@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayesrl.checks import Floats, Ints
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.pomdp import Signs, TabularPOMDP, mean_over_signs
+from bayesrl.models.pomdp import ObservationOutcomes, TabularPOMDP, mean_over_observations
 
 Rows = Sequence[Sequence[float]]
 """One row for each group; they may have different lengths."""
@@ -20,8 +20,8 @@ def listed_pomdp(
     succ: Ints,
     group: Ints,
     prob: Rows,
-    signs: Signs,
-    sign_prob: Rows,
+    observed: ObservationOutcomes,
+    observation_prob: Rows,
     R: Floats,
     gamma: float,
     start: Floats,
@@ -33,11 +33,11 @@ def listed_pomdp(
     """
     S, A, _ = succ.shape
     rows = padded(prob)
-    shown = padded(sign_prob)
+    shown = padded(observation_prob)
     if R.ndim == 4:
-        seen = np.zeros((S, A, signs.n_observations))
-        np.add.at(seen, (*np.indices((S, A))[..., None], signs.sign), shown[signs.group])
-        paid = mean_over_signs(R, seen)
+        seen = np.zeros((S, A, observed.n_observations))
+        np.add.at(seen, (*np.indices((S, A))[..., None], observed.observation), shown[observed.group])
+        paid = mean_over_observations(R, seen)
     else:
         paid = R
     table = paid[:, :, None] if paid.ndim == 2 else paid
@@ -46,7 +46,7 @@ def listed_pomdp(
     ends[list(terminal)] = True
     size = np.array([len(row) for row in prob])
     mdp = TabularMDP(Outcomes(succ, each, group, size, table, start, ends), rows, gamma)
-    return TabularPOMDP(mdp, signs, shown, R)
+    return TabularPOMDP(mdp, observed, shown, R)
 
 
 def padded(rows: Rows) -> Floats:
@@ -57,15 +57,17 @@ def padded(rows: Rows) -> Floats:
     return table
 
 
-def signs_by_state(shown: ArrayLike, n_actions: int) -> tuple[Signs, list[list[float]]]:
+def observations_by_state(shown: ArrayLike, n_actions: int) -> tuple[ObservationOutcomes, list[list[float]]]:
     """The observations, if they depend on the state reached only, and their rows, from the probabilities (S, Z)."""
     seen: NDArray[np.float64] = np.asarray(shown, np.float64)
     S, Z = seen.shape
     kinds, which = np.unique(seen, axis=0, return_inverse=True)
     some = [np.flatnonzero(row).tolist() for row in kinds]
-    sign = np.zeros((S, n_actions, max(map(len, some))), np.int64)
+    observation = np.zeros((S, n_actions, max(map(len, some))), np.int64)
     for s, g in enumerate(which.ravel().tolist()):
-        sign[s, :, : len(some[g])] = some[g]
+        observation[s, :, : len(some[g])] = some[g]
     group = np.repeat(which.reshape(S, 1), n_actions, axis=1)
     size = np.array([len(one) for one in some])
-    return Signs(sign, group, size, Z), [row[one].tolist() for row, one in zip(kinds, some, strict=True)]
+    return ObservationOutcomes(observation, group, size, Z), [
+        row[one].tolist() for row, one in zip(kinds, some, strict=True)
+    ]

@@ -25,7 +25,7 @@ from bayesrl.checks import number
 from bayesrl.parameters import DISCOUNT
 from bayesrl.registry import register
 from bayesrl.worlds.hidden import POMDPWorld
-from bayesrl.worlds.pomdps._tables import listed_pomdp, signs_by_state
+from bayesrl.worlds.pomdps._tables import listed_pomdp, observations_by_state
 
 MOVES = ((0, 0), (0, 1), (1, 0), (0, -1), (-1, 0))
 NAMES = ("none", "N", "E", "S", "W")
@@ -70,12 +70,12 @@ def follow(gamma: Annotated[float, DISCOUNT, "Discount."] = 0.9) -> POMDPWorld:
         shown[s, [direction(dx, dy), UNSEEN]] = SEEN, 1.0 - SEEN
         for (a, (rx, ry)), (k, (px, py)) in product(enumerate(MOVES), enumerate(MOVES)):
             succ[s, a, k] = place(person, dx + px - rx, dy + py - ry)
-    signs, rows = signs_by_state(shown, 5)
+    observed, rows = observations_by_state(shown, 5)
     start = np.zeros(LOST + 1)
     start[[place(0, 0, 0), place(1, 0, 0)]] = 0.5
     return POMDPWorld(
         "follow",
-        listed_pomdp(succ, group, [*PERSONS, [1.0]], signs, rows, R, discount, start, (LOST,)),
+        listed_pomdp(succ, group, [*PERSONS, [1.0]], observed, rows, R, discount, start, (LOST,)),
         states=(*(f"{s // 25}-{s // 5 % 5 - FAR}-{s % 5 - FAR}".replace("--", "-m") for s in range(LOST)), "lost"),
         actions=NAMES,
         observations=("same", *NAMES[1:], "unseen"),

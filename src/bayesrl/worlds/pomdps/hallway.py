@@ -22,7 +22,7 @@ from bayesrl.checks import number
 from bayesrl.parameters import DISCOUNT
 from bayesrl.registry import register
 from bayesrl.worlds.hidden import POMDPWorld
-from bayesrl.worlds.pomdps._tables import listed_pomdp, padded, signs_by_state
+from bayesrl.worlds.pomdps._tables import listed_pomdp, observations_by_state, padded
 
 PLACES = {(x, 0): x for x in range(11)} | {(x, -1): 10 + x // 2 for x in (2, 4, 6, 8)}
 """Cells by (x, y)."""
@@ -83,10 +83,10 @@ def hallway(gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95) -> POMDPWorld
     R[: 4 * GOAL, :, 4 * GOAL :] = 1.0
     start = np.where(np.arange(60) < 4 * GOAL, 1.0 / len(away), 0.0)
     turning = ([4.0 if q == meant else 1.0 for q in range(4)] for meant in (1, 2, 3))
-    signs, seen = signs_by_state(shown, 5)
+    observed, seen = observations_by_state(shown, 5)
     return POMDPWorld(
         "hallway",
-        listed_pomdp(succ, group, rows, signs, seen, R, discount, start),
+        listed_pomdp(succ, group, rows, observed, seen, R, discount, start),
         states=tuple(f"{cell}-{way}" for cell in range(15) for way in "NESW"),
         actions=("stay", "forward", "turn-right", "turn-around", "turn-left"),
         bracket=(0.9887, 1.2091) if discount == 0.95 else None,

@@ -19,7 +19,7 @@ from bayesrl.checks import integer, number
 from bayesrl.parameters import DISCOUNT, AtLeast
 from bayesrl.registry import register
 from bayesrl.worlds.hidden import POMDPWorld
-from bayesrl.worlds.pomdps._tables import listed_pomdp, signs_by_state
+from bayesrl.worlds.pomdps._tables import listed_pomdp, observations_by_state
 
 MOST = 500
 """Positions. Rewards are a table of (s, a, s')."""
@@ -60,9 +60,9 @@ def load_unload(
     R = np.zeros((len(states), 2, len(states)))
     R[number_of[1, True], :, 0] = 1.0
     shown = [[p == 0, p == n - 1, 0 < p < n - 1] for p, _ in states]
-    signs, rows = signs_by_state(shown, 2)
+    observed, rows = observations_by_state(shown, 2)
     group = np.tile([0, 1], (len(states), 1))
-    pomdp = listed_pomdp(succ, group, [[1.0, 0.0], [0.0, 1.0]], signs, rows, R, discount, np.eye(len(states))[0])
+    pomdp = listed_pomdp(succ, group, [[1.0, 0.0], [0.0, 1.0]], observed, rows, R, discount, np.eye(len(states))[0])
     best = None if discount == 1.0 else discount ** (2 * n - 3) / (1.0 - discount ** (2 * n - 2))
     return POMDPWorld(
         "load-unload",

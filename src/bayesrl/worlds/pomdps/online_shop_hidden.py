@@ -15,7 +15,7 @@ from typing import Annotated
 import numpy as np
 
 from bayesrl.checks import number
-from bayesrl.models.pomdp import Signs
+from bayesrl.models.pomdp import ObservationOutcomes
 from bayesrl.parameters import DISCOUNT, PROBABILITY
 from bayesrl.registry import register
 from bayesrl.worlds.bandits.shop import purchase_rates
@@ -57,13 +57,13 @@ def online_shop_hidden(
     S, A = rates.shape
     rows = stays * np.eye(S) + (1.0 - stays) / S
     each = np.arange(S * A).reshape(S, A)
-    signs = Signs(np.broadcast_to([0, 1], (S, A, 2)), each, np.full(S * A, 2), 2)
+    observed = ObservationOutcomes(np.broadcast_to([0, 1], (S, A, 2)), each, np.full(S * A, 2), 2)
     bought = np.stack([1.0 - rates, rates], axis=-1).reshape(S * A, 2)
     pomdp = listed_pomdp(
         np.broadcast_to(np.arange(S), (S, A, S)),
         np.repeat(np.arange(S)[:, None], A, axis=1),
         rows.tolist(),
-        signs,
+        observed,
         bought.tolist(),
         np.broadcast_to([0.0, 1.0], (S, A, S, 2)),
         discount,

@@ -15,7 +15,7 @@ its (11, 11) with four more rocks. There is no agreed one: Silver and Veness's c
 numbers, and a public variant of that code has yet another. `seed` draws a map of any size by numpy's.
 
 Legal are actions that do not cost 100: the past always tells which they are, and another one is never optimal. Searches
-on the world's prior try no others. Rollouts may prefer those that do not check a rock (`wander="preferred"` of POMCP).
+on the world's prior try no others. Rollouts may prefer those that do not check a rock (`rollout="preferred"` of POMCP).
 
 What the Bayes-adaptive version leaves unknown is ours: how often a check is right, tied over all checks from the same
 distance, with counts (3, 1) of right and wrong.
@@ -30,7 +30,7 @@ from numpy.random import default_rng
 
 from bayesrl.checks import integer, number, truth
 from bayesrl.errors import InvalidArgument
-from bayesrl.models.pomdp import Signs
+from bayesrl.models.pomdp import ObservationOutcomes
 from bayesrl.parameters import DISCOUNT, AtLeast
 from bayesrl.registry import register
 from bayesrl.worlds.hidden import LARGE, POMDPWorld
@@ -143,13 +143,13 @@ def tabled(n: int, chart: Map, gamma: float) -> POMDPWorld:
     succ[:end, sample] = np.where(rock >= 0, s - (is_good << np.maximum(rock, 0)), end)
     R[:end, sample] = np.where(rock >= 0, np.where(is_good, GOOD, BAD), FORBIDDEN)
     _, first, which = np.unique(distances(n, chart).round(9), return_index=True, return_inverse=True)
-    group, sign = np.zeros((end + 1, A), np.int64), np.zeros((end + 1, A, 2), np.int64)  # group 0 shows 0
+    group, observation = np.zeros((end + 1, A), np.int64), np.zeros((end + 1, A, 2), np.int64)  # group 0 shows 0
     group[:end, 4:sample] = which.reshape(C, k)[cell] + 1
-    sign[:end, 4:sample, 0] = 1 - (good[:, None] >> np.arange(k) & 1)  # the right answer: 0 if the rock is good
-    sign[:end, 4:sample, 1] = 1 - sign[:end, 4:sample, 0]
+    observation[:end, 4:sample, 0] = 1 - (good[:, None] >> np.arange(k) & 1)  # the right answer: 0 if the rock is good
+    observation[:end, 4:sample, 1] = 1 - observation[:end, 4:sample, 0]
     right = by_cell.right.ravel()[first]
     rows = [[1.0], *([p, 1.0 - p] for p in right.tolist())]
-    signs = Signs(sign, group, np.array([1, *[2] * len(right)]), 2)
+    observed = ObservationOutcomes(observation, group, np.array([1, *[2] * len(right)]), 2)
     start = np.zeros(end + 1)
     start[(by_cell.start << k) + np.arange(kinds)] = 1.0 / kinds
     legal = by_cell.legal[np.append(cell, C)]
@@ -159,7 +159,9 @@ def tabled(n: int, chart: Map, gamma: float) -> POMDPWorld:
     value = chart.value if gamma == 0.95 else None
     return POMDPWorld(
         NAME,
-        listed_pomdp(succ[:, :, None], np.zeros((end + 1, A), np.int64), [[1.0]], signs, rows, R, gamma, start, (end,)),
+        listed_pomdp(
+            succ[:, :, None], np.zeros((end + 1, A), np.int64), [[1.0]], observed, rows, R, gamma, start, (end,)
+        ),
         actions=names_of(k),
         observations=("good", "bad"),
         bracket=bounds(n, chart, gamma) if value is None and not few else value,

@@ -23,7 +23,7 @@ from bayesrl.checks import number
 from bayesrl.parameters import DISCOUNT
 from bayesrl.registry import register
 from bayesrl.worlds.hidden import POMDPWorld
-from bayesrl.worlds.pomdps._tables import listed_pomdp, padded, signs_by_state
+from bayesrl.worlds.pomdps._tables import listed_pomdp, observations_by_state, padded
 
 TURN = (1, 4, 5, 6, 1, 2, 3, 1)
 FORWARD = (4, 1, 1, 2, 5, 6, 6, 4)
@@ -69,10 +69,10 @@ def shuttle(gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95) -> POMDPWorld
             rows.append(list(BACK[s].values()))
     R[1, 1, 1] = R[6, 1, 6] = -3.0
     R[3, 2, 0] = 10.0
-    signs, shown = signs_by_state([[seen.get(o, 0.0) for o in range(5)] for seen in SEEN], 3)
+    observed, shown = observations_by_state([[seen.get(o, 0.0) for o in range(5)] for seen in SEEN], 3)
     return POMDPWorld(
         "shuttle",
-        listed_pomdp(succ, group, rows, signs, shown, R, discount, np.eye(8)[7]),
+        listed_pomdp(succ, group, rows, observed, shown, R, discount, np.eye(8)[7]),
         actions=("turn-around", "forward", "back"),
         observations=("rear-most-visited", "front", "docked-most-visited", "nothing", "docked-least-visited"),
         bracket=(VALUE - 5e-5, VALUE + 5e-5) if discount == 0.95 else None,

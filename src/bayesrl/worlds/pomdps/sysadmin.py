@@ -18,7 +18,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from bayesrl.checks import Floats, Ints, choice, integer, number
-from bayesrl.models.pomdp import Signs
+from bayesrl.models.pomdp import ObservationOutcomes
 from bayesrl.parameters import DISCOUNT, AtLeast
 from bayesrl.registry import register
 from bayesrl.worlds.hidden import POMDPWorld
@@ -63,17 +63,17 @@ def sysadmin(
     failed = np.pad(1 - works, ((0, 0), (1, 1)))
     true = moves(works, GOES_ON * WITH_FAILED ** (near * (failed[:, :-2] + failed[:, 2:])))
     believed = moves(works, np.full((S, n), BELIEVED))
-    sign = np.tile([0, 1], (S, A, 1))
+    observation = np.tile([0, 1], (S, A, 1))
     group = np.tile(works, 2)  # row 1 of a computer that works, row 0 of one that fails
     rows = [[SEEN, 1.0 - SEEN], [1.0 - SEEN, SEEN]]
     R = np.zeros((S, A, S)) + works.sum(axis=1) - (np.arange(A) >= n)[:, None]
     flat = np.arange(S * A).reshape(S, A)
     succ = np.broadcast_to(np.arange(S), (S, A, S))
-    signs = Signs(sign, group, np.array([2, 2]), 2)
+    observed = ObservationOutcomes(observation, group, np.array([2, 2]), 2)
     start = np.eye(S)[-1]
     return POMDPWorld(
         "sysadmin",
-        listed_pomdp(succ, flat, true.reshape(S * A, S).tolist(), signs, rows, R, discount, start),
+        listed_pomdp(succ, flat, true.reshape(S * A, S).tolist(), observed, rows, R, discount, start),
         actions=tuple(f"{what}-{c}" for what in ("look", "reboot") for c in range(n)),
         observations=("fails", "works"),
         bracket=BRACKETS[form] if (n, discount) == (3, 0.95) else None,

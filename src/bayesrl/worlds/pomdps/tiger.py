@@ -19,7 +19,7 @@ import numpy as np
 
 from bayesrl.checks import number
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.pomdp import Signs, TabularPOMDP
+from bayesrl.models.pomdp import ObservationOutcomes, TabularPOMDP
 from bayesrl.parameters import DISCOUNT, PROBABILITY, Above
 from bayesrl.registry import register
 from bayesrl.worlds.hidden import POMDPWorld
@@ -91,11 +91,13 @@ def tiger_with(
     start = [0.5, 0.5, 0.0][:S]
     mdp = TabularMDP.from_dense(P, R, discount, start, (2,) if episodic else ())
     door = max(group) + 1  # the group of what a door shows
-    groups, sign = np.full((S, 3), door), np.tile([0, 1], (S, 3, 1))
+    groups, observation = np.full((S, 3), door), np.tile([0, 1], (S, 3, 1))
     groups[:2, LISTEN] = group
-    sign[1, LISTEN] = 1, 0  # outcome 0 is the right side
+    observation[1, LISTEN] = 1, 0  # outcome 0 is the right side
     heard = [[right, 1.0 - right]] * door
-    pomdp = TabularPOMDP(mdp, Signs(sign, groups, np.full(door + 1, 2), 2), np.array([*heard, [0.5, 0.5]]), R)
+    pomdp = TabularPOMDP(
+        mdp, ObservationOutcomes(observation, groups, np.full(door + 1, 2), 2), np.array([*heard, [0.5, 0.5]]), R
+    )
     return POMDPWorld(
         name,
         pomdp,

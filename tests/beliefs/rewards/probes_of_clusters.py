@@ -13,7 +13,7 @@ from bayesrl.beliefs.rewards.dpm_birl import DPMBIRL
 from bayesrl.beliefs.rewards.multitask_birl import MultitaskBIRL
 from bayesrl.beliefs.rewards.reward_priors import finite
 from bayesrl.checks import Floats, Ints
-from bayesrl.testing.probes import probe_for
+from bayesrl.testing import probe_for
 
 THINGS = 3
 """Things whose goals are the quantities."""

@@ -1,4 +1,4 @@
-"""Probes of beliefs about arms; `bayesrl.testing` registers them when it is imported.
+"""Probes of beliefs about arms.
 
 Data are rewards of arms chosen at random. A probe has `random = True` if the belief draws random numbers in `update`.
 It has `approximate = True` if the belief only approximates the posterior; fewer laws hold then.
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from draws import one_of
 from numpy.random import Generator
 from scipy import special
 
@@ -30,7 +31,7 @@ from bayesrl.beliefs.mdp.finite_mdps import FiniteMDPs
 from bayesrl.capabilities import HasMeans, SamplesMeans
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
-from bayesrl.testing.probes import Probe, one_of, probe_for
+from bayesrl.testing import Probe, probe_for
 
 
 class Arms(SamplesMeans, HasMeans, Protocol):
@@ -43,53 +44,53 @@ class ArmProbe(NamedTuple):
     pay: Callable[[Any, float, Generator], float]
     random: bool = False
 
-    def draw(self, belief: Arms, rng: Generator) -> Floats:  # noqa: D102
+    def draw(self, belief: Arms, rng: Generator) -> Floats:
         return belief.sample_means(None, rng)
 
-    def datum(self, belief: Arms, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: Arms, theta: Floats, rng: Generator) -> Transition:
         a = int(rng.integers(len(theta)))
         return Transition(0, a, self.pay(belief, float(theta[a]), rng), 0)
 
-    def read(self, belief: Arms, theta: Floats) -> Floats:  # noqa: D102
+    def read(self, belief: Arms, theta: Floats) -> Floats:
         return theta
 
-    def expect(self, belief: Arms) -> Floats:  # noqa: D102
+    def expect(self, belief: Arms) -> Floats:
         return belief.mean()
 
 
 class NormalGammaProbe:
     """Truths are means and precisions of the arms, (2, K)."""
 
-    def draw(self, belief: NormalGammaArm, rng: Generator) -> Floats:  # noqa: D102
+    def draw(self, belief: NormalGammaArm, rng: Generator) -> Floats:
         precision = rng.gamma(belief.shape, 1.0 / belief.rate)
         return np.array([rng.normal(belief.mean_, 1.0 / np.sqrt(belief.strength * precision)), precision])
 
-    def datum(self, belief: NormalGammaArm, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: NormalGammaArm, theta: Floats, rng: Generator) -> Transition:
         a = int(rng.integers(belief.n_actions))
         return Transition(0, a, float(rng.normal(theta[0, a], theta[1, a] ** -0.5)), 0)
 
-    def read(self, belief: NormalGammaArm, theta: Floats) -> Floats:  # noqa: D102
+    def read(self, belief: NormalGammaArm, theta: Floats) -> Floats:
         return theta.ravel()
 
-    def expect(self, belief: NormalGammaArm) -> Floats:  # noqa: D102
+    def expect(self, belief: NormalGammaArm) -> Floats:
         return np.concatenate([belief.mean(), belief.shape / belief.rate])
 
 
 class LinearProbe:
     """Truths are the weights; the belief must hold the arms' features."""
 
-    def draw(self, belief: LinearGaussianArms, rng: Generator) -> Floats:  # noqa: D102
+    def draw(self, belief: LinearGaussianArms, rng: Generator) -> Floats:
         return belief.sample_weights(rng)
 
-    def datum(self, belief: LinearGaussianArms, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: LinearGaussianArms, theta: Floats, rng: Generator) -> Transition:
         X = np.asarray(belief.features)
         a = int(rng.integers(len(X)))
         return Transition(0, a, float(rng.normal(X[a] @ theta, belief.noise)), 0)
 
-    def read(self, belief: LinearGaussianArms, theta: Floats) -> Floats:  # noqa: D102
+    def read(self, belief: LinearGaussianArms, theta: Floats) -> Floats:
         return theta
 
-    def expect(self, belief: LinearGaussianArms) -> Floats:  # noqa: D102
+    def expect(self, belief: LinearGaussianArms) -> Floats:
         return belief.mean_
 
 
@@ -101,39 +102,39 @@ class LogisticProbe:
 
     approximate = True
 
-    def draw(self, belief: Logistic, rng: Generator) -> Floats:  # noqa: D102
+    def draw(self, belief: Logistic, rng: Generator) -> Floats:
         if isinstance(belief, LogisticArms):
             return np.asarray(rng.normal(belief.mean_, belief.precision**-0.5))
         return np.asarray(belief.mean_ + belief.root @ rng.standard_normal(belief.mean_.shape))
 
-    def datum(self, belief: Logistic, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: Logistic, theta: Floats, rng: Generator) -> Transition:
         X = np.asarray(belief.features)
         a = int(rng.integers(len(X)))
         return Transition(0, a, float(rng.random() < special.expit(X[a] @ theta)), 0)
 
-    def read(self, belief: Logistic, theta: Floats) -> Floats:  # noqa: D102
+    def read(self, belief: Logistic, theta: Floats) -> Floats:
         return theta
 
-    def expect(self, belief: Logistic) -> Floats:  # noqa: D102
+    def expect(self, belief: Logistic) -> Floats:
         return belief.mean_
 
 
 class SemiBanditProbe:
     """Truths are those of the belief inside; two arms are chosen at a time."""
 
-    def draw(self, belief: SemiBandit, rng: Generator) -> Any:  # noqa: D102
+    def draw(self, belief: SemiBandit, rng: Generator) -> Any:
         return probe_for(belief.arms).draw(belief.arms, rng)
 
-    def datum(self, belief: SemiBandit, theta: Any, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: SemiBandit, theta: Any, rng: Generator) -> Transition:
         inside = probe_for(belief.arms)
         one, two = (inside.datum(belief.arms, theta, rng) for _ in range(2))
         paid = np.array([one.reward, two.reward])
         return Transition(0, np.array([one.action, two.action]), float(paid.sum()), paid)
 
-    def read(self, belief: SemiBandit, theta: Any) -> Floats:  # noqa: D102
+    def read(self, belief: SemiBandit, theta: Any) -> Floats:
         return probe_for(belief.arms).read(belief.arms, theta)
 
-    def expect(self, belief: SemiBandit) -> Floats:  # noqa: D102
+    def expect(self, belief: SemiBandit) -> Floats:
         return probe_for(belief.arms).expect(belief.arms)
 
 
@@ -142,44 +143,44 @@ class ForgettingProbe:
 
     approximate = True
 
-    def draw(self, belief: Forgetting, rng: Generator) -> Any:  # noqa: D102
+    def draw(self, belief: Forgetting, rng: Generator) -> Any:
         return probe_for(belief.belief).draw(belief.belief, rng)
 
-    def datum(self, belief: Forgetting, theta: Any, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: Forgetting, theta: Any, rng: Generator) -> Transition:
         datum: Transition = probe_for(belief.belief).datum(belief.belief, theta, rng)
         return datum
 
-    def read(self, belief: Forgetting, theta: Any) -> Floats:  # noqa: D102
+    def read(self, belief: Forgetting, theta: Any) -> Floats:
         return probe_for(belief.belief).read(belief.belief, theta)
 
-    def expect(self, belief: Forgetting) -> Floats:  # noqa: D102
+    def expect(self, belief: Forgetting) -> Floats:
         return probe_for(belief.belief).expect(belief.belief)
 
 
 class FullBanditProbe:
     """Truths are the arms' means; two arms are chosen at a time and their sum is observed."""
 
-    def draw(self, belief: FullBandit, rng: Generator) -> Floats:  # noqa: D102
+    def draw(self, belief: FullBandit, rng: Generator) -> Floats:
         return belief.sample_means(None, rng)
 
-    def datum(self, belief: FullBandit, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: FullBandit, theta: Floats, rng: Generator) -> Transition:
         chosen = rng.choice(len(theta), 2, replace=False)
         return Transition(0, chosen, float(rng.normal(theta[chosen].sum(), belief.weights.noise)), 0)
 
-    def read(self, belief: FullBandit, theta: Floats) -> Floats:  # noqa: D102
+    def read(self, belief: FullBandit, theta: Floats) -> Floats:
         return theta
 
-    def expect(self, belief: FullBandit) -> Floats:  # noqa: D102
+    def expect(self, belief: FullBandit) -> Floats:
         return belief.mean()
 
 
 class FiniteProbe:
     """Truths are indices of models; the quantities are indicators of the index."""
 
-    def draw(self, belief: FiniteModels | FiniteMDPs, rng: Generator) -> int:  # noqa: D102
+    def draw(self, belief: FiniteModels | FiniteMDPs, rng: Generator) -> int:
         return one_of(belief.posterior(), rng)
 
-    def datum(self, belief: FiniteModels | FiniteMDPs, theta: int, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: FiniteModels | FiniteMDPs, theta: int, rng: Generator) -> Transition:
         if isinstance(belief, FiniteModels):
             a = int(rng.integers(belief.n_actions))
             return Transition(0, a, float(rng.random() < belief.models.means[theta, a]), 0)
@@ -188,10 +189,10 @@ class FiniteProbe:
         k = one_of(mdp.prob[mdp.group[s, a]], rng)
         return Transition(s, a, float(mdp.reward[s, a, k]), int(mdp.succ[s, a, k]))
 
-    def read(self, belief: FiniteModels | FiniteMDPs, theta: int) -> Floats:  # noqa: D102
+    def read(self, belief: FiniteModels | FiniteMDPs, theta: int) -> Floats:
         return np.asarray(np.eye(len(belief.posterior()))[theta])
 
-    def expect(self, belief: FiniteModels | FiniteMDPs) -> Floats:  # noqa: D102
+    def expect(self, belief: FiniteModels | FiniteMDPs) -> Floats:
         return np.asarray(belief.posterior())
 
 

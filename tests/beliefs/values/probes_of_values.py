@@ -1,4 +1,4 @@
-"""Probes of beliefs about functions and values, for the laws; `bayesrl.testing` registers them when imported.
+"""Probes of beliefs about functions and values.
 
 A truth is the values at three places. Data of a belief about values are short episodes: the order of episodes does not
 matter, the order of transitions does.
@@ -23,7 +23,7 @@ from bayesrl.beliefs.values.kernel_selection import KernelSelection
 from bayesrl.beliefs.values.lstd_lambda import LSTD
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
-from bayesrl.testing.probes import Probe, probe_for
+from bayesrl.testing import Probe, probe_for
 
 PLACES = np.array([0.0, 1.0, 2.0])
 
@@ -31,21 +31,21 @@ PLACES = np.array([0.0, 1.0, 2.0])
 class RegressionProbe:
     """Data are noisy values at one of the places."""
 
-    def draw(self, belief: GaussianFunction, rng: Generator) -> Floats:  # noqa: D102
+    def draw(self, belief: GaussianFunction, rng: Generator) -> Floats:
         return np.asarray(belief.sample(PLACES, rng)[0])
 
-    def datum(self, belief: Any, theta: Floats, rng: Generator) -> tuple[float, float]:  # noqa: D102
+    def datum(self, belief: Any, theta: Floats, rng: Generator) -> tuple[float, float]:
         i = int(rng.integers(len(PLACES)))
         return float(PLACES[i]), float(rng.normal(theta[i], belief.noise))
 
-    def read(self, belief: Any, theta: Floats) -> Floats:  # noqa: D102
+    def read(self, belief: Any, theta: Floats) -> Floats:
         return theta
 
     def readings(self, belief: GaussianFunction, n: int, rng: Generator) -> Floats:
         """Of n truths."""
         return belief.sample(PLACES, rng, n)
 
-    def expect(self, belief: GaussianFunction) -> Floats:  # noqa: D102
+    def expect(self, belief: GaussianFunction) -> Floats:
         return belief.mean(PLACES)
 
 
@@ -60,10 +60,10 @@ class EpisodeProbe(NamedTuple):
     point: bool = False
     """Whether the belief is an estimate without a distribution."""
 
-    def draw(self, belief: Any, rng: Generator) -> Floats:  # noqa: D102
+    def draw(self, belief: Any, rng: Generator) -> Floats:
         return rng.standard_normal(len(PLACES)) if isinstance(belief, LSTD) else belief.sample(PLACES, rng)[0]
 
-    def datum(self, belief: Any, theta: Floats, rng: Generator) -> list[Transition]:  # noqa: D102
+    def datum(self, belief: Any, theta: Floats, rng: Generator) -> list[Transition]:
         length, ends = int(rng.integers(1, 4)), bool(rng.random() < 0.5)
         path = rng.integers(len(PLACES), size=length + 1)
         noise, gamma = getattr(belief, "noise", 0.3), belief.gamma
@@ -78,17 +78,17 @@ class EpisodeProbe(NamedTuple):
             episode.append(Transition(places[0], 0, float(r), places[1], last and ends, last and not ends))
         return episode
 
-    def learn(self, belief: Any, episode: list[Transition], rng: Generator | None) -> Any:  # noqa: D102
+    def learn(self, belief: Any, episode: list[Transition], rng: Generator | None) -> Any:
         return belief.update_many(episode, rng)
 
-    def read(self, belief: Any, theta: Floats) -> Floats:  # noqa: D102
+    def read(self, belief: Any, theta: Floats) -> Floats:
         return theta
 
     def readings(self, belief: Any, n: int, rng: Generator) -> Floats:
         """Of n truths."""
         return np.asarray(belief.sample(PLACES, rng, n))
 
-    def expect(self, belief: Any) -> Floats:  # noqa: D102
+    def expect(self, belief: Any) -> Floats:
         return np.asarray(belief.mean(PLACES))
 
 

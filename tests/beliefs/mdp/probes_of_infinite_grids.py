@@ -1,4 +1,4 @@
-"""The probe of the belief about an infinite grid; `bayesrl.testing` registers it when it is imported."""
+"""The probe of the belief about an infinite grid."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.random import Generator, default_rng
 from bayesrl.beliefs.mdp.row_column_beta import Cell, RowColumnBeta
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
-from bayesrl.testing.probes import probe_for
+from bayesrl.testing import probe_for
 
 ROWS, COLUMNS, READ = range(1, 5), range(1, 101), range(1, 4)
 """The window that data come from, and the columns whose parameters are read."""
@@ -34,26 +34,26 @@ class GridProbe:
     remains = 0.9
     """A column is seen four times, so .58 of the error remains; 4.8 standard errors of 12 truths below .9."""
 
-    def draw(self, belief: RowColumnBeta, rng: Generator) -> Truth:  # noqa: D102
+    def draw(self, belief: RowColumnBeta, rng: Generator) -> Truth:
         p, q = belief.sample_rows_columns(ROWS, COLUMNS, rng)
         near = [(x, y) for x in READ for y in ROWS]
         far = [(x, y) for x in COLUMNS if x not in READ for y in ROWS]
         rng.shuffle(near)
         return Truth(p, q, near + far)
 
-    def datum(self, belief: RowColumnBeta, theta: Truth, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: RowColumnBeta, theta: Truth, rng: Generator) -> Transition:
         x, y = theta.cells.pop(0)
         there = rng.random() < theta.p[ROWS.index(y)] * theta.q[COLUMNS.index(x)]
         return Transition((x - 1, y), 1, float(there), (x, y))
 
-    def read(self, belief: RowColumnBeta, theta: Truth) -> Floats:  # noqa: D102
+    def read(self, belief: RowColumnBeta, theta: Truth) -> Floats:
         return np.concatenate([theta.p, theta.q[: len(READ)]])
 
     def readings(self, belief: RowColumnBeta, n: int, rng: Generator) -> Floats:
         """Of n truths, whose other columns need not be drawn."""
         return np.array([np.concatenate(belief.sample_rows_columns(ROWS, READ, rng)) for _ in range(n)])
 
-    def expect(self, belief: RowColumnBeta) -> Floats:  # noqa: D102
+    def expect(self, belief: RowColumnBeta) -> Floats:
         if sum(not there for *_, there in belief.seen) > ENUMERATED:
             return np.concatenate(belief.mean_rows_columns(ROWS, READ, default_rng(0), sweeps=4000))
         return enumerated(belief)

@@ -7,13 +7,14 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from draws import one_of
 from numpy.random import Generator
 from scipy import special
 
 from bayesrl.beliefs.rewards.birl import BIRL
 from bayesrl.beliefs.rewards.modified_birl import ModifiedBIRL
 from bayesrl.checks import Floats
-from bayesrl.testing.probes import one_of, probe_for
+from bayesrl.testing import probe_for
 
 
 class LatticeProbe:
@@ -47,7 +48,7 @@ class LatticeProbe:
     def experts(self) -> Floats:
         """Probabilities of the actions of the expert with these weights, (n, S, A)."""
         q = np.array([self.belief.rewards.solve(w).q for w in self.points])
-        return np.asarray(special.softmax(self.belief.confidence * q, axis=2))
+        return np.asarray(special.softmax(self.belief.rationality * q, axis=2))
 
     @cached_property
     def quantities(self) -> Floats:
@@ -61,23 +62,23 @@ class LatticeProbe:
         digits = np.rint((weights - found.low) / found.step).astype(np.int64)
         return digits @ len(found.log_prior) ** np.arange(digits.shape[1])[::-1]
 
-    def draw(self, belief: Any, rng: Generator) -> int:  # noqa: D102
+    def draw(self, belief: Any, rng: Generator) -> int:
         if len(belief.draws):
             return int(self.numbers(belief.sample(rng)[None])[0])
         return one_of(self.prior, rng)
 
-    def datum(self, belief: Any, theta: int, rng: Generator) -> tuple[int, int]:  # noqa: D102
+    def datum(self, belief: Any, theta: int, rng: Generator) -> tuple[int, int]:
         s = int(rng.integers(belief.n_states))
         return s, one_of(self.experts[theta, s], rng)
 
-    def learn(self, belief: Any, datum: tuple[int, int], rng: Generator) -> Any:  # noqa: D102
+    def learn(self, belief: Any, datum: tuple[int, int], rng: Generator) -> Any:
         new = belief.update(datum)
         return new.refresh(rng, self.sweeps) if len(new.demonstrations) in self.moves else new
 
-    def read(self, belief: Any, theta: int) -> Floats:  # noqa: D102
+    def read(self, belief: Any, theta: int) -> Floats:
         return np.asarray(self.quantities[theta])
 
-    def expect(self, belief: Any) -> Floats:  # noqa: D102
+    def expect(self, belief: Any) -> Floats:
         if not len(belief.draws):
             return np.asarray(self.prior @ self.quantities)
         return np.asarray(self.quantities[self.numbers(belief.draws)].mean(axis=0))

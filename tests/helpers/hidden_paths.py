@@ -1,8 +1,8 @@
 """Bayes-adaptive POMDPs by enumeration: slow, and obviously right.
 
-A hidden path is a first state and, for each step, an outcome and a sign. Given its path, the data have the probability
-of the start, times a Dirichlet-multinomial for each row: the probability of the number of times that each entry was
-drawn, in that order. Known rows multiply their probabilities.
+A hidden path is a first state and, for each step, an outcome and an observation. Given its path, the data have the
+probability of the start, times a Dirichlet-multinomial for each row: the probability of the number of times that each
+entry was drawn, in that order. Known rows multiply their probabilities.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy.special import gammaln
 from bayesrl.beliefs.pomdp.dirichlet_pomdp import DirichletPOMDP
 from bayesrl.checks import Floats
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.pomdp import Signs
+from bayesrl.models.pomdp import ObservationOutcomes
 
 Entry = tuple[str, int, int]
 """An entry of a row: "phi" or "psi", the group, and k."""
@@ -52,17 +52,17 @@ def paths(prior: DirichletPOMDP, data: Sequence[Sequence[Step]]) -> list[Weighte
 def moves(
     prior: DirichletPOMDP, old: tuple[float, int, tuple[Entry, ...]], a: int, o: int, ended: bool
 ) -> Iterator[tuple[float, int, tuple[Entry, ...]]]:
-    """A path with one more step: every outcome that leads to the right kind of state, every sign that shows o."""
+    """A path with one more step: every outcome that leads to the right kind of state, every entry that shows o."""
     log_p, s, drawn = old
-    o_, signs = prior.outcomes, prior.signs
+    o_, observed = prior.outcomes, prior.observed
     g = o_.group[s, a]
     entries: list[tuple[int, tuple[Entry, ...]]] = [(s, ())] if o_.terminal[s] else [
         (int(o_.succ[s, a, k]), (("phi", int(g), k),)) for k in range(o_.size[g]) if prior.phi[g, k] > 0.0
     ]  # fmt: skip
     for y, moved in entries:
-        h = signs.group[y, a]
-        for j in range(signs.size[h]):
-            if o_.terminal[y] == ended and signs.sign[y, a, j] == o and prior.psi[h, j] > 0.0:
+        h = observed.group[y, a]
+        for j in range(observed.size[h]):
+            if o_.terminal[y] == ended and observed.observation[y, a, j] == o and prior.psi[h, j] > 0.0:
                 yield log_p, y, drawn + moved + (("psi", int(h), j),)
 
 
@@ -148,8 +148,8 @@ def reward(prior: DirichletPOMDP, s: int, n: Counter[Entry], a: int) -> float:
     total = 0.0
     for k, p in enumerate(P):
         y = s if prior.outcomes.terminal[s] else int(prior.outcomes.succ[s, a, k])
-        for j, q in enumerate(row(prior, "psi", prior.signs.group[y, a], n)):
-            paid = O[(s, a, y, int(prior.signs.sign[y, a, j]))[: O.ndim]]
+        for j, q in enumerate(row(prior, "psi", prior.observed.group[y, a], n)):
+            paid = O[(s, a, y, int(prior.observed.observation[y, a, j]))[: O.ndim]]
             total += 0.0 if prior.outcomes.terminal[s] else p * q * paid
     return total
 
@@ -196,17 +196,17 @@ def random_prior(
 
 
 def tied_prior() -> DirichletPOMDP:
-    """One row of outcomes for all pairs, two of which lead to the same state from state 1; one row of signs.
+    """One row of outcomes for all pairs, two of which lead to the same state from state 1; one row of observations.
 
-    State 2 is terminal. From state 1 two outcomes lead to it. In state 2 two signs show the same observation.
+    State 2 is terminal. From state 1 two outcomes lead to it. In state 2 two entries show the same observation.
     """
     succ = np.array([[[0, 1, 2], [1, 0, 2]], [[1, 2, 2], [0, 0, 1]], [[2, 2, 2], [2, 2, 2]]])
-    sign = np.array([[[0, 1], [0, 1]], [[1, 0], [0, 1]], [[0, 0], [1, 1]]])
+    observation = np.array([[[0, 1], [0, 1]], [[1, 0], [0, 1]], [[0, 0], [1, 1]]])
     one, start, ends = np.zeros((3, 2), int), np.array([0.6, 0.4, 0.0]), np.array([False, False, True])
     outcomes = Outcomes(succ, np.zeros((3, 2, 3)), one, np.array([3]), np.zeros(1), start, ends)
     R = np.array([[0.5, -1.0], [1.0, 0.2], [0.0, 0.0]])
-    signs = Signs(sign, one, np.array([2]), 2)
-    return DirichletPOMDP(outcomes, np.array([[1.2, 0.7, 0.4]]), signs, np.array([[2.5, 0.8]]), R, 0.9)
+    observed = ObservationOutcomes(observation, one, np.array([2]), 2)
+    return DirichletPOMDP(outcomes, np.array([[1.2, 0.7, 0.4]]), observed, np.array([[2.5, 0.8]]), R, 0.9)
 
 
 def tiger_prior(correct: float = 5.0, incorrect: float = 3.0, wrong: float = -100.0) -> DirichletPOMDP:

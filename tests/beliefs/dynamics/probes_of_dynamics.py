@@ -1,4 +1,4 @@
-"""Probes of beliefs about continuous dynamics, for the laws; `bayesrl.testing` registers them when imported."""
+"""Probes of beliefs about continuous dynamics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bayesrl.beliefs.dynamics.normal_wishart import NormalWishart
 from bayesrl.beliefs.dynamics.normal_wishart_dynamics import NormalWishartDynamics
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
-from bayesrl.testing.probes import Probe, probe_for
+from bayesrl.testing import Probe, probe_for
 
 
 class GPDynamicsProbe:
@@ -21,7 +21,7 @@ class GPDynamicsProbe:
     states = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, -1.0]])
     actions = np.array([[0.0], [1.0], [-1.0]])
 
-    def draw(self, belief: GPDynamics, rng: Generator) -> Floats:  # noqa: D102
+    def draw(self, belief: GPDynamics, rng: Generator) -> Floats:
         return np.asarray(self.truths(belief, 1, rng)[0])
 
     def truths(self, belief: GPDynamics, n: int, rng: Generator) -> Floats:
@@ -34,18 +34,18 @@ class GPDynamicsProbe:
             drawn[:, :, columns] += U.T @ data.w + root @ rng.standard_normal((n, 3, len(columns)))
         return drawn
 
-    def datum(self, belief: GPDynamics, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: GPDynamics, theta: Floats, rng: Generator) -> Transition:
         i = int(rng.integers(3))
         return Transition(self.states[i], self.actions[i], 0.0, rng.normal(theta[i], belief.noise))
 
-    def read(self, belief: GPDynamics, theta: Floats) -> Floats:  # noqa: D102
+    def read(self, belief: GPDynamics, theta: Floats) -> Floats:
         return theta.ravel()
 
     def readings(self, belief: GPDynamics, n: int, rng: Generator) -> Floats:
         """Of n truths."""
         return self.truths(belief, n, rng).reshape(n, -1)
 
-    def expect(self, belief: GPDynamics) -> Floats:  # noqa: D102
+    def expect(self, belief: GPDynamics) -> Floats:
         return np.concatenate([belief.predictive(s, a)[0] for s, a in zip(self.states, self.actions, strict=True)])
 
 
@@ -68,33 +68,33 @@ def entries(model: Model) -> Floats:
 class NormalWishartProbe:
     """Truths are a mean and a precision."""
 
-    def draw(self, belief: NormalWishart, rng: Generator) -> Model:  # noqa: D102
+    def draw(self, belief: NormalWishart, rng: Generator) -> Model:
         return belief.sample(rng)
 
-    def datum(self, belief: NormalWishart, theta: Model, rng: Generator) -> Floats:  # noqa: D102
+    def datum(self, belief: NormalWishart, theta: Model, rng: Generator) -> Floats:
         return normal(theta, rng)
 
-    def read(self, belief: NormalWishart, theta: Model) -> Floats:  # noqa: D102
+    def read(self, belief: NormalWishart, theta: Model) -> Floats:
         return entries(theta)
 
-    def expect(self, belief: NormalWishart) -> Floats:  # noqa: D102
+    def expect(self, belief: NormalWishart) -> Floats:
         return entries((belief.mean, np.asarray(belief.degrees * np.linalg.inv(belief.scatter), np.float64)))
 
 
 class SeenNoiseProbe:
     """The same for the noise of dynamics whose states are seen: data are transitions from random states."""
 
-    def draw(self, belief: NormalWishartDynamics, rng: Generator) -> Model:  # noqa: D102
+    def draw(self, belief: NormalWishartDynamics, rng: Generator) -> Model:
         return belief.sample_noise(rng)
 
-    def datum(self, belief: NormalWishartDynamics, theta: Model, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: NormalWishartDynamics, theta: Model, rng: Generator) -> Transition:
         s, a = rng.standard_normal((2, len(theta[0])))
         return Transition(s, a, 0.0, belief.transition(s[None], a, normal(theta, rng)[None])[0])
 
-    def read(self, belief: NormalWishartDynamics, theta: Model) -> Floats:  # noqa: D102
+    def read(self, belief: NormalWishartDynamics, theta: Model) -> Floats:
         return entries(theta)
 
-    def expect(self, belief: NormalWishartDynamics) -> Floats:  # noqa: D102
+    def expect(self, belief: NormalWishartDynamics) -> Floats:
         assert isinstance(belief.noise, NormalWishart)
         return NormalWishartProbe().expect(belief.noise)
 
@@ -114,15 +114,13 @@ class HiddenNoiseProbe(NamedTuple):
     data: int = 2
     many: int = 30
 
-    def draw(self, belief: NormalWishartDynamics, rng: Generator) -> tuple[Model, Model]:  # noqa: D102
+    def draw(self, belief: NormalWishartDynamics, rng: Generator) -> tuple[Model, Model]:
         sample = belief._sample()
         i = int(rng.choice(len(sample.weights), p=sample.weights))
         one = sample.chosen(np.array([i]))  # both noises of one particle
         return one.model(one.noise, rng), one.model(one.sensor, rng)
 
-    def datum(  # noqa: D102
-        self, belief: NormalWishartDynamics, theta: tuple[Model, Model], rng: Generator
-    ) -> list[Transition]:
+    def datum(self, belief: NormalWishartDynamics, theta: tuple[Model, Model], rng: Generator) -> list[Transition]:
         assert belief.observation is not None
         mean, covariance = belief.restart().state_moments()
         s, steps = rng.multivariate_normal(mean, covariance)[None], []
@@ -133,16 +131,16 @@ class HiddenNoiseProbe(NamedTuple):
             steps.append(Transition(None, a, 0.0, z, truncated=t + 1 == self.length))
         return steps
 
-    def learn(  # noqa: D102
+    def learn(
         self, belief: NormalWishartDynamics, steps: list[Transition], rng: Generator | None
     ) -> NormalWishartDynamics:
         return belief.update_many(steps, rng)
 
-    def read(self, belief: NormalWishartDynamics, theta: tuple[Model, Model]) -> Floats:  # noqa: D102
+    def read(self, belief: NormalWishartDynamics, theta: tuple[Model, Model]) -> Floats:
         spreads = [float(np.trace(np.linalg.inv(precision))) for _, precision in theta]
         return np.concatenate([theta[0][0], theta[1][0], spreads])
 
-    def expect(self, belief: NormalWishartDynamics) -> Floats:  # noqa: D102
+    def expect(self, belief: NormalWishartDynamics) -> Floats:
         both = belief.noise_moments(), belief.sensor_moments()
         return np.concatenate([both[0][0], both[1][0], [float(np.trace(S)) for _, S in both]])
 

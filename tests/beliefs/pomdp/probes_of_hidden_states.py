@@ -1,4 +1,4 @@
-"""Probes of beliefs over hidden states, for the laws; `bayesrl.testing` registers them when imported.
+"""Probes of beliefs over hidden states.
 
 A truth is a model with a hidden path through it (`Path`). Data are episodes, or parts of one, as an agent sees them:
 actions are chosen at random, and a belief restarts at the end of an episode.
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from draws import one_of
 from numpy.random import Generator
 
 from bayesrl.beliefs.pomdp._beam import Model, Rates, broken
@@ -27,7 +28,7 @@ from bayesrl.capabilities import HasMeanPOMDP, Restarts, SamplesPOMDPs
 from bayesrl.checks import Floats
 from bayesrl.core import Belief, Transition
 from bayesrl.models.pomdp import NOTHING, TabularPOMDP
-from bayesrl.testing.probes import one_of, probe_for
+from bayesrl.testing import probe_for
 
 
 @dataclass
@@ -86,20 +87,20 @@ class MovingProbe(NamedTuple):
     """Whether only purity and moments are checked."""
     moving: bool = True
 
-    def draw(self, belief: Learner, rng: Generator) -> Path:  # noqa: D102
+    def draw(self, belief: Learner, rng: Generator) -> Path:
         pomdp = belief.sample_pomdp(rng)
         return Path(pomdp, belief.restart().states(), int(pomdp.start.argmax()))
 
-    def datum(self, belief: Learner, theta: Path, rng: Generator) -> list[Transition]:  # noqa: D102
+    def datum(self, belief: Learner, theta: Path, rng: Generator) -> list[Transition]:
         return [theta.step(rng)]
 
-    def learn(self, belief: Learner, steps: list[Transition], rng: Generator | None) -> Learner:  # noqa: D102
+    def learn(self, belief: Learner, steps: list[Transition], rng: Generator | None) -> Learner:
         return learn_steps(belief, steps, rng)
 
-    def read(self, belief: Learner, theta: Path) -> Floats:  # noqa: D102
+    def read(self, belief: Learner, theta: Path) -> Floats:
         return np.eye(belief.n_states)[theta.state]
 
-    def expect(self, belief: Learner) -> Floats:  # noqa: D102
+    def expect(self, belief: Learner) -> Floats:
         return np.asarray(belief.states())
 
     def ahead(self, belief: Learner, n: int) -> Floats:
@@ -130,21 +131,21 @@ class EpisodesProbe(NamedTuple):
     many: int = 100
     """Episodes after which a belief has concentrated."""
 
-    def draw(self, belief: Learner, rng: Generator) -> Path:  # noqa: D102
+    def draw(self, belief: Learner, rng: Generator) -> Path:
         pomdp = belief.sample_pomdp(rng)
         return Path(pomdp, belief.restart().states(), int(pomdp.start.argmax()))
 
-    def datum(self, belief: Learner, theta: Path, rng: Generator) -> list[Transition]:  # noqa: D102
+    def datum(self, belief: Learner, theta: Path, rng: Generator) -> list[Transition]:
         theta.reset(rng)
         steps: list[Transition] = []
         while not steps or not steps[-1].ends_episode:
             steps.append(theta.step(rng, truncated=len(steps) + 1 == self.length))
         return steps
 
-    def learn(self, belief: Learner, steps: list[Transition], rng: Generator | None) -> Learner:  # noqa: D102
+    def learn(self, belief: Learner, steps: list[Transition], rng: Generator | None) -> Learner:
         return learn_steps(belief, steps, rng)
 
-    def read(self, belief: Learner, theta: Path) -> Floats:  # noqa: D102
+    def read(self, belief: Learner, theta: Path) -> Floats:
         return np.concatenate([theta.P.ravel(), theta.O.ravel()])
 
     def readings(self, belief: Learner, n: int, rng: Generator) -> Floats:
@@ -152,7 +153,7 @@ class EpisodesProbe(NamedTuple):
         models = [belief.sample_pomdp(rng).dense() for _ in range(n)]
         return np.array([np.concatenate([P.ravel(), O.ravel()]) for P, O, _ in models])
 
-    def expect(self, belief: Learner) -> Floats:  # noqa: D102
+    def expect(self, belief: Learner) -> Floats:
         P, O, _ = belief.mean_pomdp().dense()
         return np.concatenate([P.ravel(), O.ravel()])
 
@@ -167,14 +168,14 @@ class SequencesProbe:
     approximate = True
     remains, data, many = 0.7, 3, 60
 
-    def draw(self, belief: InfinitePOMDP | PolicyPrior, rng: Generator) -> Model:  # noqa: D102
+    def draw(self, belief: InfinitePOMDP | PolicyPrior, rng: Generator) -> Model:
         model: Model = belief.data.chains[rng.choice(belief.chains, p=weights(belief.data))].model
         rates = Rates(float(belief.row), float(belief.stick), float(belief.concentration))
         for _ in range(25):
             model = read_only(broken(model, rates, rng))
         return model
 
-    def datum(self, belief: InfinitePOMDP, theta: Model, rng: Generator) -> list[Transition]:  # noqa: D102
+    def datum(self, belief: InfinitePOMDP, theta: Model, rng: Generator) -> list[Transition]:
         x, steps = one_of(theta.beta, rng), []
         for t in range(2):
             a = int(rng.integers(belief.n_actions))
@@ -184,13 +185,13 @@ class SequencesProbe:
             steps.append(Transition(NOTHING, a, paid, o, truncated=t == 1))
         return steps
 
-    def learn(self, belief: R, steps: list[Transition], rng: Generator | None) -> R:  # noqa: D102
+    def learn(self, belief: R, steps: list[Transition], rng: Generator | None) -> R:
         return learn_steps(belief, steps, rng)
 
-    def read(self, belief: InfinitePOMDP, theta: Model) -> Floats:  # noqa: D102
+    def read(self, belief: InfinitePOMDP, theta: Model) -> Floats:
         return np.array([theta.beta @ theta.moves[:, a] @ theta.after[:, a] for a in range(belief.n_actions)])
 
-    def expect(self, belief: InfinitePOMDP) -> Floats:  # noqa: D102
+    def expect(self, belief: InfinitePOMDP) -> Floats:
         begun = belief.restart()
         return np.array([begun.predictive(a) for a in range(belief.n_actions)])
 
@@ -202,7 +203,7 @@ class ExpertProbe:
     remains, data, many = 0.7, 3, 60
     draw, learn = SequencesProbe.draw, SequencesProbe.learn
 
-    def datum(self, belief: PolicyPrior, theta: Model, rng: Generator) -> list[Transition]:  # noqa: D102
+    def datum(self, belief: PolicyPrior, theta: Model, rng: Generator) -> list[Transition]:
         x, steps = one_of(theta.beta, rng), []
         for t in range(2):
             a = one_of(theta.before[x, 0], rng)
@@ -211,10 +212,10 @@ class ExpertProbe:
             steps.append(Transition(NOTHING, a, 0.0, o, truncated=t == 1))
         return steps
 
-    def read(self, belief: PolicyPrior, theta: Model) -> Floats:  # noqa: D102
+    def read(self, belief: PolicyPrior, theta: Model) -> Floats:
         return np.asarray(theta.beta @ theta.before[:, 0])
 
-    def expect(self, belief: PolicyPrior) -> Floats:  # noqa: D102
+    def expect(self, belief: PolicyPrior) -> Floats:
         return np.asarray(belief.restart().predictive())
 
 

@@ -1,4 +1,4 @@
-"""A probe of beliefs about hidden trajectories, for the laws; `bayesrl.testing` registers it when imported."""
+"""A probe of beliefs about hidden trajectories."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bayesrl.beliefs.dynamics._trajectories import Walk
 from bayesrl.beliefs.dynamics.gp_pomdp import GPPOMDP
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
-from bayesrl.testing.probes import probe_for
+from bayesrl.testing import probe_for
 
 
 class Trajectory:
@@ -53,16 +53,16 @@ class TrajectoryProbe:
     approximate = moving = True
     data = 4
 
-    def draw(self, belief: GPPOMDP, rng: Generator) -> Trajectory:  # noqa: D102
+    def draw(self, belief: GPPOMDP, rng: Generator) -> Trajectory:
         return Trajectory(belief, rng)
 
-    def datum(self, belief: GPPOMDP, theta: Trajectory, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: GPPOMDP, theta: Trajectory, rng: Generator) -> Transition:
         return theta.step(rng)
 
-    def read(self, belief: GPPOMDP, theta: Trajectory) -> Floats:  # noqa: D102
+    def read(self, belief: GPPOMDP, theta: Trajectory) -> Floats:
         return np.array(theta.walk.state[0])
 
-    def expect(self, belief: GPPOMDP) -> Floats:  # noqa: D102
+    def expect(self, belief: GPPOMDP) -> Floats:
         return belief.state_moments()[0]
 
 

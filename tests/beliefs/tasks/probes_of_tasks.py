@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from probes_of_models import DirichletProbe
 
 from bayesrl.beliefs.crp import cluster_counts, draw_clustering, weight_of_new
 from bayesrl.beliefs.tasks.hierarchical_mdp import HierarchicalMDP
@@ -14,7 +15,7 @@ from bayesrl.checks import Floats
 from bayesrl.core import Transition
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import solve
-from bayesrl.testing.probes import DirichletProbe, probe_for
+from bayesrl.testing import probe_for
 
 TASKS = 3
 SWEEPS = 6

@@ -1,4 +1,4 @@
-"""A probe of beliefs about linear dynamics, for the laws; `bayesrl.testing` registers it when imported."""
+"""A probe of beliefs about linear dynamics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.random import Generator
 from bayesrl.beliefs.dynamics.linear_gaussian_dynamics import LinearGaussianDynamics
 from bayesrl.checks import Floats
 from bayesrl.core import Transition
-from bayesrl.testing.probes import probe_for
+from bayesrl.testing import probe_for
 
 
 class LinearProbe:
@@ -17,19 +17,19 @@ class LinearProbe:
     The quantities are the entries of Theta, and their products with those of the column before.
     """
 
-    def draw(self, belief: LinearGaussianDynamics, rng: Generator) -> Floats:  # noqa: D102
+    def draw(self, belief: LinearGaussianDynamics, rng: Generator) -> Floats:
         return belief.sample_parameters(rng)
 
-    def datum(self, belief: LinearGaussianDynamics, theta: Floats, rng: Generator) -> Transition:  # noqa: D102
+    def datum(self, belief: LinearGaussianDynamics, theta: Floats, rng: Generator) -> Transition:
         p, n = theta.shape
         x, u = rng.standard_normal(n), rng.standard_normal(p - n)
         y = theta.T @ np.concatenate([x, u]) + belief.spread @ rng.standard_normal(n)
         return Transition(x, u, 0.0, y)
 
-    def read(self, belief: LinearGaussianDynamics, theta: Floats) -> Floats:  # noqa: D102
+    def read(self, belief: LinearGaussianDynamics, theta: Floats) -> Floats:
         return np.concatenate([theta.T.ravel(), (theta * np.roll(theta, 1, axis=1)).T.ravel()])
 
-    def expect(self, belief: LinearGaussianDynamics) -> Floats:  # noqa: D102
+    def expect(self, belief: LinearGaussianDynamics) -> Floats:
         p, n = belief.theta.shape
         spread = belief.covariance().reshape(n, p, n, p)
         beside = np.array([np.diagonal(spread[j, :, (j - 1) % n]) for j in range(n)])

@@ -1,0 +1,15 @@
+from bayesrl.bapomdp.action_oracle import ActionOracle as ActionOracle
+from bayesrl.bapomdp.answers import after_answer as after_answer
+from bayesrl.bapomdp.answers import after_confirmation as after_confirmation
+from bayesrl.bapomdp.answers import risk_samples as risk_samples
+from bayesrl.bapomdp.ba_pomcp import BAPOMCP as BAPOMCP
+from bayesrl.bapomdp.bapomdp_branch_and_bound import BAPOMDPBranchAndBound as BAPOMDPBranchAndBound
+from bayesrl.bapomdp.bapomdp_forward_search import BAPOMDPForwardSearch as BAPOMDPForwardSearch
+from bayesrl.bapomdp.bayes_risk import BayesRisk as BayesRisk
+from bayesrl.bapomdp.bayes_risk import bayes_risk as bayes_risk
+from bayesrl.bapomdp.count_bounds import bounded_error as bounded_error
+from bayesrl.bapomdp.count_bounds import value_difference_bound as value_difference_bound
+from bayesrl.bapomdp.medusa import Medusa as Medusa
+from bayesrl.bapomdp.policy_prior_search import PolicyPriorSearch as PolicyPriorSearch
+from bayesrl.bapomdp.pomcp import POMCP as POMCP
+from bayesrl.bapomdp.sampled_pomdps import SampledPOMDPs as SampledPOMDPs

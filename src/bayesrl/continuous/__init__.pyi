@@ -1,0 +1,10 @@
+from bayesrl.beliefs.dynamics.gp_dynamics import GPDynamics as GPDynamics
+from bayesrl.beliefs.dynamics.gp_pomdp import GPPOMDP as GPPOMDP
+from bayesrl.beliefs.dynamics.linear_gaussian_dynamics import LinearGaussianDynamics as LinearGaussianDynamics
+from bayesrl.beliefs.dynamics.normal_wishart_dynamics import NormalWishartDynamics as NormalWishartDynamics
+from bayesrl.continuous.certainty_equivalence import CertaintyEquivalence as CertaintyEquivalence
+from bayesrl.continuous.continuous_forward_search import ContinuousForwardSearch as ContinuousForwardSearch
+from bayesrl.continuous.gp_sparse_sampling import GPSparseSampling as GPSparseSampling
+from bayesrl.continuous.lazy_psrl import LazyPSRL as LazyPSRL
+from bayesrl.models.riccati import LQSolution as LQSolution
+from bayesrl.models.riccati import lq_solution as lq_solution

@@ -1,0 +1,16 @@
+from bayesrl.beliefs.rewards.birl import BIRL as BIRL
+from bayesrl.beliefs.rewards.bnirl import BNIRL as BNIRL
+from bayesrl.beliefs.rewards.dpm_birl import DPMBIRL as DPMBIRL
+from bayesrl.beliefs.rewards.langevin import langevin as langevin
+from bayesrl.beliefs.rewards.modified_birl import ModifiedBIRL as ModifiedBIRL
+from bayesrl.beliefs.rewards.multitask_birl import MultitaskBIRL as MultitaskBIRL
+from bayesrl.beliefs.rewards.reward_priors import FinitePrior as FinitePrior
+from bayesrl.beliefs.rewards.reward_priors import GaussianPrior as GaussianPrior
+from bayesrl.beliefs.rewards.reward_priors import LaplacePrior as LaplacePrior
+from bayesrl.beliefs.rewards.reward_priors import UniformPrior as UniformPrior
+from bayesrl.inverse.boltzmann import boltzmann_log_likelihood as boltzmann_log_likelihood
+from bayesrl.inverse.boltzmann import boltzmann_q as boltzmann_q
+from bayesrl.inverse.em_irl import EMIRL as EMIRL
+from bayesrl.inverse.experts import demonstrate as demonstrate
+from bayesrl.inverse.experts import value_loss as value_loss
+from bayesrl.inverse.map_birl import MAPBIRL as MAPBIRL

@@ -1,0 +1,12 @@
+from bayesrl.beliefs.games.dirichlet_game import DirichletGame as DirichletGame
+from bayesrl.beliefs.games.finite_games import FiniteGames as FiniteGames
+from bayesrl.beliefs.games.joint import JointTransition as JointTransition
+from bayesrl.beliefs.games.repeated_game import RepeatedGame as RepeatedGame
+from bayesrl.models.stochastic_game import StochasticGame as StochasticGame
+from bayesrl.multiagent.bayesian_marl import BayesianMARL as BayesianMARL
+from bayesrl.multiagent.coalition_formation import CoalitionFormation as CoalitionFormation
+from bayesrl.multiagent.coalition_formation import CoalitionProblem as CoalitionProblem
+from bayesrl.multiagent.coalition_formation import TypeBelief as TypeBelief
+from bayesrl.multiagent.formation import Formation as Formation
+from bayesrl.multiagent.formation import formation as formation
+from bayesrl.multiagent.run_game import run_game as run_game

@@ -1,0 +1,12 @@
+from bayesrl.beliefs.crp import LogUniform as LogUniform
+from bayesrl.beliefs.tasks.hierarchical_mdp import HierarchicalMDP as HierarchicalMDP
+from bayesrl.beliefs.tasks.linear_reward_classes import LinearRewardClasses as LinearRewardClasses
+from bayesrl.beliefs.tasks.variable_reward_transfer import VariableReward as VariableReward
+from bayesrl.multitask.multitask_gptd import MultitaskGPTD as MultitaskGPTD
+from bayesrl.multitask.multitask_gptd import MultitaskGPTDSolution as MultitaskGPTDSolution
+from bayesrl.multitask.multitask_gptd_dp import MultitaskGPTDDP as MultitaskGPTDDP
+from bayesrl.multitask.multitask_gptd_dp import MultitaskGPTDDPSolution as MultitaskGPTDDPSolution
+from bayesrl.multitask.policy_iteration import TaskPolicies as TaskPolicies
+from bayesrl.multitask.policy_iteration import policy_iteration as policy_iteration
+from bayesrl.multitask.value_tasks import ValueTask as ValueTask
+from bayesrl.multitask.value_tasks import task_matrices as task_matrices

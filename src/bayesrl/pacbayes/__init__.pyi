@@ -1,0 +1,17 @@
+from bayesrl.pacbayes.divergence import kl as kl
+from bayesrl.pacbayes.divergence import kl_dirichlet as kl_dirichlet
+from bayesrl.pacbayes.divergence import kl_inverse as kl_inverse
+from bayesrl.pacbayes.divergence import mcallester as mcallester
+from bayesrl.pacbayes.lemma import lemma as lemma
+from bayesrl.pacbayes.pac_bayes_bandit import bandit_bound as bandit_bound
+from bayesrl.pacbayes.pac_bayes_function_approximation import TDDecomposition as TDDecomposition
+from bayesrl.pacbayes.pac_bayes_function_approximation import function_approximation_bound as function_approximation_bound
+from bayesrl.pacbayes.pac_bayes_function_approximation import stationary_distribution as stationary_distribution
+from bayesrl.pacbayes.pac_bayes_function_approximation import td_decomposition as td_decomposition
+from bayesrl.pacbayes.pac_bayes_model import model_bound as model_bound
+from bayesrl.pacbayes.pac_bayes_value import ValueBound as ValueBound
+from bayesrl.pacbayes.pac_bayes_value import value_bound as value_bound
+from bayesrl.pacbayes.prior_check import PriorCheck as PriorCheck
+from bayesrl.pacbayes.prior_check import prior_check as prior_check
+from bayesrl.pacbayes.select import Selection as Selection
+from bayesrl.pacbayes.select import select as select

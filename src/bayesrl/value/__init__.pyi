@@ -1,0 +1,9 @@
+from bayesrl.beliefs.values.gptd import GPTD as GPTD
+from bayesrl.beliefs.values.gptd_deterministic import WhiteGPTD as WhiteGPTD
+from bayesrl.beliefs.values.gptd_lambda import LambdaGPTD as LambdaGPTD
+from bayesrl.beliefs.values.gptd_parametric import ParametricGPTD as ParametricGPTD
+from bayesrl.beliefs.values.gptd_sparse import SparseGPTD as SparseGPTD
+from bayesrl.beliefs.values.kernel_selection import KernelSelection as KernelSelection
+from bayesrl.beliefs.values.lstd_lambda import LSTD as LSTD
+from bayesrl.value.gprl import GPRL as GPRL
+from bayesrl.value.gpsarsa import GPSARSA as GPSARSA

@@ -1,0 +1,10 @@
+"""Planted bugs of bayesrl.models.solution."""
+
+MODULE = "bayesrl.models.solution"
+PLANTED = {
+    "infinite errors are accepted": (
+        "math.isfinite(bound) and rate * bound",
+        "rate * bound",
+        ["tests/bamdp/optimism/test_unvisited.py::test_a_value_beyond_all_numbers_is_not_solved_for"],
+    ),
+}
