@@ -418,7 +418,8 @@ def test_the_mode_after_many_answers(sweeps):
         while loss(w - size * step) > loss(w):
             size, halved = size / 2.0, halved + 1
         w = w - size * step
-    found, weight = mode_after_many(X, y, m, Q, sweeps)
+    move, weight = mode_after_many(X, y, X @ m, Q, sweeps)
+    found = m + move
     p = special.expit(X @ found)
     np.testing.assert_allclose(weight, p * (1.0 - p), rtol=1e-9)
     if sweeps < 3:
@@ -432,8 +433,8 @@ def test_modes_beyond_the_range_of_exponentials():
     """Scores of thousands: no overflow, and answers that are certain weigh nothing."""
     X, Q = np.array([[2000.0], [-3000.0]]), np.array([[1.0]])
     with np.errstate(over="raise"):
-        w, weight = mode_after_many(X, np.array([1.0, 0.0]), np.array([2.0]), Q)
-    assert w == pytest.approx(2.0)
+        d, weight = mode_after_many(X, np.array([1.0, 0.0]), X @ np.array([2.0]), Q)
+    assert d == pytest.approx(0.0)
     assert weight.max() < 1e-300
 
 

@@ -41,26 +41,29 @@ def mode_after_one(s: F1, h: F1, y: F1) -> F1:
     return t
 
 
-def mode_after_many(X: F2, y: F1, m: F1, Q: F2, sweeps: int = 100) -> tuple[F1, F1]:
-    """The mode w of -1/2 (w - m)' Q (w - m) + sum log P(y | w'x), and the weights p (1 - p) there: damped Newton."""
-    w = m.copy()
+def mode_after_many(X: F2, y: F1, s: F1, Q: F2, sweeps: int = 100) -> tuple[F1, F1]:
+    """The mode d of -1/2 d' Q d + sum log P(y | s + X d), and the weights p (1 - p) there: damped Newton.
 
-    def loss(w: F1) -> float:
-        s, d = X @ w, w - m
-        return float(0.5 * d @ Q @ d + np.logaddexp(0.0, np.where(y > 0.5, -s, s)).sum())
+    s are the scores at the prior mean and d is the move away from it.
+    """
+    d = np.zeros(X.shape[1])
 
-    best = loss(w)
+    def loss(d: F1) -> float:
+        t = s + X @ d
+        return float(0.5 * d @ Q @ d + np.logaddexp(0.0, np.where(y > 0.5, -t, t)).sum())
+
+    best = loss(d)
     for _ in range(sweeps):
-        p = 1.0 / (1.0 + np.exp(-np.clip(X @ w, -700.0, 700.0)))
-        gradient = Q @ (w - m) + X.T @ (p - y)
+        p = 1.0 / (1.0 + np.exp(-np.clip(s + X @ d, -700.0, 700.0)))
+        gradient = Q @ d + X.T @ (p - y)
         step = np.linalg.solve(Q + (X.T * (p * (1.0 - p))) @ X, gradient)
         size = 1.0
-        while loss(w - size * step) > best and size > 1e-8:
+        while loss(d - size * step) > best and size > 1e-8:
             size *= 0.5
-        new = w - size * step
-        done = np.abs(new - w).max() <= 1e-12 * (1.0 + np.abs(w).max())
-        w, best = new, min(best, loss(new))
+        new = d - size * step
+        done = np.abs(new - d).max() <= 1e-12 * (1.0 + np.abs(d).max())
+        d, best = new, min(best, loss(new))
         if done:
             break
-    p = 1.0 / (1.0 + np.exp(-np.clip(X @ w, -700.0, 700.0)))
-    return w, p * (1.0 - p)
+    p = 1.0 / (1.0 + np.exp(-np.clip(s + X @ d, -700.0, 700.0)))
+    return d, p * (1.0 - p)

@@ -12,6 +12,7 @@ from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms, their_
 from bayesrl.beliefs.arms.logistic_arms import LogisticArms
 from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
 from bayesrl.core import Transition
+from bayesrl.errors import InvalidArgument
 
 
 def log_of(n, K, d, rng, binary=False):
@@ -168,6 +169,20 @@ def test_laplace_update_is_the_mode_and_its_hessian():
     p = special.expit(rows @ many.mean_)
     assert_allclose(gradient(many.mean_, m, Q, rows, y), 0.0, atol=1e-8)
     assert_allclose(np.linalg.inv(many.covariance), Q + (rows.T * (p * (1 - p))) @ rows, rtol=1e-8)
+
+
+def test_laplace_batch_with_a_singular_covariance():
+    """Weights that are certain to be equal: the sum of two features has one weight, and Laplace's belief about it."""
+    prior, rng = LogisticLaplaceArms([0.3, 0.3], -np.ones((2, 2))), default_rng(12)
+    X, a, y = log_of(20, 3, 2, rng, binary=True)
+    new = prior.update_many({"state": X, "action": a, "reward": y})
+    alone = LogisticLaplaceArms([0.3], [[np.sqrt(2.0)]])
+    alone = alone.update_many({"state": X.sum(axis=2, keepdims=True), "action": a, "reward": y})
+    assert_allclose(new.mean_, np.repeat(alone.mean_, 2), rtol=1e-9)
+    assert_allclose(new.covariance, np.full((2, 2), alone.covariance[0, 0]), rtol=1e-9)
+    assert prior.update_many([]) == prior
+    with pytest.raises(InvalidArgument, match="'root' must be invertible"):
+        new.fade(prior, 0.9)
 
 
 @pytest.mark.parametrize("spread", [0.1, 1.0, 3.0])

@@ -134,7 +134,11 @@ def fade_gaussian(mean: Floats, root: Floats, mean0: Floats, root0: Floats, deca
     least-squares problem, which QR solves without squaring the condition number.
     """
     old, new = np.sqrt(1.0 - decay), np.sqrt(decay)
-    W0, W = old * np.linalg.inv(root0), new * np.linalg.inv(root)
+    try:
+        W0, W = old * np.linalg.inv(root0), new * np.linalg.inv(root)
+    except np.linalg.LinAlgError:
+        hint = "A weight that is known exactly has no finite precision that could fade."
+        raise InvalidArgument("fade", "root", "invertible", root, hint) from None
     target = np.concatenate([W0 @ mean0[..., None], W @ mean[..., None]], axis=-2)
     Q, R = np.linalg.qr(np.concatenate([W0, W], axis=-2))
     inverse = np.linalg.inv(R)

@@ -125,8 +125,8 @@ class LogisticArms(PaysClicks):
         check_single(owner, self.mean_)
         X, y = read_log(owner, self.features, log, len(self.mean_))
         check_binary("LogisticArms", y)
-        mean, weight = mode_after_many(X, y, self.mean_, np.diag(self.precision))
-        return unchecked(self, mean_=frozen(mean), precision=frozen(self.precision + weight @ (X * X)))
+        move, weight = mode_after_many(X, y, X @ self.mean_, np.diag(self.precision))
+        return unchecked(self, mean_=frozen(self.mean_ + move), precision=frozen(self.precision + weight @ (X * X)))
 
     # Capabilities ----------------------------------------------------------------------------------------------------
 

@@ -127,15 +127,19 @@ class LogisticLaplaceArms(PaysClicks):
         )
 
     def update_many(self, log: Log, rng: Generator | None = None) -> LogisticLaplaceArms:
-        """The belief of one experiment after a log, taken as one batch: its mode and the Hessian there."""
+        """The belief of one experiment after a log, taken as one batch: its mode and the Hessian there.
+
+        The weights are m + S u with u ~ N(0, I). The posterior of u exists also where S is singular.
+        """
         owner = "LogisticLaplaceArms.update_many"
         check_single(owner, self.mean_)
         X, y = read_log(owner, self.features, log, len(self.mean_))
         check_binary("LogisticLaplaceArms", y)
-        Q = np.asarray(np.linalg.inv(self.covariance), np.float64)
-        mean, weight = mode_after_many(X, y, self.mean_, Q)
-        root = np.linalg.inv(np.linalg.cholesky(Q + (X.T * weight) @ X)).T
-        return unchecked(self, mean_=frozen(mean), root=frozen(root))
+        S, prior = self.root, np.eye(len(self.mean_))
+        XS = X @ S
+        u, weight = mode_after_many(XS, y, X @ self.mean_, prior)
+        root = S @ np.linalg.inv(np.linalg.cholesky(prior + (XS.T * weight) @ XS)).T
+        return unchecked(self, mean_=frozen(self.mean_ + S @ u), root=frozen(root))
 
     # Capabilities ----------------------------------------------------------------------------------------------------
 
