@@ -4,6 +4,7 @@ import gymnasium
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from scripts import actions_of
 
 from bayesrl.adapters.gymnasium import GymWorld, exported, to_gymnasium
 from bayesrl.beliefs import BetaBernoulli, BinarisedRewards
@@ -19,8 +20,6 @@ CERTAIN = {"double-loop", "load-unload", "infinite-grid", "bpg-bandit", "car-on-
 """Where nothing is left to chance once a world is drawn."""
 DRAWING = {"double-loop", "load-unload"}
 """Worlds among them that draw random numbers all the same, because they are tables."""
-SCRIPTS = {"shuttle": (1, 2, 2), "rock-sample": (4, 5, 6, 7)}
-"""Actions of worlds in which most others are certain, or end the episode."""
 HOMES = {"bamdp": "chain", "bandits": "bernoulli"}
 OWN_HOMES = {"thompson-combinatorial": "combinatorial", "lazy-psrl": "lq-system", "certainty-equivalence": "lq-system"}
 ACTORS = {name: e for name, e in entries().items() if e.kind in ("planner", "agent")}
@@ -30,17 +29,6 @@ ACTING = [name for name, e in ACTORS.items() if e.package in HOMES or name in OW
 def world_of(name):
     world = make_world(name)
     return world.draw(default_rng(1)) if isinstance(world, Family) else world
-
-
-def actions_of(world, n=30):
-    """Different actions, or sets of them."""
-    if own := SCRIPTS.get(getattr(world, "name", "")):
-        return [own[i % len(own)] for i in range(n)]
-    box = getattr(world, "actions", None)
-    if hasattr(box, "low"):
-        return [np.clip(0.1 * np.sin(3.0 * i), box.low, box.high) * np.ones(len(box.low)) for i in range(n)]
-    K, M = world.n_actions, getattr(world, "suggestions", None)
-    return [3 * i % K if M is None else (i + np.arange(M)) % K for i in range(n)]
 
 
 # Streams -------------------------------------------------------------------------------------------------------------
