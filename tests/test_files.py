@@ -18,7 +18,7 @@ import pytest
 import bayesrl as b
 from bayesrl import _files
 from bayesrl.core import Mind
-from bayesrl.errors import InvalidArgument, UnreadableFile
+from bayesrl.errors import BayesRLError, InvalidArgument, UnreadableFile
 from bayesrl.io.logs import load_log
 from bayesrl.lab.literature import scores
 from bayesrl.lab.plots.sheet import new_sheet
@@ -273,6 +273,21 @@ def test_regular_files_only(kind, tmp_path, monkeypatch):
             assert str(error.value) == f"Cannot read '{path}': it is not a regular file."
     with pytest.raises(UnreadableFile, match="it is a directory"):
         READERS[kind](tmp_path)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="open files are counted")
+@pytest.mark.parametrize("kind", READERS)
+def test_no_file_stays_open(kind, tmp_path):
+    """Whatever is read, and wherever reading stops."""
+    damaged, pipe = tmp_path / "damaged.csv", tmp_path / "pipe.csv"
+    damaged.write_bytes(b"PK\x03\x04 and no more")
+    os.mkfifo(pipe)
+    before = os.listdir("/proc/self/fd")
+    for path in (damaged, pipe, tmp_path, tmp_path / "nothing.csv"):
+        with pytest.raises(BayesRLError):
+            READERS[kind](path)
+        assert os.listdir("/proc/self/fd") == before
 
 
 def test_a_text_that_is_too_long_is_not_read(tmp_path):

@@ -4,6 +4,7 @@ import io
 import json
 import pickle
 import zipfile
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from bayesrl.errors import InvalidArgument, UnreadableFile
 from bayesrl.io.records import load, save, to_arrow
 from bayesrl.lab.compare import compare
 from bayesrl.lab.comparison import Comparison
-from bayesrl.record import describe
+from bayesrl.record import column, describe
 from bayesrl.registry import make, make_world
 
 ARMS = Arms(np.array([0.3, 0.6]))
@@ -380,6 +381,25 @@ def test_columns_that_replicates_share_are_repeated():
     assert table["hour"].to_pylist() == np.repeat(np.arange(4), 3).tolist()
     assert table["reward"].to_pylist() == record.reward.ravel().tolist()
     assert table["run"].to_pylist() == [0, 1, 2] * 4
+
+
+def test_tuples_of_any_length_in_any_method_are_one_type_of_arrow():
+    """A column whose parts have one length in a method, and several in another one: whichever of them comes first."""
+    rows = {"one": [((0, 1), 2), ((0, 2), 1)], "several": [((0, 1), 2), ((0,), 1)], "plain": [((1,), 0), ((2,), 2)]}
+    told = {}
+    for order in permutations(rows):
+        records = {}
+        for label in order:
+            action = column("action", rows[label])
+            records[label] = Record({"reward": np.ones((2, 1)), "action": action[:, None]}, 1.0, {"lockstep": None})
+        table = to_arrow(Comparison(records))
+        assert table["method"].to_pylist() == [label for label in order for _ in range(2)]
+        told[order] = dict.fromkeys(order) | {
+            label: table["action"].to_pylist()[2 * k : 2 * k + 2] for k, label in enumerate(order)
+        }
+    first = told["one", "several", "plain"]
+    assert all(found == first for found in told.values())
+    assert first["several"] == [{"f0": [0, 1], "f1": 2}, {"f0": [0], "f1": 1}]
 
 
 def test_a_description_is_of_what_an_array_holds_now():

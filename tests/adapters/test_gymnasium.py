@@ -152,6 +152,20 @@ def test_an_environment_cannot_go_back():
     world.step(state, 3, rng)  # the failed call changed nothing
 
 
+def test_no_state_comes_twice_whatever_episode_it_is_of():
+    world, rng = GymWorld(gymnasium.make("FrozenLake-v1", is_slippery=False), gamma=0.9), np.random.default_rng(0)
+    met = []
+    for steps in (2, 3, 1, 2):
+        state, _ = world.reset(rng)
+        for k in range(steps + 1):
+            for old in met:
+                with pytest.raises(InvalidArgument, match="'state' must be the latest one"):
+                    world.step(old, 0, rng)
+            met.append(state)
+            if k < steps:
+                state = world.step(state, 0, rng).state
+
+
 def test_a_time_limit_belongs_to_the_loop():
     env = gymnasium.make("FrozenLake-v1", is_slippery=False, max_episode_steps=5)
     agent = BayesAgent(DirichletMDP.structured(TabularMDP.from_gymnasium(env, 0.9)), Stay())

@@ -222,3 +222,15 @@ def test_no_picture_of_nothing(tmp_path):
         plot_explanation(bare, tmp_path / "why.png")
     with pytest.raises(InvalidArgument, match="'gamma' must be less than 1"):
         plot_policy(b.make_world("chain", gamma=1.0), tmp_path / "map.png")
+
+
+@pytest.mark.parametrize(
+    ("method", "world"), [("psrl", "chain"), ("random", "tiger-episodic"), ("reinforce", "random-walk")]
+)
+def test_an_explained_decision_is_that_of_the_run(method, world):
+    """In its state, and also right after an end. Then the run goes on in the first state of another episode."""
+    record = b.run(b.agent(method, world), b.make_world(world), 9, seed=6)
+    assert record.terminated[:-1].any() == (world == "tiger-episodic")
+    for steps in range(9):
+        why = explain(method, world, steps=steps, seed=6)
+        assert (why.state, why.action) == (record.observation[steps], record.action[steps])

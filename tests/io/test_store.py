@@ -30,7 +30,7 @@ from bayesrl.capabilities import HasLogEvidence, offers
 from bayesrl.checks import same
 from bayesrl.core import BayesAgent, Mind, Transition, run
 from bayesrl.errors import InvalidArgument, UnreadableFile
-from bayesrl.io.archive import pack, unpack
+from bayesrl.io.archive import Refused, pack, unpack
 from bayesrl.io.store import _class, _same_kind, _state, classes_by_name, load, save
 from bayesrl.live import LiveAgent
 from bayesrl.parameters import unchecked
@@ -135,6 +135,8 @@ OTHERS = {
         (1, "ü"), [np.int64(3), np.float32(0.5)], math.nan, {"a": -math.inf, 2: (True, None)}, True
     ),
     "fortran": lambda: Mind(None, np.asfortranarray(np.arange(6.0).reshape(2, 3)), None),
+    "both orders": lambda: Mind(None, (np.asfortranarray(np.eye(3)), np.eye(3)), None),
+    "both shapes": lambda: Mind(None, (np.arange(6.0), np.arange(6.0).reshape(2, 3), np.arange(6)), None),
     "empty": lambda: Mind(10**40, np.zeros((0, 3)), np.array("text")),
     "solution": lambda: b.solve(b.make_world("chain")),
     "mdp": lambda: b.make_world("chain").mdp,
@@ -650,3 +652,11 @@ def test_an_array_that_a_page_names_twice_is_read_once():
     assert members.room == room - x.nbytes
     assert members.array("x.npy", "<f8", [50]) is first
     assert members.room == room - x.nbytes
+
+
+@pytest.mark.parametrize("dtype, shape", [("<f8", [5, 10]), ("<f8", [49]), ("<i8", [50])])
+def test_an_array_that_a_page_names_twice_has_one_form(dtype, shape):
+    _, members = unpack(io.BytesIO(pack({}, {"x.npy": np.arange(50.0)})))
+    members.array("x.npy", "<f8", [50])
+    with pytest.raises(Refused, match=r"its member x\.npy is "):
+        members.array("x.npy", dtype, shape)

@@ -453,13 +453,6 @@ def test_a_missing_extra_is_named(monkeypatch, tmp_path, package):
             use()
 
 
-@pytest.mark.parametrize("lockstep, runs", [(None, 3), (4, 12)])
-def test_a_job_counts_its_runs(lockstep, runs):
-    world = make_world("online-shop")
-    agent = BayesAgent(world.default_prior(), Thompson())
-    assert module.Job("shop", agent, world, 5, 0, None, (), lockstep, range(3)).runs == runs
-
-
 def test_seconds_per_step_are_the_median_of_the_runs(monkeypatch):
     """Three runs of twenty steps that took 2, 12 and 4 seconds: 4 / 20."""
     took = iter((2.0, 12.0, 4.0))
@@ -482,3 +475,53 @@ def test_more_runs_than_memory(steps, monkeypatch):
 
 def test_the_memory_of_this_machine():
     assert 1e8 < memory() < 1e16 or sys.platform != "linux"
+
+
+class Remembers:
+    """A world that another library might have: it counts its episodes, and pays their number."""
+
+    gamma, n_states, n_actions = 1.0, 1, 1
+
+    def __init__(self):
+        self.episodes = 0
+
+    def fresh(self):
+        return Remembers()
+
+    def reset(self, rng):
+        self.episodes += 1
+        return 0, 0
+
+    def step(self, state, action, rng):
+        return 0, 0, float(self.episodes), bool(rng.random() < 0.5)
+
+
+def test_a_job_of_several_runs_gives_the_records_of_single_jobs():
+    """Also in a world that remembers: each run has its own."""
+    parts = range(3), range(1), range(1, 2), range(2, 3)
+    jobs = [module.Job("x", Always(0), Remembers(), 6, 0, None, (), None, part) for part in parts]
+    together, *alone = map(module.work, jobs)
+    assert together == [record for part in alone for record in part]
+    assert {record.reward[0] for record in together} == {1.0}
+
+
+@pytest.mark.parametrize(("lockstep", "runs", "size"), [(None, 7, 2), (4, 11, 1), (4, 12, 2), (1, 3, 1)])
+def test_what_was_finished_is_told_in_runs(lockstep, runs, size):
+    """Whichever jobs were finished, and in whatever order: blocks in lockstep are run in full, and then cut."""
+    n = -(-runs // (lockstep or 1))
+    parts = list(module._parts(n, size))
+    assert [i for part in parts for i in part] == list(range(n))
+    jobs = [module.Job(label, None, None, 1, 0, None, (), lockstep, part) for label in "ab" for part in parts]
+    rows = [[i * (lockstep or 1) + j for i in part for j in range(lockstep or 1)] for part in parts]
+    for seed in range(5):
+        done = {k: [] for k in np.random.default_rng(seed).permutation(len(jobs))[: 2 * seed].tolist()}
+        told = [sum(i < runs for k in done if jobs[k].label == label for i in rows[k % len(parts)]) for label in "ab"]
+        with pytest.raises(KeyboardInterrupt) as stopped, module._telling(jobs, done, runs):
+            raise KeyboardInterrupt
+        each = f"(a {told[0]}, b {told[1]})"
+        assert stopped.value.__notes__ == [f"compare: {sum(told)} of {2 * runs} runs were finished {each}."]
+    for k, job in enumerate(jobs):
+        mine = [i for i in rows[k % len(parts)] if i < runs]
+        said = f"did runs {mine[0]} to {mine[-1]} of {job.label}"
+        with pytest.raises(LostWorkers, match=said), module._telling(jobs, {}, runs):
+            raise module.Lost(k)

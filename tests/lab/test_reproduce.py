@@ -215,6 +215,18 @@ def test_the_command(monkeypatch, capsys, tmp_path):
     assert "random" not in said  # too slow for --quick
     assert "2 figures judged" in said
     assert [kept.row.method for kept in scores.read(tmp_path / "scores.json")] == ["beb:beta=1"]
+    both = ["reproduce", "--runs", "1", "--save", str(tmp_path / "both.json")]
+    assert main(["reproduce", "--quick", "--runs", "1", "--save", str(tmp_path / "both.json")]) == 0
+    assert main(both) == 0
+    capsys.readouterr()
+    methods = [row.method for row in rows]
+    assert [score.row.method for score in scores.read(tmp_path / "both.json")] == methods
+    before = (tmp_path / "both.json").read_bytes()
+    assert main(both) == 0  # nothing is left to do
+    assert (tmp_path / "both.json").read_bytes() == before
+    assert main(["reproduce", "--save", str(tmp_path / "all.json")]) == 0
+    capsys.readouterr()
+    assert [score.row.method for score in scores.read(tmp_path / "all.json")] == methods
     assert main(["reproduce", "--world", "double-loop", "--runs", "2", "--json"]) == 0
     pages = json.loads(capsys.readouterr().out)
     assert [page["ours"]["n"] for page in pages] == [2, 2]

@@ -1,8 +1,12 @@
 """Values of several tasks with a common prior: EM against a transcription, direct maximisation and dense Gaussians."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from scipy import optimize, stats
+from scipy.linalg import block_diag
 
 import bayesrl as b
 from bayesrl.beliefs.features import RBF
@@ -319,3 +323,22 @@ def test_refused_transfer(found, task):
         found.transfer(task)
     with pytest.raises(InvalidArgument):
         found.log_predictive(task)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.7, 1.0])
+def test_the_matrices_of_several_episodes_are_those_of_each(gamma):
+    """Side by side, also where an episode begins in the state in which another one ended, in either way."""
+    rng, features = default_rng(11), default_rng(12).normal(size=(3, 2))
+    for ends in ("terminated", "truncated"):
+        for _ in range(5):
+            episodes = []
+            for _ in range(3):
+                states = rng.integers(3, size=int(rng.integers(2, 5)))
+                steps = [Transition(int(s), 0, rng.normal(), int(y)) for s, y in pairwise(states)]
+                episodes.append([*steps[:-1], steps[-1]._replace(**{ends: True})])
+            episodes[1][0] = episodes[1][0]._replace(observation=episodes[0][-1].next_observation)
+            whole = task_matrices([step for episode in episodes for step in episode], features, gamma)
+            H, r, G = zip(*(task_matrices(episode, features, gamma) for episode in episodes), strict=True)
+            np.testing.assert_array_equal(whole.H, np.vstack(H))
+            np.testing.assert_array_equal(whole.r, np.concatenate(r))
+            np.testing.assert_array_equal(whole.G, block_diag(*G))

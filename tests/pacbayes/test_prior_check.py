@@ -198,6 +198,20 @@ def test_half_of_the_policies_are_enough():
     assert found.visits == 600
 
 
+@pytest.mark.parametrize(
+    ("visits", "seed"),
+    [
+        ([[305, 307, 300], [301, 304, 308], [303, 306, 302]], 1),
+        ([[307, 304, 300], [306, 308, 305], [303, 302, 301]], 3),
+    ],
+)
+def test_more_visits_may_guarantee_less(visits, seed):
+    """With one visit more fewer policies can be estimated, and the price is higher than the gain."""
+    mdp = problem(seed=seed)
+    found = assert_equal(prior_for(mdp, seed), log_of(mdp, visits, seed), seed, policies=60)
+    assert found.visits == 302
+
+
 def test_a_return_that_no_number_of_visits_shows():
     """All that can be reached pays almost nothing, beside a reward that cannot be reached: 2^62 visits are told."""
     P = np.zeros((3, 1, 3))

@@ -141,10 +141,10 @@ class Job(NamedTuple):
     lockstep: int | None
     replicates: range
 
-    @property
-    def runs(self) -> int:
-        """The number of runs of the job."""
-        return len(self.replicates) * (self.lockstep or 1)
+    def numbers(self, runs: int) -> range:
+        """The numbers of its runs, of `runs` in all: a lockstep block is run in full and then cut."""
+        size = self.lockstep or 1
+        return range(self.replicates.start * size, min(self.replicates.stop * size, runs))
 
 
 def work(job: Job, watch: Watch | None = None) -> list[Record]:
@@ -165,7 +165,7 @@ def _telling(jobs: Sequence[Job], results: Mapping[int, list[Record]], runs: int
     except KeyboardInterrupt as stop:
         finished = dict.fromkeys((job.label for job in jobs), 0)
         for k in results:
-            finished[jobs[k].label] = min(finished[jobs[k].label] + jobs[k].runs, runs)
+            finished[jobs[k].label] += len(jobs[k].numbers(runs))
         each = ", ".join(f"{label} {n}" for label, n in finished.items())
         stop.add_note(f"compare: {sum(finished.values())} of {runs * len(finished)} runs were finished ({each}).")
         raise
@@ -177,8 +177,8 @@ def _telling(jobs: Sequence[Job], results: Mapping[int, list[Record]], runs: int
         for k in sorted(results):
             kept[jobs[k].label] += tuple(results[k])
         job = jobs[lost.job]
-        begin = job.replicates[0] * (job.lockstep or 1)
-        raise LostWorkers("compare", f"runs {begin} to {begin + job.runs - 1} of {job.label}", TRIES, kept) from None
+        numbers = job.numbers(runs)
+        raise LostWorkers("compare", f"runs {numbers[0]} to {numbers[-1]} of {job.label}", TRIES, kept) from None
 
 
 def _parts(n: int, size: int) -> Iterator[range]:
