@@ -335,12 +335,15 @@ class Fails:
 
     needs = ()
 
+    def __init__(self, how=RuntimeError):
+        self.how = how
+
     def start(self):
         return None
 
     def plan(self, belief, observation, memory, rng, last=None):
         rng.random(3)
-        raise RuntimeError("broken")
+        raise self.how("broken")
 
 
 class Coins:
@@ -348,21 +351,27 @@ class Coins:
 
     n_actions = 2
 
+    def __init__(self, how=RuntimeError):
+        self.how = how
+
     def update(self, datum, rng=None):
         rng.random(3)
-        raise RuntimeError("broken")
+        raise self.how("broken")
 
 
-def test_a_failed_call_changes_neither_mind_nor_generators():
-    live = shop(planner=Fails())
+@pytest.mark.parametrize("how", [RuntimeError, InvalidArgument, KeyboardInterrupt, SystemExit])
+def test_a_failed_call_changes_neither_mind_nor_generators(how):
+    """Ctrl-C is a failure too."""
+    made = (lambda _: InvalidArgument("a", "b", "c", 0)) if how is InvalidArgument else how
+    live = shop(planner=Fails(made))
     before = everything(live)
-    with pytest.raises(RuntimeError):
+    with pytest.raises(how):
         live.act()
     assert everything(live) == before
-    live = shop(belief=Coins(), planner=b.make("random"))
+    live = shop(belief=Coins(made), planner=b.make("random"))
     state = live.streams.learning.bit_generator.state
     for call in (lambda: live.learn(0, 1.0), lambda: live.warm_start({"action": [0], "reward": [1.0]})):
-        with pytest.raises(RuntimeError):
+        with pytest.raises(how):
             call()
         assert live.streams.learning.bit_generator.state == state
         assert live.mind.last is None

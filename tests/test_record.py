@@ -257,6 +257,14 @@ def method(**new):
     return change
 
 
+def twice(members):
+    """A comparison of two methods of one name."""
+    page = json.loads(members["meta.json"])
+    page |= {"kind": "comparison", "methods": [method | {"label": "a"} for method in 2 * page["methods"]]}
+    members["meta.json"] = json.dumps(page).encode()
+    members |= {name.replace("0/", "1/"): data for name, data in members.items() if name.startswith("0/")}
+
+
 def told(name, kind):
     def change(members):
         page = json.loads(members["meta.json"])
@@ -289,6 +297,7 @@ BOMB = np.array([pickle.Unpickler] * 4, dtype=object)
         (meta(methods=3), "its meta.json does not describe a record."),
         (method(gamma="x"), "its meta.json does not describe a record."),
         (method(label=["a"]), "its meta.json does not describe a record."),
+        (twice, "its meta.json does not describe a record."),
         (method(columns={}), "it has no column of rewards."),
         (told("reward", 7), "its meta.json does not describe a record."),
         (lambda m: m.pop("meta.json"), "it has no meta.json, so it is not one of ours."),

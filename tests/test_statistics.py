@@ -1,6 +1,7 @@
 """Intervals against scipy.stats, at the edges, and by their coverage."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -103,3 +104,13 @@ def test_bad_confidence_and_unequal_lengths():
         mean_interval([1.0], 1.0)
     with pytest.raises(InvalidArgument, match=r"'y' must be of length 2, as x is, got an array of shape \(1,\)\."):
         paired_difference([1.0, 2.0], [1.0])
+
+
+@pytest.mark.parametrize(("m", "n"), list(product((1, 2, 3), repeat=2)))
+def test_a_difference_is_the_other_one_turned_round(m, n):
+    """For samples of any sizes: it is known if both have two values, and its size is the smaller one."""
+    x, y = np.random.default_rng(0).normal(size=m), np.random.default_rng(1).normal(size=n)
+    one, other = independent_difference(x, y), independent_difference(y, x)
+    assert one.n == other.n == min(m, n)
+    assert np.isfinite(one.half_width) == (min(m, n) > 1)
+    np.testing.assert_allclose([one.mean, one.low, one.high], [-other.mean, -other.high, -other.low], rtol=1e-12)

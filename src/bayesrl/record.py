@@ -67,6 +67,8 @@ class Record:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        for column in self.columns.values():  # a pickle does not keep that they are read-only
+            column.setflags(write=False)
 
     def __len__(self) -> int:
         return len(self.columns["reward"])

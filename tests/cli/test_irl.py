@@ -92,3 +92,16 @@ def test_refused(text, sentence, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith(sentence)
+
+
+def test_each_log_is_a_trajectory(tmp_path, capsys):
+    """Several logs, in their order: the same as `infer` with all of them."""
+    records = [b.run(b.solve(WORLD).policy, WORLD, 12, seed=seed) for seed in range(3)]
+    for i, record in enumerate(records):
+        b.save(record, tmp_path / f"{i}.zip")
+    data = " ".join(f"--data {tmp_path}/{i}.zip" for i in (2, 0, 1))
+    found = page(f"irl map-birl {SMALL} {data} --set restarts=1 --json", capsys)
+    rng = np.random.default_rng(np.random.SeedSequence(0).spawn(2)[1])
+    told = infer("map-birl", WORLD, [records[i] for i in (2, 0, 1)], {"restarts": 1}, rng=rng)
+    assert found["log_posterior"] == told.log_posterior
+    assert found["weights"] == told.weights.tolist()

@@ -28,6 +28,7 @@ from lab_toys import (
     UniformArms,
 )
 
+from bayesrl import record as recording
 from bayesrl.bamdp import Exploit
 from bayesrl.bandits import Thompson
 from bayesrl.beliefs import BetaBernoulli, DirichletMDP
@@ -39,6 +40,7 @@ from bayesrl.lab.compare import BLOCK, compact, compare, memory
 from bayesrl.lab.explain import explain
 from bayesrl.lab.plots.explanation import plot_explanation, plot_policy
 from bayesrl.lab.plots.posteriors import plot_posteriors
+from bayesrl.record import Record, as_tuples
 from bayesrl.registry import make_world
 from bayesrl.statistics import independent_difference, mean_interval, paired_difference
 
@@ -525,3 +527,28 @@ def test_what_was_finished_is_told_in_runs(lockstep, runs, size):
         said = f"did runs {mine[0]} to {mine[-1]} of {job.label}"
         with pytest.raises(LostWorkers, match=said), module._telling(jobs, {}, runs):
             raise module.Lost(k)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_gathered_column_holds_what_each_run_recorded(seed):
+    """Tuples whose parts have their own lengths and kinds in each run, or in each step."""
+    rng = np.random.default_rng(seed)
+    each_run, each_step, kind = rng.random() < 0.7, rng.random() < 0.3, rng.integers(2)
+
+    def entry(size):
+        members = tuple(rng.integers(9, size=size).tolist())
+        return (members, float(rng.random()) if kind else int(rng.integers(3)))
+
+    runs = []
+    for _ in range(3):
+        size = int(rng.integers(1, 4)) if each_run else 2
+        runs.append([entry(int(rng.integers(1, 4)) if each_step else size) for _ in range(4)])
+    provenance = {"lockstep": None, "replicate": 0}
+    records = [
+        Record({"reward": np.zeros(4), "action": recording.column("action", run)}, 1.0, provenance) for run in runs
+    ]
+    whole = module.gather(records, 3).columns["action"]
+    assert whole.shape[:2] == (4, 3)
+    for i, run_ in enumerate(runs):
+        mine = whole[:, i]
+        assert [(tuple(x[0]), x[1]) for x in (as_tuples(mine) if mine.dtype.names else mine)] == run_

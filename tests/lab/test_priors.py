@@ -1,11 +1,14 @@
 """Priors by name."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 import bayesrl as b
 from bayesrl.beliefs import SparseDirichletMDP
-from bayesrl.errors import Incompatible, InvalidArgument, UnknownName
+from bayesrl.errors import BayesRLError, Incompatible, InvalidArgument, UnknownName
+from bayesrl.lab.build import world_for
 from bayesrl.lab.priors import SHORT, prior_for, same_prior, ways
 from bayesrl.registry import entries
 
@@ -96,3 +99,26 @@ def test_priors_that_hidden_worlds_do_not_have():
         prior_for(b.make_world("tiger"), "flat")
     with pytest.raises(InvalidArgument, match="'particles' must be left out where the model is a table, got 3"):
         prior_for(b.make_world("tiger"), "known:3")
+
+
+PLACES = ["chain", "tiger", "bernoulli", "linear", "combinatorial", "blimp", "lq", "random-walk", "infinite-grid", "gc"]
+PLACES += ["two-agent-chain", "coalitions", "continuous-bandit", "combinatorial:feedback=full", "blimp:hidden=true"]
+PLACES += ["robot-navigation", "chapelle-li-bandit", "contextual-shop", "online-shop", "rock-sample", "random-mdp"]
+WANTS_MORE = {"factored-dbn", "gp-pomdp"}
+"""Priors that fit no world without parameters."""
+
+
+@pytest.mark.parametrize("way", ways(), ids=lambda way: way.name)
+def test_a_prior_does_not_depend_on_those_made_before(way):
+    """Made twice for the first world that it fits: also one that draws models."""
+    fitted = False
+    for place in PLACES:
+        world = world_for(place)
+        try:
+            first = prior_for(world, way.name)
+        except BayesRLError:
+            continue
+        assert pickle.dumps(prior_for(world, way.name)) == pickle.dumps(first)
+        fitted = True
+        break
+    assert fitted == (way.name not in WANTS_MORE)
