@@ -12,4 +12,9 @@ PLANTED = {
         "dict(zip(names, belief.predictive(0).tolist()",
         ["tests/cli/test_hidden.py::test_a_belief_is_explained"],
     ),
+    "an explanation after an end is of the episode before": (
+        "return last.mind, last.observation",
+        "return last.mind, last.transition.next_observation",
+        ["tests/cli/test_explain.py::test_an_explained_decision_is_that_of_the_run[random-tiger-episodic]"],
+    ),
 }

@@ -12,4 +12,9 @@ PLANTED = {
         "E @ self.noise",
         ["tests/worlds/continuous/test_linear_worlds.py::test_steps"],
     ),
+    "systems in lockstep have the average reward of the one before": (
+        'Traits(depends_on_data=("average_reward",))',
+        "Traits()",
+        ["tests/worlds/test_borders.py::test_a_batch_is_that_of_a_world_that_was_never_asked[lq]"],
+    ),
 }
