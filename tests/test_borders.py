@@ -17,7 +17,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.capabilities import HasMeans, ListsArms, SamplesMeans, TakesFeatures
-from bayesrl.core import BayesAgent, Streams, draw_world, play
+from bayesrl.core import BayesAgent, Streams, Transition, draw_world, play
 from bayesrl.errors import BayesRLError
 from bayesrl.live import LiveAgent
 from bayesrl.registry import entries
@@ -115,6 +115,30 @@ ARMS = [n for n, belief in ARMS.items() if hasattr(belief, "sample_means") and n
 """Beliefs about arms of which one is chosen at a time."""
 
 
+def context_of(belief):
+    try:
+        belief.mean(None)
+    except BayesRLError:
+        return np.eye(belief.n_weights)
+    return None
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_an_agent_in_service_is_that_of_a_run(name):
+    """It decides and learns by the streams of a run with its seed, also if its belief draws when it learns."""
+    belief = entries()[name].example()
+    agent, streams, context = BayesAgent(belief, b.make("thompson")), Streams.of(4), context_of(belief)
+    live, mind = LiveAgent(agent, seed=4), agent.start()
+    for i in range(6):
+        made = agent.act(mind, context, streams.planner)
+        assert live.act(context) == made.action
+        paid = 0.5 if name == "binarised-rewards" else float(i % 2)
+        live.learn(made.action, paid, context)
+        mind = agent.learn(made.memory, Transition(context, made.action, paid, 0), streams.learning)
+    for one, other in zip(live.streams, streams, strict=True):
+        assert one.bit_generator.state == other.bit_generator.state
+
+
 @pytest.mark.parametrize("bare", [False, True])
 @pytest.mark.parametrize("name", ARMS)
 def test_questions_neither_change_an_agent_nor_depend_on_those_before(name, bare):
@@ -122,11 +146,7 @@ def test_questions_neither_change_an_agent_nor_depend_on_those_before(name, bare
     belief = entries()[name].example()
     shown = stripped(belief, (HasMeans, SamplesMeans, ListsArms, TakesFeatures)) if bare else belief
     live = LiveAgent(BayesAgent(shown, b.make("thompson")))
-    context = None
-    try:
-        belief.mean(None)
-    except BayesRLError:
-        context = np.eye(belief.n_weights)
+    context = context_of(belief)
     alone = copy.deepcopy(live)
     for i in range(3):
         before = pickle.dumps(live)

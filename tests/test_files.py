@@ -290,6 +290,18 @@ def test_no_file_stays_open(kind, tmp_path):
         assert os.listdir("/proc/self/fd") == before
 
 
+def test_the_longest_text_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "text"
+    for size in (9, 10, 11):
+        monkeypatch.setattr(_files, "LARGEST", 10)
+        path.write_bytes(b"x" * size)
+        if size <= 10:
+            assert _files.read(path) == b"x" * size
+        else:
+            with pytest.raises(UnreadableFile, match="it has 11 bytes, more than 10"):
+                _files.read(path)
+
+
 def test_a_text_that_is_too_long_is_not_read(tmp_path):
     path = tmp_path / "long.csv"
     with open(path, "wb") as file:

@@ -17,6 +17,7 @@ import bayesrl as b
 from bayesrl import registry
 from bayesrl._version import code_version
 from bayesrl.cli import ORDER, main
+from bayesrl.cli.output import put_json
 from bayesrl.lab.build import scalar
 
 INTERVAL = {"mean", "low", "high", "n"}
@@ -439,3 +440,12 @@ def test_a_terminal_without_our_letters():
     done = shell("show", "chain-tied", env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert (done.returncode, done.stderr) == (0, "")
     assert "?4.10" in done.stdout  # for the sign of a section
+
+
+def test_json_is_strict_however_deep(capsys):
+    """What is not finite becomes null: in lists, tuples, named tuples and dictionaries, first and last."""
+    odd = [np.inf, 1.0, -np.inf, np.nan]
+    put_json({"a": odd, "b": (odd, tuple(odd)), "c": [{"d": (0.5, np.nan)}], "e": np.inf, "f": "inf", "g": None})
+    told = [None, 1.0, None, None]
+    expected = {"a": told, "b": [told, told], "c": [{"d": [0.5, None]}], "e": None, "f": "inf", "g": None}
+    assert json.loads(capsys.readouterr().out) == expected

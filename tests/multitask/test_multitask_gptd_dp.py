@@ -298,3 +298,14 @@ def test_a_generator_is_needed():
     for rng in (None, 3, "rng"):
         with pytest.raises(InvalidArgument, match="'rng'"):
             solver().solve(FEW, rng)
+
+
+@pytest.mark.filterwarnings("ignore::bayesrl.beliefs.chain.PoorMixing")
+@pytest.mark.parametrize("burn_in", [1, 2, 5])
+def test_burnt_sweeps_are_the_first_of_a_longer_chain(burn_in):
+    """The draws that are kept are those that come after as many sweeps."""
+    long = solver(sweeps=burn_in + 6, burn_in=0).solve(FEW, np.random.default_rng(5))
+    kept = solver(sweeps=6, burn_in=burn_in).solve(FEW, np.random.default_rng(5))
+    np.testing.assert_array_equal(kept.samples, long.samples[burn_in:])
+    np.testing.assert_array_equal(kept.assignments, long.assignments[burn_in:])
+    np.testing.assert_array_equal(kept.class_means, long.class_means[-len(kept.class_means) :])

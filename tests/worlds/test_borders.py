@@ -17,10 +17,13 @@ from bayesrl.core import Family, Streams, draw_world, play
 from bayesrl.errors import BayesRLError
 from bayesrl.registry import make_world, worlds
 from bayesrl.testing.randomness import Scripted
+from bayesrl.worlds.continuous.maze_2d import GOAL
 
 WORLDS = [entry.name for entry in worlds()]
 SHORT = {"random-mdp": {"length": 3, "tasks": 3}, "coloured-maze": {"length": 3, "tasks": 3}}
 """Tasks that change within the walk."""
+VECTORS = {"lq", "lq-system", "web-server"}
+"""Worlds in lockstep whose actions are vectors."""
 
 
 def world_of(name):
@@ -154,3 +157,35 @@ def test_an_episode_begins_where_the_world_resets(name):
         begins = step.transition.ends_episode
         if begins:
             assert step.observation is given[-1][1]
+
+
+@pytest.mark.parametrize("name", [n for n in WORLDS if hasattr(make_world(n), "batch") and n not in VECTORS])
+def test_worlds_in_lockstep_refuse_other_actions(name):
+    """In any replicate: an arm below the first one, beyond the last one, and one of another replicate."""
+    world = world_of(name).batch(3)
+    state, _ = world.reset(default_rng(0))
+    good = np.array([actions_of(world_of(name))[1]] * 3)
+    for i in range(3):
+        for wrong in (-1, world.n_actions):
+            bad = good.copy()
+            bad[(i, 0)[: bad.ndim]] = wrong
+            with pytest.raises(BayesRLError):
+                world.step(state, bad, default_rng(1))
+    for bad in (good[:2], np.concatenate([good, good[:1]]), good[0], good.astype(float)):
+        with pytest.raises(BayesRLError):
+            world.step(state, bad, default_rng(1))
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_no_episode_begins_at_its_end(name):
+    """Where a state tells whether an episode ended in it."""
+    world, rng = world_of(name), default_rng(5)
+    if name == "maze-2d":
+        starts = np.array([world.reset(rng)[0] for _ in range(5000)])
+        assert not (starts >= GOAL).all(axis=1).any()
+        assert (starts >= GOAL).any()
+    known = getattr(world, "pomdp", None) or (getattr(world, "mdp", None) if not hasattr(world, "tasks") else None)
+    if known is not None:
+        ends = known.terminal if hasattr(known, "terminal") else known.outcomes.terminal
+        start = known.start if hasattr(known, "start") else known.outcomes.start
+        assert not start[ends].any()

@@ -7,6 +7,7 @@ from scipy.stats import chisquare, kstest
 
 import bayesrl as b
 from bayesrl.errors import BayesRLError
+from bayesrl.worlds.games._game_world import GameWorld
 
 
 def test_payoffs():
@@ -82,3 +83,17 @@ def test_partners_have_their_law():
 def test_bad_input(call, sentence):
     with pytest.raises(BayesRLError, match=sentence):
         call()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_partner_acts_by_the_row_of_the_present_state(seed):
+    """In each state another action, for sure; and the joint action of that state moves and pays."""
+    game = b.make_world("two-agent-chain").game
+    actions = np.random.default_rng(seed).permutation([0, 1, 0, 1, 1])
+    world = GameWorld("mine", game, np.eye(2)[actions])
+    for s in range(5):
+        for a in range(2):
+            after, (seen, other), reward, _ = world.step(s, a, np.random.default_rng(seed))
+            assert (seen, other) == (after, actions[s])
+            assert game.P[s, a, other, after] > 0.0
+            assert reward == game.R[s, a, other, after]
