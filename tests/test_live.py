@@ -114,6 +114,31 @@ def test_sets_are_lists_of_names():
     assert shop(SemiBandit(BETAS), ThompsonCombinatorial(2)).act() == sorted(map(SHELF.index, chosen))
 
 
+class Chooses:
+    """A planner of a fixed set."""
+
+    needs = ()
+
+    def __init__(self, chosen):
+        self.chosen = np.array(chosen)
+
+    def start(self):
+        return None
+
+    def plan(self, belief, observation, memory, rng, last=None):
+        return b.Decision(self.chosen, None, {})
+
+
+@pytest.mark.parametrize("chosen", [[2, 0], [1, 2, 0], [0]])
+def test_sets_keep_the_order_of_the_planner(chosen):
+    """So a list of rewards belongs to the names that `act` returned."""
+    live = shop(SemiBandit(BETAS), Chooses(chosen), actions=SHELF)
+    assert live.act() == [SHELF[a] for a in chosen]
+    before = live.belief.arms.alpha.copy()
+    live.learn(live.act(), [1, *[0] * (len(chosen) - 1)])
+    assert (live.belief.arms.alpha - before).tolist() == np.eye(3)[chosen[0]].tolist()
+
+
 # Contexts ------------------------------------------------------------------------------------------------------------
 
 

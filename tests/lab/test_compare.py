@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -552,3 +553,20 @@ def test_a_gathered_column_holds_what_each_run_recorded(seed):
     for i, run_ in enumerate(runs):
         mine = whole[:, i]
         assert [(tuple(x[0]), x[1]) for x in (as_tuples(mine) if mine.dtype.names else mine)] == run_
+
+
+class FailsLate(Always):
+    """Fails when the others are done."""
+
+    def act(self, mind, seen, rng):
+        time.sleep(0.1)
+        raise InvalidArgument("FailsLate", "thought", "large", 0.25)
+
+
+@pytest.mark.parametrize("at", range(3))
+@pytest.mark.parametrize("workers", [1, 3])
+def test_an_error_comes_back_from_whichever_job(at, workers):
+    """Of the first, of the last, and of the last that ends."""
+    agents = {str(i): FailsLate() if i == at else Always() for i in range(3)}
+    with pytest.raises(InvalidArgument, match="FailsLate"):
+        compare(agents, FIXED, 2, 1, workers=workers)

@@ -244,3 +244,15 @@ def test_what_is_chosen():
     assert {named(r.world)[0] for r in setups.chosen()} == set(WORLDS)
     with pytest.raises(UnknownName, match="Did you mean chain"):
         setups.chosen(["chan"])
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 12])
+def test_a_file_holds_all_scores_that_were_written(n, tmp_path):
+    """Also over a longer file, and written again."""
+    path, kept = tmp_path / "scores.json", [score(row("random", runs=i + 1), mean=float(i)) for i in range(n)]
+    scores.write([score(row("random"))] * 30, path)
+    scores.write(kept, path)
+    assert [each.ours.mean for each in scores.read(path)] == [float(i) for i in range(n)]
+    before = path.read_bytes()
+    scores.write(scores.read(path), path)
+    assert path.read_bytes() == before

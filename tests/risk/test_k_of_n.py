@@ -364,3 +364,17 @@ def test_bad_arguments_of_the_theorem(given):
     good = {"horizon": 2, "spread": 1.0, "infosets": 9, "n_actions": 2, "delta": 0.1, "epsilon": 0.1}
     with pytest.raises(InvalidArgument, match=f"k_of_n_iterations: '{next(iter(given))}' must be"):
         k_of_n_iterations(**good | given)
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 3])
+def test_a_drawn_iteration_is_one_of_them(iterations):
+    """The first one is uniform, and each of them comes."""
+    belief, found = b.DirichletMDP.structured(b.make_world("machine-repair")), set()
+    for seed in range(12):
+        drawn = int(np.random.default_rng(seed).integers(iterations))
+        solver = b.make("k-of-n", k=1, n=2, horizon=2, iterations=iterations, samples=2, strategy="random")
+        solution = solver.solve(belief, np.random.default_rng(seed))
+        found.add(drawn)
+        uniform = np.allclose(solution.strategy, 1.0 / solution.strategy.shape[1])
+        assert uniform == (drawn == 0)
+    assert found == set(range(iterations))

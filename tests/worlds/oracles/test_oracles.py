@@ -180,3 +180,19 @@ def test_gymnasium_sees_tuples(name):
         assert seen in env.observation_space
         seen = env.step(env.action_space.sample())[0]
     assert len(env.observation_space.spaces) == len(make_world(name).answers) + 1
+
+
+@pytest.mark.parametrize("inside", ["tiger-episodic", "tiger", "rock-sample", "follow"])
+def test_a_state_oracle_tells_both_states_of_every_step(inside):
+    """Also of the step that ends an episode; and without a question it is the step of the world inside."""
+    world, ended = make_world("asking-for-state", world=inside, cost=0.5), 0
+    plain, rng = world.inside, np.random.default_rng(0)
+    for i in range(60):
+        state, action = int(rng.choice(np.flatnonzero(~plain.pomdp.terminal))), i % plain.n_actions
+        inner = plain.step(state, action, np.random.default_rng(i))
+        asked = world.step(state, action + plain.n_actions, np.random.default_rng(i))
+        silent = world.step(state, action, np.random.default_rng(i))
+        assert asked == (inner.state, (inner.observation, state, inner.state), inner.reward - 0.5, inner.terminated)
+        assert silent == (inner.state, (inner.observation, -1, -1), inner.reward, inner.terminated)
+        ended += inner.terminated
+    assert bool(ended) == plain.ends
