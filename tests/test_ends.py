@@ -21,6 +21,9 @@ from numpy.random import default_rng
 from bayesrl.bapomdp._asking import draw_models
 from bayesrl.beliefs import DirichletMDP, RewardBeta, SparseDirichletMDP, UnknownRewards
 from bayesrl.core import Streams, Transition, draw_world, play
+from bayesrl.gradient._learner import Learning
+from bayesrl.gradient._paths import path_of
+from bayesrl.gradient.fisher import information
 from bayesrl.kernels.search.history_tree import Tree
 from bayesrl.registry import entries, make, make_world
 
@@ -175,6 +178,16 @@ def test_what_was_drawn_or_solved_is_kept_while_nothing_happens(name):
         np.testing.assert_array_equal(one.info[key], two.info[key])
 
 
+@pytest.mark.parametrize("name", AGENTS)
+def test_asking_again_teaches_nothing(name):
+    """The first decision may learn from the step before it, and the second is asked of that mind."""
+    agent, (mind, seen) = agent_of(name)[0], after(name, 1)
+    one = agent.act(mind, seen, default_rng(0))
+    two = agent.act(one.memory, seen, default_rng(0))
+    three = agent.act(two.memory, seen, default_rng(0))
+    assert alike((two.action, two.info), (three.action, three.info))
+
+
 class Watched:
     """A belief that remembers the counts that it gave to a search."""
 
@@ -244,3 +257,59 @@ def test_the_order_of_the_episodes_of_a_batch_does_not_matter(name, exact):
         np.testing.assert_allclose(forwards.policy.parameters, backwards.policy.parameters, rtol=1e-7, atol=1e-9)
         assert not forwards.paths
         assert not forwards.episode
+
+
+def drawn_by_hand(agent, paths_of_batches):
+    """The minds after batches, by the rule of one update."""
+    mind = agent.start()
+    for paths in paths_of_batches:
+        unit, gamma, decay = agent.fisher
+        paths = tuple(path_of("test", steps, mind.policy) for steps in paths)
+        known = mind.information.after(information(paths, mind.policy, unit, gamma), decay)
+        policy, gradient, search = agent._improve(mind, paths, known.mean)
+        mind = Learning(policy, information=known, updates=mind.updates + 1, gradient=gradient, search=search)
+        yield mind
+
+
+@pytest.mark.parametrize("direction", ["plain", "natural", "conjugate"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_learner_carries_on_all_that_an_update_found(name, direction):
+    agent, world = agent_of(name)
+    if direction != "plain":
+        if not hasattr(agent, "direction"):
+            return
+        agent = dataclasses.replace(agent, direction=direction)
+    played = [step.transition for step in islice(play(agent_of("reinforce")[0], world, Streams.of(6), horizon=5), 60)]
+    ends = [0, *(i + 1 for i, step in enumerate(played) if step.ends_episode)]
+    episodes = [played[i:j] for i, j in pairwise(ends)][:8]
+    batches = [episodes[i : i + 2] for i in range(0, 8, 2)]
+    mind = agent.start()
+    for batch, expected in zip(batches, drawn_by_hand(agent, batches), strict=True):
+        mind = learnt(agent, mind, batch)
+        assert alike(mind, expected)
+
+
+# Lockstep ------------------------------------------------------------------------------------------------------------
+
+TOGETHER = ("ucb1", "bayes-ucb", "gittins", "finite-horizon-index", "bayes-optimal-bandit", "information-directed")
+TOGETHER += ("bayes-optimal-bandit to a horizon", "certainty-equivalence")
+WIDE = ("gittins", "finite-horizon-index")
+"""Their indices are the middles of intervals that are 2e-7 wide."""
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_replicates_in_lockstep_are_planned_for_as_alone(name):
+    """Each with the belief and the memory of its own past; replicates soon differ."""
+    agent, world = agent_of(name)
+    alone, rounding = [agent.start() for _ in range(3)], 2e-7 if name in WIDE else 1e-12
+    streams = Streams.of(4, 0, True)
+    for step in islice(play(agent.batch(3), draw_world(world, streams, 3), streams, lockstep=3), 9):
+        t = step.transition
+        for i in range(3):
+            seen = t.observation if np.ndim(t.observation) == 0 else t.observation[i]
+            decision = agent.act(alone[i], seen, default_rng(0))
+            for key in {"q", "gain"} & decision.info.keys():
+                np.testing.assert_allclose(decision.info[key], step.decision.info[key][i], rtol=1e-9, atol=rounding)
+            after_it = t.next_observation if np.ndim(t.next_observation) == 0 else t.next_observation[i]
+            datum = Transition(seen, t.action[i], float(t.reward[i]), after_it)
+            alone[i] = agent.learn(decision.memory, datum, default_rng(0))

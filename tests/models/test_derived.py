@@ -119,3 +119,25 @@ def test_a_solution_with_other_vectors_answers_as_one_made_anew():
         assert [new.action(x) for x in b] == [anew.action(x) for x in b]
         assert new.error_bound == anew.error_bound
     assert not np.array_equal(dataclasses.replace(solution, later=0.5 * solution.vectors).q(b), solution.q(b))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rewards_of_transitions_equal_loops(seed):
+    """Of several rewards of one transition the last one counts; what is not listed pays by the rule, and ends nothing."""
+    rng = np.random.default_rng(seed)
+    S, A, K = 4, 2, 3
+    succ, reward = rng.integers(S, size=(S, A, K)), rng.normal(size=(S, A, K))
+    group, size = rng.permutation(S * A).reshape(S, A), rng.integers(1, K + 1, S * A)
+    otherwise = rng.normal(size=((1, 1, 1), (S, 1, 1), (S, A, 1), (1, 1, S), (S, A, S), (1, A, 1))[seed])
+    terminal = np.arange(S) == (3 if seed % 2 else -1)
+    o = Outcomes(succ, reward, group, size, otherwise, np.eye(S)[0], terminal)
+    R = np.array(np.broadcast_to(otherwise, (S, A, S)))
+    for s, a, k in np.ndindex(S, A, K):
+        if k < size[group[s, a]]:
+            R[s, a, succ[s, a, k]] = reward[s, a, k]
+    R[terminal] = 0.0
+    np.testing.assert_array_equal(o.rewards(), R)
+    flat = o.flat()
+    np.testing.assert_array_equal(flat.rewards(), R)
+    for s, a, y in np.ndindex(S, A, S):
+        assert flat.reward_of(s, a, y) == R[s, a, y]

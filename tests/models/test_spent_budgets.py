@@ -1,0 +1,56 @@
+"""The law of budgets: a solver stops exactly when its budget is spent, and what it has by then is a solution.
+
+The budget is spent in the middle of whatever the solver does in rounds: sets of beliefs that grow, sweeps between other
+sweeps, policies. One unit short of what is needed raises `NotConverged`; what is needed is enough.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from known_pomdps import tiger
+from numpy.random import default_rng
+
+from bayesrl.errors import NotConverged
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.pomdp_solvers.pbvi import PBVI
+from bayesrl.models.pomdp_solvers.perseus import Perseus
+from bayesrl.models.pomdp_solvers.pomdp_value_iteration import POMDPValueIteration
+from bayesrl.models.solvers.policy_iteration import PolicyIteration
+from bayesrl.models.solvers.value_iteration import ValueIteration
+
+RNG = default_rng(3)
+MDP = TabularMDP.from_dense(RNG.dirichlet(np.full(6, 0.3), (6, 3)), RNG.normal(size=(6, 3)), 0.9, terminal=[5])
+POMDP = tiger(gamma=0.8)
+SOLVERS = {
+    "value-iteration": (MDP, ValueIteration(tol=1e-4), "sweeps", 3),  # a round of sweeps is three
+    "policy-iteration": (MDP, PolicyIteration(tol=1e-4), "policies", 1),
+    "pbvi": (POMDP, PBVI(size=6, tol=1e-2), "sweeps", 1),
+    "perseus": (POMDP, Perseus(size=6, tol=1e-2), "sweeps", 1),
+    "pomdp-value-iteration": (POMDP, POMDPValueIteration(tol=1e-2), "sweeps", 1),
+}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_spent_budget_leaves_a_solution(name):
+    problem, solver, field, round_of = SOLVERS[name]
+    whole = solver.solve(problem)
+    needed = whole.iterations
+    short = [n for n in range(1, needed) if n < 8 or n >= needed - 2]
+    assert name == "policy-iteration" or len(short) > 1
+    for n in (needed, needed + 1):
+        again = replace(solver, **{field: n}).solve(problem)
+        assert again.iterations == needed
+        np.testing.assert_array_equal(again[0] if isinstance(again, tuple) else again.vectors, whole[0] if isinstance(
+            whole, tuple) else whole.vectors)  # fmt: skip
+    for n in short:
+        try:
+            best = replace(solver, **{field: n}).solve(problem)
+        except NotConverged as spent:
+            best = spent.best
+            assert np.isfinite(spent.residual)
+            assert spent.residual > solver.tol
+        else:
+            assert name == "value-iteration", "the budget was not needed"
+        assert best.iterations < n + round_of
+        assert best.iterations <= needed
