@@ -123,7 +123,7 @@ def test_a_solution_with_other_vectors_answers_as_one_made_anew():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_rewards_of_transitions_equal_loops(seed):
-    """Of several rewards of one transition the last one counts; what is not listed pays by the rule, and ends nothing."""
+    """Of several rewards of one transition the last one counts; what is not listed pays by the rule, ends nothing."""
     rng = np.random.default_rng(seed)
     S, A, K = 4, 2, 3
     succ, reward = rng.integers(S, size=(S, A, K)), rng.normal(size=(S, A, K))
