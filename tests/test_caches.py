@@ -38,6 +38,8 @@ MORE = {
     "rmax": "it plans again when a pair becomes known",
 }
 """Planners whose memory changes what they do, with the reason."""
+VARIANTS = ("bolt over a depth", "pot over a depth", "beb by its theorem", "vbrb by its theorem")
+"""Settings with which a memory is a cache of another kind."""
 WARM = {"bolt", "pot", "gittins"}
 """Planners whose memory says where a solver starts: values then agree within its tolerance, 1e-6."""
 PLANNERS = [
@@ -53,7 +55,7 @@ def situations(name):
         yield dataclasses.replace(other.belief, gamma=0.4), elsewhere
 
 
-@pytest.mark.parametrize("name", [name for name in PLANNERS if name not in MORE])
+@pytest.mark.parametrize("name", [*(name for name in PLANNERS if name not in MORE), *VARIANTS])
 def test_a_kept_memory_plans_like_a_fresh_one(name):
     agent, _ = agent_of(name)
     assert isinstance(agent, BayesAgent)

@@ -40,6 +40,10 @@ VARIANTS = {
     "bayesian-dp every third step": ("bayesian-dp", {"every": 3}),
     "value-of-information that reweights": ("value-of-information", {"update": "reweight", "samples": 8}),
     "lazy-psrl every third step": ("lazy-psrl", {"schedule": 3}),
+    "bolt over a depth": ("bolt", {"depth": 4}),
+    "pot over a depth": ("pot", {"depth": 4}),
+    "beb by its theorem": ("beb", {"beta": "theory"}),
+    "vbrb by its theorem": ("vbrb", {"beta_r": "theory", "beta_p": "theory"}),
     "bayes-optimal-bandit to a horizon": ("bayes-optimal-bandit", {"horizon": 6, "depth": 2}),
 }
 """Settings with a memory of their own."""
