@@ -7,29 +7,19 @@ the reason, and what can be checked of them is.
 
 import dataclasses
 import pickle
-from functools import cache
-from itertools import islice
 
 import numpy as np
 import pytest
+from at_home import HOMES, after, agent_of
 from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.bapomdp import _history_search
-from bayesrl.core import BayesAgent, Streams, draw_world, play
-from bayesrl.lab.build import agent_for
+from bayesrl.core import BayesAgent
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.registry import entries, make_world
+from bayesrl.registry import entries
 from bayesrl.testing.laws import check_cache
 
-HOMES = {"bamdp": "chain", "bandits": "bernoulli", "bapomdp": "tiger", "continuous": "blimp", "risk": "machine-repair"}
-OWN_HOMES = {"thompson-combinatorial": "combinatorial", "medusa": "asking-for-state"}
-OWN_HOMES |= {"gp-sparse-sampling": "continuous-bandit", "lazy-psrl": "lq-system", "certainty-equivalence": "lq-system"}
-OWN_PRIORS = {"ba-pomcp": "particle:20", "bapomdp-forward-search": "bounded:9", "bapomdp-branch-and-bound": "bounded:9"}
-SETTINGS = {name: {"models": 4, "size": 5} for name in ("sampled-pomdps", "medusa")}
-SETTINGS |= {"gp-sparse-sampling": {"candidates": 8, "simulations": 50}}
-SETTINGS |= {"continuous-forward-search": {"depth": 2, "width": 2}}
-SETTINGS |= {name: {"leaf": "mean", "simulations": 50, "depth": 2} for name in ("pomcp", "ba-pomcp")}
 TIME = "it counts the decisions"
 DRAWN = "it acts on models that it has drawn, for a while"
 MORE = {
@@ -48,26 +38,13 @@ MORE = {
     "rmax": "it plans again when a pair becomes known",
 }
 """Planners whose memory changes what they do, with the reason."""
+VARIANTS = ("bolt over a depth", "pot over a depth", "beb by its theorem", "vbrb by its theorem")
+"""Settings with which a memory is a cache of another kind."""
 WARM = {"bolt", "pot", "gittins"}
 """Planners whose memory says where a solver starts: values then agree within its tolerance, 1e-6."""
 PLANNERS = [
     n for n, e in entries().items() if e.kind == "planner" and e.package in HOMES and n != "coalition-formation"
 ]
-
-
-@cache
-def agent_of(name):
-    world = make_world(OWN_HOMES.get(name, HOMES[entries()[name].package]))
-    return agent_for(name, world, OWN_PRIORS.get(name), SETTINGS.get(name)), world
-
-
-@cache
-def after(name, seed, steps=5):
-    """The mind and the next observation after some steps of a run."""
-    agent, world = agent_of(name)
-    streams = Streams.of(seed)
-    *_, step = islice(play(agent, draw_world(world, streams), streams), steps)
-    return step.mind, step.observation
 
 
 def situations(name):
@@ -78,7 +55,7 @@ def situations(name):
         yield dataclasses.replace(other.belief, gamma=0.4), elsewhere
 
 
-@pytest.mark.parametrize("name", [name for name in PLANNERS if name not in MORE])
+@pytest.mark.parametrize("name", [*(name for name in PLANNERS if name not in MORE), *VARIANTS])
 def test_a_kept_memory_plans_like_a_fresh_one(name):
     agent, _ = agent_of(name)
     assert isinstance(agent, BayesAgent)

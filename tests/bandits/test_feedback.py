@@ -10,7 +10,7 @@ from bayesrl.bandits.delayed_feedback import DelayedFeedback
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial
 from bayesrl.bandits.ucb1 import UCB1
-from bayesrl.core import BayesAgent, Transition, run
+from bayesrl.core import BayesAgent, Decision, Transition, run
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.compare import broadcasts, compare
 from bayesrl.testing import check_agent
@@ -64,6 +64,32 @@ def test_what_is_learned_when(late, after):
     agent = late(BayesAgent(NormalArm.standard(2), Thompson()))
     assert [learned(agent, n) for n in range(7)] == after
     check_agent(late(BayesAgent(bernoulli().default_prior(), Thompson())), bernoulli())
+
+
+class Notes:
+    """An agent that notes what it learns."""
+
+    def start(self):
+        return ()
+
+    def act(self, mind, observation, rng):
+        return Decision(0, mind, {})
+
+    def learn(self, mind, transition, rng):
+        return (*mind, transition)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7])
+def test_what_waits_is_learned_in_order_over_the_ends_of_episodes(n):
+    """A step comes late whether its episode, or a later one, has ended by itself, by its horizon, or not yet."""
+    steps = [Transition(t, 0, 0.0, t + 1, t % 5 == 3, t % 7 == 2) for t in range(24)]
+    late, batched = DelayedFeedback(Notes(), n), BatchedFeedback(Notes(), n + 1)
+    one, two = late.start(), batched.start()
+    for t, step in enumerate(steps, start=1):
+        one, two = late.learn(one, step, default_rng(0)), batched.learn(two, step, default_rng(0))
+        assert (one.inside, one.queue) == (tuple(steps[: max(t - n, 0)]), tuple(steps[max(t - n, 0) : t]))
+        known = t // (n + 1) * (n + 1)
+        assert (two.inside, two.queue) == (tuple(steps[:known]), tuple(steps[known:t]))
 
 
 def test_thompson_suffers_less_from_batches_than_ucb():

@@ -27,4 +27,9 @@ PLANTED = {
         "agent.prior.sample_pomdp(rng).starting(start)",
         ["tests/bapomdp/test_oracle_agents.py::test_new_models_come_from_what_was_learned"],
     ),
+    "models grow no older in the last step of an episode": (
+        "drawn.age + 1",
+        "drawn.age + (not datum.ends_episode)",
+        ["tests/test_ends.py::test_what_an_end_means_to_an_agent[action-oracle-1]"],
+    ),
 }

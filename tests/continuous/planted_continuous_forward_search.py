@@ -67,4 +67,9 @@ PLANTED = {
         "np.array([(belief.thinned(self.inner, rng) if offers(belief, Thins) else belief).expected_reward(observation, a) for a in A])",
         ["tests/continuous/test_continuous_forward_search.py::test_particles_are_thinned_inside_the_tree"],
     ),
+    "nodes of a level share their seeds": (
+        "level + 1, node * t.width + i)",
+        "level + 1, i)",
+        ["tests/continuous/test_continuous_forward_search.py::test_each_node_draws_for_itself"],
+    ),
 }

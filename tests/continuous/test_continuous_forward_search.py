@@ -160,6 +160,38 @@ def test_the_same_random_numbers_serve_all_actions():
     np.testing.assert_allclose(np.diff(values(belief, 0.5, width=2)), 0.9, rtol=1e-12)
 
 
+class NotesDraws:
+    """A belief that notes the first random number of each node; its observations are far apart."""
+
+    gamma = 0.9
+
+    def __init__(self, notes, path=()):
+        self.notes, self.path = notes, path
+
+    def update(self, datum, rng=None):
+        return NotesDraws(self.notes, (*self.path, (float(datum.action[0]), float(datum.next_observation[0]))))
+
+    def draw(self, observation, action, rng, n=1):
+        self.notes.setdefault(len(self.path), {}).setdefault(self.path, set()).add(rng.random())
+        return rng.normal(size=(n, 1))
+
+    def expected_reward(self, observation, action):
+        return 0.0
+
+
+@pytest.mark.parametrize("leaf", [None, lambda rows: rows[:, 0]])
+def test_each_node_draws_for_itself(leaf):
+    """All actions at a node share its random numbers, and so do nodes that are reached by other actions."""
+    notes, C, depth = {}, 3, 4
+    planner = ContinuousForwardSearch(actions=ACTIONS, depth=depth, width=C, leaf=leaf)
+    planner.plan(NotesDraws(notes), np.zeros(1), None, default_rng(0))
+    assert sorted(notes) == [*range(depth if leaf else depth - 1)]
+    for level, nodes in notes.items():
+        assert len(nodes) == (len(ACTIONS) * C) ** level
+        assert all(len(found) == 1 for found in nodes.values())
+        assert len(set.union(*nodes.values())) == C**level
+
+
 def unknown_noise(**given):
     """The same belief of the library."""
     noise = b.beliefs.NormalWishart([0.3], 2.0, 6.0, [[2.0]])

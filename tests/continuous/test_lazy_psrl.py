@@ -178,6 +178,8 @@ def test_lockstep_equals_its_transcription():
         now = [np.log(np.linalg.det(belief.precision)) for belief in beliefs]
         left = [i for i in range(5) if now[i] >= last[i] + np.log(2.0) - 1e-9]
         assert np.flatnonzero(record.resampled[t]).tolist() == left
+        kept = [i for i in range(5) if i not in left]
+        np.testing.assert_array_equal(record.gain[t, kept], record.gain[t - 1, kept])
         for i in left:
             last[i] = now[i]
         while left:

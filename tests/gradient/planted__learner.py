@@ -12,4 +12,9 @@ PLANTED = {
         "policy=mind.policy if small else policy, paths=paths[:1],",
         ["tests/gradient/test_agents.py::test_an_update_by_hand[bpg-2]"],
     ),
+    "an update loses its line search": (
+        "            search=search,\n",
+        "",
+        ["tests/test_ends.py::test_a_learner_carries_on_all_that_an_update_found[bpg-1-conjugate]"],
+    ),
 }

@@ -52,6 +52,31 @@ def test_actor_critic_reaches_the_natural_gradient():
         assert found @ exact / np.linalg.norm(found) / np.linalg.norm(exact) > 0.97
 
 
+@pytest.mark.parametrize("lam", [0.0, 0.6, 1.0])
+def test_the_critic_solves_its_equations_written_out(lam):
+    """Traces begin with each episode. A truncated one goes on at its last state, whose own reward is left out."""
+    gamma, ridge = 0.9, 0.3
+    ends = [{"terminated": True}, {"truncated": True}, {"truncated": True}, {"terminated": True}, {"truncated": True}]
+    walks, log = [[0, 1, 1], [1, 0, 0, 1], [0], [1], [0, 1]], []
+    for number, (walk, end) in enumerate(zip(walks, ends, strict=True)):
+        for t, s in enumerate(walk):
+            last = t == len(walk) - 1
+            then = 0 if last else walk[t + 1]
+            log.append(Transition(s, (s + t) % 2, 1.0 + t - number, then, **(end if last else {})))
+    A, b = ridge * np.eye(6), np.zeros(6)
+    steps = iter(log)
+    for walk, end in zip(walks, ends, strict=True):
+        episode = [next(steps) for _ in walk]
+        x = [np.append(np.eye(2)[step.state], PAIR.score(step.state, step.action)) for step in episode]
+        z = np.zeros(6)
+        for t in range(len(walk) - ("truncated" in end)):
+            z = gamma * lam * z + x[t]
+            A += np.outer(z, x[t] - (gamma * x[t + 1] if t + 1 < len(walk) else 0.0))
+            b += z * episode[t].reward
+    found = natural_weights(paths_of("test", log, PAIR), Tabular(2), lam, gamma, ridge)
+    np.testing.assert_allclose(found, np.linalg.solve(A, b)[2:], rtol=1e-9, atol=1e-12)
+
+
 def test_a_critic_is_exact_without_noise():
     """One state, one step, rewards 1 and 3: the weights of the scores are half the difference."""
     policy = SoftmaxPolicy.tabular(1, 2)

@@ -12,4 +12,9 @@ PLANTED = {
         ")",
         ["tests/bamdp/search/test_bamcp.py::test_pairs_of_a_flat_model_may_share_an_urn"],
     ),
+    "flat outcomes forget the end": (
+        'not in ("succ", "reward", "group", "size")]',
+        'not in ("succ", "reward", "group", "size", "end")]',
+        ["tests/models/test_derived.py::test_what_is_derived_keeps_the_rest_and_answers_as_made_anew[flat outcomes]"],
+    ),
 }

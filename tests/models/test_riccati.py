@@ -9,7 +9,7 @@ from scipy.linalg import solve_discrete_are, solve_discrete_lyapunov
 
 from bayesrl.continuous import lq_solution
 from bayesrl.errors import InvalidArgument, NotConverged
-from bayesrl.models.riccati import eliminate
+from bayesrl.models.riccati import eliminate, gains
 
 LQ = ([[1.0, 0.1], [0.0, 1.0]], [[0.0], [0.1]], np.diag([1.0, 0.1]), [[0.1]], np.diag([0.01, 0.02]))
 SCALAR = ([[0.9]], [[0.5]], [[1.0]], [[0.2]], [[0.04]])
@@ -113,6 +113,20 @@ def test_an_unstable_part_that_costs_nothing_is_stabilised():
     found = lq_solution([[1.5]], [[1.0]], [[0.0]], [[1.0]])
     assert found.P.item() == pytest.approx(1.25)
     assert found.radius == pytest.approx(1.0 / 1.5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_systems_are_those_one_by_one(seed):
+    """Among them some that the doubling leaves to SciPy (Q = 0), and some that nothing stabilises, in any order."""
+    given = [(1.5, 1.0), (0.9, 0.5), (1.2, 0.0), (2.5, 1.0), (0.3, 0.0), (1.1, 0.0), (-1.7, 2.0)]
+    A, B = np.array(default_rng(seed).permutation(given))[:, :, None, None].swapaxes(0, 1)
+    for Q in (0.0, 1.0):
+        many = gains(A, B, np.array([[Q]]), np.eye(1))
+        for i in range(len(A)):
+            one = gains(A[i : i + 1], B[i : i + 1], np.array([[Q]]), np.eye(1))
+            for x, y in zip(many, one, strict=True):
+                np.testing.assert_array_equal(x[i], y[0])
+        assert many.stable.tolist() == [abs(a) < 1.0 or b != 0.0 for a, b in zip(A.ravel(), B.ravel(), strict=True)]
 
 
 @pytest.mark.parametrize(

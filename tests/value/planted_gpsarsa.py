@@ -27,4 +27,9 @@ PLANTED = {
         "-self.bonus * mind.belief.variance(pairs)",
         ["tests/value/test_gpsarsa.py::test_ways_to_choose"],
     ),
+    "a step is learned again at each question": (
+        "return Decision(action, Mind(belief, None, mind.episodes), info)",
+        "return Decision(action, Mind(belief, mind.open, mind.episodes), info)",
+        ["tests/test_ends.py::test_asking_again_teaches_nothing[gpsarsa]"],
+    ),
 }

@@ -42,4 +42,9 @@ PLANTED = {
         "best_action(-q, ",
         ["tests/bamdp/offline/test_beetle.py::test_the_arm_is_left_for_a_better_wage"],
     ),
+    "walks go on after an end": (
+        "            s = int(rng.choice(len(o.start), p=o.start)) if o.terminal[s] else s\n",
+        "",
+        ["tests/bamdp/offline/test_beetle.py::test_a_walk_begins_anew_after_an_end"],
+    ),
 }

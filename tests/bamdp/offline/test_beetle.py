@@ -285,6 +285,19 @@ def test_beliefs_can_be_reached():
     assert abs((ages[1:] == 1).mean() - 0.202) < 0.098
 
 
+def test_a_walk_begins_anew_after_an_end():
+    """Every second step ends an episode, and the step after it is taken in the first state."""
+    succ, group, start = np.array([[[1]], [[2]], [[2]]]), np.arange(3)[:, None], np.array([1.0, 0.0, 0.0])
+    ends = np.array([False, False, True])
+    prior = b.DirichletMDP(
+        Outcomes(succ, np.ones((3, 1, 1)), group, np.ones(3, int), 0.0, start, ends), np.ones((3, 1)), 0.9
+    )
+    for life in interact(prior, 40, 30, default_rng(0)):
+        first, second, after = (sum(n for g, _, n in life if g == row) for row in range(3))
+        assert 0 <= first - second <= 1
+        assert after == 0
+
+
 @pytest.mark.parametrize("basis", [1, 5, 12, 40])
 def test_the_basis_is_drawn_from_the_beliefs(basis):
     """The constant, then different monomials, each the outcomes of a sampled belief; all of them if there is room."""

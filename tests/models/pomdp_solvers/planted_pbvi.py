@@ -22,4 +22,9 @@ PLANTED = {
         "while n < 1:",
         ["tests/models/pomdp_solvers/test_point_based.py::test_fixed_point_on_given_beliefs"],
     ),
+    "sets grow on after the budget": (
+        "len(points) < self.size and n < self.sweeps",
+        "len(points) < self.size",
+        ["tests/models/test_spent_budgets.py::test_a_spent_budget_leaves_a_solution[pbvi]"],
+    ),
 }

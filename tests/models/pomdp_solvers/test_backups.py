@@ -326,8 +326,9 @@ def test_sets_of_beliefs_share_a_budget(monkeypatch):
     np.testing.assert_array_equal(solution.vectors, vectors)
     assert solution.iterations == n + more > n
     for budget in (2, 4, 7, n, n + 1):
-        with pytest.raises(NotConverged, match=f"after {budget} sweeps"):
+        with pytest.raises(NotConverged, match=f"after {budget} sweeps") as spent:
             replace(full, sweeps=budget).solve(pomdp)
+        assert np.isfinite(spent.value.residual)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 9])
