@@ -12,4 +12,14 @@ PLANTED = {
         ")",
         ["tests/bamdp/search/test_bamcp.py::test_pairs_of_a_flat_model_may_share_an_urn"],
     ),
+    "an end in a state that goes on is dropped": (
+        "    return outcomes.end\n",
+        "    return y\n",
+        ["tests/adapters/test_gymnasium.py::test_taxi_is_learnt_in_the_users_own_loop[flat]"],
+    ),
+    "s and s' swapped": (
+        "operator.index(datum[0]), operator.index(datum[1]), operator.index(datum[3])",
+        "operator.index(datum[3]), operator.index(datum[1]), operator.index(datum[0])",
+        ["tests/beliefs/test_laws.py::test_belief_laws[dirichlet-mdp]"],
+    ),
 }
