@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from bayesrl.checks import Floats, array, choice, number
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.dynamic_programming.bellman import Model, bound_of, converged, first_best, rounding_error
-from bayesrl.models.mdp import Problem, TabularMDP, contraction, mdp_of, model_of
+from bayesrl.models.mdp import Problem, contraction, find_mdp, mdp_of, model_of
 from bayesrl.models.policy import TabularPolicy
 from bayesrl.models.pomdp import POMDPProblem, TabularPOMDP, find_pomdp
 from bayesrl.models.solution import Algorithm, Iterate, Solution
@@ -84,7 +84,7 @@ def solve(
     >>> solution.values.tolist(), solution.policy.tolist()
     ([1.0, 2.0], [1, 0])
     """
-    pomdp = None if isinstance(problem, TabularMDP) else find_pomdp(problem)
+    pomdp = None if find_mdp(problem) is problem else find_pomdp(problem)
     if pomdp is not None:
         for name, given in (("initial", initial), ("bonus", bonus)):
             if given is not None:

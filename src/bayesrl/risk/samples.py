@@ -177,30 +177,30 @@ def outcomes_of(o: Outcomes, mu: Floats) -> Used:
 @njit
 def draw_and_solve(table: F1, rows: UnknownRows, used: Used, gamma: float, V: F2, rng: Generator) -> None:
     """V[i] <- the values of the policy in a drawn model, for each i."""
-    luck, S = stream(rng), V.shape[1]
+    uniforms, S = stream(rng), V.shape[1]
     M, x, u, y = np.empty((S, S)), np.empty(len(rows.d)), np.empty(len(rows.d)), np.empty(len(rows.d))
     for i in range(len(V)):
-        draw(table, rows, x, u, y, rng, luck)
+        draw(table, rows, x, u, y, rng, uniforms)
         solve(table, used, gamma, V[i], M)
 
 
 @inlined
-def draw(table: F1, rows: UnknownRows, x: F1, u: F1, y: F1, rng: Generator, luck: Generator) -> None:
+def draw(table: F1, rows: UnknownRows, x: F1, u: F1, y: F1, rng: Generator, uniforms: Generator) -> None:
     """Draw all unknown rows into the table; x, u and y are scratch."""
     d, c, power, at, end, low = rows
     for j in range(len(d)):
         x[j] = rng.standard_normal()
     for j in range(len(d)):
-        u[j] = 1.0 - uniform(luck)
+        u[j] = 1.0 - uniform(uniforms)
     for j in range(len(d)):  # vectorised
         v, square = 1.0 + c[j] * x[j], x[j] * x[j]
         y[j] = d[j] * v * v * v if (v > 0.0) & (u[j] < 1.0 - 0.0331 * square * square) else 0.0
     for j in range(len(d)):
         if y[j] == 0.0:
-            y[j] = gamma_variate(d[j], c[j], x[j], u[j], rng, luck)
+            y[j] = gamma_variate(d[j], c[j], x[j], u[j], rng, uniforms)
     for g in range(len(low)):
         if low[g]:
-            boost(y[end[g] : end[g + 1]], power[end[g] : end[g + 1]], luck)
+            boost(y[end[g] : end[g + 1]], power[end[g] : end[g + 1]], uniforms)
         total = 0.0
         for j in range(end[g], end[g + 1]):
             total += y[j]
@@ -210,21 +210,21 @@ def draw(table: F1, rows: UnknownRows, x: F1, u: F1, y: F1, rng: Generator, luck
 
 
 @njit
-def gamma_variate(d: float, c: float, x: float, u: float, rng: Generator, luck: Generator) -> float:
+def gamma_variate(d: float, c: float, x: float, u: float, rng: Generator, uniforms: Generator) -> float:
     """The first accepted variate, from the proposal (x, u) on."""
     while True:
         v = (1.0 + c * x) ** 3
         if v > 0.0 and math.log(u) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
             return d * v
-        x, u = rng.standard_normal(), 1.0 - uniform(luck)
+        x, u = rng.standard_normal(), 1.0 - uniform(uniforms)
 
 
 @njit
-def boost(y: F1, power: F1, luck: Generator) -> None:
+def boost(y: F1, power: F1, uniforms: Generator) -> None:
     """y <- y U^power, scaled by the largest of the row, through logarithms."""
     most = -np.inf
     for j in range(len(y)):
-        y[j] = math.log(y[j]) + power[j] * math.log(1.0 - uniform(luck))
+        y[j] = math.log(y[j]) + power[j] * math.log(1.0 - uniform(uniforms))
         most = max(most, y[j])
     for j in range(len(y)):
         y[j] = math.exp(y[j] - most)
