@@ -154,7 +154,7 @@ def drawn_values(patch):
 @law("kernels.dynamic_programming.bellman:BLOCK", rounding=1e-13)
 def backups(patch):
     from bayesrl.kernels.dynamic_programming import bellman
-    from bayesrl.models.solution import model_of
+    from bayesrl.models.mdp import model_of
 
     uncompiled(patch, bellman)
     rng, S, A = default_rng(5), 9, 2

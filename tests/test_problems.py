@@ -13,8 +13,8 @@ from bayesrl.errors import BayesRLError, InvalidArgument
 from bayesrl.lab.build import agent_for
 from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.lab.literature.suggestions_by_world import BY_WORLD
-from bayesrl.models.pomdp import TabularPOMDP
-from bayesrl.models.reading import find_mdp, find_outcomes, find_pomdp, mdp_of, pomdp_of
+from bayesrl.models.mdp import find_mdp, find_outcomes, mdp_of
+from bayesrl.models.pomdp import TabularPOMDP, find_pomdp, pomdp_of
 from bayesrl.registry import PACKAGES, entries, make_world, worlds
 from bayesrl.worlds.hidden import POMDPWorld
 from bayesrl.worlds.pomdps.rock_sample import rock_sample

@@ -103,8 +103,8 @@ ABOUT_BELIEFS = {"belief", "prior", "agent.prior", "mind.belief"}
 ASKING_WORLDS = {
     "multiagent/run_game.py": "it refuses a game of another class, as constructors refuse a parameter",
 }
-"""Where a world may be asked, besides worlds/, beliefs/ and testing/. models/reading.py asks for the model in a thing,
-and adapters/ ask foreign environments, under other names."""
+"""Where a world may be asked, besides worlds/, beliefs/ and testing/. models/mdp.py and pomdp.py ask for the model in a
+thing, and adapters/ ask foreign environments, under other names."""
 ABOUT_WORLDS = {"world", "place", "problem", "truth", "family", "rules", "game", "met", "judged", "inside"}
 """Names under which functions know a world or a family."""
 

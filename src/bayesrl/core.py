@@ -39,7 +39,7 @@ from bayesrl.checks import integer, number
 from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
 from bayesrl.problems import Copies as Copies
 from bayesrl.problems import Family as Family
-from bayesrl.problems import GymnasiumEnvironment, discount_of, is_hidden
+from bayesrl.problems import GymnasiumEnvironment, HasDiscount, Hides
 from bayesrl.problems import Limited as Limited
 from bayesrl.record import Record as Record
 from bayesrl.record import column, describe, provenance
@@ -467,7 +467,7 @@ def run(
     """
     _check_run(agent, world, steps, seed, replicate, horizon, lockstep, keep)
     made_of = {"agent": describe(agent), "world": describe(world)}
-    discount = discount_of(world)
+    discount = world.gamma if offers(world, HasDiscount) else 1.0
     streams = Streams.of(seed, replicate, lockstep is not None)
     if lockstep is not None and isinstance(agent, Batches):  # which `_check_run` has made sure of
         agent = agent.batch(lockstep)
@@ -499,7 +499,8 @@ def run(
     given = {"steps": steps, "seed": seed, "replicate": replicate, "horizon": horizon, "lockstep": lockstep}
     numbers = {name: None if x is None else int(x) for name, x in given.items()}
     seconds = time.perf_counter() - began
-    return Record(columns, gamma, provenance(made_of, numbers, is_hidden(world)), seconds)
+    hidden = offers(world, Hides) and bool(world.hidden)
+    return Record(columns, gamma, provenance(made_of, numbers, hidden), seconds)
 
 
 def names_to_keep(owner: str, keep: Sequence[str]) -> Sequence[str]:

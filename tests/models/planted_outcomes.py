@@ -17,4 +17,14 @@ PLANTED = {
         'not in ("succ", "reward", "group", "size", "end")]',
         ["tests/models/test_derived.py::test_what_is_derived_keeps_the_rest_and_answers_as_made_anew[flat outcomes]"],
     ),
+    "an end in a state that goes on is dropped": (
+        "    return outcomes.end\n",
+        "    return y\n",
+        ["tests/adapters/test_gymnasium.py::test_taxi_is_learnt_in_the_users_own_loop[flat]"],
+    ),
+    "s and s' swapped": (
+        "operator.index(datum[0]), operator.index(datum[1]), operator.index(datum[3])",
+        "operator.index(datum[3]), operator.index(datum[1]), operator.index(datum[0])",
+        ["tests/beliefs/test_laws.py::test_belief_laws[dirichlet-mdp]"],
+    ),
 }

@@ -9,10 +9,11 @@ from scipy import sparse
 
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.models import StochasticGame, TabularPOMDP, _flat_rewards, outcomes, solution
+from bayesrl.kernels.dynamic_programming.bellman import bound_of, first_best, rounding_error
+from bayesrl.models import StochasticGame, TabularPOMDP, _flat_rewards, outcomes
 from bayesrl.models._flat_rewards import FlatRewards
 from bayesrl.models._listed import Listed, ends, from_matrices, is_sparse, most_probable, unlisted_rewards
-from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.mdp import TabularMDP, contraction, model_of
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.policy import (
     ControllerPolicy,
@@ -26,7 +27,6 @@ from bayesrl.models.pomdp_solvers.pbvi import PBVI
 from bayesrl.models.pomdp_solvers.perseus import Perseus
 from bayesrl.models.pomdp_solvers.pomdp_value_iteration import POMDPValueIteration
 from bayesrl.models.riccati import doubled, gains, lq_solution, residual, spectral_radius, split, times
-from bayesrl.models.solution import bound_of, contraction, first_best, model_of
 from bayesrl.models.solve import solve
 from bayesrl.models.solvers.evaluation import dense_factors, refined
 
@@ -500,7 +500,7 @@ def test_bounds_of_solutions():
     assert bound_of(0.2, 0.01, -0.3, 0.1) == pytest.approx(0.31 / 0.2)
     assert bound_of(0.2, 0.01, -0.1, 0.3) == pytest.approx(0.31 / 0.2)
     assert bound_of(0.0, 0.01, -0.1, 0.3) == np.inf
-    assert solution.error_bound(m, np.zeros(4), -0.3, 0.1) >= 0.3 / 0.2
+    assert bound_of(contraction(m), rounding_error(m, np.zeros(4)), -0.3, 0.1) >= 0.3 / 0.2
     q = np.array([[1.0, 3.0, 2.9], [0.5, 0.31, 0.7], [2.0, 1.0, 2.0]])
     assert first_best(q, 0.0).tolist() == [1, 2, 0]
     assert first_best(q, 0.125).tolist() == [1, 0, 0]

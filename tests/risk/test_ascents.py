@@ -11,9 +11,8 @@ import bayesrl as b
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.risk import Measure, percentile
 from bayesrl.risk import _static_max_min as _static
-from bayesrl.risk._moments import uncertain_model
+from bayesrl.risk._moments import objective, uncertain_model
 from bayesrl.risk._rectangular import scenarios_of
-from bayesrl.risk._second_order import objective
 from bayesrl.risk.local_ascent import DrawnModels, ascended, worth_and_gradient
 
 S, A = 3, 4

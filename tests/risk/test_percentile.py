@@ -19,8 +19,7 @@ from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.risk import percentile
-from bayesrl.risk._moments import expand, uncertain_model
-from bayesrl.risk._second_order import criterion
+from bayesrl.risk._moments import criterion, expand, uncertain_model
 from bayesrl.risk.guarantee import guaranteed, rank, samples_needed
 from bayesrl.risk.percentile import Percentile, maximise
 from bayesrl.statistics import mean_interval

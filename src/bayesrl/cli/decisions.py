@@ -111,7 +111,7 @@ def solve(
     """
     from bayesrl.lab.build import settings, world_for
     from bayesrl.models import solve as exact
-    from bayesrl.models.reading import find_pomdp
+    from bayesrl.models.pomdp import find_pomdp
     from bayesrl.problems import action_names
 
     check_plot(plot)

@@ -141,7 +141,7 @@ def _put_weights(place: Any, found: Inference) -> None:
 
 def _known(owner: str, place: Any) -> Any:
     """Refuse a world whose transitions are not listed."""
-    from bayesrl.models.reading import find_mdp
+    from bayesrl.models.mdp import find_mdp
     from bayesrl.problems import is_hidden, name_of
 
     if is_hidden(place) or find_mdp(place) is None:

@@ -163,7 +163,7 @@ def listed_prior(owner: str, place: Any, prior: str | None) -> Any:
     """A prior of a world whose states and transitions are listed and whose discount is below 1."""
     from bayesrl.capabilities import offers
     from bayesrl.lab.priors import prior_for
-    from bayesrl.models.reading import find_mdp
+    from bayesrl.models.mdp import find_mdp
     from bayesrl.problems import Family, HasOutcomes, is_hidden, name_of
 
     listed = offers(place, HasOutcomes) if offers(place, Family) else find_mdp(place) is not None

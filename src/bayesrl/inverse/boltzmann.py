@@ -19,16 +19,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse, special
 
-from bayesrl.beliefs.rewards.demonstrations import pairs_of
-from bayesrl.beliefs.rewards.likelihood import Counts, log_likelihood, slope
+from bayesrl.beliefs.rewards.demonstrations import Counts, log_likelihood, pairs_of, slope
 from bayesrl.beliefs.rewards.linear_rewards import LinearRewards, rewarded
 from bayesrl.checks import Floats, frozen, number
 from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import F2
 from bayesrl.kernels.dynamic_programming.bellman import Model, backup
 from bayesrl.kernels.jit import njit
-from bayesrl.models.reading import Problem
-from bayesrl.models.solution import model_of
+from bayesrl.models.mdp import Problem, model_of
 from bayesrl.renamed import with_old_words
 
 SWEEPS = 20_000

@@ -29,7 +29,7 @@ from numpy.random import Generator
 from scipy import special
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs.rewards.likelihood import Counts, log_softmax
+from bayesrl.beliefs.rewards.demonstrations import Counts, log_softmax
 from bayesrl.beliefs.rewards.linear_rewards import LinearRewards
 from bayesrl.beliefs.rewards.reward_priors import finite
 from bayesrl.capabilities import HasLinearRewards, RewardPrior, require

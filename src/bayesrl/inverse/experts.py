@@ -14,9 +14,8 @@ from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, numb
 from bayesrl.core import Policy
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.ties import tied
-from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.mdp import Problem, TabularMDP, mdp_of
 from bayesrl.models.policy import policy_matrix
-from bayesrl.models.reading import Problem, mdp_of
 from bayesrl.models.solve import evaluate_policy, solve
 from bayesrl.renamed import with_old_words
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
-from bayesrl.beliefs.rewards.likelihood import Counts, log_likelihood, slope
+from bayesrl.beliefs.rewards.demonstrations import Counts, log_likelihood, slope
 from bayesrl.beliefs.rewards.linear_rewards import LinearRewards
 from bayesrl.beliefs.rewards.reward_priors import finite
 from bayesrl.capabilities import HasLinearRewards, RewardPrior, require
@@ -34,7 +34,7 @@ from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.errors import InvalidArgument
 from bayesrl.inverse._ascent import ascend
 from bayesrl.kernels.ties import first_best, greedy, within
-from bayesrl.models.stationary_solution import StationarySolution
+from bayesrl.models.policy import StationarySolution
 from bayesrl.parameters import AtLeast, Shape, declared, value
 from bayesrl.registry import register
 

@@ -26,7 +26,7 @@ from bayesrl.lab.literature.gradients import gradients_of
 from bayesrl.lab.measures.episodes import episodes
 from bayesrl.lab.measures.regret import Regret, optimal_totals
 from bayesrl.lab.names import FILE, merged, named
-from bayesrl.models.reading import find_mdp
+from bayesrl.models.mdp import find_mdp
 from bayesrl.problems import HasDiscount, StatesPrior
 from bayesrl.record import describe
 from bayesrl.registry import find, parameters_of

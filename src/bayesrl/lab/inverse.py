@@ -19,8 +19,8 @@ from bayesrl.capabilities import offers
 from bayesrl.checks import Floats, generator, integer
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.inverse.experts import value_loss
+from bayesrl.models.mdp import Problem, mdp_of
 from bayesrl.models.policy import policy_matrix
-from bayesrl.models.reading import Problem, mdp_of
 from bayesrl.models.solve import solve
 from bayesrl.problems import HasFeatures
 from bayesrl.registry import entries, make

@@ -1,4 +1,7 @@
-"""Known finite Markov decision processes: outcomes (`outcomes.py`), their probabilities, and a discount."""
+"""Known finite Markov decision processes: outcomes (`outcomes.py`), their probabilities, and a discount.
+
+The functions at the end read the model in a thing: the thing itself, or the model of a world or a belief that has one.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl._explained import explain_failures
-from bayesrl.checks import Floats, array, frozen, integer, number, rows_sum_to_one
+from bayesrl.capabilities import offers, reasons
+from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, array, frozen, integer, number, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.arrays import F1, F2, F3
+from bayesrl.kernels.arrays import F1, F2, F3, I2, I3
+from bayesrl.kernels.dynamic_programming.bellman import BLOCK, Model
 from bayesrl.models._listed import (
     Listed,
     Matrices,
@@ -22,8 +27,45 @@ from bayesrl.models._listed import (
     listed_rewards,
     unlisted_rewards,
 )
-from bayesrl.models.outcomes import Outcomes, OverOutcomes
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import value
+from bayesrl.problems import Family, HasMDP, HasOutcomes
+
+UNIT = 2.0**-53
+"""Relative rounding of one operation in double precision."""
+LISTS = frozen(np.zeros((0, 0)))
+"""An empty matrix, which means that successor lists are used."""
+
+
+class OverOutcomes:
+    """A model or a belief with outcomes, and the readings of them."""
+
+    outcomes: Outcomes
+
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return self.outcomes.n_states
+
+    @property
+    def n_actions(self) -> int:
+        """A."""
+        return self.outcomes.n_actions
+
+    @property
+    def succ(self) -> I3:
+        """Next state of outcome k, (S, A, K)."""
+        return self.outcomes.succ
+
+    @property
+    def reward(self) -> F3:
+        """Reward of outcome k, (S, A, K)."""
+        return self.outcomes.reward
+
+    @property
+    def group(self) -> I2:
+        """The index of the distribution of (s, a)'s outcome, (S, A)."""
+        return self.outcomes.group
 
 
 @explain_failures
@@ -183,3 +225,84 @@ class TabularMDP(OverOutcomes):
         """The arrays (P[s, a, s'], R[s, a, s']). Rewards are defined for every triple."""
         S, A = self.group.shape
         return self.matrix.reshape(S, A, S).copy(), self.outcomes.rewards()
+
+
+# The form that kernels read -------------------------------------------------------------------------------------------
+
+
+def model_of(mdp: TabularMDP, bonus: Floats | None = None, gamma: float | None = None) -> Model:
+    """Convert an MDP to the form that kernels read, with a bonus (S, A) on its rewards and empty terminal rows."""
+    outcomes = mdp.outcomes
+    S, A, K = outcomes.succ.shape
+    flat = outcomes.is_flat
+    dense = flat or (S > BLOCK and 2 * K > S)
+    matrix = mdp.matrix if dense else LISTS
+    prob, group, size, r = mdp.prob, outcomes.group, outcomes.size, mdp.mean_reward
+    extra = 0.0
+    if bonus is not None:
+        r, extra = frozen(r + bonus), float(np.abs(bonus).max())
+    if outcomes.has_terminals:  # flat outcomes have no terminal states
+        empty = outcomes.terminal[:, None]
+        group = frozen(np.where(empty, np.int32(len(size)), group))
+        prob, size = frozen(np.vstack([prob, np.zeros((1, K))])), frozen(np.append(size, np.int32(0)))
+        r = frozen(np.where(empty, 0.0, r))
+        matrix = frozen(np.where(np.repeat(empty, A)[:, None], 0.0, matrix)) if dense else matrix
+    # The error of a sum of n products is at most n units times the sum of their sizes; r is a sum of K products.
+    discount = mdp.gamma if gamma is None else gamma
+    terms = K if not dense else min(S, BLOCK) + S / BLOCK + (0 if flat else K)
+    round_r = UNIT * ((K + 4) * outcomes.largest_reward + 4 * extra)
+    round_v = UNIT * (terms + 4) * discount
+    return Model(matrix, outcomes.succ, prob, group, size, r, discount, round_r, round_v, not outcomes.has_terminals)
+
+
+def contraction(m: Model) -> float:
+    """1 - beta for a bound beta on gamma times the sum of any row; 0 if that is not below 1."""
+    excess = ROW_SUM_TOLERANCE
+    if m.gamma > 1.0 - 1e-6:  # here the exact sums of the rows matter
+        excess = max(float(m.prob.sum(axis=1).max()) - 1.0, 0.0) + m.prob.shape[1] * UNIT
+    return max(1.0 - m.gamma * (1.0 + excess), 0.0)
+
+
+# The model in a thing ------------------------------------------------------------------------------------------------
+
+Problem = TabularMDP | HasMDP
+"""The problems that a solver takes."""
+
+
+def find_mdp(thing: object) -> TabularMDP | None:
+    """The MDP of a thing: itself, or its `mdp`; None if it has none."""
+    mdp = thing.mdp if not isinstance(thing, TabularMDP) and offers(thing, HasMDP) else thing
+    return mdp if isinstance(mdp, TabularMDP) else None
+
+
+def mdp_of(problem: object, owner: str = "solve", name: str = "problem") -> TabularMDP:
+    """The MDP of a problem: itself, or a world's `.mdp`. An error names the argument of the owner."""
+    mdp = find_mdp(problem)
+    if mdp is None:
+        raise no_model(owner, name, problem, "a TabularMDP or a world that has one")
+    return mdp
+
+
+def no_model(owner: str, name: str, problem: object, expected: str) -> InvalidArgument:
+    """The error about a problem without the model that is asked for."""
+    drawn = "A family of worlds has no table of its own: draw a world from it first."
+    hint = reasons(problem, ("mdp",)) or (drawn if offers(problem, Family) else "")
+    return InvalidArgument(owner, name, expected, type(problem).__name__, hint)
+
+
+def find_outcomes(thing: object) -> Outcomes | None:
+    """The listed outcomes of a thing: itself, its `outcomes` (a family), or those of its MDP; None if it has none."""
+    found = thing.outcomes if not isinstance(thing, Outcomes) and offers(thing, HasOutcomes) else thing
+    if not isinstance(found, Outcomes) and (mdp := find_mdp(thing)) is not None:
+        found = mdp.outcomes
+    return found if isinstance(found, Outcomes) else None
+
+
+def read_problem(owner: str, problem: Any) -> tuple[Outcomes, float, Floats | None]:
+    """Outcomes, discount and (if they are known) probabilities of a model, a world or a family."""
+    mdp = find_mdp(problem)
+    if mdp is None and offers(problem, HasOutcomes):
+        return problem.outcomes, problem.gamma, None
+    if mdp is None:
+        raise InvalidArgument(owner, "problem", "a TabularMDP or a world with a table", type(problem).__name__)
+    return mdp.outcomes, mdp.gamma, mdp.prob

@@ -11,11 +11,15 @@ probabilities of each group. A reward is defined for every (s, a, s'), even if t
 a flat prior needs it. `otherwise` holds the rewards of transitions that are not listed.
 
 A terminal state is absorbing and pays nothing, whatever its row says.
+
+`outcome_of` finds the outcome that a transition shows.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
+import operator
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -24,8 +28,10 @@ from numpy.typing import ArrayLike
 
 from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats, array, as_array, frozen, indices, integer, rows_sum_to_one
-from bayesrl.errors import InvalidArgument
+from bayesrl.core import Transition
+from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels.arrays import B1, B2, F1, F2, F3, I1, I2, I3
+from bayesrl.kernels.jit import njit
 from bayesrl.models._flat_rewards import MANY_CELLS, FlatRewards
 from bayesrl.parameters import value
 from bayesrl.traits import Traits
@@ -254,37 +260,6 @@ class Outcomes:
         return new
 
 
-class OverOutcomes:
-    """A model or a belief with outcomes, and the readings of them."""
-
-    outcomes: Outcomes
-
-    @property
-    def n_states(self) -> int:
-        """S."""
-        return self.outcomes.n_states
-
-    @property
-    def n_actions(self) -> int:
-        """A."""
-        return self.outcomes.n_actions
-
-    @property
-    def succ(self) -> I3:
-        """Next state of outcome k, (S, A, K)."""
-        return self.outcomes.succ
-
-    @property
-    def reward(self) -> F3:
-        """Reward of outcome k, (S, A, K)."""
-        return self.outcomes.reward
-
-    @property
-    def group(self) -> I2:
-        """The index of the distribution of (s, a)'s outcome, (S, A)."""
-        return self.outcomes.group
-
-
 def grouped(owner: str, group: ArrayLike, size: ArrayLike, shape: tuple[int, int, int]) -> tuple[I2, I1]:
     """Check the groups (S, A) of pairs and their numbers of outcomes (G,), at most K, where `shape` is (S, A, K)."""
     S, A, K = shape
@@ -295,3 +270,78 @@ def grouped(owner: str, group: ArrayLike, size: ArrayLike, shape: tuple[int, int
     if size.min() < 1:
         raise InvalidArgument(owner, "size", "at least 1 everywhere", int(size.min()))
     return group, size
+
+
+# The outcome of a transition ------------------------------------------------------------------------------------------
+
+
+def outcome_of(owner: str, outcomes: Outcomes, datum: Transition, rewarded: bool = True) -> tuple[int, int, int]:
+    """The outcome (s, a, k) of a transition. `rewarded=False` identifies it by the next state only."""
+    s, a, y = _indices(owner, outcomes, datum)
+    r = _reward(owner, datum) if rewarded else np.nan
+    y = reached_state(owner, outcomes, y, datum) if datum.terminated else y
+    if outcomes.made_flat:
+        k = y if not rewarded or abs(outcomes.reward_of(s, a, y) - r) <= 1e-9 * (1.0 + abs(r)) else -1
+    else:
+        k = locate(outcomes.succ[s, a], outcomes.reward[s, a], outcomes.size[outcomes.group.item(s, a)], y, r)
+    if k < 0 or outcomes.terminal[s]:
+        raise impossible(owner, outcomes, datum, rewarded)
+    return s, a, k
+
+
+def impossible(owner: str, outcomes: Outcomes, datum: Transition, rewarded: bool) -> ImpossibleEvidence:
+    """The error for a transition that cannot happen."""
+    seen = f"({datum.state}, {datum.action}) -> {datum.next_state}"
+    why = "a terminal state has no transitions" if outcomes.terminal[datum.state] else "no outcome is listed for it"
+    return ImpossibleEvidence(owner, seen + (f" with reward {datum.reward:g}" if rewarded else ""), why)
+
+
+def reached_state(owner: str, outcomes: Outcomes, y: int, datum: Transition) -> int:
+    """The state that a transition reached. If it is `terminated` in a state that is not terminal, this is the model's
+    state `end`. A model without such a state raises an error."""
+    if not datum.terminated or outcomes.terminal[y]:
+        return y
+    if outcomes.end is None:
+        seen = f"The end of the episode in state {datum.next_state}"
+        raise ImpossibleEvidence(owner, seen, "that state is not terminal")
+    return outcomes.end
+
+
+@njit
+def locate(succ: Any, reward: Any, size: int, y: int, r: float) -> int:
+    """The outcome with next state y and reward r (any reward if r is NaN), or -1. A flat row has it at k = y."""
+    if y < size and succ[y] == y and (np.isnan(r) or abs(reward[y] - r) <= 1e-9 * (1.0 + abs(r))):
+        return y
+    for k in range(size):
+        if succ[k] == y and (np.isnan(r) or abs(reward[k] - r) <= 1e-9 * (1.0 + abs(r))):
+            return k
+    return -1
+
+
+def _indices(owner: str, outcomes: Outcomes, datum: Transition) -> tuple[int, int, int]:
+    S, A = outcomes.n_states, outcomes.n_actions
+    try:
+        if not isinstance(datum, Transition):
+            raise TypeError
+        s, a, y = operator.index(datum[0]), operator.index(datum[1]), operator.index(datum[3])
+        if 0 <= s < S and 0 <= a < A and 0 <= y < S:
+            return s, a, y
+    except TypeError:
+        pass
+    for name, high in (("state", S), ("action", A), ("next_state", S)):
+        if not hasattr(datum, name):
+            break
+        got = getattr(datum, name)
+        if not (isinstance(got, (int, np.integer)) and 0 <= got < high):
+            raise InvalidArgument(f"{owner}.update", name, f"a whole number from 0 to {high - 1}", got)
+    raise InvalidArgument(f"{owner}.update", "datum", "a Transition", datum)
+
+
+def _reward(owner: str, datum: Transition) -> float:
+    try:
+        r = math.nan if isinstance(datum.reward, (str, bytes)) else float(datum.reward)
+    except (TypeError, ValueError, OverflowError):
+        r = math.nan
+    if not math.isfinite(r):
+        raise InvalidArgument(f"{owner}.update", "reward", "a finite number", datum.reward)
+    return r

@@ -8,26 +8,37 @@
 Each implements `core.Policy` (`sample`, `log_prob`) and is an agent (`start`, `act`, `learn`). A policy can thus be
 run, compared, saved and evaluated like every other method. `solve(mdp).policy` is a TabularPolicy.
 
+A `StationarySolution`, the base class of solvers' results, is a planner that draws from its policy.
+
 Softmax and Gaussian policies have `parameters`, `with_parameters`, a `score` and a `hessian`: the gradient and the
 Hessian of `log_prob` in the parameters. The mean of the score under the policy is zero.
 """
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from bayesrl.checks import Floats, array, as_array, indices, rows_sum_to_one
-from bayesrl.core import Policy
+from bayesrl.checks import Floats, array, as_array, indices, integer, rows_sum_to_one
+from bayesrl.core import Decision, Policy, Transition
 from bayesrl.models.policies.controller_policy import ControllerPolicy
 from bayesrl.models.policies.gaussian_policy import GaussianPolicy
 from bayesrl.models.policies.sampling import draw_action
 from bayesrl.models.policies.softmax_policy import SoftmaxPolicy
 from bayesrl.models.policies.tabular_policy import TabularPolicy
 
-__all__ = ["ControllerPolicy", "GaussianPolicy", "SoftmaxPolicy", "TabularPolicy", "draw_action", "policy_matrix"]
+__all__ = [
+    "ControllerPolicy",
+    "GaussianPolicy",
+    "SoftmaxPolicy",
+    "StationarySolution",
+    "TabularPolicy",
+    "draw_action",
+    "policy_matrix",
+]
 
 
 @runtime_checkable
@@ -50,3 +61,31 @@ def policy_matrix(owner: str, policy: Policy | ArrayLike, S: int, A: int) -> Flo
         return np.eye(A)[indices(owner, "policy", policy, (S,), A)]
     weight = array(owner, "policy", policy, (S, A), low=0.0)
     return rows_sum_to_one(owner, "policy", weight, policy)
+
+
+class StationarySolution:
+    """A solution with a stationary policy. It is a planner: it ignores the belief and draws from its own policy.
+
+    Its information set is the state, so that its memory is the state of the last decision.
+    """
+
+    needs: ClassVar[tuple[type, ...]] = ()
+    policy: Floats
+    """The probability of each action in each state, (S, A)."""
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        rows_sum_to_one(owner, "policy", array(owner, "policy", self.policy, (None, None), low=0.0))
+
+    def start(self) -> None:
+        """No state yet."""
+        return
+
+    def plan(
+        self, belief: object, observation: int, memory: int | None, rng: Generator, last: Transition | None = None
+    ) -> Decision:
+        """Draw an action from the policy's row. `info` has its probabilities."""
+        owner = type(self).__name__
+        s = integer(owner, "observation", observation, 0, len(self.policy) - 1)
+        row = self.policy[s]
+        return Decision(draw_action(owner, row, rng), s, {"probability": row})

@@ -20,13 +20,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesrl._explained import explain_failures
+from bayesrl.capabilities import offers
 from bayesrl.checks import Bools, Floats, array, as_array, frozen, indices, integer, rows_sum_to_one
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import B1, B2, F1, F2, F3, I1, I2, I3
 from bayesrl.models._listed import Matrices, from_matrices
-from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.mdp import TabularMDP, no_model
 from bayesrl.models.outcomes import grouped
 from bayesrl.parameters import unchecked, value
+from bayesrl.problems import HasPOMDP
 from bayesrl.renamed import keep_old_names
 
 NOTHING = -1
@@ -322,6 +324,24 @@ def smallest(owner: str, R: ArrayLike, S: int, A: int, Z: int) -> Floats:
 def mean_over_observations(rewards: Floats, seen: F3) -> Floats:
     """E[R | s, a, s'] (or R, if it does not depend on what is seen), given O[s', a, o]."""
     return np.asarray(np.einsum("sayo,yao->say", rewards, seen)) if rewards.ndim == 4 else rewards
+
+
+POMDPProblem = TabularPOMDP | HasPOMDP
+"""The problems that a solver of POMDPs takes."""
+
+
+def find_pomdp(thing: object) -> TabularPOMDP | None:
+    """The POMDP of a thing: itself, or its `pomdp`; None if it has none."""
+    pomdp = thing.pomdp if not isinstance(thing, TabularPOMDP) and offers(thing, HasPOMDP) else thing
+    return pomdp if isinstance(pomdp, TabularPOMDP) else None
+
+
+def pomdp_of(problem: object, owner: str) -> TabularPOMDP:
+    """The POMDP of a problem: itself, or the `.pomdp` of a world or a filter."""
+    pomdp = find_pomdp(problem)
+    if pomdp is None:
+        raise no_model(owner, "problem", problem, "a TabularPOMDP, or a world or filter that has one")
+    return pomdp
 
 
 keep_old_names(__name__)

@@ -11,17 +11,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast, overload
 
 from numpy.typing import ArrayLike
 
-from bayesrl.checks import Floats, choice
-from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.dynamic_programming.bellman import Model, converged
-from bayesrl.models.pomdp import TabularPOMDP
-from bayesrl.models.reading import Problem, find_pomdp
-from bayesrl.models.solution import Algorithm, Iterate, Solution, solve_by
+from bayesrl.checks import Floats, array, choice, number
+from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.kernels.dynamic_programming.bellman import Model, bound_of, converged, first_best, rounding_error
+from bayesrl.models.mdp import Problem, contraction, find_mdp, mdp_of, model_of
+from bayesrl.models.policy import TabularPolicy
+from bayesrl.models.pomdp import POMDPProblem, TabularPOMDP, find_pomdp
+from bayesrl.models.solution import Algorithm, Iterate, Solution
+from bayesrl.models.solvers.episodic import solve_undiscounted
 from bayesrl.models.solvers.evaluation import evaluate_policy
 from bayesrl.models.solvers.finite_horizon import finite_horizon, optimal_total, policy_total
 from bayesrl.models.solvers.many import solve_many
@@ -31,8 +34,7 @@ from bayesrl.models.solvers.policy_iteration import TINY, policy_iteration
 from bayesrl.models.solvers.value_iteration import value_iteration
 
 if TYPE_CHECKING:
-    from bayesrl.models.reading import POMDPProblem
-from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors
+    from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors
 
 __all__ = ["Solution", "evaluate_policy", "finite_horizon", "optimal_total", "policy_total", "solve", "solve_many"]
 
@@ -82,7 +84,7 @@ def solve(
     >>> solution.values.tolist(), solution.policy.tolist()
     ([1.0, 2.0], [1, 0])
     """
-    pomdp = find_pomdp(problem)
+    pomdp = None if find_mdp(problem) is problem else find_pomdp(problem)
     if pomdp is not None:
         for name, given in (("initial", initial), ("bonus", bonus)):
             if given is not None:
@@ -92,6 +94,36 @@ def solve(
         raise InvalidArgument("solve", "sweeps", "None for an MDP", sweeps)
     algorithm = METHODS[choice("solve", "method", method, tuple(METHODS))]
     return solve_by(cast(Problem, problem), algorithm, method, 1e-9 if tol is None else tol, initial, bonus)
+
+
+def solve_by(
+    problem: Problem,
+    algorithm: Algorithm,
+    method: str,
+    tol: float = 1e-9,
+    initial: ArrayLike | None = None,
+    bonus: ArrayLike | None = None,
+) -> Solution:
+    """Run an algorithm on a problem and bound the error of its solution."""
+    mdp = mdp_of(problem)
+    S, A = mdp.group.shape
+    tol = number("solve", "tol", tol, 0.0, above=True)
+    extra = None if bonus is None else array("solve", "bonus", bonus, (S, A))
+    v = None if initial is None else array("solve", "initial", initial, (S,)).copy()
+    if mdp.gamma == 1.0:
+        return solve_undiscounted(mdp, algorithm, method, tol, v, extra)
+    m = model_of(mdp, extra)
+    if v is not None and not m.shiftable:
+        v[mdp.outcomes.terminal] = 0.0
+    rate = contraction(m)
+    v, q, low, high, iterations = algorithm(m, v, tol * rate)
+    rounding = rounding_error(m, v)
+    bound = bound_of(rate, rounding, low, high)
+    policy = TabularPolicy.unchecked(first_best(q, bound), A)
+    solution = Solution(v, q, policy, bound, iterations, method)
+    if not (math.isfinite(bound) and rate * bound <= max(rate * tol, 3.0 * rounding)):
+        raise NotConverged(method, solution, bound, f"{iterations} iterations")
+    return solution
 
 
 def solve_pomdp(pomdp: TabularPOMDP, tol: float | None, method: str, sweeps: int | None = None) -> AlphaVectors:

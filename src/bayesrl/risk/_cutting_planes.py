@@ -22,8 +22,7 @@ from scipy import sparse
 from bayesrl.checks import Floats, frozen
 from bayesrl.errors import NotConverged
 from bayesrl.kernels.ties import sizes, within
-from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.solution import UNIT
+from bayesrl.models.mdp import UNIT, TabularMDP
 from bayesrl.models.solve import solve
 from bayesrl.risk._information_sets import (
     InformationSets,

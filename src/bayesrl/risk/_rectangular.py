@@ -24,11 +24,10 @@ import numpy as np
 from bayesrl._shown import shown
 from bayesrl.checks import ROW_SUM_TOLERANCE, Bools, Floats, Ints, frozen
 from bayesrl.kernels.arrays import F3, I2, I3
-from bayesrl.kernels.dynamic_programming.bellman import Model, short_dot
+from bayesrl.kernels.dynamic_programming.bellman import Model, first_best, short_dot
 from bayesrl.kernels.jit import njit
-from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.mdp import LISTS, UNIT, TabularMDP
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.solution import LISTS, UNIT, first_best
 from bayesrl.models.solvers.evaluation import evaluate
 
 ROUNDS = 10_000

@@ -15,7 +15,7 @@ import numpy as np
 from bayesrl.checks import Floats
 from bayesrl.kernels.arrays import F3
 from bayesrl.kernels.ties import size, within
-from bayesrl.models.solution import UNIT
+from bayesrl.models.mdp import UNIT
 from bayesrl.risk._rectangular import Backup, Robust, Scenarios, iterate
 
 

@@ -7,7 +7,7 @@ policy is O(1 / sqrt(epsilon N)) below the best one, where N is the least number
 F does not contain epsilon. With few data its maximiser may have a worse percentile than the optimal policy of the mean
 model. The solution therefore reports the percentiles of both policies, on the same drawn models.
 
-Paper to code: F and its gradient `criterion` in _second_order.py; its maximiser `maximise`; the limit `guaranteed` in
+Paper to code: F and its gradient `criterion` in _moments.py; its maximiser `maximise`; the limit `guaranteed` in
 guarantee.py.
 Deviations:
 - F is not concave, and the paper leaves its optimiser open. We ascend soft-max logits by L-BFGS from several starts:
@@ -42,13 +42,11 @@ from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.ties import greedy
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.policy import policy_matrix
+from bayesrl.models.policy import StationarySolution, policy_matrix
 from bayesrl.models.solve import solve
-from bayesrl.models.stationary_solution import StationarySolution
 from bayesrl.parameters import AtLeast, Shape, Within, declared, value
 from bayesrl.registry import register
-from bayesrl.risk._moments import UncertainModel, expand, refuse_many_covariances, uncertain_model
-from bayesrl.risk._second_order import criterion, objective
+from bayesrl.risk._moments import UncertainModel, criterion, expand, objective, refuse_many_covariances, uncertain_model
 from bayesrl.risk.guarantee import guaranteed, rank
 from bayesrl.risk.models import require_belief, require_discount
 from bayesrl.risk.samples import value_samples

@@ -28,7 +28,7 @@ from bayesrl.capabilities import HasRewardMoments, ListsMDPs, SamplesMDPs, offer
 from bayesrl.checks import Floats, number
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.stationary_solution import StationarySolution
+from bayesrl.models.policy import StationarySolution
 from bayesrl.parameters import AtLeast, Shape, declared, value
 from bayesrl.registry import register
 from bayesrl.risk._cutting_planes import Best, Plans, SetPlans, StationaryPlans, maximise

@@ -41,8 +41,8 @@ from bayesrl.checks import Floats, frozen, number
 from bayesrl.errors import InvalidArgument, NotConverged, from_extra
 from bayesrl.kernels.ties import better
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.policy import StationarySolution
 from bayesrl.models.solve import solve
-from bayesrl.models.stationary_solution import StationarySolution
 from bayesrl.parameters import Above, Shape, declared, value
 from bayesrl.registry import register
 from bayesrl.risk.models import require_belief

@@ -1,15 +1,22 @@
 """Exact posterior draws of a policy's value.
 
 Each draw is the value V of the policy in one model of the belief: (I - gamma P) V = R. If the rows are Dirichlet, one
-compiled call draws all models and solves them (`_dirichlet_values.py`). Any other belief draws its models one by one,
-and one compiled call solves them. The matrix is diagonally dominant, so that elimination needs no pivoting. It skips
+compiled call draws all models and solves them. Any other belief draws its models one by one, and one compiled call
+solves them. The matrix is diagonally dominant, so that elimination needs no pivoting. It skips
 zeros.
 
 The draws do not depend on the policy: equal generators give the values of two policies in the same models.
+
+A row of a Dirichlet is gamma variates over their sum. A gamma variate of shape a >= 1 is d v with v = (1 + c x)^3, x
+normal, d = a - 1/3 and c = (9 d)^(-1/2), accepted with probability exp(x^2 / 2 + d - d v + d log v) (Marsaglia, Tsang
+2000). All cells of a model are proposed at once, with a bound that needs no logarithm; the few that the bound does not
+accept are tested or drawn again. Gamma(a), a < 1, has the law of Gamma(a + 1) U^(1/a); rows with such counts are
+computed by their logarithms, since tiny counts underflow.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +26,10 @@ from numpy.typing import ArrayLike
 from bayesrl.capabilities import HasDirichletRows, KnowsRewards, SamplesMDPs, offers
 from bayesrl.checks import Floats, generator, integer
 from bayesrl.core import Policy
-from bayesrl.kernels.arrays import F1, F2, I1
+from bayesrl.kernels.arrays import B1, F1, F2, I1
 from bayesrl.kernels.jit import inlined, njit
+from bayesrl.kernels.random.stream import stream, uniform
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.policy import policy_matrix
 from bayesrl.risk.models import require_belief, require_discount
 
@@ -51,8 +60,6 @@ def value_samples(belief: SamplesMDPs, policy: Policy | ArrayLike, samples: int,
     >>> value_samples(belief, np.zeros(10, int), samples=1000, rng=np.random.default_rng(0)).shape
     (1000, 10)
     """
-    from bayesrl.risk._dirichlet_values import dirichlet_values  # compiled with `solve` below
-
     owner = "value_samples"
     require_belief(owner, belief, SamplesMDPs)
     require_discount(owner, belief.gamma)
@@ -114,3 +121,110 @@ def solve(table: F1, used: Used, gamma: float, v: F1, M: F2) -> None:
         for y in range(j + 1, S):
             x -= M[j, y] * v[y]
         v[j] = x / M[j, j]
+
+
+# Rows drawn from Dirichlet distributions ------------------------------------------------------------------------------
+
+
+class UnknownRows(NamedTuple):
+    """The cells of unknown rows, row by row; a cell is an outcome of a group."""
+
+    d: F1
+    c: F1
+    power: F1
+    """1 / a if the count a is below 1, else 0."""
+    at: I1
+    """The place of a cell in the table of a model: g K + k."""
+    end: I1
+    """Where each row ends, (rows + 1,), from 0."""
+    low: B1
+    """Whether a row has counts below 1, (rows,)."""
+
+
+def dirichlet_values(belief: HasDirichletRows, mu: Floats, n: int, rng: Generator) -> Floats:
+    """Values of policy mu (S, A) in n drawn models, (n, S)."""
+    total = belief.alpha.sum(axis=1, keepdims=True)
+    table, V = (belief.alpha / total).ravel(), np.zeros((n, belief.n_states))  # known rows keep their probabilities
+    draw_and_solve(table, unknown_rows(belief), outcomes_of(belief.outcomes, mu), belief.gamma, V, rng)
+    return V
+
+
+def unknown_rows(belief: HasDirichletRows) -> UnknownRows:
+    """The cells of rows that have to be drawn: not known, and with more than one outcome."""
+    o = belief.outcomes
+    rows = np.flatnonzero(~belief.known & (o.size > 1))
+    g, k = np.nonzero(o.valid[rows])
+    a = belief.alpha[rows[g], k]
+    d = np.where(a < 1.0, a + 1.0, a) - 1.0 / 3.0
+    power, end = np.where(a < 1.0, 1.0 / a, 0.0), np.concatenate([[0], np.cumsum(o.size[rows], dtype=np.int64)])
+    return UnknownRows(
+        d,
+        1.0 / np.sqrt(9.0 * d),
+        power,
+        (rows[g] * o.n_outcomes + k).astype(np.uint32),
+        end,
+        np.maximum.reduceat(power, end[:-1]) > 0.0,
+    )
+
+
+def outcomes_of(o: Outcomes, mu: Floats) -> Used:
+    """The outcomes that policy mu (S, A) can meet. Terminal states have none."""
+    s, a, k = np.nonzero(((mu > 0.0) & ~o.terminal[:, None])[:, :, None] & o.valid[o.group])
+    end, cell = np.searchsorted(s, np.arange(o.n_states + 1)), (o.group[s, a] * o.n_outcomes + k)
+    return Used(end, cell.astype(np.uint32), o.succ[s, a, k].astype(np.uint32), mu[s, a], o.reward[s, a, k])
+
+
+@njit
+def draw_and_solve(table: F1, rows: UnknownRows, used: Used, gamma: float, V: F2, rng: Generator) -> None:
+    """V[i] <- the values of the policy in a drawn model, for each i."""
+    uniforms, S = stream(rng), V.shape[1]
+    M, x, u, y = np.empty((S, S)), np.empty(len(rows.d)), np.empty(len(rows.d)), np.empty(len(rows.d))
+    for i in range(len(V)):
+        draw(table, rows, x, u, y, rng, uniforms)
+        solve(table, used, gamma, V[i], M)
+
+
+@inlined
+def draw(table: F1, rows: UnknownRows, x: F1, u: F1, y: F1, rng: Generator, uniforms: Generator) -> None:
+    """Draw all unknown rows into the table; x, u and y are scratch."""
+    d, c, power, at, end, low = rows
+    for j in range(len(d)):
+        x[j] = rng.standard_normal()
+    for j in range(len(d)):
+        u[j] = 1.0 - uniform(uniforms)
+    for j in range(len(d)):  # vectorised
+        v, square = 1.0 + c[j] * x[j], x[j] * x[j]
+        y[j] = d[j] * v * v * v if (v > 0.0) & (u[j] < 1.0 - 0.0331 * square * square) else 0.0
+    for j in range(len(d)):
+        if y[j] == 0.0:
+            y[j] = gamma_variate(d[j], c[j], x[j], u[j], rng, uniforms)
+    for g in range(len(low)):
+        if low[g]:
+            boost(y[end[g] : end[g + 1]], power[end[g] : end[g + 1]], uniforms)
+        total = 0.0
+        for j in range(end[g], end[g + 1]):
+            total += y[j]
+        share = 1.0 / total
+        for j in range(end[g], end[g + 1]):
+            table[at[j]] = share * y[j]
+
+
+@njit
+def gamma_variate(d: float, c: float, x: float, u: float, rng: Generator, uniforms: Generator) -> float:
+    """The first accepted variate, from the proposal (x, u) on."""
+    while True:
+        v = (1.0 + c * x) ** 3
+        if v > 0.0 and math.log(u) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
+            return d * v
+        x, u = rng.standard_normal(), 1.0 - uniform(uniforms)
+
+
+@njit
+def boost(y: F1, power: F1, uniforms: Generator) -> None:
+    """y <- y U^power, scaled by the largest of the row, through logarithms."""
+    most = -np.inf
+    for j in range(len(y)):
+        y[j] = math.log(y[j]) + power[j] * math.log(1.0 - uniform(uniforms))
+        most = max(most, y[j])
+    for j in range(len(y)):
+        y[j] = math.exp(y[j] - most)

@@ -37,7 +37,7 @@ from bayesrl.checks import Floats, frozen, generator, number
 from bayesrl.errors import NotConverged
 from bayesrl.kernels.ties import first_best
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.stationary_solution import StationarySolution
+from bayesrl.models.policy import StationarySolution
 from bayesrl.parameters import Above, AtLeast, Shape, declared, value
 from bayesrl.registry import register
 from bayesrl.risk._rectangular import Robust, Scenarios, rectangular, scenarios_of

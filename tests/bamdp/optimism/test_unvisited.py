@@ -10,8 +10,7 @@ from bayesrl.bamdp.optimism.pac_bounds import effective_horizon, mbie_eb_beta, r
 from bayesrl.beliefs import RewardBeta, RewardDirichlet, RewardNormal, UnknownRewards
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument, NotConverged
-from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.solution import model_of
+from bayesrl.models.mdp import TabularMDP, model_of
 from bayesrl.models.solve import solve
 
 CHAIN = b.make_world("chain", gamma=0.7).mdp

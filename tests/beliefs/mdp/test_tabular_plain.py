@@ -14,7 +14,6 @@ from bayesrl.beliefs.mdp import _incremental_mean as _kept_mean
 from bayesrl.beliefs.mdp import dirichlet_mdp
 from bayesrl.beliefs.mdp import dirichlet_rows as _dirichlet_rows
 from bayesrl.beliefs.mdp import ledger as _ledger
-from bayesrl.beliefs.mdp import outcome_reading as _outcome_reading
 from bayesrl.beliefs.mdp.dirichlet_mdp import DirichletMDP
 from bayesrl.beliefs.mdp.dirichlet_mixture import DirichletMixture
 from bayesrl.beliefs.mdp.finite_mdps import FiniteMDPs
@@ -30,8 +29,8 @@ from bayesrl.checks import DEEPEST
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, InvalidArgument
 from bayesrl.kernels.simulators.infinite_grid_simulator import EMPTY, TAKEN, THERE
-from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.outcomes import Outcomes
+from bayesrl.models.mdp import TabularMDP, read_problem
+from bayesrl.models.outcomes import Outcomes, locate, outcome_of, reached_state
 
 S, A, K = 4, 2, 3
 SUCC = np.array(
@@ -286,31 +285,31 @@ def test_dirichlet_priors():
 def test_outcomes_are_found():
     for s, a in itertools.product(range(3), range(A)):
         for k in range(SIZE[GROUP[s, a]]):
-            assert _outcome_reading.outcome_of("W", OUTCOMES, step(s, a, k)) == (s, a, k)
+            assert outcome_of("W", OUTCOMES, step(s, a, k)) == (s, a, k)
             other = step(s, a, k)._replace(reward=99.0)
-            assert _outcome_reading.outcome_of("W", OUTCOMES, other, rewarded=False) == (s, a, k)
-            refused(lambda x=other: _outcome_reading.outcome_of("W", OUTCOMES, x), "with reward 99", "no outcome is")
+            assert outcome_of("W", OUTCOMES, other, rewarded=False) == (s, a, k)
+            refused(lambda x=other: outcome_of("W", OUTCOMES, x), "with reward 99", "no outcome is")
     near = step(2, 0, 0)._replace(reward=4.0 + 4e-9)  # rewards agree up to 1e-9 (1 + |r|)
-    assert _outcome_reading.outcome_of("W", OUTCOMES, near) == (2, 0, 0)
+    assert outcome_of("W", OUTCOMES, near) == (2, 0, 0)
     far = near._replace(reward=4.0 + 6e-9)
-    refused(lambda: _outcome_reading.outcome_of("W", OUTCOMES, far), "no outcome is listed for it")
-    refused(lambda: _outcome_reading.outcome_of("W", OUTCOMES, Transition(3, 0, 0.0, 3)), "a terminal state has no tr")
-    refused(lambda: _outcome_reading.outcome_of("W", OUTCOMES, Transition(0, 1, 0.0, 1)), "W:", "(0, 1) -> 1")
+    refused(lambda: outcome_of("W", OUTCOMES, far), "no outcome is listed for it")
+    refused(lambda: outcome_of("W", OUTCOMES, Transition(3, 0, 0.0, 3)), "a terminal state has no tr")
+    refused(lambda: outcome_of("W", OUTCOMES, Transition(0, 1, 0.0, 1)), "W:", "(0, 1) -> 1")
     for i, name, high in ((0, "state", 3), (1, "action", 1), (3, "next_state", 3)):
         for bad in (-1, high + 1, 0.0, None):
             wrong = list(step(0, 0, 0))
             wrong[i] = bad
             sentence = f"W.update: '{name}' must be a whole number from 0 to {high}"
-            refused(lambda w=wrong: _outcome_reading.outcome_of("W", OUTCOMES, Transition(*w)), sentence)
+            refused(lambda w=wrong: outcome_of("W", OUTCOMES, Transition(*w)), sentence)
     for bad in ("x", None, np.nan, np.inf):
         wrong = step(0, 0, 0)._replace(reward=bad)
-        refused(lambda w=wrong: _outcome_reading.outcome_of("W", OUTCOMES, w), "W.update: 'reward' must be a finite nu")
-    refused(lambda: _outcome_reading.outcome_of("W", OUTCOMES, (0, 0, 0.5, 1)), "W.update: 'datum' must be a Transi")
+        refused(lambda w=wrong: outcome_of("W", OUTCOMES, w), "W.update: 'reward' must be a finite nu")
+    refused(lambda: outcome_of("W", OUTCOMES, (0, 0, 0.5, 1)), "W.update: 'datum' must be a Transi")
     flat = OUTCOMES.flat()
-    assert _outcome_reading.outcome_of("W", flat, step(1, 1, 0)) == (1, 1, 2)
-    assert _outcome_reading.outcome_of("W", flat, step(1, 1, 0)._replace(reward=7.0), rewarded=False) == (1, 1, 2)
-    assert _outcome_reading.outcome_of("W", flat, near) == (2, 0, 3)
-    refused(lambda: _outcome_reading.outcome_of("W", flat, far), "no outcome is listed for it")
+    assert outcome_of("W", flat, step(1, 1, 0)) == (1, 1, 2)
+    assert outcome_of("W", flat, step(1, 1, 0)._replace(reward=7.0), rewarded=False) == (1, 1, 2)
+    assert outcome_of("W", flat, near) == (2, 0, 3)
+    refused(lambda: outcome_of("W", flat, far), "no outcome is listed for it")
 
 
 def test_rows_with_an_outcome_for_each_state_and_others():
@@ -323,18 +322,18 @@ def test_rows_with_an_outcome_for_each_state_and_others():
         (5, 1, 3.0, -1), (5, 1, math.nan, 1), (5, 2, math.nan, 4), (1, 1, 1.0, -1), (2, 1, 1.0, 1),
         (5, 0, 0.5 + 1.4e-9, 0), (5, 0, 0.5 + 1.6e-9, -1), (5, 1, 2.0 - 2.9e-9, 2), (5, 1, 2.0 - 3.1e-9, -1),
     ):  # fmt: skip
-        assert _outcome_reading.locate(succ, reward, OUTCOMES.size.dtype.type(size), y, r) == k
+        assert locate(succ, reward, OUTCOMES.size.dtype.type(size), y, r) == k
 
 
 def test_ends_of_episodes():
     ended = step(0, 0, 0)._replace(terminated=True)  # in state 1, which is not terminal
     sentence = "The end of the episode in state 1"
-    refused(lambda: _outcome_reading.reached_state("W", OUTCOMES, 1, ended), sentence, "that state is not terminal")
-    assert _outcome_reading.reached_state("W", OUTCOMES, 3, ended) == 3
-    assert _outcome_reading.reached_state("W", OUTCOMES, 1, step(0, 0, 0)) == 1
+    refused(lambda: reached_state("W", OUTCOMES, 1, ended), sentence, "that state is not terminal")
+    assert reached_state("W", OUTCOMES, 3, ended) == 3
+    assert reached_state("W", OUTCOMES, 1, step(0, 0, 0)) == 1
     with_end = Outcomes(SUCC, REWARD, GROUP, SIZE, np.zeros(1), OUTCOMES.start, OUTCOMES.terminal, end=3)
-    assert _outcome_reading.reached_state("W", with_end, 1, ended) == 3
-    assert _outcome_reading.outcome_of("W", with_end, Transition(1, 0, 3.0, 0, True)) == (1, 0, 1)
+    assert reached_state("W", with_end, 1, ended) == 3
+    assert outcome_of("W", with_end, Transition(1, 0, 3.0, 0, True)) == (1, 0, 1)
 
 
 def test_problems_are_read():
@@ -345,11 +344,11 @@ def test_problems_are_read():
         outcomes, gamma = OUTCOMES, 0.7
 
     for problem, gamma, prob in ((MDP, 0.83, PROB), (World(), 0.83, PROB), (Family(), 0.7, None)):
-        found = _outcome_reading.read_problem("W", problem)
+        found = read_problem("W", problem)
         assert found[0] == OUTCOMES
         assert found[1] == gamma
         assert found[2] is None if prob is None else np.array_equal(found[2], prob)
-    refused(lambda: _outcome_reading.read_problem("W", 3), "W: 'problem' must be a TabularMDP or a world with a table")
+    refused(lambda: read_problem("W", 3), "W: 'problem' must be a TabularMDP or a world with a table")
     refused(lambda: DirichletMDP.structured(Family(), 1.0, True), "'problem' must be a known MDP when 'known' is given")
 
 

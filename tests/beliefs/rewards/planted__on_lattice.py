@@ -12,4 +12,9 @@ PLANTED = {
         "cold = cooling",
         ["tests/beliefs/rewards/test_modified_birl.py::test_transcription"],
     ),
+    "an update keeps the draws of the old posterior": (
+        "demonstrations=known, **self._no_draws(self.n_weights))",
+        "demonstrations=known)",
+        ["tests/beliefs/rewards/test_birl.py::test_the_chain_goes_on"],
+    ),
 }

@@ -7,9 +7,8 @@ from plain_inverse import DEMONSTRATION, lattice, line, log_likelihood, optimal_
 from scipy import integrate
 
 import bayesrl as b
-from bayesrl.beliefs.rewards.demonstrations import pairs_of, trajectories_of
-from bayesrl.beliefs.rewards.likelihood import Counts, slope
-from bayesrl.beliefs.rewards.likelihood import log_likelihood as ours
+from bayesrl.beliefs.rewards.demonstrations import Counts, pairs_of, slope, trajectories_of
+from bayesrl.beliefs.rewards.demonstrations import log_likelihood as ours
 from bayesrl.beliefs.rewards.linear_rewards import LinearRewards
 from bayesrl.errors import BayesRLError, ImpossibleEvidence
 from bayesrl.inverse import FinitePrior, GaussianPrior, LaplacePrior, UniformPrior, demonstrate, value_loss

@@ -19,7 +19,7 @@ from bayesrl.beliefs.rewards import _on_lattice, bnirl, dpm_birl, multitask_birl
 from bayesrl.beliefs.rewards import linear_rewards as _rewards
 from bayesrl.beliefs.rewards._clustered import gibbs
 from bayesrl.beliefs.rewards._policy_optimality import log_sums, losses
-from bayesrl.beliefs.rewards.likelihood import Counts, log_likelihood, log_softmax, slope
+from bayesrl.beliefs.rewards.demonstrations import Counts, log_likelihood, log_softmax, slope
 from bayesrl.beliefs.rewards.linear_rewards import LinearRewards
 from bayesrl.checks import frozen
 from bayesrl.errors import BayesRLError, NotConverged

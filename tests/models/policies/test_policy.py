@@ -8,8 +8,8 @@ from bayesrl.beliefs.features import RBF
 from bayesrl.core import Agent, DifferentiablePolicy, Policy, Solver, run
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.plots.explanation import plot_policy
+from bayesrl.models.mdp import Problem
 from bayesrl.models.policy import ControllerPolicy, GaussianPolicy, SoftmaxPolicy, TabularPolicy
-from bayesrl.models.reading import Problem
 from bayesrl.models.solution import Solution
 from bayesrl.models.solve import evaluate_policy, policy_total, solve
 from bayesrl.models.solvers.average_reward import average_reward

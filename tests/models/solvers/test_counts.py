@@ -7,9 +7,9 @@ import pytest
 
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.dynamic_programming.bellman import backup, rounding_error
-from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.solution import Iterate, contraction, model_of, solve_by
-from bayesrl.models.solve import solve
+from bayesrl.models.mdp import TabularMDP, contraction, model_of
+from bayesrl.models.solution import Iterate
+from bayesrl.models.solve import solve, solve_by
 from bayesrl.models.solvers import average_reward as _average_reward
 from bayesrl.models.solvers import modified_policy_iteration as _modified_policy_iteration
 from bayesrl.models.solvers import value_iteration

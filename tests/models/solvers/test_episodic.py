@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from bayesrl.errors import InvalidArgument, NotConverged
-from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.solution import model_of
+from bayesrl.models.mdp import TabularMDP, model_of
 from bayesrl.models.solve import METHODS, evaluate_policy, solve
 from bayesrl.models.solvers.episodic import collapse
 

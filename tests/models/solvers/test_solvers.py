@@ -11,8 +11,7 @@ from scipy import sparse
 
 from bayesrl.errors import BayesRLError, InvalidArgument, NotConverged
 from bayesrl.kernels.dynamic_programming.bellman import policy_backup
-from bayesrl.models.mdp import Outcomes, TabularMDP
-from bayesrl.models.solution import model_of
+from bayesrl.models.mdp import Outcomes, TabularMDP, model_of
 from bayesrl.models.solve import METHODS, evaluate_policy, solve
 from bayesrl.models.solvers.mdp_lp import LinearProgram, program
 from bayesrl.models.solvers.modified_policy_iteration import MANY, follow_gathered, gather, has_short_rows

@@ -43,7 +43,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from bayesrl.bamdp._greedy import best_action, step_in
+from bayesrl.bamdp._checks import step_in
+from bayesrl.beliefs.choices import best_action
 from bayesrl.beliefs.normal_gamma import NormalGamma, increments, sample_means, scale_of_mean
 from bayesrl.checks import Floats, frozen, integer, number
 from bayesrl.core import Decision, Transition

@@ -12,7 +12,8 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import OnMeanModel, Ties, best_action
+from bayesrl.bamdp._mean_model import OnMeanModel
+from bayesrl.beliefs.choices import Ties, best_action
 from bayesrl.checks import Floats
 from bayesrl.kernels.ties import size, tied
 from bayesrl.parameters import PROBABILITY, declared

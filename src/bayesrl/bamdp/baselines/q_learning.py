@@ -16,7 +16,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import softmax
 
-from bayesrl.bamdp._greedy import best_action, step_in
+from bayesrl.bamdp._checks import step_in
+from bayesrl.beliefs.choices import best_action
 from bayesrl.checks import Floats, frozen, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from numpy.random import Generator
 from scipy.special import softmax
 
-from bayesrl.bamdp._greedy import OnMeanModel
+from bayesrl.bamdp._mean_model import OnMeanModel
 from bayesrl.checks import Floats
 from bayesrl.models.policy import draw_action
 from bayesrl.parameters import Above, declared

@@ -25,7 +25,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import DTypeLike, NDArray
 
-from bayesrl.bamdp._greedy import best_action, state_in
+from bayesrl.bamdp._checks import state_in
+from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import ExactRow, ExactRows, ListsExactRows, require
 from bayesrl.checks import Floats, frozen, integer
 from bayesrl.core import Decision, Transition

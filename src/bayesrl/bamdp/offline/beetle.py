@@ -43,7 +43,7 @@ from typing import Annotated, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import best_action, state_in
+from bayesrl.bamdp._checks import state_in
 from bayesrl.bamdp.offline._monomials import (
     Basis,
     History,
@@ -53,6 +53,7 @@ from bayesrl.bamdp.offline._monomials import (
     log_moments_after,
     make_basis,
 )
+from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import HasDirichletRows, SamplesMDPs, require
 from bayesrl.checks import Floats, Ints, frozen, generator, number
 from bayesrl.core import Decision, Transition

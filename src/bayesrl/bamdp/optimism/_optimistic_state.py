@@ -11,8 +11,8 @@ from bayesrl.capabilities import HasMeanMDP, HasRewardRange
 from bayesrl.checks import Bools, Floats, frozen
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.dynamic_programming.bellman import Model
-from bayesrl.models.solution import Iterate, solve_by
-from bayesrl.models.solve import fastest
+from bayesrl.models.solution import Iterate
+from bayesrl.models.solve import fastest, solve_by
 
 
 class OptimismNeeds(HasMeanMDP, HasRewardRange, CountsVisits, Protocol):

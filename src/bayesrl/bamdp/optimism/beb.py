@@ -21,9 +21,11 @@ from typing import Annotated, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import Ties, best_action, mean_model_q, must_end, state_in
+from bayesrl.bamdp._checks import must_end, state_in
+from bayesrl.bamdp._mean_model import mean_model_q
 from bayesrl.bamdp._posterior import finite_reward_range
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, beb_beta, effective_horizon
+from bayesrl.beliefs.choices import Ties, best_action
 from bayesrl.capabilities import CountsPairs, HasMeanMDP, HasRewardRange
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition

@@ -28,9 +28,10 @@ from typing import Annotated, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import Ties, best_action, state_in
+from bayesrl.bamdp._checks import state_in
 from bayesrl.bamdp.optimism._imagined import Imagined, finite_horizon_q, infinite_horizon
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, bolt_eta, effective_horizon
+from bayesrl.beliefs.choices import Ties, best_action
 from bayesrl.capabilities import CountsPairs, HasOptimisticRewards
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition

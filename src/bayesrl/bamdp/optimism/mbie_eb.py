@@ -20,10 +20,11 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import Ties, best_action, state_in
+from bayesrl.bamdp._checks import state_in
 from bayesrl.bamdp._posterior import count_visits, finite_reward_range, visits_of_pairs
 from bayesrl.bamdp.optimism._optimistic_state import OptimismNeeds, best_value, optimistic_q
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, mbie_eb_beta
+from bayesrl.beliefs.choices import Ties, best_action
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.ties import sizes

@@ -26,7 +26,7 @@ from typing import Annotated, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import state_in
+from bayesrl.bamdp._checks import state_in
 from bayesrl.bamdp.optimism.bolt import PlansWithImagined, imagined_model
 from bayesrl.capabilities import CountsPairs, HasOptimisticRewards, HasRowVariance
 from bayesrl.checks import Floats

@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import draws_must_end, state_in
+from bayesrl.bamdp._checks import draws_must_end, state_in
 from bayesrl.capabilities import SamplesMDPs
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition

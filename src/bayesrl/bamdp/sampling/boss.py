@@ -20,7 +20,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import draws_must_end, state_in
+from bayesrl.bamdp._checks import draws_must_end, state_in
 from bayesrl.bamdp._posterior import count_visits
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, boss_knownness
 from bayesrl.bamdp.sampling.merged_models import SamplesListedMDPs, hyper_q

@@ -21,7 +21,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import draws_must_end, state_in
+from bayesrl.bamdp._checks import draws_must_end, state_in
 from bayesrl.bamdp.optimism.pac_bounds import checked
 from bayesrl.bamdp.sampling.merged_models import SamplesListedMDPs
 from bayesrl.checks import Floats

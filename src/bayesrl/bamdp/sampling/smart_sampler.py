@@ -23,7 +23,7 @@ from typing import Annotated, ClassVar, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import draws_must_end, state_in
+from bayesrl.bamdp._checks import draws_must_end, state_in
 from bayesrl.bamdp.sampling.merged_models import SamplesListedMDPs, Sizes, hyper_q
 from bayesrl.bamdp.sampling.sboss import SBOSSPlan, distance_moved, moments_of
 from bayesrl.capabilities import HasPairMoments, HasRowVariance

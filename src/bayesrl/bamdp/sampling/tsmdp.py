@@ -20,7 +20,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import state_in
+from bayesrl.bamdp._checks import state_in
 from bayesrl.capabilities import ListsOutcomes, SamplesMDPs, offers
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition

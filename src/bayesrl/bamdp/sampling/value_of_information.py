@@ -30,8 +30,9 @@ from typing import Annotated, ClassVar, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import Ties, best_action, draws_must_end, state_in
+from bayesrl.bamdp._checks import draws_must_end, state_in
 from bayesrl.bamdp.sampling.merged_models import draws_short_rows, solve_each, solve_in_turn
+from bayesrl.beliefs.choices import Ties, best_action
 from bayesrl.beliefs.choices import value_of_perfect_information as value_of_perfect_information
 from bayesrl.capabilities import KnowsRewards, SamplesMDPs
 from bayesrl.checks import Floats

@@ -26,7 +26,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, runtime_check
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import step_in
+from bayesrl.bamdp._checks import step_in
 from bayesrl.bamdp.search._lookahead import Exploration, check_leaf, constant_of, leaf_values
 from bayesrl.capabilities import Simulates
 from bayesrl.checks import Floats, frozen

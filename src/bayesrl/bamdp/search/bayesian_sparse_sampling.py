@@ -29,7 +29,7 @@ from typing import Annotated, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import best_action, state_in
+from bayesrl.bamdp._checks import state_in
 from bayesrl.bamdp.search._lookahead import Leaf, counts_of, leaf_values
 from bayesrl.bamdp.search._split_rows import (
     ListedModel,
@@ -42,6 +42,7 @@ from bayesrl.bamdp.search._split_rows import (
     remove_outcome,
     split_rows,
 )
+from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import Enumerates, ListsOutcomes
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, F2, F3, I1

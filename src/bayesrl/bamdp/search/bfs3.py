@@ -29,8 +29,8 @@ from typing import Annotated, Any, ClassVar, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import best_action
 from bayesrl.bamdp.search._lookahead import Leaf, bounds_of_leaves, check_leaf, leaf_values
+from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import HasRewardRange, Simulates
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F2

@@ -23,8 +23,9 @@ from typing import Annotated, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import best_action, state_in
+from bayesrl.bamdp._checks import state_in
 from bayesrl.bamdp.search._lookahead import Leaf, bounds_of_leaves, counts_of, leaf_values
+from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import Enumerates, HasRewardRange
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument

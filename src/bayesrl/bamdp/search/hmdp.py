@@ -28,9 +28,10 @@ from numpy.random import Generator
 from scipy import sparse
 from scipy.optimize import linprog
 
-from bayesrl.bamdp._greedy import best_action, state_in
+from bayesrl.bamdp._checks import state_in
 from bayesrl.bamdp.search._lookahead import counts_of
 from bayesrl.bamdp.search.bamcp import learned
+from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import Enumerates
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition

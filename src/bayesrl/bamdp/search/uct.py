@@ -25,8 +25,9 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp._greedy import best_action, state_in
+from bayesrl.bamdp._checks import state_in
 from bayesrl.bamdp.search._lookahead import Exploration, Leaf, constant_of, leaf_values
+from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import HasMeanMDP
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F1, I1

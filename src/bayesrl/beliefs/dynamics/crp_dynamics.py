@@ -34,14 +34,12 @@ from bayesrl.beliefs.dynamics.partitions import ENUMERABLE, Enumerated, chain_mo
 from bayesrl.beliefs.log import Log, transitions
 from bayesrl.beliefs.mdp.dirichlet_rows import dirichlet_rows
 from bayesrl.beliefs.mdp.known_rewards import KnownRewards
-from bayesrl.beliefs.mdp.outcome_reading import outcome_of
 from bayesrl.checks import DEEPEST, Floats, Ints, frozen, generator, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.simulators.partition_urn import PartitionUrn
-from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.reading import find_outcomes
+from bayesrl.models.mdp import TabularMDP, find_outcomes
+from bayesrl.models.outcomes import Outcomes, outcome_of
 from bayesrl.parameters import DISCOUNT, Above, Within, unchecked, value
 from bayesrl.problems import HasMDP
 from bayesrl.registry import register

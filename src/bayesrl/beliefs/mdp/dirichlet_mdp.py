@@ -37,7 +37,6 @@ from bayesrl.beliefs.mdp._kept_urns import urns_of
 from bayesrl.beliefs.mdp.dirichlet_rows import dirichlet_rows, even_counts
 from bayesrl.beliefs.mdp.known_rewards import KnownRewards, dirichlet_predictive, with_diagonal
 from bayesrl.beliefs.mdp.ledger import Ledger
-from bayesrl.beliefs.mdp.outcome_reading import impossible, outcome_of, read_problem
 from bayesrl.capabilities import ExactRow, ExactRows
 from bayesrl.checks import (
     DEEPEST,
@@ -58,8 +57,8 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.random.stick_breaking import dense_rows, listed_rows
 from bayesrl.kernels.simulators.counts import Counts
 from bayesrl.kernels.simulators.urn import Urn, empty_urns, more_urns, urns
-from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.outcomes import Outcomes
+from bayesrl.models.mdp import TabularMDP, read_problem
+from bayesrl.models.outcomes import Outcomes, impossible, outcome_of
 from bayesrl.parameters import DISCOUNT, AtLeast, Shape, unchecked, value
 from bayesrl.problems import HasMDP, HasOutcomeCounts
 from bayesrl.registry import register

@@ -26,14 +26,13 @@ from bayesrl.beliefs._problems import needed
 from bayesrl.beliefs.log import Log, transitions
 from bayesrl.beliefs.mdp.dirichlet_mdp import DirichletMDP
 from bayesrl.beliefs.mdp.known_rewards import KnownRewards
-from bayesrl.beliefs.mdp.outcome_reading import impossible, outcome_of
 from bayesrl.checks import DEEPEST, Floats, array, frozen, generator, integer, rows_sum_to_one, sequence
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.simulators.mixture_urn import MixtureUrn
 from bayesrl.kernels.simulators.urn import urns
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.outcomes import Outcomes
+from bayesrl.models.outcomes import Outcomes, impossible, outcome_of
 from bayesrl.parameters import Above, unchecked, value
 from bayesrl.problems import HasMDP
 from bayesrl.registry import register

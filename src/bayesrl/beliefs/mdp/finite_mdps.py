@@ -21,13 +21,12 @@ from bayesrl.beliefs._one_of_many import OneOfMany
 from bayesrl.beliefs._problems import Draws, needed
 from bayesrl.beliefs.log import Log, transitions
 from bayesrl.beliefs.mdp.dirichlet_mdp import DirichletMDP
-from bayesrl.beliefs.mdp.outcome_reading import reached_state
 from bayesrl.capabilities import offers
 from bayesrl.checks import Floats, Ints, frozen, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence
 from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.outcomes import Outcomes
+from bayesrl.models.outcomes import Outcomes, reached_state
 from bayesrl.parameters import unchecked, value
 from bayesrl.problems import Family, HasMDP
 from bayesrl.registry import register

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayesrl.checks import Bools, Floats, Ints, integer
-from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.outcomes import Outcomes, OverOutcomes
+from bayesrl.models.mdp import OverOutcomes, TabularMDP
+from bayesrl.models.outcomes import Outcomes
 
 
 def dirichlet_predictive(counts: list[float]) -> list[float]:

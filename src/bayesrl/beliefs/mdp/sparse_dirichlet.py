@@ -33,7 +33,6 @@ from bayesrl.beliefs.mdp._kept_urns import urns_of
 from bayesrl.beliefs.mdp.dirichlet_rows import dirichlet_rows
 from bayesrl.beliefs.mdp.known_rewards import KnownRewards, with_diagonal
 from bayesrl.beliefs.mdp.ledger import Ledger
-from bayesrl.beliefs.mdp.outcome_reading import outcome_of, read_problem
 from bayesrl.capabilities import ExactRow, ExactRows
 from bayesrl.checks import DEEPEST, Floats, Ints, generator, integer
 from bayesrl.core import Transition
@@ -47,8 +46,8 @@ from bayesrl.kernels.simulators.sparse_urn import (
     unseen_probability,
     weight_of_all,
 )
-from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.outcomes import Outcomes
+from bayesrl.models.mdp import TabularMDP, read_problem
+from bayesrl.models.outcomes import Outcomes, outcome_of
 from bayesrl.parameters import DISCOUNT, Above, AtLeast, unchecked, value
 from bayesrl.problems import HasMDP
 from bayesrl.registry import register

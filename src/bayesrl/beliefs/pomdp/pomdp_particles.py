@@ -38,8 +38,7 @@ from bayesrl.core import Transition, World
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.kernels.simulators.hidden_model import Rooted, cumulative, rooted
 from bayesrl.kernels.simulators.simulator import Simulator
-from bayesrl.models.pomdp import TabularPOMDP
-from bayesrl.models.reading import find_pomdp
+from bayesrl.models.pomdp import TabularPOMDP, find_pomdp
 from bayesrl.parameters import AtLeast, unchecked, value
 from bayesrl.problems import (
     BoundsRewards,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.rewards.likelihood import Counts, log_likelihood
+from bayesrl.beliefs.rewards.demonstrations import Counts, log_likelihood
 from bayesrl.beliefs.rewards.linear_rewards import Ground, LinearRewards
 from bayesrl.checks import Bools, Floats, Ints
 from bayesrl.kernels.jit import njit

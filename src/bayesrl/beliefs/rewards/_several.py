@@ -13,8 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from bayesrl.beliefs.rewards.demonstrations import pairs_of, trajectories_of
-from bayesrl.beliefs.rewards.likelihood import log_softmax
+from bayesrl.beliefs.rewards.demonstrations import log_softmax, pairs_of, trajectories_of
 from bayesrl.beliefs.rewards.linear_rewards import AboutRewards, LinearRewards
 from bayesrl.beliefs.rewards.reward_priors import FinitePrior
 from bayesrl.checks import Floats, Ints, frozen

@@ -9,8 +9,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.rewards._several import SeveralExperts
+from bayesrl.beliefs.rewards.demonstrations import log_softmax
 from bayesrl.beliefs.rewards.langevin import langevin
-from bayesrl.beliefs.rewards.likelihood import log_softmax
 from bayesrl.capabilities import RewardPrior
 from bayesrl.checks import Floats
 from bayesrl.kernels.ties import greedy

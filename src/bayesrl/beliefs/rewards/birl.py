@@ -96,7 +96,7 @@ class BIRL(OnLattice):
     """Where the chain stands: the number j of the value of each weight, (d,)."""
 
     def __post_init__(self) -> None:
-        self._begin_walk()
+        self._begin()
 
     def refresh(self, rng: Generator, sweeps: int = 1) -> BIRL:
         """The belief after further sweeps of its chain, one draw each. A chain that has not mixed warns."""

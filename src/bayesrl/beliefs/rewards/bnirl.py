@@ -28,14 +28,12 @@ from numpy.typing import ArrayLike
 
 from bayesrl.beliefs.chain import Diagnostics, diagnose, warn_if_poor
 from bayesrl.beliefs.rewards._clustered import ENOUGH, Clustered, drawn, gibbs
-from bayesrl.beliefs.rewards.demonstrations import pairs_of
-from bayesrl.beliefs.rewards.likelihood import log_softmax
+from bayesrl.beliefs.rewards.demonstrations import log_softmax, pairs_of
 from bayesrl.beliefs.rewards.linear_rewards import PRECISE, rewarded
 from bayesrl.checks import Floats, Ints, frozen, generator, indices, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.reading import mdp_of
+from bayesrl.models.mdp import TabularMDP, mdp_of
 from bayesrl.models.solve import solve
 from bayesrl.parameters import Above, unchecked, value
 from bayesrl.registry import register

@@ -24,13 +24,11 @@ from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
 from bayesrl.beliefs.log import Log, transitions
-from bayesrl.beliefs.mdp.outcome_reading import impossible, outcome_of
 from bayesrl.checks import Bools, Floats, Ints, array, frozen, generator, integer, number
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.reading import mdp_of
+from bayesrl.models.mdp import TabularMDP, mdp_of
+from bayesrl.models.outcomes import Outcomes, impossible, outcome_of
 from bayesrl.parameters import Above, Shape, unchecked, value
 from bayesrl.traits import Traits
 

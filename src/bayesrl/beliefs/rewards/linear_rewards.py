@@ -21,9 +21,8 @@ from scipy import sparse
 from bayesrl.capabilities import FeatureRewards
 from bayesrl.checks import Floats, Ints, array, frozen
 from bayesrl.errors import InvalidArgument
-from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.mdp import TabularMDP, mdp_of
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.reading import mdp_of
 from bayesrl.models.solution import Solution
 from bayesrl.models.solve import solve
 from bayesrl.parameters import value

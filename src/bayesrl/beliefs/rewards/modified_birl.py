@@ -108,7 +108,7 @@ class ModifiedBIRL(OnLattice):
     """Where the chain stands: the number j of the value of each weight, (d,)."""
 
     def __post_init__(self) -> None:
-        self._begin_walk()
+        self._begin()
         S, d = self.n_states, self.n_weights
         for name, shape in (("relevance", (d,)), ("kernel", (S, S))):
             given = getattr(self, name)

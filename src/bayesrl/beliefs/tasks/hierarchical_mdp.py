@@ -54,8 +54,8 @@ from bayesrl.beliefs.tasks._gibbs_of_counts import Steps, gibbs
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.outcomes import Outcomes, OverOutcomes
+from bayesrl.models.mdp import OverOutcomes, TabularMDP
+from bayesrl.models.outcomes import Outcomes
 from bayesrl.parameters import Above, unchecked, value
 from bayesrl.problems import HasMDP
 from bayesrl.registry import register

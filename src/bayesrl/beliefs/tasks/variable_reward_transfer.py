@@ -32,8 +32,7 @@ from numpy.typing import ArrayLike
 from bayesrl.checks import Floats, Ints, array, frozen, integer
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.ties import first_best, greedy, within
-from bayesrl.models.mdp import TabularMDP
-from bayesrl.models.reading import find_mdp, mdp_of
+from bayesrl.models.mdp import TabularMDP, find_mdp, mdp_of
 from bayesrl.parameters import AtLeast, Shape, unchecked, value
 from bayesrl.registry import register
 from bayesrl.traits import Traits

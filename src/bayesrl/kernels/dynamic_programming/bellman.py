@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesrl.kernels.arrays import F1, F2, I1, I2, I3
 from bayesrl.kernels.jit import any_order, njit
+from bayesrl.kernels.ties import margin, size, sizes
 
 BLOCK = 64
 """Long sums are taken in blocks of this many terms, so that rounding errors grow with BLOCK + n / BLOCK, not with n."""
@@ -267,3 +268,27 @@ def eliminate(m: Model, pi: I1, v: F1, work: F2) -> bool:
     for k in range(S - 1, -1, -1):
         v[k] = (v[k] - short_dot(work[k, k + 1 :], v[k + 1 :])) / work[k, k]
     return True
+
+
+# The error of a solution ---------------------------------------------------------------------------------------------
+
+
+def bound_of(rate: float, rounding: float, low: float, high: float) -> float:
+    """A bound on max |v - V*|, given the extremes of Tv - v, as computed, and a bound on their rounding error.
+
+    T contracts by beta = 1 - rate: |v - V*| <= |Tv - v| + |Tv - TV*| <= residual + beta |v - V*|.
+    """
+    return (max(high, -low) + rounding) / rate if rate > 0.0 else np.inf
+
+
+@njit
+def first_best(q: F2, error: float) -> I1:
+    """The first action of each state whose true value may be the largest, if every q has at most this error."""
+    best, scale = np.zeros(len(q), np.int32), sizes(q)
+    for s in range(len(q)):
+        cut = largest(q, s) - max(2.0 * error, margin(size(q[s]), scale))
+        for a in range(q.shape[1]):
+            if q[s, a] >= cut:
+                best[s] = a
+                break
+    return best

@@ -12,9 +12,9 @@ import numpy as np
 
 from bayesrl._files import file_name, read, write
 from bayesrl.errors import InvalidArgument, UnreadableFile
+from bayesrl.models.pomdp import POMDPProblem, pomdp_of
 from bayesrl.models.pomdp_file import BINARY, NUMBER
 from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors
-from bayesrl.models.reading import POMDPProblem, pomdp_of
 
 
 def write_alpha_vectors(solution: AlphaVectors, path: str | os.PathLike[str]) -> None:

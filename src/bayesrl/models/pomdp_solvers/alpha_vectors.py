@@ -22,9 +22,9 @@ from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.ties import first_best, sizes, threshold
+from bayesrl.models.mdp import model_of
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.models.pomdp_solvers._backups import Arrays, arrays_of, values_ahead
-from bayesrl.models.solution import model_of
 from bayesrl.models.solvers.episodic import policy_to_the_end
 from bayesrl.parameters import value
 

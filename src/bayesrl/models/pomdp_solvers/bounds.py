@@ -17,8 +17,8 @@ import numpy as np
 from bayesrl.checks import integer, number
 from bayesrl.kernels.arrays import F2
 from bayesrl.kernels.jit import njit
+from bayesrl.models.pomdp import POMDPProblem, pomdp_of
 from bayesrl.models.pomdp_solvers._backups import Arrays, arrays_of
-from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.models.solve import solve
 
 SWEEPS = 10_000

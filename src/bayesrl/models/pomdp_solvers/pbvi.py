@@ -27,10 +27,9 @@ from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import better, first_best
-from bayesrl.models.pomdp import TabularPOMDP
+from bayesrl.models.pomdp import POMDPProblem, TabularPOMDP, pomdp_of
 from bayesrl.models.pomdp_solvers._backups import Arrays, arrays_of, predict, successors, sweep, without_repetitions
 from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors, beliefs_of, lowest
-from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.parameters import Above, AtLeast, Shape, declared
 from bayesrl.problems import HasPOMDP
 from bayesrl.registry import register

@@ -28,6 +28,7 @@ from bayesrl.errors import NotConverged
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import better, first_best
+from bayesrl.models.pomdp import POMDPProblem, pomdp_of
 from bayesrl.models.pomdp_solvers._backups import (
     Arrays,
     Successors,
@@ -40,7 +41,6 @@ from bayesrl.models.pomdp_solvers._backups import (
 )
 from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors, lowest
 from bayesrl.models.pomdp_solvers.pbvi import NEAR, PATIENCE, nearest, points_of, settled_below, simulate
-from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.parameters import Above, AtLeast, Shape, declared
 from bayesrl.problems import HasPOMDP
 from bayesrl.registry import register

@@ -34,12 +34,11 @@ from numpy.random import Generator
 from bayesrl.capabilities import HasStates
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.arrays import B1, F2, F3, I1, I2
-from bayesrl.models.pomdp import TabularPOMDP
+from bayesrl.models.pomdp import POMDPProblem, TabularPOMDP, pomdp_of
 from bayesrl.models.pomdp_solvers._backups import arrays_of, controller, successors
 from bayesrl.models.pomdp_solvers._pruning import SLACK, TooMany, largest_excess, prune
 from bayesrl.models.pomdp_solvers.alpha_vectors import AlphaVectors, lowest, refuse_overflow
 from bayesrl.models.pomdp_solvers.pbvi import SWEEPS, settle
-from bayesrl.models.reading import POMDPProblem, pomdp_of
 from bayesrl.models.solve import solve
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.problems import HasPOMDP

@@ -20,11 +20,18 @@ from scipy import sparse
 from bayesrl._shown import shown
 from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.dynamic_programming.bellman import Model, backup, improve, policy_backup, rounding_error
+from bayesrl.kernels.dynamic_programming.bellman import (
+    Model,
+    backup,
+    first_best,
+    improve,
+    policy_backup,
+    rounding_error,
+)
 from bayesrl.kernels.ties import greedy
+from bayesrl.models.mdp import Problem, mdp_of, model_of
 from bayesrl.models.policy import TabularPolicy
-from bayesrl.models.reading import Problem, mdp_of
-from bayesrl.models.solution import Indices, first_best, model_of
+from bayesrl.models.solution import Indices
 from bayesrl.models.solvers.evaluation import policy_rows
 from bayesrl.models.solvers.policy_iteration import policy_iteration
 

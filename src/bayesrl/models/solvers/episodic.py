@@ -25,9 +25,9 @@ from bayesrl.kernels import ties
 from bayesrl.kernels.arrays import B1, B2, F1, F2, I1
 from bayesrl.kernels.dynamic_programming.bellman import Model, backup, improve, rounding_error
 from bayesrl.kernels.jit import njit
-from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.mdp import TabularMDP, model_of
 from bayesrl.models.policy import TabularPolicy
-from bayesrl.models.solution import Algorithm, Indices, Solution, model_of
+from bayesrl.models.solution import Algorithm, Indices, Solution
 from bayesrl.models.solvers.evaluation import evaluate
 
 

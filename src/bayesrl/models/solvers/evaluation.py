@@ -23,9 +23,8 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.dynamic_programming.bellman import Model, eliminate, is_small, policy_backup, rounding_error
 from bayesrl.kernels.jit import njit
+from bayesrl.models.mdp import LISTS, Problem, mdp_of, model_of
 from bayesrl.models.policy import policy_matrix
-from bayesrl.models.reading import Problem, mdp_of
-from bayesrl.models.solution import LISTS, model_of
 
 
 def evaluate_policy(problem: Problem, policy: Policy | ArrayLike) -> Floats:

@@ -18,9 +18,9 @@ from bayesrl.core import Policy
 from bayesrl.kernels.dynamic_programming.bellman import Model, backup, largest, policy_backup
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import greedy
+from bayesrl.models.mdp import Problem, mdp_of, model_of
 from bayesrl.models.policy import policy_matrix
-from bayesrl.models.reading import Problem, mdp_of
-from bayesrl.models.solution import Indices, model_of
+from bayesrl.models.solution import Indices
 from bayesrl.models.solvers.evaluation import mixture
 
 

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike
 from bayesrl.checks import ROW_SUM_TOLERANCE, Floats, array, frozen, number, row_tolerance, rows_sum_to_one
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.arrays import B1, F2, F3, I1, I2
-from bayesrl.kernels.dynamic_programming.bellman import Model, converged, row_sums
+from bayesrl.kernels.dynamic_programming.bellman import Model, bound_of, converged, rounding_error, row_sums
 from bayesrl.kernels.jit import njit
-from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.mdp import LISTS, UNIT, TabularMDP, contraction, model_of
 from bayesrl.models.outcomes import Outcomes
-from bayesrl.models.solution import LISTS, UNIT, contraction, error_bound, model_of
 from bayesrl.models.solvers.modified_policy_iteration import FAST, iterate_sweeps
 from bayesrl.models.solvers.policy_iteration import policy_iteration
 
@@ -63,7 +62,8 @@ def solve_many(
     for i in np.flatnonzero(sweep_each(m, p, r, v, q, target)):
         v[i], q[i], low, high, _ = policy_iteration(one := select_model(m, p, r, int(i)), v[i], target)
         if not converged(one, v[i], low, high, target):
-            raise NotConverged(OWNER, (v, q), error_bound(one, v[i], low, high), f"{POLICIES} policies of model {i}")
+            error = bound_of(contraction(one), rounding_error(one, v[i]), low, high)
+            raise NotConverged(OWNER, (v, q), error, f"{POLICIES} policies of model {i}")
     return v, q
 
 

@@ -22,8 +22,8 @@ from scipy import sparse
 from bayesrl.checks import Floats
 from bayesrl.errors import NotConverged
 from bayesrl.kernels.dynamic_programming.bellman import Model
-from bayesrl.models.reading import Problem
-from bayesrl.models.solution import Iterate, Solution, solve_by
+from bayesrl.models.mdp import Problem
+from bayesrl.models.solution import Iterate, Solution
 from bayesrl.models.solvers.policy_iteration import policy_iteration
 from bayesrl.parameters import Above, declared
 from bayesrl.registry import register
@@ -60,6 +60,8 @@ class LinearProgram:
 
     def solve(self, problem: Problem, rng: Generator | None = None) -> Solution:
         """The optimum of a known MDP."""
+        from bayesrl.models.solve import solve_by  # which imports this file
+
         return solve_by(problem, linear_programming, "mdp-lp", self.tol)
 
 

@@ -31,8 +31,8 @@ from bayesrl.kernels.dynamic_programming.bellman import (
     sweep,
 )
 from bayesrl.kernels.jit import njit
-from bayesrl.models.reading import Problem
-from bayesrl.models.solution import Iterate, Solution, solve_by
+from bayesrl.models.mdp import Problem
+from bayesrl.models.solution import Iterate, Solution
 from bayesrl.models.solvers.episodic import policy_to_the_end
 from bayesrl.models.solvers.evaluation import evaluate, mixture
 from bayesrl.parameters import Above, AtLeast, declared
@@ -71,6 +71,8 @@ class PolicyIteration:
 
     def solve(self, problem: Problem, rng: Generator | None = None) -> Solution:
         """The optimum of a known MDP."""
+        from bayesrl.models.solve import solve_by  # which imports this file
+
         return solve_by(
             problem, lambda m, v, target: policy_iteration(m, v, target, self.policies), "policy-iteration", self.tol
         )

@@ -20,8 +20,8 @@ from numpy.random import Generator
 from bayesrl.kernels.arrays import F1, F2
 from bayesrl.kernels.dynamic_programming.bellman import Model, backup, converged, largest, sweep
 from bayesrl.kernels.jit import njit
-from bayesrl.models.reading import Problem
-from bayesrl.models.solution import Iterate, Solution, solve_by
+from bayesrl.models.mdp import Problem
+from bayesrl.models.solution import Iterate, Solution
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register
 
@@ -53,6 +53,8 @@ class ValueIteration:
 
     def solve(self, problem: Problem, rng: Generator | None = None) -> Solution:
         """The optimum of a known MDP."""
+        from bayesrl.models.solve import solve_by  # which imports this file
+
         return solve_by(
             problem, lambda m, v, target: value_iteration(m, v, target, self.sweeps), "value-iteration", self.tol
         )

@@ -1,6 +1,6 @@
-"""Planted bugs of bayesrl.models.solution."""
+"""Planted bugs of bayesrl.models.solve."""
 
-MODULE = "bayesrl.models.solution"
+MODULE = "bayesrl.models.solve"
 PLANTED = {
     "infinite errors are accepted": (
         "math.isfinite(bound) and rate * bound",

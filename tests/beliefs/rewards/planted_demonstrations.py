@@ -1,6 +1,6 @@
-"""Planted bugs of bayesrl.beliefs.rewards.likelihood."""
+"""Planted bugs of bayesrl.beliefs.rewards.demonstrations."""
 
-MODULE = "bayesrl.beliefs.rewards.likelihood"
+MODULE = "bayesrl.beliefs.rewards.demonstrations"
 PLANTED = {
     "the exact likelihood is not normalised": (
         (

@@ -1,6 +1,6 @@
-"""Planted bugs of bayesrl.bamdp._greedy."""
+"""Planted bugs of bayesrl.bamdp._checks."""
 
-MODULE = "bayesrl.bamdp._greedy"
+MODULE = "bayesrl.bamdp._checks"
 PLANTED = {
     "a state before the first is the last": (
         "observation, 0, belief.n_states - 1)",
