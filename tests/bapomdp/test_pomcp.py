@@ -9,6 +9,7 @@ from bayesrl.bapomdp import POMCP
 from bayesrl.beliefs import POMDPFilter
 from bayesrl.core import run
 from bayesrl.errors import Incompatible, InvalidArgument
+from bayesrl.kernels.search.history_tree import subtree
 from bayesrl.kernels.search.search_bounds import AUTO, MEAN
 from bayesrl.kernels.simulators.hidden_model import cumulative
 from bayesrl.kernels.simulators.simulator import root, step
@@ -201,6 +202,18 @@ def test_reuse_keeps_what_happened():
     assert second.memory.tree.spread[MEAN] == pytest.approx(
         second.info["visits"] @ second.info["q"] / second.info["visits"].sum(), abs=1e-6
     )
+
+
+@pytest.mark.parametrize("action", [0, 1, 2])
+@pytest.mark.parametrize("seen", [0, 1])
+def test_reuse_keeps_the_tree_of_the_action_and_the_observation(action, seen):
+    belief, planner = POMDPFilter(MILD.pomdp), POMCP(simulations=500, depth=6, reuse=True)
+    first = planner.plan(belief, -1, None, default_rng(0))
+    below, datum = subtree(first.memory.tree, seen, action), b.Transition(-1, action, -1.0, seen)
+    assert below is not None
+    second = planner.plan(belief.update(datum), seen, first.memory, default_rng(1), datum)
+    assert second.info["visits"].sum() == 500 + below.N[0].sum()
+    assert below.N[0].sum() <= first.info["visits"][action]
 
 
 def test_time_instead_of_simulations():

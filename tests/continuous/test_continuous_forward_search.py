@@ -132,8 +132,9 @@ def test_what_is_not_learnt_in_the_tree_is_not_valued():
 
 
 @pytest.mark.parametrize("depth", [2, 3])
-def test_rewards_of_seen_states_change_no_value(depth):
-    one, two = (values(kind(), 0.5, depth=depth, width=6) for kind in (Drift, SeesRewards))
+@pytest.mark.parametrize("leaf", [None, lambda rows: np.abs(rows).sum(axis=1)])
+def test_rewards_of_seen_states_change_no_value(depth, leaf):
+    one, two = (values(kind(), 0.5, depth=depth, width=6, leaf=leaf) for kind in (Drift, SeesRewards))
     assert not offers(Drift(), RewardsStates)
     assert offers(SeesRewards(), RewardsStates)
     np.testing.assert_allclose(one, two, rtol=1e-12)

@@ -1,6 +1,6 @@
 """Lazy posterior sampling and certainty equivalence: when systems are drawn, which gains are used, what is refused."""
 
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.continuous import CertaintyEquivalence, LazyPSRL, LinearGaussianDynamics, lq_solution
-from bayesrl.core import Streams, Transition, draw_world, run
+from bayesrl.core import Streams, Transition, draw_world, play, run
 from bayesrl.errors import Incompatible, InvalidArgument, NotConverged
 from bayesrl.lab.build import agent_for
 from bayesrl.lab.literature.suggestions import suggestions_for
@@ -207,6 +207,24 @@ def test_a_replicate_whose_draws_are_all_rejected_uses_its_mean():
     np.testing.assert_array_equal(record.of_mean, record.rejected == 1)
     mean = gain_of(np.array([[0.7]]), np.array([[0.6]]), family.default_prior())
     np.testing.assert_allclose(record.gain[record.of_mean], np.broadcast_to(mean, (record.of_mean.sum(), 1, 1)))
+
+
+def test_each_replicate_uses_its_own_mean():
+    """Those whose draw is rejected, among others; the beliefs differ after the first step."""
+    family = b.make_world("lq")
+    planner = LazyPSRL(tries=1, schedule="every", accept=lambda A, B: A.item() < 0.7)
+    steps = islice(play(*together(family, planner, 6), lockstep=6), 6)
+    for step in steps:
+        info, theta = step.decision.info, step.decision.memory.belief.theta
+        for i in np.flatnonzero(info["of_mean"]):
+            expected = gain_of(theta[i][:1], theta[i][1:], family.default_prior())
+            np.testing.assert_allclose(info["gain"][i], expected, rtol=1e-7)
+
+
+def together(family, planner, n):
+    """An agent and a world of replicates, and their streams."""
+    streams = Streams.of(0, 0, True)
+    return b.BayesAgent(family.default_prior(), planner).batch(n), draw_world(family, streams, n), streams
 
 
 def curves(method, steps, systems, seed, **params):

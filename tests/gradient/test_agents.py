@@ -494,3 +494,14 @@ def test_a_line_search_remembers_the_step_that_was_taken():
     assert down.search.downhill == (0.5, -1.0)
     assert down.search.step == 0.25
     assert down.policy.parameters.tolist() == [0.5, -0.25]
+
+
+def test_what_is_kept_of_one_policy_is_not_used_for_another():
+    """Scores and Hessians of the same steps, asked for in turn, are those of each policy alone."""
+    steps = [Transition(0, 1, 1.0, 1), Transition(1, 0, 0.5, 2, terminated=True)]
+    policies = [SoftmaxPolicy.tabular(4, 2, np.linspace(-x, x, 8)) for x in (0.1, 1.0, 0.1)]
+    for policy in policies:
+        (path,) = paths_of("test", steps, policy)
+        np.testing.assert_array_equal(path.scores, [policy.score(s.observation, s.action) for s in steps])
+        expected = sum(policy.hessian(s.observation, s.action) for s in steps)
+        np.testing.assert_array_equal(path_hessian("test", path, policy), expected)

@@ -159,6 +159,15 @@ def test_gradient_equals_finite_differences(prior):
         assert np.abs(numerical).max() > 1e-3
 
 
+def test_the_node_after_the_last_step_earns_nothing():
+    """With one step, no node that is reached has a part in the return."""
+    rng = default_rng(5)
+    models = models_of(tied(0.5), 6, rng)
+    found = monte_carlo_gradient(start(2, models, rng), models, 1, rng)
+    assert np.abs(found.action).max() > 0.0
+    np.testing.assert_array_equal(found.node, 0.0)
+
+
 def test_monte_carlo_gradient_is_unbiased():
     """3600 estimates of 5 lives each against the exact gradient; false alarm 1e-6 for each of both parts.
 
