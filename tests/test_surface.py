@@ -21,7 +21,13 @@ def test_every_listed_name_is_there(package):
 
 
 def test_the_contracts_are_at_the_top():
-    assert set(CONTRACTS.split()) <= set(dir(b))
+    assert {*CONTRACTS.split(), "problems"} <= set(dir(b))
+
+
+def test_beliefs_of_games_and_of_rewards_are_exported_with_the_others():
+    assert {"FinitePrior", "RepeatedGame", "TypeBelief"} <= set(dir(b.beliefs))
+    assert b.beliefs.TypeBelief is b.multiagent.TypeBelief
+    assert b.beliefs.FinitePrior is b.inverse.FinitePrior
 
 
 def test_the_lab_has_what_its_page_advertises():

@@ -15,6 +15,7 @@ from bayesrl import models as models
 from bayesrl import multiagent as multiagent
 from bayesrl import multitask as multitask
 from bayesrl import pacbayes as pacbayes
+from bayesrl import problems as problems
 from bayesrl import registry as registry
 from bayesrl import risk as risk
 from bayesrl import testing as testing

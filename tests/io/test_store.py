@@ -14,6 +14,7 @@ from lab_toys import Draws
 from own_probes import probe_for
 
 import bayesrl as b
+from bayesrl.bamdp.sampling.psrl import PSRLPlan
 from bayesrl.bandits.thompson import Thompson
 from bayesrl.bandits.thompson_combinatorial import ThompsonCombinatorial
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
@@ -31,10 +32,10 @@ from bayesrl.checks import same
 from bayesrl.core import BayesAgent, Mind, Transition, run
 from bayesrl.errors import InvalidArgument, UnreadableFile
 from bayesrl.io.archive import Refused, pack, unpack
-from bayesrl.io.store import _class, _same_kind, _state, classes_by_name, load, save
+from bayesrl.io.store import _class, _decode, _same_kind, _state, classes_by_name, load, save
 from bayesrl.live import LiveAgent
 from bayesrl.parameters import unchecked
-from bayesrl.registry import entries, make, make_world, methods
+from bayesrl.registry import entries, find, make, make_world, methods
 from bayesrl.renamed import CLASSES, MODULES
 from bayesrl.testing.probes import learned
 
@@ -487,6 +488,20 @@ def test_files_of_the_previous_release_are_read():
         np.testing.assert_array_equal(record.columns[old], again.columns[new])
         np.testing.assert_array_equal(getattr(record, new), getattr(again, old))
     assert DirichletMDP.flat(world).update_many(record) == DirichletMDP.flat(world).update_many(again)
+
+
+@pytest.mark.parametrize("name", ["pbvi", "perseus", "pomdp-value-iteration"])
+def test_a_field_that_is_newer_than_the_file_has_its_default(name):
+    assert load(DATA / f"{name}-d707df2.zip") == find(name).example()
+
+
+def test_items_of_named_tuples_that_have_changed():
+    """The minds of these agents were saved after a decision. Each takes the same next action as it did then."""
+    assert load(DATA / "live-bayesian-dp-chain-d707df2.zip").act(0) == 1
+    assert load(DATA / "live-gittins-bernoulli-d707df2.zip").act(0) == 1
+    assert load(DATA / "live-sampled-pomdps-tiger-d707df2.zip").act(1) == 0
+    plan = _decode({"type": "bayesrl.bamdp.sampling.psrl:Plan", "items": [{"list": [-2.0, 1.0]}, 3]}, None)
+    assert plan == PSRLPlan([-2.0, 1.0], 2.0, 3)
 
 
 def test_everything_registered_has_a_name_of_its_own():

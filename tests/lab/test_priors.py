@@ -57,6 +57,14 @@ def test_every_belief_says_how_it_is_made_or_what_takes_it():
                 prior_for(b.make_world("chain"), entry.name)
 
 
+def test_what_takes_a_belief_is_a_command_a_class_or_an_agent():
+    for entry in entries().values():
+        if entry.taken_by:
+            word = entry.taken_by.split(" ")[0]
+            known = set(dir(b.beliefs)) | {"bayesrl", "the"}
+            assert word.removeprefix("beliefs.").split(".")[0].rstrip(",") in known, entry.name
+
+
 def test_a_family_has_no_sparse_prior():
     with pytest.raises(Incompatible, match="The prior 'sparse' needs a problem with 'mdp', which gc lacks"):
         prior_for(b.make_world("gc"), "sparse")

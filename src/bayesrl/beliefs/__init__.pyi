@@ -24,6 +24,7 @@ from bayesrl.beliefs.dynamics.gp_pomdp import GPPOMDP as GPPOMDP
 from bayesrl.beliefs.dynamics.linear_gaussian_dynamics import LinearGaussianDynamics as LinearGaussianDynamics
 from bayesrl.beliefs.dynamics.normal_wishart import NormalWishart as NormalWishart
 from bayesrl.beliefs.dynamics.normal_wishart_dynamics import NormalWishartDynamics as NormalWishartDynamics
+from bayesrl.beliefs.games.coalitions import TypeBelief as TypeBelief
 from bayesrl.beliefs.games.dirichlet_game import DirichletGame as DirichletGame
 from bayesrl.beliefs.games.finite_games import FiniteGames as FiniteGames
 from bayesrl.beliefs.games.joint import JointTransition as JointTransition
@@ -55,6 +56,7 @@ from bayesrl.beliefs.rewards.multitask_birl import MultitaskBIRL as MultitaskBIR
 from bayesrl.beliefs.rewards.reward_beta import RewardBeta as RewardBeta
 from bayesrl.beliefs.rewards.reward_dirichlet import RewardDirichlet as RewardDirichlet
 from bayesrl.beliefs.rewards.reward_normal import RewardNormal as RewardNormal
+from bayesrl.beliefs.rewards.reward_priors import FinitePrior as FinitePrior
 from bayesrl.beliefs.tasks.hierarchical_mdp import HierarchicalMDP as HierarchicalMDP
 from bayesrl.beliefs.tasks.linear_reward_classes import LinearRewardClasses as LinearRewardClasses
 from bayesrl.beliefs.tasks.variable_reward_transfer import VariableReward as VariableReward

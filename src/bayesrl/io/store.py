@@ -13,7 +13,8 @@ arrays. Records and comparisons can be saved too (records.py). In the page
     {"tuple": [...]}  {"list": [...]}  {"dict": [[key, value], ...]}  {"float": "inf"}  {"ledger": ...}
 
 Reading a file calls only constructors of this library, which check their arguments. Classes are looked up inside the
-package only; a class that has moved since the file was written is found by its name. Fields that constructors derive
+package only; a class that has moved since the file was written is found by its name. A field that is newer than the
+file has its default; items of named tuples that have changed stand in older.py. Fields that constructors derive
 (priors, evidence, ledgers) must have the type and shape that the constructor gives them. Fields that a class lists in
 `grows` may have grown with data: the constructor finds them set already, and `check_grown` checks them. Nothing is made
 whose size the file does not pay for. A damaged or foreign file is refused with one sentence.
@@ -46,6 +47,7 @@ from bayesrl.errors import BayesRLError, InvalidArgument, UnreadableFile
 from bayesrl.io import archive
 from bayesrl.io import records as record
 from bayesrl.io.archive import PLAIN, Members, Refused
+from bayesrl.io.older import ITEMS
 from bayesrl.lab.comparison import Comparison
 from bayesrl.live import LiveAgent
 from bayesrl.record import Record
@@ -248,12 +250,14 @@ def _build(node: Mapping[str, Any], members: Members) -> Any:
     kind = _class(node["type"])
     if issubclass(kind, tuple):
         items = [_decode(y, members) for y in node["items"]]
-        return kind(*items)
+        number, present = ITEMS.get(node["type"], (-1, kind))
+        return kind(*present(*items)) if len(items) == number else kind(*items)
     fields = in_new_words(kind, node["fields"])
-    stored = {name: _decode(y, members) for name, y in fields.items()}
+    stored = {f.name: f.default for f in dataclasses.fields(kind) if f.init and f.default is not dataclasses.MISSING}
+    stored |= {name: _decode(y, members) for name, y in fields.items()}
     init = {f.name for f in dataclasses.fields(kind) if f.init}
     traits = traits_of(kind)
-    grown = set(traits.grows) & stored.keys()
+    grown = set(traits.grows) & fields.keys()
     made = object.__new__(kind)
     for name in grown:  # what the file holds, the constructor need not make
         object.__setattr__(made, name, stored[name])

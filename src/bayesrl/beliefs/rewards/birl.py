@@ -48,7 +48,7 @@ def _example() -> BIRL:
     survey="7.2",
     paper="Ramachandran07BI",
     example=_example,
-    taken_by="bayesrl irl",
+    taken_by="bayesrl infer-reward",
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/rewards/test_birl.py::test_exact_values_of_the_facts",

@@ -60,7 +60,7 @@ def _example() -> BNIRL:
     survey="7.2",
     paper="Michini12BN",
     example=_example,
-    taken_by="bayesrl irl",
+    taken_by="bayesrl infer-reward",
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/rewards/test_bnirl.py::test_draws_follow_the_enumerated_partitions",

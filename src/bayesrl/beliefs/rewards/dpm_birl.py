@@ -71,7 +71,7 @@ def _example() -> DPMBIRL:
     survey="7.2",
     paper="Choi12NV",
     example=_example,
-    taken_by="bayesrl irl",
+    taken_by="bayesrl infer-reward",
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/rewards/test_dpm_birl.py::test_draws_follow_the_enumerated_partitions",

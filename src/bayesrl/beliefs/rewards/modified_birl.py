@@ -54,7 +54,7 @@ def _example() -> ModifiedBIRL:
     survey="7.2",
     paper="Michini12IE",
     example=_example,
-    taken_by="bayesrl irl",
+    taken_by="bayesrl infer-reward",
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/rewards/test_modified_birl.py::test_positive_relevance_leaves_the_law_unchanged",

@@ -79,7 +79,7 @@ def _example() -> MultitaskBIRL:
     survey="7.2",
     paper="Dimitrakakis11BM",
     example=_example,
-    taken_by="bayesrl irl",
+    taken_by="bayesrl infer-reward",
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/rewards/test_multitask_birl.py::test_exact_posterior_is_the_enumerated_one",

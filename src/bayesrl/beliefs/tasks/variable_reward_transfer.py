@@ -56,7 +56,7 @@ def _example() -> VariableReward:
     survey="7.4",
     paper="Mehta08TV",
     example=_example,
-    taken_by="update, which takes the weights of one task after another",
+    taken_by="VariableReward.update, which takes the weights of one task after another",
     evidence=(
         "tests/beliefs/tasks/test_variable_reward_transfer.py::test_the_cache_against_enumerated_policies",
         "tests/beliefs/tasks/test_variable_reward_transfer.py::test_a_complete_cache_solves_every_task",

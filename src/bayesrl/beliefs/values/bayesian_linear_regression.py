@@ -63,7 +63,7 @@ class Posterior(NamedTuple):
     survey="2.5",
     paper="Rasmussen06GP",
     example=lambda: BayesianLinearRegression(Tabular(3), noise=0.5),
-    taken_by="update_many, which learns a function from a log",
+    taken_by="BayesianLinearRegression.update_many, which learns a function from a log",
     evidence=(
         "tests/beliefs/values/test_gp_regression.py::test_both_forms_of_linear_regression_agree",
         "tests/beliefs/values/test_gp_regression.py::test_linear_regression_is_gp_regression",

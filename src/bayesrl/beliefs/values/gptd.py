@@ -136,7 +136,7 @@ class TemporalDifferences(ExactPosterior):
     survey="5.1",
     paper="Engel05RL",
     example=lambda: GPTD(Gaussian(scale=1.0), noise=0.3, gamma=0.9),
-    taken_by="update_many, which learns the values of states from a log",
+    taken_by="GPTD.update_many, which learns the values of states from a log",
     evidence=(
         "tests/beliefs/values/test_gptd.py::test_equal_to_dense_conditioning",
         "tests/beliefs/values/test_gptd.py::test_complete_episodes_are_regression_on_returns",

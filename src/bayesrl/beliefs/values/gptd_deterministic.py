@@ -27,7 +27,7 @@ from bayesrl.registry import register
     survey="5.1",
     paper="Engel03BM",
     example=lambda: WhiteGPTD(Gaussian(scale=1.0), noise=0.3, gamma=0.9),
-    taken_by="update_many, which learns the values of states from a log",
+    taken_by="WhiteGPTD.update_many, which learns the values of states from a log",
     evidence=("tests/beliefs/values/test_gptd.py::test_equal_to_dense_conditioning",),
 )
 @value

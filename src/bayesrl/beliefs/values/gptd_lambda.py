@@ -49,7 +49,7 @@ class Posterior(NamedTuple):
     survey="5.1",
     paper="Engel05AR",
     example=lambda: LambdaGPTD(Tabular(3), lam=0.4, gamma=0.9),
-    taken_by="update_many, which learns the values of states from a log",
+    taken_by="LambdaGPTD.update_many, which learns the values of states from a log",
     evidence=(
         "tests/beliefs/values/test_lstd.py::test_lambda_one_is_parametric_gptd",
         "tests/beliefs/values/test_lstd.py::test_a_wide_prior_tends_to_lstd",

@@ -31,7 +31,7 @@ from bayesrl.traits import Traits
     survey="5.1",
     paper="Engel05AR",
     example=lambda: ParametricGPTD(Tabular(3), noise=1.0, gamma=0.9),
-    taken_by="update_many, which learns the values of states from a log",
+    taken_by="ParametricGPTD.update_many, which learns the values of states from a log",
     evidence=("tests/beliefs/values/test_gptd.py::test_parametric_is_gptd_with_the_covariance_of_its_features",),
 )
 @value

@@ -44,7 +44,7 @@ Values = GPTD | SparseGPTD
     survey="5.1",
     paper="Reisinger08OK",
     example=lambda: KernelSelection([Gaussian(scale=0.5), Gaussian(scale=2.0)], noise=0.3, gamma=0.9),
-    taken_by="update_many, which learns the values of states from a log",
+    taken_by="KernelSelection.update_many, which learns the values of states from a log",
     evidence=(
         "tests/beliefs/values/test_kernel_selection.py::test_weights_are_prior_times_evidence",
         "tests/beliefs/values/test_kernel_selection.py::test_particles_agree_with_a_grid",

@@ -97,7 +97,7 @@ class LeastSquares:
     survey="5.1",
     paper="Bradtke96LL",
     example=lambda: LSTD(Tabular(3), lam=0.4, gamma=0.9, ridge=0.1),
-    taken_by="update_many, which learns the values of states from a log",
+    taken_by="LSTD.update_many, which learns the values of states from a log",
     evidence=("tests/beliefs/values/test_lstd.py::test_equal_to_the_batch_formula",),
 )
 @value
