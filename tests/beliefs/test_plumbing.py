@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import own_probes  # noqa: F401  # which loads all probes
 import pytest
-from answers import answers, drawn, same
+from answers import answers, drawn, plain, same
 from numpy.random import default_rng
 
 import bayesrl as b
@@ -156,6 +156,10 @@ CASES = {e.name: Case(e.example, of_probe, GIVEN.get(e.name, LINE)) for e in met
 CASES["forgetting, of a posterior"] = Case(
     lambda: bs.Forgetting(bs.BetaBernoulli.uniform(2).update(Transition(0, 1, 1.0, 0)), decay=0.9),
     log_of(lambda rng: Transition(0, int(rng.integers(2)), float(rng.integers(2)), 0)),
+)
+CASES["poisson-arm, large counts"] = Case(
+    lambda: bs.PoissonArm.exponential(2),
+    log_of(lambda rng: Transition(0, int(rng.integers(2)), float(rng.integers(2, 9)), 0)),
 )
 CASES["bapomdp-particle"] = Case(
     lambda: bs.ParticleBAPOMDP(example("bapomdp-exact").model_prior, particles=60), of_probe, LINE, ("hyper_states",)
@@ -389,6 +393,7 @@ def test_a_restart_happens_once(name):
     prior, data = seen(name)
     belief = prior
     for age, datum in enumerate([None, *data[:5]]):
+        before = belief
         belief = belief if datum is None else belief.update(datum, default_rng(age))
         begun = belief.restart()
         check(told(name, begun.restart()), told(name, begun), 1e-12)
@@ -398,6 +403,13 @@ def test_a_restart_happens_once(name):
         for present in ("states", "state_moments"):
             if hasattr(belief, present):
                 check(told(name, begun)[present], told(name, prior)[present], 1e-12)
+        if datum is not None and not datum.terminated:
+            alone = again(before)
+            cut, open_ = (alone.update(datum._replace(truncated=x), default_rng(age)) for x in (True, False))
+            one, other = told(name, cut.restart()), told(name, open_.restart())
+            for said in (one, one["itself"], other, other["itself"]):
+                said.pop("log", None)  # which says how an episode ended
+            check(one, other, 1e-12)
         if getattr(datum, "ends_episode", False):
             belief = begun
         elif datum is not None and age == 3:
@@ -417,6 +429,32 @@ def test_plays_are_counted_from_the_prior_on(name):
         for datum in data:
             prior = prior.update(datum, default_rng(0))
         assert prior.plays().sum() == len(data)
+
+
+DENSITIES = (
+    "bayesian", "forgetting", "full-bandit", "gaussian", "gp", "exponential", "kernel", "linear", "noise", "normal"
+)  # fmt: skip
+"""What the names of beliefs begin with whose data have densities, or whose evidence fades."""
+DISCRETE = [n for n in CASES if hasattr(CASES[n].make(), "log_evidence") and not n.startswith(DENSITIES)]
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+def test_evidence_only_falls(name):
+    """It is the log of a product of probabilities, over all data and episodes."""
+    prior, data = seen(name)
+    said = []
+    for datum in [None, *data]:
+        prior = prior if datum is None else after(prior, datum, default_rng(0))
+        with suppress(BayesRLError):  # some have no exact evidence
+            said.append(prior.log_evidence())
+    assert not len(said) or (abs(np.sum(said[0])) < 1e-12 and (np.diff([np.sum(x) for x in said]) <= 1e-12).all())
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if hasattr(CASES[name].make(), "described")])
+def test_a_posterior_is_not_described_as_its_prior(name):
+    prior, data = seen(name)
+    if prior.described() is not None:
+        assert plain(after(prior, data[0]).described()) != plain(prior.described())
 
 
 # Lockstep ------------------------------------------------------------------------------------------------------------
