@@ -29,6 +29,7 @@ from bayesrl.kernels.simulators.simulator import begin, root, step
 from bayesrl.models.mdp import Outcomes, TabularMDP
 from bayesrl.registry import methods
 from bayesrl.testing import probe_for
+from bayesrl.testing.laws import unasked
 
 
 class Case(NamedTuple):
@@ -325,11 +326,11 @@ def test_what_is_asked_and_kept_changes_no_answer(name):
         if age in (0, 2):
             old, said = asked, told(name, asked)
         beside(name, before, data[0], age)
-        asked, silent = after(before, datum, default_rng(age)), after(again(silent), datum, default_rng(age))
+        asked, silent = after(before, datum, default_rng(age)), after(unasked(silent), datum, default_rng(age))
         told(name, asked)
         beside(name, before, data[-1], age + 1)
     check(told(name, asked), told(name, silent))
-    check(told(name, asked), told(name, again(asked)))
+    check(told(name, asked), told(name, unasked(asked)))
     check(told(name, old), said)
 
 
