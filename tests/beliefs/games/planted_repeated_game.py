@@ -12,4 +12,9 @@ PLANTED = {
         '"beta" if r == 1.0 else "alpha"',
         ["tests/multiagent/test_bayesian_marl.py::test_beliefs_count_what_was_seen"],
     ),
+    "counts that were kept are those of the belief before": (
+        'depends_on_data=("urns",)',
+        "depends_on_data=()",
+        ["tests/beliefs/test_plumbing.py::test_what_is_asked_and_kept_changes_no_answer[repeated game]"],
+    ),
 }

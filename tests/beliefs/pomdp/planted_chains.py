@@ -37,4 +37,14 @@ PLANTED = {
         "now[y[0]] = 1.0",
         ["tests/beliefs/pomdp/test_policy_prior.py::test_filter_and_weights_between_sweeps"],
     ),
+    "a step moves on from the first state": (
+        "first_best(model.moves[x[-1], m] * shown)",
+        "first_best(model.moves[x[0], m] * shown)",
+        ["tests/beliefs/pomdp/test_beam_steps.py::test_the_state_between_sweeps_follows_the_last_one"],
+    ),
+    "a new sequence begins where the last one ended": (
+        "np.append(x, first_best(model.beta))",
+        "np.append(x, x[-1])",
+        ["tests/beliefs/pomdp/test_beam_steps.py::test_the_state_between_sweeps_follows_the_last_one"],
+    ),
 }

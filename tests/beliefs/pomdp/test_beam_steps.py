@@ -440,3 +440,19 @@ def test_one_reward_may_be_listed():
     assert step[:, 2].tolist() == [0, 1, 2, 1, 2]  # the place of each reward in the list
     assert step[:, 4].tolist() == [3, 1, 2, 0, 2]
     assert (step[:, [0, 1, 3]] == np.array([0, 1, 1, 0, 0])[:, None]).all()
+
+
+def test_the_state_between_sweeps_follows_the_last_one():
+    """A new step moves on from the last state, in every chain; a new sequence begins in the most probable one."""
+    belief, rng = InfinitePOMDP(2, 2, chains=30), default_rng(0)
+    for t in range(12):
+        belief = belief.update(Transition(None, t % 2, 0.0, t // 3 % 2))
+    belief = belief.refresh(rng, 20)
+    after, begun = belief.update(Transition(None, 1, 0.0, 0)), belief.restart()
+    places = set()
+    for old, new, first in zip(belief.data.chains, after.data.chains, begun.data.chains, strict=True):
+        assert new.x[-1] == np.argmax(old.model.moves[old.x[-1], 1] * old.model.after[:, 1, 0])
+        assert first.x[-1] == np.argmax(old.model.beta)
+        places.add((old.x[0] == old.x[-1], first.x[-1] == old.x[-1]))
+    assert {False} <= {one for one, _ in places}
+    assert {False} <= {one for _, one in places}

@@ -7,4 +7,9 @@ PLANTED = {
         "            R[goal] = -1.0\n",
         ["tests/beliefs/rewards/test_bnirl.py::test_draws_follow_the_enumerated_partitions[4-0.5-candidates0]"],
     ),
+    "each refresh begins a new chain": (
+        "z = np.array(self.labels)",
+        "z = np.full(N, -1)",
+        ["tests/beliefs/test_plumbing.py::test_a_chain_goes_on[bnirl]"],
+    ),
 }

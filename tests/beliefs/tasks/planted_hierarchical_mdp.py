@@ -32,4 +32,9 @@ PLANTED = {
         "m = 0",
         ["tests/beliefs/tasks/test_hierarchical_mdp.py::test_tasks_without_data_follow_the_restaurant"],
     ),
+    "each refresh begins a new chain": (
+        "gibbs(rng, np.array(self.labels), self",
+        "gibbs(rng, np.full(self.n_tasks, -1), self",
+        ["tests/beliefs/test_plumbing.py::test_a_chain_goes_on[hierarchical-mdp]"],
+    ),
 }

@@ -17,4 +17,14 @@ PLANTED = {
         "prior - other.log_evidence() + value.log_evidence()",
         ["tests/beliefs/values/test_kernel_selection.py::test_particles_agree_with_a_grid"],
     ),
+    "a move replays the last log only": (
+        "log=(*start.log, *steps) if self.particles",
+        "log=tuple(steps) if self.particles",
+        ["tests/beliefs/values/test_kernel_selection.py::test_what_a_move_replays_is_what_was_learnt"],
+    ),
+    "a restart is that of one covariance": (
+        "values=tuple(v.restart() for v in self.values)",
+        "values=(self.values[0].restart(), *self.values[1:])",
+        ["tests/beliefs/test_plumbing.py::test_a_restart_happens_once[kernel-selection]"],
+    ),
 }

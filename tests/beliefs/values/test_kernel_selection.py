@@ -158,3 +158,20 @@ def test_a_weight_that_is_too_small_for_a_number():
     for reward in (5.0, 4.9):
         belief = belief.update(Transition(0.0, 0, reward, 1.0, terminated=True))
         assert belief.weights.tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("parts", [(12,), (5, 7), (0, 1, 0, 11), (1,) * 12])
+def test_what_a_move_replays_is_what_was_learnt(parts):
+    """In logs of any length, of which the first may be empty, and across restarts."""
+    steps = log(default_rng(0))
+    belief, rng = KernelSelection([Gaussian(0.5), Gaussian(2.0)], noise=0.5, gamma=0.9, particles=5), default_rng(1)
+    assert belief.update_many([]) == belief
+    for start, n in zip(np.cumsum([0, *parts[:-1]]), parts, strict=True):
+        belief = belief.update_many(steps[start : start + n], rng)
+        belief = belief.restart() if n and steps[start + n - 1].terminated else belief
+    kept = np.concatenate([one.rewards for one in belief.log])
+    np.testing.assert_array_equal(kept, [step.reward for step in steps])
+    for value in belief.values:
+        plain = GPTD(value.prior_covariance, 0.5, 0.9).update_many(steps)
+        np.testing.assert_allclose(value.mean(QUERIES), plain.mean(QUERIES), 1e-9)
+        assert value.log_evidence() == pytest.approx(plain.log_evidence())

@@ -216,7 +216,10 @@ class BetaBernoulli:
     def some_replicates(self, part: slice) -> BetaBernoulli:
         """Only these replicates."""
         self._check_lockstep("BetaBernoulli.some_replicates")
-        return BetaBernoulli(self.alpha[part], self.beta[part], self.gamma)
+        first, second = self.prior_parameters
+        return unchecked(
+            self, alpha=self.alpha[part], beta=self.beta[part], prior_parameters=(first[part], second[part])
+        )
 
     def _check_lockstep(self, owner: str) -> None:
         if self.alpha.ndim != 2:

@@ -114,10 +114,14 @@ class RowColumnBeta:
         return self._with(i, i + 1, (*there, TAKEN)) if r else self
 
     def update_many(self, log: Log, rng: Generator | None = None) -> RowColumnBeta:
-        """The posterior after a log: transitions, a record, or columns state, action, reward, next_state."""
+        """The posterior after a log: transitions, a record, or columns state, action, reward, next_state.
+
+        Where an episode is cut off, the next one begins (`restart`).
+        """
         new = self
         for datum in transitions("RowColumnBeta.update_many", log):
             new = new.update(datum)
+            new = new.restart() if datum.ends_episode else new
         return new
 
     def restart(self) -> RowColumnBeta:

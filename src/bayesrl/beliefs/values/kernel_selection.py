@@ -144,8 +144,10 @@ class KernelSelection(GaussianFunction):
     def update_many(self, log: Episodes, rng: Generator | None = None) -> KernelSelection:
         """The posterior after transitions, or after the n + 1 states and n rewards of one trajectory that goes on."""
         owner = "KernelSelection.update"
+        steps = stretches(owner, log, self._tail(), self.values[0].dims)
+        if not steps:
+            return self
         start = self if self.particles == 0 or self.log else self._drawn(generator(owner, rng))
-        steps = stretches(owner, log, start._tail(), start.values[0].dims)
         values = tuple(_learned(v, steps) for v in start.values)
         gained = np.array([v.log_evidence() - u.log_evidence() for v, u in zip(values, start.values, strict=True)])
         logs = np.log(np.where(start.weights > 0.0, start.weights, 1e-300)) + gained
