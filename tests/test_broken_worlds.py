@@ -95,3 +95,10 @@ def test_sense(reward, ended, kind):
     world = Odd(first=kind((0, 0)), answer=kind((0, 0, reward, ended)))
     assert b.run(Acts(), world, 3).reward.tolist() == [1.0] * 3
     assert b.run(Acts(), Odd(answer=kind((0, 0, reward, ended, 1))), 3).task.tolist() == [0, 1, 1]
+
+
+def test_a_world_with_a_name_is_called_by_it():
+    odd = Odd(answer=None)
+    odd.name = "my-plant"
+    with pytest.raises(BrokenContract, match=r"^my-plant\.step does not return a state"):
+        b.run(Acts(), odd, steps=3)

@@ -134,3 +134,19 @@ class Found(NamedTuple):
 )
 def test_what_is_long_is_shown_by_its_size(found, text):
     assert repr(found) == text
+
+
+@pytest.mark.parametrize("listing", [b.methods, b.worlds, b.fits, lambda: b.fits(world="chain")])
+def test_a_long_listing_is_shown_by_its_first_rows(listing):
+    rows = listing()
+    text = repr(rows)
+    assert len(text) <= LETTERS
+    assert text.count("\n") < LINES
+    assert text.endswith((f"... {len(rows)} in all]", f"... {len(rows)} in all)"))
+    assert repr(rows[0])[:60] in text
+
+
+def test_a_short_listing_is_shown_whole():
+    found = b.fits("ba-pomcp", "tiger")
+    assert repr(found) == f"({found[0]!r},)"
+    assert repr(b.fits("thompson", "tiger")) == "()"

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sized
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence, Sized
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 LINES, LETTERS = 20, 3000
 """The largest representation."""
@@ -28,6 +30,52 @@ def shown(thing: Any) -> str:
         if len(full) <= LETTERS and full.count("\n") < LINES:
             return full
     return _written(thing, {name: _brief(x) for name, x in parts.items()})
+
+
+ROWS = 12
+"""The rows that a prompt shows of a longer list."""
+
+
+class ShownList(list[T]):
+    """A list that a prompt shows by its first rows if it is long.
+
+    >>> ShownList(range(500))
+    [0,
+     1,
+     2,
+     3,
+     4,
+     5,
+     6,
+     7,
+     8,
+     9,
+     10,
+     11,
+     ... 500 in all]
+    """
+
+    def __repr__(self) -> str:
+        return _rows(self, "[", "]", super().__repr__)
+
+
+class ShownTuple(tuple[T, ...]):
+    """The same for a tuple."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return _rows(self, "(", ")", super().__repr__)
+
+
+def _rows(rows: Sequence[object], begin: str, end: str, full: Callable[[], str]) -> str:
+    """All rows if they are few, else the first ones, each on a line of its own."""
+    if len(rows) <= ROWS and len(text := full()) <= LETTERS and text.count("\n") < LINES:
+        return text
+    lines = [" ".join(repr(row).split()) for row in rows[:ROWS]]
+    most = LETTERS // (ROWS + 1)
+    cut = [line if len(line) <= most else f"{line[: most - 3]}..." for line in lines]
+    return begin + ",\n ".join([*cut, f"... {len(rows)} in all"]) + end
 
 
 def _parts(thing: Any) -> Iterator[tuple[str, Any]]:

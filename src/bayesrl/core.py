@@ -39,7 +39,7 @@ from bayesrl.checks import integer, number
 from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
 from bayesrl.problems import Copies as Copies
 from bayesrl.problems import Family as Family
-from bayesrl.problems import GymnasiumEnvironment, HasDiscount, Hides
+from bayesrl.problems import GymnasiumEnvironment, HasDiscount, Hides, name_of
 from bayesrl.problems import Limited as Limited
 from bayesrl.record import Record as Record
 from bayesrl.record import column, describe, provenance
@@ -381,7 +381,7 @@ def play(
         action, mind, _ = decision
         answer = world.step(state, action, world_rng)
         if not isinstance(answer, (tuple, list)) or not 4 <= len(answer) <= 5:
-            raise BrokenContract(f"{type(world).__name__}.step", STEP, answer)
+            raise BrokenContract(f"{name_of(world)}.step", STEP, answer)
         after, new, reward, terminated = answer if len(answer) == 4 else answer[:4]
         if type(reward) is not float or reward - reward:  # which is zero if it is finite
             _check_reward(world, reward, lockstep)
@@ -409,7 +409,7 @@ def _first(world: World, rng: Generator) -> tuple[Any, Any]:
     """The first state and observation of an episode."""
     answer = world.reset(rng)
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-        raise BrokenContract(f"{type(world).__name__}.reset", "return a state and an observation", answer)
+        raise BrokenContract(f"{name_of(world)}.reset", "return a state and an observation", answer)
     return answer[0], answer[1]
 
 
@@ -423,21 +423,21 @@ def _check_reward(world: object, reward: Any, lockstep: int | None) -> None:
     else:
         finite = True
     if not finite:
-        raise BrokenContract(f"{type(world).__name__}.step", "return a finite number as reward", reward)
+        raise BrokenContract(f"{name_of(world)}.step", "return a finite number as reward", reward)
 
 
 def _check_end(world: object, terminated: Any) -> None:
     """Refuse what is neither true nor false."""
     scalar = isinstance(terminated, (int, np.ndarray, np.generic)) and np.ndim(terminated) == 0
     if not scalar or terminated not in (0, 1):
-        raise BrokenContract(f"{type(world).__name__}.step", "return True or False as end", terminated)
+        raise BrokenContract(f"{name_of(world)}.step", "return True or False as end", terminated)
 
 
 def _task(world: object, task: Any) -> Any:
     """The number of a task; refuse anything else."""
     scalar = isinstance(task, (np.ndarray, np.generic)) and task.dtype.kind in "iu" and task.ndim == 0
     if not (type(task) is int or scalar) or not 0 <= task < 2**63:
-        raise BrokenContract(f"{type(world).__name__}.step", TASK, task)
+        raise BrokenContract(f"{name_of(world)}.step", TASK, task)
     return task
 
 

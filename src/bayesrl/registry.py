@@ -30,6 +30,7 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from bayesrl._lazy import LOCK, imported
+from bayesrl._shown import ShownList
 from bayesrl.errors import InvalidArgument, UnknownName
 from bayesrl.renamed import in_new_words, words_of
 
@@ -175,12 +176,12 @@ def lookup(name: str) -> Entry | None:
 
 def methods() -> list[Entry]:
     """All registered methods (beliefs, planners, agents, solvers, tools), by name."""
-    return [e for e in entries().values() if not _is_world(e)]
+    return ShownList(e for e in entries().values() if not _is_world(e))
 
 
 def worlds() -> list[Entry]:
     """All registered worlds and families of worlds, by name."""
-    return [e for e in entries(("worlds",)).values() if _is_world(e)]
+    return ShownList(e for e in entries(("worlds",)).values() if _is_world(e))
 
 
 def make(name: str, **parameters: Any) -> Any:

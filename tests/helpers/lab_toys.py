@@ -136,6 +136,14 @@ class Always:
 
 
 @dataclass(frozen=True)
+class Exhausting(Always):
+    """Runs out of memory."""
+
+    def act(self, mind, seen, rng):
+        raise MemoryError
+
+
+@dataclass(frozen=True)
 class Says(Always):
     """Keeps a vector of random length."""
 

@@ -14,7 +14,7 @@ import pytest
 from lab_toys import Always, Arms
 
 from bayesrl.core import run
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import InvalidArgument, OutOfMemory
 from bayesrl.lab import _progress
 from bayesrl.lab.compare import compare
 
@@ -162,6 +162,16 @@ def test_an_error_that_cannot_come_back_is_told():
     with pytest.raises(TypeError) as raised:
         compare([FailsOddly(0)], TOY, 2, 2, workers=2, backend="processes", progress=False)
     assert "TwoParts: the cause of it all" in str(raised.value.__cause__)
+
+
+@pytest.mark.parametrize("backend", ["threads", "processes"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_memory_that_runs_out_is_said(workers, backend):
+    """A decision raises Python's MemoryError, which says nothing."""
+    agents = {"small": Always(), "large": lab_toys.Exhausting()}
+    with pytest.raises(OutOfMemory, match=r"^compare: a run of 'large' needs more memory than there is") as said:
+        compare(agents, FIXED, 20, 4, workers=workers, backend=backend)
+    assert str(said.value).endswith("Use fewer workers.")
 
 
 def test_without_standard_error(monkeypatch):

@@ -151,10 +151,15 @@ def work(job: Job, watch: Watch | None = None) -> list[Record]:
     """The records of a job, in order."""
     _, agent, world, steps, seed, horizon, keep, lockstep, replicates = job
     places = (world.fresh() if offers(world, Copies) else world for _ in replicates)  # each run has its own
-    return [
-        run(agent, place, steps, seed, replicate=i, horizon=horizon, lockstep=lockstep, keep=keep, watch=watch)
-        for i, place in zip(replicates, places, strict=True)
-    ]
+    try:
+        return [
+            run(agent, place, steps, seed, replicate=i, horizon=horizon, lockstep=lockstep, keep=keep, watch=watch)
+            for i, place in zip(replicates, places, strict=True)
+        ]
+    except OutOfMemory:
+        raise
+    except MemoryError as error:
+        raise OutOfMemory(f"compare: a run of {job.label!r}", str(error), "Use fewer workers.") from error
 
 
 @contextmanager

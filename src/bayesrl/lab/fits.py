@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, NamedTuple
 
+from bayesrl._shown import ShownTuple
 from bayesrl.capabilities import demand
 from bayesrl.core import World
 from bayesrl.errors import BayesRLError, InvalidArgument
@@ -52,7 +53,7 @@ def fits(method: str | None = None, world: str | None = None, prior: str | None 
     if prior is not None and prior not in _own_names(places):
         way_of(parsed(prior)[0])
     found = (fit for place in places for fit in _fits_in(place, methods, prior))
-    return tuple(fit for fit in found if fit is not None)
+    return ShownTuple(fit for fit in found if fit is not None)
 
 
 def _own_names(places: list[str]) -> set[str]:
