@@ -97,13 +97,12 @@ def check_kept_answers(belief: Belief[Any], probe: Probe[Any], *, rng: Generator
     assert np.array_equal(probe.expect(deepcopy(asked)), probe.expect(silent)), "a copy of a belief answers differently"
 
 
-def unasked(belief: Any) -> Any:
+def unasked(belief: Belief[Any]) -> Any:
     """The belief from a file, without what it has kept of its answers."""
     new = pickle.loads(pickle.dumps(belief))
-    for name in [
-        name for name in getattr(new, "__dict__", ()) if isinstance(getattr(type(new), name, None), cached_property)
-    ]:
-        del new.__dict__[name]
+    for name in list(getattr(new, "__dict__", ())):
+        if isinstance(getattr(type(new), name, None), cached_property):
+            del new.__dict__[name]
     return new
 
 

@@ -32,4 +32,9 @@ PLANTED = {
         "np.outer(x, x) / self.noise",
         ["tests/beliefs/tasks/test_linear_reward_classes.py::test_draws_follow_the_enumerated_clusterings[4]"],
     ),
+    "each refresh begins a new chain": (
+        "z, told = np.array(self.labels),",
+        "z, told = np.full(self.n_tasks, -1),",
+        ["tests/beliefs/test_plumbing.py::test_a_chain_goes_on[linear reward classes]"],
+    ),
 }

@@ -17,4 +17,9 @@ PLANTED = {
         "np.outer(weight, weight) + inverse",
         ["tests/beliefs/values/test_gp_regression.py::test_fit_maximises_the_evidence"],
     ),
+    "a fit forgets the noise that was given": (
+        "return unchecked(new, data=refitted, blocks=blocks)",
+        "return unchecked(new, data=refitted)",
+        ["tests/beliefs/values/test_gp_regression.py::test_a_fit_keeps_the_noise_that_was_given"],
+    ),
 }

@@ -467,3 +467,14 @@ def test_linear_regression_with_as_many_data_as_features():
         unchecked(belief, sums=belief.sums._replace(n=2)).check_grown()
     with pytest.raises(InvalidArgument, match="fit: 'noise' must be greater than 0"):
         BayesianLinearRegression(phi, noise=0.0).update_many((X[:2], Y[:2])).fit(default_rng(0))
+
+
+def test_a_fit_keeps_the_noise_that_was_given():
+    """A second fit starts from the first one, with the same covariances of data."""
+    X = np.linspace(0.0, 2.0, 5)
+    belief = GPRegression(Gaussian(), noise=0.3).update_linear(X, np.eye(5), np.sin(X), 0.01 * np.eye(5))
+    once = belief.fit(default_rng(0), 1)
+    for one, other in zip(once.blocks, belief.blocks, strict=True):
+        assert one[0] == other[0]
+        np.testing.assert_array_equal(one[1], other[1])
+    np.testing.assert_allclose(once.fit(default_rng(0), 1).mean(X), once.mean(X), 1e-4)
