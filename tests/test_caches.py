@@ -128,3 +128,13 @@ def test_a_run_in_a_known_model_solves_it_once(prior, monkeypatch):
     agent = b.agent("pomcp", "tiger", prior, leaf="mean", simulations=20, depth=3)
     b.run(agent, b.make_world("tiger"), steps=6)
     assert len(solved) == 1
+
+
+@pytest.mark.parametrize("entry", ["succ", "reward", "group", "size", "otherwise", "terminal", "end"])
+def test_leaf_values_are_not_kept_for_a_model_that_differs_in_one_entry(entry):
+    mdp = entries()["pomdp-filter"].example().pomdp.mdp
+    other = object.__new__(type(mdp.outcomes))
+    own = getattr(mdp.outcomes, entry)
+    other.__dict__.update(vars(mdp.outcomes) | {entry: 0 if own is None else own.copy()})
+    assert _history_search._same(mdp, TabularMDP.unchecked(mdp.outcomes, mdp.prob, mdp.gamma))
+    assert not _history_search._same(mdp, TabularMDP.unchecked(other, mdp.prob, mdp.gamma))
