@@ -9,7 +9,7 @@ from the present estimate of the transition and the posterior's deviation. POT i
 shrinks as the posterior becomes more certain. A prior that gives good transitions almost no probability misleads the
 method.
 
-Paper to code: the bound is `probable_share`; the rest is BOLT's (`imagined_model`, `extended_q`).
+Paper to code: the bound is `probable_share`; the rest is BOLT's (`imagined_model`, `extended_q`), discount 1 too.
 Deviations: we did not have the paper. The survey says that eta is set online for each state and action, like an upper
 confidence bound, from the estimate of the transition and its variance, and that beta controls it. The formula above is
 our reading, with BOLT's eta kept as the number of coming transitions.

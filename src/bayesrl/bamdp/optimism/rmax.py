@@ -1,7 +1,9 @@
 """R-max (Brafman and Tennenholtz 2003; survey §4.6, the PAC-MDP baseline).
 
 A pair (s, a) is unknown until it has been visited m times. The plan assumes that unknown pairs lead to an optimistic
-absorbing state in which every step pays R_max, and uses the learnt model of the known pairs.
+absorbing state in which every step pays R_max, and uses the learnt model of the known pairs. With discount 1 an unknown
+pair is worth R_max times the longest expected episode of the mean model at the time of the plan, in which every policy
+must end (`_optimistic_state.py`).
 
 Paper to code: the absorbing state is `with_absorbing_pairs`; `plan` makes a new plan when a pair becomes known.
 Deviations: the problem is discounted; the paper plans over a mixing time. The model of known pairs is the belief's mean
