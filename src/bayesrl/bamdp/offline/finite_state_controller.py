@@ -103,9 +103,7 @@ class FiniteStateController:
 
     def check(self, belief: SamplesListedMDPs) -> None:
         """Refuse a discount of 1 if episodes need not end in a drawn model."""
-        if belief.gamma == 1.0 and offers(
-            belief, HasMeanMDP
-        ):  # the models of another belief are asked when they are drawn
+        if belief.gamma == 1.0 and offers(belief, HasMeanMDP):  # others are asked when models are drawn
             must_be_proper("FiniteStateController", "problem", belief.mean_mdp())
 
     def solve(self, problem: SamplesListedMDPs, rng: Generator | None = None) -> Controller:
