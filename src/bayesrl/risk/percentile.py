@@ -83,11 +83,14 @@ class PercentileNeeds(HasRowCovariance, SamplesMDPs, Protocol):
         "tests/risk/test_percentile.py::test_attains_the_enumerated_optimum_with_two_states",
         "tests/risk/test_percentile.py::test_reference_problem",
         "tests/risk/test_percentile.py::test_guarantee_is_the_order_statistic",
+        "tests/risk/test_undiscounted_risk.py::test_percentile_is_the_best_of_all_that_second_differences_know",
     ),
 )
 @declared
 class Percentile:
     """A stationary policy whose return has a good lower percentile under the posterior, with a guarantee.
+
+    With discount 1 every policy must end with probability one, in the mean model and in those that are drawn.
 
     Examples
     --------

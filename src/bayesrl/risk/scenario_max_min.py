@@ -97,11 +97,15 @@ class MaxMin(StationarySolution):
         "tests/risk/test_scenario_max_min.py::test_order_of_the_forms",
         "tests/risk/test_scenario_max_min.py::test_program_equals_enumeration",
         "tests/risk/test_scenario_max_min.py::test_static_is_rectangular_on_the_product_set",
+        "tests/risk/test_undiscounted_risk.py::test_rectangular_is_enumerated",
     ),
 )
 @declared
 class ScenarioMaxMin:
     """Find the policy with the best worst case over finitely many models.
+
+    With discount 1 every policy must end in every model, and in all that nature can mix of them, unless she chooses
+    once.
 
     Examples
     --------

@@ -73,13 +73,15 @@ class SigmaPointPlan(NamedTuple):
         "tests/risk/test_sigma_point_robust.py::test_moments_of_sigma_points",
         "tests/risk/test_sigma_point_robust.py::test_no_uncertainty_is_the_mean_model",
         "tests/risk/test_sigma_point_robust.py::test_the_gap_shrinks_with_the_root_of_the_counts",
+        "tests/risk/test_undiscounted_risk.py::test_sigma_point_robust_equals_its_transcription",
     ),
 )
 @declared
 class SigmaPointRobust:
     """Act on the best worst case over sigma points of the posterior, and plan again as data come in.
 
-    It never explores: convergence to the optimum needs data on every pair of state and action.
+    It never explores: convergence to the optimum needs data on every pair of state and action. With discount 1 every
+    policy of the mean model must end, and no point takes more than half of the probability of an outcome.
 
     Examples
     --------

@@ -99,10 +99,13 @@ class Moments:
         "tests/risk/test_value_moments.py::test_naive_transcription",
         "tests/risk/test_value_moments.py::test_derivatives_are_finite_differences",
         "tests/risk/test_value_moments.py::test_errors_fall_with_the_counts",
+        "tests/risk/test_undiscounted_risk.py::test_moments_are_second_differences",
     ),
 )
 def value_moments(belief: HasRowCovariance, policy: Policy | ArrayLike) -> Moments:
     """Second-order posterior mean and covariance of the values of a policy, given as actions (S,) or chances (S, A).
+
+    With discount 1 the policy must end in the mean model with probability one, from every state.
 
     Examples
     --------

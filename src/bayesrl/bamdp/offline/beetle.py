@@ -91,11 +91,15 @@ class SampledDirichletRows(SamplesMDPs, HasDirichletRows, Protocol):
         "tests/bamdp/offline/test_beetle.py::test_a_basis_that_spans_gives_exact_values",
         "tests/bamdp/offline/test_beetle.py::test_moments_against_quadrature",
         "tests/bamdp/offline/test_beetle.py::test_root_values_approach_the_exact_ones",
+        "tests/bamdp/test_undiscounted.py::test_beetle_solves_a_known_model",
     ),
 )
 @declared
 class BEETLE:
     """Point-based value iteration with alpha-functions that are polynomials in the unknown probabilities.
+
+    With discount 1 every policy must end under the prior. Values begin at the smallest reward (or 0) for the longest
+    expected episode.
 
     Examples
     --------

@@ -71,11 +71,14 @@ SUFFICIENT = 1e-4
         "tests/bamdp/offline/test_finite_state_controller.py::test_gradient_equals_finite_differences",
         "tests/bamdp/offline/test_finite_state_controller.py::test_monte_carlo_gradient_is_unbiased",
         "tests/bamdp/offline/test_finite_state_controller.py::test_one_node_is_the_best_memoryless_policy",
+        "tests/bamdp/test_undiscounted.py::test_one_node_is_the_best_policy_without_memory",
     ),
 )
 @declared
 class FiniteStateController:
     """The best controller of a few memory nodes for a prior, found by gradient ascent.
+
+    With discount 1 every policy must end in every model over which the expectation is taken.
 
     Examples
     --------

@@ -58,7 +58,10 @@ class PlansWithImagined:
 
     _: KW_ONLY
     depth: Annotated[
-        int | None, AtLeast(1), "Decisions planned ahead, H; None for the infinite horizon at the belief's discount."
+        int | None,
+        AtLeast(1),
+        "Decisions planned ahead, H; None for the infinite horizon at the belief's discount. With discount 1 that is "
+        "the end of the episode, and every policy of the mean model must end.",
     ] = None
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
@@ -94,11 +97,14 @@ class PlansWithImagined:
         "tests/bamdp/optimism/test_optimism.py::test_bolt_equals_the_listed_extended_mdp",
         "tests/bamdp/optimism/test_optimism.py::test_bolt_is_optimistic_on_random_bamdps",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
+        "tests/bamdp/test_undiscounted.py::test_bolt_and_pot_are_the_enumerated_extended_mdp",
     ),
 )
 @declared
 class BOLT(PlansWithImagined):
     """Act greedily on the mean model with eta imagined transitions to the outcome that helps most.
+
+    With discount 1 and no depth it plans until the end of the episode; every policy of the mean model must end.
 
     Examples
     --------

@@ -52,11 +52,15 @@ class MBIEPlan(NamedTuple):
         "tests/bamdp/optimism/test_unvisited.py::test_mbie_eb_equals_its_transcription",
         "tests/bamdp/optimism/test_unvisited.py::test_the_absorbing_state_is_worth_what_it_says",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
+        "tests/bamdp/test_undiscounted.py::test_rmax_and_mbie_eb_are_enumerated",
     ),
 )
 @declared
 class MBIEEB:
     """Act greedily on the mean model with a bonus of beta / sqrt(visits).
+
+    With discount 1 every policy of the mean model must end, and an untried pair is worth R_max times the longest
+    expected episode over all policies and states of that model.
 
     Examples
     --------
@@ -71,7 +75,9 @@ class MBIEEB:
         float | Literal["theory"], AtLeast(0), 'Size of the bonus; "theory" for the theorem\'s (`mbie_eb_beta`).'
     ] = 1.0
     r_max: Annotated[
-        float | None, "Largest reward, R_max: untried pairs are worth R_max / (1 - gamma); None for the belief's own."
+        float | None,
+        "Largest reward, R_max: untried pairs are worth R_max / (1 - gamma), or R_max times the longest expected "
+        "episode if the discount is 1; None for the belief's own.",
     ] = None
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 

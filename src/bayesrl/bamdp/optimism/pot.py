@@ -60,11 +60,14 @@ class POTNeeds(HasOptimisticRewards, BoundsBestRewards, CountsPairs, HasRowVaria
         "tests/bamdp/optimism/test_optimism.py::test_pot_equals_the_listed_extended_mdp",
         "tests/bamdp/optimism/test_optimism.py::test_pot_lies_between_the_mean_model_and_bolt",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
+        "tests/bamdp/test_undiscounted.py::test_bolt_and_pot_are_the_enumerated_extended_mdp",
     ),
 )
 @declared
 class POT(PlansWithImagined):
     """Act greedily on the mean model with as many imagined transitions as are probable.
+
+    With discount 1 and no depth it plans until the end of the episode; every policy of the mean model must end.
 
     Examples
     --------

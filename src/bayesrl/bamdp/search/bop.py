@@ -59,11 +59,15 @@ class BOPNeeds(HasRewardRange, Enumerates, Protocol):
         "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
         "tests/bamdp/search/test_enumerating_search.py::test_bop_equals_a_naive_transcription",
         "tests/bamdp/search/test_enumerating_search.py::test_bop_bounds_bracket_the_exact_values_and_never_widen",
+        "tests/bamdp/test_undiscounted.py::test_bop_brackets_a_known_model_that_comes_back",
     ),
 )
 @declared
 class BOP:
     """Optimistic best-first search over hyper-states, with certain bounds.
+
+    With discount 1 and no depth every policy of the mean model must end. The bounds are certain if no state can come
+    back, or if the model is known; otherwise they are those of the mean model at the root.
 
     Examples
     --------
