@@ -12,11 +12,14 @@ normal, d = a - 1/3 and c = (9 d)^(-1/2), accepted with probability exp(x^2 / 2 
 2000). All cells of a model are proposed at once, with a bound that needs no logarithm; the few that the bound does not
 accept are tested or drawn again. Gamma(a), a < 1, has the law of Gamma(a + 1) U^(1/a); rows with such counts are
 computed by their logarithms, since tiny counts underflow.
+With discount 1 the policy must end in every drawn model with probability one, from every state. It is refused with the
+state otherwise. The values are finite then, but their mean over the posterior need not be.
 """
 
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -29,9 +32,11 @@ from bayesrl.core import Policy
 from bayesrl.kernels.arrays import B1, F1, F2, I1
 from bayesrl.kernels.jit import inlined, njit
 from bayesrl.kernels.random.stream import stream, uniform
+from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.policy import policy_matrix
-from bayesrl.risk.models import require_belief, require_discount
+from bayesrl.models.solvers.proper import ENDS, endless_state_under, refuse_endless
+from bayesrl.risk.models import require_belief
 
 CELLS = 1_000_000
 """The largest number of probabilities of models that are drawn one by one before they are solved, to bound memory."""
@@ -62,21 +67,35 @@ def value_samples(belief: SamplesMDPs, policy: Policy | ArrayLike, samples: int,
     """
     owner = "value_samples"
     require_belief(owner, belief, SamplesMDPs)
-    require_discount(owner, belief.gamma)
     mu = policy_matrix(owner, policy, belief.n_states, belief.n_actions)
     n, rng = integer(owner, "samples", samples, 1), generator(owner, rng)
     if offers(belief, HasDirichletRows) and offers(belief, KnowsRewards) and belief.rewards_known:
-        return dirichlet_values(belief, mu, n, rng)
+        must_end(owner, belief.sample_mdp(deepcopy(rng)), mu)  # all models have the same support
+        return sure_of_ends(owner, belief.gamma, dirichlet_values(belief, mu, n, rng))
     V, S = np.empty((n, belief.n_states)), belief.n_states
     step = max(1, CELLS // S**2)
     for i in range(0, n, step):
         P = np.empty((min(step, n - i), S * S))
         for row, v in zip(P, V[i : i + step], strict=True):
             model = belief.sample_mdp(rng)
+            must_end(owner, model, mu)
             w = mu * ~model.outcomes.terminal[:, None]
             row[:] = np.einsum("sa,say->sy", w, model.matrix.reshape(S, -1, S)).ravel()
             v[:] = (w * model.mean_reward).sum(axis=1)
         solve_all(P, all_cells(S), belief.gamma, V[i : i + step])
+    return sure_of_ends(owner, belief.gamma, V)
+
+
+def must_end(owner: str, model: TabularMDP, mu: Floats) -> None:
+    """Refuse a policy (S, A) that need not end in a model with discount 1."""
+    if model.gamma == 1.0:
+        refuse_endless(owner, "policy", endless_state_under(model, mu), ENDS)
+
+
+def sure_of_ends(owner: str, gamma: float, V: Floats) -> Floats:
+    """Values (n, S); with discount 1 an end that rounding has lost is refused."""
+    if gamma == 1.0 and not np.isfinite(V).all():
+        refuse_endless(owner, "policy", int((~np.isfinite(V)).any(axis=0).argmax()), ENDS, "An end is too rare.")
     return V
 
 

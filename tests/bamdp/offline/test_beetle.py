@@ -435,7 +435,7 @@ def test_refusals():
     with pytest.raises(InvalidArgument, match=r"BEETLE: 'rng' must be a numpy Generator, .* got 0"):
         BEETLE().solve(TIED, 0)
     forever = b.DirichletMDP.structured(b.make_world("chain-tied", gamma=1.0))
-    with pytest.raises(InvalidArgument, match=r"BEETLE: 'gamma' must be in \[0, 1\), got 1.0"):
+    with pytest.raises(InvalidArgument, match="BEETLE: 'problem' must be one whose episodes end under every policy"):
         BEETLE().solve(forever, default_rng(0))
     with pytest.raises(InvalidArgument, match="BEETLE: 'basis' must be a whole number of at least 1, got 0"):
         BEETLE(basis=0)
@@ -467,5 +467,5 @@ def test_stages_end_when_nothing_rises(sign, monkeypatch):
     monkeypatch.setattr("bayesrl.bamdp.offline.beetle.sweep", staged)
     basis = make_basis(TIED, [()], [()])
     solver, points, alphas = BEETLE(tolerance=1e-2), points_of(TIED, [()], basis), lower_bounds(TIED, basis)
-    solver._improve(points, alphas, problem_of(TIED), basis, default_rng(0))
+    solver._improve(points, alphas, problem_of(TIED), basis, 1.0 - TIED.gamma, default_rng(0))
     assert len(done) == 60

@@ -12,4 +12,9 @@ PLANTED = {
         "z = np.full(N, -1)",
         ["tests/beliefs/test_plumbing.py::test_a_chain_goes_on[bnirl]"],
     ),
+    "goals of episodes that need not end": (
+        '        must_be_proper("BNIRL", "problem", mdp)\n',
+        "",
+        ["tests/beliefs/rewards/test_undiscounted_rewards.py::test_beliefs_about_rewards_draw_and_refuse[BNIRL]"],
+    ),
 }
