@@ -300,6 +300,10 @@ DEFAULTS = {
     "worlds.bandits.bernoulli.BernoulliFamily": {"arms": 10, "gamma": 1.0},
     "worlds.bandits.bernoulli.bernoulli": {"arms": 10, "gamma": 1.0},
     "worlds.bandits.chapelle_li_bandit.chapelle_li": {"arms": 100, "epsilon": 0.1, "gamma": 1.0},
+    "worlds.bandits.priced.PricedBandit": {"gamma": 1.0},
+    "worlds.bandits.priced.PricedContextual": {"gamma": 1.0},
+    "worlds.bandits.priced.PricedFamily": {"gamma": 1.0},
+    "worlds.bandits.priced.PricedSeveral": {"suggestions": 3, "gamma": 1.0, "feedback": "semi"},
     "worlds.bandits.combinatorial.CombinatorialBandit": {"suggestions": 3, "gamma": 1.0, "feedback": "semi"},
     "worlds.bandits.combinatorial.CombinatorialFamily": {
         "arms": 10,

@@ -138,7 +138,7 @@ def test_several_and_contexts_are_learnt():
 
 
 def test_bounds_are_in_money():
-    """Lai and Robbins with known prices by hand; at prices of 1 that of the coins; entropy bound with half the range."""
+    """Lai and Robbins with known prices by hand, and that of the coins at prices of 1; the entropy bound."""
     found = bounds_of(SINGLE, 1000.0)
     assert list(found) == ["Lai-Robbins"]
     rate, least = 0.1, 3.6 / 7.0  # of the second arm; the first would need a rate of 0.9 > 3.6 / 4
