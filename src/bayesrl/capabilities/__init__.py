@@ -55,10 +55,10 @@ from bayesrl.capabilities.arms import (
     HasBestArm as HasBestArm,
 )
 from bayesrl.capabilities.arms import (
-    HasBetaArms as HasBetaArms,
+    HasMeans as HasMeans,
 )
 from bayesrl.capabilities.arms import (
-    HasMeans as HasMeans,
+    HasPrices as HasPrices,
 )
 from bayesrl.capabilities.arms import (
     HasQuantiles as HasQuantiles,
@@ -218,6 +218,7 @@ BESIDE_THEIR_USERS = {
     "LinearInFeatures": "bayesrl.bandits.bounds_of_world",
     "ListsArmModels": "bayesrl.bandits.bounds_of_world",
     "HasArmStates": "bayesrl.bandits.gittins",
+    "HasBetaArms": "bayesrl.beliefs.arms._problems",
     "ListsHyperStates": "bayesrl.bapomdp.ba_pomcp",
     "Fades": "bayesrl.beliefs.arms.forgetting",
     "DrawsObservations": "bayesrl.continuous.continuous_forward_search",
