@@ -308,6 +308,7 @@ def test_a_small_block_gives_the_result_of_one(constant, size, monkeypatch):
 # What there is in the sources ----------------------------------------------------------------------------------------
 
 OTHER = {
+    "_shown:FIRST": "how many rows of a long list a prompt shows",
     "lab.compare:BLOCK": "a block has streams of its own, so its size is a part of what a seed means",
     "beliefs.dynamics.linear_gaussian_dynamics:MOST": "the largest array that is allowed",
     "models.pomdp_file:MOST": "the largest table that is read",

@@ -20,6 +20,8 @@ from bayesrl.registry import entries
 
 TIGER = {"accuracy": 0.85, "correct": 5, "incorrect": 3, "wrong": -100.0, "gamma": 0.95}
 DEFAULTS = {
+    "_shown.ShownList": {"iterable": ()},
+    "_shown.ShownTuple": {"iterable": ()},
     "beliefs.arms.beta_bernoulli.prior_for": {"count": 1.0},
     "beliefs.arms.finite_models.prior_for": {"models": 20},
     "beliefs.arms.forgetting.prior_for": {"decay": 0.99},

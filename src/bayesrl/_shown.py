@@ -32,7 +32,7 @@ def shown(thing: Any) -> str:
     return _written(thing, {name: _brief(x) for name, x in parts.items()})
 
 
-ROWS = 12
+FIRST = 12
 """The rows that a prompt shows of a longer list."""
 
 
@@ -70,10 +70,10 @@ class ShownTuple(tuple[T, ...]):
 
 def _rows(rows: Sequence[object], begin: str, end: str, full: Callable[[], str]) -> str:
     """All rows if they are few, else the first ones, each on a line of its own."""
-    if len(rows) <= ROWS and len(text := full()) <= LETTERS and text.count("\n") < LINES:
+    if len(rows) <= FIRST and len(text := full()) <= LETTERS and text.count("\n") < LINES:
         return text
-    lines = [" ".join(repr(row).split()) for row in rows[:ROWS]]
-    most = LETTERS // (ROWS + 1)
+    lines = [" ".join(repr(row).split()) for row in rows[:FIRST]]
+    most = LETTERS // (FIRST + 1)
     cut = [line if len(line) <= most else f"{line[: most - 3]}..." for line in lines]
     return begin + ",\n ".join([*cut, f"... {len(rows)} in all"]) + end
 
