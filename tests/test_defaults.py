@@ -20,6 +20,7 @@ from bayesrl.registry import entries
 
 TIGER = {"accuracy": 0.85, "correct": 5, "incorrect": 3, "wrong": -100.0, "gamma": 0.95}
 DEFAULTS = {
+    "bamdp.offline._prior_models.PriorModels": {"longest": 0.0},
     "_shown.ShownList": {"iterable": ()},
     "_shown.ShownTuple": {"iterable": ()},
     "beliefs.arms.beta_bernoulli.prior_for": {"count": 1.0},

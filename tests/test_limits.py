@@ -29,6 +29,7 @@ from bayesrl.registry import entries
 from bayesrl.worlds.continuous._box import Bounds, check_action
 
 LIMITS = {
+    "bamdp.optimism._imagined.POLICIES": 1000,
     "bamdp.optimism.bolt.SWEEPS": 1_000_000,
     "_files.LARGEST": 2**30,
     "core.LARGEST": sys.float_info.max,

@@ -58,7 +58,10 @@ def test_a_log_and_a_saved_prior(line, record, tmp_path):
             "tiger",
             "bayesrl prior-check: 'world' must be one whose states and possible transitions are listed, got 'tiger'",
         ),
-        ("chain:gamma=1", "bayesrl prior-check: 'world' must be one with a discount below 1, got 1.0."),
+        (
+            "chain:gamma=1",
+            "bayesrl prior-check: 'belief' must be one whose episodes end under every policy, as the discount is 1, ",
+        ),
         ("chain --delta 0", "bayesrl prior-check: '--delta' must be in (0, 1), got 0.0."),
         ("chain --delta 1", "bayesrl prior-check: '--delta' must be in (0, 1), got 1.0."),
         ("chain --policies 0", "bayesrl prior-check: '--policies' must be a whole number of at least 1, got 0."),

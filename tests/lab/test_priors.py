@@ -112,8 +112,8 @@ def test_priors_that_hidden_worlds_do_not_have():
 PLACES = ["chain", "tiger", "bernoulli", "linear", "combinatorial", "blimp", "lq", "random-walk", "infinite-grid", "gc"]
 PLACES += ["two-agent-chain", "coalitions", "continuous-bandit", "combinatorial:feedback=full", "blimp:hidden=true"]
 PLACES += ["robot-navigation", "chapelle-li-bandit", "contextual-shop", "online-shop", "rock-sample", "random-mdp"]
-WANTS_MORE = {"factored-dbn", "gp-pomdp"}
-"""Priors that fit no world without parameters."""
+WANTS_MORE = {"factored-dbn", "gp-pomdp", "priced"}
+"""Priors that fit none of these worlds without parameters."""
 
 
 @pytest.mark.parametrize("way", ways(), ids=lambda way: way.name)

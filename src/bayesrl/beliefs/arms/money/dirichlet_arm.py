@@ -274,7 +274,7 @@ class DirichletArm:
     def some_replicates(self, part: slice) -> DirichletArm:
         """Only these replicates."""
         self._check_lockstep("DirichletArm.some_replicates")
-        return DirichletArm(self.alpha[part], self.values, self.gamma)
+        return unchecked(self, alpha=self.alpha[part], prior_alpha=self.prior_alpha[part])
 
     # Distributions ---------------------------------------------------------------------------------------------------
 
