@@ -21,6 +21,12 @@ from bayesrl.registry import entries
 TIGER = {"accuracy": 0.85, "correct": 5, "incorrect": 3, "wrong": -100.0, "gamma": 0.95}
 DEFAULTS = {
     "bamdp.offline._prior_models.PriorModels": {"longest": 0.0},
+    "models.solvers.proper.refuse_endless": {
+        "expected": "one whose episodes end under every policy, as the discount is 1",
+        "hint": "",
+    },
+    "risk._moments.UncertainModel": {"longest": 0.0},
+    "risk.local_ascent.DrawnModels": {"longest": 0.0},
     "_shown.ShownList": {"iterable": ()},
     "_shown.ShownTuple": {"iterable": ()},
     "beliefs.arms.beta_bernoulli.prior_for": {"count": 1.0},
