@@ -98,7 +98,7 @@ def test_the_default_makes_the_choice_matter():
 
 @SHOPS
 def test_rows_are_tied_where_customers_answer_alike(shop):
-    """Two pairs share a row if kind, willingness, product and the brand in the cart agree, or if both carts are full."""
+    """Pairs share a row if kind, willingness, product and the brand in the cart agree, or if both carts are full."""
     group, C = shop.mdp().outcomes.group, len(shop.carts)
     alike: dict[object, set[int]] = {}
     for s, a in np.ndindex(*group.shape):
@@ -122,7 +122,7 @@ def test_what_one_cart_teaches_of_another():
 
 @SHOPS
 def test_hidden_paths_of_carts_have_the_law_of_the_kernel(shop):
-    """The law of the carts under each sequence of three suggestions, by the filter and by summing the kernel (1e-12)."""
+    """The law of the carts under all sequences of three suggestions, by the filter and by summing the kernel: 1e-12."""
     P, _, start = plain(shop)
     C, hidden = len(shop.carts), b.make_world("online-shop-hidden", shop=shop).pomdp
     T, O, _ = hidden.dense()

@@ -54,11 +54,11 @@ class Shop:
     Examples
     --------
     >>> shop = Shop()
-    >>> shop.n_states, shop.carts[-1], shop.profits[-1]
+    >>> shop.n_states, shop.carts[-1], float(shop.profits[-1])
     (61, (2, 2), 24.0)
     >>> shop.buys().round(3)  # in the first step: kinds by products
-    array([[0.463, 0.298, 0.048],
-           [0.084, 0.101, 0.261]])
+    array([[0.445, 0.287, 0.046],
+           [0.081, 0.097, 0.251]])
     """
 
     prices: Annotated[Floats, Above(0), Shape("(N,)"), "Profit of each product."] = _default((4.0, 7.0, 12.0))

@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated
 
-import numpy as np
-
 from bayesrl._explained import explain_failures
 from bayesrl.checks import Floats
 from bayesrl.parameters import DISCOUNT, value
@@ -58,7 +56,8 @@ def online_shop_mdp(
     >>> world = online_shop_mdp()
     >>> world.mdp
     TabularMDP(states=61, actions=3, gamma=1.0)
-    >>> world.step(world.shop.state(0, 2, (0, 2)), 1, np.random.default_rng(8))  # the customer checks out
+    >>> from numpy.random import default_rng
+    >>> world.step(world.shop.state(0, 2, (0, 2)), 1, default_rng(4))  # the customer checks out
     WorldStep(state=60, observation=60, reward=16.0, terminated=True)
     """
     own = shop_given("online-shop-mdp", shop)

@@ -22,6 +22,8 @@ from bayesrl.worlds.pomdps._tables import observations_by_state, padded
 from bayesrl.worlds.shop import Shop, shop_given
 
 ASKED = 5
+BRACKET = (5.111176, 5.111178)
+"""Of the optimal profit of a customer, by all histories of 22 steps (`bracket` in tests/worlds/test_shop.py)."""
 
 
 @register(
@@ -39,6 +41,8 @@ def online_shop_hidden(
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0,
 ) -> POMDPWorld:
     """Suggest products to a customer of unknown kind and willingness until the check-out, which pays the cart's profit.
+
+    The best policy earns 5.1112 a customer; the best single product has 4.9921, and if all were seen it would be 6.9370.
 
     Examples
     --------
@@ -58,5 +62,6 @@ def online_shop_hidden(
         states=own.state_names(),
         actions=tuple(f"product-{a}" for a in range(own.n_products)),
         observations=(*("+".join(map(str, cart)) or "empty" for cart in own.carts), "checked-out"),
+        bracket=BRACKET if own == Shop() and gamma == 1.0 else None,
         transition_counts=np.where(unknown, np.round(ASKED * mdp.prob) + 1.0, 0.0),
     )
