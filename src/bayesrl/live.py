@@ -31,7 +31,16 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.log import Log, columns
-from bayesrl.capabilities import HasMeans, HasQuantiles, LearnsLogs, ListsArms, SamplesMeans, TakesFeatures, offers
+from bayesrl.capabilities import (
+    HasMeans,
+    HasPrices,
+    HasQuantiles,
+    LearnsLogs,
+    ListsArms,
+    SamplesMeans,
+    TakesFeatures,
+    offers,
+)
 from bayesrl.checks import Floats, array, as_array, integer, number, sequence
 from bayesrl.core import Agent, Mind, Streams, Transition
 from bayesrl.errors import Incompatible, InvalidArgument, UnknownName
@@ -326,7 +335,8 @@ class LiveAgent:
             return table | {"observation": x}
         n, d, K = *x.shape, len(self.actions)
         self._check_size(owner, d)
-        if not offers(self._belief, TakesFeatures) or self._belief.features is not None:
+        belief = self._belief
+        if not offers(belief, TakesFeatures) or belief.features is not None or offers(belief, HasPrices):
             return table | {"observation": np.einsum("ab,nd->nabd", np.eye(K), x).reshape(n, K, K * d)}
         # The posterior depends on the features of the chosen arm only, so a matrix of one row is enough.
         rows = np.zeros((n, K, d))

@@ -65,7 +65,7 @@ class Posteriors(NamedTuple):
     prob: Floats
     """P(arm a shows y next), (..., N, K, Y)."""
     reward: Floats
-    """Reward of each outcome, (Y,)."""
+    """Reward of each outcome, (Y,), or of each outcome of each arm, (K, Y)."""
     best: Callable[[], Floats]
     """P(no arm is better than arm a), (..., N, K)."""
     drawn: Callable[[], Floats]
@@ -76,7 +76,9 @@ class Posteriors(NamedTuple):
     @property
     def mean(self) -> Floats:
         """Expected reward of each arm, (..., N, K)."""
-        return np.asarray(self.prob @ self.reward)
+        if self.reward.ndim == 1:
+            return np.asarray(self.prob @ self.reward)
+        return np.asarray((self.prob * self.reward).sum(axis=-1))
 
 
 Policy = Callable[[Posteriors], Floats]
@@ -141,7 +143,7 @@ def _each(belief: ListsPosteriors, left: int, criterion: str) -> Floats:
         return bayes_optimal_q(belief, left, criterion)
     some: Any
     some, which = belief.distinct_replicates()
-    m = some.n_actions * len(some.reward_values())
+    m = some.n_actions * some.reward_values().shape[-1]
     at_once = max(LARGEST // (m * int(special.comb(left + m - 2, m - 1, exact=True))), 1)
     parts = [some.some_replicates(slice(i, i + at_once)) for i in range(0, some.posterior_size, at_once)]
     return np.asarray(np.concatenate([bayes_optimal_q(part, left, criterion) for part in parts])[which])
@@ -221,7 +223,7 @@ def _belief(arms: Arms) -> ListsPosteriors:
 def _posteriors(belief: ListsPosteriors, plays: int, left: int) -> Posteriors:
     """All posteriors that `plays` plays can lead to."""
     values = belief.reward_values()
-    K, Y = belief.n_actions, len(values)
+    K, Y = belief.n_actions, values.shape[-1]
     _check(plays, K, Y, belief.posterior_size)
     seen = _counts(plays, K, Y)
     prob, best_arm, drawn = belief.posteriors_after(seen)

@@ -25,13 +25,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from bayesrl.bandits.gittins import DROP, FURTHEST, WIDTH, groups
+from bayesrl.bandits.gittins import DROP, FURTHEST, WIDTH, HasArmStates, groups
 from bayesrl.bandits.thompson import best
 from bayesrl.beliefs.arms.arms import distinct_rows
-from bayesrl.capabilities import HasBetaArms
 from bayesrl.checks import Floats, array, broadcast, number
 from bayesrl.core import Decision, Transition
-from bayesrl.errors import InvalidArgument
+from bayesrl.errors import Incompatible, InvalidArgument
 from bayesrl.kernels.dynamic_programming.gittins_roots import calibrate
 from bayesrl.kernels.dynamic_programming.retirement import Lattice
 from bayesrl.parameters import AtLeast, declared
@@ -67,18 +66,26 @@ class FiniteHorizonIndex:
 
     horizon: Annotated[int, AtLeast(1), "Number of plays in all, T."] = 100
 
-    needs: ClassVar[tuple[type, ...]] = (HasBetaArms,)
+    needs: ClassVar[tuple[type, ...]] = (HasArmStates,)
     traits: ClassVar[Traits] = Traits(batched=True)
+
+    def check(self, belief: HasArmStates) -> None:
+        """Refuse arms that are not Bernoulli: the index is computed for those."""
+        if belief.arm_states().kind != "bernoulli":
+            why = "The index for a finite horizon is computed for arms that pay 0 or a known price."
+            raise Incompatible("FiniteHorizonIndex", type(belief).__name__, ["alpha", "beta"], why)
 
     def start(self) -> int:
         """Plays so far."""
         return 0
 
     def plan(
-        self, belief: HasBetaArms, observation: Any, memory: int, rng: Generator, last: Transition | None = None
+        self, belief: HasArmStates, observation: Any, memory: int, rng: Generator, last: Transition | None = None
     ) -> Decision:
         """The largest index."""
-        q = finite_horizon_index(belief.alpha, belief.beta, max(self.horizon - memory, 1), belief.gamma)
+        _, state, base, scale = belief.arm_states()
+        index = finite_horizon_index(state[..., 0], state[..., 1], max(self.horizon - memory, 1), belief.gamma)
+        q = base + scale * index
         return Decision(best(q), memory + 1, {"q": q})
 
 

@@ -61,6 +61,9 @@ from bayesrl.capabilities.arms import (
     HasMeans as HasMeans,
 )
 from bayesrl.capabilities.arms import (
+    HasPrices as HasPrices,
+)
+from bayesrl.capabilities.arms import (
     HasQuantiles as HasQuantiles,
 )
 from bayesrl.capabilities.arms import (

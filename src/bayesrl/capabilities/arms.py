@@ -110,8 +110,8 @@ class ArmStates(NamedTuple):
     """The states, (..., K, 2) or (..., K, 1)."""
     base: Floats | float
     """Added to the index, (..., K)."""
-    scale: float
-    """The unit of the index."""
+    scale: Floats | float
+    """The unit of the index, one for all arms or (K,)."""
 
 
 @runtime_checkable
@@ -159,7 +159,7 @@ class ListsPosteriors(Protocol):
         """The size of one posterior for each arm and outcome, times the number of replicates."""
 
     def reward_values(self) -> Floats:
-        """The possible rewards of an arm, (Y,)."""
+        """The possible rewards of every arm, (Y,), or of each arm, (K, Y)."""
 
     def posteriors_after(self, seen: Ints) -> ArmPosteriors:
         """The N posteriors after arm a has paid reward y another seen[n, a, y] times; `seen` has shape (N, K, Y)."""
@@ -180,6 +180,15 @@ class HasRewardDeviation(Protocol):
 
     def reward_deviation(self) -> float:
         """A standard deviation for which every arm's reward is sub-Gaussian, now and after any further rewards."""
+
+
+@runtime_checkable
+class HasPrices(Protocol):
+    """A belief about arms that pay 0 or a price that is known."""
+
+    @property
+    def prices(self) -> Floats:
+        """Reward of a purchase of each arm, (K,)."""
 
 
 @runtime_checkable

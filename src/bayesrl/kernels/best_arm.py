@@ -201,3 +201,49 @@ def condition(x: F1, w: F1, f: F2, F: F2, m: F2, p: F1, M: F2) -> None:
         if p[a] > 0.0:
             M[a] /= p[a]
     p /= p.sum()
+
+
+# Betas times prices ---------------------------------------------------------------------------------------------------
+
+PRICED_PANELS = 12
+"""Panels of a Beta density times a price."""
+OUTSIDE = 1e-13
+"""Probability that is neglected at each end of its range."""
+
+
+def best_priced_beta(alpha: Floats, beta: Floats, prices: Floats) -> tuple[Floats, Floats]:
+    """p[..., a] = P(A* = a) and M[..., a, b] = E[m_b | A* = a] for means m_a = prices[a] Beta(alpha_a, beta_a).
+
+    Supports [0, price] differ here, so that the variable is the mean x itself. Panels begin and end where the range of
+    an arm does, in particular at its price, and each arm has PRICED_PANELS of them in its own phi, x = price sin^2 phi.
+    Within a panel x = left + width sin^2 psi: square roots at either end, as of a density with counts of 1/2, are
+    smooth in psi. The same as `best_beta` if all prices are 1, where the error is below 1e-8.
+    """
+    shape, K = alpha.shape, alpha.shape[-1]
+    a, b = alpha.reshape(-1, K, 1), beta.reshape(-1, K, 1)
+    mean = a / (a + b)
+    low = np.arcsin(np.sqrt(special.betaincinv(a, b, OUTSIDE)))
+    high = np.arccos(np.sqrt(special.betaincinv(b, a, OUTSIDE)))
+    phi = low + (high - low) * np.linspace(0.0, 1.0, PRICED_PANELS + 1)
+    edges = np.sort((prices[:, None] * np.sin(phi) ** 2).reshape(len(a), -1), axis=-1)
+    psi = 0.25 * math.pi * (1.0 + NODES)
+    left, width = edges[:, :-1, None], np.diff(edges, axis=-1)[..., None]
+    x = (left + width * np.sin(psi) ** 2).reshape(len(a), -1)  # (R, X)
+    w = (width * np.sin(2.0 * psi) * 0.25 * math.pi * WEIGHTS).reshape(len(a), -1)
+    theta = x[:, None, :] / prices[:, None]  # (R, K, X)
+    inside = (theta > 0.0) & (theta < 1.0)
+    t = np.where(inside, theta, 0.5)
+    kernel = np.where(inside, np.exp(a * np.log(t) + b * np.log1p(-t) - special.betaln(a, b)), 0.0)
+    F = special.betainc(a, b, np.clip(theta, 0.0, 1.0))
+    f = kernel / (t * (1.0 - t)) / prices[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):  # E[m_b | m_b <= x] = price (I_t(a, b) - kernel / a) a / n / I
+        m = prices[:, None] * mean * (1.0 - kernel / (a * F))
+    m = np.clip(np.where(F > 0.0, m, 0.0), 0.0, x[:, None, :])
+    up = np.cumprod(np.concatenate([np.ones_like(F[:, :1]), F[:, :-1]], axis=1), axis=1)
+    down = np.cumprod(np.concatenate([np.ones_like(F[:, :1]), F[:, :0:-1]], axis=1), axis=1)[:, ::-1]
+    h = w[:, None, :] * f * up * down  # the probability that a is the best, at x
+    p = h.sum(axis=-1)
+    M = h @ np.swapaxes(m, -1, -2)
+    M[:, np.arange(K), np.arange(K)] = (h @ x[..., None])[..., 0]
+    M = np.where(p[..., None] > 0.0, M / np.where(p > 0.0, p, 1.0)[..., None], M)
+    return (p / p.sum(axis=-1, keepdims=True)).reshape(shape), M.reshape(*shape, K)

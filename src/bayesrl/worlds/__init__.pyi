@@ -9,6 +9,10 @@ from bayesrl.worlds.bandits.linear import linear as linear
 from bayesrl.worlds.bandits.logistic import logistic as logistic
 from bayesrl.worlds.bandits.online_shop import online_shop as online_shop
 from bayesrl.worlds.bandits.online_shop_several import online_shop_several as online_shop_several
+from bayesrl.worlds.bandits.priced import PricedBandit as PricedBandit
+from bayesrl.worlds.bandits.priced import PricedContextual as PricedContextual
+from bayesrl.worlds.bandits.priced import PricedFamily as PricedFamily
+from bayesrl.worlds.bandits.priced import PricedSeveral as PricedSeveral
 from bayesrl.worlds.continuous.blimp import Blimp as Blimp
 from bayesrl.worlds.continuous.bpg_bandit import BPGBandit as BPGBandit
 from bayesrl.worlds.continuous.bpg_regulator import BPGRegulator as BPGRegulator

@@ -23,6 +23,7 @@ from bayesrl.beliefs.arms.full_bandit import FullBandit
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.beliefs.arms.logistic_arms import LogisticArms
 from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
+from bayesrl.beliefs.arms.money.priced import Priced
 from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm
 from bayesrl.beliefs.arms.poisson_arm import PoissonArm
@@ -138,6 +139,23 @@ class SemiBanditProbe:
         return probe_for(belief.arms).expect(belief.arms)
 
 
+class PricedProbe:
+    """Truths are those of the belief inside; a reward of 1 becomes the price of its arm."""
+
+    def draw(self, belief: Priced, rng: Generator) -> Any:
+        return probe_for(belief.belief).draw(belief.belief, rng)
+
+    def datum(self, belief: Priced, theta: Any, rng: Generator) -> Transition:
+        made: Transition = probe_for(belief.belief).datum(belief.belief, theta, rng)
+        return made._replace(reward=made.reward * float(belief.prices[made.action]))
+
+    def read(self, belief: Priced, theta: Any) -> Floats:
+        return probe_for(belief.belief).read(belief.belief, theta)
+
+    def expect(self, belief: Priced) -> Floats:
+        return belief.mean() / belief.prices
+
+
 class ForgettingProbe:
     """Truths are those of the belief inside, which is wider than the posterior by design."""
 
@@ -224,6 +242,7 @@ PROBES: dict[type, Probe] = {
     LogisticLaplaceArms: LogisticProbe(),
     SemiBandit: SemiBanditProbe(),
     Forgetting: ForgettingProbe(),
+    Priced: PricedProbe(),
     FullBandit: FullBanditProbe(),
     FiniteModels: FiniteProbe(),
     FiniteMDPs: FiniteProbe(),

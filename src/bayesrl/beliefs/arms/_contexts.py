@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -184,6 +184,8 @@ class OverFeatures:
 
 class PaysClicks(OverFeatures, ABC):
     """Members that beliefs about clicks with log-odds linear in the features share."""
+
+    pays_ones: ClassVar[bool] = True
 
     @abstractmethod
     def sample_means(self, context: object, rng: Generator) -> Floats:

@@ -8,13 +8,18 @@ from bayesrl.beliefs._problems import needed
 from bayesrl.capabilities import (
     HasBetaArms,
     HasMeans,
+    HasPrices,
     ListsArms,
     SamplesMeans,
     TakesFeatures,
     offers,
 )
+from bayesrl.checks import Floats
 from bayesrl.errors import InvalidArgument
 from bayesrl.problems import ChoosesSeveral, HasDiscount, MakesPrior, name_of
+
+PRICED = "Its arms have prices: 'priced' knows them, and priced:belief=NAME learns what is bought by another belief."
+"""The remedy where a belief about zeros and ones is asked for a bandit with prices."""
 
 
 class Bandit(ListsArms, HasMeans, HasDiscount, Protocol):
@@ -27,6 +32,18 @@ class Coins(HasBetaArms, SamplesMeans, ListsArms, Protocol):
 
 class Featured(TakesFeatures, HasDiscount, Protocol):
     """A belief about arms whose rewards depend on features."""
+
+
+class SellsAtPrices(Protocol):
+    """A bandit, or a belief about one, whose arms pay a known price or 0."""
+
+    @property
+    def prices(self) -> Floats:
+        """Reward of a purchase of each arm, (K,)."""
+
+    @property
+    def coins(self) -> MakesPrior:
+        """The same bandit with a reward of 1 for each purchase."""
 
 
 class Noisy(Protocol):
@@ -49,7 +66,7 @@ def usual(prior: str, problem: object) -> Bandit:
     """The usual prior of a bandit of which one arm is chosen at a time."""
     own = needed(prior, problem, MakesPrior).default_prior()
     if offers(problem, ChoosesSeveral) or not offers(own, Bandit):
-        raise _refusal(prior, problem, "a bandit of which one arm is chosen at a time")
+        raise refusal(prior, problem, "a bandit of which one arm is chosen at a time")
     return own
 
 
@@ -57,15 +74,17 @@ def pays_amounts(prior: str, problem: object) -> Bandit:
     """The usual prior of a bandit whose rewards are not negative."""
     own = usual(prior, problem)
     if offers(own, Noisy) and own.noise is not None:
-        raise _refusal(prior, problem, "a bandit whose rewards are not negative")
+        raise refusal(prior, problem, "a bandit whose rewards are not negative")
     return own
 
 
 def pays_ones(prior: str, problem: object) -> Bandit:
     """The usual prior of a bandit that pays 1 or 0."""
     own = usual(prior, problem)
+    if offers(own, HasPrices):
+        raise refusal(prior, problem, "a bandit that pays 1 or 0", PRICED)
     if not offers(own, Coins) and not (offers(own, Featured) and not (offers(own, Noisy) and own.noise is not None)):
-        raise _refusal(prior, problem, "a bandit that pays 1 or 0")
+        raise refusal(prior, problem, "a bandit that pays 1 or 0")
     return own
 
 
@@ -73,7 +92,8 @@ def pays_coins(prior: str, problem: object) -> Coins:
     """The usual prior of a bandit that pays 1 or 0 and has no features."""
     own = usual(prior, problem)
     if not offers(own, Coins):
-        raise _refusal(prior, problem, "a bandit without features that pays 1 or 0")
+        hint = PRICED if offers(own, HasPrices) else ""
+        raise refusal(prior, problem, "a bandit without features that pays 1 or 0", hint)
     return own
 
 
@@ -81,14 +101,16 @@ def featured(prior: str, problem: object) -> Featured:
     """The usual prior of a bandit whose arms have known features."""
     own = usual(prior, problem)
     if not offers(own, Featured) or own.features is None:
-        raise _refusal(prior, problem, "a bandit whose arms have known features")
+        raise refusal(prior, problem, "a bandit whose arms have known features")
     return own
 
 
 def clicked(prior: str, problem: object) -> Featured:
     """The same, of a bandit whose arms pay 1 or 0."""
     if offers(problem, Noisy) and problem.noise is not None:
-        raise _refusal(prior, problem, "a bandit that pays 1 or 0")
+        raise refusal(prior, problem, "a bandit that pays 1 or 0")
+    if offers(problem, SellsAtPrices):
+        raise refusal(prior, problem, "a bandit that pays 1 or 0", PRICED)
     return featured(prior, problem)
 
 
@@ -96,9 +118,10 @@ def several(prior: str, problem: object, feedback: str) -> Several:
     """The size of a bandit of which several arms are chosen at once, with this feedback."""
     bandit = needed(prior, problem, ChoosesSeveral)
     if bandit.feedback != feedback:
-        raise _refusal(prior, problem, f"a bandit with {feedback} feedback")
+        raise refusal(prior, problem, f"a bandit with {feedback} feedback")
     return Several(bandit.n_actions, bandit.suggestions, bandit.gamma)
 
 
-def _refusal(prior: str, problem: object, expected: str) -> InvalidArgument:
-    return InvalidArgument(f"The prior {prior!r}", "problem", expected, name_of(problem))
+def refusal(prior: str, problem: object, expected: str, hint: str = "") -> InvalidArgument:
+    """The error for a bandit of another kind."""
+    return InvalidArgument(f"The prior {prior!r}", "problem", expected, name_of(problem), hint)

@@ -5,6 +5,7 @@ about arms offers `best_arm`, which returns p, E[theta_b | A* = a] and the infor
 these computations:
 
     best_arm_of_betas, best_arm_of_normals   numerical integration (kernels/best_arm.py), errors below 1e-8
+    best_arm_of_priced_betas                 the same, each Beta times a price
     best_arm_of_list                         sums over a list of possible means with weights
     best_arm_by_draws                        sums over draws from the belief
 
@@ -25,7 +26,18 @@ from scipy import special
 from bayesrl.capabilities import BestArm, SamplesMeans
 from bayesrl.checks import Floats, integer
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.best_arm import DEVIATIONS, NODES, OF_NODES, PANELS, UP_TO, WEIGHTS, best_beta, best_normal, panels
+from bayesrl.kernels.best_arm import (
+    DEVIATIONS,
+    NODES,
+    OF_NODES,
+    PANELS,
+    UP_TO,
+    WEIGHTS,
+    best_beta,
+    best_normal,
+    best_priced_beta,
+    panels,
+)
 from bayesrl.kernels.ties import greedy
 
 Law = Literal["bernoulli"] | float | None
@@ -45,6 +57,13 @@ def best_arm_of_betas(alpha: Floats, beta: Floats, mean: Floats) -> BestArm:
     """The best arm if means are Beta(alpha, beta) and rewards are 0 or 1."""
     p, given = best_beta(alpha, beta)
     return BestArm(p, given, mean, partial(bernoulli_information, p, given, mean))
+
+
+def best_arm_of_priced_betas(alpha: Floats, beta: Floats, prices: Floats) -> BestArm:
+    """The best arm if means are price times Beta(alpha, beta) and rewards are 0 or the price."""
+    p, given = best_priced_beta(alpha, beta, prices)
+    chance = alpha / (alpha + beta)
+    return BestArm(p, given, prices * chance, partial(bernoulli_information, p, given / prices, chance))
 
 
 def best_arm_of_normals(mean: Floats, deviation: Floats, noise: float) -> BestArm:

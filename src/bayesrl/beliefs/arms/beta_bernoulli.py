@@ -30,13 +30,13 @@ from bayesrl.beliefs.arms.arms import (
     tile_replicates,
     unchecked,
 )
-from bayesrl.beliefs.arms.best_arm import DRAWS, best_arm_of_betas
+from bayesrl.beliefs.arms.best_arm import DRAWS, best_arm_of_betas, best_arm_of_priced_betas
 from bayesrl.beliefs.log import Log
 from bayesrl.capabilities import ArmPosteriors, ArmStates, BestArm
 from bayesrl.checks import Floats, Ints, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
-from bayesrl.kernels.best_arm import best_beta
+from bayesrl.kernels.best_arm import best_beta, best_priced_beta
 from bayesrl.parameters import DISCOUNT, Above, Shape, value
 from bayesrl.registry import register
 
@@ -82,6 +82,7 @@ class BetaBernoulli:
     """alpha and beta before any reward."""
 
     tells_information: ClassVar[bool] = True
+    pays_ones: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_shapes("BetaBernoulli", alpha=self.alpha, beta=self.beta)
@@ -166,6 +167,10 @@ class BetaBernoulli:
         """The distribution of the best arm, by numerical integration."""
         return best_arm_of_betas(self.alpha, self.beta, self.mean())
 
+    def best_arm_at(self, prices: Floats) -> BestArm:
+        """The distribution of the arm of largest mean times price, by numerical integration."""
+        return best_arm_of_priced_betas(self.alpha, self.beta, prices)
+
     def reward_deviation(self) -> float:
         """A reward in [0, 1] is sub-Gaussian with deviation 1/2."""
         return 0.5
@@ -203,6 +208,16 @@ class BetaBernoulli:
 
         def best() -> Floats:
             return best_beta(alpha, beta)[0]
+
+        return ArmPosteriors(np.stack([1.0 - p, p], axis=-1), best, best)
+
+    def posteriors_at(self, prices: Floats, seen: Ints) -> ArmPosteriors:
+        """The same posteriors if a one of arm a is worth prices[a]."""
+        alpha, beta = self.alpha[..., None, :] + seen[..., 1], self.beta[..., None, :] + seen[..., 0]
+        p = alpha / (alpha + beta)
+
+        def best() -> Floats:
+            return best_priced_beta(alpha, beta, prices)[0]
 
         return ArmPosteriors(np.stack([1.0 - p, p], axis=-1), best, best)
 

@@ -64,6 +64,7 @@ class BinarisedRewards:
     inside: Annotated[BetaBernoulli, "The belief about zeros and ones."]
 
     tells_information: ClassVar[bool] = True
+    pays_ones: ClassVar[bool] = True  # also: rewards of 0 and 1 are handed on as they are
 
     def __post_init__(self) -> None:
         if not isinstance(self.inside, BetaBernoulli):

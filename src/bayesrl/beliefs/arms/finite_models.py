@@ -14,6 +14,7 @@ against enumeration; belief laws.
 from __future__ import annotations
 
 from dataclasses import field
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -25,7 +26,7 @@ from bayesrl.beliefs._problems import Draws
 from bayesrl.beliefs.arms._problems import pays_coins
 from bayesrl.beliefs.arms.arms import check_single, unchecked
 from bayesrl.beliefs.arms.bandit_models import BernoulliModels, Models
-from bayesrl.beliefs.arms.best_arm import DRAWS, best_arm_of_list
+from bayesrl.beliefs.arms.best_arm import DRAWS, bernoulli_information, best_arm_of_list
 from bayesrl.beliefs.log import Log, columns
 from bayesrl.capabilities import ArmPosteriors, BestArm
 from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, probability, rows_sum_to_one
@@ -183,6 +184,11 @@ class FiniteModels:
         return self.models.means
 
     @property
+    def pays_ones(self) -> bool:
+        """Whether every arm pays 0 or 1."""
+        return self.models.law == "bernoulli"
+
+    @property
     def tells_information(self) -> bool:
         """Whether rewards are 0 or 1, or Gaussian."""
         return self.models.law is not None
@@ -192,6 +198,13 @@ class FiniteModels:
         weight = self.posterior()
         theta = np.broadcast_to(self.models.means, (*weight.shape, self.n_actions))
         return best_arm_of_list(theta, weight, self.models.law)
+
+    def best_arm_at(self, prices: Floats) -> BestArm:
+        """The distribution of the arm of largest mean times price. Rewards are 0 or 1."""
+        weight = self.posterior()
+        theta = np.broadcast_to(self.models.means * prices, (*weight.shape, self.n_actions))
+        p, given, mean, _ = best_arm_of_list(theta, weight, None)
+        return BestArm(p, given, mean, partial(bernoulli_information, p, given / prices, mean / prices))
 
     def reward_deviation(self) -> float:
         """A standard deviation for which every reward is sub-Gaussian."""
@@ -213,11 +226,27 @@ class FiniteModels:
     def posteriors_after(self, seen: Ints) -> ArmPosteriors:
         """The posteriors after arm a has paid reward y another seen[n, a, y] times; `seen` has shape (N, K, Y)."""
         assert self.models.table is not None
-        table, means = self.models.table[1], self.models.means
-        log_joint = self.log_joint[..., None, :] + special.xlogy(seen[:, None], table).sum(axis=(-2, -1))
-        possible = log_joint.max(axis=-1, keepdims=True) > -np.inf  # impossible data are never reached
-        weight = np.where(possible, special.softmax(np.where(possible, log_joint, 0.0), axis=-1), 0.0)
+        table, means, weight = self.models.table[1], self.models.means, self._weights_after(seen)
         tied = (means >= means.max(axis=-1, keepdims=True)).astype(np.float64)  # (models, K)
         first = np.eye(self.n_actions)[means.argmax(axis=-1)]
         prob = np.tensordot(weight, table, axes=1)
         return ArmPosteriors(prob, lambda: np.asarray(weight @ tied), lambda: np.asarray(weight @ first))
+
+    def posteriors_at(self, prices: Floats, seen: Ints) -> ArmPosteriors:
+        """The same posteriors if a one of arm a is worth prices[a]. Rewards are 0 or 1."""
+        prob, (weight, worth) = (
+            self.posteriors_after(seen).prob,
+            (self._weights_after(seen), self.models.means * prices),
+        )
+        top = np.abs(worth).max(axis=-1, keepdims=True)
+        tied = (worth >= worth.max(axis=-1, keepdims=True) - RELATIVE * top).astype(np.float64)
+        first = np.eye(self.n_actions)[tied.argmax(axis=-1)]
+        return ArmPosteriors(prob, lambda: np.asarray(weight @ tied), lambda: np.asarray(weight @ first))
+
+    def _weights_after(self, seen: Ints) -> Floats:
+        """Probability of each model after those rewards, (..., N, models); zeros if no model allows them."""
+        assert self.models.table is not None
+        more = special.xlogy(seen[:, None], self.models.table[1]).sum(axis=(-2, -1))
+        log_joint = self.log_joint[..., None, :] + more
+        possible = log_joint.max(axis=-1, keepdims=True) > -np.inf  # impossible data are never reached
+        return np.where(possible, special.softmax(np.where(possible, log_joint, 0.0), axis=-1), 0.0)

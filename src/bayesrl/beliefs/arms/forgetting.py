@@ -51,6 +51,7 @@ READINGS = (
     "average",
     "best_arm",
     "tells_information",
+    "pays_ones",
 )
 """Members of the wrapped belief that are passed on, if it has them. Plays and averages are the faded ones."""
 
@@ -61,6 +62,18 @@ class Fades(Protocol):
 
     def fade(self, prior: Self, decay: float) -> Self:
         """The belief with natural parameters (1 - decay) prior + decay own."""
+
+
+@runtime_checkable
+class Sells(Protocol):
+    """A belief with prices, around one about what is bought."""
+
+    @property
+    def belief(self) -> Any:
+        """The belief about what is bought."""
+
+    def as_purchase(self, datum: Transition) -> Transition:
+        """The datum with a reward of 0 or 1."""
 
 
 class Inside(Fades, HasMeans, Batches, Belief[Transition], Protocol):
@@ -121,10 +134,8 @@ class Forgetting:
             raise InvalidArgument(owner, "prior", "a belief of the same class, size and settings", prior)
         prior = dataclasses.replace(prior)  # type: ignore[type-var]  # without data, so that plays count from here
         set_(self, "prior", prior)
-        if "prior_parameters" in vars(prior):
-            set_(self, "belief", unchecked(self.belief, prior_parameters=vars(prior)["prior_parameters"]))
-        first = getattr(prior, dataclasses.fields(prior)[0].name)  # type: ignore[arg-type]
-        set_(self, "evidence", frozen(np.zeros(first.shape[:-1])))
+        set_(self, "belief", _from(prior, self.belief))
+        set_(self, "evidence", frozen(np.zeros(_replicates(prior))))
 
     def batch(self, replicates: int) -> Forgetting:
         """The same belief for each of several replicates in lockstep."""
@@ -171,8 +182,25 @@ def _alike(one: Any, prior: Any) -> bool:
     return True
 
 
+def _from(prior: Any, belief: Any) -> Any:
+    """The belief, whose plays count from the prior. A belief with prices has that of its purchases."""
+    if offers(prior, Sells):
+        return unchecked(belief, belief=_from(dataclasses.replace(prior.belief), belief.belief))
+    if "prior_parameters" in vars(prior):
+        return unchecked(belief, prior_parameters=vars(prior)["prior_parameters"])
+    return belief
+
+
+def _replicates(belief: Any) -> tuple[int, ...]:
+    """The axes of replicates of a belief."""
+    first = getattr(belief, dataclasses.fields(belief)[0].name)
+    return np.shape(first)[:-1] if isinstance(first, np.ndarray) else _replicates(first)
+
+
 def _log_predictive(before: Any, after: Any, datum: Transition) -> Floats:
     """The log predictive probability of the reward. A belief without evidence has rewards 0 or 1; its mean gives it."""
+    if offers(before, Sells):
+        return _log_predictive(before.belief, after.belief, before.as_purchase(datum))
     if hasattr(before, "log_evidence"):
         return np.asarray(after.log_evidence() - before.log_evidence())
     p = before.mean(datum.observation)

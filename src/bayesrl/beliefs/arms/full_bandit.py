@@ -15,14 +15,15 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 
-from bayesrl.beliefs.arms._problems import several
+from bayesrl.beliefs.arms._problems import SellsAtPrices, several
 from bayesrl.beliefs.arms.arms import check_reward, check_set
 from bayesrl.beliefs.arms.best_arm import DRAWS, best_arm_by_draws
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.beliefs.log import Log, columns
-from bayesrl.capabilities import BestArm
-from bayesrl.checks import Floats, integer
+from bayesrl.capabilities import BestArm, offers
+from bayesrl.checks import Floats, array, integer
 from bayesrl.core import Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.parameters import AtLeast, unchecked, value
@@ -31,7 +32,10 @@ from bayesrl.registry import register
 
 def prior_for(problem: object) -> FullBandit:
     """`uniform` for the arms of a bandit that shows the sum of the chosen arms' rewards."""
-    return FullBandit.uniform(*several("full-bandit", problem, "full"))
+    own = several("full-bandit", problem, "full")
+    if offers(problem, SellsAtPrices):
+        return FullBandit.at_prices(problem.prices, own.suggestions, own.gamma)
+    return FullBandit.uniform(*own)
 
 
 @register(
@@ -77,6 +81,19 @@ class FullBandit:
         M = integer("FullBandit.uniform", "suggestions", suggestions, 1, K)
         root = np.eye(K) / np.sqrt(12.0)
         return cls(LinearGaussianArms(np.full(K, 0.5), root, float(np.sqrt(M / 6.0)), None, np.eye(K), gamma), M)
+
+    @classmethod
+    def at_prices(cls, prices: ArrayLike, suggestions: int, gamma: float = 1.0) -> FullBandit:
+        """The same if arm a pays 0 or prices[a]: means price / 2, and the noise of the M dearest arms.
+
+        >>> FullBandit.at_prices([4.0, 12.0], suggestions=1).mean()
+        array([2., 6.])
+        """
+        owner = "FullBandit.at_prices"
+        x = array(owner, "prices", prices, (None,), low=0.0, above=True, moderate=True)
+        M = integer(owner, "suggestions", suggestions, 1, len(x))
+        noise = float(np.sqrt((np.sort(x)[-M:] ** 2).sum() / 6.0))
+        return cls(LinearGaussianArms(0.5 * x, np.diag(x) / np.sqrt(12.0), noise, None, np.eye(len(x)), gamma), M)
 
     def batch(self, replicates: int) -> FullBandit:
         """The same belief for each of several replicates in lockstep."""

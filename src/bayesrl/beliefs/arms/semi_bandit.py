@@ -8,12 +8,12 @@ Deviations: none. Cost: one update of the belief inside for each chosen arm. Cla
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Protocol, Self
+from typing import Annotated, Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.beliefs.arms._problems import several
+from bayesrl.beliefs.arms._problems import PRICED, SellsAtPrices, refusal, several
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.log import Log, columns
 from bayesrl.capabilities import Batches, HasMeans, SamplesMeans, lacking, offers
@@ -39,9 +39,20 @@ class Arms(SamplesMeans, HasMeans, Protocol):
         """The posterior after a choice and its reward."""
 
 
+@runtime_checkable
+class SaysPay(Protocol):
+    """A belief that says how its arms pay."""
+
+    @property
+    def pays_ones(self) -> bool:
+        """Whether every arm pays 0 or 1."""
+
+
 def prior_for(problem: object) -> SemiBandit:
     """Uniform probabilities for the arms of a bandit that shows the reward of each chosen arm."""
     own = several("semi-bandit", problem, "semi")
+    if offers(problem, SellsAtPrices):
+        raise refusal("semi-bandit", problem, "a bandit that pays 1 or 0", PRICED)
     return SemiBandit(BetaBernoulli.uniform(own.n_actions, own.gamma))
 
 
@@ -70,6 +81,8 @@ class SemiBandit:
     """
 
     arms: Annotated[Arms, "The belief about single arms."]
+
+    sees_each: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         missing = lacking(self.arms, Arms)
@@ -106,6 +119,11 @@ class SemiBandit:
     def gamma(self) -> float:
         """Discount."""
         return self.arms.gamma
+
+    @property
+    def pays_ones(self) -> bool:
+        """Whether every arm pays 0 or 1."""
+        return offers(self.arms, SaysPay) and self.arms.pays_ones
 
     @property
     def n_actions(self) -> int:

@@ -1,0 +1,1 @@
+"""Beliefs about arms that pay amounts of money: known prices, known values of outcomes, random amounts."""
