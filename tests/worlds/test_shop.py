@@ -4,6 +4,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import bayesrl as b
 from bayesrl.core import Transition
@@ -138,6 +139,37 @@ def test_hidden_paths_of_carts_have_the_law_of_the_kernel(shop):
         assert sum(p.sum() for p in view.values()) == pytest.approx(1.0, abs=1e-12)
 
 
+@SHOPS
+def test_bandit_views_are_the_first_step_of_the_kernel(shop):
+    """One step from the start and then the check-out: purchases at the kernel's rates, paid by the cart's profit."""
+    P, profit, start = plain(shop)
+    N, kinds = len(shop.prices), len(shop.appeal)
+    of_kind = np.array([np.where(np.arange(len(P)) // (len(P) // kinds) == k, start, 0.0) for k in range(kinds)])
+    first = of_kind @ np.einsum("say,y->sa", P, np.where(np.arange(len(P)) < shop.end, profit, 0.0))  # (kinds, N)
+    one = b.make_world("online-shop", shop=shop)
+    np.testing.assert_allclose(one.means, first.sum(axis=0), atol=1e-12)
+    np.testing.assert_allclose([one.gap(None, a) for a in range(N)], one.means.max() - one.means, atol=1e-12)
+    several = b.make_world("online-shop-several", shop=shop)
+    np.testing.assert_allclose(several.means, one.means)
+    seen = b.make_world("contextual-shop", shop=shop)
+    assert seen.n_contexts == kinds
+    np.testing.assert_allclose(seen.frequency @ seen.means, one.means, atol=1e-12)
+    np.testing.assert_allclose(seen.means, first / shop.frequency[:, None], atol=1e-12)
+
+
+def test_paid_profits_have_the_means_of_the_views():
+    """False alarm 1e-4 for each arm: 20,000 purchases, within four standard errors."""
+    rng, n = default_rng(5), 20_000
+    one, several = b.make_world("online-shop"), b.make_world("online-shop-several")
+    for a in range(3):
+        paid = np.array([one.step(None, a, rng).reward for _ in range(n)])
+        assert set(np.unique(paid)) == {0.0, one.prices[a]}
+        assert abs(paid.mean() - one.means[a]) < 4.0 * paid.std() / np.sqrt(n)
+    paid = np.array([several.step(None, [0, 2], rng).reward for _ in range(n)])
+    assert set(np.unique(paid)) == {0.0, 4.0, 12.0, 16.0}
+    assert abs(paid.mean() - several.means[[0, 2]].sum()) < 4.0 * paid.std() / np.sqrt(n)
+
+
 def bracket(shop, steps):
     """Bounds of the best profit where kind and willingness are hidden: all histories of that many steps.
 
@@ -217,7 +249,9 @@ def test_a_wrong_shop_is_refused(wrong, sentence):
     assert sentence in str(refused.value)
 
 
-@pytest.mark.parametrize("view", ["online-shop-mdp", "online-shop-hidden"])
+@pytest.mark.parametrize(
+    "view", ["online-shop-mdp", "online-shop-hidden", "online-shop", "online-shop-several", "contextual-shop"]
+)
 def test_a_view_of_no_shop_is_refused(view):
     with pytest.raises(InvalidArgument, match="'shop' must be a Shop or None"):
         b.make_world(view, shop="mine")

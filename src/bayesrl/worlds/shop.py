@@ -224,7 +224,7 @@ class Shop:
         phi = np.zeros((K, L, C, N, 4 * N + 1))
         count = np.array([len(cart) for cart in self.carts])
         mean_price = self.profits / np.maximum(count, 1) / self.prices.mean()
-        age = (self.age - self.age.mean()) / max(float(self.age.std()), 1.0)
+        age = self.customers()[:, 1]
         for a in range(N):
             own = phi[:, :, :, a, 4 * a : 4 * a + 4]
             own[..., 0] = 1.0
@@ -235,8 +235,16 @@ class Shop:
         return frozen(np.concatenate([phi.reshape(-1, N, 4 * N + 1), np.zeros((1, N, 4 * N + 1))]))
 
     def customers(self) -> Floats:
-        """Features of each kind for bandits, (kinds, 3): a one, the age in tens of years, and whether from abroad."""
-        return frozen(np.column_stack([np.ones(self.n_kinds), self.age / 10.0, self.abroad]))
+        """What is known of a kind before it sees a product, (kinds, 3): a one, the scaled age, and its origin."""
+        age = (self.age - self.age.mean()) / max(float(self.age.std()), 1.0)
+        return frozen(np.column_stack([np.ones(self.n_kinds), age, 2.0 * self.abroad - 1.0]))
+
+    def product_features(self) -> Floats:
+        """Features (kinds, N, 3 N) for contextual bandits: each product has its own weights for `customers`."""
+        x, N = self.customers(), self.n_products
+        table = np.zeros((self.n_kinds, N, N, x.shape[1]))
+        table[:, np.arange(N), np.arange(N)] = x[:, None, :]
+        return frozen(table.reshape(self.n_kinds, N, -1))
 
 
 def shop_given(owner: str, shop: Shop | None) -> Shop:

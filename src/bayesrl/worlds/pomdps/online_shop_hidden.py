@@ -42,7 +42,7 @@ def online_shop_hidden(
 ) -> POMDPWorld:
     """Suggest products to a customer of unknown kind and willingness until the check-out, which pays the cart's profit.
 
-    The best policy earns 5.1112 a customer; the best single product has 4.9921, and if all were seen it would be 6.9370.
+    The best policy earns 5.1112 a customer, the best single product 4.9921. If all were seen it would be 6.9370.
 
     Examples
     --------
