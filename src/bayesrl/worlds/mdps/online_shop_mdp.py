@@ -8,10 +8,10 @@ the same brand sells better once it is in the cart, without saying how much bett
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from bayesrl._explained import explain_failures
-from bayesrl.checks import Floats
+from bayesrl.checks import Floats, number
 from bayesrl.parameters import DISCOUNT, value
 from bayesrl.registry import register
 from bayesrl.worlds.settings import Setting
@@ -25,6 +25,8 @@ class ShopWorld(MDPWorld):
     """The online shop as an MDP, with features of customers and products."""
 
     shop: Annotated[Shop, "What is sold, and how customers behave."] = field(default_factory=Shop, repr=False)
+
+    registered: ClassVar[str] = "online-shop-mdp"
 
     @property
     def features(self) -> Floats:
@@ -61,5 +63,6 @@ def online_shop_mdp(
     WorldStep(state=60, observation=60, reward=16.0, terminated=True)
     """
     own = shop_given("online-shop-mdp", shop)
+    mdp = own.mdp(number("online-shop-mdp", "gamma", gamma, 0.0, 1.0))
     names = tuple(f"product-{a}" for a in range(own.n_products))
-    return ShopWorld("online-shop-mdp", own.mdp(gamma), Setting("structured:1", steps=1000), names, shop=own)
+    return ShopWorld("online-shop-mdp", mdp, Setting("structured:1", steps=1000), names, shop=own)

@@ -14,6 +14,7 @@ from typing import Annotated
 
 import numpy as np
 
+from bayesrl.checks import number
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.parameters import DISCOUNT
 from bayesrl.registry import register
@@ -50,7 +51,7 @@ def online_shop_hidden(
     TabularPOMDP(states=61, actions=3, observations=11, gamma=1.0)
     """
     own = shop_given("online-shop-hidden", shop)
-    mdp = own.mdp(gamma)
+    mdp = own.mdp(number("online-shop-hidden", "gamma", gamma, 0.0, 1.0))
     C = len(own.carts)
     seen = np.append(np.arange(own.end) % C, C)
     observed, rows = observations_by_state(np.eye(C + 1)[seen], own.n_products)
