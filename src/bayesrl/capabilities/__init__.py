@@ -55,9 +55,6 @@ from bayesrl.capabilities.arms import (
     HasBestArm as HasBestArm,
 )
 from bayesrl.capabilities.arms import (
-    HasBetaArms as HasBetaArms,
-)
-from bayesrl.capabilities.arms import (
     HasMeans as HasMeans,
 )
 from bayesrl.capabilities.arms import (
@@ -221,6 +218,7 @@ BESIDE_THEIR_USERS = {
     "LinearInFeatures": "bayesrl.bandits.bounds_of_world",
     "ListsArmModels": "bayesrl.bandits.bounds_of_world",
     "HasArmStates": "bayesrl.bandits.gittins",
+    "HasBetaArms": "bayesrl.beliefs.arms._problems",
     "ListsHyperStates": "bayesrl.bapomdp.ba_pomcp",
     "Fades": "bayesrl.beliefs.arms.forgetting",
     "DrawsObservations": "bayesrl.continuous.continuous_forward_search",

@@ -114,23 +114,6 @@ class ArmStates(NamedTuple):
     """The unit of the index, one for all arms or (K,)."""
 
 
-@runtime_checkable
-class HasBetaArms(Protocol):
-    """A belief about independent arms that pay 0 or 1, with a Beta distribution for each."""
-
-    @property
-    def gamma(self) -> float:
-        """Discount, in [0, 1]."""
-
-    @property
-    def alpha(self) -> Floats:
-        """Prior count of ones plus the number of ones seen."""
-
-    @property
-    def beta(self) -> Floats:
-        """Prior count of zeros plus the number of zeros seen."""
-
-
 class ArmPosteriors(NamedTuple):
     """N posteriors of K arms with Y outcomes. Leading axes, if any, are replicates."""
 

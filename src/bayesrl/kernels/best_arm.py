@@ -224,6 +224,7 @@ def best_priced_beta(alpha: Floats, beta: Floats, prices: Floats) -> tuple[Float
     mean = a / (a + b)
     low = np.arcsin(np.sqrt(special.betaincinv(a, b, OUTSIDE)))
     high = np.arccos(np.sqrt(special.betaincinv(b, a, OUTSIDE)))
+    high = np.where(0.5 * math.pi - high < 0.1 * (high - low), 0.5 * math.pi, high)  # no panel ends just before a price
     phi = low + (high - low) * np.linspace(0.0, 1.0, PRICED_PANELS + 1)
     edges = np.sort((prices[:, None] * np.sin(phi) ** 2).reshape(len(a), -1), axis=-1)
     psi = 0.25 * math.pi * (1.0 + NODES)

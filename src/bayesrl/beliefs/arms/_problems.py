@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from bayesrl.beliefs._problems import needed
 from bayesrl.capabilities import (
-    HasBetaArms,
     HasMeans,
     HasPrices,
     ListsArms,
@@ -24,6 +23,23 @@ PRICED = "Its arms have prices: 'priced' knows them, and priced:belief=NAME lear
 
 class Bandit(ListsArms, HasMeans, HasDiscount, Protocol):
     """A belief about the arms of a bandit."""
+
+
+@runtime_checkable
+class HasBetaArms(Protocol):
+    """A belief about independent arms that pay 0 or 1, with a Beta distribution for each."""
+
+    @property
+    def gamma(self) -> float:
+        """Discount, in [0, 1]."""
+
+    @property
+    def alpha(self) -> Floats:
+        """Prior count of ones plus the number of ones seen."""
+
+    @property
+    def beta(self) -> Floats:
+        """Prior count of zeros plus the number of zeros seen."""
 
 
 class Coins(HasBetaArms, SamplesMeans, ListsArms, Protocol):

@@ -31,7 +31,7 @@ from bayesrl.beliefs.arms._problems import usual
 from bayesrl.beliefs.arms.arms import unchecked
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.log import Log, transitions
-from bayesrl.capabilities import Batches, HasMeans, lacking, offers
+from bayesrl.capabilities import Batches, HasLogEvidence, HasMeans, lacking, offers
 from bayesrl.checks import Floats, frozen, same
 from bayesrl.core import Belief, Transition
 from bayesrl.errors import Incompatible, InvalidArgument
@@ -182,18 +182,18 @@ def _alike(one: Any, prior: Any) -> bool:
     return True
 
 
-def _from(prior: Any, belief: Any) -> Any:
+def _from(prior: Any, own: Any) -> Any:
     """The belief, whose plays count from the prior. A belief with prices has that of its purchases."""
     if offers(prior, Sells):
-        return unchecked(belief, belief=_from(dataclasses.replace(prior.belief), belief.belief))
+        return unchecked(own, belief=_from(dataclasses.replace(prior.belief), own.belief))
     if "prior_parameters" in vars(prior):
-        return unchecked(belief, prior_parameters=vars(prior)["prior_parameters"])
-    return belief
+        return unchecked(own, prior_parameters=vars(prior)["prior_parameters"])
+    return own
 
 
-def _replicates(belief: Any) -> tuple[int, ...]:
+def _replicates(own: Any) -> tuple[int, ...]:
     """The axes of replicates of a belief."""
-    first = getattr(belief, dataclasses.fields(belief)[0].name)
+    first = getattr(own, dataclasses.fields(own)[0].name)
     return np.shape(first)[:-1] if isinstance(first, np.ndarray) else _replicates(first)
 
 
@@ -201,7 +201,7 @@ def _log_predictive(before: Any, after: Any, datum: Transition) -> Floats:
     """The log predictive probability of the reward. A belief without evidence has rewards 0 or 1; its mean gives it."""
     if offers(before, Sells):
         return _log_predictive(before.belief, after.belief, before.as_purchase(datum))
-    if hasattr(before, "log_evidence"):
+    if offers(before, HasLogEvidence):
         return np.asarray(after.log_evidence() - before.log_evidence())
     p = before.mean(datum.observation)
     chance = np.take_along_axis(p, np.asarray(datum.action)[..., None], axis=-1)[..., 0]

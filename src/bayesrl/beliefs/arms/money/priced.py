@@ -130,7 +130,7 @@ def prior_for(
     own = needed("priced", problem, SellsAtPrices)
     if not belief:
         return Priced(own.coins.default_prior(), own.prices)
-    entry = lookup(belief)
+    entry = lookup(str(belief))
     way = next(iter(entry.ways.values()), None) if entry is not None and entry.kind == "belief" else None
     if way is None:
         raise InvalidArgument("priced", "belief", "the name of a belief about arms that pay 0 or 1", belief)
