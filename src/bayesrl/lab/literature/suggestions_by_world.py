@@ -116,10 +116,22 @@ def mountain_car(world: MountainCar) -> Arguments:
 
 
 def online_shop_mdp(world: ShopWorld) -> Arguments:
-    """A softmax policy that is linear in the world's phi(x, a); values of states have nothing in common."""
+    """A softmax policy that is linear in the world's phi(x, a); values of states have nothing in common.
+
+    A customer's profit is mostly luck, with a deviation of about 7, so batches are large. Steps of Fisher length become
+    smaller; otherwise policies that are nearly certain are lost again after about 2000 customers.
+    """
     phi, S = world.features, world.n_states
     policy = SoftmaxPolicy(np.zeros(phi.shape[2]), phi)
-    return {"gradient": {"policy": policy, "features": Tabular(S), "covariance": Discrete(variance=100.0)}}
+    bpg = {"paths": 30, "noise": 7.0}
+    return {
+        "gradient": {"policy": policy, "features": Tabular(S), "covariance": Discrete(variance=100.0)},
+        "bpg-1": bpg | {"half_life": 30.0},
+        "bpg-2": bpg | {"half_life": 30.0},
+        "bpg-hessian": bpg,
+        "bac": {"episodes": 30},
+        "actor-critic": {"episodes": 30},
+    }
 
 
 def random_walk(world: RandomWalk) -> Arguments:
