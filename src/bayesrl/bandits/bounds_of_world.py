@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from bayesrl.bandits._gopalan import gopalan
 from bayesrl.bandits.bandit_bounds import (
@@ -99,12 +100,27 @@ class PlainBandit(Protocol):
     rewards: str
 
 
+@runtime_checkable
+class PricedArms(Protocol):
+    """A bandit without contexts whose arms pay a known price or 0."""
+
+    rates: Floats
+    prices: Floats
+    means: Floats
+
+    @property
+    def coins(self) -> PlainBandit:
+        """The same purchases with a reward of 1 for each."""
+
+
 def _of_world(world: object, T: Floats, prior: object) -> dict[str, Bound]:
     if not offers(world, Bandit):
         return {}
     own = world.default_prior()
     if offers(world, Family):
         return _of_family(own, T) if prior is None or prior == own else {}
+    if offers(world, PricedArms):
+        return _of_priced(world, T) if offers(world.coins, PlainBandit) and world.means.ndim == 1 else {}
     if not offers(world, PlainBandit) or world.rewards not in ("bernoulli", "gaussian") or world.means.ndim != 1:
         return {}
     belief = own if prior is None else prior
@@ -114,6 +130,21 @@ def _of_world(world: object, T: Floats, prior: object) -> dict[str, Bound]:
     uniform = offers(belief, KnowsUniform) and belief.is_uniform
     names = [name for name, bound in every.items() if bound.regret == "frequentist"]
     return {name: every[name] for name in names if every[name].side == "lower" or uniform}
+
+
+def _of_priced(world: PricedArms, T: Floats) -> dict[str, Bound]:
+    """The lower bound of Lai and Robbins where prices are known: rates alone are unknown.
+
+    A worse arm of price r looks best at a rate of mean* / r. If that is 1 or more, the arm need not be tried. The other
+    bounds of chapter 3 on frequentist regret are proved for rewards of one range and are left out.
+    """
+    best = float(world.means.max())
+    worse = (world.means < best) & (world.prices > best)
+    rate, least = world.rates[worse], best / world.prices[worse]
+    divergence = special.rel_entr(rate, least) + special.rel_entr(1.0 - rate, 1.0 - least)
+    constant = float(((best - world.means[worse]) / divergence).sum())
+    most = best - float(world.means.min())
+    return {"Lai-Robbins": Bound(T, constant * np.log(T), "lower", "limit", "frequentist", "Lai85AE", most)}
 
 
 def _of_family(belief: object, T: Floats) -> dict[str, Bound]:

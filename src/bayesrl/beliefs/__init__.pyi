@@ -13,6 +13,8 @@ from bayesrl.beliefs.arms.full_bandit import FullBandit as FullBandit
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms as LinearGaussianArms
 from bayesrl.beliefs.arms.logistic_arms import LogisticArms as LogisticArms
 from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms as LogisticLaplaceArms
+from bayesrl.beliefs.arms.money.dirichlet_arm import DirichletArm as DirichletArm
+from bayesrl.beliefs.arms.money.log_normal_purchase import LogNormalPurchase as LogNormalPurchase
 from bayesrl.beliefs.arms.money.priced import Priced as Priced
 from bayesrl.beliefs.arms.normal_arm import NormalArm as NormalArm
 from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm as NormalGammaArm

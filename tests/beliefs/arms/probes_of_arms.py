@@ -23,6 +23,8 @@ from bayesrl.beliefs.arms.full_bandit import FullBandit
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
 from bayesrl.beliefs.arms.logistic_arms import LogisticArms
 from bayesrl.beliefs.arms.logistic_laplace_arms import LogisticLaplaceArms
+from bayesrl.beliefs.arms.money.dirichlet_arm import DirichletArm
+from bayesrl.beliefs.arms.money.log_normal_purchase import LogNormalPurchase
 from bayesrl.beliefs.arms.money.priced import Priced
 from bayesrl.beliefs.arms.normal_arm import NormalArm
 from bayesrl.beliefs.arms.normal_gamma_arm import NormalGammaArm
@@ -139,6 +141,43 @@ class SemiBanditProbe:
         return probe_for(belief.arms).expect(belief.arms)
 
 
+class DirichletProbe:
+    """Truths are the probabilities of the outcomes, (K, n)."""
+
+    def draw(self, belief: DirichletArm, rng: Generator) -> Floats:
+        return np.array([rng.dirichlet(alpha) for alpha in belief.alpha])
+
+    def datum(self, belief: DirichletArm, theta: Floats, rng: Generator) -> Transition:
+        a = int(rng.integers(len(theta)))
+        values = np.broadcast_to(belief.values, theta.shape)
+        return Transition(0, a, float(values[a, one_of(theta[a], rng)]), 0)
+
+    def read(self, belief: DirichletArm, theta: Floats) -> Floats:
+        return theta.ravel()
+
+    def expect(self, belief: DirichletArm) -> Floats:
+        return np.asarray((belief.alpha / belief.alpha.sum(axis=-1, keepdims=True)).ravel())
+
+
+class PurchaseProbe:
+    """Truths are the rates and the mean logarithms of the amounts, (2, K)."""
+
+    def draw(self, belief: LogNormalPurchase, rng: Generator) -> Floats:
+        log = rng.normal(belief.log_mean, belief.spread / np.sqrt(belief.strength))
+        return np.array([rng.beta(belief.alpha, belief.beta), log])
+
+    def datum(self, belief: LogNormalPurchase, theta: Floats, rng: Generator) -> Transition:
+        a = int(rng.integers(belief.n_actions))
+        amount = float(np.exp(rng.normal(theta[1, a], belief.spread)))
+        return Transition(0, a, amount if rng.random() < theta[0, a] else 0.0, 0)
+
+    def read(self, belief: LogNormalPurchase, theta: Floats) -> Floats:
+        return theta.ravel()
+
+    def expect(self, belief: LogNormalPurchase) -> Floats:
+        return np.concatenate([belief.alpha / (belief.alpha + belief.beta), belief.log_mean])
+
+
 class PricedProbe:
     """Truths are those of the belief inside; a reward of 1 becomes the price of its arm."""
 
@@ -243,6 +282,8 @@ PROBES: dict[type, Probe] = {
     SemiBandit: SemiBanditProbe(),
     Forgetting: ForgettingProbe(),
     Priced: PricedProbe(),
+    DirichletArm: DirichletProbe(),
+    LogNormalPurchase: PurchaseProbe(),
     FullBandit: FullBanditProbe(),
     FiniteModels: FiniteProbe(),
     FiniteMDPs: FiniteProbe(),

@@ -6,6 +6,7 @@ from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bayesrl as b
+from bayesrl.bandits.bounds_of_world import bounds_of
 from bayesrl.beliefs import BetaBernoulli, FullBandit, LogisticArms, Priced, SemiBandit
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.measures.regret import regret
@@ -134,6 +135,25 @@ def test_several_and_contexts_are_learnt():
         lost = regret(record, world)
         late = lost.curve[-1, 0] - lost.curve[199, 0]
         assert late < 0.5 * 200 * 1.5
+
+
+def test_bounds_are_in_money():
+    """Lai and Robbins with known prices by hand, and that of the coins at prices of 1; the entropy bound."""
+    found = bounds_of(SINGLE, 1000.0)
+    assert list(found) == ["Lai-Robbins"]
+    rate, least = 0.1, 3.6 / 7.0  # of the second arm; the first would need a rate of 0.9 > 3.6 / 4
+    kl = [r * np.log(r / q) + (1 - r) * np.log((1 - r) / (1 - q)) for r, q in ((0.5, 0.9), (rate, least))]
+    assert_allclose(found["Lai-Robbins"].end, (1.6 / kl[0] + 2.9 / kl[1]) * np.log(1000.0))
+    ones = bounds_of(PricedBandit(RATES, np.ones(3)), 1000.0)["Lai-Robbins"]
+    assert_allclose(ones.end, bounds_of(SINGLE.coins, 1000.0)["Lai-Robbins"].end)
+    dear = PricedBandit([0.9, 0.5], [10.0, 5.0])  # the second arm is never the best: nothing need be lost
+    assert bounds_of(dear, 1000.0)["Lai-Robbins"].end == 0.0
+    assert bounds_of(CONTEXTUAL, 1000.0) == {}
+    family = PricedFamily(PRICES)
+    entropy = family.default_prior().best_arm().p
+    bound = bounds_of(family, 10_000.0)["Thompson, Russo-Van Roy"]
+    assert_allclose(bound.end, 6.0 * np.sqrt(2.0 * 3 * 10_000.0 * -(entropy * np.log(entropy)).sum()), rtol=1e-9)
+    assert "Thompson, Agrawal-Goyal 2013" not in bounds_of(family, 10_000.0)
 
 
 # Priors by name ------------------------------------------------------------------------------------------------------

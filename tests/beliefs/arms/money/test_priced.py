@@ -282,6 +282,28 @@ def test_information_of_a_play_is_that_of_the_outcome():
     assert drawn.gain().max() < np.log(3.0)
 
 
+def test_information_of_a_play_by_draws_is_that_of_the_outcome():
+    """A belief that is drawn from: the same draws, and the information from the joint law of A* and Y."""
+    logistic = LogisticArms.isotropic(2, features=FEATURES)
+    theta = np.array([logistic.sample_means(None, rng) for rng in [default_rng(3)] for _ in range(400)])
+    known = Priced(logistic, PRICES).best_arm(None, 400, default_rng(3))
+    best = (theta * PRICES).argmax(axis=1)
+    for arm in range(3):
+        gain = 0.0
+        for a in range(3):
+            share, inside, whole = (best == a).mean(), theta[best == a, arm], theta[:, arm].mean()
+            for p, q in ((inside.mean(), whole), (1.0 - inside.mean(), 1.0 - whole)) if inside.size else ():
+                gain += share * p * np.log(p / q)
+        assert_allclose(known.gain()[arm], gain, rtol=1e-9)
+
+
+def test_a_set_is_handed_on_as_zeros_and_ones():
+    priced = Priced(SemiBandit(COINS), PRICES)
+    made = priced.as_purchase(Transition(0, np.array([0, 2]), 16.0, np.array([4.0, 12.0])))
+    assert made.reward == 2.0
+    assert made.next_observation.tolist() == [1.0, 1.0]
+
+
 def test_thompson_shares_are_the_chances_of_being_the_best():
     """20,000 draws: false alarm 1e-6, sees .02."""
     priced, rng = Priced(COINS, PRICES), default_rng(0)
