@@ -76,7 +76,11 @@ def test_every_method_answers(method, capsys):
         ("irl birl nowhere", "There is no world called 'nowhere'."),
         ("irl birl tiger", "bayesrl irl: 'world' must be a single world whose states and transitions are listed, got"),
         ("irl birl gc", "bayesrl irl: 'world' must be a single world whose states and transitions are listed, got"),
-        ("irl birl chain:gamma=1", "bayesrl irl: 'world' must be one with a discount below 1, got 1.0."),
+        (
+            "irl birl chain:gamma=1",
+            "bayesrl irl: 'world' must be one whose episodes end under every policy, as the discount is 1, "
+            "got 'one that need not end from state 0'.",
+        ),
         ("irl birl chain --trajectories 0", "bayesrl irl: '--trajectories' must be a whole number of at least 1, got"),
         ("irl birl chain --length 0", "bayesrl irl: '--length' must be a whole number of at least 1, got 0."),
         ("irl birl chain --sweeps 0", "bayesrl irl: '--sweeps' must be a whole number of at least 1, got 0."),

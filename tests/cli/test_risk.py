@@ -124,7 +124,11 @@ def test_a_world_of_a_family_is_drawn():
         ("risk machine-replacement --steps 0", "run: 'steps' must be a whole number of at least 1, got 0."),
         ("risk machine-replacement --seed -1", "bayesrl risk: '--seed' must be a whole number of at least 0, got -1."),
         ("risk machine-replacement --prior narrow", "There is no prior called 'narrow'."),
-        ("risk machine-replacement:gamma=1", "bayesrl risk: 'world' must be one with a discount below 1, got 1.0."),
+        (
+            "risk machine-replacement:gamma=1",
+            "bayesrl risk: 'belief' must be one whose episodes end under every policy, as the discount is 1, "
+            "got 'one that need not end from state 0'.",
+        ),
         ("risk machine-replacement --data no.csv", "Cannot read 'no.csv': there is no such file."),
         (
             "risk machine-replacement --data no.csv --steps 5",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 
+import episodes
 import numpy as np
 import pytest
 
@@ -16,6 +17,7 @@ from bayesrl.lab.priors import prior_for
 from bayesrl.registry import entries, find, parameters_of, worlds
 from bayesrl.risk import percentile, sigma_point_robust
 from bayesrl.risk.sigma_points import roots
+from bayesrl.worlds.tabular import MDPWorld
 
 ALL = fits()
 METHODS = sorted(e.name for e in entries().values() if acts(e))
@@ -161,6 +163,22 @@ def test_bad_names():
         fits(3)
     with pytest.raises(InvalidArgument, match="It is a belief, not something that acts"):
         fits("dirichlet-mdp")
+
+
+UNDISCOUNTED = [
+    "beetle", "bolt", "bop", "finite-state-controller", "mbie-eb", "percentile", "pot", "rmax", "scenario-max-min",
+    "sigma-point-robust",
+]  # fmt: skip
+"""They need a discount, or episodes that end."""
+
+
+@pytest.mark.parametrize("method", UNDISCOUNTED)
+def test_discount_1_fits_where_every_episode_ends(method):
+    """A prior that lists what is possible is accepted, or refused with the number of the state."""
+    agent = b.agent(method, MDPWorld("ends", episodes.proper()), **small(method))
+    assert len(b.run(agent, MDPWorld("ends", episodes.proper()), steps=3)) == 3
+    with pytest.raises(InvalidArgument, match="need not end from state 1'"):
+        b.agent(method, MDPWorld("wanders", episodes.endless()), "structured:5", **small(method))
 
 
 # Agents by name -------------------------------------------------------------------------------------------------------

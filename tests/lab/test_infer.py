@@ -97,7 +97,10 @@ def test_the_uniform_policy():
         (lambda: infer("birl", WORLD, DEMOS, sweeps=0, rng=default_rng(0)), "sweeps"),
         (lambda: infer("birl", WORLD, DEMOS, rng=3), "rng"),
         (lambda: infer("birl", b.make_world("tiger"), DEMOS, rng=default_rng(0)), "infer"),
-        (lambda: uniform_loss(b.make_world("chain", gamma=1.0)), "uniform_loss: 'world' must be one with a discount"),
+        (
+            lambda: uniform_loss(b.make_world("chain", gamma=1.0)),
+            "uniform_loss: 'world' must be one whose episodes end",
+        ),
     ],
 )
 def test_refused(call, word):

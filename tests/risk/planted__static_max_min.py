@@ -12,4 +12,9 @@ PLANTED = {
         "return V @ d.start, q + 0.0 * visits",
         ["tests/risk/test_scenario_max_min.py::test_gradients_of_returns"],
     ),
+    "a scenario lasts as long as mixtures do": (
+        "    if x.gamma == 1.0:  #",
+        "    if x.gamma > 1.0:  #",
+        ["tests/risk/test_undiscounted_risk.py::test_scenarios_that_end_alone_and_not_together"],
+    ),
 }

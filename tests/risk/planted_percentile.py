@@ -22,4 +22,9 @@ PLANTED = {
         "again = rng",
         ["tests/risk/test_percentile.py::test_both_policies_meet_the_same_models"],
     ),
+    "the percentile of what need not end": (
+        "        require_ends(owner, belief)\n",
+        "",
+        ["tests/risk/test_undiscounted_risk.py::test_percentile_refuses_what_need_not_end"],
+    ),
 }

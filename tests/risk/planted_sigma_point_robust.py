@@ -12,4 +12,17 @@ PLANTED = {
         "root[changed] += 0.0",
         ["tests/risk/test_sigma_point_robust.py::test_a_plan_is_used_for_a_number_of_steps"],
     ),
+    "a sigma point may forbid the end": (
+        "INSIDE = 0.5",
+        "INSIDE = 1.0",
+        ["tests/risk/test_undiscounted_risk.py::test_sigma_point_robust_equals_its_transcription[50.0]"],
+    ),
+    "rows are as wide with discount 1 as with another": (
+        "        if mean.gamma == 1.0:\n            most",
+        "        if mean.gamma > 1.0:\n            most",
+        [
+            "tests/risk/test_undiscounted_risk.py::test_sigma_point_robust_equals_its_transcription[2.0]",
+            "tests/risk/test_undiscounted_risk.py::test_sigma_point_robust_equals_its_transcription[50.0]",
+        ],
+    ),
 }

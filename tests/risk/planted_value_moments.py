@@ -17,4 +17,9 @@ PLANTED = {
         "variance",
         ["tests/risk/test_value_samples.py::test_moments_interval_covers_at_its_rate"],
     ),
+    "moments of a policy that need not end": (
+        "    if m.gamma == 1.0:\n",
+        "    if m.gamma > 1.0:\n",
+        ["tests/risk/test_undiscounted_risk.py::test_moments_ask_only_for_their_own_policy"],
+    ),
 }

@@ -467,7 +467,8 @@ WRONG = {
     "no discount": (
         b.DirichletMDP.flat(b.make_world("chain", gamma=1.0)),
         InvalidArgument,
-        "'gamma' must be a discount below 1, got 1.0",
+        "'belief' must be one whose episodes end under every policy, as the discount is 1, "
+        "got 'one that need not end from state 0'",
     ),
     "nothing": (None, Incompatible, "which NoneType lacks"),
 }

@@ -279,7 +279,10 @@ def test_a_stalled_iteration_says_so(monkeypatch):
             [THREE[0], TabularMDP.from_dense(THREE[0].dense()[0], R, 0.9, start=1)],
             "models with the same distribution of the first state",
         ),
-        ([TabularMDP.from_dense(THREE[0].dense()[0], R, 1.0)], r"'gamma' must be in \[0, 1\), got 1.0"),
+        (
+            [TabularMDP.from_dense(THREE[0].dense()[0], R, 1.0)],
+            "'problem' must be one whose episodes end under every policy",
+        ),
         (THREE[0], "Make a prior of it first"),
         (b.make_world("chain"), "Make a prior of it first"),
         (b.make_world("gc"), "Make a prior of it first"),

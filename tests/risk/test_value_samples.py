@@ -157,7 +157,7 @@ BAD = {
     "a model": (MACHINE, BEST, 9, "'belief' must be a belief, got 'TabularMDP'"),
     "nothing": (None, BEST, 9, "'sample_mdp'"),
     "arms": (b.make_world("bernoulli").default_prior(), BEST, 9, "'sample_mdp'"),
-    "discount 1": (ONE, BEST, 9, "'gamma' must be a discount below 1, got 1.0"),
+    "discount 1": (ONE, BEST, 9, "'policy' must be one that ends with probability one"),
     "too short": (ROWS, [0, 1], 9, "'policy' must be"),
     "absent action": (ROWS, [0, 1, 2, 0], 9, "'policy' must be"),
     "not summing to one": (ROWS, 0.9 * MU, 9, "'policy'"),

@@ -141,12 +141,12 @@ def _put_weights(place: Any, found: Inference) -> None:
 
 def _known(owner: str, place: Any) -> Any:
     """Refuse a world whose transitions are not listed."""
-    from bayesrl.models.reading import find_mdp
+    from bayesrl.models.reading import find_mdp, mdp_of
+    from bayesrl.models.solvers.proper import must_be_proper
     from bayesrl.problems import is_hidden, name_of
 
     if is_hidden(place) or find_mdp(place) is None:
         expected = "a single world whose states and transitions are listed"
         raise InvalidArgument(owner, "world", expected, name_of(place))
-    if place.gamma == 1.0:
-        raise InvalidArgument(owner, "world", "one with a discount below 1", place.gamma)
+    must_be_proper(owner, "world", mdp_of(place))
     return place

@@ -160,19 +160,20 @@ def _posterior(
 
 
 def listed_prior(owner: str, place: Any, prior: str | None) -> Any:
-    """A prior of a world whose states and transitions are listed and whose discount is below 1."""
+    """A prior of a world whose states and transitions are listed; with discount 1 its episodes must end."""
     from bayesrl.capabilities import offers
     from bayesrl.lab.priors import prior_for
     from bayesrl.models.reading import find_mdp
     from bayesrl.problems import Family, HasOutcomes, is_hidden, name_of
+    from bayesrl.risk.models import require_ends
 
     listed = offers(place, HasOutcomes) if offers(place, Family) else find_mdp(place) is not None
     if is_hidden(place) or not listed:
         expected = "one whose states and possible transitions are listed"
         raise InvalidArgument(owner, "world", expected, name_of(place))
-    if place.gamma == 1.0:
-        raise InvalidArgument(owner, "world", "one with a discount below 1", place.gamma)
-    return prior_for(place, prior)
+    belief = prior_for(place, prior)
+    require_ends(owner, belief)
+    return belief
 
 
 def _said(row: Floats, actions: tuple[str, ...]) -> str:

@@ -18,6 +18,7 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.reading import Problem, mdp_of
 from bayesrl.models.solve import evaluate_policy, solve
+from bayesrl.models.solvers.proper import must_be_proper
 from bayesrl.renamed import with_old_words
 
 
@@ -112,6 +113,5 @@ def with_reward(owner: str, problem: Any, reward: ArrayLike) -> TabularMDP:
     R = array(owner, "reward", reward)
     if R.shape not in ((S,), (S, A)):
         raise InvalidArgument(owner, "reward", f"an array of shape ({S},) or ({S}, {A})", reward)
-    if mdp.gamma == 1.0:
-        raise InvalidArgument(owner, "problem", "an MDP with a discount below 1", "discount 1")
+    must_be_proper(owner, "problem", mdp)
     return rewarded(mdp, np.broadcast_to(R.reshape(S, -1), (S, A)))

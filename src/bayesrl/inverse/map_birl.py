@@ -76,6 +76,7 @@ class MAPSolution(StationarySolution):
     evidence=(
         "tests/inverse/test_map_birl.py::test_no_point_of_a_lattice_is_better",
         "tests/inverse/test_map_birl.py::test_finite_prior",
+        "tests/beliefs/rewards/test_undiscounted_rewards.py::test_the_map_is_above_a_lattice",
     ),
 )
 @declared

@@ -16,11 +16,12 @@ from numpy.random import Generator
 
 from bayesrl._shown import shown
 from bayesrl.checks import Floats, generator, integer
-from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.errors import UnknownName
 from bayesrl.inverse.experts import value_loss
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.reading import Problem, mdp_of
 from bayesrl.models.solve import solve
+from bayesrl.models.solvers.proper import must_be_proper
 from bayesrl.problems import state_features
 from bayesrl.registry import entries, make
 
@@ -129,6 +130,5 @@ def _optimal(world: Problem, R: Floats) -> Floats:
 def uniform_loss(world: Problem) -> float:
     """The loss of the policy that takes every action equally often."""
     mdp = mdp_of(world, "uniform_loss")
-    if mdp.gamma == 1.0:
-        raise InvalidArgument("uniform_loss", "world", "one with a discount below 1", 1.0)
+    must_be_proper("uniform_loss", "world", mdp)
     return value_loss(world, mdp.mean_reward, np.full(mdp.group.shape, 1.0 / mdp.n_actions))

@@ -25,7 +25,7 @@ from bayesrl.registry import make
 from bayesrl.risk.guarantee import guaranteed, samples_needed
 from bayesrl.risk.local_ascent import ascended, drawn
 from bayesrl.risk.measure import Measure
-from bayesrl.risk.models import require_belief, require_discount
+from bayesrl.risk.models import require_belief
 from bayesrl.risk.samples import value_samples
 
 CRITERIA = ("percentile", "cvar", "max-min", "mean")
@@ -79,7 +79,6 @@ def assess(
     epsilon = number(owner, "epsilon", epsilon, 0.0, 0.5, above=True)
     confidence = number(owner, "confidence", confidence, 0.0, 1.0, above=True, below=True)
     n = integer(owner, "samples", samples, 1)
-    require_discount(owner, belief.gamma)
     if not isinstance(policies, Mapping) or not policies:
         raise InvalidArgument(owner, "policies", "a mapping from names to policies", policies)
     start, tail, found = belief.outcomes.start, Measure.cvar(epsilon), {}

@@ -23,7 +23,7 @@ import numpy as np
 from bayesrl.capabilities import HasPairMoments, HasRewardMoments, HasRowCovariance, offers
 from bayesrl.checks import Floats, Ints
 from bayesrl.errors import InvalidArgument
-from bayesrl.risk.models import require_belief, require_discount
+from bayesrl.risk.models import require_belief
 
 
 class UncertainModel(NamedTuple):
@@ -50,6 +50,8 @@ class UncertainModel(NamedTuple):
     """j of each couple."""
     reward_covariance: Floats
     """Of the mean rewards of pairs: their variances (N,) if they are independent, else their covariance (N, N)."""
+    longest: float = 0.0
+    """The longest expected episode, if the discount is 1 and a solver needs it."""
 
 
 class Expansion(NamedTuple):
@@ -87,7 +89,6 @@ def refuse_many_covariances(owner: str, belief: HasRowCovariance) -> None:
 def uncertain_model(owner: str, belief: HasRowCovariance) -> UncertainModel:
     """Read what the expansion needs from a belief, whose groups must be independent."""
     require_belief(owner, belief, HasRowCovariance)
-    require_discount(owner, belief.gamma)
     mean = belief.mean_mdp()
     o = mean.outcomes
     S, A, K = o.succ.shape

@@ -8,10 +8,14 @@ or the state only ("state-rectangular"). Then each state has a matrix game, and 
 operators contract by gamma, as the Bellman operator does, so that the residual of v bounds its distance from the
 solution.
 
+With discount 1 every choice of both players must end the episode with probability one (`models/solvers/proper.py`).
+Let w(s) be the largest expected number of steps to the end over the choices of both, L = max_s w(s). The operators
+contract by 1 - 1 / L in the norm max_s |v(s)| / w(s), and a residual of x bounds the distance by x L.
+
 Plain iteration takes log(tol) / log(gamma) backups of n scenarios. Here each backup fixes the choices of both players,
 and the next values are those of the chain that they make (Newton's method for games: Filar and Tolwinski 1991). Such a
-step may fail to improve. The residual shows that, and the plain step is then taken, so that every round contracts by
-gamma.
+step may fail to improve. The residual shows that, and the plain step is then taken, so that every round contracts as
+plain iteration does.
 """
 
 from __future__ import annotations
@@ -23,13 +27,14 @@ import numpy as np
 
 from bayesrl._shown import shown
 from bayesrl.checks import ROW_SUM_TOLERANCE, Bools, Floats, Ints, frozen
-from bayesrl.kernels.arrays import F3, I2, I3
+from bayesrl.kernels.arrays import F1, F3, I2, I3
 from bayesrl.kernels.dynamic_programming.bellman import Model, short_dot
 from bayesrl.kernels.jit import njit
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.solution import LISTS, UNIT, first_best
 from bayesrl.models.solvers.evaluation import evaluate
+from bayesrl.models.solvers.proper import SMALL, Rows, endless_choice, longest_choices, refuse_endless
 
 ROUNDS = 10_000
 """The most rounds. A round that gains nothing but rounding errors ends the iteration sooner."""
@@ -43,6 +48,7 @@ class Scenarios(NamedTuple):
     prob: F3  # (n, G, K)
     r: F3  # (n, S, A), expected rewards
     gamma: float
+    lasts: F1  # (S,), w: the longest expected episode from each state if the discount is 1, else ones
 
 
 class Backup(NamedTuple):
@@ -113,7 +119,23 @@ def listed_scenarios(succ: I3, group: I2, prob: Floats, r: Floats, gamma: float,
         n, G, K = prob.shape
         group = np.where(terminal[:, None], G, group).astype(np.int32)
         prob, r = np.concatenate([prob, np.zeros((n, 1, K))], axis=1), np.where(terminal[:, None], 0.0, r)
-    return Scenarios(frozen(succ), frozen(group), frozen(prob), frozen(r), gamma)
+    x = Scenarios(frozen(succ), frozen(group), frozen(prob), frozen(r), gamma, frozen(np.ones(len(succ))))
+    return x if gamma < 1.0 else x._replace(lasts=episodes_of(x, terminal))
+
+
+def must_end(owner: str, name: str, x: Scenarios, terminal: Bools) -> None:
+    """Refuse discount 1 if the agent and nature, who mixes scenarios, need not end some episode."""
+    if x.gamma == 1.0 and not np.isfinite(x.lasts).all():
+        state = endless_choice(Rows(x.succ, x.group, x.prob), terminal)
+        hint = "Nature may take each step from another scenario."
+        refuse_endless(owner, name, state, hint=hint)
+
+
+def episodes_of(x: Scenarios, terminal: Bools) -> Floats:
+    """w, (S,), for discount 1; infinite everywhere if nature and the agent together need not end some episode."""
+    rows = Rows(x.succ, x.group, x.prob)
+    endless = endless_choice(rows, terminal) is not None
+    return frozen(np.full(len(terminal), np.inf)) if endless else longest_choices(rows, terminal)
 
 
 # Iteration -----------------------------------------------------------------------------------------------------------
@@ -138,13 +160,18 @@ def iterate(x: Scenarios, choose: Callable[[F3], Backup], tol: float, v: Floats 
     """The fixed point of v -> choose(q(v)).values, to within `tol` or to within rounding, from v (default: zero)."""
     S = len(x.succ)
     q, units = np.empty(x.r.shape), UNIT * (x.prob.shape[2] + 4)
-    largest, rate = float(np.abs(x.r).max()), 1.0 - x.gamma * (1.0 + ROW_SUM_TOLERANCE)
+    largest, rate, contracts = float(np.abs(x.r).max()), 1.0 - x.gamma * (1.0 + ROW_SUM_TOLERANCE), x.gamma
+    if x.gamma == 1.0:
+        L = max(float(x.lasts.max()), 1.0)
+        rate, contracts = (1.0 - L * SMALL) / L**2, 1.0 - 1.0 / L  # w is that of the rows as they are, but for SMALL
+    unit = np.maximum(x.lasts, 1.0)
 
     def back_up(v: Floats) -> tuple[Backup, float, float]:
-        """The backup, the largest change, and the rounding error of the backup."""
+        """The backup, the largest change in units of w, and the rounding error of the backup."""
         scenario_values(frozen(x.gamma * v[x.succ]), x.group, x.prob, x.r, q)
         b = choose(q)
-        return b, float(np.abs(b.values - v).max()) + b.error, units * (largest + x.gamma * float(np.abs(v).max()))
+        change = float((np.abs(b.values - v) / unit).max()) + b.error
+        return b, change, units * (largest + x.gamma * float(np.abs(v).max()))
 
     b, change, rounding = back_up(np.zeros(S) if v is None else v)
     for _ in range(ROUNDS):
@@ -152,7 +179,7 @@ def iterate(x: Scenarios, choose: Callable[[F3], Backup], tol: float, v: Floats 
             break
         v = evaluate(chain_of(b, x.gamma), np.zeros(S, np.int64))
         there = None if v is None else back_up(v)
-        if there is None or not there[1] <= x.gamma * change:
+        if there is None or not there[1] <= contracts * change:
             there = back_up(b.values)
         if not there[1] < change:  # only rounding is left
             break

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from bayesrl.checks import Bools, Floats
 from bayesrl.kernels.ties import better, first_best
-from bayesrl.risk._rectangular import Scenarios, rectangular
+from bayesrl.risk._rectangular import Scenarios, episodes_of, rectangular
 
 EXACT = 1e-9
 """Accuracy of the values that bound the others."""
@@ -40,6 +40,8 @@ def dense_of(x: Scenarios, start: Floats, terminal: Bools) -> Dense:
     for k in range(x.succ.shape[2]):
         P[:, s, a, x.succ[:, :, k]] += x.prob[:, x.group, k]
     one = [x._replace(prob=x.prob[j : j + 1], r=x.r[j : j + 1]) for j in range(n)]
+    if x.gamma == 1.0:  # a scenario may end where mixtures need not
+        one = [y._replace(lasts=episodes_of(y, terminal)) for y in one]
     best = np.concatenate([rectangular(y, EXACT).q for y in one])
     low = np.concatenate([-rectangular(y._replace(r=-y.r), EXACT).q for y in one])
     return Dense(P, x.r, start, x.gamma, best, low, ~terminal)

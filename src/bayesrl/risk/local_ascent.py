@@ -21,6 +21,7 @@ from scipy.special import softmax
 from bayesrl.capabilities import SamplesMDPs
 from bayesrl.checks import Floats
 from bayesrl.kernels.ties import first_best
+from bayesrl.models.solvers.proper import longest_episode, must_be_proper
 from bayesrl.risk.measure import Measure
 
 INSIDE = 0.1
@@ -33,27 +34,35 @@ class DrawnModels(NamedTuple):
     """Drawn models as arrays."""
 
     P: Floats
-    """(n, S, A, S)"""
+    """(n, S, A, S); with discount 1 the rows of terminal states are zero."""
     r: Floats
     """Expected rewards of pairs, (n, S, A)."""
     start: Floats
     """(S,)"""
     gamma: float
+    longest: float = 0.0
+    """The longest expected episode of any of them, if the discount is 1."""
 
 
 def drawn(belief: SamplesMDPs, n: int, rng: Generator) -> DrawnModels:
-    """Draw n models from a belief."""
+    """Draw n models from a belief. With discount 1 their episodes must end under every policy."""
     models = [belief.sample_mdp(rng) for _ in range(n)]
     S, A = models[0].group.shape
-    P = np.array([m.matrix for m in models]).reshape(n, S, A, S)
-    return DrawnModels(P, np.array([m.mean_reward for m in models]), models[0].outcomes.start, models[0].gamma)
+    P, r, longest = np.array([m.matrix for m in models]).reshape(n, S, A, S), [m.mean_reward for m in models], 0.0
+    if models[0].gamma == 1.0:
+        for m in models:
+            must_be_proper("drawn", "belief", m)
+        longest = max(map(longest_episode, models))
+        P[:, models[0].outcomes.terminal] = 0.0
+    return DrawnModels(P, np.array(r), models[0].outcomes.start, models[0].gamma, longest)
 
 
 def ascended(starts: Sequence[Floats], d: DrawnModels, measure: Measure) -> Floats:
     """The best of the starts (S, A) and of the ends of the ascents from them; the first start where no visit comes."""
     from scipy.optimize import minimize  # slow to load
 
-    scale = float(np.ptp(d.r)) / (1.0 - d.gamma) or 1.0
+    scale = float(np.ptp(d.r)) * d.longest if d.gamma == 1.0 else float(np.ptp(d.r)) / (1.0 - d.gamma)
+    scale = scale or 1.0
     shape = d.r.shape[1:]
 
     def loss(logits: Floats) -> tuple[float, Floats]:

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.capabilities import ListsMDPs, SamplesMDPs, offers, require
+from bayesrl.capabilities import HasMeanMDP, ListsMDPs, SamplesMDPs, offers, require
 from bayesrl.checks import Floats, frozen, generator
 from bayesrl.core import Belief, Family, World
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solvers.proper import must_be_proper
 
 
 class Models(NamedTuple):
@@ -35,10 +36,16 @@ def require_belief(owner: str, given: object, *needs: type, hint: str = PRIOR) -
     require(owner, given, *needs)
 
 
-def require_discount(owner: str, gamma: float) -> None:
-    """Raise an error if the discount is 1, where the value of a stationary policy is asked for."""
-    if gamma == 1.0:
-        raise InvalidArgument(owner, "gamma", "a discount below 1", gamma, "A value without end may be infinite.")
+def require_ends(owner: str, belief: object) -> None:
+    """Refuse a discount of 1 if some policy need not end in the mean model, or in a model of a belief that lists them.
+
+    A belief that has neither is asked when its models are drawn.
+    """
+    if offers(belief, ListsMDPs):
+        for i in np.flatnonzero(belief.posterior()) if belief.gamma == 1.0 else ():
+            must_be_proper(owner, "belief", belief.models[i])
+    elif offers(belief, HasMeanMDP) and belief.gamma == 1.0:
+        must_be_proper(owner, "belief", belief.mean_mdp())
 
 
 def models_of(owner: str, given: Any, samples: int, rng: Generator | None) -> Models:

@@ -18,6 +18,9 @@ Deviations:
   the best start is improved by changing the action of one state at a time, until no change improves it.
 - `criterion="normal"` is ours. It maximises F - z sqrt(D), where D is the second-order variance of the return and z the
   (1 - epsilon)-quantile of the standard normal distribution: the percentile of a normal return. It contains epsilon.
+- With discount 1 every policy must end with probability one in the mean model, and in the drawn ones. F is the same
+  formula, of expected visits. It is finite where the posterior mean of the return may not be (see `value_moments`);
+  percentiles and guarantees are those of finite returns.
 - `guarantee` is ours: an order statistic of the drawn returns, which is below the percentile with a stated confidence.
 Cost: an evaluation of F and its gradient takes O(S^3 + S A K^2) if no rows are tied; an ascent takes some tens of them.
 Claims: the gradient equals finite differences; F attains its enumerated optimum with two states, and is never below the
@@ -44,13 +47,14 @@ from bayesrl.kernels.ties import greedy
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solve import solve
+from bayesrl.models.solvers.proper import longest_episode
 from bayesrl.models.stationary_solution import StationarySolution
 from bayesrl.parameters import AtLeast, Shape, Within, declared, value
 from bayesrl.registry import register
 from bayesrl.risk._moments import UncertainModel, expand, refuse_many_covariances, uncertain_model
 from bayesrl.risk._second_order import criterion, objective
 from bayesrl.risk.guarantee import guaranteed, rank
-from bayesrl.risk.models import require_belief, require_discount
+from bayesrl.risk.models import require_belief, require_ends
 from bayesrl.risk.samples import value_samples
 from bayesrl.traits import Traits
 
@@ -79,11 +83,14 @@ class PercentileNeeds(HasRowCovariance, SamplesMDPs, Protocol):
         "tests/risk/test_percentile.py::test_attains_the_enumerated_optimum_with_two_states",
         "tests/risk/test_percentile.py::test_reference_problem",
         "tests/risk/test_percentile.py::test_guarantee_is_the_order_statistic",
+        "tests/risk/test_undiscounted_risk.py::test_percentile_is_the_best_of_all_that_second_differences_know",
     ),
 )
 @declared
 class Percentile:
     """A stationary policy whose return has a good lower percentile under the posterior, with a guarantee.
+
+    With discount 1 every policy must end with probability one, in the mean model and in those that are drawn.
 
     Examples
     --------
@@ -118,14 +125,15 @@ class Percentile:
         rank("Percentile", self.samples, self.epsilon, self.confidence)
 
     def check(self, belief: PercentileNeeds) -> None:
-        """Refuse a discount of 1, and covariances that memory cannot hold."""
-        require_discount("Percentile", belief.gamma)
+        """Refuse a discount of 1 if episodes need not end, and covariances that memory cannot hold."""
+        require_ends("Percentile", belief)
         refuse_many_covariances("Percentile", belief)
 
     def solve(self, belief: PercentileNeeds, rng: Generator | None = None) -> PercentileSolution:
         """Maximise the criterion, then draw models for the percentiles of the policy and of the mean model's."""
         owner = "Percentile"
         require_belief(owner, belief, PercentileNeeds)
+        require_ends(owner, belief)
         rng = generator(owner, rng)
         m, z = uncertain_model(owner, belief), self._deviations()
         if z == 0.0:  # rewards matter by their means alone
@@ -133,6 +141,8 @@ class Percentile:
         elif not np.isfinite(m.reward_covariance).all():
             expected = "one whose rewards have finite variances, for the criterion 'normal'"
             raise InvalidArgument(owner, "belief", expected, type(belief).__name__, "More data make them finite.")
+        if m.gamma == 1.0:
+            m = m._replace(longest=longest_episode(belief.mean_mdp()))
         nominal = optimum(belief.mean_mdp())
         starts = [nominal, np.full_like(nominal, 1.0 / belief.n_actions)][: self.restarts]
         for i in range(self.restarts - len(starts)):
@@ -245,10 +255,14 @@ def best_vertex(near: list[Floats], m: UncertainModel, z: float) -> Floats:
 
 
 def scale(m: UncertainModel) -> float:
-    """The scale of values: the range of mean rewards and of rewards of one pair, divided by 1 - gamma; 1 if it is 0."""
+    """The scale of values: the range of mean rewards and of rewards of one pair, divided by 1 - gamma; 1 if it is 0.
+
+    With discount 1 the range is multiplied by the longest episode instead.
+    """
     unknown = np.diagonal(m.covariance, axis1=1, axis2=2) > 0.0
     of_pairs = np.where(unknown, m.reward - m.reward[:, :1], 0.0)
-    return max(float(np.ptp(m.r)), float(np.abs(of_pairs).max())) / (1.0 - m.gamma) or 1.0
+    unit = max(float(np.ptp(m.r)), float(np.abs(of_pairs).max()))
+    return (unit * m.longest if m.gamma == 1.0 else unit / (1.0 - m.gamma)) or 1.0
 
 
 def optimum(mdp: TabularMDP) -> Floats:

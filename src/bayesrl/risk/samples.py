@@ -6,10 +6,14 @@ and one compiled call solves them. The matrix is diagonally dominant, so that el
 zeros.
 
 The draws do not depend on the policy: equal generators give the values of two policies in the same models.
+
+With discount 1 the policy must end in every drawn model with probability one, from every state. It is refused with the
+state otherwise. The values are finite then, but their mean over the posterior need not be.
 """
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +25,10 @@ from bayesrl.checks import Floats, generator, integer
 from bayesrl.core import Policy
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import inlined, njit
+from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.policy import policy_matrix
-from bayesrl.risk.models import require_belief, require_discount
+from bayesrl.models.solvers.proper import ENDS, endless_state_under, refuse_endless
+from bayesrl.risk.models import require_belief
 
 CELLS = 1_000_000
 """The largest number of probabilities of models that are drawn one by one before they are solved, to bound memory."""
@@ -55,21 +61,35 @@ def value_samples(belief: SamplesMDPs, policy: Policy | ArrayLike, samples: int,
 
     owner = "value_samples"
     require_belief(owner, belief, SamplesMDPs)
-    require_discount(owner, belief.gamma)
     mu = policy_matrix(owner, policy, belief.n_states, belief.n_actions)
     n, rng = integer(owner, "samples", samples, 1), generator(owner, rng)
     if offers(belief, HasDirichletRows) and offers(belief, KnowsRewards) and belief.rewards_known:
-        return dirichlet_values(belief, mu, n, rng)
+        must_end(owner, belief.sample_mdp(deepcopy(rng)), mu)  # all models have the same support
+        return sure_of_ends(owner, belief.gamma, dirichlet_values(belief, mu, n, rng))
     V, S = np.empty((n, belief.n_states)), belief.n_states
     step = max(1, CELLS // S**2)
     for i in range(0, n, step):
         P = np.empty((min(step, n - i), S * S))
         for row, v in zip(P, V[i : i + step], strict=True):
             model = belief.sample_mdp(rng)
+            must_end(owner, model, mu)
             w = mu * ~model.outcomes.terminal[:, None]
             row[:] = np.einsum("sa,say->sy", w, model.matrix.reshape(S, -1, S)).ravel()
             v[:] = (w * model.mean_reward).sum(axis=1)
         solve_all(P, all_cells(S), belief.gamma, V[i : i + step])
+    return sure_of_ends(owner, belief.gamma, V)
+
+
+def must_end(owner: str, model: TabularMDP, mu: Floats) -> None:
+    """Refuse a policy (S, A) that need not end in a model with discount 1."""
+    if model.gamma == 1.0:
+        refuse_endless(owner, "policy", endless_state_under(model, mu), ENDS)
+
+
+def sure_of_ends(owner: str, gamma: float, V: Floats) -> Floats:
+    """Values (n, S); with discount 1 an end that rounding has lost is refused."""
+    if gamma == 1.0 and not np.isfinite(V).all():
+        refuse_endless(owner, "policy", int((~np.isfinite(V)).any(axis=0).argmax()), ENDS, "An end is too rare.")
     return V
 
 

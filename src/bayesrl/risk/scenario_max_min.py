@@ -15,6 +15,10 @@ the problem.
 
 rectangular <= state-rectangular <= static stationary, and rectangular <= static deterministic <= static stationary.
 
+Discount 1: every policy must end with probability one in every scenario, from every state. In the forms that let nature
+choose anew it must also end whatever she mixes; the static form does not need this. A problem that need not end is
+refused with the state.
+
 Paper to code: min-max dynamic programming `rectangular` (_rectangular.py).
 Deviations: ours are the other two forms (_state_rectangular.py, _static_max_min.py), and values of chains between the
 backups.
@@ -29,18 +33,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
+import numpy as np
 from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
 from bayesrl.capabilities import ListsMDPs, SamplesMDPs
-from bayesrl.checks import Floats, frozen, generator, number
+from bayesrl.checks import Floats, frozen, generator
 from bayesrl.errors import NotConverged
-from bayesrl.kernels.ties import first_best
+from bayesrl.kernels.ties import first_best, greedy
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solvers.proper import must_be_proper
 from bayesrl.models.stationary_solution import StationarySolution
 from bayesrl.parameters import Above, AtLeast, Shape, declared, value
 from bayesrl.registry import register
-from bayesrl.risk._rectangular import Robust, Scenarios, rectangular, scenarios_of
+from bayesrl.risk._rectangular import Robust, Scenarios, must_end, rectangular, scenarios_of
 from bayesrl.risk._state_rectangular import state_rectangular
 from bayesrl.risk._static_max_min import (
     Dense,
@@ -52,7 +58,7 @@ from bayesrl.risk._static_max_min import (
     relaxed_bound,
     values_of,
 )
-from bayesrl.risk.models import models_of
+from bayesrl.risk.models import models_of, require_ends
 from bayesrl.traits import Traits
 
 OWNER = "ScenarioMaxMin"
@@ -91,11 +97,15 @@ class MaxMin(StationarySolution):
         "tests/risk/test_scenario_max_min.py::test_order_of_the_forms",
         "tests/risk/test_scenario_max_min.py::test_program_equals_enumeration",
         "tests/risk/test_scenario_max_min.py::test_static_is_rectangular_on_the_product_set",
+        "tests/risk/test_undiscounted_risk.py::test_rectangular_is_enumerated",
     ),
 )
 @declared
 class ScenarioMaxMin:
     """Find the policy with the best worst case over finitely many models.
+
+    With discount 1 every policy must end in every model, and in all that nature can mix of them, unless she chooses
+    once.
 
     Examples
     --------
@@ -123,14 +133,17 @@ class ScenarioMaxMin:
     traits: ClassVar[Traits] = Traits(yields="planner")
 
     def check(self, belief: SamplesMDPs) -> None:
-        """Refuse a discount of 1."""
-        number(OWNER, "gamma", belief.gamma, 0.0, 1.0, below=True)
+        """Refuse a discount of 1 if episodes need not end."""
+        require_ends(OWNER, belief)
 
     def solve(self, problem: SamplesMDPs | ListsMDPs | Sequence[TabularMDP], rng: Generator | None = None) -> MaxMin:
         """Solve the max-min problem over the scenarios of a belief or a sequence of models."""
         models = models_of(OWNER, problem, self.scenarios, rng).models
-        number(OWNER, "gamma", models[0].gamma, 0.0, 1.0, below=True)
+        for m in models:
+            must_be_proper(OWNER, "problem", m)
         outcomes, x = models[0].outcomes, scenarios_of(models)
+        if self.form != "static":
+            must_end(OWNER, "problem", x, outcomes.terminal)
         if self.form == "rectangular":
             return self._robust(rectangular(x, self.tol), outcomes.start, len(models))
         if self.form == "state-rectangular":
@@ -147,10 +160,12 @@ class ScenarioMaxMin:
 
     def _static(self, x: Scenarios, d: Dense, rng: Generator | None) -> MaxMin:
         upper = informed_bound(d)
-        mu, limit, solved = best_deterministic(d, self.branches, rectangular(x, self.tol).policy)
+        mixed = bool(np.isfinite(x.lasts).all())  # with discount 1: whether mixtures of scenarios end
+        first = rectangular(x, self.tol).policy if mixed else np.eye(d.r.shape[2])[greedy(d.best[0])]
+        mu, limit, solved = best_deterministic(d, self.branches, first)
         if self.policies == "stationary":
             _, S, A = d.r.shape
-            starts = [mu, state_rectangular(x, self.tol).policy]
+            starts = [mu, state_rectangular(x, self.tol).policy] if mixed else [mu]
             starts += random_policies(self.restarts, S, A, generator(OWNER, rng)) if self.restarts else []
             mu, limit, solved = ascend(d, starts), relaxed_bound(d), True
         V = values_of(d, mu)

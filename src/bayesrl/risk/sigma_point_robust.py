@@ -15,6 +15,10 @@ largest beta, and `info["shrunk"]` counts such rows; nothing is clipped. The poi
 so that rows need not be Dirichlet. Nature chooses a point for each pair, also for pairs that share a group: this is
 rectangular, and more pessimistic than one choice for the group. Unknown rewards have their means, since only
 transitions are uncertain here. Ties go to the first action.
+Discount 1: every policy must end in the mean model with probability one, from every state; if one need not, the belief
+is refused with the state. A row at its largest beta gives some outcome probability zero. If that outcome is the end,
+nature could forbid it, and the worst case would be infinite or decided by rounding. A row therefore uses at most half
+of its largest beta: no outcome is less than half as probable as in the mean, so every choice of nature ends.
 Cost: every re-planning takes the roots of the covariances that changed, O(K^3) each, and a few backups of
 O((2K + 1) S A K), from the values of the last.
 Claims: at beta = 0 the mean model's values; equal to a transcription; values fall with beta; the gap to the mean
@@ -29,18 +33,21 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.capabilities import HasRowCovariance
-from bayesrl.checks import Floats, frozen, integer, number
+from bayesrl.checks import Floats, frozen, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import NotConverged
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 from bayesrl.risk._moments import refuse_many_covariances
 from bayesrl.risk._rectangular import expected_rewards, listed_scenarios, rectangular
+from bayesrl.risk.models import require_ends
 from bayesrl.risk.sigma_points import largest_betas, points, roots
 
 OWNER = "SigmaPointRobust"
 TOL = 1e-9
 """Accuracy of the values."""
+INSIDE = 0.5
+"""With discount 1, the share of its largest beta that a row uses at most."""
 
 
 class SigmaPointPlan(NamedTuple):
@@ -66,13 +73,15 @@ class SigmaPointPlan(NamedTuple):
         "tests/risk/test_sigma_point_robust.py::test_moments_of_sigma_points",
         "tests/risk/test_sigma_point_robust.py::test_no_uncertainty_is_the_mean_model",
         "tests/risk/test_sigma_point_robust.py::test_the_gap_shrinks_with_the_root_of_the_counts",
+        "tests/risk/test_undiscounted_risk.py::test_sigma_point_robust_equals_its_transcription",
     ),
 )
 @declared
 class SigmaPointRobust:
     """Act on the best worst case over sigma points of the posterior, and plan again as data come in.
 
-    It never explores: convergence to the optimum needs data on every pair of state and action.
+    It never explores: convergence to the optimum needs data on every pair of state and action. With discount 1 every
+    policy of the mean model must end, and no point takes more than half of the probability of an outcome.
 
     Examples
     --------
@@ -89,8 +98,8 @@ class SigmaPointRobust:
     needs: ClassVar[tuple[type, ...]] = (HasRowCovariance,)
 
     def check(self, belief: HasRowCovariance) -> None:
-        """Refuse a discount of 1, and covariances that memory cannot hold."""
-        number(OWNER, "gamma", belief.gamma, 0.0, 1.0, below=True)
+        """Refuse a discount of 1 if episodes need not end, and covariances that memory cannot hold."""
+        require_ends(OWNER, belief)
         refuse_many_covariances(OWNER, belief)
 
     def start(self) -> SigmaPointPlan | None:
@@ -123,6 +132,8 @@ class SigmaPointRobust:
             root = last.root.copy()
             root[changed] = roots(covariance[changed])
         most = largest_betas(mean.prob, root)
+        if mean.gamma == 1.0:
+            most = most * INSIDE
         rows = points(mean.prob, root, np.where(most < self.beta, most, self.beta))
         r = expected_rewards(rows, mean.group, mean.reward)
         x = listed_scenarios(mean.succ, mean.group, rows, r, mean.gamma, mean.outcomes.terminal)

@@ -16,6 +16,9 @@ Paper to code: X and V as in the theorems; gamma Q V + B is `b`, and W is `C` of
 Deviations: rows are outcomes with groups. The paper sums over rows, which is wrong if rows are tied; gradients are
 summed over a group first. Rewards of outcomes make the paper's B non-zero. The theorems as printed in the survey are
 corrected (ERRATA 10, 11). Rewards that are unknown and independent of transitions add X D X'.
+Discount 1: the same formulas, if the policy ends in the mean model with probability one from every state: X then holds
+expected visits. A policy that need not end is refused with the state. With few counts the true moments may be infinite
+(the mean of 1 / p, p the probability to end, if p is Beta(a, b) with a <= 1), and a finite expansion does not show it.
 Cost: O(S^3 + couples K + G K^2), where couples are the ordered couples of pairs that share a group.
 Claims: equal to a naive transcription and to finite differences; errors of mean and variance fall with slope -2 in the
 counts; the normal interval covers at its level if counts exceed 50.
@@ -36,6 +39,7 @@ from bayesrl.checks import Floats, array, frozen, integer, number, rows_sum_to_o
 from bayesrl.core import Policy
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.policy import policy_matrix
+from bayesrl.models.solvers.proper import ENDS, endless_state_under, refuse_endless
 from bayesrl.parameters import value
 from bayesrl.registry import register
 from bayesrl.risk._moments import expand, uncertain_model
@@ -95,10 +99,13 @@ class Moments:
         "tests/risk/test_value_moments.py::test_naive_transcription",
         "tests/risk/test_value_moments.py::test_derivatives_are_finite_differences",
         "tests/risk/test_value_moments.py::test_errors_fall_with_the_counts",
+        "tests/risk/test_undiscounted_risk.py::test_moments_are_second_differences",
     ),
 )
 def value_moments(belief: HasRowCovariance, policy: Policy | ArrayLike) -> Moments:
     """Second-order posterior mean and covariance of the values of a policy, given as actions (S,) or chances (S, A).
+
+    With discount 1 the policy must end in the mean model with probability one, from every state.
 
     Examples
     --------
@@ -116,6 +123,8 @@ def value_moments(belief: HasRowCovariance, policy: Policy | ArrayLike) -> Momen
     """
     m = uncertain_model("value_moments", belief)
     mu = policy_matrix("value_moments", policy, *m.r.shape)
+    if m.gamma == 1.0:
+        refuse_endless("value_moments", "policy", endless_state_under(belief.mean_mdp(), mu), ENDS)
     if not np.isfinite(m.reward_covariance).all():
         hint = "Learn from more rewards, or choose a prior whose mean rewards have a variance."
         raise InvalidArgument("value_moments", "belief", "one with finite variances of mean rewards", np.inf, hint)

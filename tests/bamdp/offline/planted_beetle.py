@@ -42,4 +42,19 @@ PLANTED = {
         "best_action(-q, ",
         ["tests/bamdp/offline/test_beetle.py::test_the_arm_is_left_for_a_better_wage"],
     ),
+    "costs begin at zero with discount 1": (
+        "min(worst, 0.0) * lasts",
+        "0.0 * lasts",
+        ["tests/bamdp/test_undiscounted.py::test_beetle_solves_a_known_model[-1.0]"],
+    ),
+    "only the prior's episodes count": (
+        "prior.alpha, h)) for h in histories]",
+        "prior.alpha, h)) for h in histories[:1]]",
+        ["tests/bamdp/test_undiscounted.py::test_beetle_begins_below_every_backup_at_its_beliefs"],
+    ),
+    "BEETLE may plan for episodes that need not end": (
+        '            refuse_endless("BEETLE", "problem", state)\n',
+        "",
+        ["tests/bamdp/test_undiscounted.py::test_solvers_refuse_what_need_not_end"],
+    ),
 }

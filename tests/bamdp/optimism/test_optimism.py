@@ -418,9 +418,9 @@ def test_beliefs_that_do_not_fit():
         with pytest.raises(Incompatible, match=f"'{lacks}'"):
             b.BayesAgent(FiniteMDPs((TabularMDP.from_dense(np.eye(2)[:, None], [[0.0], [1.0]], 0.9),)), b.make(name))
     endless = flat(gamma=1.0)
-    with pytest.raises(InvalidArgument, match="BOLT: 'depth' must be given if the discount is 1, got None"):
-        plan(b.make("bolt"), endless, 0)
-    with pytest.raises(InvalidArgument, match="POT: 'depth' must be given if the discount is 1, got None"):
+    with pytest.raises(InvalidArgument, match="BOLT: 'belief' must be one whose episodes end under every policy"):
+        b.BayesAgent(endless, b.make("bolt"))
+    with pytest.raises(InvalidArgument, match="POT: 'belief' must be one whose episodes end under every policy"):
         b.BayesAgent(endless, b.make("pot"))
     with pytest.raises(InvalidArgument, match=r"effective_horizon: 'gamma' must be in \[0, 1\), got 1.0"):
         b.BayesAgent(endless, b.make("beb", beta="theory"))

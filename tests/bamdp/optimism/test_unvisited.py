@@ -206,7 +206,7 @@ def test_pairs_that_do_not_fit_are_refused_at_once(name, owner, by_theory):
     endless = b.DirichletMDP.flat(TabularMDP.from_dense(np.full((2, 2, 2), 0.5), np.eye(2), 1.0))
     vague = UnknownRewards(b.DirichletMDP.flat(CHAIN), RewardNormal.strens((CHAIN.n_states, CHAIN.n_actions)))
     for belief, params, sentence in [
-        (endless, {}, "'belief' must be one with a discount below 1, got 1.0"),
+        (endless, {}, "'belief' must be one whose episodes end under every policy, as the discount is 1"),
         (vague, {}, "'belief' must be one with bounded rewards, got 'UnknownRewards'"),
         (vague, {by_theory: "theory", "r_max": 1.0}, "'belief' must be one with bounded rewards"),
     ]:
@@ -253,7 +253,7 @@ def test_what_does_not_fit():
         coin = UnknownRewards(b.DirichletMDP.flat(CHAIN), RewardBeta(np.ones((5, 2)), np.ones((5, 2)), -1.0, 2.0))
         q = b.make(name).plan(coin, 0, None, default_rng(0)).info["q"]
         np.testing.assert_allclose(q, 2.0 / 0.3)
-        with pytest.raises(InvalidArgument, match=f"{owner}: 'belief' must be one with a discount below 1, got 1.0"):
+        with pytest.raises(InvalidArgument, match=f"{owner}: 'belief' must be one whose episodes end under every"):
             b.make(name).plan(b.DirichletMDP(coin.outcomes, coin.transitions.alpha, 1.0), 0, None, default_rng(0))
     for name, params, sentence in [
         ("rmax", {"knownness": 0}, "RMax: 'knownness' must be a whole number of at least 1, got 0."),

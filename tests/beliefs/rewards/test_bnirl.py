@@ -123,7 +123,7 @@ BELIEF = BNIRL(LINE).update_many(PAIRS)
         (lambda: BNIRL(LINE, candidates=1), "'candidates' must be "),
         (lambda: BNIRL(LINE, candidates="all"), "'candidates' must be "),
         (lambda: BNIRL(None), "'problem' must be a TabularMDP"),
-        (lambda: BNIRL(plain_inverse.line(1.0)), "'problem' must be an MDP with a discount below 1"),
+        (lambda: BNIRL(plain_inverse.line(1.0)), "'problem' must be one whose episodes end under every policy"),
         (lambda: BELIEF.update((3, 0)), "'state' must be "),
         (lambda: BELIEF.update((0, 2)), "'action' must be "),
         (lambda: BELIEF.update((0, np.nan)), "'action' must be "),

@@ -220,7 +220,7 @@ def test_value_loss_of_a_policy_that_is_drawn():
     assert value_loss(MDP, R, mu) == pytest.approx(START @ (best - V), abs=1e-9)
     with pytest.raises(BayesRLError, match=r"'reward' must be an array of shape \(4,\) or \(4, 3\)"):
         value_loss(MDP, R.T, mu)
-    with pytest.raises(BayesRLError, match="value_loss: 'problem' must be an MDP with a discount below 1"):
+    with pytest.raises(BayesRLError, match="value_loss: 'problem' must be one whose episodes end under every"):
         value_loss(b.TabularMDP.from_dense(P, np.zeros(S), 1.0, terminal=[END]), R, mu)
 
 

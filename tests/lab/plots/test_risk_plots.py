@@ -119,7 +119,10 @@ def test_each_criterion_is_best_at_what_it_maximises(monkeypatch):
         ({"samples": 0}, "assess: 'samples' must be a whole number of at least 1, got 0."),
         ({"samples": 20}, "assess: 'samples' must be at least"),
         ({"belief": WORLD}, "assess: 'belief' must be a belief, got 'MDPWorld'."),
-        ({"belief": b.DirichletMDP.structured(b.make_world("chain", gamma=1.0))}, "assess: 'gamma' must be"),
+        (
+            {"belief": b.DirichletMDP.structured(b.make_world("chain", gamma=1.0))},
+            "value_samples: 'policy' must be one that ends",
+        ),
     ],
 )
 def test_bad_input(change, sentence):

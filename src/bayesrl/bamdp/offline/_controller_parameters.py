@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from bayesrl.bamdp.offline._prior_models import PriorModels
+from bayesrl.bamdp.offline._prior_models import PriorModels, absorbing
 from bayesrl.checks import Floats, Ints
 from bayesrl.kernels.arrays import F1, F3, F4, I3
 from bayesrl.kernels.jit import njit
@@ -61,7 +61,7 @@ def monte_carlo_gradient(logits: Logits, models: PriorModels, horizon: int, rng:
     """
     psi, eta = logits.probabilities()
     n = len(models.P)
-    q, s, a, y, then = simulate(rng.random((n, horizon, 3)), rng.random(n), models.first, models.P, psi, eta)
+    q, s, a, y, then = simulate(rng.random((n, horizon, 3)), rng.random(n), models.first, absorbing(models), psi, eta)
     rewards = models.gamma ** np.arange(horizon) * models.r[np.arange(n)[:, None], s, a]
     returns = np.cumsum(rewards[:, ::-1], axis=1)[:, ::-1]  # of step t and later, discounted to the first step
     returns = (returns - returns.mean(axis=0)) * n / (n - 1)  # subtract the mean of the other trajectories

@@ -1,4 +1,7 @@
-"""Weighted models that stand for a prior in expectations: points of a Gauss rule, or draws."""
+"""Weighted models that stand for a prior in expectations: points of a Gauss rule, or draws.
+
+With discount 1 every policy must end in each of them. Terminal states then have empty rows, so that visits are finite.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from bayesrl.bamdp.sampling.merged_models import SamplesListedMDPs
 from bayesrl.capabilities import HasDirichletRows, ListsOutcomes, offers
 from bayesrl.checks import Floats
 from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solvers.proper import longest_episode, must_be_proper
 
 FINE = 8
 """Points for each unknown from which a Gauss rule counts as exact."""
@@ -25,6 +29,7 @@ class PriorModels(NamedTuple):
     weight: Floats  # (n,)
     first: Floats  # (S,) distribution of the first state
     gamma: float
+    longest: float = 0.0  # the longest expected episode of any of them, if the discount is 1
 
 
 def models_of(prior: SamplesListedMDPs, n: int, rng: Generator) -> PriorModels:
@@ -42,8 +47,24 @@ def draw_models(prior: SamplesListedMDPs, n: int, rng: Generator) -> PriorModels
 def stack(prior: ListsOutcomes, models: list[TabularMDP], weight: Floats) -> PriorModels:
     """The arrays of these models."""
     S, A = models[0].n_states, models[0].n_actions
-    P = np.array([m.matrix for m in models]).reshape(-1, S, A, S)
-    return PriorModels(P, np.array([m.mean_reward for m in models]), weight, prior.outcomes.start, prior.gamma)
+    P, longest = np.array([m.matrix for m in models]).reshape(-1, S, A, S), 0.0
+    if prior.gamma == 1.0:
+        for m in models:
+            must_be_proper("FiniteStateController", "problem", m)
+        P[:, prior.outcomes.terminal] = 0.0
+        longest = max(map(longest_episode, models))
+    r = np.array([m.mean_reward for m in models])
+    return PriorModels(P, r, weight, prior.outcomes.start, prior.gamma, longest)
+
+
+def absorbing(models: PriorModels) -> Floats:
+    """The probabilities (n, S, A, S) with rows of terminal states that stay, for simulation."""
+    if models.gamma < 1.0:
+        return models.P
+    P = models.P.copy()
+    for s in np.flatnonzero(~P.any(axis=(0, 2, 3))):
+        P[:, s, :, s] = 1.0
+    return P
 
 
 def unknowns(prior: HasDirichletRows) -> list[tuple[int, int]]:

@@ -26,6 +26,12 @@ Deviations:
   nearly equal.
 - The action comes from a one-step look-ahead. The paper labels each alpha-function with an action; a label can be wrong
   where two alpha-functions nearly meet.
+Discount 1: every policy must end with probability one in the mean model, and then in every drawn one, as all have the
+prior's outcomes; a prior that need not end is refused with the state. The first alpha-functions are min(r_min, 0) w(s)
+instead of r_min / (1 - gamma), where w(s) is the longest expected episode if every step has the mean row of any sampled
+belief. As w(s) >= 1 + sum_s' E_b[P(s'|s, a)] w(s') for all of them, no first backup at a sampled belief falls below.
+For costs this is no bound under the whole posterior, under which the mean length of episodes may be infinite; with
+rewards of at least zero it is 0, and sure.
 Cost: exponents are stored as lists, since nearly all are zero if there are many unknowns. Let there be n basis
 functions, m alpha-functions, B beliefs, z cells (g, k) that some belief has seen, and z_g of them in an action's row.
 Solving takes O(B n (G K + z + n G)) time and O(n^2 z) memory before the stages; a backup takes O(n K + n^2 z_g), after
@@ -47,6 +53,7 @@ from bayesrl.bamdp._greedy import best_action, state_in
 from bayesrl.bamdp.offline._monomials import (
     Basis,
     History,
+    counts_after,
     dense_order,
     listed,
     log_moments,
@@ -54,12 +61,13 @@ from bayesrl.bamdp.offline._monomials import (
     make_basis,
 )
 from bayesrl.capabilities import HasDirichletRows, SamplesMDPs, require
-from bayesrl.checks import Floats, Ints, frozen, generator, number
+from bayesrl.checks import Floats, Ints, frozen, generator
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import B1, F1, F2, F3, I1, I2, I3
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import better, first_best
+from bayesrl.models.solvers.proper import Rows, endless_choice, longest_choices, refuse_endless
 from bayesrl.parameters import AtLeast, declared, value
 from bayesrl.registry import register
 from bayesrl.traits import Traits
@@ -83,11 +91,15 @@ class SampledDirichletRows(SamplesMDPs, HasDirichletRows, Protocol):
         "tests/bamdp/offline/test_beetle.py::test_a_basis_that_spans_gives_exact_values",
         "tests/bamdp/offline/test_beetle.py::test_moments_against_quadrature",
         "tests/bamdp/offline/test_beetle.py::test_root_values_approach_the_exact_ones",
+        "tests/bamdp/test_undiscounted.py::test_beetle_solves_a_known_model",
     ),
 )
 @declared
 class BEETLE:
     """Point-based value iteration with alpha-functions that are polynomials in the unknown probabilities.
+
+    With discount 1 every policy must end under the prior. Values begin at the smallest reward (or 0) for the longest
+    expected episode.
 
     Examples
     --------
@@ -118,31 +130,38 @@ class BEETLE:
     traits: ClassVar[Traits] = Traits(yields="planner")
 
     def check(self, belief: SampledDirichletRows) -> None:
-        """Refuse a discount of 1."""
-        number("BEETLE", "gamma", belief.gamma, 0.0, 1.0, below=True)
+        """Refuse a discount of 1 if episodes need not end."""
+        if belief.gamma == 1.0:
+            o = belief.outcomes
+            state = endless_choice(Rows(o.succ, o.group, belief.alpha[None]), o.terminal)
+            refuse_endless("BEETLE", "problem", state)
 
     def solve(self, problem: SampledDirichletRows, rng: Generator | None = None) -> AlphaFunctions:
         """Compute alpha-functions for the beliefs that can follow this prior."""
         require("BEETLE", problem, SampledDirichletRows)
         prior, rng = problem, generator("BEETLE", rng)
-        number("BEETLE", "gamma", prior.gamma, 0.0, 1.0, below=True)
+        self.check(prior)
         histories = sorted(
             set(interact(prior, self.beliefs, self.steps, rng)), key=dense_order
         )  # the prior comes first
         chosen = np.sort(rng.permutation(len(histories) - 1)[: self.basis - 1]) + 1
         basis = make_basis(prior, [histories[i] for i in (0, *chosen)], histories)
-        points, alphas = points_of(prior, histories, basis), lower_bounds(prior, basis)
-        alphas = self._improve(points, alphas, problem_of(prior), basis, rng)
+        lasts = longest_of_beliefs(prior, histories) if prior.gamma == 1.0 else None
+        points, alphas = points_of(prior, histories, basis), lower_bounds(prior, basis, lasts)
+        rest = 1.0 - prior.gamma if lasts is None else 1.0 / max(float(lasts.max()), 1.0)
+        alphas = self._improve(points, alphas, problem_of(prior), basis, rest, rng)
         c, first = frozen(alphas.coefficient), frozen(alphas.first)
         return AlphaFunctions(self, prior.alpha.shape, frozen(basis.exponent), frozen(basis.scale), c, first)
 
-    def _improve(self, points: Points, alphas: Alphas, problem: Problem, basis: Basis, rng: Generator) -> Alphas:
+    def _improve(
+        self, points: Points, alphas: Alphas, problem: Problem, basis: Basis, rest: float, rng: Generator
+    ) -> Alphas:
         v, still = np.full((len(alphas.first) - 1, len(points.moment)), -np.inf), 0
         for _ in range(self.iterations):
             before = v
             coefficient, first, v = sweep(rng.permutation(v.size), points, alphas, problem, basis)
             alphas = Alphas(coefficient, first)
-            rose = (v - before).max() > self.tolerance * (1.0 - problem.gamma) * np.abs(v).max()
+            rose = (v - before).max() > self.tolerance * rest * np.abs(v).max()
             still = 0 if rose else still + 1
             if still == PATIENCE:
                 break
@@ -252,11 +271,24 @@ def problem_of(belief: HasDirichletRows) -> Problem:
     return Problem(o.succ, o.reward, o.group, o.size, o.terminal, belief.alpha, belief.gamma)
 
 
-def lower_bounds(prior: HasDirichletRows, basis: Basis) -> Alphas:
-    """One constant alpha-function for each state: the smallest reward at every step, a lower bound."""
-    c = np.zeros((prior.n_states, len(basis.scale)))
-    c[~prior.outcomes.terminal, 0] = prior.outcomes.reward.min() / (1.0 - prior.gamma)
+def lower_bounds(prior: HasDirichletRows, basis: Basis, lasts: Floats | None = None) -> Alphas:
+    """One constant alpha-function for each state: the smallest reward at every step, a lower bound.
+
+    `lasts` are the expected lengths of episodes (S,) with discount 1.
+    """
+    c, worst = np.zeros((prior.n_states, len(basis.scale))), prior.outcomes.reward.min()
+    if lasts is None:
+        c[~prior.outcomes.terminal, 0] = worst / (1.0 - prior.gamma)
+    else:
+        c[:, 0] = min(worst, 0.0) * lasts
     return Alphas(c, np.arange(prior.n_states + 1))
+
+
+def longest_of_beliefs(prior: HasDirichletRows, histories: Sequence[History]) -> Floats:
+    """w(s), (S,): the longest expected episode if each step has the mean row of any belief after these histories."""
+    counts = np.array([np.where(prior.known[:, None], prior.alpha, counts_after(prior.alpha, h)) for h in histories])
+    o = prior.outcomes
+    return longest_choices(Rows(o.succ, o.group, counts / counts.sum(axis=2, keepdims=True)), o.terminal)
 
 
 @njit

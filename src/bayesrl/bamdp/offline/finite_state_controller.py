@@ -17,6 +17,11 @@ need a node of its own. The expectation is over a fixed set of models, the same 
 rule if the prior has few unknowns, otherwise draws (_prior_models.py). Random starts prefer to stay in their node
 (`STAY`); the ascent then ends far more often in a controller that uses its memory. "Gradient descent" in the survey
 means ascent.
+Discount 1: every policy must end with probability one in each of the models, and then every controller does. The same
+equations, with empty rows of terminal states, give expected total rewards. A model that need not end is refused with
+the state. The expectation is over finitely many models; over the whole prior it may be infinite. Simulated
+trajectories have e L steps, ceil(log 1/TAIL) times over, where L is the longest expected episode of drawn models: by
+Markov's inequality an episode outlives e L steps with probability at most 1 / e.
 Cost: with n models, O(n (S Q)^3 + n S^2 A Q^2) for a value, O(n S^2 A Q^2) for its gradient; O(1) for a decision.
 Claims: values and gradients equal dynamic programming over hyper-states, finite differences and simulation; one node
 finds the best memoryless policy; the ascent never falls.
@@ -33,12 +38,13 @@ from scipy.linalg.lapack import dgetrf, dgetrs
 from bayesrl.bamdp.offline._controller_parameters import Logits, monte_carlo_gradient, pick
 from bayesrl.bamdp.offline._prior_models import PriorModels, draw_models, models_of
 from bayesrl.bamdp.sampling.merged_models import SamplesListedMDPs
-from bayesrl.capabilities import require
-from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, number, rows_sum_to_one
+from bayesrl.capabilities import HasMeanMDP, offers, require
+from bayesrl.checks import Floats, Ints, array, frozen, generator, integer, rows_sum_to_one
 from bayesrl.core import Decision, Transition
 from bayesrl.kernels.arrays import F3, F4
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import first_best
+from bayesrl.models.solvers.proper import must_be_proper
 from bayesrl.parameters import AtLeast, Shape, declared, value
 from bayesrl.registry import register
 from bayesrl.traits import Traits
@@ -65,11 +71,14 @@ SUFFICIENT = 1e-4
         "tests/bamdp/offline/test_finite_state_controller.py::test_gradient_equals_finite_differences",
         "tests/bamdp/offline/test_finite_state_controller.py::test_monte_carlo_gradient_is_unbiased",
         "tests/bamdp/offline/test_finite_state_controller.py::test_one_node_is_the_best_memoryless_policy",
+        "tests/bamdp/test_undiscounted.py::test_one_node_is_the_best_policy_without_memory",
     ),
 )
 @declared
 class FiniteStateController:
     """The best controller of a few memory nodes for a prior, found by gradient ascent.
+
+    With discount 1 every policy must end in every model over which the expectation is taken.
 
     Examples
     --------
@@ -96,14 +105,14 @@ class FiniteStateController:
     traits: ClassVar[Traits] = Traits(yields="planner")
 
     def check(self, belief: SamplesListedMDPs) -> None:
-        """Refuse a discount of 1."""
-        number("FiniteStateController", "gamma", belief.gamma, 0.0, 1.0, below=True)
+        """Refuse a discount of 1 if episodes need not end in a drawn model."""
+        if belief.gamma == 1.0 and offers(belief, HasMeanMDP):  # others are asked when models are drawn
+            must_be_proper("FiniteStateController", "problem", belief.mean_mdp())
 
     def solve(self, problem: SamplesListedMDPs, rng: Generator | None = None) -> Controller:
         """The controller of largest value on the models."""
         require("FiniteStateController", problem, SamplesListedMDPs)
         prior, rng = problem, generator("FiniteStateController", rng)
-        number("FiniteStateController", "gamma", prior.gamma, 0.0, 1.0, below=True)
         models = models_of(prior, self.models, rng)
         found = [self._ascend(start(nodes, models, rng), models, prior, rng) for nodes in self._sizes()]
         values = [evaluate(logits, models).J for logits in found]
@@ -275,7 +284,8 @@ def climb(logits: Logits, models: PriorModels, iterations: int) -> tuple[Logits,
 
     No logit moves by more than one in a step, so memory and actions develop together.
     """
-    enough = SMALL_GAIN * np.abs(models.r).max() / (1.0 - models.gamma)
+    largest = np.abs(models.r).max()
+    enough = SMALL_GAIN * (largest * models.longest if models.gamma == 1.0 else largest / (1.0 - models.gamma))
     here = evaluate(logits, models)
     values, step = [here.J], np.inf
     for _ in range(iterations):
@@ -299,7 +309,11 @@ def climb_by_simulation(
     logits: Logits, prior: SamplesListedMDPs, iterations: int, trajectories: int, rng: Generator
 ) -> Logits:
     """Stochastic gradient ascent: step t draws new models and moves the largest logit by 1 / sqrt(t)."""
-    horizon = 1 + int(np.log(TAIL) / np.log(max(prior.gamma, TAIL)))
+    if prior.gamma == 1.0:
+        longest = draw_models(prior, trajectories, rng).longest
+        horizon = int(np.ceil(np.e * longest) * np.ceil(-np.log(TAIL)))
+    else:
+        horizon = 1 + int(np.log(TAIL) / np.log(max(prior.gamma, TAIL)))
     for t in range(1, iterations + 1):
         slope = monte_carlo_gradient(logits, draw_models(prior, trajectories, rng), horizon, rng)
         logits = logits.moved(1.0 / (np.sqrt(t) * max(slope.largest(), 1e-300)), slope)

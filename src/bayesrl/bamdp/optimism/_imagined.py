@@ -6,6 +6,11 @@ After (s, a) the agent imagines that some outcome k was seen a few more times: t
     q(s, a) = max_k (1 - w_gk) sum_j p_gj x_j + w_gk x_k.
 
 It costs O(K) for each pair; listing K |A| actions would cost O(K^2).
+
+Discount 1. An imagined row has all outcomes of the mean row, since w < 1, and e_k. So a set of states that the extended
+actions can keep can be kept in the mean model too: if every policy of the mean model ends, every policy of the extended
+one does. Its optimum is then found by policy iteration (`undiscounted`). With L its longest expected episode, values
+whose backup moves by at most x are at most x L from the optimum (`models/solvers/proper.py`).
 """
 
 from typing import NamedTuple
@@ -13,9 +18,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesrl.checks import Floats, frozen
 from bayesrl.kernels.arrays import B1, F1, F2, F3, I1, I2, I3
-from bayesrl.kernels.dynamic_programming.bellman import improve
+from bayesrl.kernels.dynamic_programming.bellman import Model, improve
 from bayesrl.kernels.jit import njit
+from bayesrl.models.solution import LISTS
+from bayesrl.models.solvers.evaluation import evaluate
 
 Indices = NDArray[np.int64]
 
@@ -126,3 +134,53 @@ def infinite_horizon(m: Imagined, v: F1, tol: float, limit: int) -> tuple[F1, F2
                 v[s] = new[s] + (0.0 if m.terminal[s] else shift * (low + high))
             if (high - low if shift > 0.0 else max(high, -low)) <= goal:
                 break
+
+
+# Discount 1 ----------------------------------------------------------------------------------------------------------
+
+POLICIES = 1000
+"""The most policies of one policy iteration, whose rounding errors might let it go round in circles."""
+
+
+def undiscounted(m: Imagined, v: Floats) -> tuple[Floats, Floats, float]:
+    """(v, q, error) with discount 1, from values v on; the error is infinite if an end is too rare to be seen."""
+    v, q, residual = policy_iteration(m, v)
+    w, _, slack = policy_iteration(m._replace(reward=np.ones_like(m.reward)), np.zeros(len(v)))
+    rounding = UNIT * (m.succ.shape[2] + 8) * (np.abs(v).max() + np.abs(m.reward).max())
+    # w exceeds its backup by at least 1 - slack, so that w / (1 - slack) is long enough
+    error = (residual + rounding) * w.max(initial=1.0) / (1.0 - slack) if slack < 0.5 else np.inf
+    return v, q, float(error)
+
+
+def policy_iteration(m: Imagined, v: Floats) -> tuple[Floats, Floats, float]:
+    """(v, q, max |max_a q - v|): values of the last policy, which no choice of action and outcome improves."""
+    S, A = m.group.shape
+    pi, best = np.zeros(S, np.int64), np.zeros((S, A), np.int64)
+    q, residual = np.zeros((S, A)), np.inf
+    backup(m, v, q, best)
+    for _ in range(POLICIES):
+        slack = UNIT * (m.succ.shape[2] + 8) * (np.abs(v).max() + np.abs(m.reward).max())
+        improve(q, pi, slack)
+        new = evaluate(chain_of(m, pi, best), np.zeros(S, np.int64))
+        if new is None:
+            return v, q, np.inf
+        low, high = backup(m, new, q, best)
+        v, before, residual = new, residual, max(high, -low)
+        if residual <= slack or (residual >= before and high <= 1e3 * slack):
+            break
+    return v, q, residual
+
+
+def chain_of(m: Imagined, pi: Indices, best: Indices) -> Model:
+    """The chain of a policy and its imagined outcomes as a model with one action."""
+    s = np.arange(len(pi))
+    g, k = m.group[s, pi], best[s, pi]
+    w = np.where(m.terminal, 0.0, m.weight[g, k])
+    p = (1.0 - w)[:, None] * m.prob[g]
+    p[s, k] += w
+    p[m.terminal] = 0.0
+    r = (p * m.reward[s, pi]).sum(axis=1)
+    size = frozen(np.full(len(s), p.shape[1], np.int32))
+    group = frozen(s.astype(np.int32)[:, None])
+    succ = frozen(np.ascontiguousarray(m.succ[s, pi][:, None, :]))
+    return Model(LISTS, succ, frozen(p), group, size, frozen(r[:, None].copy()), m.gamma, 0.0, 0.0, False)

@@ -13,7 +13,9 @@ eta / (phi_{s,a} + eta). There are |A||S| extended actions whatever eta is (ERRA
 Theorem (corrected, ERRATA 7): with eta = H the values over H decisions are at least the Bayes-optimal ones, since no
 row can be seen more than H times in H decisions; it holds for any Dirichlet counts, tied rows and discounts up to 1.
 Deviations: with `depth` None the infinite-horizon problem at the belief's discount is solved; the theorem then does
-not apply. Sigma ranges over the outcomes that the belief lists, each with its own reward. If rewards are unknown and
+not apply. With discount 1 that problem is the extended MDP until the end of the episode; every policy of the mean model
+must end, and then every extended one does (`_imagined.py`). A belief that need not end is refused with the state.
+Sigma ranges over the outcomes that the belief lists, each with its own reward. If rewards are unknown and
 take finitely many values, eta pseudo-observations of the largest one are added to each cell, so the theorem still
 holds. Unknown rewards without a largest value are taken at their means. Ties go to the first action.
 Cost: one warm-started solve per decision, O(|S||A| outcomes) a sweep. Claims: equal to the listed extended MDP;
@@ -29,13 +31,14 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import Ties, best_action, state_in
-from bayesrl.bamdp.optimism._imagined import Imagined, finite_horizon_q, infinite_horizon
+from bayesrl.bamdp.optimism._imagined import Imagined, finite_horizon_q, infinite_horizon, undiscounted
 from bayesrl.bamdp.optimism.pac_bounds import THEORY, bolt_eta, effective_horizon
 from bayesrl.capabilities import CountsPairs, HasOptimisticRewards
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument, NotConverged
 from bayesrl.kernels.ties import sizes
+from bayesrl.models.solvers.proper import must_be_proper
 from bayesrl.parameters import AtLeast, declared, shared
 from bayesrl.registry import register
 
@@ -55,13 +58,18 @@ class PlansWithImagined:
 
     _: KW_ONLY
     depth: Annotated[
-        int | None, AtLeast(1), "Decisions planned ahead, H; None for the infinite horizon at the belief's discount."
+        int | None,
+        AtLeast(1),
+        "Decisions planned ahead, H; None for the infinite horizon at the belief's discount. With discount 1 that is "
+        "the end of the episode, and every policy of the mean model must end.",
     ] = None
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
     def check(self, belief: HasOptimisticRewards) -> None:
-        """Raise an error if there is neither a discount nor a depth."""
-        discounted(type(self).__name__, belief.gamma, self.depth)
+        """Raise an error if the discount is 1 without a depth, and episodes need not end or theory has no horizon."""
+        if belief.gamma == 1.0 and self.depth is None:
+            hint = "Or give a depth."
+            must_be_proper(type(self).__name__, "belief", belief.optimistic_mdp(0.0), hint)
 
     def start(self) -> Floats | None:
         """No values yet."""
@@ -69,6 +77,8 @@ class PlansWithImagined:
 
     def _imagined(self, eta: float | Literal["theory"], gamma: float) -> float:
         """The number of imagined transitions."""
+        if eta == THEORY and gamma == 1.0 and self.depth is None:
+            raise InvalidArgument(type(self).__name__, "depth", "given for theory if the discount is 1", None)
         return bolt_eta(self.depth or effective_horizon(gamma)) if eta == THEORY else float(eta)
 
     def _decide(self, model: Imagined, s: int, memory: Floats | None, rng: Generator) -> Decision:
@@ -87,11 +97,14 @@ class PlansWithImagined:
         "tests/bamdp/optimism/test_optimism.py::test_bolt_equals_the_listed_extended_mdp",
         "tests/bamdp/optimism/test_optimism.py::test_bolt_is_optimistic_on_random_bamdps",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
+        "tests/bamdp/test_undiscounted.py::test_bolt_and_pot_are_the_enumerated_extended_mdp",
     ),
 )
 @declared
 class BOLT(PlansWithImagined):
     """Act greedily on the mean model with eta imagined transitions to the outcome that helps most.
+
+    With discount 1 and no depth it plans until the end of the episode; every policy of the mean model must end.
 
     Examples
     --------
@@ -134,16 +147,10 @@ def extended_q(planner: str, m: Imagined, depth: int | None, warm: Floats | None
     """(q[s, a], values to start the next solve from)."""
     if depth is not None:
         return finite_horizon_q(m, depth), None
-    discounted(planner, m.gamma, depth)
     if warm is not None and warm.shape != (len(m.group),):
         raise InvalidArgument(planner, "memory", f"values of {len(m.group)} states, as its decisions give them", warm)
-    v, q, error = infinite_horizon(m, np.zeros(len(m.group)) if warm is None else warm, TOL, SWEEPS)
+    first = np.zeros(len(m.group)) if warm is None else warm
+    v, q, error = infinite_horizon(m, first, TOL, SWEEPS) if m.gamma < 1.0 else undiscounted(m, first)
     if not error < 1e-6 * (1.0 + np.abs(v).max()):
         raise NotConverged(planner, q, error, f"{SWEEPS} sweeps")
     return q, v
-
-
-def discounted(planner: str, gamma: float, depth: int | None) -> None:
-    """Refuse an infinite horizon without a discount."""
-    if gamma == 1.0 and depth is None:
-        raise InvalidArgument(planner, "depth", "given if the discount is 1", None)

@@ -4,6 +4,9 @@ The agent acts greedily on the learnt model with beta / sqrt(n(s, a)) added to e
 is worth R_max / (1 - gamma). The bonus falls as 1/sqrt(n), slowly enough to find the true optimum (PAC-MDP). BEB, with
 a bonus of order 1/n, is near the Bayes-optimal policy instead.
 
+With discount 1 every policy of the mean model must end, and an untried pair is worth R_max times its longest expected
+episode, computed anew at each decision (`_optimistic_state.py`). A belief that need not end is refused with the state.
+
 Paper to code: the bonus is in `plan`; untried pairs are `with_absorbing_pairs`; the theorem's beta is `mbie_eb_beta`.
 Deviations: the model is the belief's mean: with prior counts that go to zero (prior `flat:1e-9`) it is the paper's
 empirical model. n counts the planner's own visits. Pairs that the belief knows for certain have no bonus. Pairs that
@@ -49,11 +52,15 @@ class MBIEPlan(NamedTuple):
         "tests/bamdp/optimism/test_unvisited.py::test_mbie_eb_equals_its_transcription",
         "tests/bamdp/optimism/test_unvisited.py::test_the_absorbing_state_is_worth_what_it_says",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
+        "tests/bamdp/test_undiscounted.py::test_rmax_and_mbie_eb_are_enumerated",
     ),
 )
 @declared
 class MBIEEB:
     """Act greedily on the mean model with a bonus of beta / sqrt(visits).
+
+    With discount 1 every policy of the mean model must end, and an untried pair is worth R_max times the longest
+    expected episode over all policies and states of that model.
 
     Examples
     --------
@@ -68,7 +75,9 @@ class MBIEEB:
         float | Literal["theory"], AtLeast(0), 'Size of the bonus; "theory" for the theorem\'s (`mbie_eb_beta`).'
     ] = 1.0
     r_max: Annotated[
-        float | None, "Largest reward, R_max: untried pairs are worth R_max / (1 - gamma); None for the belief's own."
+        float | None,
+        "Largest reward, R_max: untried pairs are worth R_max / (1 - gamma), or R_max times the longest expected "
+        "episode if the discount is 1; None for the belief's own.",
     ] = None
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
@@ -95,7 +104,10 @@ class MBIEEB:
         s = state_in("MBIEEB", belief, observation)
         visits = count_visits(None if memory is None else memory.visits, belief, last)
         n = visits_of_pairs(visits, belief)
-        worth = best_value("MBIEEB", belief, self.r_max) if memory is None else memory.worth
+        if memory is None or belief.gamma == 1.0:  # with discount 1 the longest episode is learnt
+            worth = best_value("MBIEEB", belief, self.r_max)
+        else:
+            worth = memory.worth
         bonus = self._beta(belief) / np.sqrt(np.maximum(n, 1.0))
         q, values = optimistic_q(belief, n == 0.0, worth, bonus, None if memory is None else memory.values)
         return Decision(best_action(q[s], self.ties, rng, sizes(q)), MBIEPlan(values, visits, worth), {"q": q[s]})

@@ -9,7 +9,7 @@ from the present estimate of the transition and the posterior's deviation. POT i
 shrinks as the posterior becomes more certain. A prior that gives good transitions almost no probability misleads the
 method.
 
-Paper to code: the bound is `probable_share`; the rest is BOLT's (`imagined_model`, `extended_q`).
+Paper to code: the bound is `probable_share`; the rest is BOLT's (`imagined_model`, `extended_q`), discount 1 too.
 Deviations: we did not have the paper. The survey says that eta is set online for each state and action, like an upper
 confidence bound, from the estimate of the transition and its variance, and that beta controls it. The formula above is
 our reading, with BOLT's eta kept as the number of coming transitions.
@@ -60,11 +60,14 @@ class POTNeeds(HasOptimisticRewards, BoundsBestRewards, CountsPairs, HasRowVaria
         "tests/bamdp/optimism/test_optimism.py::test_pot_equals_the_listed_extended_mdp",
         "tests/bamdp/optimism/test_optimism.py::test_pot_lies_between_the_mean_model_and_bolt",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
+        "tests/bamdp/test_undiscounted.py::test_bolt_and_pot_are_the_enumerated_extended_mdp",
     ),
 )
 @declared
 class POT(PlansWithImagined):
     """Act greedily on the mean model with as many imagined transitions as are probable.
+
+    With discount 1 and no depth it plans until the end of the episode; every policy of the mean model must end.
 
     Examples
     --------

@@ -1,7 +1,9 @@
 """R-max (Brafman and Tennenholtz 2003; survey §4.6, the PAC-MDP baseline).
 
 A pair (s, a) is unknown until it has been visited m times. The plan assumes that unknown pairs lead to an optimistic
-absorbing state in which every step pays R_max, and uses the learnt model of the known pairs.
+absorbing state in which every step pays R_max, and uses the learnt model of the known pairs. With discount 1 an unknown
+pair is worth R_max times the longest expected episode of the mean model at the time of the plan, in which every policy
+must end (`_optimistic_state.py`).
 
 Paper to code: the absorbing state is `with_absorbing_pairs`; `plan` makes a new plan when a pair becomes known.
 Deviations: the problem is discounted; the paper plans over a mixing time. The model of known pairs is the belief's mean
@@ -49,11 +51,15 @@ class RMaxPlan(NamedTuple):
         "tests/bamdp/optimism/test_unvisited.py::test_rmax_equals_its_transcription",
         "tests/bamdp/optimism/test_unvisited.py::test_the_absorbing_state_is_worth_what_it_says",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
+        "tests/bamdp/test_undiscounted.py::test_rmax_and_mbie_eb_are_enumerated",
     ),
 )
 @declared
 class RMax:
     """Assume that a pair leads to the largest reward until it has been visited m times.
+
+    With discount 1 every policy of the mean model must end, and an unknown pair is worth R_max times the longest
+    expected episode over all policies and states of that model.
 
     Examples
     --------
@@ -69,7 +75,11 @@ class RMax:
         AtLeast(1),
         'Visits after which a pair counts as known, m; "theory" for the theorem\'s (`rmax_knownness`).',
     ] = 5
-    r_max: Annotated[float | None, "Largest reward, R_max; None for the belief's own."] = None
+    r_max: Annotated[
+        float | None,
+        "Largest reward, R_max: unknown pairs are worth R_max / (1 - gamma), or R_max times the longest expected "
+        "episode if the discount is 1; None for the belief's own.",
+    ] = None
     ties: Annotated[Ties, "What to do with equal actions: take the first, or one at random."] = "first"
 
     needs: ClassVar[tuple[type, ...]] = (OptimismNeeds,)

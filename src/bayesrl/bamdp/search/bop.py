@@ -8,9 +8,14 @@ search can be stopped at any time, its bounds are certain, and it suits problems
 Paper to code: the descent in `search` finds T+ and its leaf; B and nu are the upper and lower bounds of `evaluate`.
 Every node stores the largest contribution of a leaf of T+ below it, so T+ is never listed.
 Deviations: rewards need not lie in [0, 1] (ERRATA 36): r_min and r_max replace 0 and 1. With `depth` the bounds are
-those of a finite horizon, which discount 1 requires, and `leaf` gives the values after it. Ties among leaves and inner
+those of a finite horizon, and `leaf` gives the values after it. Ties among leaves and inner
 actions go to the first; ties at the root are broken at random. The regret falls as a power of the budget, exponentially
 in special cases only (ERRATA 23).
+Discount 1 without `depth`: every policy must end in the mean model; a belief that need not end is refused with the
+state. If no state can come back (`longest_path`), episodes have at most so many steps, and the bounds are those of that
+horizon, which are certain. Otherwise a hyper-state is taken to lie between L min(r_min, 0) and L max(r_max, 0), L the
+longest expected episode of the mean model at the root. That is certain where the model is known. Under a posterior
+it is not: the mean of lengths exceeds the length of the mean model, and may be infinite, as may be the value itself.
 No parameter is in units of reward: the bounds come from the belief's range of rewards.
 Cost: O(nodes x their depth x A K). Claims: bounds bracket the exact values at every budget and never widen; equal to
 a naive transcription that builds T+.
@@ -25,7 +30,7 @@ from numpy.random import Generator
 
 from bayesrl.bamdp._greedy import best_action, state_in
 from bayesrl.bamdp.search._lookahead import Leaf, bounds_of_leaves, counts_of, leaf_values
-from bayesrl.capabilities import Enumerates, HasRewardRange
+from bayesrl.capabilities import Enumerates, HasMeanMDP, HasRewardRange, offers
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, F3, I1, I3
@@ -34,6 +39,8 @@ from bayesrl.kernels.search.search_bounds import LeafBounds, leaf_bounds
 from bayesrl.kernels.simulators.counts import Counts, add, branches, read_outcome
 from bayesrl.kernels.simulators.simulator import borrowed, inlined
 from bayesrl.kernels.ties import better
+from bayesrl.models.mdp import TabularMDP
+from bayesrl.models.solvers.proper import longest_episode, longest_path, must_be_proper
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -52,11 +59,15 @@ class BOPNeeds(HasRewardRange, Enumerates, Protocol):
         "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
         "tests/bamdp/search/test_enumerating_search.py::test_bop_equals_a_naive_transcription",
         "tests/bamdp/search/test_enumerating_search.py::test_bop_bounds_bracket_the_exact_values_and_never_widen",
+        "tests/bamdp/test_undiscounted.py::test_bop_brackets_a_known_model_that_comes_back",
     ),
 )
 @declared
 class BOP:
     """Optimistic best-first search over hyper-states, with certain bounds.
+
+    With discount 1 and no depth every policy of the mean model must end. The bounds are certain if no state can come
+    back, or if the model is known; otherwise they are those of the mean model at the root.
 
     Examples
     --------
@@ -72,7 +83,7 @@ class BOP:
 
     nodes: Annotated[int, AtLeast(1), "Hyper-states expanded per decision, n."] = 500
     depth: Annotated[
-        int | None, AtLeast(1), "Decisions looked ahead at most; None: no limit, which needs a discount below 1."
+        int | None, AtLeast(1), "Decisions looked ahead at most; None: no limit; discount 1 needs episodes that end."
     ] = None
     leaf: Annotated[Leaf, "The value after the last decision: zero, or the mean model's, which needs a depth."] = "zero"
 
@@ -83,9 +94,9 @@ class BOP:
             raise InvalidArgument("BOP", "leaf", "zero if there is no depth", self.leaf)
 
     def check(self, belief: BOPNeeds) -> None:
-        """Raise an error if there is neither a discount nor a depth."""
+        """Raise an error if there is neither a discount nor a depth, and episodes need not end."""
         if self.depth is None and belief.gamma == 1.0:
-            raise InvalidArgument("BOP", "depth", "given if the discount is 1", None)
+            must_be_proper("BOP", "belief", mean_of(belief), "Or give a depth.")
 
     def start(self) -> None:
         """Nothing to remember."""
@@ -105,12 +116,26 @@ class BOP:
         """V_min and V_max with d decisions to go; without a limit no path of `nodes` nodes reaches d = 0."""
         self.check(belief)
         depth = self.nodes + 1 if self.depth is None else self.depth
+        undiscounted = self.depth is None and belief.gamma == 1.0
+        longest = longest_path(mean_of(belief)) if undiscounted else None
+        if longest is not None:
+            return bounds_of_leaves(belief.reward_range(), 1.0, longest, np.zeros(belief.n_states))
         leaf = leaf_values("BOP", belief, belief.n_states, self.leaf)
         leaves = bounds_of_leaves(belief.reward_range(), belief.gamma, depth, leaf)
-        if self.depth is None:
+        if undiscounted:
+            (low, high), L = belief.reward_range(), longest_episode(mean_of(belief))
+            leaves.range[:] = L * min(low, 0.0), L * max(high, 0.0)
+        elif self.depth is None:
             v = leaves.range
             v[:] = (v[1] - belief.gamma * v[0]) / (1.0 - belief.gamma)
         return leaves
+
+
+def mean_of(belief: BOPNeeds) -> TabularMDP:
+    """The mean model, which says whether episodes end."""
+    if not offers(belief, HasMeanMDP):
+        raise InvalidArgument("BOP", "depth", "given if the discount is 1 and there is no mean model", None)
+    return belief.mean_mdp()
 
 
 class BOPTree(NamedTuple):

@@ -53,6 +53,7 @@ def _example() -> BIRL:
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/rewards/test_birl.py::test_exact_values_of_the_facts",
         "tests/beliefs/rewards/test_birl.py::test_draws_follow_the_enumerated_lattice",
+        "tests/beliefs/rewards/test_undiscounted_rewards.py::test_the_posterior_over_listed_rewards_is_enumerated",
     ),
 )
 @value
@@ -60,6 +61,7 @@ class BIRL(OnLattice):
     """A belief about an expert's reward, learnt from what it did. Draws come from a walk on a lattice of weights.
 
     `refresh` makes draws; `update` and `update_many` drop those of the old posterior. The chain goes on where it stood.
+    With discount 1 every policy must end, so that the optimal values of all rewards are finite.
 
     Examples
     --------

@@ -37,6 +37,7 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.reading import mdp_of
 from bayesrl.models.solve import solve
+from bayesrl.models.solvers.proper import must_be_proper
 from bayesrl.parameters import Above, unchecked, value
 from bayesrl.registry import register
 from bayesrl.traits import Traits
@@ -111,8 +112,7 @@ class BNIRL(Clustered):
 
     def __post_init__(self) -> None:
         mdp = mdp_of(self.problem, "BNIRL")
-        if mdp.gamma == 1.0:
-            raise InvalidArgument("BNIRL", "problem", "an MDP with a discount below 1", "discount 1")
+        must_be_proper("BNIRL", "problem", mdp)
         none = frozen(np.zeros(0, np.int64))
         made: dict[str, Any] = {"problem": mdp, "rationality": float(self.rationality)}
         made |= {"concentration": float(self.concentration), "demonstrations": frozen(np.zeros((0, 2), np.int64))}

@@ -6,6 +6,10 @@ Rewards are R(s, a) = w . phi(s, a), paid in the current state. For a fixed poli
 
 where F holds the features of the pairs, (S A, d), and F_pi those of the pairs that pi takes, (S, d). Where pi is the
 only optimal policy, M is the derivative of Q* in w. `adjoint` computes y' M for one vector y by one transposed solve.
+
+With discount 1 every policy must end with probability one, from every state. Then (I - P_pi)^-1 holds the expected
+visits until the end, Q* is finite for all weights, and all of the above holds. A problem that need not end is refused
+with the state: some weights would make an endless episode worth infinitely much.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from bayesrl.models.outcomes import Outcomes
 from bayesrl.models.reading import mdp_of
 from bayesrl.models.solution import Solution
 from bayesrl.models.solve import solve
+from bayesrl.models.solvers.proper import longest_episode, must_be_proper
 from bayesrl.parameters import value
 
 DENSE = 200
@@ -58,8 +63,7 @@ class LinearRewards:
     def of(cls, owner: str, problem: Any, features: ArrayLike | None) -> LinearRewards:
         """Check a problem and its features, (S, d) or (S, A, d); None: each state has its own weight."""
         mdp = mdp_of(problem, owner)
-        if mdp.gamma == 1.0:
-            raise InvalidArgument(owner, "problem", "an MDP with a discount below 1", "discount 1")
+        must_be_proper(owner, "problem", mdp)
         S, A = mdp.group.shape
         phi = np.eye(S) if features is None else array(owner, "features", features).copy()
         if phi.shape[:-1] not in ((S,), (S, A)):
@@ -127,7 +131,8 @@ class LinearRewards:
     @property
     def largest(self) -> float:
         """The largest action value, in size, of weights between -1 and 1."""
-        return float(np.abs(self.features).sum(axis=2).max() / (1.0 - self.mdp.gamma))
+        reward = np.abs(self.features).sum(axis=2).max()
+        return float(reward * longest_episode(self.mdp) if self.mdp.gamma == 1.0 else reward / (1.0 - self.mdp.gamma))
 
     def factors(self, policy: Ints) -> Factors:
         """(I - gamma P_pi)^-1 for a deterministic policy (S,)."""

@@ -59,11 +59,14 @@ def _example() -> ModifiedBIRL:
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/rewards/test_modified_birl.py::test_positive_relevance_leaves_the_law_unchanged",
         "tests/beliefs/rewards/test_modified_birl.py::test_transcription",
+        "tests/beliefs/rewards/test_undiscounted_rewards.py::test_the_posterior_over_listed_rewards_is_enumerated",
     ),
 )
 @value
 class ModifiedBIRL(OnLattice):
     """A belief about an expert's reward whose chain mostly moves the weights near the demonstrations.
+
+    With discount 1 every policy must end, so that the optimal values of all rewards are finite.
 
     Examples
     --------

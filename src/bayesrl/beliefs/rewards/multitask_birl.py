@@ -85,11 +85,14 @@ def _example() -> MultitaskBIRL:
         "tests/beliefs/rewards/test_multitask_birl.py::test_exact_posterior_is_the_enumerated_one",
         "tests/beliefs/rewards/test_multitask_birl.py::test_draws_agree_with_quadrature",
         "tests/beliefs/rewards/test_calibration_of_tasks.py::test_sweeps_keep_the_joint_distribution",
+        "tests/beliefs/rewards/test_undiscounted_rewards.py::test_the_posterior_over_tasks_is_enumerated",
     ),
 )
 @value
 class MultitaskBIRL(SeveralExperts):
     """Experts of several tasks; the rewards of the tasks have a common, unknown prior.
+
+    With discount 1 every policy must end, so that the optimal values of all rewards are finite.
 
     Examples
     --------

@@ -34,8 +34,12 @@ from bayesrl.models.solvers.evaluation import evaluate
 def solve_undiscounted(
     mdp: TabularMDP, algorithm: Algorithm, method: str, tol: float, v: Floats | None, bonus: Floats | None
 ) -> Solution:
-    """`solve_by` for discount 1: on the collapsed model, with a bound of its own."""
-    m = model_of(mdp, bonus)
+    """`solve_by` for discount 1."""
+    return solve_ending(model_of(mdp, bonus), algorithm, method, tol, v)
+
+
+def solve_ending(m: Model, algorithm: Algorithm, method: str, tol: float, v: Floats | None) -> Solution:
+    """Solve a model with discount 1: on the collapsed model, with a bound of its own."""
     small, label, stop = collapse(m)
     start = evaluate(small, policy_to_the_end(small))  # values of some policy
     if start is None:
