@@ -194,8 +194,7 @@ class Shop:
                     group[s, a] = row((k, w), [1.0 - float(self.leaves[w]), float(self.leaves[w]), 0.0])
         group[self.end] = row((), [1.0, 0.0, 0.0])
         size = np.array([3 if len(key) == 4 else 2 if key else 1 for key in rows])
-        otherwise = np.zeros((self.n_states, 1, self.n_states))
-        otherwise[:-1, 0, self.end] = np.tile(self.profits, K * L)
+        otherwise = np.zeros((self.n_states, 1, 1))
         terminal = np.arange(self.n_states) == self.end
         outcomes = Outcomes(succ, reward, group, size, otherwise, self.start, terminal)
         return TabularMDP(outcomes, np.array(prob), gamma)
