@@ -162,7 +162,8 @@ class DirichletArm:
             bad, a = float(np.asarray(reward)[off].ravel()[0]), int(arm[off].ravel()[0])
             pays = ", ".join(f"{x:.9g}" for x in np.broadcast_to(self.values, (K, n))[a])
             raise ImpossibleEvidence("DirichletArm", f"reward {bad:.9g} of arm {a}", f"it pays one of {pays}")
-        return np.asarray(where) * n + k
+        index: Ints = np.asarray(where) * n + k
+        return index
 
     # Capabilities ----------------------------------------------------------------------------------------------------
 

@@ -73,7 +73,11 @@ def prior_for(
     kind="belief",
     survey="2.1",
     example=lambda: LogNormalPurchase(
-        *np.array([[0.8, 1.5, 2.0], [1.3, 1.0, 0.7], [0.5, 1.0, -0.3], [1.0, 2.0, 0.7]]), spread=0.6
+        alpha=np.array([0.8, 1.5, 2.0]),
+        beta=np.array([1.3, 1.0, 0.7]),
+        log_mean=np.array([0.5, 1.0, -0.3]),
+        strength=np.array([1.0, 2.0, 0.7]),
+        spread=0.6,
     ),
     prior_for=prior_for,
     evidence=(
@@ -90,7 +94,7 @@ class LogNormalPurchase:
     --------
     >>> belief = LogNormalPurchase.weak(2, spread=0.5)
     >>> belief.update(Transition(0, action=1, reward=20.0, next_observation=0)).mean().round(3)
-    array([0.642, 3.599])
+    array([0.642, 3.596])
     """
 
     alpha: Annotated[Floats, Above(0.0), Shape("(K,) or (replicates, K)"), "Prior count of purchases plus those seen."]

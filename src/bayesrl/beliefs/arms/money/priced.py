@@ -319,15 +319,10 @@ class Priced:
         """The belief about what is bought fades."""
         return unchecked(self, belief=self._asked("fade").fade(cast(Any, prior.belief), decay))
 
-    @property
-    def n_weights(self) -> int:
-        """d, the number of features of an arm."""
-        return self._asked("n_weights").n_weights
-
-    @property
-    def features(self) -> Floats | None:
-        """The arms' features if they are known in advance."""
-        return self._asked("features").features
+    def __getattr__(self, name: str) -> Any:
+        if name in ("n_weights", "features"):
+            return getattr(self.belief, name)
+        raise AttributeError(f"Priced has no attribute {name!r}")
 
     # For look-ahead planners -----------------------------------------------------------------------------------------
 
