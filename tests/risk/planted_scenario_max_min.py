@@ -7,11 +7,6 @@ PLANTED = {
         "worst = V[first_best(V @ d.start)]",
         ["tests/risk/test_scenario_max_min.py::test_three_scenarios_of_two_states"],
     ),
-    "the static form asks mixtures that need not end": (
-        "mixed = bool(np.isfinite(x.lasts).all())",
-        "mixed = True",
-        ["tests/risk/test_undiscounted_risk.py::test_scenarios_that_end_alone_and_not_together"],
-    ),
     "scenarios need not end": (
         '            must_be_proper(OWNER, "problem", m)\n',
         "            pass\n",

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from episodes import END, best_values, chances, dense, endless, policies, proper, value_of
+from episodes import END, best_q, best_values, chances, dense, endless, policies, proper, value_of
 from numpy.random import default_rng
 from scipy.optimize import linprog
 from scipy.special import ndtri
@@ -14,6 +14,7 @@ from bayesrl.beliefs import FiniteMDPs
 from bayesrl.errors import InvalidArgument
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.risk._rectangular import rectangular, scenarios_of
+from bayesrl.risk._static_max_min import dense_of
 from bayesrl.risk.local_ascent import drawn, worth_and_gradient
 from bayesrl.risk.measure import Measure
 from bayesrl.risk.percentile import Percentile
@@ -236,6 +237,11 @@ def test_scenarios_that_end_alone_and_not_together():
     for policies_ in ("deterministic", "stationary"):
         found = ScenarioMaxMin(form="static", policies=policies_).solve(models, default_rng(0))
         assert found.value == pytest.approx(3.0)  # action 1 in state 0; then 2 or nothing
+    d = dense_of(scenarios_of(models), np.eye(3)[0], np.arange(3) == 2)
+    for j, model in enumerate(models):  # each scenario's own values
+        P, r = dense(model)
+        np.testing.assert_allclose(d.best[j], best_q(P, r), atol=1e-8)
+        np.testing.assert_allclose(d.low[j], -best_q(P, -r), atol=1e-8)
     for form in ("rectangular", "state-rectangular"):
         with pytest.raises(InvalidArgument, match=r"'problem' .* need not end from state 0'\. Nature may take each"):
             ScenarioMaxMin(form=form).solve(models)

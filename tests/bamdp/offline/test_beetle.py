@@ -454,5 +454,5 @@ def test_stages_end_when_nothing_rises(sign, monkeypatch):
     monkeypatch.setattr("bayesrl.bamdp.offline.beetle.sweep", staged)
     basis = make_basis(TIED, [()], [()])
     solver, points, alphas = BEETLE(tolerance=1e-2), points_of(TIED, [()], basis), lower_bounds(TIED, basis)
-    solver._improve(points, alphas, problem_of(TIED), basis, default_rng(0))
+    solver._improve(points, alphas, problem_of(TIED), basis, 1.0 - TIED.gamma, default_rng(0))
     assert len(done) == 60

@@ -467,10 +467,10 @@ def test_bop_without_horizon_brackets_long_horizons():
         found = info(BOP(nodes), tied())
         assert (found["lower"] <= exact + 12.2).all()
         assert (exact <= found["upper"]).all()
-    with pytest.raises(InvalidArgument, match=r"'belief' must be one whose episodes end .* Or give a depth"):
-        info(BOP(10), terminal(1.0))
-    with pytest.raises(InvalidArgument, match=r"'belief' must be one whose episodes end .* Or give a depth"):
-        b.BayesAgent(terminal(1.0), BOP(10))
+    endless = b.DirichletMDP.structured(b.make_world("chain-tied", gamma=1.0))
+    for refused in (lambda: info(BOP(10), endless), lambda: b.BayesAgent(endless, BOP(10))):
+        with pytest.raises(InvalidArgument, match=r"'belief' must be one whose episodes end .* Or give a depth"):
+            refused()
 
 
 # HMDP ----------------------------------------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ def test_each_criterion_is_best_at_what_it_maximises(monkeypatch):
         ({"belief": WORLD}, "assess: 'belief' must be a belief, got 'MDPWorld'."),
         (
             {"belief": b.DirichletMDP.structured(b.make_world("chain", gamma=1.0))},
-            "value_samples: 'policy' must be one that ends",
+            "assess: 'policy' must be",
         ),
     ],
 )
