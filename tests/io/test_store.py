@@ -488,7 +488,7 @@ def test_files_of_the_previous_release_are_read():
 
 
 def test_shops_of_earlier_versions_are_read():
-    """Their shop had eight products and six kinds of customers, and paid 1: the worlds in a file stay what they were."""
+    """Their shop had eight products and paid 1 for a sale; the worlds in a file stay what they were."""
     worlds = {name: load(DATA / f"old-{name}.zip") for name in ("online-shop", "contextual-shop", "online-shop-hidden")}
     assert worlds["online-shop"].means.round(3).tolist() == [0.136, 0.144, 0.104, 0.144, 0.124, 0.133, 0.072, 0.118]
     assert worlds["contextual-shop"].means.shape == (6, 8)

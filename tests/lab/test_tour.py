@@ -61,11 +61,18 @@ def test_the_tour_is_drawn_and_printed(monkeypatch, tmp_path, capsys):
     for part in page["parts"]:
         for row in part["rows"]:
             assert row["low"] is None or row["low"] <= row["profit"] <= row["high"]
-    assert main(["tour", "--share", "0.01", "--seed", "1"]) == 0
+
+
+def test_the_tour_is_told_in_words(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(module, "tour", lambda seed, share: iter([module.planning(), module.bandit(seed, 3, 20)]))
+    monkeypatch.chdir(tmp_path)
+    assert main(["tour", "--seed", "1"]) == 0
     text = capsys.readouterr().out
-    for part in page["parts"]:
-        assert f"Chapter {part['chapter']}: {part['title']}" in text
-    assert "6.937" in text
+    assert "Chapter 2: Planning" in text
+    assert "Chapter 3: A bandit" in text
+    assert text.count("6.937") == 2
+    assert text.count("  exact  ") == 3
+    assert PICTURES[1] in text
 
 
 def test_the_same_seed_gives_the_same_tour():
