@@ -368,10 +368,10 @@ PLACES = {name: b.make_world(name) for name, e in entries().items() if e.kind in
 def test_beliefs_about_arms_refuse_other_arms(name):
     belief, K = BELIEFS[name], BELIEFS[name].n_actions
     for action in (0, K - 1):
-        belief.update(Transition(0, action, 1.0, 0), RNG(0))
+        belief.update(Transition(0, action, 0.0, 0), RNG(0))
     for action in (-1, K):
         with pytest.raises(InvalidArgument):
-            belief.update(Transition(0, action, 1.0, 0), RNG(0))
+            belief.update(Transition(0, action, 0.0, 0), RNG(0))
 
 
 @pytest.mark.parametrize("name", [name for name, place in PLACES.items() if one_of_several(place)])

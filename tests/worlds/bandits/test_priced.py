@@ -164,6 +164,7 @@ def test_priors_by_name():
     made = prior_for(SINGLE, "priced:belief=beta-bernoulli")
     assert made == SINGLE.default_prior()
     assert type(prior_for(SINGLE, "priced:forgetting").belief).__name__ == "Forgetting"
+    assert prior_for(SINGLE, "priced:finite-models").belief == prior_for(SINGLE.coins, "finite-models")
     assert type(prior_for(CONTEXTUAL, "priced:logistic-laplace-arms").belief).__name__ == "LogisticLaplaceArms"
     assert prior_for(SEMI, "priced") == prior_for(SEMI, "priced:semi-bandit") == SEMI.default_prior()
     assert prior_for(FULL, "full-bandit") == FULL.default_prior()

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, partial
+from inspect import signature
 from typing import Annotated, Any, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
@@ -125,6 +126,7 @@ INSTEAD = {"posteriors_after": "posteriors_at", "reward_values": "posteriors_at"
 def prior_for(
     problem: object,
     belief: Annotated[str, "Name of the belief about purchases, as in `--prior`; empty: the usual one."] = "",
+    rng: Generator | None = None,
 ) -> Priced:
     """The known prices of a bandit, and a belief about what is bought: the usual one, or one of this name."""
     own = needed("priced", problem, SellsAtPrices)
@@ -134,7 +136,8 @@ def prior_for(
     way = next(iter(entry.ways.values()), None) if entry is not None and entry.kind == "belief" else None
     if way is None:
         raise InvalidArgument("priced", "belief", "the name of a belief about arms that pay 0 or 1", belief)
-    return Priced(way(own.coins), own.prices)
+    drawn = {"rng": rng} if "rng" in signature(way).parameters else {}
+    return Priced(way(own.coins, **drawn), own.prices)
 
 
 @register(
