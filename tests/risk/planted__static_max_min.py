@@ -15,6 +15,6 @@ PLANTED = {
     "a scenario lasts as long as mixtures do": (
         "    if x.gamma == 1.0:  #",
         "    if x.gamma > 1.0:  #",
-        ["tests/risk/test_undiscounted_risk.py::test_scenarios_that_end_alone_and_not_together"],
+        ["tests/risk/test_undiscounted_risk.py::test_a_scenario_is_solved_to_its_end_where_mixtures_need_not_end"],
     ),
 }

@@ -247,6 +247,18 @@ def test_scenarios_that_end_alone_and_not_together():
             ScenarioMaxMin(form=form).solve(models)
 
 
+def test_a_scenario_is_solved_to_its_end_where_mixtures_need_not_end():
+    """To wait for a reward in state 2 pays in the first scenario; the second goes from 2 to 0."""
+    e = np.eye(4)
+    one = np.array([[e[1], e[3]], [e[2], e[3]], [e[3], e[3]], [e[3], e[3]]])
+    two = np.array([[e[3], e[3]], [e[3], e[3]], [e[0], e[0]], [e[3], e[3]]])
+    R = [[0.0, -1.0], [0.0, 1.0], [5.0, 0.0], [0.0, 0.0]]
+    models = tuple(TabularMDP.from_dense(P, R, 1.0, terminal=[3]) for P in (one, two))
+    d = dense_of(scenarios_of(models), e[0], np.arange(4) == 3)
+    for j, model in enumerate(models):
+        np.testing.assert_allclose(d.best[j], best_q(*dense(model)), atol=1e-12)
+
+
 def test_max_min_refuses_what_need_not_end():
     with pytest.raises(InvalidArgument, match=f"ScenarioMaxMin: 'problem' must be {REFUSED}"):
         ScenarioMaxMin(form="static").solve((proper(), endless()))

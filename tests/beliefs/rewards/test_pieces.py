@@ -221,7 +221,7 @@ def test_value_loss_of_a_policy_that_is_drawn():
     with pytest.raises(BayesRLError, match=r"'reward' must be an array of shape \(4,\) or \(4, 3\)"):
         value_loss(MDP, R.T, mu)
     with pytest.raises(BayesRLError, match="value_loss: 'problem' must be one whose episodes end under every"):
-        value_loss(b.TabularMDP.from_dense(P, np.zeros(S), 1.0, terminal=[END]), R, mu)
+        value_loss(b.TabularMDP.from_dense(P, np.zeros(S), 1.0), R, mu)
 
 
 def test_demonstrations_whose_steps_end():
