@@ -53,7 +53,7 @@ PICTURES = ("tour-shop.png", "tour-bandit.png", "tour-learning.png")
 
 
 class Row(NamedTuple):
-    """What one method earns."""
+    """The earnings of one method."""
 
     method: str
     profit: float
@@ -70,9 +70,9 @@ class Part(NamedTuple):
     chapter: str
     title: str
     view: str
-    """What the view assumes."""
+    """The assumptions of the view."""
     optimum: float
-    """What the best policy of this view earns of a customer if the customers' law is known."""
+    """The profit of a customer under the best policy of this view, if the law of customers is known."""
     rows: tuple[Row, ...]
     comparison: Comparison | None = None
     """The runs behind the rows, where they are of one kind."""

@@ -40,7 +40,7 @@ from bayesrl.parameters import PROBABILITY, Above, AtLeast, Shape, value
 Cart = tuple[int, ...]
 """The products in a cart, in ascending order."""
 ADDS, GOES_ON, CHECKS_OUT = 0, 1, 2
-"""What the customer does: the outcomes of a step."""
+"""The outcomes of a step, by what the customer does."""
 
 
 def _default(numbers: ArrayLike) -> Any:
@@ -49,7 +49,7 @@ def _default(numbers: ArrayLike) -> Any:
 
 @value
 class Shop:
-    """What a shop sells, and how its customers behave.
+    """The products of a shop and the behaviour of its customers.
 
     Examples
     --------
