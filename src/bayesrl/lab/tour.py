@@ -78,7 +78,7 @@ class Part(NamedTuple):
     """The runs behind the rows, where they are of one kind."""
 
     def page(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """The part as `--json` prints it."""
         rows = [row._asdict() for row in self.rows]
         return {"chapter": self.chapter, "title": self.title, "view": self.view, "optimum": self.optimum, "rows": rows}
 

@@ -234,7 +234,7 @@ class Shop:
         return frozen(np.concatenate([phi.reshape(-1, N, 4 * N + 1), np.zeros((1, N, 4 * N + 1))]))
 
     def customers(self) -> Floats:
-        """What is known of a kind before it sees a product, (kinds, 3): a one, the scaled age, and its origin."""
+        """The features of a kind before it sees a product, (kinds, 3): a one, the scaled age, and its origin."""
         age = (self.age - self.age.mean()) / max(float(self.age.std()), 1.0)
         return frozen(np.column_stack([np.ones(self.n_kinds), age, 2.0 * self.abroad - 1.0]))
 
