@@ -196,7 +196,7 @@ EDGES = {
     "simulate replicate": (lambda x: simulate(ARMS, b.make_world("bernoulli"), 1, replicate=x), *NATURAL),
     "chapelle-li arms": (lambda x: chapelle_li(x), [2], [1]),
     "chapelle-li epsilon": (lambda x: chapelle_li(2, x), [0.0, 0.5], [-1e-9, 0.5 + 1e-9]),
-    "online-shop-several suggestions": (lambda x: online_shop_several(x), [1, 8], [0, 9]),
+    "online-shop-several suggestions": (lambda x: online_shop_several(x), [1, 3], [0, 4]),
     "DirichletFamily counts": (
         lambda x: DirichletFamily("mine", [[[x, 0.0]], [[1.0, 1.0]]], np.zeros((2, 1, 2))), *POSITIVE),
     "ContextualBandit means": (lambda x: ContextualBandit([[x, 0.5]], None, B.BetaBernoulli.uniform(2)), *CLOSED),
@@ -411,13 +411,16 @@ def test_sizes_of_one():
     assert TabularPolicy([0], n_actions=1).probabilities().tolist() == [[1.0]]
 
 
-@pytest.mark.parametrize("arms", [[0, 8], [-1, 2], [3, 3]])
+@pytest.mark.parametrize("arms", [[0, 3], [-1, 2], [1, 1]])
 def test_sets_of_arms_end_with_the_last_arm(arms):
     world = b.make_world("online-shop-several", suggestions=2)
-    assert world.means.shape == (8,)
-    world.step(0, [6, 7], np.random.default_rng(0))
-    with pytest.raises(InvalidArgument, match="'action' must be different arms from 0 to 7"):
-        world.step(0, arms, np.random.default_rng(0))
+    coins = b.make_world("combinatorial", arms=8, suggestions=2).draw(np.random.default_rng(0))
+    for several, last in ((world, 2), (coins, 7)):
+        assert several.means.shape == (last + 1,)
+        several.step(0, [last - 1, last], np.random.default_rng(0))
+        wrong = [last + 1 if a == 3 else a for a in arms]
+        with pytest.raises(InvalidArgument, match=f"'action' must be different arms from 0 to {last}"):
+            several.step(0, wrong, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("name", ["mu0", "sigma0"])
@@ -448,6 +451,6 @@ def test_a_list_of_one_model():
 
 def test_the_most_replicates():
     """A hundred million numbers at most: refused before memory is asked for."""
-    for batch in (B.BetaBernoulli.uniform(4).batch, b.make_world("online-shop").batch):
+    for batch, numbers in ((B.BetaBernoulli.uniform(4).batch, 4), (b.make_world("online-shop").batch, 3)):
         with pytest.raises(InvalidArgument, match="'replicates' must be a whole number of at least 1 and at most"):
-            batch(10**8 // 4 + 1)
+            batch(10**8 // numbers + 1)

@@ -232,7 +232,7 @@ def test_replicates_of_beliefs(name, monkeypatch):
         belief.batch(5)
 
 
-@pytest.mark.parametrize("name, numbers", [("online-shop", 8), ("online-shop-several", 8), ("contextual-shop", 48)])
+@pytest.mark.parametrize("name, numbers", [("online-shop", 3), ("online-shop-several", 3), ("contextual-shop", 6)])
 def test_replicates_of_worlds(name, numbers, monkeypatch):
     world = b.make_world(name)
     assert world.means.size == numbers

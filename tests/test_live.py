@@ -57,7 +57,7 @@ def everything(live):
 @pytest.mark.parametrize("name", ["online-shop", "contextual-shop", "online-shop-several"])
 def test_a_loop_of_act_and_learn_is_run(name):
     world = b.make_world(name)
-    planner = ThompsonCombinatorial(3) if name == "online-shop-several" else Thompson()
+    planner = ThompsonCombinatorial(2) if name == "online-shop-several" else Thompson()
     agent = BayesAgent(world.default_prior(), planner)
     record = run(agent, world, 60, seed=5)
     live, stream = LiveAgent(agent, seed=5), b.core.Streams.of(5).world

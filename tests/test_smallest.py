@@ -21,9 +21,11 @@ from bayesrl.live import LiveAgent
 from bayesrl.models.policy import SoftmaxPolicy
 from bayesrl.models.solve import finite_horizon, optimal_total, policy_total
 from bayesrl.value import GPSARSA
+from bayesrl.worlds.bandits.bernoulli import BernoulliBandit
 
 SHOP = b.make_world("online-shop")
 AGENT = BayesAgent(SHOP.default_prior(), b.make("thompson"))
+COINS = BernoulliBandit([0.1, 0.2, 0.15, 0.3, 0.05, 0.25, 0.12, 0.18])
 CHAIN = b.make_world("chain")
 FLAT = b.DirichletMDP.flat(CHAIN)
 LINEAR = B.LinearGaussianArms.isotropic(2)
@@ -93,7 +95,7 @@ SMALLEST = {
     "seed": (0, lambda n: compare({"a": AGENT}, SHOP, steps=1, runs=1, seed=n)),
     "live seed": (0, lambda n: LiveAgent(AGENT, seed=n)),
     "live draws": (1, lambda n: LiveAgent(AGENT).probability(draws=n)),
-    "simulated steps": (1, lambda n: simulate(AGENT, SHOP, n, 2)),
+    "simulated steps": (1, lambda n: simulate(BayesAgent(COINS.default_prior(), b.make("thompson")), COINS, n, 2)),
     "independent arms": (1, lambda n: bounds("agrawal_goyal_independent")(n, STEPS)),
     "linear bound": (1, lambda n: bounds("agrawal_goyal_linear")(n, STEPS, 0.5)),
     "lower linear bound": (1, lambda n: bounds("linear_lower")(n, STEPS)),

@@ -170,11 +170,16 @@ class HasLayout(Protocol):
 
 @runtime_checkable
 class HasFeatures(Protocol):
-    """A world whose rewards are linear in known features of its states."""
+    """A world with known features.
+
+    Two shapes have two meanings. (S, d) are features of states in which rewards are linear, for inverse reinforcement
+    learning. (S, A, d) are features of states and actions in which a policy's preferences are linear. Whoever wants
+    the former asks `state_features`.
+    """
 
     @property
     def features(self) -> Floats:
-        """Features of the states, (S, d)."""
+        """Features of the states, (S, d), or of states and actions, (S, A, d)."""
 
 
 @runtime_checkable
@@ -385,6 +390,12 @@ def may_end(world: object) -> bool:
 def layout_of(world: object) -> Ints | None:
     """The map of a world, (panels, rows, columns); None: there is no map."""
     return world.layout if offers(world, HasLayout) else None
+
+
+def state_features(world: object) -> Floats | None:
+    """Features (S, d) of states, in which rewards are linear; None: the world has none, or has them of pairs only."""
+    features = world.features if offers(world, HasFeatures) else None
+    return features if features is not None and features.ndim == 2 else None
 
 
 def preferred_of(world: object) -> Bools | None:

@@ -504,6 +504,19 @@ def test_items_of_named_tuples_that_have_changed():
     assert plan == PSRLPlan([-2.0, 1.0], 2.0, 3)
 
 
+def test_shops_of_earlier_versions_are_read():
+    """Their shop had eight products and paid 1 for a sale; the worlds in a file stay what they were."""
+    worlds = {name: load(DATA / f"old-{name}.zip") for name in ("online-shop", "contextual-shop", "online-shop-hidden")}
+    assert worlds["online-shop"].means.round(3).tolist() == [0.136, 0.144, 0.104, 0.144, 0.124, 0.133, 0.072, 0.118]
+    assert worlds["contextual-shop"].means.shape == (6, 8)
+    assert worlds["online-shop-hidden"].value == (3.347, 4.1839)
+    for name, world in worlds.items():
+        assert world.name == name
+        assert world.n_actions == 8
+    agent = BayesAgent(worlds["online-shop"].default_prior(), Thompson())
+    assert set(run(agent, worlds["online-shop"], 50).reward.tolist()) <= {0.0, 1.0}
+
+
 def test_everything_registered_has_a_name_of_its_own():
     """So that a file is read after its class has moved."""
     known = classes_by_name()

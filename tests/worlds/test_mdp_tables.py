@@ -17,7 +17,6 @@ from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.pomdp import TabularPOMDP
 from bayesrl.registry import make_world
 from bayesrl.worlds.bandits import _arms
-from bayesrl.worlds.bandits import shop as _shop
 from bayesrl.worlds.bandits._contextual import ContextualBandit, spread_features
 from bayesrl.worlds.bandits.bernoulli import BernoulliBandit, BernoulliFamily
 from bayesrl.worlds.bandits.combinatorial import CombinatorialBandit, CombinatorialFamily
@@ -212,20 +211,6 @@ def test_sets_of_arms_by_the_stream():
     for M in (0, 5):
         refused(lambda m=M: CombinatorialBandit(means, m), "'suggestions' must be")
         refused(lambda m=M: CombinatorialFamily(arms=4, suggestions=m), "'suggestions' must be")
-
-
-def test_rates_of_the_shop():
-    """Log-odds: base, effect of age, plus that of origin abroad and minus that of a local customer."""
-    rates, x, table = _shop.purchase_rates(), _shop.customers(), _shop.features()
-    for age, abroad, a in itertools.product(range(3), range(2), range(8)):
-        z = _shop.BASE[a] + _shop.AGE[a, age] + (_shop.ABROAD[a] if abroad else -_shop.ABROAD[a])
-        assert rates[2 * age + abroad, a] == pytest.approx(1.0 / (1.0 + math.exp(-z)))
-    contrasts = [(1.0, 0.0), (0.0, 1.0), (-1.0, -1.0)]
-    assert_array_equal(x, [(1.0, *contrasts[i], j) for i in range(3) for j in (-1.0, 1.0)])
-    for c, a in itertools.product(range(6), range(8)):
-        row = np.zeros(32)
-        row[4 * a : 4 * a + 4] = x[c]
-        assert_array_equal(table[c, a], row)
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------

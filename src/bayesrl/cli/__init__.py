@@ -25,8 +25,8 @@ from bayesrl.errors import BayesRLError
 __all__ = ["app", "decisions", "experiments", "irl", "listings", "main", "prior_check", "risk"]
 
 ORDER = (
-    "demo", "methods", "worlds", "show", "run", "compare", "explain", "solve", "risk", "check-prior", "infer-reward",
-    "reproduce",
+    "demo", "tour", "methods", "worlds", "show", "run", "compare", "explain", "solve", "risk", "check-prior",
+    "infer-reward", "reproduce",
 )  # fmt: skip
 """The commands as help lists them: what there is, experiments, decisions, then the work of whole chapters."""
 

@@ -1,4 +1,4 @@
-"""Experiments: `bayesrl run`, `bayesrl compare`, `bayesrl reproduce`, `bayesrl demo`."""
+"""Experiments: `bayesrl run`, `bayesrl compare`, `bayesrl reproduce`, `bayesrl demo`, `bayesrl tour`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from bayesrl.cli.app import (
     check_plot,
     one_world,
 )
-from bayesrl.cli.output import console, put, put_json, put_notes, put_results
+from bayesrl.cli.output import console, put, put_json, put_notes, put_results, put_table
 from bayesrl.errors import InvalidArgument
 
 DEMO = (
@@ -209,3 +209,35 @@ def demo(
 
     curves(done.comparison, picture, done.regrets, title="The chain", optimum=done.optimum())
     put(f"The plot is in {picture}.")
+
+
+@app.command()
+def tour(
+    seed: Seed = 0,
+    share: Annotated[float, typer.Option(help="Share of the runs: a smaller one is a faster tour.")] = 1.0,
+    as_json: Json = False,
+) -> None:
+    """Walk the survey's shop through the chapters: optimum and earnings of each view, and pictures of them."""
+    from bayesrl.lab.tour import draw, tour
+
+    parts, pictures = [], []
+    for part in tour(seed, share):
+        parts.append(part)
+        if not as_json:
+            put(f"Chapter {part.chapter}: {part.title}", style="bold")
+            put(f"Here {part.view}.")
+            rows = [(row.method, f"{row.profit:.3f}", _interval(row.low, row.high), row.note) for row in part.rows]
+            put_table(("method", "profit", "95% interval", ""), [*rows, ("(optimum)", f"{part.optimum:.3f}", "", "")])
+            put("")
+    if can_plot():
+        pictures = [str(path) for path in draw(parts)]
+    else:
+        put_notes(["No pictures were drawn, since matplotlib is missing: pip install bayesrl[lab]."])
+    if as_json:
+        put_json({"seed": seed, "parts": [part.page() for part in parts], "pictures": pictures})
+    elif pictures:
+        put(f"Profits are of one customer. Pictures: {', '.join(pictures)}. The story is told in docs/shop.md.")
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "exact" if low is None or high is None else f"{low:.3f} to {high:.3f}"

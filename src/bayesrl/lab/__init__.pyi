@@ -43,6 +43,7 @@ from bayesrl.lab.plots.risk import plot_frontier as plot_frontier
 from bayesrl.lab.plots.risk import plot_values as plot_values
 from bayesrl.lab.plots.tasks import plot_co_assignment as plot_co_assignment
 from bayesrl.lab.plots.tasks import plot_task_curves as plot_task_curves
+from bayesrl.lab.plots.tour import plot_tour as plot_tour
 from bayesrl.lab.plots.trajectories import plot_trajectory as plot_trajectory
 from bayesrl.lab.plots.values import plot_bands as plot_bands
 from bayesrl.lab.plots.values import plot_surface as plot_surface

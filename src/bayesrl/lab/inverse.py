@@ -15,7 +15,6 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl._shown import shown
-from bayesrl.capabilities import offers
 from bayesrl.checks import Floats, generator, integer
 from bayesrl.errors import UnknownName
 from bayesrl.inverse.experts import value_loss
@@ -23,7 +22,7 @@ from bayesrl.models.mdp import Problem, mdp_of
 from bayesrl.models.policy import policy_matrix
 from bayesrl.models.solve import solve
 from bayesrl.models.solvers.proper import must_be_proper
-from bayesrl.problems import HasFeatures
+from bayesrl.problems import state_features
 from bayesrl.registry import entries, make
 
 BELIEFS = ("birl", "modified-birl", "bnirl", "multitask-birl", "dpm-birl")
@@ -82,7 +81,7 @@ def infer(
             raise UnknownName("parameter", key, taken)
         parts[home][key] = x
     if "features" in known[belief_name].parameters:
-        parts[belief_name].setdefault("features", world.features if offers(world, HasFeatures) else None)
+        parts[belief_name].setdefault("features", state_features(world))
     features = parts[belief_name].get("features")
     if belief_name == "multitask-birl":
         parts[belief_name].setdefault("priors", default_priors())

@@ -42,6 +42,7 @@ from bayesrl.worlds.mdps.grid10 import grid10 as grid10
 from bayesrl.worlds.mdps.grid5 import grid5 as grid5
 from bayesrl.worlds.mdps.grid_bbrl import grid_bbrl as grid_bbrl
 from bayesrl.worlds.mdps.infinite_grid import infinite_grid as infinite_grid
+from bayesrl.worlds.mdps.online_shop_mdp import online_shop_mdp as online_shop_mdp
 from bayesrl.worlds.oracles.asking_for_action import AskingForAction as AskingForAction
 from bayesrl.worlds.oracles.asking_for_confirmation import AskingForConfirmation as AskingForConfirmation
 from bayesrl.worlds.oracles.asking_for_state import AskingForState as AskingForState

@@ -10,6 +10,7 @@ from scipy import special, stats
 
 from bayesrl.beliefs.arms.beta_bernoulli import BetaBernoulli
 from bayesrl.beliefs.arms.linear_gaussian_arms import LinearGaussianArms
+from bayesrl.beliefs.arms.money.priced import Priced
 from bayesrl.core import Family, World
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab.priors import prior_for
@@ -23,7 +24,7 @@ from bayesrl.worlds.bandits.linear import linear
 from bayesrl.worlds.bandits.logistic import logistic
 from bayesrl.worlds.bandits.online_shop import online_shop
 from bayesrl.worlds.bandits.online_shop_several import online_shop_several
-from bayesrl.worlds.bandits.shop import customers, features, purchase_rates
+from bayesrl.worlds.shop import Shop
 
 ALL = [bernoulli(), gaussian(), linear(), logistic(), combinatorial(), chapelle_li(), online_shop(), contextual_shop()]
 
@@ -59,12 +60,13 @@ def test_contextual_arms_pay_their_means_in_lockstep():
 
 def test_customers_are_told_apart_by_contrasts():
     """A one, then contrasts that sum to zero over all kinds; no two kinds look alike."""
-    x = customers()
+    x = Shop().customers()
+    assert x.shape == (2, 3)
     assert (x[:, 0] == 1.0).all()
     assert not x[:, 1:].sum(axis=0).any()
-    assert len(np.unique(x, axis=0)) == 6
+    assert len(np.unique(x, axis=0)) == 2
     belief = contextual_shop().belief  # a weight of the prior has this deviation
-    assert_allclose(belief.root @ belief.root.T, SPREAD**2 * np.eye(32))
+    assert_allclose(belief.root @ belief.root.T, SPREAD**2 * np.eye(9))
 
 
 @pytest.mark.parametrize("lockstep", [False, True])
@@ -165,17 +167,20 @@ def test_combinatorial_pays_and_shows_what_it_says():
 
 def test_shops_agree_with_each_other():
     """The bandit forms average the contextual one's customers, and its belief can represent its rates."""
-    rates = purchase_rates()
-    assert rates.shape == (6, 8)
-    assert_allclose(online_shop().means, rates.mean(axis=0))
-    assert_allclose(online_shop_several().means, rates.mean(axis=0))
-    X = features()
-    w = np.linalg.lstsq(X.reshape(48, 32), special.logit(rates).ravel(), rcond=None)[0]
+    shop = Shop()
+    rates = shop.buys()
+    assert rates.shape == (2, 3)
+    assert_allclose(contextual_shop().rates, rates)
+    assert_allclose(online_shop().rates, rates.mean(axis=0))
+    assert_allclose(online_shop_several().rates, rates.mean(axis=0))
+    X = shop.product_features()
+    w = np.linalg.lstsq(X.reshape(6, 9), special.logit(rates).ravel(), rcond=None)[0]
     assert_allclose(special.expit(X @ w), rates, atol=1e-9)
-    assert isinstance(online_shop().default_prior(), BetaBernoulli)
+    assert online_shop().default_prior() == Priced(BetaBernoulli.uniform(3), shop.prices)
     # Seeing the customer is worth something: the best product differs between kinds.
-    assert len(set(rates.argmax(axis=1).tolist())) > 2
-    assert rates.max(axis=1).mean() > 1.15 * rates.mean(axis=0).max()
+    means = contextual_shop().means
+    assert len(set(means.argmax(axis=1).tolist())) == 2
+    assert means.max(axis=1).mean() > 1.15 * means.mean(axis=0).max()
 
 
 @pytest.mark.parametrize("noise", [None, 0.7])

@@ -10,10 +10,10 @@ from bayesrl.errors import InvalidArgument
 from bayesrl.lab.literature.suggestions import suggestions_for
 from bayesrl.models.pomdp import ObservationOutcomes
 from bayesrl.registry import make_world
-from bayesrl.worlds.bandits.shop import purchase_rates
 from bayesrl.worlds.pomdps import _rocks, rock_sample
 from bayesrl.worlds.pomdps._rocks import GenerativeRockSample, Map, bounds, distances, drawn, names_of, rocks_of
 from bayesrl.worlds.pomdps._tables import listed_pomdp, observations_by_state, padded
+from bayesrl.worlds.shop import Shop
 
 # Lists ---------------------------------------------------------------------------------------------------------------
 
@@ -105,7 +105,7 @@ BRACKETS = {
     "follow": ({}, (2.9207, 4.4714), None),
     "hallway": ({}, (0.9887, 1.2091), None),
     "shuttle": ({}, (32.88965, 32.88975), None),
-    "online-shop-hidden": ({}, (3.3470, 4.1839), {"loyalty": 0.8}),
+    "online-shop-hidden": ({}, (5.111176, 5.111178), {"shop": Shop(same_brand=0.5)}),
 }
 """As their docstrings say them, at the usual settings; others for which nothing is declared."""
 
@@ -137,14 +137,9 @@ def test_sizes_and_rates_at_their_limits():
             ):
                 make_world(name, **{setting: bad})
     for rate in (0.0, 1.0):
-        np.testing.assert_allclose(
-            make_world("online-shop-hidden", loyalty=rate).pomdp.dense()[0][:, 3], np.eye(6) if rate else 1 / 6
-        )
         O = make_world("tiger", accuracy=rate).pomdp.seen
         np.testing.assert_array_equal(O[:, 0], [[rate, 1 - rate], [1 - rate, rate]])
     for bad in (-1e-9, 1.0 + 1e-9):
-        with pytest.raises(InvalidArgument, match="'loyalty' must be"):
-            make_world("online-shop-hidden", loyalty=bad)
         with pytest.raises(InvalidArgument, match="'accuracy' must be"):
             make_world("tiger", accuracy=bad)
 
@@ -164,10 +159,16 @@ def test_priors_of_the_other_worlds():
     assert set(shuttle.transition_counts.ravel().tolist()) == {0.0, 1.0}
     np.testing.assert_array_equal(shuttle.transition_counts[1:] > 0.0, shuttle.pomdp.mdp.prob[1:] > 0.0)
     shop = make_world("online-shop-hidden")
-    rates = purchase_rates().ravel()
-    np.testing.assert_allclose(shop.observation_counts, np.round([5 * (1 - rates), 5 * rates]).T + 1.0)
-    assert shop.states == ("young-local", "young-abroad", "middle-local", "middle-abroad", "old-local", "old-abroad")
-    assert shop.actions == tuple(f"product-{a}" for a in range(8))
+    prob, outcomes = shop.pomdp.mdp.prob, shop.pomdp.mdp.outcomes
+    for g, size in enumerate(outcomes.size):
+        asked = np.round(5 * prob[g, :size]) + 1.0 if size > 1 else np.zeros(1)
+        assert shop.transition_counts[g].tolist() == [*asked, *[0.0] * (3 - size)]
+    assert sorted(set(outcomes.size.tolist())) == [1, 2, 3]
+    assert shop.states[:2] == ("kind0-will0-empty", "kind0-will0-0")
+    assert (shop.states[39], shop.states[-2:]) == ("kind1-will0-2+2", ("kind1-will2-2+2", "checked-out"))
+    assert shop.actions == tuple(f"product-{a}" for a in range(3))
+    assert shop.observations[:5] == ("empty", "0", "1", "2", "0+0")
+    assert shop.observations[-2:] == ("2+2", "checked-out")
     follow = make_world("follow")
     assert follow.transition_counts.tolist() == [[2, 3, 1, 2, 2], [2, 1, 3, 2, 2], [0, 0, 0, 0, 0]]
     assert (follow.states[0], follow.states[12], follow.states[26]) == ("0-m2-m2", "0-0-0", "1-m2-m1")

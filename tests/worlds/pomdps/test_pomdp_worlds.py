@@ -1,5 +1,6 @@
 """Worlds with hidden states: tables by hand, values by slow oracles, samples against probabilities."""
 
+import math
 import pickle
 from dataclasses import replace
 from itertools import product
@@ -16,8 +17,8 @@ from bayesrl.models.pomdp import NOTHING, TabularPOMDP
 from bayesrl.models.solve import solve
 from bayesrl.registry import make, make_world
 from bayesrl.testing import check_hidden_world
-from bayesrl.worlds.bandits.shop import purchase_rates
 from bayesrl.worlds.hidden import POMDPWorld
+from bayesrl.worlds.shop import Shop
 
 NAMES = (
     "tiger", "tiger-episodic", "tiger-tied", "load-unload", "shuttle", "hallway", "rock-sample", "follow", "sysadmin",
@@ -391,17 +392,27 @@ def test_sysadmin_by_hand(topology):
 
 
 def test_shop_by_hand():
-    world = make_world("online-shop-hidden", loyalty=0.7)
+    """A young customer of middling willingness with product 0, which is of the brand of product 1."""
+    world = make_world("online-shop-hidden", shop=Shop(same_brand=2.0))
     P, O, r = world.pomdp.dense()
-    rates = purchase_rates()
-    assert np.allclose(P, np.where(np.eye(6), 0.75, 0.05)[:, None, :])
-    assert np.allclose(O[:, :, 1], rates)
-    assert np.allclose(r, P[:, 0] @ rates)  # who buys is whoever is there after the step
-    assert {world.pomdp.reward(s, a, y, o) - o for s, a, y, o in np.ndindex(6, 8, 6, 2)} == {0.0}
-    assert (world.pomdp.start == 1 / 6).all()
-    asked = world.model_prior().psi.reshape(6, 8, 2) - 1.0
-    assert (asked.sum(axis=2) == 5.0).all()
-    assert np.abs(asked / 5.0 - O).max() <= 0.1
+    at, shop = world.states.index, Shop(same_brand=2.0)
+    here = at("kind0-will1-0")
+    assert here == shop.state(0, 1, (0,))
+    for a, odds in ((0, 0.2 + 2.0), (1, -0.6 + 2.0), (2, -2.8)):
+        adds = 0.8 / (1.0 + math.exp(-odds))
+        expected = {at(f"kind0-will1-0+{a}"): adds, at("kind0-will0-0"): 0.8 - adds, at("checked-out"): 0.2}
+        assert leads_to(P, here, a) == {y: round(p, 12) for y, p in expected.items()}
+        assert r[here, a] == pytest.approx(0.2 * 4.0)
+    assert leads_to(P, at("kind0-will0-0+0"), 1) == {at("kind0-will0-0+0"): 0.55, at("checked-out"): 0.45}
+    for y, name in enumerate(world.states):  # the cart is seen, or that the customer has gone
+        shown = "checked-out" if name == "checked-out" else name.split("-")[-1]
+        assert world.observations[O[y, 0].argmax()] == shown
+        assert O[y].max(axis=1).tolist() == [1.0] * 3
+    assert world.pomdp.start.sum() == pytest.approx(1.0)
+    assert world.pomdp.start[at("kind1-will2-empty")] == 0.5 * 0.5
+    prob = world.pomdp.mdp.prob
+    asked = (world.transition_counts - (world.transition_counts > 0.0))[prob.max(axis=1) < 1.0]
+    assert np.abs(asked / 5.0 - prob[prob.max(axis=1) < 1.0]).max() <= 0.1
 
 
 @pytest.mark.parametrize(
@@ -409,7 +420,7 @@ def test_shop_by_hand():
     [
         ("sysadmin", {"topology": "line"}, None, 56.6353),
         ("sysadmin", {"topology": "none"}, None, 56.9678),
-        ("online-shop-hidden", {}, 2.8869, 5.3761),
+        ("online-shop-hidden", {}, 4.9921, 6.9370),
     ],
 )
 def test_values_of_seen_states(name, parameters, single, seen):
@@ -427,7 +438,7 @@ def test_values_of_seen_states(name, parameters, single, seen):
         ("load-unload", "positions", 501),
         ("load-unload", "positions", 1), ("load-unload", "positions", 2.5), ("load-unload", "gamma", -0.1),
         ("shuttle", "gamma", 1.5), ("hallway", "gamma", "x"), ("follow", "gamma", None), ("sysadmin", "computers", 0),
-        ("sysadmin", "computers", 9), ("sysadmin", "topology", "ring"), ("online-shop-hidden", "loyalty", 1.1),
+        ("sysadmin", "computers", 9), ("sysadmin", "topology", "ring"), ("online-shop-hidden", "shop", 1.1),
         ("online-shop-hidden", "gamma", np.nan), ("rock-sample", "gamma", 2.0), ("rock-sample", "size", None),
     ],
 )  # fmt: skip

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bayesrl.worlds.continuous.random_walk import RandomWalk
     from bayesrl.worlds.continuous.robot_navigation import RobotNavigation
     from bayesrl.worlds.continuous.ship_steering import ShipSteering
+    from bayesrl.worlds.mdps.online_shop_mdp import ShopWorld
 
 
 # Chapter 5 -----------------------------------------------------------------------------------------------------------
@@ -112,6 +113,25 @@ def mountain_car(world: MountainCar) -> Arguments:
     }
     gradient = {"policy": even(phi, 3), "features": phi, "covariance": k_s}
     return {"gpsarsa": gpsarsa, "gradient": gradient, "bac": {"threshold": 0.1}}
+
+
+def online_shop_mdp(world: ShopWorld) -> Arguments:
+    """A softmax policy that is linear in the world's phi(x, a); values of states have nothing in common.
+
+    A customer's profit is mostly luck, with a deviation of about 7, so batches are large. Steps of Fisher length become
+    smaller; otherwise policies that are nearly certain are lost again after about 2000 customers.
+    """
+    phi, S = world.features, world.n_states
+    policy = SoftmaxPolicy(np.zeros(phi.shape[2]), phi)
+    bpg = {"paths": 30, "noise": 7.0}
+    return {
+        "gradient": {"policy": policy, "features": Tabular(S), "covariance": Discrete(variance=100.0)},
+        "bpg-1": bpg | {"half_life": 30.0},
+        "bpg-2": bpg | {"half_life": 30.0},
+        "bpg-hessian": bpg,
+        "bac": {"episodes": 30},
+        "actor-critic": {"episodes": 30},
+    }
 
 
 def random_walk(world: RandomWalk) -> Arguments:
@@ -220,6 +240,7 @@ BY_WORLD: Mapping[str, Callable[[Any], Arguments]] = {
     "lq": linear_system,
     "maze-2d": maze_2d,
     "mountain-car": mountain_car,
+    "online-shop-mdp": online_shop_mdp,
     "random-walk": random_walk,
     "robot-navigation": robot_navigation,
     "ship-steering": ship_steering,

@@ -1,4 +1,8 @@
-"""The online shop with several suggestions (survey §3.3): a combinatorial bandit. The numbers are in shop.py."""
+"""The online shop with several suggestions (survey §3.3): a combinatorial bandit that pays the sum of profits.
+
+Each suggested product is bought at the rate of a first suggestion in shop.py, averaged over customers. Purchases are
+independent of each other, as in the survey's example; a customer of the shop has a kind, which would tie them.
+"""
 
 from __future__ import annotations
 
@@ -7,32 +11,32 @@ from typing import Annotated, Literal
 from bayesrl.checks import integer
 from bayesrl.parameters import DISCOUNT, AtLeast
 from bayesrl.registry import register
-from bayesrl.worlds.bandits.combinatorial import CombinatorialBandit
-from bayesrl.worlds.bandits.shop import PRODUCTS, purchase_rates
+from bayesrl.worlds.bandits.priced import PricedSeveral
+from bayesrl.worlds.shop import Shop, shop_given
 
 
 @register(
     "online-shop-several",
     kind="world",
     survey="3.3",
-    evidence=("tests/worlds/bandits/test_worlds.py::test_shops_agree_with_each_other",),
+    evidence=("tests/worlds/test_shop.py::test_bandit_views_are_the_first_step_of_the_kernel",),
 )
 def online_shop_several(
-    suggestions: Annotated[int, AtLeast(1), "Number of products that are suggested at once, M; at most 8."] = 3,
+    suggestions: Annotated[int, AtLeast(1), "Number of products that are suggested at once, M."] = 2,
     feedback: Annotated[
-        Literal["semi", "full"], "What is observed: whether each product was bought, or only how many were."
+        Literal["semi", "full"], "What is observed: the profit of each product, or only their sum."
     ] = "semi",
     gamma: Annotated[float, DISCOUNT, "Discount."] = 1.0,
-) -> CombinatorialBandit:
+    shop: Annotated[Shop | None, "What is sold, and how customers behave; None: the default shop."] = None,
+) -> PricedSeveral:
     """The online shop with several suggestions: the customer may buy each of them.
-
-    Purchases of different products are independent, so the mean reward of a set is the sum of its products' rates.
 
     Examples
     --------
-    >>> world = online_shop_several(suggestions=2)
-    >>> round(float(world.gap(None, [1, 3])), 3), round(float(world.gap(None, [1, 6])), 3)
-    (0.0, 0.073)
+    >>> world = online_shop_several()
+    >>> round(float(world.gap(None, [1, 2])), 3), round(float(world.gap(None, [0, 1])), 3)
+    (0.0, 0.733)
     """
-    M = integer("online-shop-several", "suggestions", suggestions, 1, PRODUCTS)
-    return CombinatorialBandit(purchase_rates().mean(axis=0), M, feedback, "online-shop-several", gamma)
+    own = shop_given("online-shop-several", shop)
+    M = integer("online-shop-several", "suggestions", suggestions, 1, own.n_products)
+    return PricedSeveral(own.frequency @ own.buys(), own.prices, M, feedback, "online-shop-several", gamma)
