@@ -61,7 +61,7 @@ class FiniteHorizonIndex:
     >>> shop = b.make_world("online-shop")
     >>> agent = b.BayesAgent(shop.default_prior(), FiniteHorizonIndex(horizon=20))
     >>> b.run(agent, shop, steps=20).action
-    array([0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 4, 4, 5, 6, 7, 4, 4])
+    array([2, 2, 1, 2, 2, 1, 2, 0, 1, 2, 2, 1, 0, 0, 0, 0, 0, 0, 2, 0])
     """
 
     horizon: Annotated[int, AtLeast(1), "Number of plays in all, T."] = 100

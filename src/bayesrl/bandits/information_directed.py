@@ -68,7 +68,7 @@ class InformationDirected:
     >>> shop = b.make_world("online-shop")
     >>> agent = b.BayesAgent(shop.default_prior(), InformationDirected())
     >>> b.run(agent, shop, steps=50).action[:10]
-    array([0, 1, 2, 3, 4, 5, 6, 7, 0, 1])
+    array([2, 2, 1, 2, 1, 2, 0, 2, 1, 2])
     """
 
     form: Annotated[

@@ -46,9 +46,9 @@ class ThompsonCombinatorial:
     >>> shop = b.make_world("online-shop-several", suggestions=2)
     >>> agent = b.BayesAgent(shop.default_prior(), ThompsonCombinatorial(suggestions=2))
     >>> b.run(agent, shop, steps=50).action[:3]
-    array([[2, 4],
-           [4, 7],
-           [0, 7]])
+    array([[1, 2],
+           [0, 1],
+           [0, 2]])
     """
 
     suggestions: Annotated[int, AtLeast(1), "How many arms are chosen at once, M."] = 3

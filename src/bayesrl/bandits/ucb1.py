@@ -45,7 +45,7 @@ class UCB1:
     >>> shop = b.make_world("online-shop")
     >>> agent = b.BayesAgent(shop.default_prior(), UCB1())
     >>> b.run(agent, shop, steps=50).action[:10]
-    array([0, 1, 2, 3, 4, 5, 6, 7, 0, 1])
+    array([0, 1, 2, 0, 0, 0, 0, 1, 2, 0])
     """
 
     needs: ClassVar[tuple[type, ...]] = (CountsPlays,)
