@@ -112,6 +112,22 @@ def test_an_entry_says_where_it_comes_from(monkeypatch):
     assert registry._build(replace(entry, factory=lambda n, m=3: (n, m)), {"n": 4}) == (4, 3)
 
 
+def test_what_is_registered_later_is_listed_too(monkeypatch):
+    """A list is made anew each time. One that was made before knows nothing of it, and may be changed."""
+    monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+    before, worlds_before = entries(), b.worlds()
+    before["never"] = find("beb")
+    register("mine-later", kind="tool", survey="4.1")(lambda: None)
+    register("world-later", kind="world", survey="4.1")(lambda: None)
+    assert "mine-later" not in before
+    assert "never" not in entries()
+    assert {"mine-later", "world-later"} <= entries().keys()
+    assert "mine-later" in {e.name for e in b.methods()}
+    assert {e.name for e in b.worlds()} - {e.name for e in worlds_before} == {"world-later"}
+    with pytest.raises(UnknownName, match="mine-later"):
+        b.make("mine-latest")
+
+
 def test_methods_and_worlds_are_listed():
     assert {"beb", "psrl", "dirichlet-mdp", "value-iteration"} <= {e.name for e in b.methods()}
     assert {"chain", "gc", "dearden-maze"} <= {e.name for e in b.worlds()}

@@ -327,6 +327,8 @@ def test_ranges_of_beta_arms(uncompiled):
         rivals = n[p + d > least]
         assert width[i] == pytest.approx(min(math.pi / 8.0, (1.5 / np.sqrt(rivals)).min()))
         assert stats.beta.cdf(least, alpha[i], beta[i]).min() < 2e-11
+    turned = best_arm.beta_ranges(alpha[::-1].copy(), beta[::-1].copy())  # replicates do not know of each other
+    np.testing.assert_array_equal(turned, np.array([low, high, width])[:, ::-1])
 
 
 @pytest.mark.parametrize(

@@ -265,6 +265,13 @@ def test_the_optimum_is_a_line():
     assert experiment(["thompson"], "bernoulli:arms=3", steps=5, runs=1).optimum() is None
 
 
+def test_the_optimum_of_cut_episodes_begins_again():
+    """Four episodes of ten steps are worth four times one of them, which is less than forty steps in a row."""
+    best = experiment(["random"], "chain", steps=40, runs=1, horizon=10).optimum()
+    assert best[[9, 19, 39]] == pytest.approx(np.array([1, 2, 4]) * make_world("chain").optimum(10))
+    assert best[-1] < 0.9 * make_world("chain").optimum(40)
+
+
 def test_bounds_on_choices_have_a_panel_of_their_own():
     found, held, sheet = drawn(make_world("bernoulli", arms=2), 12)
     _, regret, choices = sheet.axes

@@ -53,6 +53,14 @@ def test_function_approximation_bound_by_hand():
     assert pac.mcallester(0.7, 50, 0.1, 0.3) == pytest.approx(0.3 + sqrt((0.7 + log(2 * sqrt(50) / 0.1)) / 100))
 
 
+def test_one_datum_has_a_bound():
+    """Four steps that mix within two are worth one datum."""
+    one = sqrt((0.7 + log(2 / 0.1)) / 2)
+    assert pac.mcallester(0.7, 1, 0.1, 0.3) == pytest.approx(0.3 + one)
+    assert pac.function_approximation_bound(0.7, 1, 0.1, 0.3, 4.0) == pytest.approx(0.3 + 4 * one)
+    assert pac.function_approximation_bound(0.7, 4, 0.1, 0.3, 4.0, mixing=2.0) == pytest.approx(0.3 + 4 * one)
+
+
 def test_bandit_bound_by_hand():
     arms, eps, t, delta, kl = 4, 0.2, 500, 0.1, 0.7
     lam = sqrt(8 * (log(4) + log(20)) * 0.04 / 500)

@@ -27,4 +27,9 @@ PLANTED = {
         "        if False:",
         ["tests/models/pomdp_solvers/test_point_based.py::test_a_sweep_lowers_nothing_that_was_kept"],
     ),
+    "an action takes the prediction of the one before": (
+        "    for a in range(A):\n        blind = -1\n",
+        "    blind = -1\n    for a in range(A):\n",
+        ["tests/models/pomdp_solvers/test_backups.py::test_each_action_has_its_own_prediction"],
+    ),
 }

@@ -119,6 +119,21 @@ def test_a_backup_at_each_belief():
     np.testing.assert_allclose(each, [backed_up(pomdp, x, vectors)[0] for x in points], atol=1e-14)
 
 
+def test_each_action_has_its_own_prediction():
+    """Two actions rule out an observation each; the vectors for them are those of their own next states."""
+    P, O, r = (np.array(x) for x in sparse().dense())
+    O[:, 2, 3] = 0.0  # never seen after action 2, as 2 is not after action 1
+    pomdp = TabularPOMDP.from_dense(P, O / O.sum(axis=2, keepdims=True), r, 0.83, np.eye(S)[0], [END])
+    points, vectors = points_and_vectors(n=12, N=60, seed=2)
+    m, columns, differ = arrays_of(pomdp), vectors.T.copy(), 0
+    w = successors(m, points)
+    for i, x in enumerate(points):
+        pick = look_ahead(m, i, x, w, columns)[1]
+        np.testing.assert_array_equal(pick, backed_up(pomdp, x, vectors)[1])
+        differ += pick[1, 2] != pick[2, 3]
+    assert differ > 2
+
+
 def test_which_old_vectors_stay():
     """Those that some belief has picked after an observation it may see, and that no new vector reaches there."""
     kept = set()
