@@ -309,6 +309,8 @@ def test_a_small_block_gives_the_result_of_one(constant, size, monkeypatch):
 
 OTHER = {
     "_shown:FIRST": "how many rows of a long list a prompt shows",
+    "lab.tour:LEAST": "the fewest runs of a part of the tour",
+    "lab.tour:PAGE": "how many products the shop of one part suggests at once",
     "lab.compare:BLOCK": "a block has streams of its own, so its size is a part of what a seed means",
     "beliefs.dynamics.linear_gaussian_dynamics:MOST": "the largest array that is allowed",
     "models.pomdp_file:MOST": "the largest table that is read",

@@ -128,7 +128,7 @@ def test_suggestions_name_methods_and_their_parameters(name):
 def test_every_suggestion_is_for_a_world():
     names = {world.registered for world in WORLDS.values() if offers(world, problems.Registered)}
     assert not BY_WORLD.keys() - names
-    assert sum(bool(suggestions_for(world)) for world in WORLDS.values()) == 17
+    assert sum(bool(suggestions_for(world)) for world in WORLDS.values()) == 18
 
 
 def test_a_users_world_states_its_own():

@@ -109,10 +109,30 @@ def test_priors_that_hidden_worlds_do_not_have():
         prior_for(b.make_world("tiger"), "known:3")
 
 
-PLACES = ["chain", "tiger", "bernoulli", "linear", "combinatorial", "blimp", "lq", "random-walk", "infinite-grid", "gc"]
+PLACES = [
+    "logistic",
+    "chain",
+    "tiger",
+    "bernoulli",
+    "linear",
+    "combinatorial",
+    "blimp",
+    "lq",
+    "random-walk",
+    "infinite-grid",
+    "gc",
+]
 PLACES += ["two-agent-chain", "coalitions", "continuous-bandit", "combinatorial:feedback=full", "blimp:hidden=true"]
-PLACES += ["robot-navigation", "chapelle-li-bandit", "contextual-shop", "online-shop", "rock-sample", "random-mdp"]
-WANTS_MORE = {"factored-dbn", "gp-pomdp", "priced"}
+PLACES += [
+    "robot-navigation",
+    "chapelle-li-bandit",
+    "contextual-shop",
+    "online-shop",
+    "rock-sample",
+    "random-mdp",
+    "logistic",
+]
+WANTS_MORE = {"factored-dbn", "gp-pomdp"}
 """Priors that fit none of these worlds without parameters."""
 
 

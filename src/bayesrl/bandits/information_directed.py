@@ -32,14 +32,15 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl.beliefs.arms.best_arm import DRAWS
-from bayesrl.capabilities import BestArm, HasBestArm, require
+from bayesrl.capabilities import BestArm, HasBestArm, offers, require
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
-from bayesrl.errors import BrokenContract, Incompatible
+from bayesrl.errors import BrokenContract, Incompatible, InvalidArgument
 from bayesrl.kernels.arrays import F1, F2, I1
 from bayesrl.kernels.jit import inlined, njit
 from bayesrl.kernels.ties import better, equal, first_best, size
 from bayesrl.parameters import AtLeast, declared
+from bayesrl.problems import ChoosesSeveral, name_of
 from bayesrl.registry import register
 from bayesrl.traits import Traits
 
@@ -84,6 +85,11 @@ class InformationDirected:
         """Refuse a belief without the information of a play, if the form needs it."""
         if self.form == "information":
             _check_information("InformationDirected", belief, "Use form='variance'.")
+
+    def check_world(self, world: object, horizon: int | None) -> None:
+        """Refuse a bandit of which several arms are chosen at once."""
+        if offers(world, ChoosesSeveral):
+            raise InvalidArgument("InformationDirected", "world", "one in which one action is chosen", name_of(world))
 
     def start(self) -> None:
         """Nothing to remember."""
