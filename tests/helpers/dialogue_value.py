@@ -1,7 +1,7 @@
 """The value of the dialogue world as a stopping problem, from below and from above: an oracle that shares no code.
 
-Whatever is submitted, the next user may want anything. So the value is a number v with v = V(even belief), where V solves
-the problem up to one submission that also pays gamma v. V is computed by going through all series of at most `depth`
+Whatever is submitted, the next user may want anything. So the value is a number v with v = V(even belief), where V
+solves the problem up to one submission that also pays gamma v. V is computed by going through all series of at most `depth`
 answers. At the last belief one submits at once (from below), or submits knowing the goal (from above).
 """
 
@@ -45,10 +45,12 @@ def tree(k: int, heard: float, confirmed: float, depth: int) -> tuple[list[Any],
         found, chances = [], []
         for asked in range(-1, k):  # -1: what is it?
             for answer in range(k if asked < 0 else 2):
-                likely = np.full(k, (1.0 - heard) / (k - 1) if asked < 0 else (1.0 - confirmed, confirmed)[answer])
-                likely[max(asked, answer if asked < 0 else 0)] = (
-                    heard if asked < 0 else (confirmed, 1.0 - confirmed)[answer]
-                )
+                if asked < 0:
+                    likely = np.full(k, (1.0 - heard) / (k - 1))
+                    likely[answer] = heard
+                else:
+                    likely = np.full(k, (1.0 - confirmed, confirmed)[answer])  # 0: yes
+                    likely[asked] = (confirmed, 1.0 - confirmed)[answer]
                 joint = beliefs * likely
                 chances.append(joint.sum(axis=1))
                 found.append(np.sort(joint / joint.sum(axis=1, keepdims=True), axis=1))

@@ -17,6 +17,10 @@ from bayesrl.models.solve import optimal_total
 from bayesrl.registry import make_world
 from bayesrl.testing import assert_frequencies
 
+PAIRS = (
+    "network: 'topology' must be a name of line, ring, star, tree, none, or pairs of two different computers, each "
+    "pair once, got "
+)
 FORMS = ("line", "ring", "star", "tree", "none")
 
 
@@ -184,10 +188,10 @@ def test_a_small_network_fits_the_prior_of_factors():
         ({"computers": 0}, "network: 'computers' must be a whole number of at least 1 and at most 100000, got 0."),
         ({"computers": 1.5}, "network: 'computers' must be a whole number of at least 1 and at most 100000, got 1.5."),
         ({"topology": "lin"}, "network: 'topology' must be one of line, ring, star, tree, none, got 'lin'."),
-        ({"topology": 3}, "network: 'topology' must be a name of line, ring, star, tree, none, or pairs of two different computers, each pair once, got 3."),
-        ({"topology": [(0, 0)]}, "network: 'topology' must be a name of line, ring, star, tree, none, or pairs of two different computers, each pair once, got [(0, 0)]."),
-        ({"topology": [(0, 1), (1, 0)]}, "network: 'topology' must be a name of line, ring, star, tree, none, or pairs of two different computers, each pair once, got [(0, 1), (1, 0)]."),
-        ({"topology": [(0, 1, 2)]}, "network: 'topology' must be a name of line, ring, star, tree, none, or pairs of two different computers, each pair once, got [(0, 1, 2)]."),
+        ({"topology": 3}, PAIRS + "3."),
+        ({"topology": [(0, 0)]}, PAIRS + "[(0, 0)]."),
+        ({"topology": [(0, 1), (1, 0)]}, PAIRS + "[(0, 1), (1, 0)]."),
+        ({"topology": [(0, 1, 2)]}, PAIRS + "[(0, 1, 2)]."),
         ({"topology": [(0, 4)]}, "network: 'topology' must be a whole number of at least 0 and at most 3, got 4."),
         ({"gamma": 1.1}, "network: 'gamma' must be in [0, 1], got 1.1."),
     ],

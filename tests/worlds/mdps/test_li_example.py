@@ -1,4 +1,4 @@
-"""The problem that a bonus of 1/n may never solve: its table, the probability of a lock-out, and runs of BEB and PSRL."""
+"""The problem that a bonus of 1/n may never solve: its table, the probability of a lock-out, runs of BEB and PSRL."""
 
 from functools import cache
 
@@ -77,16 +77,7 @@ def test_beb_stops_where_its_index_falls_below_the_safe_reward():
 def test_beb_is_locked_out_and_psrl_is_not():
     """100 runs of 3000 steps. With the exact .5326 fewer than 30 of BEB's have probability 2e-6."""
     beb, psrl = locked(runs("beb:beta=1", 100, 3000)), locked(runs("psrl", 100, 3000))
-    print(
-        "locked out: beb",
-        mean_interval(beb.astype(float)),
-        "psrl",
-        psrl.sum(),
-        "bound",
-        BOUND,
-        "exact",
-        locked_out(1.0, 3000),
-    )
+    print("beb", mean_interval(beb.astype(float)), "psrl", psrl.sum(), "bound", BOUND, "exact", locked_out(1.0, 3000))
     assert beb.mean() >= 0.3 > BOUND
     assert beb.mean() >= 0.05
     assert not psrl.any()

@@ -21,7 +21,7 @@ from bayesrl.worlds.hidden import POMDPWorld
 
 NAMES = (
     "tiger", "tiger-episodic", "tiger-tied", "load-unload", "shuttle", "hallway", "rock-sample", "follow", "sysadmin",
-    "online-shop-hidden",
+    "online-shop-hidden", "dialogue",
 )  # fmt: skip
 
 

@@ -5,9 +5,10 @@ goes on with probability .975 times .925 for each neighbour that has failed; a f
 computer c, which then works with probability .95, whatever happened; action n does nothing. Each computer that works
 before the step pays 1, and a reboot costs 1. Nothing ends, and all computers work at first.
 
-A state is a number: computer 0 is its first binary digit, computer n - 1 the last, so that it is the number of the tuple
-(works_0, ..., works_{n-1}) as `FactoredDBN` counts. With 54 computers there are 2^54, more than 10^16, states. Nothing
-here has that size: a step looks at n computers and their neighbours. Up to LISTED computers there is a table too (`mdp`).
+A state is a number: computer 0 is its first binary digit, computer n - 1 the last, so that it is the number of the
+tuple (works_0, ..., works_{n-1}) as `FactoredDBN` counts. With 54 computers there are 2^54, more than 10^16, states.
+Nothing here has that size: a step looks at n computers and their neighbours. Up to LISTED computers there is a table
+too (`mdp`).
 
 The topologies are those of the paper, a line and a tree in which each computer has three below it, and a ring, a star
 around computer 0, and none. Any other is a list of pairs of neighbours.

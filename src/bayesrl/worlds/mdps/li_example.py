@@ -1,4 +1,4 @@
-r"""A problem that a bonus of 1/n may never solve (theorem 2 of Kolter and Ng 2009; after Li 2009, example 9; survey §4.6).
+r"""A problem that a bonus of 1/n may never solve (Kolter and Ng 2009, theorem 2; Li 2009; survey §4.6).
 
 Two actions. `safe` pays c. `try` pays 1 with probability 1/2 and else nothing; the state tells which it was. It is a
 little better: c = 1/2 - epsilon with epsilon = 1 / (16 beta). An agent that adds at most beta / n to a reward stops to

@@ -5,8 +5,8 @@
     2  S . B .
     1  A B P B
 
-A cave of 4 by 4 cells. Actions: go forward (against a wall it stays), turn left, turn right, grab the gold, shoot, climb
-out. Each action costs 1. Falling into a pit, or meeting the wumpus, costs another 1000 and ends the episode. Climbing
+A cave of 4 by 4 cells. Actions: go forward (against a wall it stays), turn left, turn right, grab the gold, shoot,
+climb out. Each action costs 1. Falling into a pit, or meeting the wumpus, costs another 1000 and ends the episode. Climbing
 out of the start cell ends it too, and pays 1000 with the gold. The one arrow flies straight ahead, costs another 10,
 and kills the wumpus if it meets it.
 
@@ -16,8 +16,8 @@ state is seen, so that the book's percepts (stench, breeze, glitter, bump, screa
 state does not tell; about cells that were not yet visited they would, and such an agent is not what VBRB's Dirichlet
 counts are. The variant of Sorg, Singh and Lewis (2010) is known to us from the survey alone.
 
-With `seed` the map is drawn as in the book: wumpus and gold are in any cell but the start, and any other cell holds a pit
-with probability .2. The gold may then be out of reach.
+With `seed` the map is drawn as in the book: wumpus and gold are in any cell but the start, and any other cell holds a
+pit with probability .2. The gold may then be out of reach.
 """
 
 from __future__ import annotations
