@@ -1,8 +1,8 @@
 """The value of the dialogue world as a stopping problem, from below and from above: an oracle that shares no code.
 
 Whatever is submitted, the next user may want anything. So the value is a number v with v = V(even belief), where V
-solves the problem up to one submission that also pays gamma v. V is computed by going through all series of at most `depth`
-answers. At the last belief one submits at once (from below), or submits knowing the goal (from above).
+solves the problem up to one submission that also pays gamma v. V is computed by going through all series of at
+most `depth` answers. At the last belief one submits at once (from below), or submits knowing the goal (from above).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def dialogue_value(k: int, heard: float, confirmed: float, gamma: float, depth: 
 
 
 def tree(k: int, heard: float, confirmed: float, depth: int) -> tuple[list[Any], list[Any]]:
-    """Beliefs after each number of answers, sorted and each once, and for each action its answers and where they lead."""
+    """Beliefs after each number of answers, sorted, each once; for each action its answers and where they lead."""
     levels, links = [np.full((1, k), 1.0 / k)], []
     for _ in range(depth):
         beliefs = levels[-1]

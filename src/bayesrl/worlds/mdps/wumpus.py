@@ -6,9 +6,9 @@
     1  A B P B
 
 A cave of 4 by 4 cells. Actions: go forward (against a wall it stays), turn left, turn right, grab the gold, shoot,
-climb out. Each action costs 1. Falling into a pit, or meeting the wumpus, costs another 1000 and ends the episode. Climbing
-out of the start cell ends it too, and pays 1000 with the gold. The one arrow flies straight ahead, costs another 10,
-and kills the wumpus if it meets it.
+climb out. Each action costs 1. Falling into a pit, or meeting the wumpus, costs another 1000 and ends the episode.
+Climbing out of the start cell ends it too, and pays 1000 with the gold. The one arrow flies straight ahead, costs
+another 10, and kills the wumpus if it meets it.
 
 Nothing is random: what an agent has to learn is the map. A state is the cell, the way it faces, whether it holds the
 gold, and whether the arrow and the wumpus are left; those that cannot be reached from the start are no states. The
