@@ -317,6 +317,8 @@ DEFAULTS = {
     "worlds.bandits.online_shop.online_shop": {"gamma": 1.0},
     "worlds.bandits.online_shop_several.online_shop_several": {"suggestions": 3, "gamma": 1.0},
     "worlds.mdps._dirichlet_family.DirichletFamily": {"gamma": 0.95, "actions": ()},
+    "worlds.factored.network.NetworkWorld": {"pairs": (), "gamma": 0.95},
+    "worlds.mdps.li_example.locked_out": {"beta": 1.0, "tries": 1000},
     "worlds.mdps.chain.chain": {"gamma": 0.95},
     "worlds.mdps.chain_semi.chain_semi": {"gamma": 0.95},
     "worlds.mdps.chain_tied.chain_tied": {"gamma": 0.95},

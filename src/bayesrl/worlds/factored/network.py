@@ -302,7 +302,7 @@ def network(
     n = integer(NAME, "computers", computers, 1, MOST)
     discount = number(NAME, "gamma", gamma, 0.0, 1.0)
     form = choice(NAME, "topology", topology, FORMS) if isinstance(topology, str) else None
-    pairs = checked(n, topology) if form is None else pairs_of(n, form)  # type: ignore[arg-type]
+    pairs = checked(n, topology) if form is None else pairs_of(n, form)
     setting = Setting("structured:1", steps=STEPS, optimum=OPTIMUM if (n, form) == (4, "line") else None)
     return NetworkWorld(n, pairs, discount, setting)
 
