@@ -58,7 +58,7 @@ SLOW_SOLVERS = ("finite-state-controller", "percentile", "sigma-point-robust")
 SLOW = [
     fit
     for fit in ALL
-    if fit.world == "highway" or (fit.world in ("dearden-maze", "grid10") and fit.method in SLOW_SOLVERS)
+    if fit.world == "highway" or (fit.world in ("dearden-maze", "grid10", "wumpus") and fit.method in SLOW_SOLVERS)
 ]
 """The highway has 3072 states; the solvers work on the covariances of all rows."""
 QUICK = [fit for fit in ALL if fit not in SLOW]
@@ -148,7 +148,7 @@ def test_a_given_prior():
     assert fits("beetle", "chain", "crp-dynamics") == ()
     assert fits("q-learning", "chain", "flat") == ()
     assert {fit.world for fit in fits(prior="crp-dynamics", method="psrl")} == {
-        "chain", "chain-semi", "chain-tied", "double-loop"
+        "chain", "chain-semi", "chain-tied", "double-loop", "cluster-maze", "li-example", "network"
     }  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from bayesrl.worlds.continuous.random_walk import RandomWalk as RandomWalk
 from bayesrl.worlds.continuous.robot_navigation import RobotNavigation as RobotNavigation
 from bayesrl.worlds.continuous.ship_steering import ShipSteering as ShipSteering
 from bayesrl.worlds.continuous.web_server import web_server as web_server
+from bayesrl.worlds.factored.network import network as network
 from bayesrl.worlds.games.climbing_game import climbing_game as climbing_game
 from bayesrl.worlds.games.coalitions import coalitions as coalitions
 from bayesrl.worlds.games.penalty_game import penalty_game as penalty_game
@@ -34,7 +35,9 @@ from bayesrl.worlds.hidden import POMDPWorld as POMDPWorld
 from bayesrl.worlds.mdps.chain import chain as chain
 from bayesrl.worlds.mdps.chain_semi import chain_semi as chain_semi
 from bayesrl.worlds.mdps.chain_tied import chain_tied as chain_tied
+from bayesrl.worlds.mdps.cluster_maze import cluster_maze as cluster_maze
 from bayesrl.worlds.mdps.dearden_maze import dearden_maze as dearden_maze
+from bayesrl.worlds.mdps.deep_sea import deep_sea as deep_sea
 from bayesrl.worlds.mdps.double_loop import double_loop as double_loop
 from bayesrl.worlds.mdps.gc import gc as gc
 from bayesrl.worlds.mdps.gdl import gdl as gdl
@@ -43,9 +46,13 @@ from bayesrl.worlds.mdps.grid5 import grid5 as grid5
 from bayesrl.worlds.mdps.grid_bbrl import grid_bbrl as grid_bbrl
 from bayesrl.worlds.mdps.infinite_grid import infinite_grid as infinite_grid
 from bayesrl.worlds.mdps.online_shop_mdp import online_shop_mdp as online_shop_mdp
+from bayesrl.worlds.mdps.li_example import li_example as li_example
+from bayesrl.worlds.mdps.river_swim import river_swim as river_swim
+from bayesrl.worlds.mdps.wumpus import wumpus as wumpus
 from bayesrl.worlds.oracles.asking_for_action import AskingForAction as AskingForAction
 from bayesrl.worlds.oracles.asking_for_confirmation import AskingForConfirmation as AskingForConfirmation
 from bayesrl.worlds.oracles.asking_for_state import AskingForState as AskingForState
+from bayesrl.worlds.pomdps.dialogue import dialogue as dialogue
 from bayesrl.worlds.pomdps.follow import follow as follow
 from bayesrl.worlds.pomdps.hallway import hallway as hallway
 from bayesrl.worlds.pomdps.load_unload import load_unload as load_unload

@@ -22,7 +22,7 @@ from bayesrl.worlds.shop import Shop
 
 NAMES = (
     "tiger", "tiger-episodic", "tiger-tied", "load-unload", "shuttle", "hallway", "rock-sample", "follow", "sysadmin",
-    "online-shop-hidden",
+    "online-shop-hidden", "dialogue",
 )  # fmt: skip
 
 

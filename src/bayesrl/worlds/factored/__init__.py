@@ -1,0 +1,1 @@
+"""Worlds whose states are tuples of variables, too many to list."""
