@@ -107,7 +107,7 @@ def test_methods(page, line):
     found = page("methods")
     assert [m["name"] for m in found] == [e.name for e in registry.methods()]
     for method in found:
-        assert list(method) == ["name", "kind", "family", "survey", "paper", "summary", "evidence"]
+        assert list(method) == ["name", "kind", "family", "survey", "paper", "summary", "evidence", "reading"]
         assert method["kind"] in ("belief", "planner", "agent", "solver", "tool")
         assert isinstance(method["evidence"], list)
     text = line("methods")

@@ -57,6 +57,7 @@ def _example() -> CoalitionFormation:
     survey="7.3",
     paper="chalkiadakis10",
     example=_example,
+    reading="The survey; how coalitions form is recalled, and equal shares replace the paper's bargaining.",
     evidence=(
         "tests/multiagent/test_coalition_formation.py::test_values_equal_enumeration",
         "tests/multiagent/test_coalition_formation.py::test_lookahead_equals_expectimax_in_fractions",
