@@ -43,7 +43,7 @@ class Facets:
     solution: str | Differs
     """How values are computed."""
     guarantee: str | Differs
-    """What has been proved."""
+    """The theorem, in short."""
     in_survey: bool = False
     """Whether the survey's own table has the row."""
 
@@ -58,7 +58,7 @@ class Facets:
         return found if isinstance(found, str) else found.survey
 
     def here(self, column: str) -> str:
-        """What happens here, in a cell."""
+        """A cell in words for this library alone."""
         found: str | Differs = getattr(self, column)
         return found if isinstance(found, str) else found.here
 

@@ -70,7 +70,7 @@ class Entry:
     facets: Facets | None = None
     """The row of a planner in the survey's table of online methods."""
     reading: str = ""
-    """What was read, in a sentence, if the paper was not; empty otherwise."""
+    """A sentence about what was read, if the paper was not; empty otherwise."""
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
