@@ -132,7 +132,7 @@ def test_methods_and_worlds_are_listed():
     assert {"beb", "psrl", "dirichlet-mdp", "value-iteration"} <= {e.name for e in b.methods()}
     assert {"chain", "gc", "dearden-maze"} <= {e.name for e in b.worlds()}
     card = find("beb").card()
-    assert set(card) == {"name", "kind", "family", "survey", "paper", "summary", "evidence"}
+    assert set(card) == {"name", "kind", "family", "survey", "paper", "summary", "evidence", "reading"}
     assert card["family"] == find("beb").package == "bamdp"
 
 

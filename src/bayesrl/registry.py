@@ -13,6 +13,9 @@ missing.
 A belief also says how it is made for a problem: `prior_for=function`, or `prior_for={"flat": ..., "structured": ...}`
 where there are several ways. `lab/priors.py` calls these functions.
 
+A planner of bamdp says in `facets=Facets(...)` what it considers and how it decides: its row in the survey's table of
+online methods (facets.py). `reading=` says what was read of a method whose paper we did not have.
+
 A registered name has a file of its own, named after it, so `make("psrl")` imports that file and what the file needs.
 """
 
@@ -32,6 +35,7 @@ from typing import Any, TypeVar
 from bayesrl._lazy import LOCK, imported
 from bayesrl._shown import ShownList
 from bayesrl.errors import InvalidArgument, UnknownName
+from bayesrl.facets import Facets
 from bayesrl.renamed import in_new_words, words_of
 
 T = TypeVar("T")
@@ -64,6 +68,10 @@ class Entry:
     """The command or class that takes a belief about rewards, values or tasks. No agent takes such a belief."""
     words: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Old and new words of the parameters."""
+    facets: Facets | None = None
+    """The row of a planner in the survey's table of online methods."""
+    reading: str = ""
+    """A sentence about what was read, if the paper was not; empty otherwise."""
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -89,6 +97,7 @@ class Entry:
             "paper": self.paper,
             "summary": self.summary,
             "evidence": list(self.evidence),
+            "reading": self.reading,
         }
 
 
@@ -105,16 +114,21 @@ def register(
     example: Callable[[], Any] | None = None,
     prior_for: Callable[..., Any] | Mapping[str, Callable[..., Any]] | None = None,
     taken_by: str = "",
+    facets: Facets | None = None,
+    reading: str = "",
 ) -> Callable[[T], T]:
     """Register a class or a function under its name.
 
     `prior_for` says how a belief is made for a problem: a function (problem, **parameters), or several by name. A
-    belief that no agent acts on names in `taken_by` what takes it.
+    belief that no agent acts on names in `taken_by` what takes it. `facets` are the row of a planner in the
+    survey's table of online methods, and `reading` says what was read instead of the paper.
     """
     if kind not in KINDS:
         raise InvalidArgument("register", "kind", "one of " + ", ".join(KINDS), kind)
     if prior_for is not None and kind != "belief":
         raise InvalidArgument("register", "prior_for", "given for a belief only", kind)
+    if facets is not None and kind != "planner":
+        raise InvalidArgument("register", "facets", "given for a planner only", kind)
     ways = {name: prior_for} if callable(prior_for) else dict(prior_for or {})
 
     def enter(thing: T) -> T:
@@ -130,7 +144,20 @@ def register(
         home = made.__module__.split(".")
         package = home[1] if home[0] == "bayesrl" else home[0]
         _entries[name] = Entry(
-            name, kind, package, survey, paper, summary, evidence, made, example, ways, taken_by, words_of(made)
+            name,
+            kind,
+            package,
+            survey,
+            paper,
+            summary,
+            evidence,
+            made,
+            example,
+            ways,
+            taken_by,
+            words_of(made),
+            facets,
+            reading,
         )
         return thing
 
@@ -177,6 +204,12 @@ def lookup(name: str) -> Entry | None:
 def methods() -> list[Entry]:
     """All registered methods (beliefs, planners, agents, solvers, tools), by name."""
     return ShownList(e for e in entries().values() if not _is_world(e))
+
+
+def online_methods() -> list[Entry]:
+    """The planners of the survey's table of online methods and those beside it, in the order of the survey."""
+    found = [e for e in entries(("bamdp",)).values() if e.facets is not None]
+    return sorted(found, key=lambda e: ([int(part) for part in e.survey.split(".")], e.name))
 
 
 def worlds() -> list[Entry]:

@@ -18,6 +18,7 @@ from bayesrl import registry
 from bayesrl._version import code_version
 from bayesrl.cli import ORDER, main
 from bayesrl.cli.output import put_json
+from bayesrl.facets import COLUMNS
 from bayesrl.lab.build import scalar
 
 INTERVAL = {"mean", "low", "high", "n"}
@@ -107,13 +108,39 @@ def test_methods(page, line):
     found = page("methods")
     assert [m["name"] for m in found] == [e.name for e in registry.methods()]
     for method in found:
-        assert list(method) == ["name", "kind", "family", "survey", "paper", "summary", "evidence"]
+        assert list(method) == ["name", "kind", "family", "survey", "paper", "summary", "evidence", "reading"]
         assert method["kind"] in ("belief", "planner", "agent", "solver", "tool")
         assert isinstance(method["evidence"], list)
     text = line("methods")
     for method in found:
         assert re.search(rf"^{method['name']} .*{re.escape(method['summary'])}", text, re.MULTILINE)
     assert "…" not in text
+
+
+def test_the_table_of_online_methods(page, line):
+    found = page("methods --table")
+    assert [row["name"] for row in found] == [e.name for e in registry.online_methods()]
+    assert sum(row["in_survey"] for row in found) == 14
+    for row in found:
+        cells = [row[column] for column in ("name", *COLUMNS)]
+        assert all(isinstance(cell, str) and cell for cell in cells)
+        assert all("; here: " in row[column] for column in row["why"])
+    text = line("methods --table")
+    assert re.search(r"^bamcp +fixed d +UCT criteria .* sample 1 per step \* ", text, re.MULTILINE)
+    assert "bamcp, posterior: sample 1 per simulation. A model is drawn at the root of every simulation." in text
+    assert "…" not in text
+
+
+def test_the_table_is_of_no_world(capsys):
+    assert main(["methods", "--table", "--world", "chain"]) == 2
+    assert "methods: '--table' must be given without --world, got 'chain'." in capsys.readouterr().err
+
+
+def test_what_was_read_is_shown(page, line):
+    for name in ("pot", "medusa"):
+        assert page(f"show {name}")["reading"] in line(f"show {name}").replace("\n", " ")
+        assert "Reading: The survey" in line(f"show {name}")
+    assert "Reading:" not in line("show beb")
 
 
 def test_worlds(page, line):

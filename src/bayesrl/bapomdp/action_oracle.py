@@ -38,6 +38,7 @@ from bayesrl.registry import register
     survey="4.9",
     paper="atrash09",
     example=lambda: ActionOracle(model_prior=declares.listening(), models=3, particles=20, size=10),
+    reading="The survey only; when to ask, and how answers weigh the models, are ours.",
     evidence=(
         "tests/bapomdp/test_oracle_agents.py::test_weights_after_answers",
         "tests/bapomdp/test_oracle_agents.py::test_new_models_are_weighted_by_past_answers",

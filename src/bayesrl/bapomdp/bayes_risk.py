@@ -41,6 +41,7 @@ __all__ = ["BayesRisk", "bayes_risk"]
     survey="4.9",
     paper="doshi08",
     example=lambda: BayesRisk(model_prior=declares.listening(), models=3, particles=20, size=10),
+    reading="The survey only, corrected (ERRATA 9 and 34); how answers weigh the models is ours.",
     evidence=(
         "tests/bapomdp/test_answers.py::test_bayes_risk_by_hand",
         "tests/bapomdp/test_oracle_agents.py::test_weights_after_answers",

@@ -63,6 +63,7 @@ class Learning(NamedTuple):
     survey="4.9",
     paper="jaulmes05",
     example=lambda: Medusa(model_prior=declares.listening(), models=3, size=10),
+    reading="The survey and public descriptions; when to ask, what answers teach and when to renew models are ours.",
     evidence=(
         "tests/bapomdp/test_medusa.py::test_weights_are_likelihoods_to_the_power_rate",
         "tests/bapomdp/test_medusa.py::test_weights_are_kept_at_a_renewal",

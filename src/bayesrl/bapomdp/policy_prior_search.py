@@ -46,6 +46,7 @@ class PolicyPriorSearchNeeds(ListsActions, Protocol):
     survey="4.10",
     paper="doshi10",
     example=lambda: PolicyPriorSearch(models=3, controllers=2),
+    reading="The survey only; the weights and the one step of improvement are ours.",
     evidence=(
         "tests/beliefs/pomdp/test_policy_prior.py::test_values_of_controllers",
         "tests/beliefs/pomdp/test_policy_prior.py::test_the_search_weighs_pairs",

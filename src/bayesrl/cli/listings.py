@@ -10,20 +10,29 @@ import typer
 
 from bayesrl.cli.app import Json, app
 from bayesrl.cli.output import put, put_json, put_table
+from bayesrl.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from bayesrl.registry import Entry
 
 
 World = Annotated[str | None, typer.Option(help="Only methods that act in this world.", metavar="WORLD")]
+Table = Annotated[bool, typer.Option("--table", help="The survey's table of online methods.")]
 Method = Annotated[str | None, typer.Option(help="Only worlds in which this method acts.", metavar="METHOD")]
 
 
 @app.command()
-def methods(world: World = None, as_json: Json = False) -> None:
-    """List every method: beliefs, planners, agents, solvers and tools. With --world, those that fit."""
+def methods(world: World = None, table: Table = False, as_json: Json = False) -> None:
+    """List every method: beliefs, planners, agents, solvers and tools. With --world, those that fit.
+
+    With --table: what each planner of discrete problems considers, and how, in the words of the survey's table.
+    """
     from bayesrl import registry
 
+    if table:
+        if world is not None:
+            raise InvalidArgument("methods", "--table", "given without --world", world)
+        return _put_online_methods(as_json)
     if world is None:
         found = registry.methods()
         if as_json:
@@ -38,6 +47,23 @@ def methods(world: World = None, as_json: Json = False) -> None:
         return put_json([{**e.card(), "prior": fit.prior} for e, fit in fitting])
     rows = [(e.name, fit.prior or "-", e.kind, e.survey, e.summary) for e, fit in fitting]
     return put_table(("method", "prior", "kind", "§", "what it does"), rows)
+
+
+def _put_online_methods(as_json: bool) -> None:
+    """Print the table of online methods, and below it why cells differ from the survey's."""
+    from bayesrl import registry
+    from bayesrl.facets import COLUMNS
+
+    rows = [(e.name, e.facets) for e in registry.online_methods() if e.facets is not None]
+    if as_json:
+        return put_json([{**f.row(name), "why": dict(f.why()), "in_survey": f.in_survey} for name, f in rows])
+    marked = [[f.in_words_of_the_survey(c) + (" *" if c in f.why() else "") for c in COLUMNS] for _, f in rows]
+    put_table(("method", *COLUMNS), [(name, *cells) for (name, _), cells in zip(rows, marked, strict=True)])
+    put("\n* The survey's words, which are not what happens here:")
+    for name, f in rows:
+        for column, why in f.why().items():
+            put(f"  {name}, {column}: {f.here(column)}. {why}")
+    return None
 
 
 @app.command()
@@ -79,6 +105,8 @@ def show(
     put(f"{entry.name}: {entry.summary}", style="bold")
     role = entry.kind if entry.kind in ("world", "family") else f"{entry.kind} of {entry.package}"
     put(f"{role}, survey §{entry.survey}{paper}\n")
+    if entry.reading:
+        put(f"Reading: {entry.reading}\n")
     for paragraph in doc_of(entry).split("\n\n"):
         lines = paragraph.splitlines()
         drawn = any(line.startswith((" ", "- ", ">>>", "---")) for line in lines)  # a formula, a list, an example

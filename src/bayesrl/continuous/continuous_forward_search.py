@@ -105,6 +105,7 @@ class Grows(GrowsTrees, RewardsStates, Protocol):
     survey="4.8",
     paper="ross08icra",
     example=lambda: ContinuousForwardSearch([-1.0, 0.0, 1.0], width=2, inner=10),
+    reading="The survey; the papers' trees could not be read again, and common and stratified draws are ours.",
     evidence=(
         "tests/continuous/test_continuous_forward_search.py::test_two_decisions_are_the_closed_form",
         "tests/continuous/test_continuous_forward_search.py::test_three_decisions_are_quadrature",

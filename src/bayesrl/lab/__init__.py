@@ -15,6 +15,7 @@ plot_values, plot_frontier            plots of risk                             
 plot_reward_map, plot_chain           plots of inverse reinforcement learning   plots/inverse.py
 plot_co_assignment, plot_task_curves  plots of clusters and of transfer         plots/tasks.py
 plot_bound                            bounds against data, with the error       plots/pacbayes.py
+plot_taxonomy, plot_transitions       plots of the registry, of a small world   plots/taxonomy.py, plots/transitions.py
 plot_surface, plot_bands, ...         plots of values and of gradients          plots/values.py, plots/gradients.py
 
 `dir(bayesrl.lab)` lists all names.

@@ -43,8 +43,10 @@ from bayesrl.lab.plots.risk import plot_frontier as plot_frontier
 from bayesrl.lab.plots.risk import plot_values as plot_values
 from bayesrl.lab.plots.tasks import plot_co_assignment as plot_co_assignment
 from bayesrl.lab.plots.tasks import plot_task_curves as plot_task_curves
+from bayesrl.lab.plots.taxonomy import plot_taxonomy as plot_taxonomy
 from bayesrl.lab.plots.tour import plot_tour as plot_tour
 from bayesrl.lab.plots.trajectories import plot_trajectory as plot_trajectory
+from bayesrl.lab.plots.transitions import plot_transitions as plot_transitions
 from bayesrl.lab.plots.values import plot_bands as plot_bands
 from bayesrl.lab.plots.values import plot_surface as plot_surface
 from bayesrl.lab.plots.values import plot_weights as plot_weights
@@ -53,6 +55,8 @@ from bayesrl.lab.report import bounds_table as bounds_table
 from bayesrl.lab.report import comparison_table as comparison_table
 from bayesrl.lab.risk import Assessment as Assessment
 from bayesrl.lab.risk import assess as assess
+from bayesrl.lab.taxonomy import online_taxonomy as online_taxonomy
+from bayesrl.lab.taxonomy import taxonomy as taxonomy
 from bayesrl.statistics import Interval as Interval
 from bayesrl.statistics import independent_difference as independent_difference
 from bayesrl.statistics import mean_band as mean_band

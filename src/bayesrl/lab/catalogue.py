@@ -54,6 +54,8 @@ def section(entry: Entry) -> str:
         f"### {entry.name}\n",
         f"{entry.summary} ({entry.kind}, survey §{entry.survey}{paper}; [source](../src/{source}))\n",
     ]
+    if entry.reading:
+        lines.append(f"Reading: {entry.reading}\n")
     for p in parameters(entry):
         default = "" if p.default is None else f" = {p.default}"
         allowed = f" ({p.allowed})" if p.allowed else ""

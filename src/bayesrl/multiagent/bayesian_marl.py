@@ -70,6 +70,7 @@ class PlaysGames(Protocol):
     survey="7.3",
     paper="chalkiadakis03",
     example=lambda: BayesianMARL(RepeatedGame(payoff=np.array([[2.0, 0.0], [0.0, 1.0]])), choose="lookahead"),
+    reading="The survey and public descriptions; one other player, and no reweighting of sampled models.",
     evidence=(
         "tests/multiagent/test_bayesian_marl.py::test_computed_totals",
         "tests/multiagent/test_bayesian_marl.py::test_lookahead_in_exact_arithmetic",

@@ -12,10 +12,11 @@ Three ways to choose among options m = (C, a), coalitions that contain `me` and 
 
 Paper to code: the belief update `TypeBelief.update`; the expected value of an option, the look-ahead and the value of
 perfect information `values`, `lookahead`, `value_of_perfect_information`. Negotiation is `multiagent.formation`.
-Deviations: payoffs are shared equally, where the paper bargains over demands. An agent expects that others agree to its
-options, where the paper weighs options by the probability of the coalition structure. `depth` may exceed the paper's
-one step; nothing is paid beyond it. The best option is the first of equal ones. The papers add VPI to discounted sums;
-with types known after the first round both have the same factor, so the ranking is that of one round.
+Deviations (the paper as recalled): payoffs are shared equally, where the paper bargains over demands. An agent expects
+that others agree to its options, where the paper weighs options by the probability of the coalition structure. `depth`
+may exceed the paper's one step; nothing is paid beyond it. The best option is the first of equal ones. The papers add
+VPI to discounted sums; with types known after the first round both have the same factor, so the ranking is that of one
+round.
 Cost: options * profiles for myopic and vpi, times (options * outcomes)^(depth - 1) for look-ahead.
 Claims: values, VPI and posteriors equal enumeration in fractions; look-ahead never has a lower value than myopic.
 """
@@ -57,6 +58,7 @@ def _example() -> CoalitionFormation:
     survey="7.3",
     paper="chalkiadakis10",
     example=_example,
+    reading="The survey; how coalitions form is recalled, and equal shares replace the paper's bargaining.",
     evidence=(
         "tests/multiagent/test_coalition_formation.py::test_values_equal_enumeration",
         "tests/multiagent/test_coalition_formation.py::test_lookahead_equals_expectimax_in_fractions",

@@ -50,6 +50,7 @@ SQUARINGS = 64
     kind="tool",
     survey="7.1",
     paper="fard11",
+    reading="The survey; the constants for one trajectory are recalled.",
     evidence=(
         "tests/pacbayes/test_bounds.py::test_function_approximation_bound_by_hand",
         "tests/pacbayes/test_coverage.py::test_function_approximation_bound_fails_rarely",

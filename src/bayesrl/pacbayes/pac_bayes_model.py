@@ -42,6 +42,7 @@ FORMS: Final = ("hoeffding", "l1")
     kind="tool",
     survey="7.1",
     paper="fard10",
+    reading="The survey; the constants of the form l1 are recalled, and proved here.",
     evidence=(
         "tests/pacbayes/test_bounds.py::test_model_bound_by_hand",
         "tests/pacbayes/test_coverage.py::test_model_bound_fails_rarely",

@@ -38,6 +38,7 @@ class ValueBound(NamedTuple):
     kind="tool",
     survey="7.1",
     paper="fard10",
+    reading="The survey; the paper's constants are not known to us, and ours are proved here.",
     evidence=(
         "tests/pacbayes/test_bounds.py::test_value_bound_by_hand",
         "tests/pacbayes/test_coverage.py::test_value_bound_fails_rarely",

@@ -45,8 +45,8 @@ from bayesrl.worlds.mdps.grid10 import grid10 as grid10
 from bayesrl.worlds.mdps.grid5 import grid5 as grid5
 from bayesrl.worlds.mdps.grid_bbrl import grid_bbrl as grid_bbrl
 from bayesrl.worlds.mdps.infinite_grid import infinite_grid as infinite_grid
-from bayesrl.worlds.mdps.online_shop_mdp import online_shop_mdp as online_shop_mdp
 from bayesrl.worlds.mdps.li_example import li_example as li_example
+from bayesrl.worlds.mdps.online_shop_mdp import online_shop_mdp as online_shop_mdp
 from bayesrl.worlds.mdps.river_swim import river_swim as river_swim
 from bayesrl.worlds.mdps.wumpus import wumpus as wumpus
 from bayesrl.worlds.oracles.asking_for_action import AskingForAction as AskingForAction

@@ -15,6 +15,7 @@ from numpy.random import Generator
 from bayesrl.bamdp._mean_model import OnMeanModel
 from bayesrl.beliefs.choices import Ties, best_action
 from bayesrl.checks import Floats
+from bayesrl.facets import Facets
 from bayesrl.kernels.ties import size, tied
 from bayesrl.parameters import PROBABILITY, declared
 from bayesrl.registry import register
@@ -26,6 +27,14 @@ from bayesrl.registry import register
     survey="4.2",
     paper="Sutton98IR",
     example=lambda: EpsilonGreedy(),
+    facets=Facets(
+        depth="N/A",
+        actions="all a, or a ~ rand()",
+        successors="all s'",
+        posterior="N/A",
+        solution="Q solved by DP",
+        guarantee="none",
+    ),
     evidence=(
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
         "tests/bamdp/test_planners.py::test_epsilon_greedy_frequencies",

@@ -10,6 +10,7 @@ from numpy.random import Generator
 from bayesrl.capabilities import ListsActions, offers
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.facets import Facets
 from bayesrl.parameters import declared
 from bayesrl.problems import ChoosesSeveral, name_of
 from bayesrl.registry import register
@@ -20,6 +21,14 @@ from bayesrl.registry import register
     kind="planner",
     survey="4.2",
     example=lambda: Random(),
+    facets=Facets(
+        depth="N/A",
+        actions="a ~ rand()",
+        successors="N/A",
+        posterior="N/A",
+        solution="N/A",
+        guarantee="none",
+    ),
     evidence=(
         "tests/bamdp/test_planners.py::test_random_frequencies",
         "tests/bamdp/test_figures.py::test_random_returns",

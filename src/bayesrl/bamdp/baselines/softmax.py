@@ -15,6 +15,7 @@ from scipy.special import softmax
 
 from bayesrl.bamdp._mean_model import OnMeanModel
 from bayesrl.checks import Floats
+from bayesrl.facets import Facets
 from bayesrl.models.policy import draw_action
 from bayesrl.parameters import Above, declared
 from bayesrl.registry import register
@@ -26,6 +27,14 @@ from bayesrl.registry import register
     survey="4.2",
     paper="Sutton98IR",
     example=lambda: Softmax(),
+    facets=Facets(
+        depth="N/A",
+        actions="a ~ exp(Q/temperature)",
+        successors="all s'",
+        posterior="N/A",
+        solution="Q solved by DP",
+        guarantee="none",
+    ),
     evidence=(
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
         "tests/bamdp/test_planners.py::test_softmax_frequencies",

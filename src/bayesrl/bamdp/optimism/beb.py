@@ -29,6 +29,7 @@ from bayesrl.beliefs.choices import Ties, best_action
 from bayesrl.capabilities import CountsPairs, HasMeanMDP, HasRewardRange
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Facets
 from bayesrl.kernels.ties import sizes
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
@@ -55,6 +56,15 @@ class BEBNeeds(HasMeanMDP, CountsPairs, HasInverseRewardCounts, HasRewardRange, 
     survey="4.6",
     paper="kolter09",
     example=lambda: BEB(),
+    facets=Facets(
+        depth="N/A",
+        actions="all a",
+        successors="all s'",
+        posterior="N/A",
+        solution="Q + reward bonus solved by DP",
+        guarantee="PAC-BAMDP",
+        in_survey=True,
+    ),
     evidence=(
         "tests/bamdp/test_figures.py::test_beb_on_the_double_loop",
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",

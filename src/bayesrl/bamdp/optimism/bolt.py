@@ -38,6 +38,7 @@ from bayesrl.capabilities import CountsPairs, HasOptimisticRewards
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument, NotConverged
+from bayesrl.facets import Differs, Facets
 from bayesrl.kernels.ties import sizes
 from bayesrl.models.solvers.proper import must_be_proper
 from bayesrl.parameters import AtLeast, declared, shared
@@ -94,6 +95,19 @@ class PlansWithImagined:
     survey="4.6",
     paper="araya12",
     example=lambda: BOLT(),
+    facets=Facets(
+        depth="N/A",
+        actions="A x S",
+        successors="all s'",
+        posterior=Differs(
+            "create eta per step",
+            here="N/A: eta imagined transitions",
+            why="No model is drawn: eta counts are imagined, for |A||S| extended actions whatever eta is (ERRATA 16).",
+        ),
+        solution="Q solved by DP",
+        guarantee="PAC-BAMDP",
+        in_survey=True,
+    ),
     evidence=(
         "tests/bamdp/optimism/test_optimism.py::test_bolt_equals_the_listed_extended_mdp",
         "tests/bamdp/optimism/test_optimism.py::test_bolt_is_optimistic_on_random_bamdps",

@@ -30,6 +30,7 @@ from bayesrl.bamdp.optimism.pac_bounds import THEORY, mbie_eb_beta
 from bayesrl.beliefs.choices import Ties, best_action
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Facets
 from bayesrl.kernels.ties import sizes
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
@@ -49,6 +50,14 @@ class MBIEPlan(NamedTuple):
     survey="4.6",
     paper="strehl08",
     example=lambda: MBIEEB(),
+    facets=Facets(
+        depth="N/A",
+        actions="all a",
+        successors="all s'",
+        posterior="N/A",
+        solution="Q + reward bonus solved by DP",
+        guarantee="PAC-MDP",
+    ),
     evidence=(
         "tests/bamdp/optimism/test_unvisited.py::test_mbie_eb_equals_its_transcription",
         "tests/bamdp/optimism/test_unvisited.py::test_the_absorbing_state_is_worth_what_it_says",

@@ -219,6 +219,7 @@ def _escapes(gamma: float, epsilon: float, delta: float) -> float:
     kind="tool",
     survey="4.6",
     paper="asmuth09",
+    reading="The survey, and for MBIE-EB and R-max the formulas of their papers as recalled.",
     evidence=(
         "tests/bamdp/optimism/test_pac_bounds.py::test_bounds_by_hand",
         "tests/bamdp/optimism/test_pac_bounds.py::test_table_of_bounds",

@@ -31,6 +31,7 @@ from bayesrl.bamdp.optimism.bolt import PlansWithImagined, imagined_model
 from bayesrl.capabilities import CountsPairs, HasOptimisticRewards, HasRowVariance
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Differs, Facets
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
 
@@ -56,6 +57,19 @@ class POTNeeds(HasOptimisticRewards, BoundsBestRewards, CountsPairs, HasRowVaria
     survey="4.6",
     paper="kawaguchi13",
     example=lambda: POT(),
+    facets=Facets(
+        depth="N/A",
+        actions="A x S",
+        successors="all s'",
+        posterior="create at most eta per step",
+        solution="Q solved by DP",
+        guarantee=Differs(
+            "PAC for a weaker criterion",
+            here="not known",
+            why="The survey's bound is for the paper's formula, which we did not have; ours is a reading.",
+        ),
+    ),
+    reading="The survey's account of POT only; the formula of eta(s, a, sigma) is ours.",
     evidence=(
         "tests/bamdp/optimism/test_optimism.py::test_pot_equals_the_listed_extended_mdp",
         "tests/bamdp/optimism/test_optimism.py::test_pot_lies_between_the_mean_model_and_bolt",

@@ -29,6 +29,7 @@ from bayesrl.bamdp.optimism.pac_bounds import THEORY, effective_horizon, rmax_kn
 from bayesrl.beliefs.choices import Ties, best_action
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Facets
 from bayesrl.kernels.ties import size
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
@@ -48,6 +49,14 @@ class RMaxPlan(NamedTuple):
     survey="4.6",
     paper="brafman03",
     example=lambda: RMax(),
+    facets=Facets(
+        depth="N/A",
+        actions="all a",
+        successors="all s'",
+        posterior="N/A",
+        solution="Q solved by DP, unknown pairs at R_max",
+        guarantee="PAC-MDP",
+    ),
     evidence=(
         "tests/bamdp/optimism/test_unvisited.py::test_rmax_equals_its_transcription",
         "tests/bamdp/optimism/test_unvisited.py::test_the_absorbing_state_is_worth_what_it_says",

@@ -32,6 +32,7 @@ from bayesrl.capabilities import HasMeanMDP, HasRewardRange, HasRewardVariance, 
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.facets import Facets
 from bayesrl.kernels.ties import sizes
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
@@ -47,6 +48,15 @@ class VBRBNeeds(HasMeanMDP, ListsOutcomes, HasRowVariance, HasRewardVariance, Ha
     survey="4.6",
     paper="sorg10",
     example=lambda: VBRB(),
+    facets=Facets(
+        depth="N/A",
+        actions="all a",
+        successors="all s'",
+        posterior="N/A",
+        solution="Q + variance bonus solved by DP",
+        guarantee="PAC-MDP",
+        in_survey=True,
+    ),
     evidence=(
         "tests/bamdp/optimism/test_optimism.py::test_vbrb_variances_are_the_dirichlets",
         "tests/bamdp/optimism/test_optimism.py::test_vbrb_reward_variance_by_monte_carlo",

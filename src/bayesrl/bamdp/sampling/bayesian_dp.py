@@ -18,6 +18,7 @@ from bayesrl.bamdp._checks import draws_must_end, state_in
 from bayesrl.capabilities import SamplesMDPs
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Differs, Facets
 from bayesrl.kernels.ties import first_best, sizes
 from bayesrl.models.solve import solve
 from bayesrl.parameters import AtLeast, declared
@@ -38,6 +39,23 @@ class BayesianDPPlan(NamedTuple):
     survey="4.4",
     paper="strens00",
     example=lambda: BayesianDP(),
+    facets=Facets(
+        depth="N/A",
+        actions="all a",
+        successors="all s'",
+        posterior=Differs(
+            "sample 1 per step",
+            here="sample 1 every n steps",
+            why="The paper draws again at stated intervals; `every` is n, by default 1.",
+        ),
+        solution="Q solved by DP",
+        guarantee=Differs(
+            "MDP opt. in the limit, bounded expected regret",
+            here="MDP opt. in the limit",
+            why="The bound on the expected regret is that of `psrl`, which keeps a model for an episode.",
+        ),
+        in_survey=True,
+    ),
     evidence=(
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
         "tests/bamdp/test_planners.py::test_bayesian_dp_resamples_every_n_steps",

@@ -27,6 +27,7 @@ from bayesrl.bamdp.sampling.merged_models import SamplesListedMDPs, hyper_q
 from bayesrl.capabilities import GroupsVisits
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Differs, Facets
 from bayesrl.kernels.ties import first_best, size
 from bayesrl.parameters import AtLeast, declared
 from bayesrl.registry import register
@@ -50,6 +51,19 @@ class BOSSPlan(NamedTuple):
     survey="4.6",
     paper="asmuth09",
     example=lambda: BOSS(),
+    facets=Facets(
+        depth="N/A",
+        actions="A x K",
+        successors="all s'",
+        posterior=Differs(
+            "sample K per step",
+            here="sample K when a pair becomes known",
+            why="New models are drawn when the visits of a pair first reach B (ERRATA 15).",
+        ),
+        solution="Q solved by DP",
+        guarantee="PAC-MDP",
+        in_survey=True,
+    ),
     evidence=(
         "tests/bamdp/sampling/test_boss.py::test_boss_equals_its_transcription",
         "tests/bamdp/sampling/test_boss.py::test_hyper_model_dominates_each_model",

@@ -26,6 +26,7 @@ from bayesrl.bamdp.optimism.pac_bounds import checked
 from bayesrl.bamdp.sampling.merged_models import SamplesListedMDPs
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Facets
 from bayesrl.kernels.ties import first_best, size
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.models.solve import finite_horizon, solve
@@ -47,6 +48,14 @@ class PSRLPlan(NamedTuple):
     survey="4.4",
     paper="osband13",
     example=lambda: PSRL(),
+    facets=Facets(
+        depth="N/A",
+        actions="all a",
+        successors="all s'",
+        posterior="sample 1 per episode",
+        solution="Q solved by DP",
+        guarantee="bounded expected regret",
+    ),
     evidence=(
         "tests/bamdp/test_planners.py::test_point_belief_gives_solved_values",
         "tests/bamdp/test_planners.py::test_psrl_draws_one_model_per_episode",

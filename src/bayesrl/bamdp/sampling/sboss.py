@@ -28,6 +28,7 @@ from bayesrl.bamdp.sampling.merged_models import SamplesListedMDPs, hyper_q
 from bayesrl.capabilities import HasPairMoments
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Facets
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.ties import first_best, size
 from bayesrl.parameters import AtLeast, declared
@@ -59,6 +60,14 @@ class SBOSSPlan(NamedTuple):
     survey="4.6",
     paper="castro10",
     example=lambda: SBOSS(),
+    facets=Facets(
+        depth="N/A",
+        actions="A x K",
+        successors="all s'",
+        posterior="sample K when the posterior has moved",
+        solution="Q solved by DP",
+        guarantee="not known",
+    ),
     evidence=(
         "tests/bamdp/sampling/test_boss.py::test_sboss_equals_its_transcription",
         "tests/bamdp/sampling/test_boss.py::test_unknown_rewards_move_the_posterior",

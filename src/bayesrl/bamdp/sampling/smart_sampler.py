@@ -29,6 +29,7 @@ from bayesrl.bamdp.sampling.sboss import SBOSSPlan, distance_moved, moments_of
 from bayesrl.capabilities import HasPairMoments, HasRowVariance
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.facets import Differs, Facets
 from bayesrl.kernels.ties import first_best, size
 from bayesrl.parameters import Above, AtLeast, declared
 from bayesrl.registry import register
@@ -47,6 +48,20 @@ class SmartSamplerNeeds(SamplesListedMDPs, HasPairMoments, HasRowVariance, Proto
     survey="4.6",
     paper="castro10",
     example=lambda: SmartSampler(),
+    facets=Facets(
+        depth="N/A",
+        actions="A x K",
+        successors="all s'",
+        posterior=Differs(
+            "sample K per step, K = max_s' var(P(s,a,s'))/epsilon",
+            here="sample K(s,a) when the posterior has moved",
+            why="K is rounded up. With delta=0, the default, every step that changes the posterior draws again.",
+        ),
+        solution="Q solved by DP",
+        guarantee="PAC-MDP",
+        in_survey=True,
+    ),
+    reading="The paper's abstract and the survey's formula; when models are drawn again follows public code.",
     evidence=(
         "tests/bamdp/sampling/test_boss.py::test_smart_sampler_equals_its_transcription",
         "tests/bamdp/sampling/test_boss.py::test_number_of_samples_follows_the_variance",

@@ -25,6 +25,7 @@ from bayesrl.capabilities import ListsOutcomes, SamplesMDPs, offers
 from bayesrl.checks import Floats, integer
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.facets import Facets
 from bayesrl.models.policy import TabularPolicy
 from bayesrl.models.solvers.average_reward import average_reward
 from bayesrl.parameters import AtLeast, declared
@@ -45,6 +46,14 @@ class Epoch(NamedTuple):
     survey="4.10",
     paper="GopalanMannor15",
     example=lambda: TSMDP(),
+    facets=Facets(
+        depth="N/A",
+        actions="all a",
+        successors="all s'",
+        posterior="sample 1 per epoch",
+        solution="average reward solved by DP",
+        guarantee="logarithmic regret",
+    ),
     evidence=(
         "tests/bamdp/sampling/test_tsmdp.py::test_expected_reward_equals_enumeration",
         "tests/bamdp/sampling/test_tsmdp.py::test_one_policy_for_each_epoch",

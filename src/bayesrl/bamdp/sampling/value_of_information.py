@@ -38,6 +38,7 @@ from bayesrl.capabilities import KnowsRewards, SamplesMDPs
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.facets import Differs, Facets
 from bayesrl.kernels.ties import better, size
 from bayesrl.models.mdp import TabularMDP
 from bayesrl.parameters import PROBABILITY, AtLeast, declared
@@ -63,6 +64,19 @@ class ModelSample(NamedTuple):
     survey="4.4",
     paper="dearden99model",
     example=lambda: ValueOfInformation(samples=10),
+    facets=Facets(
+        depth="N/A",
+        actions="information gain",
+        successors="all s'",
+        posterior=Differs(
+            "sample K per step",
+            here="sample K per step, or reweight them",
+            why="With update='reweight' models of earlier steps are weighed, and drawn again when few of them count.",
+        ),
+        solution="Q solved by DP",
+        guarantee="not known",
+        in_survey=True,
+    ),
     evidence=(
         "tests/bamdp/sampling/test_voi.py::test_value_of_perfect_information_by_hand",
         "tests/bamdp/sampling/test_voi.py::test_equals_its_transcription",

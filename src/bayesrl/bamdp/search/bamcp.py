@@ -31,6 +31,7 @@ from bayesrl.bamdp.search._lookahead import Exploration, check_leaf, constant_of
 from bayesrl.capabilities import Simulates
 from bayesrl.checks import Floats, frozen
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Differs, Facets
 from bayesrl.kernels.search.history_tree import Tree, subtree
 from bayesrl.kernels.search.uct_on_histories import Budget, SearchSettings, best_action
 from bayesrl.models.search_budget import SearchBudget
@@ -63,6 +64,23 @@ class Memory(NamedTuple):
     survey="4.5",
     paper="guez12",
     example=lambda: BAMCP(simulations=50, depth=10),
+    facets=Facets(
+        depth="fixed d",
+        actions="UCT criteria",
+        successors="s' ~ Pr(s'|s,a,phi)",
+        posterior=Differs(
+            "sample 1 per step",
+            here="sample 1 per simulation",
+            why="A model is drawn at the root of every simulation. One per step would be Thompson sampling (ERRATA 5).",
+        ),
+        solution=Differs(
+            "rollouts with fixed policy",
+            here="rollouts with a learned policy",
+            why="Rollouts are epsilon-greedy on a Q-table that is learned from the real transitions (ERRATA 30).",
+        ),
+        guarantee="Bayes-opt. in the limit",
+        in_survey=True,
+    ),
     evidence=(
         "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
         "tests/bamdp/search/test_bamcp.py::test_root_values_approach_the_exact_ones",

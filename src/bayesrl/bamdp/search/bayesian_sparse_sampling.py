@@ -45,6 +45,7 @@ from bayesrl.bamdp.search._split_rows import (
 from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import Enumerates, ListsOutcomes
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Differs, Facets
 from bayesrl.kernels.arrays import F1, F2, F3, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.random.stream import uniform
@@ -75,6 +76,19 @@ class BayesianSparseSamplingNeeds(ListsOutcomes, Enumerates, Protocol):
     survey="4.5",
     paper="wang05sparse",
     example=lambda: BayesianSparseSampling(simulations=5, depth=3),
+    facets=Facets(
+        depth="variable d",
+        actions=Differs(
+            "a ~ E[R(s,a)]",
+            here="a best in a sampled model",
+            why="By the immediate reward alone, an action that pays later is never tried. The drawn model is solved.",
+        ),
+        successors="s' ~ Pr(s'|s,a,phi)",
+        posterior="re-sample at node",
+        solution="backups in tree, heuristic at leaves",
+        guarantee="not known",
+        in_survey=True,
+    ),
     evidence=(
         "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
         "tests/bamdp/search/test_bss.py::test_equal_in_law_to_a_naive_transcription",

@@ -33,6 +33,7 @@ from bayesrl.bamdp.search._lookahead import Leaf, bounds_of_leaves, check_leaf, 
 from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import HasRewardRange, Simulates
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Differs, Facets
 from bayesrl.kernels.arrays import F2
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.search.search_bounds import (
@@ -74,6 +75,19 @@ class BFS3Needs(Simulates, HasRewardRange, Protocol):
     survey="4.6",
     paper="asmuth11",
     example=lambda: BFS3(simulations=10, depth=4, width=3),
+    facets=Facets(
+        depth="variable d",
+        actions="argmax_a U(s,phi,a)",
+        successors=Differs(
+            "argmax_s' (U(s') - L(s'))",
+            here="argmax_s' n(s') (U(s') - L(s')) of C drawn",
+            why="Of C drawn successors, n counts how often s' was drawn (ERRATA 35).",
+        ),
+        posterior="re-sample at node",
+        solution="backups in tree, heuristic at leaves",
+        guarantee="PAC guarantee",
+        in_survey=True,
+    ),
     evidence=(
         "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
         "tests/bamdp/search/test_bfs3.py::test_equal_in_law_to_a_naive_transcription",

@@ -34,6 +34,7 @@ from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import Enumerates, HasMeanMDP, HasRewardRange, offers
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import InvalidArgument
+from bayesrl.facets import Differs, Facets
 from bayesrl.kernels.arrays import F1, F2, F3, I1, I3
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.search.search_bounds import LeafBounds, leaf_bounds
@@ -56,6 +57,23 @@ class BOPNeeds(HasRewardRange, Enumerates, Protocol):
     survey="4.5",
     paper="fonteneau13",
     example=lambda: BOP(nodes=20),
+    facets=Facets(
+        depth="variable d",
+        actions="argmax_a B(x,a)",
+        successors="all s'",
+        posterior=Differs(
+            "re-sample at node",
+            here="update at node",
+            why="Nothing is drawn: outcomes are weighted by the posterior predictive of the node.",
+        ),
+        solution=Differs(
+            "backups in tree, 1/(1-gamma) at leaves",
+            here="backups in tree, r_max/(1-gamma) at leaves",
+            why="1/(1-gamma) presumes rewards in [0, 1] (ERRATA 36).",
+        ),
+        guarantee="Bayes-opt. in the limit",
+        in_survey=True,
+    ),
     evidence=(
         "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
         "tests/bamdp/search/test_enumerating_search.py::test_bop_equals_a_naive_transcription",

@@ -41,6 +41,7 @@ from bayesrl.bamdp.search._lookahead import Leaf, bounds_of_leaves, counts_of, l
 from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import Enumerates, HasRewardRange
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Differs, Facets
 from bayesrl.kernels.arrays import F1, F2, F3, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulators.counts import (
@@ -71,6 +72,23 @@ class BranchAndBoundNeeds(HasRewardRange, Enumerates, Protocol):
     survey="4.5",
     paper="Paquet05AAMAS",
     example=lambda: BranchAndBound(depth=2),
+    facets=Facets(
+        depth=Differs(
+            "variable d",
+            here="fixed d, less where pruned",
+            why="The values are those of forward search to depth d; only pruned branches end before.",
+        ),
+        actions="all a, except if some U(s,phi,a) < L(s,phi,a')",
+        successors="all s'",
+        posterior=Differs(
+            "re-sample at node",
+            here="update at node",
+            why="Nothing is drawn: outcomes are weighted by the posterior predictive of the node.",
+        ),
+        solution="backups in tree, heuristic at leaves",
+        guarantee="Bayes-opt. in the limit",
+        in_survey=True,
+    ),
     evidence=(
         "tests/bamdp/test_convergence.py::test_searches_to_the_end_are_exact",
         "tests/bamdp/search/test_enumerating_search.py::test_values_of_forward_search",

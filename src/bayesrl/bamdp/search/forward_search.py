@@ -25,6 +25,7 @@ from bayesrl.bamdp.search._lookahead import Leaf, counts_of, leaf_values
 from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import Enumerates
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Differs, Facets
 from bayesrl.kernels.arrays import F1, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulators.counts import Counts, Sums, branches, expected, follow, no_sums, read_outcome
@@ -39,6 +40,19 @@ from bayesrl.registry import register
     survey="4.5",
     paper="Ross08BAPOMDP",
     example=lambda: ForwardSearch(depth=2),
+    facets=Facets(
+        depth="fixed d",
+        actions="all a",
+        successors="all s'",
+        posterior=Differs(
+            "re-sample at node",
+            here="update at node",
+            why="Nothing is drawn: outcomes are weighted by the posterior predictive of the node.",
+        ),
+        solution="backups in tree, heuristic at leaves",
+        guarantee="Bayes-opt. in the limit",
+        in_survey=True,
+    ),
     evidence=(
         "tests/bamdp/test_convergence.py::test_searches_to_the_end_are_exact",
         "tests/bamdp/search/test_enumerating_search.py::test_equal_to_exact_values_at_every_depth",

@@ -31,6 +31,7 @@ from bayesrl.bamdp.search._lookahead import Leaf, bounds_of_leaves, leaf_values
 from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import HasMeanMDP
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Facets
 from bayesrl.kernels.arrays import F2, I2
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.search.search_bounds import (
@@ -64,6 +65,14 @@ from bayesrl.registry import register
     survey="4.5",
     paper="walsh10",
     example=lambda: FSSS(simulations=20, depth=4, width=3),
+    facets=Facets(
+        depth="variable d",
+        actions="argmax_a U(s,a)",
+        successors="argmax_s' n(s') (U(s') - L(s')) of C drawn",
+        posterior="N/A: the mean model",
+        solution="backups in tree, heuristic at leaves",
+        guarantee="near-optimal in the mean model",
+    ),
     evidence=(
         "tests/bamdp/search/test_known_model_search.py::test_fsss_equals_its_transcription_draw_for_draw",
         "tests/bamdp/search/test_known_model_search.py::test_fsss_bounds_bracket_and_tighten",

@@ -36,6 +36,7 @@ from bayesrl.capabilities import Enumerates
 from bayesrl.checks import Floats
 from bayesrl.core import Decision, Transition
 from bayesrl.errors import BayesRLError, InvalidArgument
+from bayesrl.facets import Differs, Facets
 from bayesrl.kernels.arrays import F1, F2, F3, I2, I3
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulators.counts import Counts, add, branches, draw_outcome, read_outcome
@@ -50,6 +51,23 @@ from bayesrl.registry import register
     survey="4.5",
     paper="Castro07LPBAMDP",
     example=lambda: HMDP(simulations=4, depth=2),
+    facets=Facets(
+        depth="fixed d",
+        actions="a ~ rand()",
+        successors=Differs(
+            "s' ~ Pr(s'|s,a,phi)",
+            here="s' ~ Pr(s'|s,a,phi) in the tree, all s' in the program",
+            why="The tree is sampled; the program weighs all outcomes of its nodes by the posterior predictive.",
+        ),
+        posterior="re-sample at node",
+        solution=Differs(
+            "backups in tree, Q by LP at leaves",
+            here="Q by LP in tree, Q-learning at leaves",
+            why="The linear program is in the tree, and Q-learning is at its fringe (ERRATA 22).",
+        ),
+        guarantee="not known",
+        in_survey=True,
+    ),
     evidence=(
         "tests/bamdp/test_convergence.py::test_root_values_approach_the_exact_ones",
         "tests/bamdp/search/test_enumerating_search.py::test_program_equals_backward_induction",

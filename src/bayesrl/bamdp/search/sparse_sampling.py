@@ -27,6 +27,7 @@ from bayesrl.bamdp.search._lookahead import Leaf, leaf_values
 from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import HasMeanMDP
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Facets
 from bayesrl.kernels.arrays import F1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.simulators.simulator import borrowed, step
@@ -41,6 +42,14 @@ from bayesrl.registry import register
     survey="4.5",
     paper="kearns99sparse",
     example=lambda: SparseSampling(depth=2, width=3),
+    facets=Facets(
+        depth="fixed d",
+        actions="all a",
+        successors="C of s' ~ Pr(s'|s,a,phi)",
+        posterior="N/A: the mean model",
+        solution="backups in tree, heuristic at leaves",
+        guarantee="near-optimal in the mean model",
+    ),
     evidence=(
         "tests/bamdp/search/test_known_model_search.py::test_sparse_sampling_equals_its_transcription_draw_for_draw",
         "tests/bamdp/search/test_known_model_search.py::test_root_values_approach_the_solved_ones",

@@ -30,6 +30,7 @@ from bayesrl.bamdp.search._lookahead import Exploration, Leaf, constant_of, leaf
 from bayesrl.beliefs.choices import best_action
 from bayesrl.capabilities import HasMeanMDP
 from bayesrl.core import Decision, Transition
+from bayesrl.facets import Facets
 from bayesrl.kernels.arrays import F1, I1
 from bayesrl.kernels.jit import njit
 from bayesrl.kernels.search.search_bounds import add_return, apart, select, ucb_constants
@@ -45,6 +46,14 @@ from bayesrl.registry import register
     survey="4.5",
     paper="kocsis06",
     example=lambda: UCT(simulations=20, depth=5),
+    facets=Facets(
+        depth="fixed d",
+        actions="UCT criteria",
+        successors="s' ~ Pr(s'|s,a,phi)",
+        posterior="N/A: the mean model",
+        solution="average returns in tree, heuristic at leaves",
+        guarantee="optimal in the mean model in the limit",
+    ),
     evidence=(
         "tests/bamdp/search/test_known_model_search.py::test_uct_equals_its_transcription_in_law",
         "tests/bamdp/search/test_known_model_search.py::test_root_values_approach_the_solved_ones",

@@ -74,6 +74,7 @@ def prior_for(problem: object) -> NormalWishartDynamics:
         add, NormalWishart(np.array([0.3, 0.0]), 2.0, 6.0, np.eye(2)), inverse=remove
     ),
     prior_for=prior_for,
+    reading="The survey; the papers' resampling is not known to us, and ours is systematic.",
     evidence=(
         "tests/beliefs/dynamics/test_normal_wishart_dynamics.py::test_hidden_system_equals_a_kalman_filter_on_a_grid",
         "tests/beliefs/dynamics/test_normal_wishart_dynamics.py::test_seen_states_are_conjugate",

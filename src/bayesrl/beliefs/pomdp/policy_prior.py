@@ -46,6 +46,7 @@ def prior_for(problem: object, chains: Annotated[int, AtLeast(1), "Chains of the
     paper="doshi10",
     example=lambda: PolicyPrior(2, 3, chains=4),
     prior_for=prior_for,
+    reading="The survey only; the coupling of models and policies is ours.",
     evidence=(
         "tests/beliefs/pomdp/test_policy_prior.py::test_equal_nodes_follow_the_posterior",
         "tests/beliefs/pomdp/test_policy_prior.py::test_predictive_follows_the_posterior",

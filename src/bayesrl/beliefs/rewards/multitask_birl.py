@@ -80,6 +80,7 @@ def _example() -> MultitaskBIRL:
     paper="Dimitrakakis11BM",
     example=_example,
     taken_by="bayesrl infer-reward",
+    reading="The survey; the paper's second model is recalled, and its normalisation is ours.",
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/rewards/test_multitask_birl.py::test_exact_posterior_is_the_enumerated_one",

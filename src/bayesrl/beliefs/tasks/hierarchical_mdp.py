@@ -102,6 +102,7 @@ def prior_for(
     paper="Wilson07MR",
     example=_example,
     prior_for=prior_for,
+    reading="The survey, and the paper as recalled; the sampler of classes is ours.",
     evidence=(
         "tests/beliefs/test_laws.py::test_belief_laws",
         "tests/beliefs/tasks/test_hierarchical_mdp.py::test_draws_follow_the_enumerated_clusterings",

@@ -57,6 +57,7 @@ def _example() -> VariableReward:
     paper="Mehta08TV",
     example=_example,
     taken_by="VariableReward.update, which takes the weights of one task after another",
+    reading="The survey, and the paper as recalled; vectors are solved, not learnt.",
     evidence=(
         "tests/beliefs/tasks/test_variable_reward_transfer.py::test_the_cache_against_enumerated_policies",
         "tests/beliefs/tasks/test_variable_reward_transfer.py::test_a_complete_cache_solves_every_task",

@@ -45,6 +45,7 @@ Values = GPTD | SparseGPTD
     paper="Reisinger08OK",
     example=lambda: KernelSelection([Gaussian(scale=0.5), Gaussian(scale=2.0)], noise=0.3, gamma=0.9),
     taken_by="KernelSelection.update_many, which learns the values of states from a log",
+    reading="The survey; the paper's score by returns is recalled, and ours is the evidence.",
     evidence=(
         "tests/beliefs/values/test_kernel_selection.py::test_weights_are_prior_times_evidence",
         "tests/beliefs/values/test_kernel_selection.py::test_particles_agree_with_a_grid",
