@@ -251,6 +251,7 @@ def test_wumpus_by_hand():
     assert walk([left, forward, forward]) == (None, -1003.0)  # the wumpus
     assert walk([left, shoot, forward, forward]) == ((1, 3), -14.0)  # the arrow met it
     assert walk([shoot, left, shoot, forward, forward]) == (None, -1015.0)  # one arrow, and it flew east
+    assert walk([forward, left, forward, forward, left, shoot, forward]) == ((1, 3), -17.0)  # from the east
     assert walk([right, forward]) == ((1, 1), -2.0)  # a wall
     assert walk([left, left, forward]) == ((1, 1), -3.0)
     assert walk([climb]) == (None, -1.0)

@@ -120,7 +120,7 @@ def cells_of(kinds: str) -> list[tuple[int, int]]:
 
 
 def symbol(row: int, column: int) -> str:
-    """What the map has in a cell."""
+    """The symbol of a cell on the map."""
     return MAP[2 * row + 1][2 * column + 1]
 
 

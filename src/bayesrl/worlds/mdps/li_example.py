@@ -58,7 +58,7 @@ def li_example(
     --------
     >>> from bayesrl.models.solve import solve
     >>> world = li_example(beta=2.0)
-    >>> solve(world).policy.tolist(), world.dense()[1][0, 0, 0]
+    >>> solve(world).policy.tolist(), float(world.dense()[1][0, 0, 0])
     ([1, 1], 0.46875)
     >>> round(locked_out(beta=2.0, tries=1000), 3)
     0.578

@@ -46,7 +46,7 @@ OPTIMUM = 988.0
 
 
 class Cave(NamedTuple):
-    """What lies where: cells (x, y) from (0, 0), the start."""
+    """The places of wumpus, gold and pits: cells (x, y) from (0, 0), the start."""
 
     wumpus: Cell
     gold: Cell
