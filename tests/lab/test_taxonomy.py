@@ -1,10 +1,13 @@
 """The taxonomy has every method once, where the survey has it, and the drawings have the taxonomy."""
 
+import numpy as np
 import pytest
 
 from bayesrl.errors import InvalidArgument
 from bayesrl.lab import online_taxonomy, plot_taxonomy, plot_transitions, taxonomy
+from bayesrl.lab.plots.transitions import arrows_of
 from bayesrl.lab.taxonomy import CHAPTERS, SECTIONS
+from bayesrl.models.mdp import TabularMDP
 from bayesrl.registry import PACKAGES, make_world, methods, online_methods
 
 
@@ -53,11 +56,17 @@ def test_the_chain_is_drawn(tmp_path):
 
 
 def test_what_happens_after_the_end_is_not_drawn(tmp_path):
-    from bayesrl.lab.plots.transitions import arrows_of
-    from bayesrl.models.mdp import TabularMDP
 
     mdp = TabularMDP.from_dense([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.9, terminal=[1])
     assert [arrow.next_state for arrow in arrows_of(mdp)] == [
         0,
         1,
     ]
+
+
+def test_each_action_has_its_own_probabilities():
+    P = [[[0.3, 0.7], [0.6, 0.4]], [[1.0, 0.0], [0.0, 1.0]]]
+    arrows = arrows_of(TabularMDP.from_dense(P, np.zeros((2, 2)), 0.9))
+    assert {(x.state, x.action, x.next_state, x.probability) for x in arrows} == {
+        (0, 0, 0, 0.3), (0, 0, 1, 0.7), (0, 1, 0, 0.6), (0, 1, 1, 0.4), (1, 0, 0, 1.0), (1, 1, 1, 1.0),
+    }  # fmt: skip

@@ -5,7 +5,7 @@ PLANTED = {
     "probabilities of another group": (
         "enumerate(model.prob[model.group[s, a]])",
         "enumerate(model.prob[model.group[s, 0]])",
-        ["tests/lab/test_taxonomy.py::test_the_chain_is_drawn"],
+        ["tests/lab/test_taxonomy.py::test_each_action_has_its_own_probabilities"],
     ),
     "what happens after the end": (
         "        if not model.outcomes.terminal[s]\n",
