@@ -16,9 +16,12 @@ from bayesrl.testing import check_episodes, check_streams
 from bayesrl.testing.randomness import Scripted
 
 WORLDS = [entry.name for entry in worlds()]
-CERTAIN = {"double-loop", "load-unload", "infinite-grid", "bpg-bandit", "car-on-the-hill", "ship-steering"}
+CERTAIN = {
+    "double-loop", "deep-sea", "wumpus", "load-unload", "infinite-grid", "bpg-bandit", "car-on-the-hill",
+    "ship-steering",
+}  # fmt: skip
 """Where nothing is left to chance once a world is drawn."""
-DRAWING = {"double-loop", "load-unload"}
+DRAWING = {"double-loop", "deep-sea", "wumpus", "load-unload"}
 """Worlds among them that draw random numbers all the same, because they are tables."""
 HOMES = {"bamdp": "chain", "bandits": "bernoulli"}
 OWN_HOMES = {"thompson-combinatorial": "combinatorial", "lazy-psrl": "lq-system", "certainty-equivalence": "lq-system"}

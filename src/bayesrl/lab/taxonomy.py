@@ -22,6 +22,7 @@ CHAPTERS = {
 }
 """The survey's chapters."""
 SECTIONS = {
+    "2.1": "bandits with outcomes",
     "2.2": "known MDPs",
     "2.3": "known POMDPs",
     "2.4": "reinforcement learning",
