@@ -31,6 +31,7 @@ from bayesrl.worlds.continuous._box import Bounds, check_action
 LIMITS = {
     "bamdp.optimism._imagined.POLICIES": 1000,
     "lab.plots.transitions.MOST": 12,
+    "worlds.pomdps.dialogue.MOST": 50,
     "worlds.factored.network.MOST": 100_000,
     "bamdp.optimism.bolt.SWEEPS": 1_000_000,
     "_files.LARGEST": 2**30,
