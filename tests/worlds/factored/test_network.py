@@ -211,3 +211,9 @@ def test_an_illegal_step_is_refused_and_draws_nothing(s, a, name):
     with pytest.raises(InvalidArgument, match=f"^network: '{name}' must be a whole number"):
         world.step(s, a, rng)
     assert rng.bit_generator.state == before
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((2, 0)), np.array(np.nan), [1, 0], np.ones(3, bool)])
+def test_a_state_is_numbered_by_truth_values(wrong):
+    with pytest.raises(InvalidArgument, match="'works' must be truth values of shape"):
+        b.make_world("network", computers=4).number(wrong)

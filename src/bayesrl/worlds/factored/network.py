@@ -25,7 +25,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesrl._explained import explain_failures
-from bayesrl.checks import Bools, Floats, choice, frozen, generator, integer, number, sequence
+from bayesrl.checks import Bools, Floats, as_array, choice, frozen, generator, integer, number, sequence
 from bayesrl.core import WorldStep
 from bayesrl.errors import InvalidArgument
 from bayesrl.kernels.arrays import F1, I1
@@ -188,8 +188,11 @@ class NetworkWorld(Published):
 
     def number(self, works: Bools) -> int:
         """The state in which these computers work, (n,)."""
-        lead = -len(works) % 8
-        return int.from_bytes(np.packbits(np.append(np.zeros(lead, np.bool_), works)).tobytes(), "big")
+        given = as_array(works)
+        if given.shape != (self.computers,) or given.dtype != np.bool_:
+            raise InvalidArgument(NAME, "works", f"truth values of shape ({self.computers},)", works)
+        lead = -len(given) % 8
+        return int.from_bytes(np.packbits(np.append(np.zeros(lead, np.bool_), given)).tobytes(), "big")
 
     def simulator(self) -> Network:
         """The compiled steps, for states that are 64-bit integers."""

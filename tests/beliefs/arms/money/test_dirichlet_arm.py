@@ -226,3 +226,10 @@ def test_other_rewards_are_refused(reward):
         OWN.update(Transition(0, 0, reward, 0))
     with pytest.raises(ImpossibleEvidence, match=said):
         OWN.update_many({"action": [1, 0], "reward": [5.0, reward]})
+
+
+@pytest.mark.parametrize("wrong", [np.inf, -1, [[[1, -1, 0]]], [[0.5]]])
+def test_outcomes_seen_are_counts(wrong):
+    belief = DirichletArm(np.ones((2, 3)), values=np.array([0.0, 5.0, 20.0]))
+    with pytest.raises(InvalidArgument, match="'seen' must be whole numbers of at least 0"):
+        belief.posteriors_after(wrong)

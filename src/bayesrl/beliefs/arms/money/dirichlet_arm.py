@@ -46,7 +46,7 @@ from bayesrl.beliefs.arms.arms import (
 from bayesrl.beliefs.arms.best_arm import DRAWS, best_arm_of_list, check_draws
 from bayesrl.beliefs.log import Log
 from bayesrl.capabilities import ArmPosteriors, ArmStates, BestArm, offers
-from bayesrl.checks import Floats, Ints, frozen, generator, integer, probability
+from bayesrl.checks import Floats, Ints, as_array, frozen, generator, integer, probability
 from bayesrl.core import Transition
 from bayesrl.errors import ImpossibleEvidence, Incompatible, InvalidArgument
 from bayesrl.kernels.best_arm import best_priced_beta
@@ -257,6 +257,9 @@ class DirichletArm:
 
     def posteriors_after(self, seen: Ints) -> ArmPosteriors:
         """The posteriors after seen[n, a, y] further outcomes y of arm a."""
+        counts = as_array(seen)
+        if counts.dtype.kind not in "iu" or counts.min(initial=0) < 0:
+            raise InvalidArgument("DirichletArm.posteriors_after", "seen", "whole numbers of at least 0", seen)
         alpha = self.alpha[..., None, :, :] + seen
         prob = alpha / alpha.sum(axis=-1, keepdims=True)
 
