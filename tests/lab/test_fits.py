@@ -146,7 +146,7 @@ def test_a_given_prior():
     assert fits("beetle", "chain", "crp-dynamics") == ()
     assert fits("q-learning", "chain", "flat") == ()
     assert {fit.world for fit in fits(prior="crp-dynamics", method="psrl")} == {
-        "chain", "chain-semi", "chain-tied", "double-loop", "cluster-maze", "li-example", "network"
+        "chain", "chain-semi", "chain-tied", "double-loop", "cluster-maze", "deep-sea", "li-example", "wumpus"
     }  # fmt: skip
 
 
