@@ -31,8 +31,8 @@ PLANTED = {
         ["tests/worlds/factored/test_network.py::test_compiled_steps_are_those_of_the_world"],
     ),
     "padding at the wrong end": (
-        "np.append(np.zeros(lead, np.bool_), works)",
-        "np.append(works, np.zeros(lead, np.bool_))",
+        "np.append(np.zeros(lead, np.bool_), given)",
+        "np.append(given, np.zeros(lead, np.bool_))",
         ["tests/worlds/factored/test_network.py::test_rates_by_plain_loops"],
     ),
     "a ring of two has two wires": (
