@@ -12,8 +12,8 @@ those of a finite horizon, and `leaf` gives the values after it. Ties among leav
 actions go to the first; ties at the root are broken at random. The regret falls as a power of the budget, exponentially
 in special cases only (ERRATA 23).
 Discount 1 without `depth`: every policy must end in the mean model; a belief that need not end is refused with the
-state. If no state can come back (`longest_path`), episodes have at most so many steps, and the bounds are those of that
-horizon, which are certain. Otherwise a hyper-state is taken to lie between L min(r_min, 0) and L max(r_max, 0), L the
+state. If no state can come back (`longest_path`), this is the most steps of an episode. The bounds are those of that
+horizon, and certain. Otherwise a hyper-state is taken to lie between L min(r_min, 0) and L max(r_max, 0), L the
 longest expected episode of the mean model at the root. That is certain where the model is known. Under a posterior
 it is not: the mean of lengths exceeds the length of the mean model, and may be infinite, as may be the value itself.
 No parameter is in units of reward: the bounds come from the belief's range of rewards.

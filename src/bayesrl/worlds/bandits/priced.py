@@ -217,7 +217,7 @@ class PricedSeveral(Sells):
 
     def gap(self, state: object, action: object) -> float | Floats:
         """The best set's mean profit minus the chosen set's."""
-        self._seen.gap(state, action)  # which refuses what is no set
+        self._seen.gap(state, action)  # refuses anything but a set
         best = np.sort(self.means, axis=-1)[..., -self.suggestions :].sum(axis=-1)
         lost = best - np.take_along_axis(self.means, as_array(action), axis=-1).sum(axis=-1)
         rounded: float | Floats = np.where(lost > RELATIVE * best, lost, 0.0)[()]  # the sums add in different orders
@@ -295,7 +295,7 @@ class PricedContextual(Sells):
 
     def gap(self, state: int | Ints, action: object) -> float | Floats:
         """The best arm's mean profit in this context minus the chosen arm's."""
-        self.coins.gap(state, action)  # which refuses what is no context or no arm
+        self.coins.gap(state, action)  # refuses other contexts and arms
         means = self.means[state] if self.means.ndim == 2 else self.means[np.arange(len(self.means)), state]
         lost: float | Floats = means.max(axis=-1) - entry_of_arm(self.name, means, action)
         return lost

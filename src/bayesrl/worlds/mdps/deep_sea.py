@@ -7,7 +7,7 @@ policy goes right N times and earns .99. Random actions find it with probability
 cheaper one.
 
 In the authors' benchmark which action means "right" is drawn for each cell; with a `seed` it is here. Cells that cannot
-be reached (those right of the diagonal) are no states: N (N + 1) / 2 cells and the end.
+be reached (those right of the diagonal) are left out: N (N + 1) / 2 cells and the end.
 """
 
 from __future__ import annotations

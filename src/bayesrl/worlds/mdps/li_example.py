@@ -50,7 +50,7 @@ def li_example(
     beta: Annotated[float, Above(0), "The bonus beta / n for which the problem is made; below 1 as for 1."] = 1.0,
     gamma: Annotated[float, DISCOUNT, "Discount."] = 0.95,
 ) -> MDPWorld:
-    """A safe action and a better one that may fail: a bonus of beta / n can give up on the better one for ever.
+    """A safe action and a better one that may fail: after bad luck a bonus of beta / n may never try it again.
 
     Made for `beb:beta=1` with the prior `structured:1`. Runs last 3000 steps; the optimum is 1500.
 
@@ -84,7 +84,7 @@ def margin(beta: float) -> float:
 
 
 def locked_out(beta: float = 1.0, tries: int = 1000) -> float:
-    """The probability that BEB with this beta stops to try, for ever, within that many tries."""
+    """The probability that BEB with this beta gives up the better action within that many tries."""
     n = integer("locked_out", "tries", tries, 0)
     c, out = 0.5 - margin(beta), 0.0
     p = np.ones(1)  # p[w]: probability that all tries were made so far, and w of them were lucky

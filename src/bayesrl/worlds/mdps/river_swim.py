@@ -65,7 +65,7 @@ def river_swim(
 ) -> MDPWorld:
     """Six places along a river: a small reward downstream, a large one upstream, against the current.
 
-    Runs last 1000 steps; the optimum is 423.263, and swimming left for ever earns 5. With the numbers of
+    Runs last 1000 steps; the optimum is 423.263, and always swimming left earns 5. With the numbers of
     Strehl and Littman it is 2195543.
 
     Examples

@@ -11,7 +11,7 @@ Climbing out of the start cell ends it too, and pays 1000 with the gold. The one
 another 10, and kills the wumpus if it meets it.
 
 Nothing is random: what an agent has to learn is the map. A state is the cell, the way it faces, whether it holds the
-gold, and whether the arrow and the wumpus are left; those that cannot be reached from the start are no states. The
+gold, and whether the arrow and the wumpus are left; those that cannot be reached from the start are left out. The
 state is seen, so that the book's percepts (stench, breeze, glitter, bump, scream) would tell nothing about it that the
 state does not tell; about cells that were not yet visited they would, and such an agent is not what VBRB's Dirichlet
 counts are. The variant of Sorg, Singh and Lewis (2010) is known to us from the survey alone.
