@@ -5,6 +5,6 @@ PLANTED = {
     "the customer before the step buys": (
         "paid = mean_over_observations(R, seen)",
         "paid = np.einsum('sayo,sao->say', R, seen)",
-        ["tests/worlds/pomdps/test_pomdp_worlds.py::test_values_of_seen_states"],
+        ["tests/worlds/pomdps/test_pomdp_tables.py::test_a_listed_pomdp_is_the_dense_one[4]"],
     ),
 }
